@@ -16,6 +16,7 @@ import {
   RenewalLoop,
   systemClock,
   type AttemptDependencies,
+  type AttemptOptions,
 } from '#attempts';
 import type { CallJob, Pool } from '#contracts';
 import { BlobStore, CallStore, EventLog, isApplied } from '#event-log';
@@ -29,6 +30,16 @@ import { BUFFERED_REDIS, LOGGER } from '../../platform/tokens.js';
 /** Attempts that one gateway hosts at a time. */
 const LEASES = 20_000;
 const MAX_BACKOFF_MS = 600_000;
+
+interface HostedAttempt extends Pick<AttemptOptions, 'claimToken' | 'takenOver'> {
+  readonly job: CallJob;
+  readonly queue: string;
+  readonly pool: Pool;
+  /** Its id, as leases and events name it. */
+  readonly worker: string;
+  /** Gets the fence, and whether the last event of the attempt is in the log. Not called when it was not claimed. */
+  readonly ended: (fence: number, written: boolean) => void;
+}
 
 /**
  * Attempts of this gateway whose tools run in foreign workers: claimed, renewed and committed as those of the built-in
@@ -75,21 +86,35 @@ export class AttemptHost {
     await cancels.start();
   }
 
-  /** Runs one attempt in the name of a worker. `ended` gets its fence, and whether its last event is in the log. */
-  async run(job: CallJob, queue: string, pool: Pool, worker: string, ended: (fence: number, written: boolean) => void): Promise<void> {
+  /** Runs one attempt in the name of a worker. Resolves when it is over. */
+  async run({ job, queue, pool, worker, ended, ...options }: HostedAttempt): Promise<void> {
     if (this.opened === undefined) throw new Error('AttemptHost.open comes first.');
     const { deps } = this.opened;
-    const outcome = await executeAttempt(job, pool, { ...deps, config: { ...deps.config, id: worker } });
+    const outcome = await executeAttempt(job, pool, { ...deps, config: { ...deps.config, id: worker } }, options);
     this.followUp.after(queue, job, outcome);
     if (outcome.kind === 'not_claimed') return;
     const { claimed, committed } = outcome;
     ended(claimed.fence, committed.kind !== 'nothing' && isApplied(committed.answer));
   }
 
-  /** Ends the attempts within `drainMs` and the grace of their tools. Idempotent. */
-  async close(drainMs: number): Promise<void> {
+  /** Keeps an attempt that another gateway hosted from being taken for lost. Undefined: it is over, or has a newer fence. */
+  async renew(callId: string, fence: number): Promise<{ readonly cancelRequested: boolean } | undefined> {
+    const answer = await this.log.renew({ callId, fence, leaseMs: this.config.leaseMs });
+    return answer.code === 'OK' ? answer : undefined;
+  }
+
+  /** Resolves when no attempt is in flight, or after `ms`. */
+  async idle(ms: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));
+    await Promise.race([this.inFlight.idle(), late]);
+    clearTimeout(timer);
+  }
+
+  /** Ends the attempts within the grace of their tools. Idempotent. */
+  async close(): Promise<void> {
     this.followUp.close();
-    await drainAttempts(this.inFlight, { drainMs, stopGraceMs: this.config.stopGraceMs });
+    await drainAttempts(this.inFlight, { drainMs: 0, stopGraceMs: this.config.stopGraceMs });
     this.forcedShutdown.trigger();
     this.opened?.cancels.close();
     await this.opened?.leases.close();
@@ -107,6 +132,7 @@ export class AttemptHost {
         id: config.name,
         leaseMs: config.leaseMs,
         stopGraceMs: config.stopGraceMs,
+        inputMs: config.inputMs,
         maxAttempts: config.retryMaxAttempts,
         maxBackoffMs: MAX_BACKOFF_MS,
         toolEnv: {},

@@ -21,7 +21,7 @@ export class ConnectedWorker {
   private readonly reserved = new Map<Pool, number>();
 
   constructor(
-    readonly principal: Principal,
+    public principal: Principal,
     readonly hello: Pick<WorkerHello, 'worker' | 'sdk' | 'labels'>,
     tools: readonly WorkerTool[],
     readonly transport: WorkerTransport,

@@ -23,6 +23,7 @@ import type { SessionEffect } from '../session/worker-session.js';
 import { AttemptHost } from './attempt-host.service.js';
 import { ConnectedWorker, type WorkerTransport } from './connected-worker.js';
 import { keyRefusal } from './key-refusal.js';
+import { claimTokenFor, LostCalls } from './lost-calls.js';
 import { RemoteCalls } from './remote-calls.js';
 import { WorkerAnnouncer } from './worker-announcer.service.js';
 import { WorkerGroup } from './worker-group.js';
@@ -38,6 +39,7 @@ const SILENT = 4008;
 export class ForeignWorkers implements OnModuleInit {
   private readonly groups = new Map<string, WorkerGroup>();
   private readonly calls: RemoteCalls;
+  private readonly lost: LostCalls;
   private readonly startConsumer: StartConsumer;
   private readonly timers: NodeJS.Timeout[] = [];
 
@@ -53,6 +55,7 @@ export class ForeignWorkers implements OnModuleInit {
     @Inject(BUFFERED_REDIS) connection: RedisConnection,
   ) {
     this.calls = new RemoteCalls(host.inFlight, (worker, effects) => this.apply(worker, effects));
+    this.lost = new LostCalls(this.calls, host, store, (worker, effects) => this.apply(worker, effects));
     const { redisUrl, queueBackend: backend, leaseMs: lockMs, name: workerName } = config;
     const onError = (error: Error) => log.error({ err: error }, 'the queue of a foreign worker failed');
     this.startConsumer = startConsumer({ redisUrl, backend, lockMs, connection, workerName, onError });
@@ -125,11 +128,13 @@ export class ForeignWorkers implements OnModuleInit {
     }, RECONNECT_MS / 2).unref();
   }
 
-  /** No more calls; those that run may end. Then the connections are closed. */
+  /** No more calls; those that run may end. The others go on at the gateway to which their workers connect next. */
   async close(): Promise<void> {
     for (const worker of this.workers()) this.apply(worker, worker.session.drain());
     for (const group of this.groups.values()) void group.close();
-    await this.host.close(this.config.drainMs);
+    await this.host.idle(this.config.drainMs);
+    this.calls.handOver();
+    await this.host.close();
     for (const timer of this.timers) clearInterval(timer);
     for (const worker of this.workers()) {
       worker.transport.close(GOING_AWAY, 'this gateway is going away');
@@ -157,7 +162,8 @@ export class ForeignWorkers implements OnModuleInit {
         runAttempt: async (job, placement) => {
           this.calls.place(job.callId, placement);
           const ended = (fence: number, written: boolean) => this.calls.ended(job.callId, fence, written);
-          await this.host.run(job, queue, placement.pool, placement.worker.id, ended);
+          const { worker: chosen, pool } = placement;
+          await this.host.run({ job, queue, pool, worker: chosen.id, ended, claimToken: claimTokenFor(chosen) });
           this.calls.unplace(job.callId, placement);
         },
       }));
@@ -171,7 +177,7 @@ export class ForeignWorkers implements OnModuleInit {
       if (effect.kind === 'send') worker.transport.send(effect.frame);
       else if (effect.kind === 'call') this.calls.take(effect.frame);
       else if (effect.kind === 'renewed') this.calls.renewed(effect.callId, effect.fence);
-      else if (effect.kind === 'unknown') this.findCall(worker, effect);
+      else if (effect.kind === 'unknown') void this.lost.find(worker, effect.callId, effect.fence);
       else if (effect.kind === 'tools') void this.changeTools(worker, effect.frame);
       else if (effect.kind === 'bye') this.leave(worker);
       else this.groupOf(worker).update();
@@ -182,22 +188,6 @@ export class ForeignWorkers implements OnModuleInit {
     this.calls.requeue(worker);
     void this.disconnect(worker);
     worker.transport.close(1000, 'bye');
-  }
-
-  /** A call that another connection had: goes on here, or was written already, or is not of this worker any more. */
-  private findCall(worker: ConnectedWorker, { callId, fence, finish }: SessionEffect & { kind: 'unknown' }): void {
-    if (this.calls.attach(worker, callId, fence)) {
-      if (finish !== undefined) this.receive(worker, finish);
-      return;
-    }
-    void this.wasWritten(worker, callId, fence).then((written) => {
-      this.apply(worker, worker.session.answer(callId, fence, written && finish !== undefined ? 'done' : 'stale'));
-    });
-  }
-
-  private async wasWritten({ tenantId }: ConnectedWorker, callId: string, fence: number): Promise<boolean> {
-    const head = await this.store.snapshot(callId).catch(() => undefined);
-    return head?.meta.tenantId === tenantId && head.fence === fence && head.status !== 'running';
   }
 
   private async changeTools(worker: ConnectedWorker, { added, changed, removed }: WorkerFrameOf<'tools'>): Promise<void> {

@@ -24,6 +24,8 @@ export interface Placement {
   readonly worker: ConnectedWorker;
   readonly pool: Pool;
   release(): void;
+  /** The worker runs the attempt already: another gateway sent it. */
+  readonly takenOver?: { readonly cancelRequested: boolean; attached(): void };
 }
 
 /** Hands effects of a session to its transport. */
@@ -50,19 +52,25 @@ export class RemoteCalls {
   readonly run: RunSourceTool = async ({ name }, rawName, args, context) => {
     const { callId, fence } = context;
     const placement = this.placements.get(callId);
-    if (placement === undefined || placement.worker.isGone || placement.worker.session.creditOf(placement.pool) < 1)
+    if (placement === undefined || (placement.takenOver === undefined && !canTake(placement)))
       throw new ToolError('unavailable', `The worker of ${name} went away before the call was sent to it.`, { retryable: true });
-    const { worker, pool } = placement;
+    const { worker, pool, takenOver } = placement;
     placement.release();
     const answer = new Promise<ToolOutput>((resolve, reject) => {
       const settle = (output: ToolOutput | ToolError) => (output instanceof ToolError ? reject(output) : resolve(output));
       const { tenantId, source, principal } = worker;
       const renewedAt = performance.now();
       const call = { context, pool, tenantId, source, keyId: principal.keyId, worker, renewedAt, finished: false, settle };
-      this.calls.set(keyOf(callId, fence), call);
-      context.signal.addEventListener('abort', () => this.sendCancel(call), { once: true });
+      const key = keyOf(callId, fence);
+      this.calls.set(key, call);
+      context.signal.addEventListener('abort', () => this.calls.get(key) === call && this.sendCancel(call), { once: true });
     });
-    this.apply(worker, worker.session.assign(callFrame(rawName, args, context), pool));
+    if (takenOver === undefined) this.apply(worker, worker.session.assign(callFrame(rawName, args, context), pool));
+    else {
+      takenOver.attached();
+      this.apply(worker, worker.session.attach(callId, fence, pool));
+    }
+    if (takenOver?.cancelRequested) this.abort(callId, 'cancelled');
     return answer;
   };
 
@@ -98,7 +106,7 @@ export class RemoteCalls {
       }
       case 'suspend':
         call.finished = true;
-        return call.settle(new Suspension(frame.resumeInMs ?? 0));
+        return call.settle(suspensionOf(frame));
       case 'finish':
         call.finished = true;
         return call.settle(outputOf(frame));
@@ -115,10 +123,10 @@ export class RemoteCalls {
     const call = this.calls.get(keyOf(callId, fence));
     if (call === undefined || call.tenantId !== worker.tenantId) return false;
     if (call.source !== worker.source || call.keyId !== worker.principal.keyId) return false;
-    call.worker.session.detach(callId, fence);
+    const before = call.worker.session.detach(callId, fence);
     call.worker = worker;
     call.renewedAt = performance.now();
-    this.apply(worker, worker.session.attach(callId, fence, call.pool));
+    this.apply(worker, worker.session.attach(callId, fence, call.pool, before));
     if (call.context.signal.aborted) this.sendCancel(call);
     return true;
   }
@@ -134,8 +142,15 @@ export class RemoteCalls {
     for (const call of this.calls.values()) if (call.worker === worker && !call.finished) this.abort(call.context.callId, 'drained');
   }
 
-  private abort(callId: string, reason: 'lease_lost' | 'drained'): void {
-    for (const attempt of this.inFlight.byCallId(callId)) attempt.abort(reason, 0);
+  /** Another gateway may go on with the calls: this one says nothing more about them, to workers or the log. */
+  handOver(): void {
+    const calls = [...this.calls.values()];
+    this.calls.clear();
+    for (const { context } of calls) this.abort(context.callId, 'lease_lost');
+  }
+
+  private abort(callId: string, reason: 'lease_lost' | 'drained' | 'cancelled'): void {
+    for (const attempt of this.inFlight.byCallId(callId)) attempt.abort(reason, reason === 'cancelled' ? undefined : 0);
   }
 
   private sendCancel({ context, worker }: RemoteCall): void {
@@ -143,6 +158,10 @@ export class RemoteCalls {
     const reason = this.inFlight.byCallId(callId).at(-1)?.abortInfo?.reason ?? 'cancelled';
     this.apply(worker, worker.session.cancel(callId, fence, reason, graceMs));
   }
+}
+
+function canTake({ worker, pool }: Placement): boolean {
+  return !worker.isGone && worker.session.creditOf(pool) > 0;
 }
 
 function keyOf(callId: string, fence: number): string {
@@ -154,7 +173,7 @@ function callFrame(
   args: Readonly<Record<string, unknown>>,
   context: ToolContext,
 ): Parameters<ConnectedWorker['session']['assign']>[0] {
-  const { callId, fence, attempt, deadline, sessionId, traceparent } = context;
+  const { callId, fence, attempt, deadline, sessionId, traceparent, resumed } = context;
   return {
     op: 'call',
     callId,
@@ -166,7 +185,18 @@ function callFrame(
     deadlineMs: Math.max(0, Math.round(deadline - Date.now())),
     ...(sessionId === undefined ? {} : { session: sessionId }),
     ...(traceparent === undefined ? {} : { traceparent }),
+    ...(resumed === undefined ? {} : { resumed }),
   };
+}
+
+function suspensionOf({ resumeInMs, until, prompt, inputSchema, state }: WorkerFrameOf<'suspend'>): Suspension {
+  return new Suspension({
+    ...(resumeInMs === undefined ? {} : { resumeInMs }),
+    ...(until === undefined ? {} : { until }),
+    ...(prompt === undefined ? {} : { prompt }),
+    ...(inputSchema === undefined ? {} : { inputSchema }),
+    ...(state === undefined ? {} : { state }),
+  });
 }
 
 function outputOf({ outcome, content = [], isError, structuredContent, error }: WorkerFrameOf<'finish'>): ToolOutput | ToolError {

@@ -43,7 +43,8 @@ export class WorkerAnnouncer {
         'conflict',
         `Expected a name that no other source has; ${id.name} is a source of the kind ${other.definition.kind}.`,
       );
-    const { trust = false, pin = true, pool, timeoutMs, include, exclude } = (stored[0] ?? stored[1])?.definition ?? {};
+    const own = (stored[0] ?? stored[1])?.definition;
+    const { trust = false, pin = true, pool, timeoutMs, include, exclude } = own?.kind === 'worker' ? own : {};
     return { name: id.name, kind: 'worker', trust, pin, pool, timeoutMs, include, exclude };
   }
 

@@ -38,7 +38,7 @@ export class WorkerQueue {
   /** To be called whenever credit, calls or workers change. */
   update(): void {
     const slots = [...this.workers].reduce((sum, { session, isGone }) => {
-      return isGone ? sum : sum + session.creditOf(this.pool) + session.runningOf(this.pool);
+      return isGone ? sum : sum + session.slotsOf(this.pool);
     }, 0);
     if (slots > 0) {
       clearTimeout(this.idle);

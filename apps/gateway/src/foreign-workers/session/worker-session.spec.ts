@@ -58,15 +58,45 @@ describe('a session of a foreign worker', () => {
   it('passes calls on that it does not have, of a worker that connected again', () => {
     const session = new WorkerSession();
     expect(session.receive({ op: 'renew', callIds: [OTHER], fences: [3] })).toEqual([{ kind: 'unknown', callId: OTHER, fence: 3 }]);
+    expect(session.receive({ op: 'renew', callIds: [OTHER], fences: [3] })).toEqual([]);
     session.attach(OTHER, 3, 'net');
     expect(session.receive({ op: 'renew', callIds: [OTHER], fences: [3] })).toEqual([{ kind: 'renewed', callId: OTHER, fence: 3 }]);
   });
 
-  it('refuses a suspension until input, and keeps the call', () => {
+  it('keeps frames about a call of an earlier connection until it is known whose it is', () => {
+    const update: WorkerFrame = { op: 'update', callId: ID, fence: 1, wseq: 1, content: [] };
+    const found = new WorkerSession();
+    expect(found.receive(update)).toEqual([{ kind: 'unknown', callId: ID, fence: 1 }]);
+    expect(found.receive(finish(ID, 1, 2))).toEqual([]);
+    expect(found.attach(ID, 1, 'net')).toEqual([
+      { kind: 'call', frame: update },
+      { kind: 'call', frame: finish(ID, 1, 2) },
+    ]);
+    const ended = new WorkerSession();
+    ended.receive(update);
+    ended.receive(finish(ID, 1, 2));
+    expect(sent(ended.answer(ID, 1, 'done'))).toEqual([{ op: 'done', callId: ID, fence: 1 }]);
+    expect(sent(ended.receive(finish(ID, 1, 2)))).toEqual([{ op: 'done', callId: ID, fence: 1 }]);
+    const unknown = new WorkerSession();
+    unknown.receive(update);
+    unknown.forget(ID, 1);
+    expect(unknown.receive(update)).toHaveLength(1);
+  });
+
+  it('refuses frames about more lost calls than it keeps', () => {
+    const session = new WorkerSession();
+    const answers = Array.from({ length: 1_001 }, (_unused, n) => session.receive(finish(ID, n + 1)));
+    expect(answers.filter(([effect]) => effect?.kind === 'unknown')).toHaveLength(1_000);
+    expect(sent(answers.at(-1) ?? [])).toMatchObject([{ op: 'refused', problem: { code: 'overloaded' } }]);
+  });
+
+  it('refuses a suspension without a time or a reason, and keeps the call; one until input ends the attempt', () => {
     const session = running();
-    const [frame] = sent(session.receive({ op: 'suspend', callId: ID, fence: 1, until: 'input' }));
-    expect(frame).toMatchObject({ op: 'refused', callId: ID, problem: { code: 'not_implemented' } });
-    expect(session.receive(finish())).toHaveLength(1);
+    const [frame] = sent(session.receive({ op: 'suspend', callId: ID, fence: 1 }));
+    expect(frame).toMatchObject({ op: 'refused', callId: ID, problem: { code: 'invalid_request' } });
+    const suspend: WorkerFrame = { op: 'suspend', callId: ID, fence: 1, until: 'input', prompt: 'Which?', state: { step: 1 } };
+    expect(session.receive(suspend)).toEqual([{ kind: 'call', frame: suspend }]);
+    expect(session.receive(finish())).toEqual([]);
   });
 
   it('never sends more calls than the credit of their pool, and none while it drains', () => {

@@ -19,16 +19,24 @@ export type SessionEffect =
   /** About a call of this session, with its fence; never a repetition. */
   | { readonly kind: 'call'; readonly frame: CallFrame }
   | { readonly kind: 'renewed'; readonly callId: string; readonly fence: number }
-  /** About a call that this session does not have. Another connection may have had it. */
-  | { readonly kind: 'unknown'; readonly callId: string; readonly fence: number; readonly finish?: WorkerFrameOf<'finish'> }
+  /**
+   * About a call that this session does not have: another connection, or another gateway, may have had it. Frames about
+   * it wait for `attach`, `answer` or `forget`.
+   */
+  | { readonly kind: 'unknown'; readonly callId: string; readonly fence: number }
   | { readonly kind: 'tools'; readonly frame: WorkerFrameOf<'tools'> }
   /** More calls may come, or none any more. */
   | { readonly kind: 'capacity' }
   | { readonly kind: 'bye' };
 
+/** Frames that wait while the bridge looks for their call. */
+const WAITING_FRAMES = 1_000;
+
 interface SessionCall {
   readonly fence: number;
   readonly pool: Pool;
+  /** It came from a queue of this gateway, and holds a slot of it. */
+  readonly fromQueue: boolean;
   wseq: number;
   finished: boolean;
 }
@@ -45,6 +53,7 @@ export class WorkerSession {
   private readonly credit = new Map<Pool, number>();
   private readonly calls = new Map<string, SessionCall>();
   private readonly answered = new Map<string, 'done' | 'stale'>();
+  private readonly wanted = new Map<string, CallFrame[]>();
   private phase: 'open' | 'draining' | 'closed' = 'open';
 
   /** How many calls of a pool may be sent now. */
@@ -54,6 +63,11 @@ export class WorkerSession {
 
   runningOf(pool: Pool): number {
     return [...this.calls.values()].filter((call) => call.pool === pool).length;
+  }
+
+  /** Jobs of the pool's queue that this session may have at a time. */
+  slotsOf(pool: Pool): number {
+    return this.creditOf(pool) + [...this.calls.values()].filter((call) => call.pool === pool && call.fromQueue).length;
   }
 
   get draining(): boolean {
@@ -96,20 +110,24 @@ export class WorkerSession {
     const credit = this.creditOf(pool);
     if (credit < 1) throw new Error(`The worker has no credit for the pool ${pool}.`);
     this.credit.set(pool, credit - 1);
-    this.calls.set(call.callId, { fence: call.fence, pool, wseq: 0, finished: false });
+    this.calls.set(call.callId, { fence: call.fence, pool, fromQueue: true, wseq: 0, finished: false });
     return [send(call)];
   }
 
-  /** Takes over a call that the worker ran on an earlier connection. It uses no credit. */
-  attach(callId: string, fence: number, pool: Pool): SessionEffect[] {
+  /** Goes on with a call that the worker ran on an earlier connection. It uses no credit. Frames that waited for it count now. */
+  attach(callId: string, fence: number, pool: Pool, { fromQueue = false, wseq = 0 } = {}): SessionEffect[] {
+    const frames = this.takeWaiting(callId, fence);
     if (this.phase === 'closed' || this.calls.has(callId)) return [];
-    this.calls.set(callId, { fence, pool, wseq: 0, finished: false });
-    return [];
+    this.calls.set(callId, { fence, pool, fromQueue, wseq, finished: false });
+    return frames.flatMap((frame) => this.aboutCall(frame));
   }
 
-  /** The worker reconnected and goes on with the call there. */
-  detach(callId: string, fence: number): void {
-    if (this.calls.get(callId)?.fence === fence) this.calls.delete(callId);
+  /** The worker reconnected and goes on with the call there. Returns what `attach` needs to know of it. */
+  detach(callId: string, fence: number): { fromQueue: boolean; wseq: number } | undefined {
+    const call = this.calls.get(callId);
+    if (call?.fence !== fence) return undefined;
+    this.calls.delete(callId);
+    return call;
   }
 
   cancel(callId: string, fence: number, reason: WorkerServerFrameReason, graceMs: number): SessionEffect[] {
@@ -125,9 +143,16 @@ export class WorkerSession {
     return [send({ op: how, callId, fence }), { kind: 'capacity' }];
   }
 
-  /** The answer about a call that this session does not have. */
+  /** The answer about a call that this session does not have. `done`: what the worker says about it was written before. */
   answer(callId: string, fence: number, how: 'done' | 'stale'): SessionEffect[] {
-    return [send({ op: how, callId, fence })];
+    const isEnd = this.takeWaiting(callId, fence).some(({ op }) => op === 'finish' || op === 'suspend');
+    this.remember(callId, fence, how);
+    return [send({ op: isEnd ? how : 'stale', callId, fence })];
+  }
+
+  /** Redis is out of reach, or another connection asks too. The worker is not answered, and asks again with its next frame about it. */
+  forget(callId: string, fence: number): void {
+    this.takeWaiting(callId, fence);
   }
 
   /** No more calls from this gateway. */
@@ -153,12 +178,32 @@ export class WorkerSession {
       const detail = `Expected a fence for each call; got ${callIds.length} calls and ${fences.length} fences.`;
       return [refused('invalid_request', detail)];
     }
-    return callIds.map((callId, index): SessionEffect => {
+    return callIds.flatMap((callId, index): SessionEffect[] => {
       const fence = fences[index] ?? 0;
       const call = this.calls.get(callId);
-      if (call === undefined) return this.answered.has(keyOf(callId, fence)) ? stale(callId, fence) : { kind: 'unknown', callId, fence };
-      return call.fence === fence ? { kind: 'renewed', callId, fence } : stale(callId, fence);
+      if (call !== undefined) return call.fence === fence ? [{ kind: 'renewed', callId, fence }] : [stale(callId, fence)];
+      return this.answered.has(keyOf(callId, fence)) ? [stale(callId, fence)] : this.lookFor(callId, fence);
     });
+  }
+
+  /** Asks the bridge once about a call, and keeps frames about it until the bridge knows. */
+  private lookFor(callId: string, fence: number, ...frames: CallFrame[]): SessionEffect[] {
+    const key = keyOf(callId, fence);
+    const waiting = this.wanted.get(key);
+    if ((waiting?.length ?? this.wanted.size) >= WAITING_FRAMES)
+      return [
+        refused('overloaded', `More than ${WAITING_FRAMES} frames wait for calls of earlier connections. Send it again later.`, callId),
+      ];
+    if (waiting === undefined) this.wanted.set(key, frames);
+    else waiting.push(...frames);
+    return waiting === undefined ? [{ kind: 'unknown', callId, fence }] : [];
+  }
+
+  private takeWaiting(callId: string, fence: number): CallFrame[] {
+    const key = keyOf(callId, fence);
+    const frames = this.wanted.get(key) ?? [];
+    this.wanted.delete(key);
+    return frames;
   }
 
   private aboutCall(frame: CallFrame): SessionEffect[] {
@@ -168,8 +213,8 @@ export class WorkerSession {
     if (call.fence !== fence) return [stale(callId, fence)];
     // A repetition: the answer to the first one comes when the attempt is written.
     if (call.finished) return [];
-    if (frame.op === 'suspend' && frame.resumeInMs === undefined)
-      return [refused('not_implemented', 'A call cannot wait for input yet; expected resumeInMs.', callId)];
+    if (frame.op === 'suspend' && frame.resumeInMs === undefined && frame.until === undefined)
+      return [refused('invalid_request', 'A suspension without a time or a reason; expected resumeInMs or until.', callId)];
     if ('wseq' in frame) {
       if (frame.op === 'update' && frame.wseq <= call.wseq) return [];
       call.wseq = Math.max(call.wseq, frame.wseq);
@@ -182,8 +227,7 @@ export class WorkerSession {
     const { callId, fence } = frame;
     const before = this.answered.get(keyOf(callId, fence));
     if (before !== undefined) return [send({ op: frame.op === 'finish' || frame.op === 'suspend' ? before : 'stale', callId, fence })];
-    if (frame.op !== 'finish') return [stale(callId, fence)];
-    return [{ kind: 'unknown', callId, fence, finish: frame }];
+    return this.lookFor(callId, fence, frame);
   }
 
   private remember(callId: string, fence: number, how: 'done' | 'stale'): void {

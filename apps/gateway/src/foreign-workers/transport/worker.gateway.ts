@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { WebSocketGateway, type OnGatewayConnection, type OnGatewayInit } from '@nestjs/websockets';
 import type { ServerOptions, VerifyClientCallbackAsync, WebSocket, WebSocketServer } from 'ws';
 import { ProblemError, WORKER_LIMITS, WORKER_PATH, WORKER_SUBPROTOCOL, type Principal } from '#contracts';
-import { assertScope, bearerToken, unknownKey } from '../../auth/access.js';
-import { ApiKeyStore } from '../../auth/api-key-store.service.js';
+import { assertScope, bearerToken } from '../../auth/access.js';
+import { Authenticator } from '../../auth/authenticator.service.js';
 import { OpenSockets } from '../../auth/open-sockets.service.js';
 import { OriginPolicy } from '../../auth/origin-policy.service.js';
 import { toProblem } from '../../platform/http/to-problem.js';
@@ -20,14 +20,14 @@ export class WorkerGateway implements OnGatewayInit<WebSocketServer>, OnGatewayC
 
   constructor(
     private readonly workers: ForeignWorkers,
-    private readonly apiKeys: ApiKeyStore,
+    private readonly authenticator: Authenticator,
     private readonly origins: OriginPolicy,
     private readonly openSockets: OpenSockets,
     private readonly shutdown: ShutdownState,
   ) {}
 
   afterInit(server: WebSocketServer): void {
-    server.options.verifyClient = ({ req }: { req: IncomingMessage }, answer) => this.verify(req, answer);
+    server.options.verifyClient = ({ req }: { req: IncomingMessage }, answer) => void this.verify(req, answer);
   }
 
   handleConnection(client: WebSocket, request: IncomingMessage): void {
@@ -36,9 +36,9 @@ export class WorkerGateway implements OnGatewayInit<WebSocketServer>, OnGatewayC
     else void new WorkerSocket(client, principal, this.workers);
   }
 
-  private verify(request: IncomingMessage, answer: Parameters<VerifyClientCallbackAsync>[1]): void {
+  private async verify(request: IncomingMessage, answer: Parameters<VerifyClientCallbackAsync>[1]): Promise<void> {
     try {
-      this.principals.set(request, this.accept(request));
+      this.principals.set(request, await this.accept(request));
       answer(true);
     } catch (error) {
       const problem = toProblem(error);
@@ -47,14 +47,13 @@ export class WorkerGateway implements OnGatewayInit<WebSocketServer>, OnGatewayC
   }
 
   /** @throws ProblemError for an upgrade that is refused */
-  private accept(request: IncomingMessage): Principal {
+  private async accept(request: IncomingMessage): Promise<Principal> {
     const foreign = this.origins.rejectionReason(request.headers);
     if (foreign !== undefined) throw new ProblemError('origin_refused', foreign);
     if (this.shutdown.draining) throw new ProblemError('overloaded', 'This gateway is going away; connect again', { retryAfterMs: 1_000 });
     const token = bearerToken(request.headers.authorization);
     if (token === undefined) throw new ProblemError('unauthenticated', 'Expected the header Authorization: Bearer <API key>');
-    const principal = this.apiKeys.authenticate(token);
-    if (principal === undefined) throw unknownKey();
+    const principal = await this.authenticator.identify(token);
     assertScope(principal, 'work');
     const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',').map((it) => it.trim());
     if (offered[0] !== WORKER_SUBPROTOCOL)
@@ -62,7 +61,8 @@ export class WorkerGateway implements OnGatewayInit<WebSocketServer>, OnGatewayC
         'invalid_request',
         `Expected the WebSocket subprotocol ${WORKER_SUBPROTOCOL}; got ${JSON.stringify(offered[0])}`,
       );
-    const reservation = this.openSockets.open(request.socket.remoteAddress ?? 'unknown', principal);
+    if (request.socket.destroyed) return principal;
+    const reservation = this.openSockets.open(request, principal);
     request.socket.once('close', () => reservation.release());
     return principal;
   }

@@ -77,10 +77,14 @@ export class WorkersController {
     for (const frame of frames) this.workers.receive(worker, frame);
   }
 
-  /** A worker of another key is unknown, too. */
-  private workerOf({ tenantId, keyId }: Principal, id: string): PollingWorker {
+  /** A worker of another key is unknown, too. A newer token of the same subject counts from now on. */
+  private workerOf(principal: Principal, id: string): PollingWorker {
+    const { tenantId, keyId } = principal;
     const found = this.polling.get(id);
-    if (found?.worker.tenantId === tenantId && found.worker.principal.keyId === keyId) return found;
+    if (found?.worker.tenantId === tenantId && found.worker.principal.keyId === keyId) {
+      found.worker.principal = principal;
+      return found;
+    }
     throw new ProblemError(
       'resource_not_found',
       'No worker with this id is connected to this gateway: send hello to POST /v1/workers again',
