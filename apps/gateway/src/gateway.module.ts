@@ -15,6 +15,7 @@ import { SchedulesModule } from './schedules/schedules.module.js';
 import { SessionsModule } from './sessions/sessions.module.js';
 import { SourcesModule } from './sources/sources.module.js';
 import { StreamingModule } from './streaming/streaming.module.js';
+import { SubAgentsModule } from './sub-agents/sub-agents.module.js';
 import { WorkersModule } from './workers/workers.module.js';
 
 /** The gateway: its features, each a module that imports only those before it in this list. Nothing is request-scoped. */
@@ -35,6 +36,7 @@ export class GatewayModule {
         BatchesModule,
         SchedulesModule,
         SourcesModule,
+        SubAgentsModule,
         ForeignWorkersModule,
         StreamingModule,
         McpModule,

@@ -7,7 +7,7 @@ import type { GatewayConfig } from './platform/gateway.config.js';
 import { handleClientError } from './platform/http/client-error.js';
 import { parseJsonBody } from './platform/http/json-body.js';
 import { toProblem } from './platform/http/to-problem.js';
-import { sendProblem } from './platform/http/problem.filter.js';
+import { sendProblem } from './platform/http/gateway-problem.filter.js';
 import { RouteTable } from './platform/http/route-table.js';
 
 declare module 'fastify' {
@@ -28,6 +28,18 @@ const SECURITY_HEADERS = {
   'cross-origin-resource-policy': 'same-origin',
   'cache-control': 'no-store',
 } as const;
+
+/** What pages of allowed origins may read of an answer. The last three are for MCP clients. */
+const EXPOSED_HEADERS = [
+  'Location',
+  'Preference-Applied',
+  'RateLimit',
+  'RateLimit-Policy',
+  'Retry-After',
+  'Mcp-Session-Id',
+  'MCP-Protocol-Version',
+  'WWW-Authenticate',
+];
 
 /** How long a client may take to send a request. */
 const REQUEST_ARRIVES_MS = 60_000;
@@ -69,7 +81,8 @@ export function configureHttpServer(app: NestFastifyApplication, config: Gateway
   if (config.allowedOrigins.length > 0) {
     app.enableCors({
       origin: [...config.allowedOrigins],
-      exposedHeaders: ['Location', 'Preference-Applied', 'RateLimit', 'RateLimit-Policy', 'Retry-After'],
+      methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
+      exposedHeaders: EXPOSED_HEADERS,
       maxAge: 600,
     });
   }

@@ -23,6 +23,7 @@ import { connected, type RedisConnection } from '#redis';
 import { ForeignWorkers } from './foreign-workers/bridge/foreign-workers.service.js';
 import { setupDocs } from './operations/docs/setup-docs.js';
 import { readGatewayConfig, type GatewayConfig } from './platform/gateway.config.js';
+import { PendingApprovalsGauge } from './approvals/pending-approvals.service.js';
 import { GatewayModule } from './gateway.module.js';
 import { setupDashboard } from './operations/dashboard.js';
 import { createHttpAdapter, configureHttpServer } from './http-server.js';
@@ -58,6 +59,7 @@ export async function startGateway(config: GatewayConfig, moreProbes: MetricsPro
     await step('read the end of the log', () => app.get(EventHub).start());
     await step('register', () => app.get(ProcessRegistration).start());
     await step('empty queues of earlier releases', () => new LegacyQueues(app.get(BUFFERED_REDIS)).drain());
+    await step('count waiting approvals', () => app.get(PendingApprovalsGauge).addEarlier());
     await app.listen({ host: config.host, port: config.port });
     return { url: await app.getUrl(), app, close: () => close() };
   } catch (error) {
@@ -78,7 +80,7 @@ async function createGateway(config: GatewayConfig, module: DynamicModule, traci
   if (tracing !== undefined) traceGateway(app, tracing);
   const connections = app.get(StreamConnections);
   app.useWebSocketAdapter(new StreamAdapter(app, (client) => connections.sessionOf(client)));
-  setupDocs(app, VERSION);
+  await setupDocs(app, VERSION);
   await setupDashboard(app);
   return app;
 }

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { telemetry } from '#observability';
-import { ApiKeyStore } from '../auth/api-key-store.service.js';
+import { Authenticator } from '../auth/authenticator.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { HookConfigService } from './hook-config.service.js';
 import { LimitConfigService } from './limit-config.service.js';
@@ -36,7 +36,7 @@ export class ConfigReload implements OnApplicationBootstrap, OnApplicationShutdo
   constructor(
     private readonly policies: PolicyConfigService,
     private readonly limits: LimitConfigService,
-    private readonly keys: ApiKeyStore,
+    private readonly authenticator: Authenticator,
     private readonly hooks: HookConfigService,
     private readonly redaction: RedactionConfigService,
     private readonly sources: SourceConfigService,
@@ -83,7 +83,7 @@ export class ConfigReload implements OnApplicationBootstrap, OnApplicationShutdo
       const prepared = [this.policies.prepare(fresh), this.limits.prepare(fresh), this.hooks.prepare(fresh), this.sources.prepare(fresh)];
       await this.store(fresh, prepared);
       if (generation !== this.newest) return;
-      this.keys.replace(fresh.keys);
+      this.authenticator.replace(fresh.keys, fresh.jwt);
       for (const takeOver of prepared) takeOver();
       this.rejection = undefined;
       this.log.info({ path: file.path }, 'the config file was taken over');

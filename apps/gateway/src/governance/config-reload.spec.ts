@@ -3,6 +3,7 @@ import pino from 'pino';
 import { SafetySettings } from '#contracts';
 import { createRedis, type RedisConnection } from '#redis';
 import { ApiKeyStore } from '../auth/api-key-store.service.js';
+import { Authenticator } from '../auth/authenticator.service.js';
 import { readGatewayConfig, type GatewayConfig } from '../platform/gateway.config.js';
 import { HookConfigService } from './hook-config.service.js';
 import { LimitConfigService } from './limit-config.service.js';
@@ -46,7 +47,7 @@ describe('reloads of the config file that overlap', () => {
     const reload = new ConfigReload(
       rulebook,
       new LimitConfigService(config),
-      new ApiKeyStore(config),
+      new Authenticator(new ApiKeyStore(config), config, log),
       new HookConfigService(config),
       safety,
       new SourceConfigService(config, redis, log),

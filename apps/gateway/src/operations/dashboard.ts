@@ -13,6 +13,7 @@ const CONTENT_SECURITY_POLICY = [
   "default-src 'self'",
   "style-src 'self' 'unsafe-inline'",
   "img-src 'self' data:",
+  "media-src 'self' data:",
   "object-src 'none'",
   "base-uri 'none'",
   "form-action 'none'",

@@ -8,12 +8,22 @@ import { partitionName, type RedisConnection } from '#redis';
 import { ToolRegistry } from '#tool-sdk';
 import { PendingApprovalsGauge } from '../approvals/pending-approvals.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
+import { SourceCatalog } from '../sources/source-catalog.service.js';
 import { EXTRA_METRICS_PROBES, FAIL_FAST_REDIS, METRICS } from '../platform/tokens.js';
 
 /** The metrics of this process, and what a scrape reads from Redis. `shutdown.ts` closes them. */
 export const gatewayMetrics: Provider = {
   provide: METRICS,
-  inject: [BullCallQueue, ToolRegistry, FAIL_FAST_REDIS, CallStore, PendingApprovalsGauge, GATEWAY_CONFIG, EXTRA_METRICS_PROBES],
+  inject: [
+    BullCallQueue,
+    ToolRegistry,
+    FAIL_FAST_REDIS,
+    CallStore,
+    PendingApprovalsGauge,
+    GATEWAY_CONFIG,
+    EXTRA_METRICS_PROBES,
+    SourceCatalog,
+  ],
   useFactory: (
     queue: BullCallQueue,
     tools: ToolRegistry,
@@ -22,6 +32,7 @@ export const gatewayMetrics: Provider = {
     approvals: PendingApprovalsGauge,
     { partitions }: GatewayConfig,
     extraProbes: MetricsProbes,
+    catalog: SourceCatalog,
   ) =>
     createMetrics({
       role: 'gateway',
@@ -31,6 +42,7 @@ export const gatewayMetrics: Provider = {
       probes: {
         queues: () => Promise.all(POOLS.map((pool) => queue.stats(pool))),
         redisMemoryInfo: () => redis.info('memory'),
+        sources: () => catalog.samples(),
         approvals: () => approvals.sample(),
         overdueMs: () => longestOverdueMs(store, partitions),
         ...extraProbes,

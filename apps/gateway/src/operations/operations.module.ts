@@ -3,11 +3,11 @@ import type { MetricsProbes } from '#observability';
 import { ApprovalsModule } from '../approvals/approvals.module.js';
 import { GovernanceModule } from '../governance/governance.module.js';
 import { EXTRA_METRICS_PROBES } from '../platform/tokens.js';
+import { SourcesModule } from '../sources/sources.module.js';
 import { WorkersModule } from '../workers/workers.module.js';
 import { DiagnosticsService } from './diagnostics.service.js';
 import { gatewayMetrics } from './gateway-metrics.js';
 import { HealthController } from './health.controller.js';
-import { NotImplementedController } from './not-implemented.controller.js';
 import { OperationsController } from './operations.controller.js';
 import { Readiness } from './readiness.service.js';
 
@@ -18,8 +18,8 @@ export class OperationsModule {
   static forRoot(extraProbes: MetricsProbes): DynamicModule {
     return {
       module: OperationsModule,
-      imports: [GovernanceModule, WorkersModule, ApprovalsModule],
-      controllers: [OperationsController, NotImplementedController, HealthController],
+      imports: [GovernanceModule, WorkersModule, ApprovalsModule, SourcesModule],
+      controllers: [OperationsController, HealthController],
       providers: [{ provide: EXTRA_METRICS_PROBES, useValue: extraProbes }, gatewayMetrics, Readiness, DiagnosticsService],
     };
   }

@@ -13,8 +13,14 @@ export interface ConfigFileContent {
   readonly faults: readonly string[];
 }
 
-/** Reads the file that TOOLYARD_CONFIG names: YAML, of which JSON is a part. Never throws: `faults` lists what is wrong. */
-export function readConfigFile(path: string): ConfigFileContent {
+/** A field and what is wrong with it. */
+export interface Fault {
+  readonly path: PropertyKey[];
+  readonly message: string;
+}
+
+/** Reads the file that TOOLYARD_CONFIG names: YAML, of which JSON is a part. Never throws: `faults` lists what is wrong. `check` finds more. */
+export function readConfigFile(path: string, check: (file: ConfigFile) => readonly Fault[]): ConfigFileContent {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
@@ -30,7 +36,7 @@ export function readConfigFile(path: string): ConfigFileContent {
   }
   const parsed = ConfigFile.safeParse(document.toJS() ?? {});
   const found = parsed.success
-    ? configPatternFaults(parsed.data)
+    ? [...configPatternFaults(parsed.data), ...check(parsed.data)]
     : parsed.error.issues.map((issue) => ({ path: issuePath(issue), message: issue.message }));
   if (parsed.success && found.length === 0) return { file: parsed.data, saysKeys: document.has('keys'), faults: [] };
   return { faults: found.map(({ path: at, message }) => `${path}:${lineOf(document, lines, at)}: ${fieldName(at)}: ${message}`) };

@@ -84,6 +84,20 @@ describe('the config file', () => {
     expect(faults).toContain(`${path}:9: limits.actionsPerHour: `);
   });
 
+  it('names the hook before a call whose variable is not set; the hooks of workers only where it runs the worker, too', () => {
+    const hook = (on: string) =>
+      `{ name: audit-${on}, on: ${on}, url: 'https://x.example', secretEnv: AUDIT_SECRET, headersEnv: { a: TOKEN } }`;
+    const path = file(`hooks:\n  - ${hook('before')}\n  - ${hook('after')}\nagents:\n  bob:\n    hooks:\n      - ${hook('before')}\n`);
+    const faults = faultsOf({ ...key, TOKEN: 'x', AUDIT_SECRET: '', TOOLYARD_CONFIG: path }).split('\n');
+    expect(faults).toEqual([
+      `${path}:2: hooks.0.secretEnv: expected a variable of this process; AUDIT_SECRET is not set`,
+      `${path}:7: agents.bob.hooks.0.secretEnv: expected a variable of this process; AUDIT_SECRET is not set`,
+    ]);
+    expect(faultsOf({ ...key, TOKEN: 'x', AUDIT_SECRET: 'y', TOOLYARD_CONFIG: path })).toBe('');
+    const both = () => readGatewayConfig({ ...key, AUDIT_SECRET: 'y', TOOLYARD_CONFIG: path }, undefined, { withWorkers: true });
+    expect(both).toThrow(`${path}:3: hooks.1.headersEnv.a: expected a variable of this process; TOKEN is not set`);
+  });
+
   it('keeps the agents of tenants apart; those at its top level are the default tenant’s', () => {
     const top = 'agents: { bob: { tools: [echo] } }\n';
     const path = file(`${top}tenants: { acme: { agents: { bob: { tools: [shell] } } }, default: { agents: { ann: {} } } }\n`);

@@ -9,6 +9,7 @@ import {
   DEFAULT_POSTURE,
   type Hook,
   type ApiKeyConfig,
+  type JwtIssuer,
   LIMITS,
   type Limits,
   PermissionMode,
@@ -24,7 +25,9 @@ import { EGRESS_ENV, type EgressPolicy, egressPolicyFrom } from '#sandbox';
 import { commaList, ConfigError, withoutEmpty } from '#platform';
 import { environmentSecrets } from '#redaction';
 import { TRACING_ENV, tracingConfig, type TracingConfig } from '#observability';
+import { trustedProxies, type TrustedProxies } from './http/client-address.js';
 import { readConfigFile } from './config-file.config.js';
+import { hookVariableFaults } from './hook-variables.js';
 
 /** Token for the validated settings; they are values, so there is no class to inject by. */
 export const GATEWAY_CONFIG = Symbol('GATEWAY_CONFIG');
@@ -56,6 +59,8 @@ export interface GatewayConfig {
   readonly host: string;
   readonly port: number;
   readonly redisUrl: string;
+  /** Where lists and numbers are; undefined: in Redis. */
+  readonly databaseUrl?: string | undefined;
   readonly partitions: number;
   readonly durability: 'local' | 'replicated';
   readonly replicas: number;
@@ -78,15 +83,20 @@ export interface GatewayConfig {
   readonly defaultQueueMs: number;
   readonly defaultTotalMs: number;
   readonly approvalMs: number;
+  /** How long a call waits for input without which it ends. */
+  readonly inputMs: number;
   /** Host names besides the loopback ones that a request may carry while the gateway is bound to loopback. */
   readonly allowedHosts: readonly string[];
   /** Origins besides the gateway's own that a browser may call from. */
   readonly allowedOrigins: readonly string[];
   readonly keys: readonly ApiKeyConfig[];
+  /** Issuers of JWTs that are accepted besides the keys. */
+  readonly jwt?: readonly JwtIssuer[];
   /** Under which clients reach the gateway; else what each request names. Without a slash at its end. */
   readonly publicUrl?: string | undefined;
   readonly mcp: McpTimes;
   readonly sockets: SocketLimits;
+  readonly trustedProxies: TrustedProxies;
   /** Requests a minute of a key without `ratePerMinute`, counted by each gateway by itself. */
   readonly keyRatePerMinute: number;
   /** What `/metrics` asks for; nothing when it is not set. */
@@ -140,6 +150,16 @@ export const GatewayEnv = z.object({
   GATEWAY_HOST: z.string().min(1).default('127.0.0.1').describe('Address where it listens.'),
   GATEWAY_PORT: integer(0, 65_535, 7411).describe('Port where it listens; 0 takes any free port.'),
   GATEWAY_ALLOWED_HOSTS: list.describe('Further `Host` headers to accept, separated by commas.'),
+  GATEWAY_TRUSTED_PROXIES: list
+    .transform((proxies, context) => {
+      try {
+        return trustedProxies(proxies);
+      } catch (error) {
+        context.addIssue(`expected addresses, networks such as 10.0.0.0/8, or loopback, linklocal, uniquelocal: ${String(error)}`);
+        return z.NEVER;
+      }
+    })
+    .describe('Proxies whose `X-Forwarded-For` names the client, as addresses or networks. Of others the header is ignored.'),
   GATEWAY_ALLOWED_ORIGINS: list
     .pipe(z.array(z.url({ protocol: /^https?$/, error: 'expected origins such as https://tools.example.com, separated by commas' })))
     .describe('Further browser origins to accept, separated by commas.'),
@@ -157,6 +177,13 @@ export const GatewayEnv = z.object({
     .min(1)
     .default('redis://127.0.0.1:6379')
     .describe('Redis to use; standalone starts a private one where it is not set.'),
+  DATABASE_URL: z
+    .url({ protocol: /^postgres(ql)?$/, error: 'expected an address such as postgres://user:password@host:5432/database' })
+    .optional()
+    .meta({
+      description: 'PostgreSQL database of lists and numbers. Not set: they are kept in Redis.',
+      shownDefault: 'none; standalone: a private one',
+    }),
   PARTITIONS: integer(1, 999, 16).describe('Partitions of the log; fixed at the first start on a Redis.'),
   DURABILITY: z.enum(['local', 'replicated']).default('local').describe('`replicated`: what is acknowledged is also on replicas.'),
   REPLICAS: integer(1, 9, 1).describe('How many replicas `replicated` waits for.'),
@@ -193,6 +220,10 @@ export const GatewayEnv = z.object({
     description: 'Milliseconds that an approval waits before it expires as denied.',
     shownDefault: '`3600000` (1 h)',
   }),
+  INPUT_MS: integer(1000, LIMITS.totalMs, 3_600_000).meta({
+    description: 'Milliseconds that a call waits for input before it ends as timed out.',
+    shownDefault: '`3600000` (1 h)',
+  }),
   TOOLYARD_API_KEY: z.string().min(16, 'expected at least 16 characters').optional().meta({
     description:
       'A key with all scopes for the tenant `default` and all its agents, at least 16 characters. For the command line tool: the key that it sends.',
@@ -201,7 +232,9 @@ export const GatewayEnv = z.object({
   KEY_RATE_PER_MINUTE: integer(1, 1_000_000_000, 60_000).describe('Requests a minute of a key without its own `ratePerMinute`.'),
   SOCKETS_PER_KEY: integer(1, 1_000_000, 1000).describe('Open WebSockets and event streams of one key.'),
   SOCKETS_PER_TENANT: integer(1, 1_000_000, 5000).describe('Open WebSockets and event streams of one tenant.'),
-  SOCKETS_PER_ADDRESS: integer(1, 1_000_000, 2000).describe('Open WebSockets and event streams of one client address.'),
+  SOCKETS_PER_ADDRESS: integer(1, 1_000_000, 2000).describe(
+    'Open WebSockets and event streams of one client address, for IPv6 of one /64 network.',
+  ),
   SOCKETS_UNAUTHENTICATED: integer(1, 1_000_000, 50).describe('WebSockets of one address that have not sent their key yet.'),
   METRICS_KEY: z
     .string()
@@ -223,25 +256,29 @@ export const GatewayEnv = z.object({
 
 /**
  * Reads and checks the environment and, where it names one, the config file. `unsaid` is the posture of sessions for which neither
- * of them says one. `running`: the gateway is up, and a file that says `keys: []` takes the last key away; a start needs one.
+ * of them says one. `withWorkers`: a worker runs in this process, too. `running`: the gateway is up, and a file that says `keys: []` takes the last key away; a start needs one.
  * Throws a ConfigError that lists every fault.
  */
 export function readGatewayConfig(
   env: NodeJS.ProcessEnv = process.env,
   unsaid: Posture = DEFAULT_POSTURE,
-  { running = false } = {},
+  { running = false, withWorkers = false } = {},
 ): GatewayConfig {
   const faults: string[] = [];
   const parsed = GatewayEnv.safeParse(withoutEmpty(env));
   if (!parsed.success) faults.push(...parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
 
   const path = env.TOOLYARD_CONFIG;
-  const { file = ConfigFile.parse({}), saysKeys = false, faults: fileFaults } = path ? readConfigFile(path) : { faults: [] };
+  const {
+    file = ConfigFile.parse({}),
+    saysKeys = false,
+    faults: fileFaults,
+  } = path ? readConfigFile(path, (file) => hookVariableFaults(file, env, withWorkers)) : { faults: [] };
   faults.push(...fileFaults);
   const egress = egressOf(env, faults);
-  if (faults.length === 0 && !env.TOOLYARD_API_KEY && file.keys.length === 0 && !(running && saysKeys)) {
+  if (faults.length === 0 && !env.TOOLYARD_API_KEY && file.keys.length === 0 && file.jwt.length === 0 && !(running && saysKeys)) {
     faults.push(
-      'TOOLYARD_API_KEY: expected an API key here, or `keys` in the file named by TOOLYARD_CONFIG; the gateway does not run without authentication',
+      'TOOLYARD_API_KEY: expected an API key here, or `keys` or `jwt` in the file named by TOOLYARD_CONFIG; the gateway does not run without authentication',
     );
   }
   if (!parsed.success || faults.length > 0) throw new ConfigError(faults.join('\n'));
@@ -252,6 +289,7 @@ export function readGatewayConfig(
     host: e.GATEWAY_HOST,
     port: e.GATEWAY_PORT,
     redisUrl: e.REDIS_URL,
+    databaseUrl: e.DATABASE_URL,
     partitions: e.PARTITIONS,
     durability: e.DURABILITY,
     replicas: e.REPLICAS,
@@ -268,12 +306,15 @@ export function readGatewayConfig(
     defaultQueueMs: e.DEFAULT_QUEUE_MS,
     defaultTotalMs: e.DEFAULT_TOTAL_MS,
     approvalMs: e.APPROVAL_MS,
+    inputMs: e.INPUT_MS,
     allowedHosts: e.GATEWAY_ALLOWED_HOSTS,
     allowedOrigins: e.GATEWAY_ALLOWED_ORIGINS,
     publicUrl: e.GATEWAY_PUBLIC_URL,
     mcp: { answerMs: e.MCP_ANSWER_MS, taskMs: e.MCP_TASK_MS },
     keys: [...(e.TOOLYARD_API_KEY ? [bootstrapKey(e.TOOLYARD_API_KEY)] : []), ...file.keys],
+    jwt: file.jwt,
     sockets: socketLimits(e),
+    trustedProxies: e.GATEWAY_TRUSTED_PROXIES,
     keyRatePerMinute: e.KEY_RATE_PER_MINUTE,
     metricsKey: e.METRICS_KEY,
     limits: file.limits,
@@ -290,7 +331,7 @@ export function readGatewayConfig(
     safety: file.safety,
     secrets: [...environmentSecrets(env, { named: e.REDACT_ENV }), ...file.keys.flatMap(({ key }) => key ?? [])],
     workspaceRoot: resolve(e.WORKSPACE_ROOT ?? `${e.TOOLYARD_DATA}/workspaces`),
-    ...(path ? { file: { path, read: () => readGatewayConfig(env, unsaid, { running: true }) } } : {}),
+    ...(path ? { file: { path, read: () => readGatewayConfig(env, unsaid, { running: true, withWorkers }) } } : {}),
   };
 }
 

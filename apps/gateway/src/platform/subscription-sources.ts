@@ -1,18 +1,18 @@
 import { LIMITS, type Call, type EventFilter } from '#contracts';
 import type { CallStore, SubscriptionSources } from '#event-log';
-import type { CallIndex } from '#projection';
+import type { CallQueries } from './call-queries.js';
 
 /** Where subscriptions read what the tail does not have. Every answer is limited to the tenant of the filter. */
-export function subscriptionSources(store: CallStore, index: CallIndex): SubscriptionSources {
+export function subscriptionSources(store: CallStore, queries: CallQueries): SubscriptionSources {
   return {
     callSnapshot: (callId) => store.snapshot(callId),
-    snapshot: (tenantId, filter) => snapshot(store, index, tenantId, filter),
+    snapshot: (tenantId, filter) => snapshot(store, queries, tenantId, filter),
   };
 }
 
 async function snapshot(
   store: CallStore,
-  index: CallIndex,
+  queries: CallQueries,
   tenantId: string,
   { callId, sessionId, agentId, tool }: EventFilter,
 ): Promise<readonly Call[]> {
@@ -20,7 +20,7 @@ async function snapshot(
     const call = await store.read(callId);
     return call?.tenantId === tenantId ? [call] : [];
   }
-  const { calls } = await index.page(tenantId, {
+  const { calls } = await queries.page(tenantId, {
     ...(sessionId === undefined ? {} : { sessionId: [sessionId] }),
     ...(agentId === undefined ? {} : { agentId: [agentId] }),
     ...(tool === undefined ? {} : { tool: [tool] }),

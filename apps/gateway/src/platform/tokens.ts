@@ -24,3 +24,6 @@ export const DURABLE_REDIS = Symbol('DURABLE_REDIS');
  * of reach: the request is answered 503 instead of waiting for a reconnect.
  */
 export const FAIL_FAST_REDIS = Symbol('FAIL_FAST_REDIS');
+
+/** Lists, counts and numbers of calls (`CallQueries`). */
+export const CALL_QUERIES = Symbol('CALL_QUERIES');

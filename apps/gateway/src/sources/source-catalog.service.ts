@@ -2,7 +2,17 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleInit } fr
 import type { Logger } from 'pino';
 import { ALL_TENANTS } from '#contracts';
 import type { RedisConnection } from '#redis';
-import { SourceStore, SourceWatcher, TenantCatalog, type PinnedSource, type RunSourceTool } from '#sources';
+import type { SourceSample } from '#observability';
+import {
+  countedCall,
+  isPending,
+  sourceLabel,
+  SourceStore,
+  SourceWatcher,
+  TenantCatalog,
+  type PinnedSource,
+  type RunSourceTool,
+} from '#sources';
 import { ToolRegistry } from '#tool-sdk';
 import { FAIL_FAST_REDIS, LOGGER } from '../platform/tokens.js';
 
@@ -49,13 +59,20 @@ export class SourceCatalog implements OnModuleInit, OnApplicationBootstrap {
     this.runner = runner;
   }
 
-  private async run(...[source, ...call]: Parameters<RunSourceTool>): ReturnType<RunSourceTool> {
-    if (this.runner === undefined) throw new Error(`the source ${source.name} cannot be run in this process`);
-    return this.runner(source, ...call);
+  private async run(...[source, rawName, args, ctx]: Parameters<RunSourceTool>): ReturnType<RunSourceTool> {
+    const { runner } = this;
+    if (runner === undefined) throw new Error(`the source ${source.name} cannot be run in this process`);
+    const label = sourceLabel({ name: source.name, origin: 'announced' });
+    return countedCall(label, ctx.signal, () => runner(source, rawName, args, ctx));
   }
 
   /** Of all tenants, for metrics. */
-  all(): readonly PinnedSource[] {
-    return this.watcher.list();
+  samples(): SourceSample[] {
+    return this.watcher.list().map((pinned) => {
+      const { entry } = pinned;
+      const pending = entry.tools.filter((_, index) => isPending(pinned, index)).length;
+      const status = entry.status === 'ok' && pending > 0 ? 'pending' : entry.status;
+      return { source: sourceLabel(entry), status, tools: entry.tools.length, pending };
+    });
   }
 }

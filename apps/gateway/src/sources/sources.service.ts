@@ -135,7 +135,8 @@ export class SourcesService {
 
   /** The worker checks the address again, and each address that the name resolves to, when it connects. */
   private assertReachable(definition: SourceDefinition): void {
-    const urls = ['url' in definition && definition.url, 'document' in definition && definition.document];
+    const { url, document, auth } = { url: undefined, document: undefined, auth: undefined, ...definition };
+    const urls = [url, document, auth?.type === 'clientCredentials' && auth.tokenUrl];
     try {
       for (const url of urls) if (typeof url === 'string') this.egress.check(url);
     } catch (error) {

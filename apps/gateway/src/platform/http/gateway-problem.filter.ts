@@ -1,29 +1,26 @@
-import { Catch, HttpException, Inject, NotFoundException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import { Catch, Inject, NotFoundException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { ProblemError } from '#contracts';
+import { ProblemFilter, sendProblemBody, startProblem } from '#platform';
 import { publicUrlOf } from './public-url.js';
 import { withModelResult } from './rejection.js';
 import { toProblem } from './to-problem.js';
 import { LOGGER } from '../tokens.js';
 
-/** Answers every error as `application/problem+json`. An unforeseen error is logged, and the answer has no details. */
+/** Knows the errors of the gateway, and answers 405 for a path that has other methods. */
 @Catch()
-export class ProblemFilter implements ExceptionFilter {
-  constructor(@Inject(LOGGER) private readonly log: Logger) {}
+export class GatewayProblemFilter extends ProblemFilter {
+  constructor(@Inject(LOGGER) log: Logger) {
+    super(log);
+  }
 
-  catch(error: unknown, host: ArgumentsHost): void {
-    const http = host.switchToHttp();
-    const request = http.getRequest<FastifyRequest>();
-    const reply = http.getResponse<FastifyReply>();
+  protected override toProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): ProblemError {
     const allowed = error instanceof NotFoundException ? reply.server.routeTable.methodsOf(request.url) : [];
-    const problem = allowed.length > 0 ? wrongMethod(reply, allowed) : toProblem(error);
-    if (problem.code === 'internal') {
-      this.log.error(
-        { requestId: request.id, method: request.method, route: request.routeOptions.url, err: rootOf(error) },
-        'request failed',
-      );
-    }
+    return allowed.length > 0 ? wrongMethod(reply, allowed) : toProblem(error);
+  }
+
+  protected override send(reply: FastifyReply, problem: ProblemError, request: FastifyRequest): void {
     sendProblem(reply, problem, request);
   }
 }
@@ -36,22 +33,21 @@ export function sendProblem(reply: FastifyReply, problem: ProblemError, request:
   }
   const challenge = challengeOf(problem, request, reply);
   if (challenge !== undefined) reply.header('WWW-Authenticate', challenge);
-  if (problem.facts.retryAfterMs !== undefined)
-    reply.header('Retry-After', String(Math.max(1, Math.ceil(problem.facts.retryAfterMs / 1000))));
-  reply.status(problem.status);
+  startProblem(reply, problem);
   if (problem.code === 'malformed_json' && isMcp(request)) return void reply.send(parseError(problem));
-  reply.type('application/problem+json; charset=utf-8');
   const shown = isSubmission(request) ? withModelResult(problem) : problem;
-  reply.send(JSON.stringify(shown.toProblem(`urn:toolyard:request:${request.id}`)));
+  sendProblemBody(reply, shown.toProblem(`urn:toolyard:request:${request.id}`));
 }
 
 /** RFC 6750. At the MCP endpoint it also names the metadata by which clients find out how to authenticate (RFC 9728). */
 function challengeOf({ code, detail }: ProblemError, request: FastifyRequest, reply: FastifyReply): string | undefined {
   if (code !== 'unauthenticated' && !(isMcp(request) && code === 'forbidden')) return undefined;
-  if (!isMcp(request)) return 'Bearer realm="toolyard"';
+  // Without any credentials there is no error to name.
+  const invalid = code === 'unauthenticated' && request.headers.authorization !== undefined ? ', error="invalid_token"' : '';
+  if (!isMcp(request)) return `Bearer realm="toolyard"${invalid}`;
   const metadata = `resource_metadata="${publicUrlOf(request, reply.server.publicUrl)}/.well-known/oauth-protected-resource/mcp"`;
   const scope = /scope (\w+)/.exec(detail)?.[1];
-  const error = code === 'unauthenticated' ? '' : `, error="insufficient_scope"${scope === undefined ? '' : `, scope="${scope}"`}`;
+  const error = code === 'unauthenticated' ? invalid : `, error="insufficient_scope"${scope === undefined ? '' : `, scope="${scope}"`}`;
   return `Bearer realm="toolyard", ${metadata}${error}`;
 }
 
@@ -71,8 +67,4 @@ function isSubmission({ method, routeOptions: { url } }: FastifyRequest): boolea
 function wrongMethod(reply: FastifyReply, allowed: readonly string[]): ProblemError {
   reply.header('Allow', allowed.join(', '));
   return new ProblemError('method_not_allowed', `This path knows ${allowed.join(', ')} only`);
-}
-
-function rootOf(error: unknown): unknown {
-  return error instanceof HttpException ? (error.cause ?? error) : error;
 }

@@ -1,0 +1,45 @@
+import { ProblemError } from '#contracts';
+import { CallList, HistoryUnavailable, Numbers, SessionList, openHistoryDatabase } from '#history';
+import type { LogSource } from '#projection';
+import type { CallQueries } from './call-queries.js';
+
+/** Connections of a gateway to the database; a question takes one, numbers up to five. */
+const CONNECTIONS = 10;
+const STATEMENT_TIMEOUT_MS = 10_000;
+
+const NO_TABLES = 'The history database has no tables yet: start a projector (npm run projector), which makes and fills them.';
+const UNAVAILABLE =
+  'The history database (DATABASE_URL) does not answer in time. Calls go on and single calls can be read; lists and numbers come back with the database.';
+
+/** While the database is away every question is answered 503 `history_unavailable`; `failed` gets the reason. */
+export function historyQueries(url: string, log: LogSource, partitions: number, failed: (reason: string) => void): CallQueries {
+  const name = 'toolyard-gateway';
+  const db = openHistoryDatabase({
+    url,
+    name,
+    connections: CONNECTIONS,
+    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    onError: ({ message }) => failed(message),
+  });
+  const calls = new CallList(db, log, partitions);
+  const sessions = new SessionList(db, log, partitions);
+  const numbers = new Numbers(db, log, partitions);
+  const guarded = async <Answer>(answer: Promise<Answer>): Promise<Answer> => {
+    try {
+      return await answer;
+    } catch (error) {
+      if (!(error instanceof HistoryUnavailable)) throw error;
+      failed(error.message);
+      throw new ProblemError('history_unavailable', error.withoutTables ? NO_TABLES : UNAVAILABLE, { retryAfterMs: 2_000 });
+    }
+  };
+  return {
+    page: (tenantId, query) => guarded(calls.page(tenantId, query)),
+    count: (tenantId, filter) => guarded(calls.count(tenantId, filter)),
+    sessions: (tenantId, query) => guarded(sessions.page(tenantId, query)),
+    stats: (tenantId, query) => guarded(numbers.stats(tenantId, query)),
+    tools: (tenantId, query) => guarded(numbers.tools(tenantId, query)),
+    failures: (tenantId, query) => guarded(numbers.failures(tenantId, query)),
+    close: () => db.destroy(),
+  };
+}

@@ -1,0 +1,29 @@
+import type { ConfigFile, Hook } from '#contracts';
+import type { Fault } from './config-file.config.js';
+
+/**
+ * Pure. Variables that webhooks name and `env` lacks. A gateway runs the hooks before a call; those of workers are checked
+ * only `withWorkers` in the same process, since other workers have an environment of their own.
+ */
+export function hookVariableFaults(
+  { hooks, agents, tenants }: ConfigFile,
+  env: Readonly<Record<string, string | undefined>>,
+  withWorkers: boolean,
+): Fault[] {
+  const ofAgents = (path: PropertyKey[], named: ConfigFile['agents']) =>
+    Object.entries(named).flatMap(([name, agent]) => ofHooks([...path, name, 'hooks'], agent.hooks));
+  const ofHooks = (path: PropertyKey[], list: readonly Hook[] = []) =>
+    list.flatMap((hook, index) => (withWorkers || hook.on === 'before' ? ofHook([...path, index], hook) : []));
+  const ofHook = (path: PropertyKey[], { secretEnv, headersEnv = {} }: Hook): Fault[] => [
+    ...missing([...path, 'secretEnv'], secretEnv),
+    ...Object.entries(headersEnv).flatMap(([header, name]) => missing([...path, 'headersEnv', header], name)),
+  ];
+  const missing = (path: PropertyKey[], name: string | undefined): Fault[] =>
+    name === undefined || env[name] ? [] : [{ path, message: `expected a variable of this process; ${name} is not set` }];
+
+  return [
+    ...ofHooks(['hooks'], hooks),
+    ...ofAgents(['agents'], agents),
+    ...Object.entries(tenants).flatMap(([tenant, settings]) => ofAgents(['tenants', tenant, 'agents'], settings.agents)),
+  ];
+}

@@ -1,0 +1,38 @@
+import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
+import type { Logger } from 'pino';
+import { ProblemError } from '#contracts';
+import { AgentRequestConsumer } from '#queue';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
+import { LOGGER } from '../platform/tokens.js';
+import { AgentTurns } from './agent-turns.service.js';
+
+/** Takes the requests of sub-agents. Any gateway handles one; after a crash another one handles it again. */
+@Injectable()
+export class AgentRequestsService implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly consumer: AgentRequestConsumer;
+
+  constructor(
+    private readonly turns: AgentTurns,
+    @Inject(LOGGER) logger: Logger,
+    @Inject(GATEWAY_CONFIG) { redisUrl }: GatewayConfig,
+  ) {
+    this.consumer = new AgentRequestConsumer(redisUrl, (error) =>
+      logger.warn({ err: error }, 'a request of a sub-agent failed; it is tried again'),
+    );
+  }
+
+  onApplicationBootstrap(): void {
+    this.consumer.start(async (request) => {
+      try {
+        return JSON.stringify(request.kind === 'open' ? await this.turns.open(request) : await this.turns.submit(request));
+      } catch (error) {
+        if (!(error instanceof ProblemError) || error.code === 'overloaded') throw error;
+        return JSON.stringify({ kind: 'refused', message: error.detail });
+      }
+    });
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.consumer.close();
+  }
+}

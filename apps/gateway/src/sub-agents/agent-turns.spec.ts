@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { AgentJournal } from '#agents';
+import { AgentSourceDefinition, JwtIssuer, ProblemError, type Principal } from '#contracts';
+import { createRedis, keys, type RedisConnection } from '#redis';
+import { SourceStore } from '#sources';
+import { startRedisServer, type RedisServer } from '../../../../test/support/redis-server.mjs';
+import { ApiKeyStore } from '../auth/api-key-store.service.js';
+import { readGatewayConfig } from '../platform/gateway.config.js';
+import { AgentTurns } from './agent-turns.service.js';
+
+const CALL = '00-01JZ8C5W3Q4X9R7T2M6K8N0P0V';
+const ISSUER = 'https://login.test';
+/** More than any sub-agent may have. */
+const ASKED = { kind: 'open', callId: CALL, turn: 1, budget: { depth: 9, tokens: 1, modelMs: 1, calls: 1 } } as const;
+
+describe('what a gateway does for a sub-agent', () => {
+  let server: RedisServer;
+  let redis: RedisConnection;
+  let submittedBy: Principal | undefined;
+  let refusal: ProblemError | undefined;
+
+  beforeAll(async () => {
+    server = await startRedisServer();
+    redis = createRedis(server.url);
+  });
+  beforeEach(async () => {
+    await redis.flushall();
+    submittedBy = refusal = undefined;
+    const model = { provider: 'anthropic', name: 'm', url: 'http://models.test' };
+    const definition = AgentSourceDefinition.parse({ kind: 'agent', name: 'boss', maxDepth: 3, tools: ['*'], model });
+    await new SourceStore(redis).putDefinition({ tenantId: 'default', definition, origin: 'config' });
+  });
+  afterAll(async () => {
+    redis.disconnect();
+    await server.stop();
+  });
+
+  const turns = (actor: string, data: object = {}): AgentTurns => {
+    const apiKeys = new ApiKeyStore(readGatewayConfig({ TOOLYARD_API_KEY: 'bootstrap-key-of-the-test' }));
+    const rules = { issuer: ISSUER, audience: 'a', jwksUrl: `${ISSUER}/jwks`, tenant: 'default', scopes: ['submit', 'read'] };
+    apiKeys.replace([], [JwtIssuer.parse(rules)]);
+    const submitted = { actor: `apikey:${actor}`, sessionid: 's', data: { source: 'boss', ...data } };
+    const tools = ['echo', 'boss'].map((name) => ({ name, pool: name === 'boss' ? 'agent' : 'io', aliases: [], source: name }));
+    const parts = [
+      { snapshot: async () => ({ status: 'running', cancelRequested: false, meta: { tenantId: 'default' } }) },
+      { submission: async () => submitted },
+      apiKeys,
+      { callable: async () => tools },
+      {
+        submit: async (principal: Principal) => {
+          submittedBy = principal;
+          if (refusal !== undefined) throw refusal;
+          return { call: { id: 'child' } };
+        },
+      },
+      { for: () => ({ resolve: (name: string) => tools.find((tool) => tool.name === name) }) },
+      redis,
+    ] as unknown as ConstructorParameters<typeof AgentTurns>;
+    return new AgentTurns(...parts);
+  };
+  const token = { submitter: { scopes: ['submit', 'admin'] } };
+  const keepTurn = () =>
+    new AgentJournal(redis).keepTurn(CALL, {
+      turn: 1,
+      model: 'm',
+      requestSha256: '',
+      text: '',
+      toolCalls: [{ toolCallId: 'a', tool: 'echo', arguments: '{}' }],
+      leftOut: 0,
+      usage: { inputTokens: 0, outputTokens: 0 },
+      tookMs: 0,
+      steering: 0,
+    });
+
+  it('submits with what the token of the call allowed and its issuer may give now', async () => {
+    await keepTurn();
+    expect(await turns(`${ISSUER}#ann`, token).submit({ ...ASKED, kind: 'submit' })).toMatchObject({ calls: [{ callId: 'child' }] });
+    expect(submittedBy).toMatchObject({ keyId: `${ISSUER}#ann`, scopes: ['submit'] });
+    await expect(turns('https://gone.test#ann', token).open(ASKED)).rejects.toThrow('issuer of the token was changed or removed');
+  });
+
+  it('offers sub-agents only where the log leaves levels, whatever a worker asks', async () => {
+    const names = async (data: object) => turns(`${ISSUER}#ann`, { ...token, ...data }).open(ASKED);
+    expect(await names({})).toMatchObject({ tools: ['echo', 'boss'] });
+    expect(await names({ agentsAbove: 1, agentBudget: { depth: 1 } })).toMatchObject({ tools: ['echo'] });
+    expect(await names({ agentsAbove: 1 })).toMatchObject({ tools: ['echo'] });
+  });
+
+  it('does not take the parent for the call, when that may make none any more', async () => {
+    await keepTurn();
+    refusal = new ProblemError('conflict', 'The parent call is being cancelled', { callId: CALL });
+    expect(await turns(`${ISSUER}#ann`, token).submit({ ...ASKED, kind: 'submit' })).toEqual({
+      kind: 'submitted',
+      calls: [{ toolCallId: 'a', isAgent: false, error: 'The parent call is being cancelled' }],
+    });
+  });
+
+  it('keeps messages of people no longer than the journal', async () => {
+    await redis.rpush(keys.steering('00', 'default', 's'), JSON.stringify({ message: 'Stop there' }));
+    await turns(`${ISSUER}#ann`, token).open(ASKED);
+    expect((await new AgentJournal(redis).load(CALL)).steering.get(1)).toEqual(['Stop there']);
+    expect(await redis.ttl(keys.agentJournal(CALL))).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,8 @@
+import { Module } from '@nestjs/common';
+import { CallsModule } from '../calls/calls.module.js';
+import { AgentRequestsService } from './agent-requests.service.js';
+import { AgentTurns } from './agent-turns.service.js';
+
+/** Does for sub-agents what workers cannot: says which tools they have, and submits their calls. */
+@Module({ imports: [CallsModule], providers: [AgentRequestsService, AgentTurns] })
+export class SubAgentsModule {}
