@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { INestApplicationContext } from '@nestjs/common';
+import type { INestApplicationContext, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { CancelListener, type DrainTimes, Reconciler, ToolCallProcessor } from '#attempts';
@@ -23,7 +23,7 @@ import type { RedisConnection } from '#redis';
 import { closeWorker } from './shutdown.js';
 import { WorkerHeartbeat } from './registry/worker-heartbeat.js';
 import { readWorkerConfig, type WorkerConfig } from './platform/worker.config.js';
-import { BUFFERED_REDIS } from './platform/worker.tokens.js';
+import { BUFFERED_REDIS, LOG_REDIS } from './platform/worker.tokens.js';
 import { WorkerModule } from './worker.module.js';
 
 export interface RunningWorker {
@@ -37,8 +37,11 @@ export interface RunningWorker {
   close(): Promise<void>;
 }
 
-/** Starts a worker in this process. Rejects, with everything closed again, when it cannot take calls. */
-export async function startWorker(config: WorkerConfig): Promise<RunningWorker> {
+/**
+ * Starts a worker in this process. `tools` are classes besides the built-in ones. Rejects, with everything closed again,
+ * when it cannot take calls.
+ */
+export async function startWorker(config: WorkerConfig, tools: readonly Type[] = []): Promise<RunningWorker> {
   ensureDirectory(config.workspaceRoot, 'workspace directory', 'WORKSPACE_ROOT');
   await waitForRedis({ ...config, what: 'worker' });
   const logger = createLogger({
@@ -49,7 +52,7 @@ export async function startWorker(config: WorkerConfig): Promise<RunningWorker> 
   });
   const options = { logger: nestLogger(logger), abortOnError: false };
   const tracing = await openTracing(config.tracing, { version: VERSION, instance: config.id }, logger);
-  const module = await WorkerModule.forRoot(config, logger, tracing);
+  const module = await WorkerModule.forRoot(config, logger, tracing, tools);
   const served =
     config.port === 'off'
       ? undefined
@@ -64,13 +67,13 @@ export async function startWorker(config: WorkerConfig): Promise<RunningWorker> 
     await step('empty queues of earlier releases', () => new LegacyQueues(app.get(BUFFERED_REDIS)).drain());
     app.get(ToolCallProcessor).start();
     app.get(Reconciler).start();
-    app.get(Projector).start();
+    if (!config.historyInDatabase) app.get(Projector).start();
     await step('register', () => app.get(WorkerHeartbeat).start());
     if (served && config.port !== 'off') await served.listen({ host: config.host, port: config.port });
     return { id: config.id, app, url: await served?.getUrl(), slots: () => app.get(ToolCallProcessor).slots(), close: () => close() };
   } catch (error) {
     // Redis is away: no step of the shutdown is to wait for it.
-    if (error instanceof StartupError) app.get<RedisConnection>(BUFFERED_REDIS).disconnect();
+    if (error instanceof StartupError) for (const token of [LOG_REDIS, BUFFERED_REDIS]) app.get<RedisConnection>(token).disconnect();
     await close({ drainMs: 0, stopGraceMs: 0 });
     throw error;
   }

@@ -4,12 +4,12 @@ import { EventLog } from '#event-log';
 import { HookRunner } from '#hooks';
 import { ProcessRegistration, shutdownSteps } from '#platform';
 import type { Metrics } from '#observability';
-import { BullCallQueue } from '#queue';
+import { AgentRequests, BullCallQueue } from '#queue';
 import { Projector } from '#projection';
 import type { RedisConnection } from '#redis';
 import { WorkerHeartbeat } from './registry/worker-heartbeat.js';
 import { LOGGER, type WorkerLog } from './platform/worker.logger.js';
-import { BUFFERED_REDIS, METRICS, SPANS, type Spans } from './platform/worker.tokens.js';
+import { BUFFERED_REDIS, LOG_REDIS, METRICS, SPANS, type Spans } from './platform/worker.tokens.js';
 import { WorkerState } from './platform/worker-state.js';
 
 /** Added to the drain times: undelivered jobs are dispatched again in it. */
@@ -23,9 +23,9 @@ const DRAIN_GRACE_MS = 5_000;
  * 3. the reconciler and the projector: another worker takes over
  * 4. the cancel listener, then leases, which running calls needed until now
  * 5. the registration of this worker
- * 6. webhooks, the queue, then the log: everything is dispatched and written
+ * 6. webhooks, requests of sub-agents, the queue, then the log: everything is dispatched and written
  * 7. the HTTP server with /livez, and the tool sources
- * 8. metrics and spans, and last the connection that all of them use
+ * 8. metrics and spans, and last the connections that all of them use
  */
 export async function closeWorker(app: INestApplicationContext, times: DrainTimes): Promise<void> {
   const log = app.get<WorkerLog>(LOGGER);
@@ -36,10 +36,12 @@ export async function closeWorker(app: INestApplicationContext, times: DrainTime
     cancels: app.get(CancelListener),
     leases: app.get(LeaseRenewer),
     queue: app.get(BullCallQueue),
+    agents: app.get(AgentRequests),
     eventLog: app.get(EventLog),
     hooks: app.get(HookRunner),
   };
-  const [metrics, redis] = [app.get<Metrics>(METRICS), app.get<RedisConnection>(BUFFERED_REDIS)];
+  const metrics = app.get<Metrics>(METRICS);
+  const connections = [LOG_REDIS, BUFFERED_REDIS].map((token) => app.get<RedisConnection>(token));
   const drainMs = times.drainMs + times.stopGraceMs;
   const step = shutdownSteps(drainMs, (name, error) => log.error({ err: error, step: name }, 'a step of the shutdown failed'));
 
@@ -52,13 +54,14 @@ export async function closeWorker(app: INestApplicationContext, times: DrainTime
   await step('leases', () => parts.leases.close());
   await step('registration', () => registration.close());
   await step('webhooks', () => parts.hooks.close());
+  await step('agents', () => parts.agents.close());
   await step('queue', () => parts.queue.close());
   await step('log', () => parts.eventLog.close());
   await step('process', () => app.get(ProcessRegistration).close());
   await step('http server', () => app.close());
   await step('metrics', () => metrics.close());
   await step('spans', () => app.get<Spans>(SPANS).tracing?.close());
-  await step('connection', () => redis.disconnect());
+  await step('connections', () => connections.forEach((redis) => redis.disconnect()));
 }
 
 async function drain(running: InFlightAttempts, processor: ToolCallProcessor, state: WorkerState, times: DrainTimes): Promise<void> {

@@ -1,4 +1,4 @@
-import { Module, type DynamicModule } from '@nestjs/common';
+import { Module, type DynamicModule, type Type } from '@nestjs/common';
 import type { Tracing } from '#observability';
 import { Sandbox, SandboxRegistry } from '#sandbox';
 import { ToolsModule } from '#tools';
@@ -6,6 +6,7 @@ import { AttemptsModule } from './attempts/attempts.module.js';
 import { LeasesModule } from './leases/leases.module.js';
 import { OperationsModule } from './operations/operations.module.js';
 import { PlatformModule } from './platform/platform.module.js';
+import { pluginsOf } from './sources/plugins-of.js';
 import type { WorkerConfig } from './platform/worker.config.js';
 import type { WorkerLog } from './platform/worker.logger.js';
 import { ProjectionModule } from './projection/projection.module.js';
@@ -17,7 +18,12 @@ import { SourcesModule } from './sources/sources.module.js';
 @Module({})
 export class WorkerModule {
   /** Rejects when a required sandbox is not available. */
-  static async forRoot(config: WorkerConfig, logger: WorkerLog, tracing?: Tracing): Promise<DynamicModule> {
+  static async forRoot(
+    config: WorkerConfig,
+    logger: WorkerLog,
+    tracing: Tracing | undefined,
+    tools: readonly Type[],
+  ): Promise<DynamicModule> {
     const sandboxes = await SandboxRegistry.open(
       config.sandbox,
       config.pools.map(({ pool }) => pool),
@@ -27,8 +33,8 @@ export class WorkerModule {
       module: WorkerModule,
       imports: [
         PlatformModule.forRoot({ config, logger, sandboxes, tracing }),
-        await ToolsModule.forRoot({ providers: [{ provide: Sandbox, useValue: sandboxes.for('shell') }] }),
-        SourcesModule,
+        await ToolsModule.forRoot({ tools, providers: [{ provide: Sandbox, useValue: sandboxes.for('shell') }] }),
+        SourcesModule.with(await pluginsOf(config)),
         LeasesModule,
         AttemptsModule,
         RecoveryModule,

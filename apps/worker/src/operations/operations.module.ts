@@ -3,16 +3,16 @@ import { APP_FILTER } from '@nestjs/core';
 import { CancelListener, LeaseRenewer, ToolCallProcessor } from '#attempts';
 import { POOLS } from '#contracts';
 import { createMetrics } from '#observability';
-import { VERSION } from '#platform';
+import { ProblemFilter, VERSION } from '#platform';
 import { BullCallQueue } from '#queue';
 import type { RedisConnection } from '#redis';
 import { ToolRegistry } from '#tool-sdk';
 import { AttemptsModule } from '../attempts/attempts.module.js';
 import { LeasesModule } from '../leases/leases.module.js';
+import { LOGGER, type WorkerLog } from '../platform/worker.logger.js';
 import { WorkerState } from '../platform/worker-state.js';
-import { BUFFERED_REDIS, METRICS } from '../platform/worker.tokens.js';
+import { BUFFERED_REDIS, LOG_REDIS, METRICS } from '../platform/worker.tokens.js';
 import { HealthController } from './health.controller.js';
-import { ProblemFilter } from './problem.filter.js';
 import { Readiness } from './readiness.js';
 
 /** Health, readiness and metrics. */
@@ -20,18 +20,20 @@ import { Readiness } from './readiness.js';
   imports: [AttemptsModule, LeasesModule],
   controllers: [HealthController],
   providers: [
-    { provide: APP_FILTER, useClass: ProblemFilter },
+    { provide: APP_FILTER, inject: [LOGGER], useFactory: (log: WorkerLog) => new ProblemFilter(log) },
     {
       provide: Readiness,
-      inject: [WorkerState, LeaseRenewer, BUFFERED_REDIS, BullCallQueue, CancelListener, ToolCallProcessor],
+      inject: [WorkerState, LeaseRenewer, BUFFERED_REDIS, LOG_REDIS, BullCallQueue, CancelListener, ToolCallProcessor],
       useFactory: (
         state: WorkerState,
         leases: LeaseRenewer,
         redis: RedisConnection,
+        log: RedisConnection,
         queue: BullCallQueue,
         cancels: CancelListener,
         processor: ToolCallProcessor,
-      ) => new Readiness(state, leases, () => [redis, ...queue.connections, cancels.subscriber, ...processor.connections]),
+      ) =>
+        new Readiness(state, leases, () => [...new Set([redis, log]), ...queue.connections, cancels.subscriber, ...processor.connections]),
     },
     {
       provide: METRICS,

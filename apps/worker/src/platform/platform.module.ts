@@ -3,13 +3,13 @@ import { BlobStore, CallStore, EventLog } from '#event-log';
 import { HookRunner, HookSnapshotStore } from '#hooks';
 import type { Tracing } from '#observability';
 import { ProcessRegistration } from '#platform';
-import { BullCallQueue } from '#queue';
+import { BullCallQueue, dispatchWoken } from '#queue';
 import { createRedis, type RedisConnection } from '#redis';
 import { SandboxRegistry } from '#sandbox';
 import { WorkerState } from './worker-state.js';
 import { LOGGER, type WorkerLog } from './worker.logger.js';
 import { WORKER_CONFIG, type WorkerConfig } from './worker.config.js';
-import { BUFFERED_REDIS, SPANS, type Spans } from './worker.tokens.js';
+import { BUFFERED_REDIS, LOG_REDIS, SPANS, type Spans } from './worker.tokens.js';
 
 /** Opened at start, when Redis has answered and its log has a supported format. `shutdown.ts` closes them. */
 const connections: Provider[] = [
@@ -19,10 +19,16 @@ const connections: Provider[] = [
     useFactory: ({ redisUrl }: WorkerConfig) => createRedis(redisUrl, { name: 'worker' }),
   },
   {
-    provide: EventLog,
+    provide: LOG_REDIS,
     inject: [BUFFERED_REDIS, WORKER_CONFIG],
-    useFactory: (redis: RedisConnection, { partitions, durability, replicas }: WorkerConfig) =>
-      new EventLog(redis, { partitions, durability, replicas }),
+    useFactory: (shared: RedisConnection, { redisUrl, durability }: WorkerConfig) =>
+      durability === 'local' ? shared : createRedis(redisUrl, { name: 'worker-log', waits: true }),
+  },
+  {
+    provide: EventLog,
+    inject: [LOG_REDIS, BullCallQueue, WORKER_CONFIG],
+    useFactory: (redis: RedisConnection, queue: BullCallQueue, { partitions, durability, replicas }: WorkerConfig) =>
+      new EventLog(redis, { partitions, durability, replicas, onWoken: (call) => dispatchWoken(queue, call) }),
   },
   {
     provide: CallStore,
@@ -50,7 +56,7 @@ const connections: Provider[] = [
         base: toolEnv,
         env,
         sessionEgress: egress,
-        onFailure: (hook, error) => logger.warn({ hook, err: error }, 'a hook failed'),
+        log: (facts, message) => logger.warn(facts, message),
       }),
   },
 ];

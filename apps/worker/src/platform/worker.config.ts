@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { PoolSlots } from '#attempts';
-import { POOLS, Pool } from '#contracts';
+import { POOLS, Pool, type PluginSettings } from '#contracts';
 import { commaList, ConfigError, withoutEmpty } from '#platform';
 import { environmentSecrets } from '#redaction';
 import {
@@ -18,6 +18,7 @@ import {
   sandboxConfig,
   validateSandboxConfig,
 } from '#sandbox';
+import { readPluginSettings } from './plugin-settings.config.js';
 import type { FileScopeSettings } from './file-scope.config.js';
 import { TRACING_ENV, tracingConfig, type TracingConfig } from '#observability';
 
@@ -99,6 +100,7 @@ const LOCKS_FOLDER = '~locks';
 /** The variables that a worker reads. `GatewayEnv` describes those that a gateway reads, too. */
 export const WorkerEnv = z.object({
   REDIS_URL: z.string().min(1).default('redis://127.0.0.1:6379'),
+  DATABASE_URL: z.string().optional(),
   PARTITIONS: z.coerce.number().int().min(1).max(999).default(16),
   DURABILITY: z.enum(['local', 'replicated']).default('local'),
   REPLICAS: z.coerce.number().int().min(1).max(9).default(1),
@@ -138,11 +140,13 @@ export const WorkerEnv = z.object({
     shownDefault: '`53687091200` (50 GiB)',
   }),
   TENANT_QUOTA_FILES: quota(2_500_000).describe('Files and folders of all sessions of a tenant; `none`: no limit.'),
+  TOOLYARD_CONFIG: z.string().min(1).optional(),
   TOOLYARD_DATA: z.string().min(1).default('.toolyard'),
   LEASE_MS: milliseconds(30_000, 500, 600_000).describe('Milliseconds that a silent worker keeps a call.'),
   START_TIMEOUT_MS: milliseconds(15_000, 1_000, 600_000),
   DRAIN_MS: milliseconds(25_000, 0, 3_600_000),
   STOP_GRACE_MS: milliseconds(3_000, 0, 3_500).describe('Milliseconds that an aborted tool has before its call is ended.'),
+  INPUT_MS: milliseconds(3_600_000, 1_000, 604_800_000),
   RETRY_MAX_ATTEMPTS: z.coerce.number().int().min(1).max(20).optional(),
   RETRY_MAX_BACKOFF_MS: milliseconds(600_000, 0, 86_400_000).describe('Upper limit of the pause between attempts, in milliseconds.'),
   TOOLYARD_TOOLS: z
@@ -165,6 +169,8 @@ export interface WorkerConfig {
   readonly id: string;
   readonly redisUrl: string;
   readonly partitions: number;
+  /** Lists are in a database, which a projector fills: this worker keeps none of them in Redis. */
+  readonly historyInDatabase: boolean;
   readonly durability: 'local' | 'replicated';
   readonly replicas: number;
   readonly queueBackend: 'batching' | 'stock';
@@ -188,6 +194,8 @@ export interface WorkerConfig {
    * which the reconciler ends it.
    */
   readonly stopGraceMs: number;
+  /** How long a call waits for input without which it ends. */
+  readonly inputMs: number;
   /** A ceiling over what calls ask for. */
   readonly maxAttempts: number;
   readonly maxBackoffMs: number;
@@ -195,6 +203,9 @@ export interface WorkerConfig {
   readonly toolEnv: Readonly<Record<string, string>>;
   /** Folders of folder tools, for all tenants. */
   readonly toolFolders: readonly string[];
+  /** The file that names the plugins. */
+  readonly configFile?: string | undefined;
+  readonly plugins: readonly PluginSettings[];
   /** Where hooks find the variables that they name. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Where tools and webhooks of sessions may go. */
@@ -231,6 +242,7 @@ export function readWorkerConfig(env: Readonly<Record<string, string | undefined
         .slice(0, 100)}-${randomBytes(4).toString('hex')}`,
     redisUrl: values.REDIS_URL,
     partitions: values.PARTITIONS,
+    historyInDatabase: values.DATABASE_URL !== undefined,
     durability: values.DURABILITY,
     replicas: values.REPLICAS,
     queueBackend: values.QUEUE_BACKEND,
@@ -253,10 +265,13 @@ export function readWorkerConfig(env: Readonly<Record<string, string | undefined
     startTimeoutMs: values.START_TIMEOUT_MS,
     drainMs: values.DRAIN_MS,
     stopGraceMs: values.STOP_GRACE_MS,
+    inputMs: values.INPUT_MS,
     maxAttempts: values.RETRY_MAX_ATTEMPTS ?? 20,
     maxBackoffMs: values.RETRY_MAX_BACKOFF_MS,
     toolEnv: Object.fromEntries(values.TOOL_ENV_ALLOWLIST.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
     toolFolders: values.TOOLYARD_TOOLS,
+    ...(values.TOOLYARD_CONFIG === undefined ? {} : { configFile: resolve(values.TOOLYARD_CONFIG) }),
+    plugins: values.TOOLYARD_CONFIG === undefined ? [] : readPluginSettings(values.TOOLYARD_CONFIG),
     env,
     egress: egressOf(env),
     secrets: environmentSecrets(env, { named: values.REDACT_ENV, visible: values.TOOL_ENV_ALLOWLIST }),

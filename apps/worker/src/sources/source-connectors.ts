@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import type { SourceKind, StoredSource } from '#contracts';
 import type { SandboxRegistry } from '#sandbox';
-import { FolderConnector, McpConnector, OpenApiConnector, type SourceConnector } from '#sources';
+import { AgentConnector, type AgentLoopParts } from '#agents';
+import { FolderConnector, McpConnector, OpenApiConnector, PluginConnector, type LoadedPlugin, type SourceConnector } from '#sources';
 import type { WorkerConfig } from '../platform/worker.config.js';
 import type { WorkerLog } from '../platform/worker.logger.js';
 
@@ -13,6 +14,8 @@ export function sourceConnectors(
   { egress, env, toolEnv, workspaceRoot }: Pick<WorkerConfig, 'egress' | 'env' | 'toolEnv' | 'workspaceRoot'>,
   sandboxes: Pick<SandboxRegistry, 'for'>,
   logger: WorkerLog,
+  agents: AgentLoopParts,
+  plugins: readonly LoadedPlugin[],
 ): Partial<Record<SourceKind, SourceConnector>> {
   const sandboxOf = sandboxes.for.bind(sandboxes);
   const log = (message: string, facts: object) => logger.warn(facts, message);
@@ -20,6 +23,8 @@ export function sourceConnectors(
     mcp: new McpConnector({ sandboxOf, egress, env, toolEnv, folder: join(workspaceRoot, PROGRAMS_FOLDER) }),
     openapi: new OpenApiConnector({ egress, env, log }),
     folder: new FolderConnector({ sandboxOf, env, log }),
+    agent: new AgentConnector({ ...agents, env }),
+    plugin: new PluginConnector(plugins, log),
   };
 }
 

@@ -1,20 +1,40 @@
-import { Module, type OnApplicationBootstrap } from '@nestjs/common';
+import { type DynamicModule, Module, type OnApplicationBootstrap } from '@nestjs/common';
+import { AgentGateway, AgentJournal } from '#agents';
+import { CallStore } from '#event-log';
+import { AgentRequests } from '#queue';
 import type { RedisConnection } from '#redis';
 import { SandboxRegistry } from '#sandbox';
-import { SourceHost, SourceStore, SourceWatcher, TenantCatalog } from '#sources';
+import { type LoadedPlugin, SourceHost, SourceStore, SourceWatcher, TenantCatalog } from '#sources';
 import { ToolRegistry } from '#tool-sdk';
 import { WORKER_CONFIG, type WorkerConfig } from '../platform/worker.config.js';
 import { LOGGER, type WorkerLog } from '../platform/worker.logger.js';
 import { BUFFERED_REDIS } from '../platform/worker.tokens.js';
 import { folderSources, sourceConnectors } from './source-connectors.js';
 
+/** The plugins that this worker has loaded. */
+const PLUGINS = Symbol('PLUGINS');
+
 /** Runs tools of sources: MCP servers, folders. The registry of the worker closes them. */
 @Module({
   providers: [
     {
+      provide: AgentRequests,
+      inject: [WORKER_CONFIG],
+      useFactory: ({ redisUrl }: WorkerConfig) => new AgentRequests(redisUrl),
+    },
+    {
       provide: SourceHost,
-      inject: [WORKER_CONFIG, BUFFERED_REDIS, ToolRegistry, SandboxRegistry, LOGGER],
-      useFactory: (config: WorkerConfig, redis: RedisConnection, tools: ToolRegistry, sandboxes: SandboxRegistry, logger: WorkerLog) => {
+      inject: [WORKER_CONFIG, BUFFERED_REDIS, ToolRegistry, SandboxRegistry, LOGGER, CallStore, AgentRequests, PLUGINS],
+      useFactory: (
+        config: WorkerConfig,
+        redis: RedisConnection,
+        tools: ToolRegistry,
+        sandboxes: SandboxRegistry,
+        logger: WorkerLog,
+        calls: CallStore,
+        requests: AgentRequests,
+        plugins: readonly LoadedPlugin[],
+      ) => {
         const store = new SourceStore(redis);
         const watcher = new SourceWatcher(store, {
           onError: (error) => logger.debug({ err: error }, 'the catalog of sources could not be read'),
@@ -23,8 +43,14 @@ import { folderSources, sourceConnectors } from './source-connectors.js';
           redis,
           store,
           watcher,
-          connectors: sourceConnectors(config, sandboxes, logger),
-          local: folderSources(config.toolFolders),
+          connectors: sourceConnectors(
+            config,
+            sandboxes,
+            logger,
+            { gateway: new AgentGateway(requests), journal: new AgentJournal(redis), calls, tools },
+            plugins,
+          ),
+          local: [...folderSources(config.toolFolders), ...plugins.map(({ source }) => source)],
           workerId: config.id,
           pools: config.pools.map(({ pool }) => pool),
           log: (message, facts) => logger.warn(facts, message),
@@ -37,6 +63,10 @@ import { folderSources, sourceConnectors } from './source-connectors.js';
 })
 export class SourcesModule implements OnApplicationBootstrap {
   constructor(private readonly host: SourceHost) {}
+
+  static with(plugins: readonly LoadedPlugin[]): DynamicModule {
+    return { module: SourcesModule, providers: [{ provide: PLUGINS, useValue: plugins }] };
+  }
 
   /** Before the worker takes calls. */
   async onApplicationBootstrap(): Promise<void> {
