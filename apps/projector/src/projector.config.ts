@@ -1,0 +1,68 @@
+import { hostname } from 'node:os';
+import { z } from 'zod';
+import { commaList, ConfigError, withoutEmpty } from '#platform';
+import { environmentSecrets } from '#redaction';
+
+/** The variables that a projector reads. `GatewayEnv` and `WorkerEnv` describe those that these apps read, too. */
+export const ProjectorEnv = z.object({
+  REDIS_URL: z.string().min(1).default('redis://127.0.0.1:6379'),
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'expected an address such as postgres://user:password@host:5432/database' }),
+  PARTITIONS: z.coerce.number().int().min(1).max(999).default(16),
+  PROJECTOR_ID: z
+    .string()
+    .regex(/^[A-Za-z0-9._-]{1,128}$/, 'expected 1 to 128 of the characters A-Z a-z 0-9 . _ -')
+    .optional()
+    .meta({ description: 'Its name in logs.', shownDefault: 'host and process id' }),
+  PROJECTOR_HOST: z.string().min(1).default('127.0.0.1').describe('Where it serves health and metrics.'),
+  PROJECTOR_PORT: z
+    .union([z.literal('off'), z.coerce.number().int().min(0).max(65_535)], {
+      error: 'expected a port from 0 (any free one) to 65535, or "off"',
+    })
+    .default(7413)
+    .meta({ description: 'Port of health and metrics, or `off`.', shownDefault: '`7413`' }),
+  METRICS_KEY: z.string().min(16, 'expected at least 16 characters').optional(),
+  START_TIMEOUT_MS: z.coerce.number().int().min(1_000).max(600_000).default(15_000),
+  REDACT_ENV: z.string().default('').transform(commaList),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+});
+
+/** Everything a projector needs to know; made once from the environment, then passed as a value. */
+export interface ProjectorConfig {
+  readonly id: string;
+  readonly redisUrl: string;
+  readonly databaseUrl: string;
+  readonly partitions: number;
+  readonly host: string;
+  readonly port: number | 'off';
+  readonly metricsKey: string | undefined;
+  readonly startTimeoutMs: number;
+  readonly logLevel: z.output<typeof ProjectorEnv>['LOG_LEVEL'];
+  /** Secrets in the environment of this process: taken out of everything that it writes. */
+  readonly secrets: readonly string[];
+}
+
+/** `NAME=` means not set. Throws one ConfigError whose message lists every fault, one a line. */
+export function readProjectorConfig(env: Readonly<Record<string, string | undefined>>): ProjectorConfig {
+  const parsed = ProjectorEnv.safeParse(withoutEmpty(env));
+  if (!parsed.success) {
+    const faults = parsed.error.issues.map(({ path, message }) => `  ${path.join('.')}: ${message}`);
+    throw new ConfigError(`The projector's environment is wrong:\n${faults.join('\n')}`);
+  }
+  const values = parsed.data;
+  return {
+    id:
+      values.PROJECTOR_ID ??
+      `${hostname()
+        .replace(/[^A-Za-z0-9._-]/g, '-')
+        .slice(0, 100)}-${process.pid}`,
+    redisUrl: values.REDIS_URL,
+    databaseUrl: values.DATABASE_URL,
+    partitions: values.PARTITIONS,
+    host: values.PROJECTOR_HOST,
+    port: values.PROJECTOR_PORT,
+    metricsKey: values.METRICS_KEY,
+    startTimeoutMs: values.START_TIMEOUT_MS,
+    logLevel: values.LOG_LEVEL,
+    secrets: environmentSecrets(env, { named: values.REDACT_ENV }),
+  };
+}

@@ -1,0 +1,55 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { APP_FILTER } from '@nestjs/core';
+import type { Logger } from 'pino';
+import { LogReader } from '#event-log';
+import { HistoryProjector, openHistoryDatabase, type HistoryDatabase } from '#history';
+import { createMetrics } from '#observability';
+import { ProblemFilter, ProcessRegistration, VERSION } from '#platform';
+import { createRedis, type RedisConnection } from '#redis';
+import { HealthController } from './health.controller.js';
+import type { ProjectorConfig } from './projector.config.js';
+import { DATABASE, LOGGER, METRICS, PROJECTOR_CONFIG, REDIS } from './projector.tokens.js';
+
+/** One for the batch, one for the table of a new week. */
+const CONNECTIONS = 3;
+const STATEMENT_TIMEOUT_MS = 60_000;
+
+/** Keeps the rows of the history up to date with the log. `main.ts` starts and closes it. */
+@Module({})
+export class ProjectorModule {
+  static forRoot(config: ProjectorConfig, logger: Logger): DynamicModule {
+    const { id, redisUrl, databaseUrl, partitions } = config;
+    const onError = (error: unknown) => logger.warn({ err: error }, 'a step of the projector failed and is repeated');
+    const onSkipped = (callId: string, error: unknown) =>
+      logger.error({ err: error, callId }, 'a call stays out of lists: the database refuses its row');
+    return {
+      module: ProjectorModule,
+      controllers: [HealthController],
+      providers: [
+        { provide: PROJECTOR_CONFIG, useValue: config },
+        { provide: LOGGER, useValue: logger },
+        { provide: APP_FILTER, useValue: new ProblemFilter(logger) },
+        { provide: REDIS, useFactory: () => createRedis(redisUrl, { name: 'projector' }) },
+        {
+          provide: DATABASE,
+          useFactory: () => {
+            const limits = { connections: CONNECTIONS, statementTimeoutMs: STATEMENT_TIMEOUT_MS };
+            return openHistoryDatabase({ url: databaseUrl, name: 'toolyard-projector', ...limits, onError });
+          },
+        },
+        {
+          provide: HistoryProjector,
+          inject: [DATABASE, REDIS],
+          useFactory: (db: HistoryDatabase, redis: RedisConnection) =>
+            new HistoryProjector({ db, log: new LogReader(redis), partitions, onError, onSkipped }),
+        },
+        {
+          provide: ProcessRegistration,
+          inject: [REDIS],
+          useFactory: (redis: RedisConnection) => new ProcessRegistration('projector', id, redis),
+        },
+        { provide: METRICS, useFactory: () => createMetrics({ role: 'projector', version: VERSION }) },
+      ],
+    };
+  }
+}

@@ -1,0 +1,10 @@
+/** The configuration of this process (`ProjectorConfig`). */
+export const PROJECTOR_CONFIG = Symbol('PROJECTOR_CONFIG');
+/** The logger of this process (pino). */
+export const LOGGER = Symbol('LOGGER');
+/** The metrics of this process (`Metrics` of #observability). */
+export const METRICS = Symbol('METRICS');
+/** The connection to Redis. */
+export const REDIS = Symbol('REDIS');
+/** The tables of the history (`HistoryDatabase`). */
+export const DATABASE = Symbol('DATABASE');
