@@ -10,6 +10,7 @@ export interface BannerFacts {
   /** The key itself, if it may be shown: on a terminal, never in a log. */
   readonly keyToShow: string | undefined;
   readonly redis: string;
+  readonly history: string;
   readonly dataDirectory: string;
   /** Address and data folder are the defaults: programs in this folder need no variable. */
   readonly foundByDefault: boolean;
@@ -32,6 +33,7 @@ Toolyard is up after ${(facts.tookMs / 1000).toFixed(1)} s.  Ctrl-C drains and s
   Key         ${facts.keyFile ?? 'from TOOLYARD_API_KEY'}
   Data        ${facts.dataDirectory}
   Redis       ${facts.redis}
+  History     ${facts.history}
   Config      ${configText(facts.configFile)}
   Posture     ${postureText(facts.posture)}
   Sandbox     ${sandboxText(facts.programs)}

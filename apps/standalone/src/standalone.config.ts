@@ -7,6 +7,7 @@ import { StartupError } from './start-failure.js';
 export const StandaloneEnv = z.object({
   TOOLYARD_DATA: z.string().min(1).default(LOCAL_INSTALLATION.data),
   REDIS_URL: z.string().min(1).optional(),
+  DATABASE_URL: z.string().optional(),
   TOOLYARD_API_KEY: z.string().min(16, 'expected at least 16 characters').optional(),
 });
 
@@ -14,6 +15,8 @@ export interface StandaloneConfig {
   readonly dataDirectory: string;
   /** Set: this Redis is used and none is started. */
   readonly redisUrl: string | undefined;
+  /** Set: this database is used and none is started; `none`: lists are kept in Redis. */
+  readonly databaseUrl: string | undefined;
   /** Set: this is the key, and the key file is not used. */
   readonly apiKey: string | undefined;
 }
@@ -22,5 +25,10 @@ export interface StandaloneConfig {
 export function readStandaloneConfig(env: NodeJS.ProcessEnv): StandaloneConfig {
   const parsed = StandaloneEnv.safeParse(withoutEmpty(env));
   if (!parsed.success) throw new StartupError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('\n'));
-  return { dataDirectory: parsed.data.TOOLYARD_DATA, redisUrl: parsed.data.REDIS_URL, apiKey: parsed.data.TOOLYARD_API_KEY };
+  return {
+    dataDirectory: parsed.data.TOOLYARD_DATA,
+    redisUrl: parsed.data.REDIS_URL,
+    databaseUrl: parsed.data.DATABASE_URL,
+    apiKey: parsed.data.TOOLYARD_API_KEY,
+  };
 }

@@ -7,8 +7,9 @@ import { checkPort } from './check-port.js';
 import { readOrMakeKey } from './data/api-key.js';
 import { openDataDirectory, type DataDirectory } from './data/data-directory.js';
 import { lockDirectory } from './data/directory-lock.js';
+import { startHistory, startProjectorProcess } from './postgres/start-history.js';
 import { startEmbeddedRedis } from './redis/embedded-redis.js';
-import { waitForRedis } from './redis/reach-redis.js';
+import { checkRedis } from './redis/check-redis.js';
 import { readStandaloneConfig, type StandaloneConfig } from './standalone.config.js';
 import { programsOf, type Programs } from './programs.js';
 import { explain, StartupError } from './start-failure.js';
@@ -21,6 +22,8 @@ export interface Standalone {
   /** Programs that run in this folder find data folder and address by themselves. */
   readonly foundByDefault: boolean;
   readonly redis: string;
+  /** Where lists and numbers are. */
+  readonly history: string;
   /** The default of sessions. */
   readonly posture: Posture;
   readonly programs: Programs;
@@ -35,7 +38,8 @@ type Undo = () => void | Promise<void>;
 
 /**
  * Starts one installation in this process:
- * environment → data directory and its lock → port → key → Redis (own child, or the one of REDIS_URL) → worker and gateway.
+ * environment → data directory and its lock → port → key → Redis (own child, or the one of REDIS_URL) → history (own PostgreSQL,
+ * or the one of DATABASE_URL) with its projector → worker and gateway.
  * On an error all that was started is stopped again.
  *
  * @throws StartupError for what the user can fix
@@ -50,7 +54,14 @@ export async function startStandalone(env: NodeJS.ProcessEnv, tell: (line: strin
     await checkPort(checked.gateway);
     const key = config.apiKey ?? readOrMakeKey(directory.key);
     const redis = await startRedis(config, directory, undo, tell);
-    const apps = readApps({ ...env, TOOLYARD_API_KEY: key, REDIS_URL: redis.url, TOOLYARD_DATA: directory.path });
+    const history = await startHistory(config.databaseUrl, directory, tell);
+    undo.push(() => history.stop());
+    const ours = { ...env, TOOLYARD_API_KEY: key, REDIS_URL: redis.url, DATABASE_URL: history.databaseUrl, TOOLYARD_DATA: directory.path };
+    const apps = readApps(ours);
+    if (history.databaseUrl !== undefined) {
+      const projector = await startProjectorProcess(directory, ours, tell);
+      undo.push(() => projector.stop());
+    }
     const { url, programs } = await startApps(apps, undo);
     writeFileSync(directory.address, `${url}\n`);
     undo.push(() => rmSync(directory.address, { force: true }));
@@ -60,6 +71,7 @@ export async function startStandalone(env: NodeJS.ProcessEnv, tell: (line: strin
       key,
       dataDirectory: directory.path,
       redis: redis.label,
+      history: history.label,
       foundByDefault: config.dataDirectory === LOCAL_INSTALLATION.data && url === LOCAL_INSTALLATION.url,
       posture: apps.gateway.defaultPosture,
       programs,
@@ -74,7 +86,7 @@ export async function startStandalone(env: NodeJS.ProcessEnv, tell: (line: strin
 
 async function startRedis(config: StandaloneConfig, directory: DataDirectory, undo: Undo[], tell: (line: string) => void) {
   if (config.redisUrl !== undefined) {
-    await waitForRedis(config.redisUrl);
+    await checkRedis(config.redisUrl);
     return { url: config.redisUrl, label: 'the one of REDIS_URL' };
   }
   const redis = await startEmbeddedRedis(directory, tell);
@@ -123,7 +135,7 @@ function readApps(env: NodeJS.ProcessEnv): AppConfigs {
       return undefined;
     }
   };
-  const gateway = read(() => readGatewayConfig(ours, OPEN_POSTURE));
+  const gateway = read(() => readGatewayConfig(ours, OPEN_POSTURE, { withWorkers: true }));
   const worker = read(() => readWorkerConfig(ours));
   if (!gateway || !worker) throw new StartupError(`The configuration is wrong:\n${distinctLines(faults)}`);
   return { gateway, worker };
@@ -135,6 +147,7 @@ function checkApps(env: NodeJS.ProcessEnv): AppConfigs {
     ...env,
     TOOLYARD_API_KEY: env['TOOLYARD_API_KEY'] || 'made-at-the-first-start',
     REDIS_URL: env['REDIS_URL'] || 'unix:///redis.sock',
+    DATABASE_URL: env['DATABASE_URL'] === 'none' ? undefined : env['DATABASE_URL'],
   });
 }
 

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { RedisEndpoint } from './redis-endpoint.js';
 
 /** Resolves when Redis answers PONG: it listens and has loaded its data. Rejects with the abort reason. */
-export async function pingRedis(endpoint: RedisEndpoint, signal: AbortSignal): Promise<void> {
+export async function waitForPong(endpoint: RedisEndpoint, signal: AbortSignal): Promise<void> {
   for (;;) {
     signal.throwIfAborted();
     if ((await ping(endpoint)).startsWith('+PONG')) return;

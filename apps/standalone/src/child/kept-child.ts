@@ -1,0 +1,110 @@
+import type { ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { StartupError } from '../start-failure.js';
+
+const READY_WITHIN_MS = 60_000;
+const STOP_WITHIN_MS = 15_000;
+const FIRST_BACKOFF_MS = 100;
+const MAX_BACKOFF_MS = 5_000;
+/** A run this long counts as healthy and resets the backoff. */
+const HEALTHY_MS = 30_000;
+
+export interface KeptChildOptions {
+  /** In messages: `Redis`. */
+  readonly name: string;
+  readonly launch: () => ChildProcess;
+  /** Lets it end with its data on disk. */
+  readonly stopSignal: NodeJS.Signals;
+  /** Its last line explains an exit. */
+  readonly logPath: string;
+  /** What its restart means for people: `Calls continue afterwards`. */
+  readonly meanwhile: string;
+  readonly tell: (line: string) => void;
+}
+
+/** A server as a child process: restarted when it exits, until `stop`. */
+export class KeptChild {
+  private child: ChildProcess | undefined;
+  private readonly stopping = new AbortController();
+  private stopped: Promise<void> | undefined;
+
+  constructor(private readonly options: KeptChildOptions) {}
+
+  get pid(): number | undefined {
+    return this.child?.pid;
+  }
+
+  /** Resolves when `ready` does; its signal is aborted when the child exits or takes too long. @throws StartupError */
+  async firstStart(ready: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const { name, logPath } = this.options;
+    const child = this.spawn();
+    const failed = new AbortController();
+    const exited = ended(child).then((how) => failed.abort(new StartupError(`${name} did not start (${how}): ${lastLine(logPath)}`)));
+    const late = setTimeout(
+      () => failed.abort(new StartupError(`${name} did not answer within ${READY_WITHIN_MS / 1000} s; see ${logPath}`)),
+      READY_WITHIN_MS,
+    );
+    await ready(failed.signal).finally(() => clearTimeout(late));
+    void exited.then(() => this.revive(FIRST_BACKOFF_MS, 0));
+  }
+
+  /** Called when the child has exited: starts it again, until it runs or `stop` is called. */
+  private async revive(backoffMs: number, ranMs: number): Promise<void> {
+    if (this.stopping.signal.aborted) return;
+    const waitMs = ranMs > HEALTHY_MS ? FIRST_BACKOFF_MS : backoffMs;
+    const { name, meanwhile, tell } = this.options;
+    tell(`The private ${name} exited; restarting it in ${waitMs} ms. ${meanwhile}.`);
+    await delay(waitMs, undefined, { signal: this.stopping.signal }).catch(() => {});
+    if (this.stopping.signal.aborted) return;
+    const startedAt = performance.now();
+    await ended(this.spawn());
+    void this.revive(Math.min(waitMs * 2, MAX_BACKOFF_MS), performance.now() - startedAt);
+  }
+
+  private spawn(): ChildProcess {
+    this.child = this.options.launch();
+    return this.child;
+  }
+
+  stop(): Promise<void> {
+    this.stopped ??= this.end();
+    return this.stopped;
+  }
+
+  abandon(): void {
+    this.stopping.abort();
+    this.child?.kill(this.options.stopSignal);
+  }
+
+  private async end(): Promise<void> {
+    this.stopping.abort();
+    const child = this.child;
+    if (!child || hasEnded(child)) return;
+    const over = ended(child);
+    child.kill(this.options.stopSignal);
+    const force = setTimeout(() => child.kill('SIGKILL'), STOP_WITHIN_MS);
+    await over;
+    clearTimeout(force);
+  }
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
+}
+
+/** The reason of the exit as text; also if it never started. */
+function ended(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('exit', (code, signal) => resolve(signal ? `signal ${signal}` : `exit code ${code}`));
+  });
+}
+
+function lastLine(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trimEnd().split('\n').at(-1) ?? '';
+  } catch {
+    return `see ${path}`;
+  }
+}

@@ -1,0 +1,93 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { KeptChild } from '../child/kept-child.js';
+import type { DataDirectory } from '../data/data-directory.js';
+import { StartupError } from '../start-failure.js';
+import { findPostgres, majorOfData } from './postgres-programs.js';
+
+/** Relative to this file once it is compiled: the projector is a program of its own. */
+const PROJECTOR = fileURLToPath(new URL('../../../projector/src/main.js', import.meta.url));
+
+export interface History {
+  /** Undefined: lists are kept in Redis. */
+  readonly databaseUrl: string | undefined;
+  /** For the banner. */
+  readonly label: string;
+  stop(): Promise<void>;
+}
+
+/**
+ * The database of lists and numbers: the one of `DATABASE_URL`, else a private PostgreSQL of this machine, else none, and then they
+ * are kept in Redis. A PostgreSQL that cannot start is no reason not to run calls: the label says why it is not used.
+ *
+ * @throws StartupError when an earlier start has made a database that no PostgreSQL of this machine can open
+ */
+export async function startHistory(
+  databaseUrl: string | undefined,
+  directory: DataDirectory,
+  tell: (line: string) => void,
+): Promise<History> {
+  if (databaseUrl === 'none') return inRedis('DATABASE_URL=none');
+  if (databaseUrl !== undefined) return { databaseUrl, label: 'the PostgreSQL of DATABASE_URL', stop: () => Promise.resolve() };
+  const folder = join(directory.path, 'postgres');
+  const programs = findPostgres(join(folder, 'data'));
+  if (programs === undefined) {
+    const major = majorOfData(join(folder, 'data'));
+    if (major === undefined) return inRedis('PostgreSQL is not installed');
+    throw new StartupError(
+      `The history in ${folder} was made by PostgreSQL ${major}, which is not installed any more. Install it, set DATABASE_URL, or delete that folder: the projector makes it again from the event log.`,
+    );
+  }
+  try {
+    const { startPrivatePostgres } = await import('./private-postgres.js');
+    const postgres = await startPrivatePostgres(folder, programs, tell);
+    return { databaseUrl: postgres.url, label: `private PostgreSQL ${programs.major} (${folder})`, stop: () => postgres.stop() };
+  } catch (error) {
+    if (error instanceof StartupError) return inRedis(error.message);
+    throw error;
+  }
+}
+
+function inRedis(reason: string): History {
+  return { databaseUrl: undefined, label: `lists are kept in Redis (${reason})`, stop: () => Promise.resolve() };
+}
+
+/**
+ * The projector as a child process, restarted when it exits. It ends when this process does. Resolves when it has made the tables, so
+ * that lists can be asked for, or when it exits or takes too long: calls go on without lists.
+ */
+export async function startProjectorProcess(
+  directory: DataDirectory,
+  env: NodeJS.ProcessEnv,
+  tell: (line: string) => void,
+): Promise<{ stop(): Promise<void> }> {
+  const logPath = join(directory.path, 'projector.log');
+  let running: ChildProcess;
+  const launch = () => {
+    const log = openSync(logPath, 'a', 0o600);
+    try {
+      running = fork(PROJECTOR, { env: { ...env, PROJECTOR_PORT: 'off' }, detached: true, stdio: ['ignore', log, log, 'ipc'] });
+      return running;
+    } finally {
+      closeSync(log);
+    }
+  };
+  const child = new KeptChild({ name: 'projector', launch, stopSignal: 'SIGTERM', logPath, meanwhile: 'Calls go on', tell });
+  const abandon = () => child.abandon();
+  process.once('exit', abandon);
+  await child.firstStart((failed) =>
+    once(running, 'message', { signal: failed }).then(
+      () => {},
+      () => {},
+    ),
+  );
+  return {
+    stop: async () => {
+      await child.stop();
+      process.off('exit', abandon);
+    },
+  };
+}
