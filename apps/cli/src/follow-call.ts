@@ -80,6 +80,10 @@ class CallView {
       case 'call.retry':
         this.stage = event.data.reason === 'suspended' ? 'suspended, without a worker' : `waiting for a retry (${event.data.reason})`;
         return;
+      case 'call.input_requested':
+        this.stage = 'waiting for input';
+        terminal.note(`${event.data.prompt ?? 'The tool asks for input.'} Answer: toolyard input ${event.subject} <value>`);
+        return;
       case 'call.cancel_requested':
         this.stage = 'stopping';
         return;

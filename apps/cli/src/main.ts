@@ -1,8 +1,9 @@
-import { CommanderError } from 'commander';
+import { CommanderError, type Command } from 'commander';
 import { WebSocket } from 'ws';
 import { ToolyardClient, ToolyardError } from '#client';
-import { readCliConfig } from './cli.config.js';
+import { readCliConfig, type CliConfig } from './cli.config.js';
 import { addCompletion } from './completion.js';
+import type { CommandContext } from './command-context.js';
 import { EXIT, exitCodeOfError } from './exit-code.js';
 import { SigintHandler } from './sigint-handler.js';
 import { buildProgram, type Runner } from './program.js';
@@ -26,9 +27,21 @@ export async function main(version: string): Promise<void> {
     let client: ToolyardClient | undefined;
     const json = flags.json === true;
     try {
-      const config = readCliConfig(flags, env);
-      client = clientOf(config.url, config.apiKey);
-      process.exitCode = await action({ client, config, terminal, json, interrupts, version });
+      let read: CliConfig | undefined;
+      // Made when a command asks for it: some need no gateway and no key.
+      const context: CommandContext = {
+        get config() {
+          return (read ??= readCliConfig(flags, env));
+        },
+        get client() {
+          return (client ??= clientOf(this.config.url, this.config.apiKey));
+        },
+        terminal,
+        json,
+        interrupts,
+        version,
+      };
+      process.exitCode = await action(context);
     } catch (error) {
       process.exitCode = reportError(error, terminal, json);
     } finally {
@@ -38,13 +51,18 @@ export async function main(version: string): Promise<void> {
 
   const program = buildProgram(version, run, env);
   await addCompletion(program, argv.slice(2), env);
-  for (const command of [program, ...program.commands]) command.exitOverride();
+  for (const command of withSubcommands(program)) command.exitOverride();
   try {
     await program.parseAsync(argv);
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     process.exitCode = error.exitCode === 0 ? EXIT.completed : EXIT.usage;
   }
+}
+
+/** Each throws instead of exiting with 1: wrong usage is 2, which also blocks what a hook is asked about. */
+function withSubcommands(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(withSubcommands)];
 }
 
 function clientOf(baseUrl: string, apiKey: string): ToolyardClient {

@@ -5,6 +5,8 @@ import { bulk, type BulkFlags } from './commands/bulk.js';
 import { call, replay, type CallFlags, type SubmitFlags } from './commands/call.js';
 import { calls, output, show, type CallsFlags } from './commands/calls.js';
 import { approvals, decide, type DecideFlags } from './commands/decide.js';
+import { input, type InputFlags } from './commands/input.js';
+import { claudeHook, ON_ERROR, UNMAPPED, type HookFlags } from './commands/hook.js';
 import { mcp, type McpFlags } from './commands/mcp.js';
 import { LANGUAGES, newTool, type NewToolFlags } from './commands/new-tool.js';
 import { quote } from './commands/quote.js';
@@ -13,6 +15,7 @@ import { addSchedule, changeSchedule, listSchedules, type AddScheduleFlags } fro
 import { acceptSource, addSource, listSources, removeSource, type AddSourceFlags } from './commands/sources.js';
 import { tools, type ToolsFlags } from './commands/tools.js';
 import { watch, type WatchFlags } from './commands/watch.js';
+import { workerCheck, type WorkerCheckFlags } from './commands/worker-check.js';
 import { doctor } from './doctor/doctor.js';
 import { DEFAULT_URL } from './cli.config.js';
 import { EXIT_CODES_HELP } from './exit-code.js';
@@ -49,6 +52,12 @@ export function buildProgram(version: string, run: Runner, env: NodeJS.ProcessEn
     .option('--session <id>', 'the session of its calls')
     .option('--agent <id>', 'the agent of its calls')
     .action((flags: McpFlags) => start((context) => mcp(context, flags)));
+  add('worker-check', 'check a worker program against the protocol toolyard-worker/1; needs no gateway')
+    .argument('<command...>', 'the program and its arguments, after --')
+    .option('--only <text>', 'only scenarios whose title contains this')
+    .option('--timeout <seconds>', 'how long a frame may take', Number, 15)
+    .action((command: string[], flags: WorkerCheckFlags) => start((context) => workerCheck(context, command, flags)));
+  addHooks(add, start, env);
   add('doctor', 'check gateway, key, versions, config file, clocks, Redis, workers, sandboxes, search and disks').action(() =>
     start((context) => doctor(context, env)),
   );
@@ -195,6 +204,19 @@ function addSources(add: Add, start: Start): void {
     .action((name: string, tools: string[]) => start((context) => acceptSource(context, name, tools)));
 }
 
+function addHooks(add: Add, start: Start, env: NodeJS.ProcessEnv): void {
+  add('hook', 'ask the policy about what an agent runs by itself')
+    .command('claude')
+    .description('a PreToolUse hook of Claude Code: reads its JSON on standard input, prints the decision')
+    .addOption(new Option('--on-error <decision>', 'if the policy cannot be asked').choices(ON_ERROR).default('ask'))
+    .addOption(new Option('--unmapped <decision>', 'for tools without an equivalent here').choices(UNMAPPED).default('none'))
+    .option('--map <tool=name>', 'ask about this tool of Claude Code as about that tool; may be given again', many)
+    .option('--session <id>', 'whose posture and grants hold; default: the session of Claude Code')
+    .option('--agent <id>', 'whose policy holds')
+    .option('--timeout <duration>', 'how long to wait for the answer', '10s')
+    .action((flags: HookFlags) => start((context) => claudeHook(context, flags, env)));
+}
+
 function addAnswering(add: Add, start: Start): void {
   add('approvals', 'calls that wait for a person').action(() => start(approvals));
   for (const [name, decision] of [
@@ -215,6 +237,11 @@ function addAnswering(add: Add, start: Start): void {
       .action((id: string, flags: DecideFlags) => start((context) => decide(context, decision, id, flags)));
     if (decision === 'allow') command.option('--arguments <json>', 'run it with these arguments instead; - reads them from stdin');
   }
+  add('input', 'give a call the value that its tool has asked for; without a value: show the question')
+    .argument('<call-id>')
+    .argument('[value]', 'JSON, or a text; - reads it from stdin')
+    .option('--follow', 'show the call until its end')
+    .action((id: string, value: string | undefined, flags: InputFlags) => start((context) => input(context, id, value, flags)));
   add('steer', "leave a message for the session's agent; it comes with its next batch")
     .argument('<session>')
     .argument('<message...>')

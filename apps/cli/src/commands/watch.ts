@@ -93,8 +93,17 @@ function detailOf(event: CallEvent): string {
       return `progress ${[event.data.done, event.data.total].filter((part) => part !== undefined).join('/')} ${event.data.message ?? ''}`;
     case 'call.hook':
       return hookText(event.data);
+    case 'call.turn': {
+      const { turn, model, usage, toolCalls } = event.data;
+      const asked = toolCalls.length === 0 ? 'answers' : `calls ${toolCalls.map(({ tool }) => tool).join(', ')}`;
+      return `turn ${turn}: ${model} ${asked} (${usage.inputTokens} + ${usage.outputTokens} tokens)`;
+    }
     case 'call.retry':
       return `retry in ${duration(event.data.delayMs)}: ${event.data.reason}`;
+    case 'call.input_requested':
+      return `asks for input${event.data.prompt === undefined ? '' : `: ${event.data.prompt}`}`;
+    case 'call.input_given':
+      return `got its input from ${event.actor}`;
     case 'call.cancel_requested':
       return `cancel requested${event.data.reason === undefined ? '' : `: ${event.data.reason}`}`;
     case 'call.end': {

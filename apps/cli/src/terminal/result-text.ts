@@ -13,12 +13,22 @@ function partText(part: Content): string {
     case 'json':
       return `${JSON.stringify(part.json, null, 2)}\n`;
     case 'image':
-      return `[image ${part.mimeType}, ${Math.round((part.data.length * 3) / 4 / 1024)} KiB]\n`;
+    case 'audio':
+      return `[${part.type} ${part.mimeType}, ${kibibytes(part.data)} KiB]\n`;
+    case 'resource': {
+      const { resource } = part;
+      if ('text' in resource) return `${resource.uri}:\n${resource.text}\n`;
+      return `${resource.uri}: [${resource.mimeType ?? 'binary'}, ${kibibytes(resource.blob)} KiB]\n`;
+    }
     case 'resource_link':
       return `${part.name === undefined ? '' : `${part.name}: `}${part.uri}\n`;
     default:
       return part satisfies never;
   }
+}
+
+function kibibytes(base64: string): number {
+  return Math.round((base64.length * 3) / 4 / 1024);
 }
 
 /**

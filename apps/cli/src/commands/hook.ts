@@ -1,0 +1,103 @@
+import { readlinkSync, realpathSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { judgeToolUse, PreToolUseInput, type ClaudeDecision } from '#client/claude-agent';
+import type { CommandContext } from '../command-context.js';
+import { EXIT } from '../exit-code.js';
+import { parseDuration } from '../terminal/time-text.js';
+import { UsageError } from '../usage-error.js';
+
+export const ON_ERROR = ['ask', 'deny', 'allow'] as const;
+export const UNMAPPED = ['none', ...ON_ERROR] as const;
+
+export interface HookFlags {
+  readonly onError: (typeof ON_ERROR)[number];
+  readonly unmapped: ClaudeDecision;
+  readonly map?: readonly string[];
+  readonly session?: string;
+  readonly agent?: string;
+  readonly timeout: string;
+}
+
+/**
+ * A `PreToolUse` hook of Claude Code: asks the policy about a tool use on stdin and prints the decision. Exits with 0 when there
+ * is an answer, also that of `--on-error`, and with 2 for wrong flags, no key or input of another kind: 2 blocks the tool use.
+ */
+export async function claudeHook({ client, terminal }: CommandContext, flags: HookFlags, env: NodeJS.ProcessEnv): Promise<number> {
+  const tools = Object.fromEntries((flags.map ?? []).map(mapping));
+  const timeoutMs = parseDuration(flags.timeout);
+  const input = parseInput(await readInput());
+  const output = await judgeToolUse(client, input, {
+    root: env['CLAUDE_PROJECT_DIR'] || input.cwd,
+    realPath: linkTarget,
+    sessionId: flags.session,
+    agentId: flags.agent,
+    onError: flags.onError,
+    unmapped: flags.unmapped,
+    tools,
+    timeoutMs,
+  });
+  if (output.hookSpecificOutput !== undefined) terminal.json(output);
+  return EXIT.completed;
+}
+
+function mapping(text: string): [string, string] {
+  const at = text.indexOf('=');
+  if (at < 1 || at === text.length - 1)
+    throw new UsageError(`--map: expected <tool of Claude Code>=<tool>, such as WebSearch=web_search, got ${JSON.stringify(text)}`);
+  return [text.slice(0, at), text.slice(at + 1)];
+}
+
+const MAX_INPUT_BYTES = 16 * 1_048_576;
+
+async function readInput(): Promise<string> {
+  const expected = 'expected the JSON of a PreToolUse hook on standard input';
+  if (process.stdin.isTTY) throw new UsageError(`${expected}, got a terminal: this command is called by Claude Code`);
+  const pieces: Buffer[] = [];
+  const input: AsyncIterable<Buffer> = process.stdin;
+  let bytes = 0;
+  for await (const piece of input) {
+    pieces.push(piece);
+    bytes += piece.length;
+    if (bytes > MAX_INPUT_BYTES) throw new UsageError(`${expected}, got more than ${MAX_INPUT_BYTES} bytes`);
+  }
+  return Buffer.concat(pieces).toString('utf8');
+}
+
+function parseInput(text: string): PreToolUseInput {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new UsageError('Expected the JSON of a PreToolUse hook on standard input, got something else');
+  }
+  const parsed = PreToolUseInput.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new UsageError(
+    `Expected the input of a PreToolUse hook; ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'it has another form'}`,
+  );
+}
+
+/** As the kernel follows links. */
+const MAX_LINKS = 40;
+
+/** The file that a path means, with all symbolic links followed, also if it does not exist yet. */
+function linkTarget(path: string, links = 0): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    const parent = dirname(path);
+    if (parent === path || links > MAX_LINKS) return path;
+    const target = linkAt(path);
+    if (target !== undefined) return linkTarget(resolve(parent, target), links + 1);
+    return join(linkTarget(parent, links), basename(path));
+  }
+}
+
+function linkAt(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
+}

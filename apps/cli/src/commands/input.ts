@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import type { JsonValue } from '#contracts';
+import type { CommandContext } from '../command-context.js';
+import { followCall } from '../follow-call.js';
+
+export interface InputFlags {
+  readonly follow?: boolean;
+}
+
+/** Gives a call the value that its tool has asked for, or shows the question where no value is given. */
+export async function input(context: CommandContext, callId: string, text: string | undefined, flags: InputFlags): Promise<number> {
+  const { client, terminal, json } = context;
+  const { waiting } = await client.calls.get(callId);
+  if (text === undefined) {
+    if (json) terminal.json(waiting?.input ?? null);
+    else terminal.note(waiting?.input === undefined ? 'The call does not wait for input.' : waiting.detail);
+    if (!json && waiting?.input?.inputSchema !== undefined) terminal.line(JSON.stringify(waiting.input.inputSchema));
+    return waiting?.input === undefined ? 1 : 0;
+  }
+  const value = valueOf(text === '-' ? readFileSync(0, 'utf8') : text, waiting?.input?.inputSchema?.['type'] === 'string');
+  const attempt = waiting?.input?.attempt;
+  const call = await client.calls.input(callId, { value, ...(attempt === undefined ? {} : { attempt }) });
+  if (flags.follow === true) return followCall(context, callId);
+  if (json) terminal.json(call);
+  else terminal.note(`${call.id} has its input and is ${call.status}.`);
+  return 0;
+}
+
+/** JSON, or the text itself where it is none, or where the tool asks for a text. */
+export function valueOf(text: string, asksForText: boolean): JsonValue {
+  if (asksForText && !/^\s*"/.test(text)) return text;
+  try {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what JSON.parse returns
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return text;
+  }
+}
