@@ -7,7 +7,7 @@ import { router } from './router.js';
 import { LoginPage } from './session/login-page.js';
 import { useKey } from './session/key.js';
 import { ToolyardProvider } from './stream/toolyard.js';
-import { cssVariables, theme } from './theme.js';
+import { cssVariables, theme } from './components/theme.js';
 
 /** Retries only what the network or a restart may have caused; a refusal is final. */
 const queries = new QueryClient({

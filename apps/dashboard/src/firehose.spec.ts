@@ -3,9 +3,9 @@ import { CallFilter, type CallEvent } from '#contracts';
 import { CallView, KEPT_EVENTS } from './call/call-view.js';
 import { TERMINAL_LIMITS } from './call/terminal-text.js';
 import { CallTable } from './calls/call-table.js';
-import { LiveStats } from './live/live-stats.js';
-import { KEPT_ACTIVE } from './live/current-counts.js';
-import { Series } from './live/series.js';
+import { LiveStats } from './stream/live-stats.js';
+import { KEPT_ACTIVE } from './stream/current-counts.js';
+import { Series } from './stream/series.js';
 
 const BEGIN = Date.parse('2026-01-01T00:00:00.000Z');
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
@@ -84,7 +84,7 @@ describe('an hour of calls', () => {
     const series = new Series(2000, 300);
     board.show(series);
     for (let n = 0; n < 20_000; n += 1) board.fold(life(n));
-    expect(board.now.counts()).toEqual({ running: 0, queued: 0, waitingApproval: 0 });
+    expect(board.now.counts()).toEqual({ running: 0, queued: 0, waitingApproval: 0, waitingInput: 0 });
     expect(board.now.remembered).toBe(0);
     const points = series.points(BEGIN + 20_000 * 10);
     expect(points).toHaveLength(300);

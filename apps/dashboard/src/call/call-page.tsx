@@ -20,6 +20,7 @@ import type { CallView } from './call-view.js';
 import { ContentView } from './content.js';
 import { DecisionView } from './decision-view.js';
 import { EventsView } from './events-view.js';
+import { InputForm } from './input-form.js';
 import { OutputView, WholeOutput } from './output-view.js';
 import { TimelineBar } from './timeline-bar.js';
 import { TimelineList } from './timeline-list.js';
@@ -67,6 +68,9 @@ function OneCall({ callId }: { readonly callId: string }) {
           <Alert color="orange" icon={<IconPlugConnectedX aria-hidden />} title="The connection was lost">
             It is being made again; output goes on where it stopped, without a gap.
           </Alert>
+        )}
+        {data.status === 'waiting_input' && data.waiting?.input && (
+          <InputForm key={data.waiting.input.attempt} callId={data.id} question={data.waiting.input} />
         )}
         {data.status !== 'ended' && data.waiting && (
           <Alert color="gray" title="Why it waits">

@@ -28,6 +28,9 @@ export interface CallTimeline {
   readonly segments: readonly Segment[];
 }
 
+/** Of what a model wrote in a turn, in characters. */
+const TURN_TEXT_CHARS = 200;
+
 const RETRY_WORDS: Readonly<Record<RetryReason, string>> = {
   tool_failed: 'the tool failed',
   run_timeout: 'it ran too long',
@@ -119,11 +122,24 @@ class TimelineBuilder {
         return;
       case 'call.retry':
         return this.retried(event, at);
+      case 'call.input_requested':
+        this.close(at);
+        this.moment(at, 'Asked for input', 'warn', event.data.prompt);
+        this.begin({ kind: 'suspended', name: 'Waiting for input, without a worker', from: at });
+        return;
+      case 'call.input_given':
+        this.close(at);
+        this.moment(at, `Input given by ${event.actor}`, 'good');
+        this.begin({ kind: 'queued', name: 'Queued for a worker', from: at });
+        return;
       case 'call.cancel_requested':
         this.moment(at, `Cancel asked for by ${event.actor}`, 'warn', event.data.reason);
         return;
       case 'call.hook':
         return this.hookRan(event, at);
+      case 'call.turn':
+        this.moment(at, `Turn ${event.data.turn} of ${event.data.model}`, 'neutral', turnText(event.data));
+        return;
       case 'call.end':
         return this.ended(event, at);
       case 'call.update':
@@ -227,4 +243,9 @@ class TimelineBuilder {
     const beginning = this.moments.findLast(({ at }) => at <= segment.from) ?? this.moments.at(-1);
     beginning?.gaps.push(segment);
   }
+}
+
+/** What the model asked for in a turn, else the beginning of what it wrote. */
+function turnText({ toolCalls, text = '' }: CallEventOf<'call.turn'>['data']): string {
+  return toolCalls.length > 0 ? `calls ${toolCalls.map(({ tool }) => tool).join(', ')}` : text.slice(0, TURN_TEXT_CHARS);
 }

@@ -8,9 +8,11 @@ import { linesOf } from './terminal-text.js';
 
 /** Raster images only. SVG can contain scripts and links: it is shown as text. */
 const PICTURES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif', 'image/bmp']);
+/** What browsers play without further code. */
+const SOUNDS: ReadonlySet<string> = new Set(['audio/wav', 'audio/mpeg', 'audio/ogg', 'audio/webm', 'audio/mp4', 'audio/flac', 'audio/aac']);
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** The content of a result. It is untrusted: text is never markup, images are raster only, links show their address. */
+/** The content of a result. It is untrusted: text is never markup, images are raster only, audio waits for a click, links show their address. */
 export function ContentView({ content }: { readonly content: readonly Content[] }) {
   return (
     <Stack gap="sm">
@@ -29,10 +31,14 @@ function Piece({ piece }: { readonly piece: Content }) {
       return <Json value={piece.json} label="JSON content" />;
     case 'image':
       return <Picture data={piece.data} mimeType={piece.mimeType} />;
+    case 'audio':
+      return <Sound data={piece.data} mimeType={piece.mimeType} />;
+    case 'resource':
+      return <Embedded resource={piece.resource} />;
     case 'resource_link':
       return (
         <Text size="sm">
-          {escapeInvisible(piece.name ?? 'Resource')}: <SafeLink uri={piece.uri} />
+          {escapeInvisible(piece.title ?? piece.name ?? 'Resource')}: <SafeLink uri={piece.uri} />
           {piece.description !== undefined && (
             <Text span size="sm" c="dimmed">
               {' '}
@@ -64,6 +70,37 @@ function Picture({ data, mimeType }: { readonly data: string; readonly mimeType:
     );
   return (
     <img src={`data:${mimeType};base64,${data}`} alt={`Made by the tool (${mimeType})`} style={{ maxWidth: '100%', maxHeight: 480 }} />
+  );
+}
+
+function Sound({ data, mimeType }: { readonly data: string; readonly mimeType: string }) {
+  if (!SOUNDS.has(mimeType) || !BASE64.test(data))
+    return (
+      <Text size="sm" c="dimmed">
+        Audio of the kind {escapeInvisible(mimeType)} ({data.length.toLocaleString()} characters of base64), which is not played.
+      </Text>
+    );
+  // oxlint-disable-next-line jsx-a11y/media-has-caption -- a tool gives no captions
+  return <audio controls preload="none" src={`data:${mimeType};base64,${data}`} aria-label={`Audio made by the tool (${mimeType})`} />;
+}
+
+function Embedded({ resource }: { readonly resource: Extract<Content, { type: 'resource' }>['resource'] }) {
+  const { uri, mimeType } = resource;
+  const kind = mimeType === undefined ? '' : ` (${escapeInvisible(mimeType)})`;
+  return (
+    <Stack gap={4}>
+      <Text size="sm">
+        Resource <SafeLink uri={uri} />
+        {kind}
+      </Text>
+      {'text' in resource ? (
+        <TextPiece text={resource.text} />
+      ) : (
+        <Text size="sm" c="dimmed">
+          {resource.blob.length.toLocaleString()} characters of base64, which are not shown.
+        </Text>
+      )}
+    </Stack>
   );
 }
 

@@ -6,7 +6,7 @@ import { useEffect, useState } from 'react';
 import { z } from 'zod';
 import { CALL_ERROR_CODES, CallOutcome, CallStatus, POOLS, Priority, ResultKind } from '#contracts';
 import { useToolyard } from '../stream/toolyard.js';
-import { STATES } from '../theme.js';
+import { STATES } from '../components/theme.js';
 import { FILTER_NAMES, listOf, spanMs, type CallSearch } from './call-search.js';
 
 interface CallFiltersProps {

@@ -156,7 +156,7 @@ function Subject({ row }: { readonly row: CallRow }) {
 
 function RunTime({ row }: { readonly row: CallRow }) {
   if (row.status === 'running' && row.startedAt !== undefined) return <Since at={row.startedAt} />;
-  if (row.status === 'queued' || row.status === 'waiting_approval')
+  if (row.status === 'queued' || row.status === 'waiting_approval' || row.status === 'waiting_input')
     return (
       <span className={classes.waits}>
         waits <Since short at={row.submittedAt} />

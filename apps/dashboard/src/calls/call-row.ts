@@ -1,5 +1,6 @@
 import type { Call, CallEvent, CallOutcome, CallStatus, CallSummary, EditedArguments, Pool, Priority } from '#contracts';
-import type { ShownState } from '../theme.js';
+import type { ShownState } from '../components/theme.js';
+import { timeOfId } from '../stream/time-of-id.js';
 
 /** A call in a list: from a response of the gateway, or from events with the fields that these have. */
 export interface CallRow {
@@ -105,6 +106,10 @@ export function foldRow(before: CallRow | undefined, event: CallEvent): CallRow 
         suspended: event.data.reason === 'suspended',
         error: event.data.error ?? row.error,
       };
+    case 'call.input_requested':
+      return { ...row, status: 'waiting_input', retrying: false, suspended: false };
+    case 'call.input_given':
+      return { ...row, status: 'queued', suspended: true };
     case 'call.cancel_requested':
       return { ...row, cancelling: true };
     case 'call.end':
@@ -126,6 +131,7 @@ export function foldRow(before: CallRow | undefined, event: CallEvent): CallRow 
     case 'call.progress':
       return row.status === 'running' ? row : { ...row, status: 'running' };
     case 'call.hook':
+    case 'call.turn':
       return row;
   }
 }
@@ -154,20 +160,6 @@ const PREVIEW_CHARS = 200;
 
 export function previewOf(value: unknown): string | undefined {
   return value === undefined ? undefined : JSON.stringify(value).slice(0, PREVIEW_CHARS);
-}
-
-const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-
-/** The submission time of a call, from its id: the first ten characters of a ULID are milliseconds in base 32. */
-export function timeOfId(id: string): number | undefined {
-  const stamp = id.slice(id.indexOf('-') + 1).slice(0, 10);
-  let ms = 0;
-  for (const character of stamp) {
-    const digit = CROCKFORD.indexOf(character);
-    if (digit < 0) return undefined;
-    ms = ms * 32 + digit;
-  }
-  return stamp.length === 10 ? ms : undefined;
 }
 
 /** Newest first: by the ULID, without the partition before it. */

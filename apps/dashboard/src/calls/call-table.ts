@@ -69,7 +69,7 @@ export class CallTable extends FrameStore {
   }
 }
 
-const ORDER = { waiting_approval: 0, queued: 1, running: 2, ended: 1_000_000 } as const;
+const ORDER = { waiting_approval: 0, queued: 1, running: 2, waiting_input: 3, ended: 1_000_000 } as const;
 
 /** The progress of a call as a number: the attempt first, since a retried call returns to the queue. */
 function rank({ status, attempt, retrying }: Pick<CallRow, 'status' | 'attempt' | 'retrying'>): number {

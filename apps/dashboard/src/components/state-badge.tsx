@@ -1,6 +1,6 @@
 import { Badge } from '@mantine/core';
 import { escapeInvisible } from './escape-invisible.js';
-import { STATES, type ShownState } from '../theme.js';
+import { STATES, type ShownState } from './theme.js';
 import classes from './state-badge.module.css';
 
 const MOVING: readonly ShownState[] = ['running', 'retrying', 'cancelling'];

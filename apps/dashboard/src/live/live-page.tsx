@@ -13,7 +13,7 @@ import { useToolyard } from '../stream/toolyard.js';
 import { LiveTiles } from './live-tiles.js';
 import { PoolTable } from './pool-table.js';
 import { RunningBy } from './running-by.js';
-import { Series, type Point } from './series.js';
+import { Series, type Point } from '../stream/series.js';
 
 const route = getRouteApi('/live');
 

@@ -6,7 +6,7 @@ import { shownState, type CallRow } from '../calls/call-row.js';
 import { clockText, durationText } from '../components/duration.js';
 import { StateBadge } from '../components/state-badge.js';
 import { useNow } from '../components/time.js';
-import { STATES } from '../theme.js';
+import { STATES } from '../components/theme.js';
 import classes from './gantt.module.css';
 import type { Branch } from './session-tree.js';
 import { timeScale } from './time-scale.js';

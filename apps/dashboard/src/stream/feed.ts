@@ -11,6 +11,8 @@ export const LIFECYCLE: CallEventType[] = [
   'call.approval_decided',
   'call.start',
   'call.retry',
+  'call.input_requested',
+  'call.input_given',
   'call.cancel_requested',
   'call.end',
 ];

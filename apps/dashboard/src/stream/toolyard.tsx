@@ -1,7 +1,7 @@
 import { createContext, useContext, useEffect, useState, type ReactNode } from 'react';
 import { ToolyardClient } from '#client';
-import { LiveStats } from '../live/live-stats.js';
-import { persistLiveStats } from '../live/persist-live-stats.js';
+import { LiveStats } from './live-stats.js';
+import { persistLiveStats } from './persist-live-stats.js';
 import { Feed } from './feed.js';
 
 export interface ToolyardParts {

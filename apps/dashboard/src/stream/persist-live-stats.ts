@@ -1,6 +1,6 @@
 import type { Pool } from '#contracts';
 import type { ToolyardClient } from '#client';
-import type { Feed } from '../stream/feed.js';
+import type { Feed } from './feed.js';
 import type { LiveStats } from './live-stats.js';
 
 /** How often the numbers are reloaded; events update them in between. */

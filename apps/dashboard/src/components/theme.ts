@@ -42,6 +42,7 @@ export type ShownState = Exclude<CallStatus, 'ended'> | CallOutcome | 'error' | 
 
 export const STATES: Readonly<Record<ShownState, { readonly label: string; readonly color: string }>> = {
   waiting_approval: { label: 'Needs approval', color: 'yellow' },
+  waiting_input: { label: 'Needs input', color: 'yellow' },
   queued: { label: 'Queued', color: 'gray' },
   running: { label: 'Running', color: 'blue' },
   retrying: { label: 'Retrying', color: 'orange' },

@@ -3,7 +3,7 @@ import type { CallEvent, LiveCounts, Pool, Stats } from '#contracts';
 /** The most active calls that are tracked one by one; the oldest beyond it are dropped until the next reload. */
 export const KEPT_ACTIVE = 20_000;
 
-type Place = 'queued' | 'running' | 'waitingApproval';
+type Place = keyof LiveCounts;
 
 interface Active {
   place: Place;
@@ -14,7 +14,7 @@ interface Active {
 
 export type Dimension = 'tool' | 'agent' | 'tenant' | 'pool';
 
-const NONE: LiveCounts = { running: 0, queued: 0, waitingApproval: 0 };
+const NONE: LiveCounts = { running: 0, queued: 0, waitingApproval: 0, waitingInput: 0 };
 
 /**
  * Current counts: the numbers of the gateway (`anchor`), updated by every event since. Reloaded regularly, since errors from events
@@ -50,6 +50,10 @@ export class CurrentCounts {
         return this.move(event, 'waitingApproval', 'queued');
       case 'call.start':
         return this.move(event, 'queued', 'running');
+      case 'call.input_requested':
+        return this.move(event, 'running', 'waitingInput');
+      case 'call.input_given':
+        return this.move(event, 'waitingInput', 'queued');
       case 'call.retry':
         return this.move(event, 'running', 'queued');
       case 'call.end':
@@ -57,6 +61,7 @@ export class CurrentCounts {
       case 'call.update':
       case 'call.progress':
       case 'call.hook':
+      case 'call.turn':
       case 'call.cancel_requested':
         return undefined;
     }
@@ -71,7 +76,7 @@ export class CurrentCounts {
     if (dimension === 'tenant') return [{ name: this.tenant, counts: this.total }];
     return [...this.by[dimension]]
       .map(([name, counts]) => ({ name, counts }))
-      .filter(({ counts }) => counts.running + counts.queued + counts.waitingApproval > 0)
+      .filter(({ counts }) => isActive(counts))
       .sort((a, b) => b.counts.running - a.counts.running || b.counts.queued - a.counts.queued || a.name.localeCompare(b.name));
   }
 
@@ -110,7 +115,7 @@ export class CurrentCounts {
       if (name === undefined) continue;
       const groups = this.by[dimension];
       const counts = changed(groups.get(name) ?? NONE, place, by);
-      if (counts.running + counts.queued + counts.waitingApproval === 0) groups.delete(name);
+      if (!isActive(counts)) groups.delete(name);
       else groups.set(name, counts);
     }
   }
@@ -119,6 +124,10 @@ export class CurrentCounts {
     const oldest = this.active.keys().next();
     if (!oldest.done) this.active.delete(oldest.value);
   }
+}
+
+function isActive({ running, queued, waitingApproval, waitingInput }: LiveCounts): boolean {
+  return running + queued + waitingApproval + waitingInput > 0;
 }
 
 function changed(counts: LiveCounts, place: Place, by: number): LiveCounts {

@@ -1,9 +1,9 @@
 import type { CallEvent, CallEventOf, Pool, QueueStatus, Stats, WorkerStatus } from '#contracts';
-import { FrameStore } from '../stream/frame-store.js';
+import { FrameStore } from './frame-store.js';
 import { LagGauge } from './lag-gauge.js';
 import { CurrentCounts } from './current-counts.js';
 import { Series, type Failure } from './series.js';
-import { timeOfId } from '../calls/call-row.js';
+import { timeOfId } from './time-of-id.js';
 
 /**
  * The figures of the live page, updated by events on every page: numbers over time, current counts, and the lag behind the log.

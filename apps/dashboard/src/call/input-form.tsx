@@ -1,0 +1,73 @@
+import { Alert, Group, JsonInput, Select, Stack, Text, Textarea } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { z } from 'zod';
+import { Json, type InputRequest, type JsonValue } from '#contracts';
+import { ScopedButton } from '../components/scoped-button.js';
+import { escapeInvisible } from '../components/escape-invisible.js';
+import { notifyError, notifySuccess } from '../components/notify.js';
+import { useToolyard } from '../stream/toolyard.js';
+
+const Choice = z.looseObject({ enum: z.array(z.string()).min(1) });
+const TextSchema = z.looseObject({ type: z.literal('string') });
+
+/** The question of a tool with a field for its answer: a choice, a text, or JSON. */
+export function InputForm({ callId, question }: { readonly callId: string; readonly question: InputRequest }) {
+  const { client } = useToolyard();
+  const queries = useQueryClient();
+  const [text, setText] = useState('');
+  const value = valueOf(text, question.inputSchema);
+  const give = useMutation({
+    mutationFn: (given: JsonValue) => client.calls.input(callId, { value: given, attempt: question.attempt }),
+    onSuccess: () => notifySuccess('The tool has its input'),
+    onError: (error) => notifyError('The input was not taken', error),
+    onSettled: () => void queries.invalidateQueries({ queryKey: ['call', callId] }),
+  });
+  return (
+    <Alert color="yellow" title="The tool asks for input">
+      <Stack gap="sm">
+        {question.prompt !== undefined && <Text style={{ whiteSpace: 'pre-wrap' }}>{escapeInvisible(question.prompt)}</Text>}
+        <AnswerField schema={question.inputSchema} value={text} onChange={setText} />
+        <Group justify="flex-end">
+          <ScopedButton
+            scope="read"
+            disabled={value === undefined}
+            loading={give.isPending}
+            onClick={() => value !== undefined && give.mutate(value.given)}
+          >
+            Answer
+          </ScopedButton>
+        </Group>
+      </Stack>
+    </Alert>
+  );
+}
+
+interface AnswerFieldProps {
+  readonly schema: InputRequest['inputSchema'];
+  readonly value: string;
+  readonly onChange: (text: string) => void;
+}
+
+function AnswerField({ schema, value, onChange }: AnswerFieldProps) {
+  const choice = Choice.safeParse(schema).data?.enum;
+  if (choice !== undefined)
+    return <Select label="Answer" data={[...new Set(choice)]} value={value === '' ? null : value} onChange={(it) => onChange(it ?? '')} />;
+  if (TextSchema.safeParse(schema).success)
+    return <Textarea label="Answer" autosize minRows={2} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)} />;
+  const description = schema === undefined ? 'Any JSON value.' : `JSON that fits ${JSON.stringify(schema)}`;
+  return (
+    <JsonInput label="Answer" description={description} validationError="This is not JSON yet" autosize value={value} onChange={onChange} />
+  );
+}
+
+/** Undefined while the field holds no answer. */
+function valueOf(text: string, schema: InputRequest['inputSchema']): { readonly given: JsonValue } | undefined {
+  if (text === '') return undefined;
+  if (Choice.safeParse(schema).success || TextSchema.safeParse(schema).success) return { given: text };
+  try {
+    return { given: Json.parse(JSON.parse(text)) };
+  } catch {
+    return undefined;
+  }
+}
