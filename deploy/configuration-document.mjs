@@ -57,7 +57,8 @@ function variablesOf(apps) {
 
 function appsText(readers) {
   if (!['gateway', 'worker'].every((app) => readers.includes(app))) return readers.join(', ');
-  return readers.length === 2 ? 'both' : 'all';
+  const others = readers.filter((app) => !['gateway', 'worker'].includes(app));
+  return others.length === 0 ? 'both' : others.includes('projector') && others.length === 1 ? 'both, projector' : 'all';
 }
 
 function factsOf(schema) {
@@ -169,15 +170,16 @@ const code = (value) => `\`${typeof value === 'string' ? value : Array.isArray(v
 const cell = (text) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [{ GatewayEnv }, { WorkerEnv }, { StandaloneEnv }, { CliEnv }, { ConfigFile }] = await Promise.all(
+  const [{ GatewayEnv }, { WorkerEnv }, { ProjectorEnv }, { StandaloneEnv }, { CliEnv }, { ConfigFile }] = await Promise.all(
     [
       'apps/gateway/src/platform/gateway.config.js',
       'apps/worker/src/platform/worker.config.js',
+      'apps/projector/src/projector.config.js',
       'apps/standalone/src/standalone.config.js',
       'apps/cli/src/cli.config.js',
       'libs/contracts/src/index.js',
     ].map((path) => import(new URL(`../dist/${path}`, import.meta.url).href)),
   );
-  const apps = { gateway: GatewayEnv, worker: WorkerEnv, standalone: StandaloneEnv, cli: CliEnv };
+  const apps = { gateway: GatewayEnv, worker: WorkerEnv, projector: ProjectorEnv, standalone: StandaloneEnv, cli: CliEnv };
   writeFileSync(DOCUMENT, renewed(readFileSync(DOCUMENT, 'utf8'), { apps, file: ConfigFile }));
 }
