@@ -1,32 +1,33 @@
 import { cpus, totalmem } from 'node:os';
-import { measure, type Measured } from './figures.js';
+import { benchAgainst } from './against.js';
+import type { Measured } from './figures.js';
 import { measureFront } from './front.js';
 import { benchList } from './list.js';
-import { median, runLoad, type Contender } from './load.js';
+import { median, type Contender } from './load.js';
+import { LOADS, runPaired } from './paired.js';
 import type { StartRedis } from './processes.js';
 import { startOurQueue, startRawQueue } from './queue.contender.js';
-import { printTable, verdicts, type Figures, type Paired } from './report.js';
+import { printTable, verdicts, type Figures } from './report.js';
 import { startToolyard, type ToolyardUnderTest } from './toolyard.contender.js';
 import { measureUpdates } from './updates.js';
-
-const WARM_UP = 3000;
-const FLOOD = Number.POSITIVE_INFINITY;
-/** A run with one call in flight has as many latencies as it has calls: fewer do. */
-const LOADS = { flood: [FLOOD, 1], one: [1, 0.2], sixteen: [16, 1], sixtyFour: [64, 1] } as const;
 
 /**
  * Measures Toolyard against raw BullMQ in the same run, round by round; what counts is the median of the rounds' ratios.
  * `--quick` for development: fewer calls and rounds. `--queue` adds the queue library alone, with both backends, and
- * leaves out the rest; `--only list` asks questions over 1,000,000 stored calls and leaves out the rest. Answers whether
- * every gate holds.
+ * leaves out the rest; `--only list` asks questions over 1,000,000 stored calls and leaves out the rest; `--against <folder>`
+ * compares with the release that is built in a folder. Answers whether every gate holds.
  */
 export async function bench(startRedis: StartRedis, args: readonly string[]): Promise<boolean> {
   const quick = args.includes('--quick');
-  const [rounds, calls] = quick ? [2, 3000] : [5, 10_000];
+  const other = args.includes('--against') ? args[args.indexOf('--against') + 1] : undefined;
+  if (args.includes('--against') && other === undefined) throw new Error('Expected a folder after --against: the other release, built.');
+  const calls = quick ? 3000 : 10_000;
+  const rounds = quick ? 2 : other === undefined ? 5 : 7;
   console.log(
     `${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}; ${rounds} rounds of ${calls} calls, AOF always on both sides`,
   );
 
+  if (other !== undefined) return benchAgainst(startRedis, other, rounds, calls);
   if (args.includes('list')) return benchList(startRedis);
   const raw = await startRawQueue(startRedis);
   try {
@@ -69,21 +70,4 @@ async function benchQueues(raw: Contender, startRedis: StartRedis, rounds: numbe
     }
   }
   return true;
-}
-
-async function runPaired(raw: Contender, ours: Contender, rounds: number, calls: number): Promise<Paired> {
-  for (const contender of [raw, ours]) await runLoad(contender, WARM_UP, 64);
-  const runs: Paired['runs'] = { flood: [], one: [], sixteen: [], sixtyFour: [] };
-  for (let round = 0; round < rounds; round++) {
-    for (const load of Object.keys(LOADS) as (keyof typeof LOADS)[]) {
-      const [inFlight, share] = LOADS[load];
-      const first = round % 2 === 0 ? raw : ours;
-      const one = await measure(first, calls * share, inFlight);
-      const other = await measure(first === raw ? ours : raw, calls * share, inFlight);
-      runs[load].push(first === raw ? { raw: one, ours: other } : { raw: other, ours: one });
-    }
-    console.error(`round ${round + 1} of ${rounds}`);
-  }
-  const ratioOf = (load: keyof typeof LOADS) => median(runs[load].map((round) => round.ours.callsPerSecond / round.raw.callsPerSecond));
-  return { runs, ratios: { flood: ratioOf('flood'), one: ratioOf('one'), sixteen: ratioOf('sixteen'), sixtyFour: ratioOf('sixtyFour') } };
 }

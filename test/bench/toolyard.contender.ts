@@ -18,8 +18,11 @@ export interface ToolyardUnderTest extends Contender {
   readonly gatewayUrl: string;
 }
 
-/** The real gateway and worker processes. A call: POST /v1/calls, over when its End has reached the client's WebSocket. */
-export async function startToolyard(startRedis: StartRedis): Promise<ToolyardUnderTest> {
+/**
+ * The real gateway and worker processes, of the release that is built in `folder`. A call: POST /v1/calls, over when its End has
+ * reached the client's WebSocket.
+ */
+export async function startToolyard(startRedis: StartRedis, folder = '.'): Promise<ToolyardUnderTest> {
   const redis = await startRedis();
   const workspaces = mkdtempSync(join(tmpdir(), 'toolyard-bench-'));
   const env = {
@@ -34,8 +37,8 @@ export async function startToolyard(startRedis: StartRedis): Promise<ToolyardUnd
   };
   const gatewayUrl = `http://127.0.0.1:${await freePort()}`;
   const workerUrl = `http://127.0.0.1:${await freePort()}`;
-  const gateway = startApp('gateway', { ...env, GATEWAY_PORT: new URL(gatewayUrl).port });
-  const worker = startApp('worker', { ...env, WORKER_PORT: new URL(workerUrl).port, WORKER_CONCURRENCY: 'read=50' });
+  const gateway = startApp('gateway', { ...env, GATEWAY_PORT: new URL(gatewayUrl).port }, folder);
+  const worker = startApp('worker', { ...env, WORKER_PORT: new URL(workerUrl).port, WORKER_CONCURRENCY: 'read=50' }, folder);
   await Promise.all([isReady(gateway, gatewayUrl), isReady(worker, workerUrl)]);
 
   const poster = new CallPoster(gatewayUrl, HEADERS, BODY, { connections: 32, pipelining: 4 });
@@ -92,8 +95,9 @@ export function openSocket(gatewayUrl: string): WebSocket {
 }
 
 /** With the flags of `npm run gateway` and `npm run worker`. */
-export function startApp(name: 'gateway' | 'worker', env: NodeJS.ProcessEnv): ChildProcess {
+export function startApp(name: 'gateway' | 'worker', env: NodeJS.ProcessEnv, folder = '.'): ChildProcess {
   return spawn(process.execPath, ['--enable-source-maps', '--max-semi-space-size=32', `dist/apps/${name}/src/main.js`], {
+    cwd: folder,
     env: { KEY_RATE_PER_MINUTE: '1000000000', ...env },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
