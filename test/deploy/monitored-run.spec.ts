@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent } from '../support/agent.js';
@@ -11,13 +11,17 @@ import { startTestCluster, type AppProcess, type TestCluster } from '../support/
 describe('a real run, scraped by a real Prometheus', () => {
   const folder = mkdtempSync(join(tmpdir(), 'toolyard-monitored-'));
   const config = join(folder, 'config.yaml');
+  const settings = JSON.stringify({ keys: [], sources: [{ name: 'ours', kind: 'folder', path: join(folder, 'tools'), trust: true }] });
   let toolyard: TestCluster;
   let prometheus: Prometheus;
   let agent: Agent;
   let [first, second]: AppProcess[] = [];
 
   beforeAll(async () => {
-    writeFileSync(config, 'keys: []\n');
+    mkdirSync(join(folder, 'tools', 'greet'), { recursive: true });
+    const tool = { name: 'greet', description: 'Greets.', input: { type: 'object' }, tier: 'read_only', run: ['echo', 'hello'] };
+    writeFileSync(join(folder, 'tools', 'greet', 'tool.yaml'), JSON.stringify(tool));
+    writeFileSync(config, settings);
     toolyard = await startTestCluster({ workers: 0, env: { TOOLYARD_CONFIG: config, LEASE_MS: '1000' } });
     agent = new Agent(toolyard.gateways[0]?.url ?? '');
     first = await toolyard.worker();
@@ -44,8 +48,11 @@ describe('a real run, scraped by a real Prometheus', () => {
     for (let n = 0; n < 20; n += 1) await agent.run('echo', { n });
     await agent.run('shell', { command: 'echo hi' });
     await agent.run('file_read', { path: 'not/there' });
-    const ended = async () => (await prometheus.query('sum(toolyard_calls_ended_total{instance!=""})'))[0]?.value === 22;
-    await eventually(ended, 'the counters of 22 calls');
+    await eventually(async () => (await agent.run('greet', {})).outcome === 'completed', 'the tool of the folder');
+    await agent.request('POST', '/mcp', { jsonrpc: '2.0', id: 1, method: 'ping' });
+    const ended = async () =>
+      (await prometheus.query('sum(toolyard_calls_ended_total{instance!="",outcome="completed"})'))[0]?.value === 22;
+    await eventually(ended, 'the counters of the calls');
 
     // Also what never happened in this run has series, at 0; only a list of firing alerts is empty while none fires.
     const expressions = grafanaDashboards()
@@ -73,7 +80,7 @@ describe('a real run, scraped by a real Prometheus', () => {
   it('tells a config file that was refused, until it is mended', async () => {
     writeFileSync(config, 'keyz: []\n');
     expect(await fires('ToolyardConfigRefused')).toContain('refused the config file');
-    writeFileSync(config, 'keys: []\n');
+    writeFileSync(config, settings);
     await isSilent('ToolyardConfigRefused');
   });
 

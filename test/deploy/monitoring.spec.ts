@@ -120,8 +120,11 @@ describe('the boards', () => {
 const HIDDEN = [
   'toolyard_tail_gaps_repaired_total',
   'toolyard_tail_events_repaired_total',
-  // Its calls are among all others; this one tells revisions and methods apart.
-  'toolyard_mcp_requests_total',
+  'toolyard_projection_skipped_calls_total',
+  // Only installations with sub-agents have them; their calls are among all others.
+  'toolyard_agent_turns_total',
+  'toolyard_agent_tokens_total',
+  'toolyard_agent_turn_seconds',
   'toolyard_sockets_opened_total',
   'toolyard_sockets_closed_total',
   'toolyard_config_refused',

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Type } from '@nestjs/common';
-import type { EndData } from '#contracts';
+import type { EndData, InputRequestedData } from '#contracts';
 import { EventLog, isApplied, LogReader, UpdatesDigest } from '#event-log';
+import { HistoryProjector, migrateHistory, openHistoryDatabase } from '#history';
 import { Projector } from '#projection';
-import { createRedis } from '#redis';
+import { createRedis, type RedisConnection } from '#redis';
 import { startGateway, type Gateway } from '../../apps/gateway/src/main.js';
 import { readGatewayConfig, type GatewayConfig } from '../../apps/gateway/src/platform/gateway.config.js';
 import { Agent } from './agent.js';
@@ -21,6 +22,8 @@ export interface TestAttempt {
   update(text: string): Promise<void>;
   /** Gives the call back to the queue, for the next attempt. */
   retry(): Promise<void>;
+  /** Asks for a value. */
+  requestInput(question: Pick<InputRequestedData, 'prompt' | 'inputSchema'>): Promise<void>;
   end(text: string, more?: Partial<EndData>): Promise<void>;
 }
 
@@ -28,6 +31,32 @@ export const BOOTSTRAP_KEY = 'bootstrap-key-of-the-gateway-tests';
 
 export function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
+}
+
+/** Fills what lists are answered from: the database, else the projection in Redis. */
+async function startProjector(
+  id: string,
+  redis: RedisConnection,
+  partitions: number,
+  databaseUrl: string | undefined,
+): Promise<{ close(): Promise<void> }> {
+  const log = new LogReader(redis);
+  if (databaseUrl === undefined) {
+    const projector = new Projector({ id, redis, partitions, log });
+    projector.start();
+    return projector;
+  }
+  const onError = (error: unknown) => console.error(error);
+  const db = openHistoryDatabase({ url: databaseUrl, name: 'test', connections: 3, statementTimeoutMs: 10_000, onError });
+  await migrateHistory(db);
+  const projector = new HistoryProjector({ db, log, partitions, onError });
+  projector.start();
+  return {
+    close: async () => {
+      await projector.close();
+      await db.destroy();
+    },
+  };
 }
 
 /** A gateway in this process on a free port, over the Redis of the test run; `tenant` keeps test files apart, `tools` are of the test's own. */
@@ -48,8 +77,7 @@ export async function startTestGateway(
   const redis = createRedis(change.redisUrl ?? base.redisUrl);
   const log = new EventLog(redis, { partitions: base.partitions });
   // What a worker would do besides.
-  const projector = new Projector({ id: gateway.url, redis, partitions: base.partitions, log: new LogReader(redis) });
-  projector.start();
+  const projector = await startProjector(gateway.url, redis, base.partitions, change.databaseUrl);
   const author = { source: '/worker/test', actor: 'worker:test' };
 
   const claim = async (callId: string, attempt = 1): Promise<TestAttempt> => {
@@ -74,6 +102,11 @@ export async function startTestGateway(
         const data = { reason: 'worker_drained' as const, nextAttempt: attempt + 1, delayMs: 0 };
         const answer = await log.retry({ callId, guard: guard(), data, countsAsFailure: false, author });
         if (!isApplied(answer)) throw new Error(`the retry of ${callId} was refused: ${answer.code}`);
+      },
+      requestInput: async (question) => {
+        const data = { ...question, nextAttempt: attempt + 1, expiresInMs: 60_000 };
+        const answer = await log.requestInput({ callId, guard: guard(), data, author });
+        if (!isApplied(answer)) throw new Error(`the question of ${callId} was refused: ${answer.code}`);
       },
       end: async (text, more = {}) => {
         const data: EndData = { outcome: 'completed', result: { content: content(text), isError: false }, attempts: attempt, ...more };

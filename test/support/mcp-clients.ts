@@ -16,7 +16,7 @@ export interface ConnectOptions {
   /** Words after `toolyard mcp`, which the client starts instead of using HTTP. */
   readonly stdio?: readonly string[];
   /** The user of the client; without one it declares no elicitation. */
-  readonly user?: (question: string) => Promise<ElicitResult> | ElicitResult;
+  readonly user?: (question: string, form: unknown) => Promise<ElicitResult> | ElicitResult;
   readonly onToolsChanged?: () => void;
 }
 
@@ -54,7 +54,7 @@ async function connectNewer({ user, onToolsChanged, ...where }: ConnectOptions):
     versionNegotiation: { mode: { pin: '2026-07-28' } },
     ...(onToolsChanged === undefined ? {} : { listChanged: { tools: { autoRefresh: false, onChanged: onToolsChanged } } }),
   });
-  if (user !== undefined) client.setRequestHandler('elicitation/create', ({ params }) => user(params.message));
+  if (user !== undefined) client.setRequestHandler('elicitation/create', ({ params }) => user(params.message, formOf(params)));
   const { stdio } = where;
   await client.connect(
     stdio === undefined
@@ -72,7 +72,7 @@ async function connectNewer({ user, onToolsChanged, ...where }: ConnectOptions):
 
 async function connectOlder({ user, onToolsChanged, ...where }: ConnectOptions): Promise<TestClient> {
   const client = new OlderClient(INFO, { capabilities: user === undefined ? {} : { elicitation: {} } });
-  if (user !== undefined) client.setRequestHandler(ElicitRequestSchema, ({ params }) => user(params.message) as never);
+  if (user !== undefined) client.setRequestHandler(ElicitRequestSchema, ({ params }) => user(params.message, formOf(params)) as never);
   if (onToolsChanged !== undefined) client.setNotificationHandler(ToolListChangedNotificationSchema, () => onToolsChanged());
   const { stdio } = where;
   const transport =
@@ -103,6 +103,10 @@ function transportOptions({ key, urls }: Pick<ConnectOptions, 'key' | 'urls'>) {
   const fetchInTurn = (url: string | URL, init?: RequestInit) =>
     fetch(new URL(new URL(url).pathname, urls[requests++ % urls.length]), init);
   return { requestInit: { headers: { authorization: `Bearer ${key}` } }, fetch: fetchInTurn };
+}
+
+function formOf(params: object): unknown {
+  return 'requestedSchema' in params ? params.requestedSchema : undefined;
 }
 
 function textOf({ contents }: { contents: readonly object[] }): string {

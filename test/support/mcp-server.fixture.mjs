@@ -26,7 +26,7 @@ export function createServer() {
       { type: 'image', data: 'aGk=', mimeType: 'image/png' },
       { type: 'audio', data: 'aGk=', mimeType: 'audio/wav' },
       { type: 'resource_link', uri: 'file:///a', name: 'a', mimeType: 'text/plain' },
-      { type: 'resource', resource: { uri: 'file:///b', text: 'b', mimeType: 'text/plain' } },
+      { type: 'resource', resource: { uri: 'file:///b', text: 'b', mimeType: 'text/plain' }, annotations: { priority: 0.5 } },
     ],
   }));
   server.registerTool('environment', { description: 'Its variables.', inputSchema: z.object({}) }, () => ({

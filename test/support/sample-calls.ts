@@ -1,4 +1,4 @@
-import type { CallOutcome, EndData, SubmittedData } from '#contracts';
+import type { CallOutcome, EndData, SubmittedData, TurnData } from '#contracts';
 import type { EventOrigin, NewCall } from '#event-log';
 
 /** Calls as tests submit them; what a test is about it says itself. */
@@ -36,3 +36,13 @@ export function endOf(outcome: CallOutcome): EndData {
       : { error: { code: 'internal', message: 'no', retryable: false } }),
   };
 }
+
+export const aTurn: TurnData = {
+  turn: 1,
+  model: 'm',
+  requestSha256: 'aa',
+  text: 'é\n',
+  toolCalls: [],
+  usage: { inputTokens: 1, outputTokens: 2 },
+  tookMs: 3,
+};

@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Call } from '#contracts';
@@ -46,7 +46,14 @@ export async function spawnStandalone(
 ): Promise<StandaloneProcess> {
   const port = env['GATEWAY_PORT'] ?? String(await freePort());
   const child = spawn(node, ['--enable-source-maps', 'dist/apps/standalone/src/main.js'], {
-    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', TOOLYARD_DATA: data, GATEWAY_PORT: port, ...env },
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: process.env['HOME'] ?? '',
+      TOOLYARD_DATA: data,
+      GATEWAY_PORT: port,
+      DATABASE_URL: 'none',
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   running.add(child);
@@ -74,7 +81,7 @@ export async function spawnStandalone(
   };
 }
 
-/** Ends what a test left running, and the Redis of what was killed; removes the data. */
+/** Ends what a test left running, and the Redis and PostgreSQL of what was killed; removes the data. */
 export async function cleanUp(): Promise<void> {
   for (const child of running) {
     if (child.exitCode !== null || child.signalCode !== null) continue;
@@ -87,6 +94,7 @@ export async function cleanUp(): Promise<void> {
   running.clear();
   for (const directory of directories) {
     endRedisOf(directory);
+    await endPostgresOf(directory);
     rmSync(directory, { recursive: true, force: true });
   }
   directories.clear();
@@ -99,6 +107,15 @@ function endRedisOf(directory: string): void {
   } catch {
     // It has ended by itself, as it should.
   }
+}
+
+/** Before its folder is removed, it must have stopped writing. */
+async function endPostgresOf(directory: string): Promise<void> {
+  const pidFile = join(directory, 'postgres/data/postmaster.pid');
+  if (!existsSync(pidFile)) return;
+  const pid = Number.parseInt(readFileSync(pidFile, 'utf8'), 10);
+  if (isRunning(pid)) process.kill(pid, 'SIGINT');
+  await eventually(() => !isRunning(pid), 'PostgreSQL to stop');
 }
 
 export function isRunning(pid: number): boolean {

@@ -12,7 +12,7 @@ import {
   systemClock,
 } from '#attempts';
 import type { CallEvent, CallEventType, SubmittedData, ToolDescriptor } from '#contracts';
-import { BlobStore, CallStore, EventLog } from '#event-log';
+import { BlobStore, CallStore, EventLog, type WokenCall } from '#event-log';
 import { HookRunner, HookSnapshotStore } from '#hooks';
 import { createRedis, ContentAddressedStore, type RedisConnection } from '#redis';
 import { EgressPolicy } from '#sandbox';
@@ -49,14 +49,17 @@ export class WorkerParts {
     readonly store: CallStore,
     readonly blobs: BlobStore,
     readonly workspaceRoot: string,
+    /** Calls that transitions of this log have made due, oldest first. */
+    readonly woken: readonly WokenCall[],
   ) {}
 
   static async start(): Promise<WorkerParts> {
     const server = await startRedisServer();
     const redis = createRedis(server.url, { name: 'worker-parts' });
-    const log = await EventLog.open(redis, { partitions: PARTITIONS });
+    const woken: WokenCall[] = [];
+    const log = await EventLog.open(redis, { partitions: PARTITIONS, onWoken: (call) => woken.push(call) });
     const root = mkdtempSync(join(tmpdir(), 'toolyard-worker-'));
-    return new WorkerParts(server, redis, log, new CallStore(redis), new BlobStore(redis), root);
+    return new WorkerParts(server, redis, log, new CallStore(redis), new BlobStore(redis), root, woken);
   }
 
   get partitions(): number {
@@ -90,7 +93,7 @@ export class WorkerParts {
     );
     this.closers.push(() => leases.close());
     return {
-      config: { id, leaseMs, stopGraceMs, maxAttempts: 20, maxBackoffMs: 600_000, toolEnv },
+      config: { id, leaseMs, stopGraceMs, inputMs: 60_000, maxAttempts: 20, maxBackoffMs: 600_000, toolEnv },
       log: this.log,
       blobs: this.blobs,
       redaction: new RedactionSettingsService(new ContentAddressedStore(this.redis), []),
@@ -116,7 +119,8 @@ export class WorkerParts {
   ): Promise<string> {
     const { sessionId, ...data } = more;
     const facts = this.tools.get(tool)?.tool;
-    const callId = this.log.newCallId('test', sessionId);
+    const { parentCallId } = data;
+    const callId = parentCallId === undefined ? this.log.newCallId('test', sessionId) : this.log.newCallIdBeside(parentCallId);
     const submitted = aSubmission({
       tool,
       arguments: args,
@@ -130,7 +134,7 @@ export class WorkerParts {
     });
     const answer = await this.log.accept({
       callId,
-      meta: { tenantId: 'test', tool, ...(sessionId === undefined ? {} : { sessionId }) },
+      meta: { tenantId: 'test', tool, ...(sessionId === undefined ? {} : { sessionId }), ...(parentCallId && { parentCallId }) },
       submitted,
       author: AUTHOR,
     });
@@ -168,7 +172,7 @@ export class WorkerParts {
 
   private hookRunner(): HookRunner {
     const base = { PATH: process.env['PATH'] ?? '/usr/bin:/bin' };
-    const runner = new HookRunner({ redis: this.redis, base, env: {}, sessionEgress: new EgressPolicy(), onFailure: () => {} });
+    const runner = new HookRunner({ redis: this.redis, base, env: {}, sessionEgress: new EgressPolicy(), log: () => {} });
     this.closers.push(() => runner.close());
     return runner;
   }

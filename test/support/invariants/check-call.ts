@@ -1,7 +1,7 @@
-import type { CallEvent, CallEventOf } from '#contracts';
+import type { CallEvent, CallEventOf, CallStatus } from '#contracts';
 import { NO_UPDATES, UpdatesDigest } from '#event-log';
 
-type Status = 'none' | 'waiting_approval' | 'queued' | 'running' | 'ended';
+type Status = 'none' | CallStatus;
 
 /** Table 3 of the log's design: what may follow in which state, and where it leads. */
 const LEGAL: Readonly<Record<Status, Partial<Record<CallEvent['type'], Status>>>> = {
@@ -12,10 +12,13 @@ const LEGAL: Readonly<Record<Status, Partial<Record<CallEvent['type'], Status>>>
     'call.update': 'running',
     'call.progress': 'running',
     'call.hook': 'running',
+    'call.turn': 'running',
     'call.cancel_requested': 'running',
     'call.retry': 'queued',
+    'call.input_requested': 'waiting_input',
     'call.end': 'ended',
   },
+  waiting_input: { 'call.hook': 'waiting_input', 'call.input_given': 'queued', 'call.start': 'running', 'call.end': 'ended' },
   ended: {},
 };
 

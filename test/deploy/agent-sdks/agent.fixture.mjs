@@ -1,0 +1,20 @@
+// What the agents of this folder share. They run in a folder of their own, where the SDKs are installed and `#client` is that of dist.
+import { ToolyardClient } from '#client';
+
+const { TOOLYARD_URL, TOOLYARD_API_KEY, SESSION, CALLS } = process.env;
+
+export const sessionId = SESSION;
+/** What the scripted model asks for in its first answer: `{ id, name, input }`. Its second answer ends the run. */
+export const calls = JSON.parse(CALLS);
+export const client = new ToolyardClient({ baseUrl: TOOLYARD_URL, apiKey: TOOLYARD_API_KEY, WebSocket: false });
+
+const controller = new AbortController();
+/** Aborted by SIGUSR2: at SIGTERM the SDK of OpenAI Agents ends the process itself. */
+export const { signal } = controller;
+process.once('SIGUSR2', () => controller.abort());
+
+/** Prints what the model has read of each call, and ends the program. */
+export function report(facts) {
+  client.close();
+  process.stdout.write(`${JSON.stringify(facts)}\n`);
+}

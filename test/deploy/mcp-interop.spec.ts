@@ -1,0 +1,202 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { SafetySettings } from '#contracts';
+import { BOOTSTRAP_KEY } from '../support/gateway.js';
+import { startBridge, type Bridge } from '../support/mcp-bridge.js';
+import { connectMcp, type TestClient } from '../support/mcp-clients.js';
+import { installPackages } from '../support/npm-packages.js';
+
+const NODE = `node-${process.platform}-${process.arch}`;
+const PACKAGES = [
+  '@modelcontextprotocol/server-everything@2026.8.31',
+  '@modelcontextprotocol/server-filesystem@2026.8.31',
+  '@modelcontextprotocol/server-memory@2026.8.31',
+  // It needs Node 22.
+  '@modelcontextprotocol/inspector@2.12.0',
+  `${NODE}@22`,
+  'mcp-remote@0.15.1',
+];
+
+type Step = { readonly progress: number; readonly total?: number | undefined };
+interface Reached {
+  call(name: string, args?: Record<string, unknown>, onprogress?: (step: Step) => void): Promise<object>;
+  names(): Promise<readonly string[]>;
+}
+
+/** One installation: the reference servers of the protocol from npm as sources, and its clients from npm at `/mcp`. */
+describe('software of the Model Context Protocol from npm', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'toolyard-mcp-packages-'));
+  const modules = join(folder, 'node_modules');
+  const own = (name: string) => join(modules, '@modelcontextprotocol', name, 'dist/index.js');
+  const direct: Client[] = [];
+  let bridge: Bridge;
+  let client: TestClient;
+
+  /** The program of a server, in a folder of its own that is its working directory. */
+  const servers = {
+    everything: [process.execPath, own('server-everything'), 'stdio'],
+    files: ['sh', '-c', `exec ${process.execPath} ${own('server-filesystem')} "$PWD"`],
+    memory: ['sh', '-c', `MEMORY_FILE_PATH="$PWD/memory.jsonl" exec ${process.execPath} ${own('server-memory')}`],
+  } as const;
+  type Name = keyof typeof servers;
+
+  beforeAll(async () => {
+    installPackages(folder, PACKAGES);
+    const sources = Object.entries(servers).map(([name, command]) => ({ name, kind: 'mcp', command, paths: [folder], trust: true }));
+    bridge = await startBridge(sources, {
+      // Texts are compared: they have no mark of untrusted content.
+      safety: SafetySettings.parse({ provenance: { trusted: Object.keys(servers) } }),
+    });
+    client = await connectMcp('2026-07-28', { key: BOOTSTRAP_KEY, urls: [bridge.gateway.url] });
+  }, 240_000);
+  afterAll(async () => {
+    for (const one of direct) await one.close();
+    await client?.close();
+    await bridge?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** The server as a client reaches it without Toolyard. */
+  const directly = async (name: Name): Promise<Reached> => {
+    const [command, ...args] = servers[name];
+    const cwd = join(folder, 'direct', name);
+    mkdirSync(cwd, { recursive: true });
+    const one = new Client(
+      { name: 'direct', version: '1.0.0' },
+      { versionNegotiation: { mode: 'auto' }, capabilities: { elicitation: {} } },
+    );
+    one.setRequestHandler('elicitation/create', () => ({ action: 'decline' as const }));
+    await one.connect(new StdioClientTransport({ command, args, cwd, stderr: 'ignore' }));
+    direct.push(one);
+    return {
+      call: (tool, given = {}, onprogress) => one.callTool({ name: tool, arguments: given }, { ...(onprogress && { onprogress }) }),
+      names: async () => (await one.listTools()).tools.map((tool) => tool.name),
+    };
+  };
+  const throughToolyard = (name: Name): Reached => {
+    const names = async () => (await client.tools()).tools.map((tool) => tool.name);
+    return {
+      call: async (tool, given = {}, onprogress) => {
+        const all = await names();
+        const known = all.includes(`${name}__${tool}`) ? `${name}__${tool}` : tool;
+        return client.call(known, given, { ...(onprogress && { onprogress }) });
+      },
+      names,
+    };
+  };
+  const both = async (name: Name): Promise<[Reached, Reached]> => [await directly(name), throughToolyard(name)];
+  /** What both must agree on: without facts about the call, times, and the folder that each has of its own. */
+  const comparable = (result: object) => {
+    const { content, structuredContent, isError = false } = result as { content: object[]; structuredContent?: unknown; isError?: boolean };
+    const text = JSON.stringify({ content, structuredContent, isError }, (key, value: unknown) =>
+      key === 'blob' ? Buffer.from(String(value), 'base64').toString() : value,
+    );
+    return JSON.parse(text.replaceAll(/\d+:\d\d:\d\d [AP]M/g, 'TIME').replaceAll(/\/[\w./~-]*\/(files|memory)\b/g, 'FOLDER')) as object;
+  };
+  const expectSame = async ([one, other]: [Reached, Reached], tool: string, args: Record<string, unknown> = {}) => {
+    const expected = comparable(await one.call(tool, args));
+    expect(comparable(await other.call(tool, args))).toEqual(expected);
+    return expected;
+  };
+
+  it.each(Object.keys(servers) as Name[])('has every tool of the server %s', async (name) => {
+    const [one, other] = await both(name);
+    const all = await other.names();
+    const missing = (await one.names()).filter((tool) => !all.includes(tool) && !all.includes(`${name}__${tool}`));
+    expect(missing).toEqual([]);
+  });
+
+  it('gives results of every kind of content as the server does', async () => {
+    const everything = await both('everything');
+    await expectSame(everything, 'echo', { message: 'hé ✓' });
+    await expectSame(everything, 'get-sum', { a: 1, b: 2 });
+    await expectSame(everything, 'get-tiny-image');
+    await expectSame(everything, 'get-annotated-message', { messageType: 'error', includeImage: true });
+    await expectSame(everything, 'get-resource-links', { count: 3 });
+    await expectSame(everything, 'get-resource-reference', { resourceType: 'Text', resourceId: 1 });
+    await expectSame(everything, 'get-resource-reference', { resourceType: 'Blob', resourceId: 2 });
+    await expectSame(everything, 'get-structured-content', { location: 'Chicago' });
+  });
+
+  it('passes each step of progress on', async () => {
+    const [one, other] = await both('everything');
+    const stepsOf = async ({ call }: Reached) => {
+      const steps: Step[] = [];
+      await call('trigger-long-running-operation', { duration: 1, steps: 4 }, ({ progress, total }) => steps.push({ progress, total }));
+      return steps;
+    };
+    // The last step goes out at the same moment as the result: a client may get it or not.
+    const expected = (await stepsOf(one)).slice(0, 3);
+    expect(expected).toHaveLength(3);
+    expect((await stepsOf(other)).slice(0, 3)).toEqual(expected);
+  });
+
+  it('gives errors of tools as errors for the model', async () => {
+    const [one, other] = await both('everything');
+    for (const reached of [one, other]) expect(await reached.call('get-sum', { a: 'one' })).toMatchObject({ isError: true });
+  });
+
+  it('works with files as the server does alone', async () => {
+    const files = await both('files');
+    await expectSame(files, 'write_file', { path: 'a.txt', content: 'one\ntwo\n' });
+    await expectSame(files, 'create_directory', { path: 'sub' });
+    await expectSame(files, 'edit_file', { path: 'a.txt', edits: [{ oldText: 'two', newText: 'three' }] });
+    expect(JSON.stringify(await expectSame(files, 'read_text_file', { path: 'a.txt' }))).toContain('three');
+    await expectSame(files, 'list_directory', { path: '.' });
+    await expectSame(files, 'directory_tree', { path: '.' });
+    await expectSame(files, 'search_files', { path: '.', pattern: '*.txt' });
+    await expectSame(files, 'list_allowed_directories');
+    expect(await expectSame(files, 'read_text_file', { path: '/etc/passwd' })).toMatchObject({ isError: true });
+  });
+
+  it('keeps what the memory server remembers between calls', async () => {
+    const memory = await both('memory');
+    await expectSame(memory, 'create_entities', { entities: [{ name: 'Toolyard', entityType: 'program', observations: ['runs tools'] }] });
+    await expectSame(memory, 'add_observations', { observations: [{ entityName: 'Toolyard', contents: ['is durable'] }] });
+    expect(JSON.stringify(await expectSame(memory, 'read_graph'))).toContain('is durable');
+    await expectSame(memory, 'search_nodes', { query: 'durable' });
+  });
+
+  it('serves the inspector in its CLI mode', async () => {
+    const inspect = async (...words: string[]) => {
+      const program = join(modules, '@modelcontextprotocol/inspector/clients/launcher/build/index.js');
+      const where = ['--cli', `${bridge.gateway.url}/mcp`, '--transport', 'http', '--header', `Authorization: Bearer ${BOOTSTRAP_KEY}`];
+      const { stdout } = await promisify(execFile)(join(modules, NODE, 'bin/node'), [program, ...where, ...words], {
+        env: { PATH: process.env['PATH'] ?? '', HOME: folder },
+      });
+      return JSON.parse(stdout) as { tools?: { name: string }[]; content?: object[] };
+    };
+    const { tools = [] } = await inspect('--method', 'tools/list');
+    expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['call_result', 'get-sum', 'shell']));
+    const called = await inspect('--method', 'tools/call', '--tool-name', 'get-sum', '--tool-arg', 'a=1', 'b=2');
+    expect(called.content).toEqual([{ type: 'text', text: 'The sum of 1 and 2 is 3.' }]);
+  }, 60_000);
+
+  it('serves a client behind mcp-remote', async () => {
+    const one = new Client({ name: 'behind-mcp-remote', version: '1.0.0' }, { versionNegotiation: { mode: 'legacy' } });
+    const args = [join(modules, 'mcp-remote/dist/proxy.js'), `${bridge.gateway.url}/mcp`, '--transport', 'http-only', '--allow-http'];
+    await one.connect(
+      new StdioClientTransport({
+        command: process.execPath,
+        args: [...args, '--header', `Authorization:Bearer ${BOOTSTRAP_KEY}`],
+        env: { PATH: process.env['PATH'] ?? '', HOME: folder, MCP_REMOTE_CONFIG_DIR: folder },
+        stderr: 'ignore',
+      }),
+    );
+    direct.push(one);
+    expect((await one.listTools()).tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['call_result', 'get-sum']));
+    const steps: Step[] = [];
+    const result = await one.callTool(
+      { name: 'trigger-long-running-operation', arguments: { duration: 1, steps: 3 } },
+      { onprogress: (step) => steps.push(step) },
+    );
+    expect(result.content).toMatchObject([{ type: 'text', text: expect.stringContaining('completed') }]);
+    expect(steps.map(({ progress }) => progress).slice(0, 2)).toEqual([1, 2]);
+  }, 60_000);
+});

@@ -1,0 +1,58 @@
+// The client that the MCP conformance suite tests, as a program: it registers the server of the suite as a source of a
+// running Toolyard, calls its tools there, and removes it. Last argument: the address of the server.
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const { TOOLYARD_URL, TOOLYARD_API_KEY, MCP_CONFORMANCE_SCENARIO: scenario, MCP_CONFORMANCE_CONTEXT: context = '{}' } = process.env;
+const url = process.argv.at(-1);
+const name = `suite-${randomBytes(6).toString('hex')}`;
+
+async function ask(method, path, body) {
+  const response = await fetch(`${TOOLYARD_URL}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${TOOLYARD_API_KEY}`, 'content-type': 'application/json', prefer: 'wait=20' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  console.log(method, path, response.status, text.slice(0, 300));
+  return text === '' ? undefined : JSON.parse(text);
+}
+
+/** The tools of the source, once the worker has read them; it tries again after a failure. */
+async function listed() {
+  for (;;) {
+    const { sources } = await ask('GET', '/v1/sources');
+    const found = sources.find((source) => source.name === name);
+    if (found?.status === 'ok') break;
+    await sleep(100);
+  }
+  const { tools } = await ask('GET', '/v1/tools?format=full');
+  return tools.filter(({ source }) => source === name);
+}
+
+const SAMPLES = { string: 'text', number: 1, integer: 1, boolean: true, object: {}, array: [] };
+const sample = ({ input }) =>
+  Object.fromEntries((input.required ?? []).map((field) => [field, SAMPLES[input.properties?.[field]?.type] ?? 'text']));
+
+/** What the scenario asks of a client: the calls that it names, or one of each tool. */
+function callsOf(tools) {
+  const { toolCalls } = JSON.parse(context);
+  if (toolCalls !== undefined) return toolCalls.map((call) => ({ tool: `${name}__${call.name}`, arguments: call.arguments }));
+  const [echo] = tools.filter(({ input }) => input.properties?.schema !== undefined);
+  const [focal] = tools.filter(({ input }) => input.$defs !== undefined);
+  if (echo !== undefined && focal !== undefined) return [{ tool: echo.name, arguments: { schema: focal.input } }];
+  return tools.map((tool) => ({ tool: tool.name, arguments: sample(tool) }));
+}
+
+console.log(`scenario ${scenario} at ${url}`);
+await ask('POST', '/v1/sources', { name, kind: 'mcp', url });
+try {
+  const tools = await listed();
+  const names = new Set(tools.map((tool) => tool.name));
+  for (const call of callsOf(tools)) {
+    const short = call.tool.slice(name.length + 2);
+    await ask('POST', '/v1/calls', { ...call, tool: names.has(call.tool) ? call.tool : short });
+  }
+} finally {
+  await ask('DELETE', `/v1/sources/${name}`);
+}
