@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { CallStore, EventLog } from '#event-log';
 import { createRedis, keys, LuaScript, partitionName, type RedisConnection } from '#redis';
 import { type ClusterRedis, startClusterRedis } from '../support/cluster-redis.js';
+import { aCall, aSubmission, endOf } from '../support/sample-calls.js';
 
 const PARTITIONS = 16;
 
@@ -22,6 +24,36 @@ async function partitionsOf(master: number): Promise<string[]> {
   const slots = await Promise.all(names.map((name) => redis.cluster('KEYSLOT', keys.epoch(name))));
   return names.filter((_, index) => Math.floor((slots[index] ?? 0) / Math.ceil(16_384 / 3)) === master);
 }
+
+it('the End of a child wakes its suspended parent, on every node', async () => {
+  const log = new EventLog(redis, { partitions: PARTITIONS });
+  const store = new CallStore(redis);
+  const author = { source: '/worker/test', actor: 'worker:test' };
+  const claim = async (callId: string, attempt: number) => {
+    const claimed = await log.claim({ callId, attempt, leaseMs: 30_000, worker: 'test', author });
+    if (!('fence' in claimed)) throw new Error(`the claim of ${callId} was refused: ${claimed.code}`);
+    return { by: 'worker', fence: claimed.fence, writeSeq: 1 } as const;
+  };
+  try {
+    for (const master of cluster.masters.keys()) {
+      const [partition] = await partitionsOf(master);
+      const parent = `${partition}-01JZ8C5W3Q4X9R7T2M6K8N0P1V`;
+      const child = log.newCallIdBeside(parent);
+      expect((await log.accept(aCall(parent))).code).toBe('OK');
+      const meta = { tenantId: 'acme', tool: 'echo', parentCallId: parent };
+      expect((await log.accept(aCall(child, { meta, submitted: aSubmission({ parentCallId: parent }) }))).code).toBe('OK');
+      const data = { reason: 'suspended', nextAttempt: 2, delayMs: 60_000, until: 'children' } as const;
+      expect((await log.suspend({ callId: parent, guard: await claim(parent, 1), data, author })).code).toBe('OK');
+      expect(await log.claim({ callId: parent, attempt: 2, leaseMs: 30_000, worker: 'test', author })).toMatchObject({ code: 'NOT_DUE' });
+      const end = { ...endOf('completed'), attempts: 1 };
+      expect((await log.end({ callId: child, guard: await claim(child, 1), data: end, author })).code).toBe('OK');
+      await claim(parent, 2);
+      expect(await store.snapshot(parent)).toMatchObject({ status: 'running', attempt: 2 });
+    }
+  } finally {
+    await log.close();
+  }
+});
 
 it('a node that does not know a script gets it while another node and its replica are away', async () => {
   const script = new LuaScript(`#!lua flags=allow-oom\nreturn redis.call('SET', KEYS[1], ARGV[1])`);

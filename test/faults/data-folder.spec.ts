@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -45,12 +46,11 @@ describe('a data folder of the first release, started by this one', () => {
   const decide = (name: string, decision: 'allow' | 'deny') =>
     agent.request('POST', `/v1/calls/${ids[name]}/decision`, { decision, scope: 'once' });
 
-  /** What the first release accepted, and this one did not start, has no count of updates in its End. */
+  /** What the first release started or ended has no count of updates in its End: that release counted those of an attempt only. */
   const lacksProof = (violation: string, log: FullLog) => {
     const [, callId = ''] = /^updates of (\S+): its End says undefined undefined,/.exec(violation) ?? [];
-    const events = log.calls.get(callId) ?? [];
-    const isOfThen = ({ time }: CallEvent) => time < written.writtenAt;
-    return events.some(isOfThen) && events.every((event) => event.type !== 'call.start' || isOfThen(event));
+    const isByThen = ({ type, time }: CallEvent) => (type === 'call.start' || type === 'call.end') && time < written.writtenAt;
+    return (log.calls.get(callId) ?? []).some(isByThen);
   };
 
   it.each(ended.map(([name]) => name))('has the ended call "%s" with its events', async (name) => {
@@ -115,6 +115,19 @@ describe('a data folder of the first release, started by this one', () => {
     await agent.request('POST', `/v1/calls/${asked.body.id}/decision`, { decision: 'deny' });
   });
 
+  it('counts approvals that waited, and removes the key in which the first release counted them', async () => {
+    const metrics = await (await fetch(`${toolyard.url}/metrics`)).text();
+    const askedMs = Date.now() - Date.parse((await agent.get(`/v1/calls/${ids['waiting']}`)).body.submittedAt);
+    const valueOf = (name: string) => Number(new RegExp(`^toolyard_approvals_${name} (.+)$`, 'm').exec(metrics)?.[1]);
+    expect(valueOf('waiting_calls')).toBe(2);
+    const oldest = valueOf('oldest_seconds');
+    expect(oldest).toBeGreaterThan(0);
+    expect(oldest).toBeLessThanOrEqual(askedMs / 1_000);
+    const redis = createRedis(`unix://${join(toolyard.data, 'redis.sock')}`);
+    expect(await redis.exists('approvals')).toBe(0);
+    redis.disconnect();
+  });
+
   it('lets a person decide approvals that waited', async () => {
     const { body } = await agent.get<{ approvals: { call: Call }[] }>('/v1/approvals');
     expect(JSON.stringify(body)).toContain(ids['waiting']);
@@ -123,6 +136,17 @@ describe('a data folder of the first release, started by this one', () => {
     const allowed = await agent.ended(ids['waiting'] ?? '');
     expect([allowed.outcome, textOf(allowed)]).toEqual(['completed', expect.stringContaining('approved later')]);
     expect(await agent.ended(ids['waitingToo'] ?? '')).toMatchObject({ outcome: 'denied', error: { code: 'approval_denied' } });
+  });
+
+  it('proves the updates of calls that it did not start; those of started ones are absent from End, not wrong', async () => {
+    const updatesOf = async (name: string) => {
+      const end = (await agent.events(ids[name] ?? '')).at(-1);
+      return end?.type === 'call.end' ? end.data.updates : 'no End';
+    };
+    expect(await updatesOf('queued')).toMatchObject({ count: expect.any(Number) });
+    expect(await updatesOf('waiting')).toMatchObject({ count: expect.any(Number) });
+    expect(await updatesOf('waitingToo')).toEqual({ count: 0, sha256: createHash('sha256').digest('hex') });
+    expect([await updatesOf('running'), await updatesOf('running2')]).toEqual([undefined, undefined]);
   });
 
   it('knows its idempotency keys', async () => {

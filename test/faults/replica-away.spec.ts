@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createRedis } from '#redis';
+import { createRedis, type RedisConnection } from '#redis';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { startRedisServer, type RedisServer } from '../support/redis-server.mjs';
@@ -68,5 +68,60 @@ describe('with DURABILITY=replicated and a replica that hangs', () => {
     await settled;
     replica.signal('SIGCONT');
     expect(unready).toEqual([]);
+  });
+});
+
+describe('a worker with DURABILITY=replicated and a replica that hangs', () => {
+  let toolyard: TestCluster;
+  let replica: RedisServer;
+  let agent: Agent;
+  let redis: RedisConnection;
+  beforeAll(async () => {
+    toolyard = await startTestCluster({ env: { WORKER_POOLS: 'read,shell' }, workers: 0 });
+    replica = await startRedisServer({
+      settings: ['--save', '', '--appendonly', 'no', '--replicaof', '127.0.0.1', String(toolyard.redis.port)],
+    });
+    await toolyard.worker({ DURABILITY: 'replicated' });
+    agent = new Agent(toolyard.gateways[0]?.url ?? '');
+    redis = createRedis(toolyard.redis.url);
+    await eventually(async () => (await redis.wait(1, 1000)) === 1, 'the replica to follow');
+  });
+  afterAll(async () => {
+    redis?.disconnect();
+    replica?.signal('SIGCONT');
+    await toolyard?.close();
+    await replica?.stop();
+  });
+
+  /** The names of connections that WAIT blocks now. */
+  const blocked = async () =>
+    String(await redis.client('LIST'))
+      .split('\n')
+      .filter((line) => / flags=\w*b/.test(line) && / cmd=wait/.test(line))
+      .map((line) => / name=(\S*)/.exec(line)?.[1] ?? '');
+
+  it('ends calls late, and everything else of it goes on: no other connection waits for the replica', async () => {
+    replica.signal('SIGSTOP');
+    const { body: first } = await agent.submit('echo', { n: 1 });
+    const names = await eventually(async () => {
+      const found = await blocked();
+      return found.length > 0 ? found : undefined;
+    }, 'the End to wait for the replica');
+    expect(names).toEqual([expect.stringMatching(/^worker-log/)]);
+    expect((await fetch(`${toolyard.workers[0]?.url}/readyz`)).status).toBe(200);
+    expect((await agent.ended(first.id)).outcome).toBe('completed');
+    replica.signal('SIGCONT');
+    expect((await agent.run('echo', { n: 2 })).outcome).toBe('completed');
+  });
+
+  it('does not run a call with the effect `once` before the replica has its Start', async () => {
+    replica.signal('SIGSTOP');
+    const { body: call } = await agent.submit('shell', { command: 'echo ran' });
+    const types = async () => (await agent.events(call.id)).map(({ type }) => type);
+    await eventually(async () => (await types()).includes('call.start'), 'the Start to be in the log');
+    await eventually(async () => (await blocked()).length > 0, 'the Start to wait for the replica');
+    expect(await types()).toEqual(['call.submitted', 'call.start']);
+    replica.signal('SIGCONT');
+    expect((await agent.ended(call.id)).outcome).toBe('completed');
   });
 });

@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Agent } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
+import { ADD, ScriptedWorker } from '../support/foreign-worker.js';
+import { findInvariantViolations } from '../support/installation-log.js';
+import { startTestCluster, TEST_KEY, type TestCluster } from '../support/test-cluster.js';
+
+describe('a gateway that is killed (SIGKILL) while a worker in another language runs its calls', () => {
+  let toolyard: TestCluster;
+  beforeAll(async () => {
+    toolyard = await startTestCluster({ gateways: 2, workers: 1, env: { LEASE_MS: '5000' } });
+  });
+  afterAll(() => toolyard.close());
+
+  it('ends each call once, as completed, when the worker connects to the other gateway', async () => {
+    const [victim, survivor] = toolyard.gateways;
+    const agent = new Agent(survivor?.url ?? '');
+    const worker = await ScriptedWorker.ready(victim?.url ?? '', TEST_KEY, 'adder', [ADD], 20);
+    const isListed = async () =>
+      (await agent.get<{ tools: { name: string }[] }>('/v1/tools')).body.tools.some(({ name }) => name === 'add');
+    await eventually(isListed, 'the other gateway to know the tool');
+    const ids = await Promise.all(Array.from({ length: 20 }, async (_unused, a) => (await agent.submit('add', { a, b: 1 })).body.id));
+    const calls = [];
+    while (calls.length < ids.length) calls.push(await worker.next('call'));
+    const effects = calls.map(({ callId }) => callId);
+    // Half of the answers may or may not have arrived: they are repeated.
+    for (const call of calls.slice(10)) worker.finish(call, `of ${call.callId}`);
+    victim?.signal('SIGKILL');
+    await victim?.ended();
+
+    const again = await ScriptedWorker.ready(survivor?.url ?? '', TEST_KEY, 'adder', [ADD], 0);
+    again.send({
+      op: 'renew',
+      callIds: calls.slice(0, 5).map(({ callId }) => callId),
+      fences: calls.slice(0, 5).map(({ fence }) => fence),
+    });
+    for (const call of calls) again.finish(call, `of ${call.callId}`);
+    for (const _call of calls) await again.next('done');
+    const ended = await Promise.all(ids.map((id) => agent.ended(id)));
+    expect(ended.map(({ outcome }) => outcome)).toEqual(ids.map(() => 'completed'));
+    expect(ended.map(({ result }) => JSON.stringify(result))).toEqual(ids.map((id) => expect.stringContaining(`of ${id}`)));
+    expect(effects.toSorted()).toEqual(ids.toSorted());
+    expect(again.frames.filter(({ op }) => op === 'call' || op === 'stale')).toEqual([]);
+    again.close();
+    expect(await findInvariantViolations(toolyard.redis.url)).toEqual([]);
+  });
+});

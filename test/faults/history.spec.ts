@@ -1,0 +1,69 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import type { CallPage, Problem, Stats } from '#contracts';
+import { Agent } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
+import { cleanUp, echo, freshDirectory, isRunning, spawnStandalone, submit, type StandaloneProcess } from '../support/standalone.js';
+
+afterEach(cleanUp);
+
+/** Without a DATABASE_URL, so that it starts a PostgreSQL of its own. */
+const start = async (data = freshDirectory()): Promise<StandaloneProcess> => {
+  const app = await spawnStandalone(data, { DATABASE_URL: '' });
+  await app.up();
+  return app;
+};
+const postgresPid = ({ data }: StandaloneProcess) => Number.parseInt(readFileSync(join(data, 'postgres/data/postmaster.pid'), 'utf8'), 10);
+const idsOf = async (app: StandaloneProcess) =>
+  (await new Agent(app.url, app.key()).get<CallPage>('/v1/calls')).body.calls.map(({ id }) => id);
+
+describe('npm start with a PostgreSQL on the machine', () => {
+  it('answers lists and numbers from it, and stops it', async () => {
+    const app = await start();
+    expect(app.output()).toContain('private PostgreSQL');
+    const call = await submit(app, echo('listed'));
+    expect(await idsOf(app)).toEqual([call.id]);
+    const agent = new Agent(app.url, app.key());
+    await eventually(async () => {
+      const { body } = await agent.get<Stats>('/v1/stats');
+      return body.behind === undefined && body.series.some(({ ended }) => ended === 1);
+    }, 'the projector to write the call');
+    const pid = postgresPid(app);
+    app.signal('SIGTERM');
+    expect(await app.ended()).toEqual({ code: 0, signal: null });
+    expect(isRunning(pid)).toBe(false);
+    expect(existsSync(join(app.data, 'postgres/data/postmaster.pid'))).toBe(false);
+  });
+
+  it('runs calls while it is down, and lists all of them afterwards', async () => {
+    const app = await start();
+    const agent = new Agent(app.url, app.key());
+    const before = await submit(app, echo('before'));
+    // A stopped server keeps its connections: questions run into their time limit.
+    process.kill(postgresPid(app), 'SIGKILL');
+    const during = await submit(app, echo('during'));
+    expect(during.outcome).toBe('completed');
+    const answers: number[] = [];
+    await eventually(async () => {
+      const { status, body } = await agent.get<CallPage & Problem>('/v1/calls');
+      answers.push(status);
+      if (status !== 200) expect([status, body.code]).toEqual([503, 'history_unavailable']);
+      return status === 200;
+    }, 'lists to come back');
+    expect(await idsOf(app)).toEqual([during.id, before.id]);
+    expect(app.output()).toContain('The private PostgreSQL exited; restarting it');
+  });
+
+  it('takes over the database of a Toolyard that was killed', async () => {
+    const killed = await start();
+    const call = await submit(killed, echo('kept'));
+    const orphan = postgresPid(killed);
+    killed.signal('SIGKILL');
+    await killed.ended();
+    expect(isRunning(orphan)).toBe(true);
+    const next = await start(killed.data);
+    expect(isRunning(orphan)).toBe(false);
+    expect(await idsOf(next)).toEqual([call.id]);
+  });
+});

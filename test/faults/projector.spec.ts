@@ -1,0 +1,105 @@
+import { spawn } from 'node:child_process';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { CallPage, Diagnostics, Problem } from '#contracts';
+import { Agent } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
+import { startTestPostgres, type TestPostgres } from '../support/postgres.js';
+import { freePort } from '../support/redis-server.mjs';
+import { startTestCluster, TEST_KEY, type TestCluster } from '../support/test-cluster.js';
+
+let postgres: TestPostgres;
+let cluster: TestCluster;
+let agent: Agent;
+
+beforeAll(async () => {
+  postgres = await startTestPostgres();
+  cluster = await startTestCluster({ gateways: 1, workers: 1, env: { DATABASE_URL: postgres.url } });
+  agent = new Agent(cluster.gateways[0]?.url ?? '', TEST_KEY);
+});
+afterAll(async () => {
+  await cluster.close();
+  await postgres.stop();
+});
+
+/** `npm run projector` as a process of its own. */
+async function projector(env: Record<string, string> = {}) {
+  const port = await freePort();
+  const child = spawn(process.execPath, ['dist/apps/projector/src/main.js'], {
+    env: {
+      ...process.env,
+      REDIS_URL: cluster.redis.url,
+      DATABASE_URL: postgres.url,
+      PROJECTOR_PORT: String(port),
+      LOG_LEVEL: 'warn',
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (said += String(chunk)));
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  const get = async (path: string) => {
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`);
+    return { status: answer.status, text: await answer.text() };
+  };
+  const ready = () => eventually(async () => (await get('/readyz').catch(() => undefined))?.status === 200, 'the projector to be ready');
+  return { child, ended, get, ready, said: () => said };
+}
+
+describe('a projector', () => {
+  it('makes and fills the tables, and is not needed for a call to be listed afterwards', async () => {
+    const { body: early } = await agent.submit('echo', { text: 'early' }, {}, { prefer: 'wait=10' });
+    const refused = await agent.get<Problem>('/v1/calls');
+    expect([refused.status, refused.body.code]).toEqual([503, 'history_unavailable']);
+    expect(refused.body.detail).toContain('start a projector');
+
+    const { child, ended, get, ready } = await projector();
+    await ready();
+    await eventually(async () => /toolyard_projection_events_total [1-9]/.test((await get('/metrics')).text), 'the events to be counted');
+    expect((await get('/livez')).status).toBe(200);
+    const { body } = await agent.get<Diagnostics>('/v1/diagnostics');
+    expect(body.processes.map(({ kind }) => kind)).toContain('projector');
+    child.kill('SIGTERM');
+    expect(await ended).toBe(0);
+
+    const { body: late } = await agent.submit('echo', { text: 'late' }, {}, { prefer: 'wait=10' });
+    const { calls, behind } = (await agent.get<CallPage>('/v1/calls')).body;
+    expect([calls.map(({ id, outcome }) => [id, outcome]), behind]).toEqual([
+      [
+        [late.id, 'completed'],
+        [early.id, 'completed'],
+      ],
+      undefined,
+    ]);
+  });
+
+  it('exits with one sentence when the database does not answer, and without its password', async () => {
+    const { ended, said } = await projector({ DATABASE_URL: 'postgres://someone:very-secret-word@127.0.0.1:1/history' });
+    expect(await ended).toBe(1);
+    expect(said()).toMatch(
+      /^The projector cannot start\. The history database does not answer: .*ECONNREFUSED.*\. Start the database, or correct DATABASE_URL\.\n$/,
+    );
+    expect(said()).not.toContain('very-secret-word');
+  });
+
+  it('exits with one sentence when its user may create nothing', async () => {
+    const owner = new pg.Client({ connectionString: postgres.url });
+    await owner.connect();
+    await owner.query('create database other');
+    await owner.query('create role limited login');
+    await owner.end();
+    const { ended, said } = await projector({
+      DATABASE_URL: postgres.url.replace('toolyard@localhost/postgres', 'limited@localhost/other'),
+    });
+    expect(await ended).toBe(1);
+    expect(said()).toMatch(/refused a statement: permission denied .*\. The user of DATABASE_URL needs CREATE on the database\.\n$/);
+  });
+
+  it('names what is wrong with its environment', async () => {
+    const { ended, said } = await projector({ DATABASE_URL: 'mysql://x', PROJECTOR_PORT: 'high' });
+    expect(await ended).toBe(1);
+    expect(said()).toContain('DATABASE_URL: expected an address such as postgres://user:password@host:5432/database');
+    expect(said()).toContain('PROJECTOR_PORT: expected a port from 0');
+  });
+});
