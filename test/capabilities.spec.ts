@@ -10,7 +10,6 @@ const SHOWN_BY_A_UNIT = new Set(
     ['VA-04', 'VA-11', 'VA-12', 'VA-15'], // validation of arguments
     ['EX-47'], // cutting at a character boundary
     ['HK-06'], // reading a hook's answer
-    ['CC-21', 'PP-41', 'PP-96'], // what a tool is given: a worker takes no tools of a test yet
     ['CC-49', 'PP-32'], // thousands of runs of one tool
   ].flat(),
 );

@@ -4,11 +4,15 @@ import { z } from 'zod';
 import { ConfigFile } from '#contracts';
 import { CliEnv } from '../apps/cli/src/cli.config.js';
 import { GatewayEnv } from '../apps/gateway/src/platform/gateway.config.js';
+import { ProjectorEnv } from '../apps/projector/src/projector.config.js';
 import { StandaloneEnv } from '../apps/standalone/src/standalone.config.js';
 import { WorkerEnv } from '../apps/worker/src/platform/worker.config.js';
 import { renewed } from '../deploy/configuration-document.mjs';
 
-const schemas = { apps: { gateway: GatewayEnv, worker: WorkerEnv, standalone: StandaloneEnv, cli: CliEnv }, file: ConfigFile };
+const schemas = {
+  apps: { gateway: GatewayEnv, worker: WorkerEnv, projector: ProjectorEnv, standalone: StandaloneEnv, cli: CliEnv },
+  file: ConfigFile,
+};
 const document = readFileSync('deploy/CONFIGURATION.md', 'utf8');
 
 describe('deploy/CONFIGURATION.md', () => {

@@ -13,8 +13,8 @@ const args = process.argv.slice(2).filter((word) => !['--all', '--soak'].include
 const names = args.some((word) => !word.startsWith('-') || word.startsWith('-t'))
   ? []
   : ['--selectProjects', ...(soak ? ['soak'] : all ? THOROUGH : QUICK)];
-// Most tests wait for other processes: more files at a time than cores keep the cores busy.
-const workers = args.some((word) => /^(-w|--maxWorkers|-i|--runInBand)/.test(word)) ? [] : [`--maxWorkers=${availableParallelism() + 1}`];
+// Most tests wait for other processes: two files more at a time than cores keep the cores busy (with one more, they idle for a fifth).
+const workers = args.some((word) => /^(-w|--maxWorkers|-i|--runInBand)/.test(word)) ? [] : [`--maxWorkers=${availableParallelism() + 2}`];
 
 const jest = [
   '--experimental-vm-modules',

@@ -13,7 +13,7 @@ import { ApiKeyStore } from '../../apps/gateway/src/auth/api-key-store.service.j
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { ADD, ScriptedWorker } from '../support/foreign-worker.js';
-import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
 
 const OTHER_KEY = 'key-of-another-tenant-123';
 const WORK_KEY = 'key-that-only-works-12345';
@@ -175,6 +175,73 @@ describe('workers in other languages', () => {
     again.finish(call, 'after a cut');
     await again.next('done');
     expect((await agent.ended(id)).result?.content).toMatchObject([{ text: expect.stringContaining('after a cut') }]);
+  });
+
+  it('goes on with a call, its updates and its cancel at another gateway, under the same fence', async () => {
+    const worker = await ready(ADD, 2);
+    const other = await startTestGateway('foreign', { keys, leaseMs: LEASE_MS, stopGraceMs: 300 });
+    try {
+      const calls = await Promise.all([1, 2].map(async (a) => (await agent.submit('add', { a, b: 0 })).body.id));
+      const frames = [await worker.next('call'), await worker.next('call')];
+      const [ends, cancelled] = frames as [WorkerCall, WorkerCall];
+      expect(calls).toContain(ends.callId);
+      const text = (n: number) => [{ type: 'text' as const, text: `update ${n}` }];
+      worker.send({ op: 'update', callId: ends.callId, fence: ends.fence, wseq: 1, content: text(1) });
+      await eventually(async () => (await agent.events(ends.callId)).some(({ type }) => type === 'call.update'), 'the first update');
+      worker.close();
+      const again = await ScriptedWorker.ready(other.url, WORK_KEY, `w${count}`, [ADD], 0);
+      open.push(again);
+      again.send({ op: 'renew', callIds: frames.map(({ callId }) => callId), fences: frames.map(({ fence }) => fence) });
+      again.send({ op: 'update', callId: ends.callId, fence: ends.fence, wseq: 2, content: text(2) });
+      again.finish(ends, 'at the other gateway');
+      expect(await again.next('done')).toMatchObject({ callId: ends.callId, fence: ends.fence });
+      const call = await agent.ended(ends.callId);
+      expect(call).toMatchObject({
+        outcome: 'completed',
+        result: { content: [{ text: expect.stringContaining('at the other gateway') }] },
+      });
+      const events = await agent.events(ends.callId);
+      expect(events.filter(({ type }) => type === 'call.start')).toHaveLength(1);
+      const updates = events.filter(({ type }) => type === 'call.update');
+      expect(updates.map(({ data }) => data)).toMatchObject([
+        { update: 1, content: text(1) },
+        { update: 2, content: text(2) },
+      ]);
+      again.finish(ends, 'repeated');
+      expect(await again.next('done')).toMatchObject({ callId: ends.callId });
+      await agent.request('POST', `/v1/calls/${cancelled.callId}/cancel`, {});
+      expect(await again.next('cancel')).toMatchObject({ callId: cancelled.callId, reason: 'cancelled' });
+      again.send({ op: 'finish', callId: cancelled.callId, fence: cancelled.fence, wseq: 1, outcome: 'failed' });
+      expect((await agent.ended(cancelled.callId)).outcome).toBe('cancelled');
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('hands calls over when the gateway stops, and takes none that another key brought', async () => {
+    const first = await startTestGateway('foreign', { keys, leaseMs: LEASE_MS, drainMs: 0, stopGraceMs: 300 });
+    let isStopped = false;
+    try {
+      const worker = await ScriptedWorker.ready(first.url, WORK_KEY, `w${++count}`, [ADD], 1);
+      const { id } = (await first.agent.submit('add', { a: 1, b: 2 })).body;
+      const call = await worker.next('call');
+      isStopped = true;
+      await first.close();
+      expect((await eventually(() => worker.closed, 'the end of the connection')).code).toBe(1001);
+      expect(worker.frames.map(({ op }) => op)).toEqual(['drain']);
+      const [thief, again] = await Promise.all(
+        [BOOTSTRAP_KEY, WORK_KEY].map((key) => ScriptedWorker.ready(gateway.url, key, `w${count}`, [ADD], 0)),
+      );
+      if (thief === undefined || again === undefined) throw new Error('not connected');
+      open.push(thief, again);
+      thief.finish(call, 'of another key');
+      expect(await thief.next('stale')).toMatchObject({ callId: id });
+      again.finish(call, 'handed over');
+      expect(await again.next('done')).toMatchObject({ callId: id });
+      expect((await agent.ended(id)).result?.content).toMatchObject([{ text: expect.stringContaining('handed over') }]);
+    } finally {
+      if (!isStopped) await first.close();
+    }
   });
 
   it('keeps a call running, to be cancelled or recovered, while its worker is away', async () => {

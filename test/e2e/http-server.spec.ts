@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
 import { Problem, ROUTES, SCOPES, type CallPage } from '#contracts';
 import { Agent, type Answer } from '../support/agent.js';
 import { BOOTSTRAP_KEY, sha256, startTestGateway, type TestGateway } from '../support/gateway.js';
@@ -185,6 +186,10 @@ describe('the HTTP server', () => {
       expect((await from(gateway.url)).status).toBe(200);
       const allowed = await from('https://dash.example');
       expect([allowed.status, allowed.headers.get('access-control-allow-origin')]).toEqual([200, 'https://dash.example']);
+      expect(allowed.headers.get('access-control-expose-headers')).toMatch(/Mcp-Session-Id.*WWW-Authenticate/);
+      const ask = { origin: 'https://dash.example', 'access-control-request-method': 'DELETE' };
+      const { headers } = await agent.request('OPTIONS', '/mcp', undefined, ask);
+      expect(headers.get('access-control-allow-methods')).toContain('DELETE');
     });
 
     it('get headers that keep a page from framing, sniffing or storing answers', async () => {
@@ -214,6 +219,20 @@ describe('the HTTP server', () => {
       for (const path of ['/docs', '/openapi.json', '/asyncapi.json'])
         expect([path, (await fetch(gateway.url + path)).status]).toEqual([path, 200]);
     });
+
+    it('serves the API explorer with all files it names, and lets it load no other', async () => {
+      const page = await fetch(`${gateway.url}/docs`);
+      expect(page.headers.get('content-security-policy')).toContain("default-src 'self'");
+      const files = [...(await page.text()).matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => new URL(path ?? '', page.url).href);
+      expect(files).toHaveLength(5);
+      for (const url of files) expect([url, (await fetch(url)).status]).toEqual([url, 200]);
+      expect(await (await fetch(`${gateway.url}/docs/explorer.js`)).text()).toContain("url: 'openapi.json'");
+    });
+
+    it('serves the same document as JSON and as YAML', async () => {
+      const [json, yaml] = await Promise.all(['json', 'yaml'].map(async (type) => (await fetch(`${gateway.url}/openapi.${type}`)).text()));
+      expect(parse(yaml ?? '')).toEqual(JSON.parse(json ?? ''));
+    });
   });
 
   it.each(['full', 'mcp', 'anthropic', 'openai'])('lists tools in the format %s, and by search [CC-07, CN-03]', async (format) => {
@@ -238,13 +257,7 @@ describe('the HTTP server', () => {
     }
   });
 
-  it('says of routes of a later time that they are not there yet', async () => {
-    for (const method of ['GET', 'POST'] as const)
-      isProblem(
-        await agent.request(method, '/v1/calls/00-01JZ8C5W3Q4X9R7T2M6K8N0P1V/input', method === 'POST' ? {} : undefined),
-        501,
-        'not_implemented',
-      );
+  it('says of dialects that they are not there yet', async () => {
     isProblem(await agent.submit('echo', {}, { dialect: 'kiro' }), 501, 'not_implemented');
   });
 });

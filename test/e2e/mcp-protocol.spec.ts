@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
 import type { CallPage } from '#contracts';
 import { Agent, type Answer } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
@@ -27,6 +28,7 @@ interface Ask {
   readonly at?: TestGateway;
 }
 
+const REGIONAL = fixtureTool({ name: 'regional', input: z.strictObject({ region: z.string().meta({ 'x-mcp-header': 'Region' }) }) });
 /** 300 tools, so that a list has pages. */
 const MANY = Array.from({ length: 300 }, (_unused, index) =>
   fixtureTool({ name: `many_${String(index).padStart(3, '0')}`, tier: 'read_only' }),
@@ -46,7 +48,7 @@ describe('/mcp in the protocol itself', () => {
       defaultPosture: { autonomy: 'full', permissionMode: 'workspace-write' } as const,
       mcp: { answerMs: 20_000, taskMs: 0 },
     };
-    gateways = await Promise.all([startTestGateway(TENANT, change, MANY), startTestGateway(TENANT, change)]);
+    gateways = await Promise.all([startTestGateway(TENANT, change, [...MANY, REGIONAL]), startTestGateway(TENANT, change)]);
   });
   afterAll(() => Promise.all(gateways.map((gateway) => gateway.close())));
 
@@ -124,6 +126,17 @@ describe('/mcp in the protocol itself', () => {
       const body = { jsonrpc: '2.0', id: 9, method: 'tools/call', params: { name: 'echo', arguments: {}, _meta } };
       const answer = await post(body, headers);
       expect([answer.status, answer.body.error?.code, answer.body.id]).toEqual([400, -32_020, 9]);
+    });
+
+    it('refuses a call whose mirrored parameter is missing in the headers or another one there', async () => {
+      const regionIs = (value: string): Record<string, string> => ({ 'mcp-param-region': value });
+      const call = (region: string, headers: Record<string, string>) =>
+        modern('tools/call', { name: 'regional', arguments: { region } }, { headers, capabilities: TASKS });
+      for (const headers of [undefined, 'us', '=?base64?ZX?='].map((region) => (region === undefined ? {} : regionIs(region)))) {
+        const { status, body } = await call('eu', headers);
+        expect([status, body.error?.code]).toEqual([400, -32_020]);
+      }
+      for (const value of ['eu', '=?base64?ZXU=?=']) expect((await call('eu', regionIs(value))).status).toBe(200);
     });
 
     it('decodes a name in Base64 before it compares', async () => {
@@ -326,6 +339,23 @@ describe('/mcp in the protocol itself', () => {
       expect((await task('get', taskId)).body.result).toMatchObject({ status: 'completed', result: { content: [{ text: 'made' }] } });
     });
 
+    it('ask for the input of their tool with input_required, and tasks/update gives it at any gateway', async () => {
+      const capabilities = { ...TASKS, ...FORMS };
+      await modern('tools/call', { name: 'echo', arguments: {} }, { capabilities, meta: inSession('task-input') });
+      const { id: taskId } = await callIn('task-input');
+      await (await gateways[0].claim(taskId)).requestInput({ prompt: 'Which?', inputSchema: { type: 'string' } });
+      expect((await task('get', taskId)).body.result).toMatchObject({ status: 'working', statusMessage: 'Waits for input: Which?' });
+      const asked = (await task('get', taskId, { capabilities })).body.result;
+      expect(asked).toMatchObject({ status: 'input_required', inputRequests: { 'input.1': { method: 'elicitation/create' } } });
+      const update = (content: object, more: object) =>
+        task('update', taskId, { capabilities, ...more }, { inputResponses: { 'input.1': { action: 'accept', content } } });
+      expect((await update({ value: 5 }, {})).body.result).toBeUndefined();
+      expect((await task('get', taskId, { capabilities })).body.result).toMatchObject({ status: 'input_required' });
+      for (const at of gateways) expect((await update({ value: 'next' }, { at })).body.result).toBeDefined();
+      await (await gateways[0].claim(taskId, 2)).end('made');
+      expect((await task('get', taskId)).body.result).toMatchObject({ status: 'completed', result: { content: [{ text: 'made' }] } });
+    });
+
     it('of another key or tenant do not exist, and a client without the capability gets -32021', async () => {
       await modern('tools/call', { name: 'echo', arguments: {} }, { capabilities: TASKS, meta: inSession('task-of') });
       const { id } = await callIn('task-of');
@@ -340,60 +370,13 @@ describe('/mcp in the protocol itself', () => {
     });
   });
 
-  describe('sessions of revision 2025-11-25', () => {
-    const initialize = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } };
-    const open = async (key = BOOTSTRAP_KEY) => {
-      const answer = await post({ jsonrpc: '2.0', id: 0, method: 'initialize', params: initialize }, {}, { key });
-      return { answer, session: { 'mcp-session-id': answer.headers.get('mcp-session-id') ?? '', 'mcp-protocol-version': '2025-11-25' } };
-    };
-
-    it('are opened by initialize, known to every gateway, and ended by DELETE', async () => {
-      const { answer, session } = await open();
-      expect(answer.body.result).toMatchObject({ protocolVersion: '2025-11-25', serverInfo: { name: 'toolyard' } });
-      const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
-      for (const at of gateways) expect((await post(list, session, { at })).body.result?.['tools']).toBeDefined();
-      expect((await gateways[1].agent.request('DELETE', '/mcp', undefined, session)).status).toBe(200);
-      expect((await post(list, session)).status).toBe(404);
-    });
-
-    it('belong to their key: for another one, unknown or malformed they are 404, and without one 400', async () => {
-      const { session } = await open();
-      const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
-      expect((await post(list, session, { key: NEIGHBOUR })).status).toBe(404);
-      expect((await post(list, { 'mcp-session-id': '00000000-0000-4000-8000-000000000000' })).status).toBe(404);
-      expect((await post(list, { 'mcp-session-id': '../*' })).status).toBe(404);
-      expect((await post(list, {})).status).toBe(400);
-    });
-
-    it('cancel a request at any gateway by its id; ids of unknown requests are ignored', async () => {
-      const { session } = await open();
-      const params = { name: 'echo', arguments: {}, _meta: { ...inSession('legacy-cancel'), progressToken: 1 } };
-      const answering = post({ jsonrpc: '2.0', id: 'r1', method: 'tools/call', params }, session);
-      const { id } = await callIn('legacy-cancel');
-      const cancel = (requestId: unknown) =>
-        post({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } }, session, { at: gateways[1] });
-      expect((await cancel('r2')).status).toBe(202);
-      expect((await cancel({ $ne: 1 })).status).toBe(202);
-      expect((await cancel('r1')).status).toBe(202);
-      expect((await gateways[0].agent.ended(id)).outcome).toBe('cancelled');
-      expect(JSON.stringify((await answering).body)).not.toContain('"result"');
-    });
-
-    it('take no answer to a question that they were not asked', async () => {
-      const { body } = await modern('tools/call', shell('date'), { capabilities: FORMS, meta: inSession('unasked') });
-      expect(body.result?.['resultType']).toBe('input_required');
-      const { id } = await callIn('unasked', 'waiting_approval');
-      const { session } = await open();
-      const result = { action: 'accept', content: { approve: true } };
-      expect((await post({ jsonrpc: '2.0', id: `approval:${id}`, result }, session)).status).toBe(202);
-      expect((await gateways[0].agent.get(`/v1/calls/${id}`)).body.status).toBe('waiting_approval');
-    });
-  });
-
   describe('hostile and broken requests', () => {
     it('need a key: 401 names the metadata of the resource, which needs none', async () => {
       const answer = await new Agent(gateways[0].url, 'wrong').request('POST', '/mcp', {});
       expect(answer.status).toBe(401);
+      expect(answer.headers.get('www-authenticate')).toContain('error="invalid_token"');
+      const without = await fetch(`${gateways[0].url}/mcp`, { method: 'POST' });
+      expect(without.headers.get('www-authenticate')).not.toContain('error=');
       const url = /resource_metadata="([^"]+)"/.exec(answer.headers.get('www-authenticate') ?? '')?.[1] ?? '';
       expect(await (await fetch(url)).json()).toMatchObject({
         resource: `${gateways[0].url}/mcp`,

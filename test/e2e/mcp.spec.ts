@@ -167,6 +167,44 @@ describe.each(REVISIONS)('/mcp for clients of the SDK that speak revision %s, ov
     expect(result.content[0]?.text).toContain('Declined by the user of the MCP client');
   });
 
+  it('runs a call with the arguments that the user changed in the form', async () => {
+    const asking = await connect({
+      user: () => ({ action: 'accept', content: { approve: true, arguments: '{"command":"make test"}' } }),
+    });
+    const answering = asking.call('shell', { command: 'make deploy' }, untilEnd('edit'));
+    const { id } = await callIn('edit');
+    await gateways[0].run(id, 'tested');
+    expect((await answering).content[0]?.text).toBe('tested');
+    const { body } = await agent().get(`/v1/calls/${id}`);
+    expect(body.arguments).toMatchObject({ command: 'make test' });
+    expect(body.approval?.decided).toMatchObject({ decision: 'allow', edited: expect.anything() });
+  });
+
+  it('runs nothing with changed arguments that are not allowed; the call goes on waiting', async () => {
+    const asking = await connect({ user: () => ({ action: 'accept', content: { approve: true, arguments: '{"order":66}' } }) });
+    const result = await asking.call('shell', { command: 'make deploy' }, untilEnd('edit-wrong'));
+    expect(result.isError).toBe(true);
+    const { id } = await callIn('edit-wrong', 'waiting_approval');
+    await agent().request('POST', `/v1/calls/${id}/cancel`, {});
+  });
+
+  it('says how to approve when the user dismisses the form, also to a client that waits with progress', async () => {
+    const asking = await connect({ user: () => ({ action: 'cancel' }) });
+    const result = await asking.call('shell', { command: 'date' }, untilEnd('dismiss'));
+    expect(result).toMatchObject({ isError: true, _meta: { 'io.toolyard/status': 'waiting_approval' } });
+    const { id } = await callIn('dismiss', 'waiting_approval');
+    expect(result.content[0]?.text).toContain(`POST /v1/calls/${id}/decision`);
+    await agent().request('POST', `/v1/calls/${id}/cancel`, {});
+  });
+
+  it('waits in call_result as long as waitMs says, also with progress', async () => {
+    const early = await client.call('echo', {}, inSession('patient'));
+    const callId = early._meta?.['io.toolyard/callId'];
+    const result = await client.call('call_result', { callId, waitMs: 50 }, { onprogress: () => {} });
+    expect(result).toMatchObject({ isError: false, _meta: { 'io.toolyard/callId': callId, 'io.toolyard/status': 'queued' } });
+    await agent().request('POST', `/v1/calls/${String(callId)}/cancel`, {});
+  });
+
   it('takes the first answer: the dashboard may decide while the client asks', async () => {
     let answer: (() => void) | undefined;
     const asked = new Promise<void>((resolve) => (answer = resolve));

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BullCallQueue } from '#queue';
@@ -34,10 +34,14 @@ describe('the metrics of a run', () => {
       config,
       JSON.stringify({
         agents,
+        sources: [{ name: 'ours', kind: 'folder', path: join(folder, 'tools'), trust: true }],
         limits: { rates: [{ per: 'tool', calls: 1, tools: ['file_write'] }] },
         safety: { anomaly: { enabled: true } },
       }),
     );
+    mkdirSync(join(folder, 'tools', 'greet'), { recursive: true });
+    const tool = { name: 'greet', description: 'Greets.', input: { type: 'object' }, run: ['/bin/echo', 'hello'] };
+    writeFileSync(join(folder, 'tools', 'greet', 'tool.yaml'), JSON.stringify(tool));
     collector = await OtlpCollector.start();
     const env = { TOOLYARD_CONFIG: config, LEASE_MS: '1000', SANDBOX: 'host' };
     toolyard = await startTestCluster({
@@ -74,6 +78,8 @@ describe('the metrics of a run', () => {
   it('have a sample for every metric of every board and alert, which the product moved by itself [DX-11]', async () => {
     // Ends of all kinds, spans, hooks, limits, alerts.
     for (let n = 0; n < 5; n++) await agent.run('echo', { n }, { agentId: 'hooked' });
+    await eventually(async () => (await agent.run('greet', {})).outcome === 'completed', 'a tool of a source');
+    await agent.request('POST', '/mcp', { jsonrpc: '2.0', id: 1, method: 'ping' });
     await agent.run('file_read', { path: 'not/there' });
     await agent.run('shell', { command: 'head -c 300000 /dev/zero | tr "\\0" x; echo "audit: seccomp denied syscall=ptrace"' });
     const cancelled = await agent.submit('shell', { command: 'sleep 600' });
@@ -125,6 +131,7 @@ describe('the metrics of a run', () => {
 
     for (const series of [
       'toolyard_calls_ended_total{tool="echo",outcome="completed",code="none"} 5',
+      'toolyard_source_calls_total{source="ours",result="ok"} 1',
       'toolyard_calls_ended_total{tool="shell",outcome="cancelled",code="cancelled"} 1',
       'toolyard_call_run_seconds_count{tool="echo"} 5',
       'toolyard_call_cancel_seconds_count{how="stopped"} 1',

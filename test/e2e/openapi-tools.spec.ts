@@ -53,6 +53,13 @@ describe('operations of OpenAPI documents', () => {
         exclude: ['redirect*', 'huge'],
       },
       { name: 'elsewhere', kind: 'openapi', document: `${base}/elsewhere.json`, auth },
+      {
+        name: 'oauth',
+        kind: 'openapi',
+        document: `${base}/openapi.json`,
+        include: ['getPet'],
+        auth: { type: 'clientCredentials', tokenUrl: `${base}/token`, clientId: 'toolyard', clientSecret: { secretEnv: 'PETS_TOKEN' } },
+      },
     ].map((source) => SourceSettings.parse(source));
     gateway = await startTestGateway(TENANT, { redisUrl: redis.url, sources });
     const env = { PATH: process.env['PATH'], REDIS_URL: redis.url, WORKER_PORT: 'off', WORKSPACE_ROOT: folder, LOG_LEVEL: 'silent' };
@@ -152,6 +159,16 @@ describe('operations of OpenAPI documents', () => {
     expect(await sourcesNow()).toContainEqual(expect.objectContaining({ name: 'elsewhere', tools: 0 }));
   });
 
+  it('carry a token by OAuth client credentials, which is asked for once, and the client secret goes to its issuer only', async () => {
+    for (const id of ['1', '2']) expect((await gateway.agent.run('oauth__getPet', { id })).result?.isError).toBe(false);
+    const [calls, tokens] = [
+      seen.filter(({ headers }) => headers.authorization === 'Bearer issued'),
+      seen.filter(({ url }) => url === '/token'),
+    ];
+    expect([calls.length, tokens.length]).toEqual([2, 1]);
+    expect(tokens[0]?.headers.authorization).toBe(`Basic ${Buffer.from(`toolyard:${TOKEN}`).toString('base64')}`);
+  });
+
   it('stop at an answer that is too large', async () => {
     expect(await gateway.agent.run('huge', {})).toMatchObject({
       outcome: 'failed',
@@ -184,6 +201,7 @@ async function answer(request: IncomingMessage, seen: Seen[]): Promise<{ status:
   const body = Buffer.concat(chunks).toString();
   const repeated = seen.some((it) => it.url === url && url.includes('busy'));
   seen.push({ method, url, headers, body });
+  if (url === '/token') return json({ access_token: 'issued', token_type: 'Bearer', expires_in: 3_600 });
   const here = `http://${headers.host}`;
   if (url.endsWith('/none')) return json({ error: 'no such pet' }, 404);
   if ((url.endsWith('/busy') && !repeated) || body.includes('busy')) return json({ error: 'busy' }, 503, { 'retry-after': '1' });

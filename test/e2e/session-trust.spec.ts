@@ -151,6 +151,17 @@ describe('with four eyes', () => {
     }
   });
 
+  it('arguments are not edited on approval, since only their author would have seen them: a replay asks another key', async () => {
+    const { waiting } = await asked(of(SUBMITTER_KEY));
+    const edited = { path: 'b.txt', content: 'x' };
+    const refused = await decide(of(PERSON_KEY), waiting.id, { decision: 'allow', scope: 'once', arguments: edited });
+    expect([codeOf(refused), JSON.stringify(refused.body)]).toEqual(['forbidden', expect.stringContaining('Replay the call')]);
+    const { status, body } = await of(PERSON_KEY).request('POST', `/v1/calls/${waiting.id}/replay`, { arguments: edited });
+    expect([status, body.status]).toEqual([202, 'waiting_approval']);
+    for (const key of [SUBMITTER_KEY, PERSON_KEY]) expect(codeOf(await decide(of(key), body.id, { decision: 'allow' }))).toBe('forbidden');
+    expect((await decide(of(KEEPER_KEY), body.id, { decision: 'allow' })).status).toBe(200);
+  });
+
   it('a grant that a key gave by its decision does not cover its own calls; denials hold for all', async () => {
     const { sessionId, waiting } = await asked(of(SUBMITTER_KEY));
     const person = of(PERSON_KEY);

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { CLOSE_CODES, type ApiKeyConfig, type Problem, type ServerFrame } from '#contracts';
+import { trustedProxies } from '../../apps/gateway/src/platform/http/client-address.js';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
@@ -130,5 +131,48 @@ describe('a key without a rate of its own', () => {
     } finally {
       await gateway.close();
     }
+  });
+});
+
+describe('open sockets behind a proxy', () => {
+  const sockets = { ...SOCKETS, unauthenticated: 1 };
+  const open: WebSocket[] = [];
+  const gateways: TestGateway[] = [];
+  const behind = async (proxies: readonly string[]) => {
+    const gateway = await startTestGateway(TENANT, { sockets, trustedProxies: trustedProxies(proxies) });
+    gateways.push(gateway);
+    return async (forwarded: string): Promise<number> => {
+      const headers = { 'x-forwarded-for': forwarded };
+      const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/v1/stream`, { headers });
+      open.push(socket);
+      socket.on('error', () => {});
+      return new Promise((resolve) => {
+        socket.once('open', () => resolve(101));
+        socket.once('unexpected-response', (_request, response: IncomingMessage) => resolve(response.statusCode ?? 0));
+      });
+    };
+  };
+  afterAll(async () => {
+    for (const socket of open) socket.terminate();
+    await Promise.all(gateways.map((gateway) => gateway.close()));
+  });
+
+  it('are counted for the address that a trusted proxy names, for IPv6 for its /64 network', async () => {
+    const dial = await behind(['loopback', '10.0.0.0/8']);
+    expect(await dial('203.0.113.1')).toBe(101);
+    expect(await dial('203.0.113.2')).toBe(101);
+    expect(await dial('203.0.113.1')).toBe(429);
+    expect(await dial('203.0.113.9, 203.0.113.1, 10.1.2.3')).toBe(429);
+    expect(await dial('::ffff:203.0.113.1')).toBe(429);
+    expect(await dial('2001:db8:0:1::1')).toBe(101);
+    expect(await dial('2001:db8:0:1:ffff::2')).toBe(429);
+    expect(await dial('2001:db8:0:2::1')).toBe(101);
+  });
+
+  it('are counted for the address of the connection where the proxy is not trusted', async () => {
+    const dial = await behind(['10.0.0.0/8']);
+    expect(await dial('203.0.113.1')).toBe(101);
+    expect(await dial('203.0.113.2')).toBe(429);
+    expect(await dial('nonsense')).toBe(429);
   });
 });

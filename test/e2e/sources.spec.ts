@@ -110,9 +110,9 @@ describe('tools of sources', () => {
     expect(result?.content).toMatchObject([
       { type: 'text', text: expect.stringContaining('text ✓') },
       { type: 'image', data: 'aGk=', mimeType: 'image/png' },
-      { type: 'json', json: { type: 'audio', data: 'aGk=', mimeType: 'audio/wav' } },
+      { type: 'audio', data: 'aGk=', mimeType: 'audio/wav' },
       { type: 'resource_link', uri: 'file:///a', name: 'a', mimeType: 'text/plain' },
-      { type: 'json', json: { type: 'resource', resource: { uri: 'file:///b', text: 'b' } } },
+      { type: 'resource', resource: { uri: 'file:///b', text: 'b', mimeType: 'text/plain' }, annotations: { priority: 0.5 } },
     ]);
   });
 

@@ -87,10 +87,20 @@ describe('npm start says in one sentence what to do when', () => {
     for (const name of ['GATEWAY_PORT', 'WORKER_POOLS', 'LEASE_MS']) expect(said).toContain(`${name}: `);
   });
 
+  it('a hook has no secret to sign with: the file, its line and the variable', async () => {
+    const data = freshDirectory();
+    const config = join(data, 'toolyard.yaml');
+    mkdirSync(data, { recursive: true });
+    writeFileSync(config, 'hooks:\n  - { name: audit, on: after, url: https://audit.example.com/, secretEnv: AUDIT_SECRET }\n');
+    expect(await refusal(data, { TOOLYARD_CONFIG: config })).toBe(
+      `The configuration is wrong:\n  ${config}:2: hooks.0.secretEnv: expected a variable of this process; AUDIT_SECRET is not set`,
+    );
+  });
+
   it('the Redis of REDIS_URL does not answer', async () => {
     const said = await refusal(freshDirectory(), { REDIS_URL: `redis://:secret@127.0.0.1:${await freePort()}` });
     expect(said).toMatch(
-      /^Cannot use the Redis of REDIS_URL \(.+\)\. Start it, correct REDIS_URL, or unset it to let Toolyard start a private one\.$/,
+      /^Cannot use the Redis of REDIS_URL \(.+\)\. Start it, or set .+\. Or unset REDIS_URL to let Toolyard start a private one\.$/,
     );
     expect(said).not.toContain('secret');
   });

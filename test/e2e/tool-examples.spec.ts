@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ToolyardClient } from '#client';
+import type { Call } from '#contracts';
+import { eventually } from '../support/eventually.js';
 import { TEST_KEY, startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 /** Its example reads a page of the internet. */
 const OUTSIDE = 'web_fetch';
+/** It waits for a person. */
+const ASKS = 'ask_user';
 
 let toolyard: TestCluster;
 let client: ToolyardClient;
@@ -14,6 +18,15 @@ beforeAll(async () => {
 });
 afterAll(() => toolyard.close());
 
+/** Runs a call; a person answers what its tool asks. */
+async function run(submission: Parameters<typeof client.calls.submit>[0]): Promise<Call> {
+  if (submission.tool !== ASKS) return client.calls.run(submission);
+  const { id } = await client.calls.submit(submission);
+  await eventually(async () => (await client.calls.get(id)).status === 'waiting_input', 'the tool to ask');
+  await client.calls.input(id, { value: 'main' });
+  return client.calls.wait(id);
+}
+
 describe('the examples of the catalog', () => {
   it('succeed in an empty workspace, after the calls that they name as their setup', async () => {
     const tools = await client.tools.list();
@@ -22,7 +35,7 @@ describe('the examples of the catalog', () => {
       for (const [index, { title, arguments: args, setup = [] }] of examples.entries()) {
         const sessionId = `${name}-${index}`;
         for (const step of setup) expect(await client.calls.run({ ...step, sessionId })).toMatchObject({ ok: true });
-        const { ok, error, note } = await client.calls.run({ tool: name, arguments: JSON.stringify(args), sessionId });
+        const { ok, error, note } = await run({ tool: name, arguments: JSON.stringify(args), sessionId });
         expect({ name, title, ok, error, note }).toEqual({ name, title, ok: true, error: undefined, note: undefined });
       }
     }

@@ -41,6 +41,7 @@ export const afterAgents = (files: HookTestCluster): HookTestAgents => {
       ],
     },
     ending: { hooks: [{ name: 'after-end', on: 'after_end', url: url('/after-end') }] },
+    'not-set-up': { hooks: [{ ...ON_AFTER, url: url('/not-set-up'), secretEnv: 'HOOK_TEST_NOT_SET' }] },
     kept: { hooks: [{ ...ON_AFTER, command: 'printf first edition' }] },
   };
 };
@@ -55,6 +56,24 @@ export function hooksAfterContract(started: () => HookTestCluster): void {
   });
 
   describe('a hook after a call', () => {
+    it('whose secret its worker lacks fails without naming the variable to the model; the log of the worker names it once', async () => {
+      const calls = [await hooked.runAs('not-set-up'), await hooked.runAs('not-set-up')];
+      for (const call of calls) {
+        expect(JSON.stringify(call)).toContain('is not set up in the process that runs it');
+        expect(JSON.stringify([call, await agent.events(call.id)])).not.toContain('HOOK_TEST_NOT_SET');
+      }
+      expect(hooked.webhooks.to('/not-set-up')).toEqual([]);
+      const lines = hooked.workers.map((worker) =>
+        worker
+          .log()
+          .split('\n')
+          .filter((line) => line.includes('HOOK_TEST_NOT_SET')),
+      );
+      expect(lines.flat().length).toBeGreaterThan(0);
+      for (const said of lines) expect(said.length).toBeLessThanOrEqual(1);
+      expect(lines.flat().join()).not.toContain('"stack"');
+    });
+
     it('cannot publish a secret of the arguments, nor can a hook before the call', async () => {
       const token = `ghp_${'aB3dE6gH9kL2nP5r'.repeat(3).slice(0, 36)}`;
       const call = await hooked.runAs('repeating', 'echo', { say: `use ${token}` });

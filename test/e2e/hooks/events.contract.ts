@@ -185,22 +185,56 @@ export function hookEventsContract(started: () => HookTestCluster): void {
       expect(await decided({ decision: 'deny' })).toEqual([...asked, 'guard finished deny', 'call.end']);
     });
 
-    it('that came after a yes to a call of a batch are kept when another no ends the batch [EV-11]', async () => {
-      const sessionId = 'hook-events-batch';
+    /** A batch of two calls that end together, both waiting for a person; the first is allowed and held. */
+    async function heldCall(first: object = {}): Promise<[held: string, other: string]> {
+      const sessionId = hooked.newSession('hook-events-batch');
       await agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: { permissionMode: 'prompt' } });
       hooked.webhooks.on('/events-people-first', {});
       const write = { tool: 'file_write', arguments: { path: 'a.txt', content: 'b' } };
-      const body = { sessionId, agentId: 'events-people-first', onFailure: 'abort', strategy: { type: 'parallel' }, calls: [write, write] };
+      const calls = [{ ...write, ...first }, write];
+      const body = { sessionId, agentId: 'events-people-first', onFailure: 'abort', strategy: { type: 'parallel' }, calls };
       const { body: batch } = await agent.request<Batch>('POST', '/v1/batches', body);
-      const [first = '', second = ''] = await eventually(async () => {
+      const [held = '', other = ''] = await eventually(async () => {
         const { results } = (await agent.get<Batch>(`/v1/batches/${batch.id}`)).body;
         return results.every(({ status }) => status === 'waiting_approval') ? results.map(({ callId }) => callId ?? '') : undefined;
       }, 'the questions');
-      await agent.request('POST', `/v1/calls/${first}/decision`, { decision: 'allow' });
-      await agent.request('POST', `/v1/calls/${second}/decision`, { decision: 'deny' });
-      expect((await agent.ended(first)).outcome).toBe('cancelled');
-      const ran = ['call.submitted', 'call.approval_requested', 'guard started', 'guard finished allow', 'call.end'];
-      expect(outline(await agent.events(first))).toEqual(ran);
+      expect((await agent.request('POST', `/v1/calls/${held}/decision`, { decision: 'allow' })).status).toBe(200);
+      return [held, other];
+    }
+    const ran = ['call.submitted', 'call.approval_requested', 'guard started', 'guard finished allow'];
+
+    it('that came after a yes to a call of a batch are kept when another no ends the batch [EV-11]', async () => {
+      const [held, other] = await heldCall();
+      expect(outline(await agent.events(held))).toEqual(ran);
+      await agent.request('POST', `/v1/calls/${other}/decision`, { decision: 'deny' });
+      expect((await agent.ended(held)).outcome).toBe('cancelled');
+      expect(outline(await agent.events(held))).toEqual([...ran, 'call.end']);
+    });
+
+    it('that came after a yes to a call of a batch are kept when the call runs [EV-11]', async () => {
+      const [held, other] = await heldCall();
+      await agent.request('POST', `/v1/calls/${other}/decision`, { decision: 'allow' });
+      expect((await agent.ended(held)).outcome).toBe('completed');
+      expect(outline(await agent.events(held))).toEqual([...ran, 'call.approval_decided', 'call.start', 'call.end']);
+    });
+
+    it('that came after a yes to a call of a batch are kept when the call itself is cancelled [EV-11]', async () => {
+      const [held] = await heldCall();
+      await agent.request('POST', `/v1/calls/${held}/cancel`, {});
+      expect((await agent.ended(held)).outcome).toBe('cancelled');
+      expect(outline(await agent.events(held))).toEqual([...ran, 'call.end']);
+    });
+
+    it('that came after a yes to a call of a batch are kept when the call expires before the others are decided [EV-11]', async () => {
+      const [held] = await heldCall({ timeouts: { totalMs: 3_000 } });
+      expect((await agent.ended(held)).error).toMatchObject({ code: 'approval_expired' });
+      expect(outline(await agent.events(held))).toEqual([...ran, 'call.end']);
+    });
+
+    it('after a second yes to a held call are not written again: it is a conflict [EV-11]', async () => {
+      const [held] = await heldCall();
+      expect(await agent.request('POST', `/v1/calls/${held}/decision`, { decision: 'allow' })).toMatchObject({ status: 409 });
+      expect(hookRuns(await agent.events(held)).map(({ run }) => run)).toEqual([1, 1]);
     });
   });
 

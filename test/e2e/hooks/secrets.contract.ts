@@ -111,8 +111,8 @@ export function hookSecretsContract(started: () => HookTestCluster): void {
   });
 
   describe('a placeholder in what a hook answers', () => {
-    const args = { text: `token ${GITHUB}`, list: [GITHUB, 'b'], [GITHUB]: 1 };
-    const shown = { text: 'token [REDACTED]', list: ['[REDACTED]', 'b'], '[REDACTED]': 1 };
+    const args = { text: `token ${GITHUB}`, list: [GITHUB, 'b'], pair: [GITHUB, GITHUB.replace('ghp_a', 'ghp_z')], [GITHUB]: 1 };
+    const shown = { text: 'token [REDACTED]', list: ['[REDACTED]', 'b'], pair: ['[REDACTED]', '[REDACTED]'], '[REDACTED]': 1 };
 
     it('that is unchanged at its path means the original value: the tool and the next hook get it', async () => {
       hooked.webhooks.on('/secret-rewriting', { arguments: { ...shown, list: ['[REDACTED]', 'c'], added: true } });
@@ -131,6 +131,7 @@ export function hookSecretsContract(started: () => HookTestCluster): void {
       ['at another path', { ...shown, other: '[REDACTED]' }, '/other'],
       ['in another text', { ...shown, text: 'use the token [REDACTED]' }, '/text'],
       ['at another place of a list', { ...shown, list: ['b', '[REDACTED]'] }, '/list/1'],
+      ['of a list that is shorter now', { ...shown, pair: ['[REDACTED]'] }, '/pair/0'],
       ['as another key', { ...shown, deeper: { '[REDACTED]': 1 } }, '/deeper/[REDACTED]'],
     ])('%s refuses the call and says where', async (_where, answer, pointer) => {
       hooked.webhooks.on('/secret-rewriting', { arguments: answer });

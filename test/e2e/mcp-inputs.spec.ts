@@ -1,0 +1,139 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { CallEvent, CallPage } from '#contracts';
+import { eventually } from '../support/eventually.js';
+import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
+import { connectMcp, REVISIONS, type ConnectOptions, type TestClient } from '../support/mcp-clients.js';
+
+const BRANCH = { prompt: 'Which branch?', inputSchema: { type: 'string', enum: ['main', 'next'] } };
+const RELEASE = {
+  prompt: 'Which release?',
+  inputSchema: {
+    type: 'object',
+    properties: { name: { type: 'string', minLength: 1 }, count: { type: 'integer', minimum: 1 }, isDraft: { type: 'boolean' } },
+    required: ['name'],
+  },
+};
+const DEEP = { prompt: 'Where?', inputSchema: { type: 'object', properties: { at: { type: 'object' } }, required: ['at'] } };
+const SUBMITTER = 'key-that-submits-and-reads-only';
+
+describe.each(REVISIONS)('a tool that asks for input, called over /mcp in revision %s at two gateways', (revision) => {
+  let gateways: [TestGateway, TestGateway];
+  const clients: TestClient[] = [];
+  const tenant = `mcp-inputs-${revision}`;
+  beforeAll(async () => {
+    const keys = [
+      { id: 'all', key: BOOTSTRAP_KEY, tenant, scopes: ['submit', 'read', 'cancel', 'approve'] },
+      { id: 'submitter', key: SUBMITTER, tenant, scopes: ['submit', 'read'] },
+    ] as never;
+    const change = {
+      keys,
+      defaultPosture: { autonomy: 'full', permissionMode: 'workspace-write' } as const,
+      mcp: { answerMs: 20_000, taskMs: 0 },
+    };
+    gateways = await Promise.all([startTestGateway(tenant, change), startTestGateway(tenant, change)]);
+  });
+  afterEach(async () => {
+    for (const connected of clients.splice(0)) await connected.close();
+  });
+  afterAll(() => Promise.all(gateways.map((gateway) => gateway.close())));
+
+  const connect = async (options: Partial<ConnectOptions> = {}): Promise<TestClient> => {
+    const connected = await connectMcp(revision, { key: BOOTSTRAP_KEY, urls: gateways.map(({ url }) => url), ...options });
+    clients.push(connected);
+    return connected;
+  };
+  const agent = () => gateways[0].agent;
+  const callIn = (sessionId: string, status = 'queued') =>
+    eventually(async () => {
+      const { body } = await agent().get<CallPage>(`/v1/calls?sessionId=${sessionId}&status=${status}`);
+      return body.calls[0];
+    }, `a call in the session ${sessionId}`);
+  const inSession = (sessionId: string) => ({ meta: { 'io.toolyard/sessionId': sessionId } });
+  const asks = async (id: string, question: object, attempt = 1) => (await gateways[0].claim(id, attempt)).requestInput(question);
+  const given = async (id: string) => {
+    const event = await eventually(
+      async () => (await agent().events(id)).findLast(({ type }) => type === 'call.input_given'),
+      `a value for the call ${id}`,
+    );
+    return (event as CallEvent & { type: 'call.input_given' }).data;
+  };
+
+  it.each([
+    ['of a text with choices in one field', 'choice', BRANCH, { value: 'next' }, 'next'],
+    ['as the flat object of its schema', 'flat', RELEASE, { name: 'v2', count: 3, isDraft: true }, { name: 'v2', count: 3, isDraft: true }],
+    ['as JSON where its schema is no form', 'deep', DEEP, { value: '{"at":{"x":1}}' }, { at: { x: 1 } }],
+  ])('gets the value %s from the user of the client, also with progress', async (_title, session, question, content, value) => {
+    const forms: unknown[] = [];
+    const user = (message: string, form: unknown) => {
+      forms.push([message, form]);
+      return { action: 'accept' as const, content };
+    };
+    const asking = await connect({ key: SUBMITTER, user });
+    for (const options of [inSession(session), { ...inSession(`${session}-progress`), onprogress: () => {} }]) {
+      const answering = asking.call('echo', {}, options);
+      const { id } = await callIn(options.meta['io.toolyard/sessionId']);
+      await asks(id, question);
+      expect(await given(id)).toMatchObject({ request: 1, value });
+      await (await gateways[0].claim(id, 2)).end('done');
+      expect((await answering).content[0]?.text).toBe('done');
+    }
+    const fields = Object.keys(content).map((name) => [name, expect.anything()]);
+    const form = { type: 'object', properties: Object.fromEntries(fields) };
+    expect(forms).toEqual([1, 2].map(() => [expect.stringContaining(question.prompt), expect.objectContaining(form)]));
+  });
+
+  it('is asked after its call was approved, and may ask again', async () => {
+    const messages: string[] = [];
+    const asking = await connect({
+      user: (message) => {
+        messages.push(message);
+        const answers: Record<string, string | boolean>[] = [{ approve: true }, { value: 'main' }, { value: 'next' }];
+        return { action: 'accept', content: answers[messages.length - 1] ?? {} };
+      },
+    });
+    const answering = asking.call('shell', { command: 'date' }, inSession('both'));
+    const { id } = await callIn('both');
+    await asks(id, BRANCH);
+    expect(await given(id)).toMatchObject({ request: 1, value: 'main' });
+    await asks(id, BRANCH, 2);
+    await (await eventually(() => gateways[0].claim(id, 3).catch(() => undefined), 'the second value')).end('done');
+    expect((await answering).content[0]?.text).toBe('done');
+    expect(await given(id)).toMatchObject({ request: 2, value: 'next' });
+    expect(messages).toEqual([
+      expect.stringContaining('May the tool shell run?'),
+      ...[1, 2].map(() => expect.stringContaining('Which branch?')),
+    ]);
+  });
+
+  it.each(['decline', 'cancel'] as const)('goes on waiting when the user answers %s, and the result says how to answer', async (action) => {
+    const asking = await connect({ user: () => ({ action }) });
+    const answering = asking.call('echo', {}, { ...inSession(action), onprogress: () => {} });
+    const { id } = await callIn(action);
+    await asks(id, BRANCH);
+    const result = await answering;
+    expect(result).toMatchObject({ _meta: { 'io.toolyard/callId': id, 'io.toolyard/status': 'waiting_input' } });
+    expect(result.content[0]?.text).toContain(`POST /v1/calls/${id}/input`);
+    await agent().request('POST', `/v1/calls/${id}/cancel`, {});
+  });
+
+  it('goes on waiting after a value that does not fit, and the result says why or how to answer', async () => {
+    const asking = await connect({ user: () => ({ action: 'accept', content: { value: 'not json' } }) });
+    const answering = asking.call('echo', {}, { ...inSession('wrong'), onprogress: () => {} });
+    const { id } = await callIn('wrong');
+    await asks(id, DEEP);
+    expect((await answering).content[0]?.text).toMatch(/JSON|POST \/v1\/calls/);
+    expect((await agent().get(`/v1/calls/${id}`)).body.status).toBe('waiting_input');
+    await agent().request('POST', `/v1/calls/${id}/cancel`, {});
+  });
+
+  it('says how to answer to a client without elicitation', async () => {
+    const plain = await connect();
+    const answering = plain.call('echo', {}, inSession('plain'));
+    const { id } = await callIn('plain');
+    await asks(id, BRANCH);
+    const result = await answering;
+    expect(result.content[0]?.text).toContain('Which branch?');
+    expect(result.content[0]?.text).toContain(`POST /v1/calls/${id}/input`);
+    await agent().request('POST', `/v1/calls/${id}/cancel`, {});
+  });
+});

@@ -1,0 +1,96 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import type { ToolSubject } from '#contracts';
+import { Tool, type ToolContext } from '#tool-sdk';
+import { startWorker, type RunningWorker } from '../../apps/worker/src/main.js';
+import { readWorkerConfig } from '../../apps/worker/src/platform/worker.config.js';
+import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { startRedisServer, type RedisServer } from '../support/redis-server.mjs';
+
+const pathInput = z.strictObject({ path: z.string() });
+const ran: string[] = [];
+
+/** The tool as gateway and worker have it; where they are of two releases, it may touch other things in each. */
+function archiveTool(access: Extract<ToolSubject, { kind: 'path' }>['access']) {
+  @Tool({
+    name: 'archive',
+    description: 'Archives a file.',
+    input: pathInput,
+    tier: 'side_effecting',
+    effect: 'idempotent',
+    subjects: [{ kind: 'path', argument: 'path', access }],
+  })
+  class ArchiveTool {
+    run({ path }: { path: string }): string {
+      ran.push(path);
+      return 'archived';
+    }
+  }
+  return ArchiveTool;
+}
+
+@Tool({ name: 'who_am_i', description: 'Says its name.', input: z.strictObject({}), tier: 'read_only', aliases: ['WhoAmI'] })
+class WhoAmITool {
+  run(_args: object, { toolName }: ToolContext): string {
+    return toolName;
+  }
+}
+
+@Tool({ name: 'deploy', description: 'Deploys.', input: z.strictObject({ to: z.string() }) })
+class DeployTool {
+  async confirm({ to }: { to: string }, { callId }: ToolContext): Promise<boolean> {
+    return callId !== '' && to !== 'production';
+  }
+  run({ to }: { to: string }): string {
+    ran.push(to);
+    return `deployed to ${to}`;
+  }
+}
+
+describe('tools that an operator adds as classes', () => {
+  let redis: RedisServer;
+  let gateway: TestGateway;
+  let worker: RunningWorker;
+  const workspaceRoot = mkdtempSync(join(tmpdir(), 'toolyard-own-tools-'));
+
+  beforeAll(async () => {
+    redis = await startRedisServer();
+    gateway = await startTestGateway('default', { redisUrl: redis.url }, [archiveTool('read'), WhoAmITool, DeployTool]);
+    const env = { PATH: process.env['PATH'], REDIS_URL: redis.url, WORKER_PORT: 'off', WORKSPACE_ROOT: workspaceRoot, LOG_LEVEL: 'silent' };
+    worker = await startWorker(readWorkerConfig(env), [archiveTool('write'), WhoAmITool, DeployTool]);
+  });
+  afterAll(async () => {
+    await worker?.close();
+    await gateway?.close();
+    await redis?.stop();
+    rmSync(workspaceRoot, { recursive: true, force: true });
+  });
+
+  it('do not run under another capability profile than they were judged under; the error names both [PP-41]', async () => {
+    const call = await gateway.agent.run('archive', { path: 'a.txt' });
+    expect(call).toMatchObject({ outcome: 'denied', error: { code: 'policy_denied', retryable: false } });
+    expect(call.error?.message).toContain('file_read_only');
+    expect(call.error?.message).toContain('file_read_write');
+    expect(ran).not.toContain('a.txt');
+  });
+
+  it('read the name by which the model called them, in their context [CC-21]', async () => {
+    const names = ['WhoAmI', 'who_am_i'];
+    const calls = await Promise.all(names.map((name) => gateway.agent.run(name, {})));
+    expect(calls.map(({ result }) => result?.content)).toEqual(names.map((text) => [{ type: 'text', text }]));
+  });
+
+  it('with a confirm function run when that says yes, and answer the known text when it says no [PP-96]', async () => {
+    expect(await gateway.agent.run('deploy', { to: 'production' })).toMatchObject({
+      outcome: 'denied',
+      error: { code: 'approval_denied' },
+      result: { content: [{ type: 'text', text: 'Command was not confirmed by the user.' }], isError: true },
+    });
+    expect(ran).not.toContain('production');
+    const call = await gateway.agent.run('deploy', { to: 'staging' });
+    expect(call).toMatchObject({ outcome: 'completed', result: { content: [{ type: 'text', text: 'deployed to staging' }] } });
+  });
+});

@@ -1,0 +1,261 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Call, CallPage, Problem, SourcePage } from '#contracts';
+import { Agent } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
+import { startModelServer, type ModelServer, type ScriptedToolCall } from '../support/model-server.js';
+import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'toolyard-sub-agents-'));
+const API_KEY = 'sk-model-key-of-the-sub-agent-tests';
+const GITHUB = 'ghp_1q2w3e4r5t6y7u8i9o0p1q2w3e4r5t6y7u8i';
+
+let toolyard: TestCluster;
+let models: ModelServer;
+let agent: Agent;
+
+/** One worker that runs one sub-agent at a time; the model of a sub-agent has its name. */
+beforeAll(async () => {
+  models = await startModelServer();
+  const define = (name: string, more: object = {}, model: object = {}) => ({
+    kind: 'agent',
+    name,
+    tier: 'read_only',
+    system: `You are ${name}.`,
+    model: { provider: 'openai-compatible', name, url: models.url, apiKey: { secretEnv: 'MODEL_KEY' }, ...model },
+    ...more,
+  });
+  const sources = [
+    define('helper', { tools: ['echo', 'sleep', 'shell'], description: 'Helps.' }),
+    define('claude', { tools: ['echo'] }, { provider: 'anthropic' }),
+    define('thrifty', { tools: ['echo'], budgets: { tokens: 40, calls: 2 } }),
+    define('boss', { tools: ['helper', 'claude', 'boss'], maxDepth: 2 }),
+  ];
+  const config = join(folder, 'toolyard.json');
+  writeFileSync(config, JSON.stringify({ sources, safety: { provenance: { trusted: sources.map(({ name }) => name) } } }));
+  toolyard = await startTestCluster({ env: { TOOLYARD_CONFIG: config, MODEL_KEY: API_KEY, WORKER_CONCURRENCY: 'agent=1' } });
+  agent = new Agent(toolyard.gateways[0]?.url ?? '');
+  const ready = async () => (await agent.get<SourcePage>('/v1/sources')).body.sources.every(({ status }) => status === 'ok');
+  await eventually(ready, 'the sub-agents to be offered', 30_000);
+});
+afterAll(async () => {
+  await toolyard?.close();
+  await models?.close();
+  rmSync(folder, { recursive: true });
+});
+
+const calls = (name: string, args: object | string = {}, id = 'a'): ScriptedToolCall[] => [{ id, name, arguments: args }];
+const textOf = (call: Call) => call.result?.content.map((item) => (item.type === 'text' ? item.text : '')).join('');
+const childrenOf = async ({ result }: Call) =>
+  Promise.all((result?.childCallIds ?? []).map(async (id) => (await agent.get(`/v1/calls/${id}`)).body));
+const turnsOf = async (callId: string) => (await agent.events(callId)).flatMap((event) => (event.type === 'call.turn' ? [event.data] : []));
+/** What the model read as results of its calls, request by request. */
+const resultsRead = (model: string, request: number): string[] =>
+  models.calls(model)[request]?.body.messages.flatMap((it: { role: string; content: string }) => (it.role === 'tool' ? [it.content] : []));
+const only = async (parentCallId: string) =>
+  eventually(async () => {
+    const { body } = await agent.get<CallPage>('/v1/calls?limit=200');
+    return body.calls.find((call) => call.parentCallId === parentCallId);
+  }, 'the call of the sub-agent');
+
+describe('a sub-agent', () => {
+  it('answers with the last text of its model, after the calls that it made [TS-40, TS-46]', async () => {
+    models.on('helper', [{ text: 'Let me see.', toolCalls: calls('echo', { n: 1 }) }, { text: ['It is ', 'done.'] }]);
+    const call = await agent.run('helper', { task: 'Do it' });
+    expect(call).toMatchObject({ outcome: 'completed', result: { content: [{ type: 'text', text: 'It is done.' }], isError: false } });
+    const children = await childrenOf(call);
+    expect(children).toMatchObject([{ tool: 'echo', arguments: { n: 1 }, parentCallId: call.id, toolCallId: 'a', outcome: 'completed' }]);
+    const [first, second] = models.calls('helper');
+    expect(first?.body.messages).toEqual([
+      { role: 'system', content: 'You are helper.' },
+      { role: 'user', content: 'Do it' },
+    ]);
+    expect(first?.body.tools.map((tool: { function: { name: string } }) => tool.function.name)).toEqual(['echo', 'shell', 'sleep']);
+    expect(first?.headers.authorization).toBe(`Bearer ${API_KEY}`);
+    expect(second?.body.messages.slice(2)).toMatchObject([
+      { role: 'assistant', content: 'Let me see.' },
+      { role: 'tool', tool_call_id: 'a', content: expect.stringContaining('"n"') },
+    ]);
+    models.on('helper', [{ text: '' }]);
+    expect(textOf(await agent.run('helper', { task: 'Say nothing' }))).toBe('(sub-agent produced no text output)');
+  });
+
+  it('writes each turn to its events once, before its calls are submitted', async () => {
+    models.on('claude', [
+      { text: `The token is ${GITHUB}`, toolCalls: calls('echo', { token: GITHUB }), usage: { input: 100, output: 20 } },
+      { text: 'Done.' },
+    ]);
+    const call = await agent.run('claude', { task: 'Do it' });
+    const events = await agent.events(call.id);
+    const turns = await turnsOf(call.id);
+    expect(turns).toEqual([
+      {
+        turn: 1,
+        model: 'claude',
+        requestSha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+        text: 'The token is [REDACTED]',
+        toolCalls: [{ toolCallId: 'a', tool: 'echo' }],
+        usage: { inputTokens: 100, outputTokens: 20 },
+        tookMs: expect.any(Number),
+      },
+      expect.objectContaining({ turn: 2, text: 'Done.', toolCalls: [] }),
+    ]);
+    const [child] = await childrenOf(call);
+    expect(child?.arguments).toEqual({ token: '[REDACTED]' });
+    expect(Date.parse(events.find(({ type }) => type === 'call.turn')?.time ?? '')).toBeLessThanOrEqual(
+      Date.parse(child?.submittedAt ?? ''),
+    );
+    for (const secret of [GITHUB, API_KEY]) expect(JSON.stringify(events)).not.toContain(secret);
+  });
+
+  it('streams text and calls as updates, and turns as progress [TS-44]', async () => {
+    models.on('helper', [{ text: 'First.', toolCalls: calls('echo') }, { text: 'Second.' }]);
+    const { id } = await agent.run('helper', { task: 'Do it' });
+    const events = await agent.events(id);
+    const text = events
+      .flatMap((event) => (event.type === 'call.update' ? event.data.content : []))
+      .map((item) => (item.type === 'text' ? item.text : ''));
+    expect(text.join('')).toContain('First.');
+    expect(text.join('')).toContain('[sub-agent calling tool: echo]');
+    expect(text.join('')).toContain('Second.');
+    expect(events.flatMap((event) => (event.type === 'call.progress' ? [event.data] : []))).toContainEqual({
+      message: 'turn 1 of at most 10',
+      done: 0,
+      total: 10,
+    });
+  });
+
+  it('ends with what there is after 10 turns, or at the budget of tokens or calls [TS-41]', async () => {
+    models.on('helper', (_call, n) => ({ text: `turn ${n + 1}`, toolCalls: calls('echo') }));
+    const long = await agent.run('helper', { task: 'Never stop' });
+    expect(long).toMatchObject({
+      outcome: 'completed',
+      result: { isError: false, details: { turns: 10, calls: 9, stopped: 'max_turns' } },
+    });
+    expect(textOf(long)).toBe('turn 10');
+    expect(models.calls('helper')).toHaveLength(10);
+    models.on('thrifty', [{ text: 'Much', toolCalls: calls('echo'), usage: { input: 30, output: 10 } }]);
+    expect(await agent.run('thrifty', { task: 'x' })).toMatchObject({
+      outcome: 'completed',
+      result: { details: { tokens: 40, stopped: 'max_tokens' } },
+    });
+    models.on('thrifty', [{ toolCalls: ['a', 'b', 'c'].flatMap((id) => calls('echo', {}, id)) }]);
+    expect(await agent.run('thrifty', { task: 'x' })).toMatchObject({
+      outcome: 'completed',
+      result: { details: { calls: 0, stopped: 'max_calls' } },
+    });
+  });
+
+  it('calls another one where its depth allows, on the only slot of the pool, and both name each other [TS-45, TS-48]', async () => {
+    models.on('boss', [{ toolCalls: calls('helper', { task: 'Dig' }) }, { text: 'Dug.' }]);
+    models.on('helper', [{ text: 'Digging', toolCalls: calls('echo') }, { text: 'A hole.' }]);
+    const call = await agent.run('boss', { task: 'Make a hole' });
+    expect(call).toMatchObject({ outcome: 'completed', result: { details: { childLoopId: call.id, turns: 2, tokens: 60, calls: 2 } } });
+    const [child] = await childrenOf(call);
+    expect(child?.result?.details).toMatchObject({ childLoopId: child?.id, parentLoopId: call.id, turns: 2 });
+    expect(resultsRead('boss', 1)).toEqual(['A hole.']);
+  });
+
+  it('has no sub-agents below its depth, not even by a forged call [TS-42]', async () => {
+    let letGo = () => {};
+    models.on('boss', [{ toolCalls: calls('boss', { task: 'Deeper' }) }, { text: 'Done.' }]);
+    models.on('helper', [{ text: 'Busy', until: new Promise<void>((go) => (letGo = go)) }]);
+    const { body: running } = await agent.submit('helper', { task: 'Be busy' });
+    await eventually(() => models.calls('helper').length === 1, 'the model to be asked');
+    expect(models.calls('helper')[0]?.body.tools.map((tool: { function: { name: string } }) => tool.function.name)).not.toContain('boss');
+    const forged = await agent.request<Problem & { callId: string }>('POST', '/v1/calls', {
+      tool: 'claude',
+      arguments: { task: 'x' },
+      parentCallId: running.id,
+    });
+    expect([forged.status, forged.body.code]).toEqual([403, 'policy_denied']);
+    letGo();
+    await agent.ended(running.id);
+    // The inner one is offered no sub-agents: boss below boss is the last level.
+    const call = await agent.run('boss', { task: 'x' });
+    expect(call.outcome).toBe('completed');
+    const inner = models.calls('boss').find(({ body }) => JSON.stringify(body.messages).includes('Deeper') && body.messages.length === 2);
+    expect(inner?.body.tools ?? []).toEqual([]);
+  });
+
+  it('is cancelled with all that it called [EX-24, TS-43]', async () => {
+    models.on('boss', [{ toolCalls: calls('helper', { task: 'Wait' }) }]);
+    models.on('helper', [{ toolCalls: calls('shell', { command: 'echo begun; sleep 60' }) }]);
+    const { body: top } = await agent.submit('boss', { task: 'x' });
+    const middle = await only(top.id);
+    const leaf = await only(middle.id);
+    await eventually(async () => (await agent.get(`/v1/calls/${leaf.id}`)).body.status === 'running', 'the command to run');
+    await agent.request('POST', `/v1/calls/${top.id}/cancel`, { reason: 'enough' });
+    for (const { id } of [top, middle, leaf]) expect((await agent.ended(id)).outcome).toBe('cancelled');
+  });
+
+  it('may do no more than the session of its call: commands are refused where that only reads [TS-47]', async () => {
+    const posture = { autonomy: 'read_only', permissionMode: 'read-only' };
+    await agent.request('PUT', '/v1/sessions/readers', { posture });
+    models.on('helper', [{ toolCalls: calls('shell', { command: 'true' }) }, { text: 'I may not.' }]);
+    const call = await agent.run('helper', { task: 'Run true' }, { sessionId: 'readers' });
+    expect(textOf(call)).toBe('I may not.');
+    expect(await childrenOf(call)).toMatchObject([{ tool: 'shell', outcome: 'denied', error: { code: 'policy_denied' } }]);
+    expect(resultsRead('helper', 1)[0]).toContain('Denied by policy');
+  });
+
+  it('waits suspended while a person is asked about its call, and reads a denial as an error', async () => {
+    await agent.request('PUT', '/v1/sessions/asked', { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
+    models.on('helper', [{ toolCalls: calls('shell', { command: 'true' }) }, { text: 'Denied.' }]);
+    const { body: call } = await agent.submit('helper', { task: 'Run true' }, { sessionId: 'asked' });
+    const child = await only(call.id);
+    const waits = async () => (await agent.get(`/v1/calls/${call.id}`)).body.waiting?.reason === 'suspended';
+    await eventually(waits, 'the sub-agent to be suspended');
+    await agent.request('POST', `/v1/calls/${child.id}/decision`, { decision: 'deny', scope: 'once', reason: 'not today' });
+    expect(textOf(await agent.ended(call.id))).toBe('Denied.');
+    expect(resultsRead('helper', 1)[0]).toContain('not today');
+  });
+
+  it('reads messages of people to its session between turns', async () => {
+    models.on('helper', async (_call, n) => {
+      if (n > 0) return { text: 'Stopped.' };
+      await agent.request('POST', '/v1/sessions/steered/steer', { message: 'Stop there' });
+      return { toolCalls: calls('echo') };
+    });
+    const call = await agent.run('helper', { task: 'Go on' }, { sessionId: 'steered' });
+    expect(models.calls('helper')[1]?.body.messages.at(-1)).toEqual({ role: 'user', content: 'Stop there' });
+    expect((await turnsOf(call.id)).map(({ steering }) => steering)).toEqual([undefined, 1]);
+  });
+
+  it('answers a hostile model with errors to read, and keeps everything bounded', async () => {
+    const many = Array.from({ length: 1_000 }, (_unused, n) => ({ id: `n${n}`, name: 'no_such_tool', arguments: '{}' }));
+    const wrong = [
+      ...calls('claude', { task: 'x' }),
+      ...calls('echo', '[1]', 'b'),
+      ...calls('echo', {}, 'b'),
+      ...calls('sleep', { duration_ms: 'x' }, 'c'),
+    ];
+    models.on('helper', [{ toolCalls: wrong }, { text: 'x'.repeat(1_000_000), toolCalls: many }, { text: 'Done.' }]);
+    const call = await agent.run('helper', { task: 'Be evil' });
+    expect(textOf(call)).toBe('Done.');
+    expect(resultsRead('helper', 1)).toEqual([
+      expect.stringContaining('Tool not found: claude. Available: echo, shell, sleep.'),
+      expect.stringContaining('Expected arguments as a JSON object'),
+      expect.stringContaining('{}'),
+      expect.stringContaining('duration_ms'),
+    ]);
+    expect(resultsRead('helper', 2)).toHaveLength(4 + 32);
+    expect(models.calls('helper')[2]?.body.messages.at(-1).content).toBe(
+      '968 further tool calls of the last turn did not run: at most 32 run in one turn.',
+    );
+    for (const event of await agent.events(call.id)) expect(JSON.stringify(event).length).toBeLessThan(12_000);
+  });
+
+  it('asks a busy model again, and fails with a typed error where that is no use', async () => {
+    models.on('helper', [{ status: 429, headers: { 'Retry-After': '0' } }, { text: 'Now.' }]);
+    expect(textOf(await agent.run('helper', { task: 'x' }))).toBe('Now.');
+    models.on('helper', [{ status: 401 }]);
+    expect(await agent.run('helper', { task: 'x' })).toMatchObject({
+      outcome: 'failed',
+      error: { code: 'unavailable', retryable: false, message: expect.stringContaining('answered with HTTP 401') },
+    });
+    expect(models.calls('helper')).toHaveLength(1);
+  });
+});
