@@ -39,9 +39,9 @@ const MAY_ALSO_SEE = {
   queue: ['redis'],
   limits: ['redis'],
   'event-log': ['redis'],
-  projection: ['redis'],
   // What a call is in a list is said once, until the projection in Redis goes.
-  history: ['redis', 'projection'],
+  projection: ['redis', 'history'],
+  history: ['redis'],
 };
 
 /** Features of the gateway, each of which may import those before it. */

@@ -1,5 +1,6 @@
 import type { CallEvent, CallEventOf } from '#contracts';
-import { PartitionProjection, type LogEntry, type LogSource } from '#projection';
+import type { LogEntry, LogSource } from '#history';
+import { PartitionProjection } from '#projection';
 import { createRedis, partitionName, partitionOfRoot } from '#redis';
 
 export const SEED = { tenantId: 'default', partitions: 16, sessionCalls: 10, spreadMs: 24 * 3_600_000 } as const;

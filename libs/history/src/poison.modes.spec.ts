@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { ListCallsQuery, type SubmittedData } from '#contracts';
 import { EventLog, LogReader } from '#event-log';
 import { telemetry } from '#observability';
-import type { LogSource } from '#projection';
+import type { LogSource } from './log-source.port.js';
 import { createRedis, type RedisConnection } from '#redis';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/postgres.js';
 import { startRedisServer, type RedisServer } from '../../../test/support/redis-server.mjs';

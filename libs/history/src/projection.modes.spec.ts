@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { EventLog, LogReader } from '#event-log';
-import type { LogSource } from '#projection';
+import type { LogSource } from './log-source.port.js';
 import { createRedis, keys, partitionName, type RedisConnection } from '#redis';
 import { eventually } from '../../../test/support/eventually.js';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/postgres.js';

@@ -1,9 +1,3 @@
-export type { LogEntry, LogSource } from './projection.port.js';
-export { isFailedOutcome, summaryOf, waitMsOf, type CallRecord } from './record/call-record.js';
-export { foldRecord } from './record/fold-record.js';
-export { hasWords, queryWords, wordsOf } from './record/words.js';
-export { fits } from './postings/terms.js';
-export { sessionAfter, type SessionActivity } from './stats/session-activity.js';
 export { PartitionProjection } from './write/projection.js';
 export { Projector } from './write/projector.js';
 export { CallIndex } from './query/call-index.js';

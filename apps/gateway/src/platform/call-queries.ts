@@ -11,7 +11,8 @@ import type {
   StatsQuery,
   ToolStatsPage,
 } from '#contracts';
-import { CallIndex, Numbers, SessionList, type LogSource } from '#projection';
+import type { LogSource } from '#history';
+import { CallIndex, Numbers, SessionList } from '#projection';
 import type { RedisConnection } from '#redis';
 
 /** Questions over many calls of a tenant: from the history database where there is one, else from the projection in Redis. */

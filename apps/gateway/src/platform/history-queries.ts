@@ -1,6 +1,6 @@
 import { ProblemError } from '#contracts';
-import { CallList, HistoryUnavailable, Numbers, SessionList, openHistoryDatabase } from '#history';
-import type { LogSource } from '#projection';
+import { CallList, HistoryUnavailable, Numbers, SessionList, openHistoryDatabase, type LogSource } from '#history';
+
 import type { CallQueries } from './call-queries.js';
 
 /** Connections of a gateway to the database; a question takes one, numbers up to five. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
-import type { LogSource } from '#projection';
+import type { LogSource } from '../log-source.port.js';
 import { eventually } from '../../../../test/support/eventually.js';
 import { startTestPostgres, type TestPostgres } from '../../../../test/support/postgres.js';
 import { HistoryProjector } from '../write/history-projector.js';

@@ -1,6 +1,9 @@
 import { sql } from 'kysely';
 import { ProblemError, type CallCount, type CallFilter, type CallPage, type ListCallsQuery } from '#contracts';
-import { fits, hasWords, queryWords, summaryOf, type CallRecord, type LogSource } from '#projection';
+import type { LogSource } from '../log-source.port.js';
+import { summaryOf, type CallRecord } from '../record/call-record.js';
+import { fits } from '../record/fits.js';
+import { hasWords, queryWords } from '../record/words.js';
 import { partitionOfRoot } from '#redis';
 import type { HistoryDatabase } from '../database/history-database.js';
 import { recordOf } from '../rows/call-row.js';

@@ -1,5 +1,6 @@
 import type { Behind } from '#contracts';
-import type { CallRecord, LogSource } from '#projection';
+import type { LogSource } from '../log-source.port.js';
+import type { CallRecord } from '../record/call-record.js';
 import type { HistoryDatabase } from '../database/history-database.js';
 import { partitionNames } from '../rows/partition-names.js';
 import { foldEvents } from '../rows/fold-events.js';

@@ -10,7 +10,8 @@ import {
   type StatsQuery,
   type ToolStatsPage,
 } from '#contracts';
-import { isFailedOutcome, type LogSource } from '#projection';
+import type { LogSource } from '../log-source.port.js';
+import { isFailedOutcome } from '../record/call-record.js';
 import type { HistoryDatabase } from '../database/history-database.js';
 import { liveCounts } from './live-counts.js';
 import { behindOf } from './log-tail.js';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { ListSessionsQuery, SessionPage } from '#contracts';
-import type { LogSource } from '#projection';
+import type { LogSource } from '../log-source.port.js';
 import type { HistoryDatabase } from '../database/history-database.js';
 import { behindOf } from './log-tail.js';
 import { decodePlace, encodePlace } from './page-cursor.js';

@@ -1,5 +1,6 @@
 import { decodeTime } from 'ulidx';
-import { waitMsOf, wordsOf, type CallRecord } from '#projection';
+import { waitMsOf, type CallRecord } from '../record/call-record.js';
+import { wordsOf } from '../record/words.js';
 import type { Selectable } from 'kysely';
 import type { CallsTable } from '../database/tables.js';
 

@@ -1,5 +1,6 @@
 import type { CallEvent } from '#contracts';
-import { foldRecord, type CallRecord } from '#projection';
+import type { CallRecord } from '../record/call-record.js';
+import { foldRecord } from '../record/fold-record.js';
 import type { HistoryDatabase } from '../database/history-database.js';
 import { recordOf, weekOf } from './call-row.js';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { telemetry } from '#observability';
-import type { LogSource } from '#projection';
+import type { LogSource } from '../log-source.port.js';
 import type { HistoryDatabase } from '../database/history-database.js';
 import { partitionNames } from '../rows/partition-names.js';
 import { PartitionProjection } from './partition-projection.js';

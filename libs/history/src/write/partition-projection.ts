@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { LogEntry, LogSource } from '#projection';
+import type { LogEntry, LogSource } from '../log-source.port.js';
 import type { HistoryDatabase } from '../database/history-database.js';
 import { foldEvents } from '../rows/fold-events.js';
 import type { Skipped } from './write-calls.js';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { sessionAfter, type SessionActivity } from '#projection';
+import { sessionAfter, type SessionActivity } from '../record/session-activity.js';
 import type { HistoryDatabase } from '../database/history-database.js';
 import { nextWeek, weekOf } from '../rows/call-row.js';
 import type { Change } from '../rows/fold-events.js';

@@ -1,5 +1,5 @@
-import { CallOutcome, type CallFilter, type ResultKind } from '#contracts';
-import type { CallRecord } from '../record/call-record.js';
+import { CallOutcome, type CallFilter } from '#contracts';
+import type { CallRecord } from '#history';
 
 /** The fields of a filter that are sets of values, and the letter of each in the index. */
 const DIMENSIONS = {
@@ -57,23 +57,4 @@ export function termGroupsOf(filter: CallFilter): string[][] {
 /** The terms of a filter that no call may have. */
 export function excludedTermsOf({ result }: CallFilter): string[] {
   return result?.every((kind) => kind === 'ok') ? [ERROR_RESULT] : [];
-}
-
-/** Does the record fit every field of the filter but the free text? */
-export function fits(record: CallRecord, filter: CallFilter): boolean {
-  for (const dimension of NAMES) {
-    const wanted: readonly string[] | undefined = filter[dimension];
-    if (wanted === undefined) continue;
-    const value = valueOf(record, dimension);
-    if (value === undefined || !wanted.includes(value)) return false;
-  }
-  if (filter.result !== undefined && !fitsResult(record, filter.result)) return false;
-  if (filter.toolCallId !== undefined && (record.toolCallId === undefined || !filter.toolCallId.includes(record.toolCallId))) return false;
-  if (filter.since !== undefined && record.submittedAt < Date.parse(filter.since)) return false;
-  return filter.until === undefined || record.submittedAt <= Date.parse(filter.until);
-}
-
-function fitsResult({ outcome, errorResult }: CallRecord, wanted: readonly ResultKind[]): boolean {
-  if (outcome === undefined) return false;
-  return wanted.includes(outcome === 'completed' && !errorResult ? 'ok' : 'error');
 }

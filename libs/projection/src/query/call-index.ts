@@ -1,9 +1,7 @@
 import { ProblemError, type CallCount, type CallFilter, type CallPage, type ListCallsQuery } from '#contracts';
 import { partitionOfRoot, type RedisConnection } from '#redis';
-import type { LogSource } from '../projection.port.js';
+import { queryWords, summaryOf, type LogSource } from '#history';
 import { countBits, numbersOf, SEGMENT } from '../postings/postings.js';
-import { summaryOf } from '../record/call-record.js';
-import { queryWords } from '../record/words.js';
 import { LaneReader, wantedOf, type Wanted } from './lane-reader.js';
 import { LaneWalk } from './lane-walk.js';
 import { openLanes, type Lanes } from './lane.js';

@@ -2,9 +2,9 @@ import type { CallFilter } from '#contracts';
 import { keys, type RedisConnection } from '#redis';
 import { addTo, bitsBetween, bitsOf, exclude, intersect, SEGMENT, setBit, type Bits } from '../postings/postings.js';
 import { callsWithAll, slicesOfWords } from '../postings/signatures.js';
-import { excludedTermsOf, fits, termGroupsOf } from '../postings/terms.js';
-import { decodeRecord, type CallRecord } from '../record/call-record.js';
-import { hasWords, toolCallWords } from '../record/words.js';
+import { excludedTermsOf, termGroupsOf } from '../postings/terms.js';
+import { decodeRecord } from '../record/packed-record.js';
+import { fits, hasWords, toolCallWords, type CallRecord } from '#history';
 import { readSlices } from './read-slices.js';
 import type { Lane } from './lane.js';
 

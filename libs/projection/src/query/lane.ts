@@ -1,7 +1,6 @@
 import type { Behind } from '#contracts';
 import { keys, partitionName, type RedisConnection } from '#redis';
-import type { LogEntry, LogSource } from '../projection.port.js';
-import type { CallRecord } from '../record/call-record.js';
+import type { CallRecord, LogEntry, LogSource } from '#history';
 import { Draft } from '../write/draft.js';
 import { countField, foldEvents } from '../write/fold-events.js';
 import { PROJECTION_FORMAT } from '../write/view-state.js';

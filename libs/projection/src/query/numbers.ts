@@ -11,8 +11,7 @@ import {
   type ToolStatsPage,
 } from '#contracts';
 import { keys, partitionName, type RedisConnection } from '#redis';
-import type { LogSource } from '../projection.port.js';
-import { isFailedOutcome } from '../record/call-record.js';
+import { isFailedOutcome, type LogSource } from '#history';
 import { percentilesOf } from '../stats/histogram.js';
 import { ALL, decodeLive } from '../stats/live-counts.js';
 import {

@@ -1,6 +1,6 @@
 import type { ListSessionsQuery, SessionPage, SessionSummary } from '#contracts';
 import { keys, partitionName, type RedisConnection } from '#redis';
-import type { LogSource } from '../projection.port.js';
+import type { LogSource } from '#history';
 import { decodeSession } from '../stats/session-activity.js';
 import { behindOf } from './lane.js';
 import { decodeSessionCursor, encodeSessionCursor, type SessionPlace } from './page-cursor.js';

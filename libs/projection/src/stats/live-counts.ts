@@ -1,5 +1,5 @@
 import type { LiveCounts } from '#contracts';
-import type { CallRecord } from '../record/call-record.js';
+import type { CallRecord } from '#history';
 
 /** Fields of the hash of what has not ended: all calls, and those of a tool, an agent, a pool. */
 export const ALL = '*';

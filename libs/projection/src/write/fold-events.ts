@@ -1,8 +1,8 @@
 import type { CallEvent } from '#contracts';
 import { keys } from '#redis';
 import { SEGMENT } from '../postings/postings.js';
-import { decodeRecord, type CallRecord } from '../record/call-record.js';
-import { foldRecord } from '../record/fold-record.js';
+import { foldRecord, type CallRecord } from '#history';
+import { decodeRecord } from '../record/packed-record.js';
 import type { Draft } from './draft.js';
 
 /** A call that events have changed. `ordinal`: its number among the tenant's calls in the partition. */

@@ -1,5 +1,5 @@
 import type { RedisConnection } from '#redis';
-import type { LogEntry, LogSource } from '../projection.port.js';
+import type { LogEntry, LogSource } from '#history';
 import { Draft } from './draft.js';
 import { foldEvents } from './fold-events.js';
 import { applyBatch, beginAnew, readViewState, retire, type ViewState } from './view-state.js';

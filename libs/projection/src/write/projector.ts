@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { keys, LuaScript, partitionName, type RedisConnection } from '#redis';
 import { telemetry } from '#observability';
-import type { LogSource } from '../projection.port.js';
+import type { LogSource } from '#history';
 import { PartitionProjection } from './projection.js';
 
 export interface ProjectorOptions {

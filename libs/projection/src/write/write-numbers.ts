@@ -1,7 +1,7 @@
 import canonicalize from 'canonicalize';
 import { STATS } from '#contracts';
 import { keys } from '#redis';
-import { isFailure, waitMsOf } from '../record/call-record.js';
+import { isFailure, waitMsOf } from '#history';
 import { addTime } from '../stats/histogram.js';
 import {
   addActivity,

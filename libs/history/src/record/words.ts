@@ -15,7 +15,7 @@ function split(text: string, limit: number): string[] {
   return [...words];
 }
 
-/** The words of what somebody typed. */
+/** The words of a free text. */
 export function queryWords(q: string): string[] {
   return split(q, BASE_WORDS);
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { decodeRecord, encodeRecord, summaryOf, type CallRecord } from './call-record.js';
+import { summaryOf, type CallRecord } from '#history';
+import { decodeRecord, encodeRecord } from './packed-record.js';
 
 const ENDED: CallRecord = {
   id: '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V',
