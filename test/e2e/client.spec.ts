@@ -105,6 +105,40 @@ describe('calls', () => {
   });
 });
 
+describe('execute, for the loop of an agent', () => {
+  const sessionId = 'client-execute';
+
+  it('runs the JSON text of a model and resolves with the text for the model, once for each toolCallId', async () => {
+    const first = await client.execute('shell', '{"command":"echo one; date +%N"}', { sessionId, toolCallId: 'call_1' });
+    expect(first).toMatch(/^one\n\d+/);
+    expect(await client.execute('shell', '{"command":"echo one; date +%N"}', { sessionId, toolCallId: 'call_1' })).toBe(first);
+    const { calls } = await client.calls.list({ sessionId });
+    expect(calls.map(({ toolCallId }) => toolCallId)).toEqual(['call_1']);
+    expect(await client.execute('echo', '', { sessionId })).toContain('{}');
+  });
+
+  it.each([
+    ['an unknown tool', 'no_such_tool', '{}', /not found/i],
+    ['broken JSON', 'shell', '{"command":', /JSON/],
+    ['wrong arguments', 'shell', '{"command":7}', /command/],
+    ['a command that fails', 'shell', '{"command":"echo no >&2; exit 3"}', /no\n[^]*3/],
+  ])('resolves with a text for the model for %s', async (_what, tool, json, text) => {
+    expect(await client.execute(tool, json, { sessionId })).toMatch(text);
+  });
+
+  it('rejects if the request itself fails, and cancels the call on abort', async () => {
+    const stranger = clientOf(gatewayUrl(), { apiKey: 'wrong-key-of-the-test' });
+    expect((await errorOf(stranger.execute('echo', '{}', { sessionId }))).code).toBe('unauthenticated');
+    const controller = new AbortController();
+    const toolCallId = 'call_long';
+    const run = client.execute('sleep', '{"duration_ms":60000}', { sessionId, toolCallId, signal: controller.signal });
+    const found = await eventually(async () => (await client.calls.list({ sessionId, toolCallId })).calls[0], 'the call');
+    controller.abort(new Error('enough'));
+    await expect(run).rejects.toThrow('enough');
+    expect(await client.calls.wait(found.id, { timeoutMs: 20_000 })).toMatchObject({ outcome: 'cancelled' });
+  });
+});
+
 describe('questions over many calls', () => {
   it('are answered: how many, which sessions, how they went, what fails alike', async () => {
     const sessionId = 'client-many';

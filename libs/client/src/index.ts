@@ -1,4 +1,4 @@
-export { ToolyardClient } from './toolyard-client.js';
+export { ToolyardClient, type ExecuteOptions } from './toolyard-client.js';
 export { ToolyardError, type ClientErrorCode } from './toolyard-error.js';
 export type { RequestOptions, ToolyardClientOptions } from './client-options.js';
 export type { ListCallsFilter, Submission } from './api/calls.api.js';

@@ -10,11 +10,20 @@ import { SourcesApi } from './api/sources.api.js';
 import { StatsApi } from './api/stats.api.js';
 import { ToolsApi } from './api/tools.api.js';
 import { WorkersApi } from './api/workers.api.js';
+import type { AgentSession } from './adapters/core/agent-session.js';
+import { runToolCall } from './adapters/core/run-tool-call.js';
 import type { ToolyardClientOptions } from './client-options.js';
 import { HttpTransport } from './http/http-transport.js';
 import { TransportPool } from './stream/transport-pool.js';
 import { ToolyardError } from './toolyard-error.js';
 import { Watch, type WatchOptions } from './stream/watch.js';
+
+export interface ExecuteOptions extends AgentSession {
+  /** The model's id of the call: with the session it is the key of the call. Without one each `execute` is a call of its own. */
+  readonly toolCallId?: string | undefined;
+  /** An abort cancels the call, unless `cancelOnAbort` is false. */
+  readonly signal?: AbortSignal | undefined;
+}
 
 /** The client of a Toolyard gateway, for Node 20 and later and for browsers. One instance serves a whole program. */
 export class ToolyardClient {
@@ -46,6 +55,19 @@ export class ToolyardClient {
     this.stats = new StatsApi(http);
     this.gateway = new GatewayApi(http);
     this.streams = new TransportPool(options, http, () => this.diagnose());
+  }
+
+  /**
+   * Runs one tool call of a model and resolves with the text for the model, when the call has ended. A refused or failed call has
+   * a text, too, which says why. Executed again with the same session and `toolCallId`, it gives the answer of the first call.
+   *
+   * @param jsonText the arguments as the model wrote them; empty for none
+   * @throws ToolyardError if the request itself fails: a wrong key, no gateway for `outageMs`. The reason of `signal` on abort
+   * @example `const text = await client.execute('shell', '{"command":"date"}', { sessionId, toolCallId: toolCall.id })`
+   */
+  async execute(name: string, jsonText: string, { toolCallId, signal, ...session }: ExecuteOptions): Promise<string> {
+    const call = { name, arguments: jsonText.trim() === '' ? {} : jsonText, id: toolCallId };
+    return (await runToolCall(this, session, call, signal)).text;
   }
 
   /** Live events that match the filter; an empty filter matches the whole tenant. */

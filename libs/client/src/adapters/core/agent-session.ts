@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Json } from '#contracts';
-import type { ToolyardClient } from '../../toolyard-client.js';
+import type { ToolsApi } from '../../api/tools.api.js';
 import { ToolyardError } from '../../toolyard-error.js';
 
 /** For whom an adapter makes calls. */
@@ -37,7 +37,7 @@ const ModelTool = z.object({
 export type AgentTool = z.output<typeof ModelTool>;
 
 /** @throws ToolyardError if `include` has a name that the catalog does not have: a typing error would take a tool from the agent silently */
-export async function listAgentTools(client: Pick<ToolyardClient, 'tools'>, choice: ToolChoice): Promise<AgentTool[]> {
+export async function listAgentTools(client: { readonly tools: Pick<ToolsApi, 'forModel'> }, choice: ToolChoice): Promise<AgentTool[]> {
   const { sessionId, agentId, include } = choice;
   const tools = (await client.tools.forModel('mcp', { sessionId, agentId })).map((tool) => ModelTool.parse(tool));
   if (include === undefined) return tools;

@@ -1,13 +1,13 @@
 import type { Call } from '#contracts';
 import { newIdempotencyKey } from '../../http/idempotency-key.js';
-import type { ToolyardClient } from '../../toolyard-client.js';
+import type { CallsApi } from '../../api/calls.api.js';
 import { ToolyardError } from '../../toolyard-error.js';
 import type { AgentSession } from './agent-session.js';
 import { argumentsOf, type ToolCall } from './tool-call.js';
 import { throughOutage } from './through-outage.js';
 import { answerOf, refusalOf, textOf, type ToolAnswer, type ToolProgress } from './tool-answer.js';
 
-type CallsClient = Pick<ToolyardClient, 'calls'>;
+type CallsClient = { readonly calls: Pick<CallsApi, 'submit' | 'get' | 'cancel' | 'stream'> };
 /** How long one request waits at the gateway: shorter than the idle timeout of common proxies. */
 const POLL_MS = 30_000;
 const CANCEL_MS = 10_000;

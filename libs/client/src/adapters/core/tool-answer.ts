@@ -41,8 +41,9 @@ export function answerOf({ result, error, outcome }: Ended, callId: string | und
 }
 
 /** The answer for a refused submission. Undefined for errors that are not about the call, such as a wrong key. */
-export function refusalOf({ result, callId }: ToolyardError): ToolAnswer | undefined {
-  if (result === undefined) return undefined;
+export function refusalOf({ code, result, callId }: ToolyardError): ToolAnswer | undefined {
+  // A gateway gives every refused submission a result. No model can mend a wrong key.
+  if (result === undefined || code === 'unauthenticated') return undefined;
   return { ...answerOf({ result }, callId), isError: true };
 }
 
