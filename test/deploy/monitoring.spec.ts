@@ -121,6 +121,7 @@ const HIDDEN = [
   'toolyard_tail_gaps_repaired_total',
   'toolyard_tail_events_repaired_total',
   'toolyard_projection_skipped_calls_total',
+  'toolyard_projection_skipped_events_total',
   // Only installations with sub-agents have them; their calls are among all others.
   'toolyard_agent_turns_total',
   'toolyard_agent_tokens_total',

@@ -1,14 +1,17 @@
-import type { CallEventType } from '#contracts';
 import { keys, partitionOf, type RedisConnection } from '#redis';
 
 export interface RawEvent {
   readonly callId: string;
-  readonly type?: CallEventType;
+  readonly type?: string;
   readonly tenantId?: string;
   readonly tool?: string;
   readonly agentId?: string;
   readonly sessionId?: string;
   readonly data?: unknown;
+  /** In place of the members that `tenantId`, `tool`, ... make: JSON, or what should have been. */
+  readonly meta?: string;
+  /** In place of the members that `data` makes. */
+  readonly rest?: string;
 }
 
 const APPEND = `
@@ -22,8 +25,8 @@ return seq`;
 export async function appendRaw(redis: RedisConnection, event: RawEvent): Promise<number> {
   const { callId, type = 'call.update', tenantId = 'acme', tool = 'echo', agentId, sessionId, data = {} } = event;
   const partition = partitionOf(callId);
-  const meta = JSON.stringify({ tenantid: tenantId, tool, agentid: agentId, sessionid: sessionId }).slice(1, -1);
-  const rest = JSON.stringify({ source: '/test', actor: 'test', data }).slice(1, -1);
+  const meta = event.meta ?? JSON.stringify({ tenantid: tenantId, tool, agentid: agentId, sessionid: sessionId }).slice(1, -1);
+  const rest = event.rest ?? JSON.stringify({ source: '/test', actor: 'test', data }).slice(1, -1);
   return Number(await redis.eval(APPEND, 2, keys.log(partition), keys.seq(partition), callId, type, meta, rest));
 }
 

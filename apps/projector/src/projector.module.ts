@@ -2,7 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import type { Logger } from 'pino';
 import { LogReader } from '#event-log';
-import { HistoryProjector, openHistoryDatabase, type HistoryDatabase } from '#history';
+import { HistoryProjector, openHistoryDatabase, type HistoryDatabase, type SkippedEvent } from '#history';
 import { createMetrics } from '#observability';
 import { ProblemFilter, ProcessRegistration, VERSION } from '#platform';
 import { createRedis, type RedisConnection } from '#redis';
@@ -22,6 +22,8 @@ export class ProjectorModule {
     const onError = (error: unknown) => logger.warn({ err: error }, 'a step of the projector failed and is repeated');
     const onSkipped = (callId: string, error: unknown) =>
       logger.error({ err: error, callId }, 'a call stays out of lists: the database refuses its row');
+    const onSkippedEvent = ({ eventId, fault }: SkippedEvent) =>
+      logger.error({ eventId, fault }, 'an event of the log cannot be read and is in no row of the history');
     return {
       module: ProjectorModule,
       controllers: [HealthController],
@@ -41,7 +43,7 @@ export class ProjectorModule {
           provide: HistoryProjector,
           inject: [DATABASE, REDIS],
           useFactory: (db: HistoryDatabase, redis: RedisConnection) =>
-            new HistoryProjector({ db, log: new LogReader(redis), partitions, onError, onSkipped }),
+            new HistoryProjector({ db, log: new LogReader(redis), partitions, onError, onSkipped, onSkippedEvent }),
         },
         {
           provide: ProcessRegistration,

@@ -6,6 +6,7 @@ export { fits } from './record/fits.js';
 export { sessionAfter, type SessionActivity } from './record/session-activity.js';
 export { HistoryUnavailable, migrateHistory, openHistoryDatabase, type HistoryDatabase } from './database/history-database.js';
 export { HistoryProjector } from './write/history-projector.js';
+export type { SkippedEvent } from './rows/event-shape.js';
 export { CallList } from './query/call-list.js';
 export { SessionList } from './query/session-list.js';
 export { Numbers } from './query/numbers.js';

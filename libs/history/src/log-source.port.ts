@@ -5,8 +5,10 @@ export interface LogEntry {
   readonly seq: number;
   /** Tells entries with the same number apart, should the log have lost its end. */
   readonly mark: string;
-  /** Absent when it changes nothing here: Updates, Progress, and types this version does not know. */
+  /** Absent when it changes nothing here, such as Updates and Progress. */
   readonly event?: CallEvent | undefined;
+  /** Why the entry cannot be read as an event; such an entry has none. */
+  readonly fault?: string | undefined;
 }
 
 /** The log as the projection sees it. */

@@ -58,6 +58,8 @@ export const telemetry = {
   projected: telemetryEvent<{ partition: string; events: number; tookMs: number; lagMs: number }>('projection.step'),
   /** The database refused the row of a call, so the call is not in lists. */
   projectionSkipped: telemetryEvent<{ partition: string; callId: string }>('projection.skipped'),
+  /** How many events of a step cannot be read, so that they are in no row; mostly 0. */
+  eventsSkipped: telemetryEvent<{ partition: string; events: number }>('projection.events_skipped'),
   socketOpened: telemetryEvent<{ kind: 'ws' | 'sse' }>('socket.opened'),
   socketClosed: telemetryEvent<{ kind: 'ws' | 'sse'; why: string }>('socket.closed'),
   /** The tool list of a source was read, or could not be. `source`: as in `SourceSample`. */

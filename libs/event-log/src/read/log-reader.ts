@@ -1,4 +1,4 @@
-import type { CallEvent } from '#contracts';
+import { NOTICE_TYPES, type CallEvent } from '#contracts';
 import { keys, type RedisConnection } from '#redis';
 import { upcastEvent } from '../call/upcasters.js';
 import { fingerprintOf, FIRST_EPOCH, readEntry, seqOf, toStoredEvent } from '../stream/stored-event.js';
@@ -8,9 +8,15 @@ export interface LogEntry {
   readonly seq: number;
   /** Tells entries with the same number apart: a log that lost its end may use a number again. */
   readonly mark: string;
-  /** Absent for Updates, Progress, and types that this version does not know. */
+  /** Absent for Updates, Progress, notices, and entries with a fault. */
   readonly event?: CallEvent;
+  /** Why the entry cannot be read as an event; such an entry has none. */
+  readonly fault?: string;
 }
+
+/** Types of entries that change nothing for readers of calls; those of sessions and workers are no events of calls. */
+const WITHOUT_EFFECT: ReadonlySet<string> = new Set(['call.update', 'call.progress', 'call.hook', 'call.turn', ...NOTICE_TYPES]);
+const FAULT_CHARS = 200;
 
 /** Reads a partition in order, by pages, on a connection shared with other commands. */
 export class LogReader {
@@ -23,13 +29,7 @@ export class LogReader {
       this.redis.xrange(keys.log(partition), `${fromSeq}-0`, '+', 'COUNT', limit),
     ]);
     const epoch = Number(stored ?? FIRST_EPOCH);
-    const entries = found.map(([entryId, fields]) => {
-      const entry = { seq: seqOf(entryId), mark: fingerprintOf(fields) };
-      const { type } = readEntry(fields);
-      if (type === 'call.update' || type === 'call.progress' || type === 'call.hook' || type === 'call.turn') return entry;
-      const event = toStoredEvent(partition, epoch, entryId, fields);
-      return event === undefined ? entry : { ...entry, event: upcastEvent(event.json) };
-    });
+    const entries = found.map(([entryId, fields]) => entryOf(partition, epoch, entryId, fields));
     return { epoch, entries };
   }
 
@@ -37,4 +37,22 @@ export class LogReader {
   async end(partition: string): Promise<number> {
     return Number((await this.redis.get(keys.seq(partition))) ?? 0);
   }
+}
+
+/** Never throws: an entry that cannot be read must not hold up those after it. */
+function entryOf(partition: string, epoch: number, entryId: string, fields: readonly string[]): LogEntry {
+  const entry = { seq: seqOf(entryId), mark: fingerprintOf(fields) };
+  const { type } = readEntry(fields);
+  if (WITHOUT_EFFECT.has(type)) return entry;
+  try {
+    const event = toStoredEvent(partition, epoch, entryId, fields);
+    if (event === undefined) return { ...entry, fault: cut(`the type ${JSON.stringify(type)} is unknown to this version`) };
+    return { ...entry, event: upcastEvent(event.json) };
+  } catch (error) {
+    return { ...entry, fault: cut(error instanceof Error ? error.message : String(error)) };
+  }
+}
+
+function cut(text: string): string {
+  return text.slice(0, FAULT_CHARS);
 }

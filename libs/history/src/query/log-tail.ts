@@ -3,6 +3,7 @@ import type { LogSource } from '../log-source.port.js';
 import type { CallRecord } from '../record/call-record.js';
 import type { HistoryDatabase } from '../database/history-database.js';
 import { partitionNames } from '../rows/partition-names.js';
+import { sortEvents } from '../rows/event-shape.js';
 import { foldEvents } from '../rows/fold-events.js';
 
 /** Events that one request reads from the log itself, since no projector has come to them yet. */
@@ -32,8 +33,13 @@ export async function readTail(db: HistoryDatabase, log: LogSource, partitions: 
   const readable = new Set<Place>();
   let budget = TAIL_BUDGET;
   for (const place of [...places].sort((a, b) => a.lag - b.lag)) if ((budget -= place.lag) >= 0) readable.add(place);
-  const read = await Promise.all([...readable].map(({ partition, seq, lag }) => log.read(partition, seq + 1, lag)));
-  const events = read.flatMap(({ entries }) => entries.flatMap(({ event }) => (event?.tenantid === tenantId ? [event] : [])));
+  const read = await Promise.all(
+    [...readable].map(async ({ partition, seq, lag }) => {
+      const { epoch, entries } = await log.read(partition, seq + 1, lag);
+      return sortEvents(partition, epoch, entries).events;
+    }),
+  );
+  const events = read.flat().filter(({ tenantid }) => tenantid === tenantId);
   const changes = await foldEvents(db, events);
   const records = new Map([...changes].map(([callId, { after }]) => [callId, after]));
   const added = [...changes.values()].filter(({ before }) => before === undefined).length;

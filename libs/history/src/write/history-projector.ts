@@ -3,6 +3,7 @@ import { telemetry } from '#observability';
 import type { LogSource } from '../log-source.port.js';
 import type { HistoryDatabase } from '../database/history-database.js';
 import { partitionNames } from '../rows/partition-names.js';
+import type { SkippedEvent } from '../rows/event-shape.js';
 import { PartitionProjection } from './partition-projection.js';
 import type { Skipped } from './write-calls.js';
 
@@ -14,6 +15,8 @@ export interface ProjectorOptions {
   readonly onError: (error: unknown) => void;
   /** Called for a call that stays out of lists, since the database refuses its row. */
   readonly onSkipped?: Skipped;
+  /** Called once for each event that cannot be read, when the events after it are in the rows. */
+  readonly onSkippedEvent?: (event: SkippedEvent) => void;
   /** Events of the log in a step at most. */
   readonly batch?: number;
 }
@@ -70,6 +73,8 @@ export class HistoryProjector {
       const step = await partition.advance();
       if (step.state === 'more') more = true;
       if (step.state === 'end_of_log') this.seen.set(name, end);
+      for (const event of step.skipped) this.options.onSkippedEvent?.(event);
+      telemetry.eventsSkipped.emit({ partition: name, events: step.skipped.length });
       if (step.entries === 0) continue;
       telemetry.projected.emit({ partition: name, events: step.entries, tookMs: performance.now() - startedAt, lagMs: step.lagMs });
     }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { LogEntry, LogSource } from '../log-source.port.js';
 import type { HistoryDatabase } from '../database/history-database.js';
+import { sortEvents, type SkippedEvent } from '../rows/event-shape.js';
 import { foldEvents } from '../rows/fold-events.js';
 import type { Skipped } from './write-calls.js';
 import { ensureWeeks, writeChanges } from './write-changes.js';
@@ -11,6 +12,8 @@ export interface Advance {
   readonly state: 'end_of_log' | 'more' | 'taken';
   /** From the time of its oldest event to now. */
   readonly lagMs: number;
+  /** Events that are in no row. */
+  readonly skipped: readonly SkippedEvent[];
 }
 
 /** Where reading begins: before the first event of a log. */
@@ -42,13 +45,13 @@ export class PartitionProjection {
   async advance(): Promise<Advance> {
     return this.db.transaction().execute(async (transaction) => {
       const position = await this.lock(transaction);
-      if (position === undefined) return { entries: 0, state: 'taken', lagMs: 0 };
+      if (position === undefined) return { entries: 0, state: 'taken', lagMs: 0, skipped: [] };
       // The event at the position is read again to see that it is the same; there is none at the start.
       const { epoch, entries } = await this.log.read(this.partition, Math.max(1, position.seq), this.batch + 1);
       if (position.epoch === 0) return this.project(transaction, epoch, entries);
       if (epoch !== position.epoch || !(await this.continues(position, entries))) {
         await this.empty(transaction);
-        return { entries: 0, state: 'more', lagMs: 0 };
+        return { entries: 0, state: 'more', lagMs: 0, skipped: [] };
       }
       return this.project(
         transaction,
@@ -87,8 +90,8 @@ export class PartitionProjection {
 
   private async project(transaction: HistoryDatabase, epoch: number, entries: readonly LogEntry[]): Promise<Advance> {
     const last = entries.at(-1);
-    if (last === undefined) return { entries: 0, state: 'end_of_log', lagMs: 0 };
-    const events = entries.flatMap(({ event }) => (event === undefined ? [] : [event]));
+    if (last === undefined) return { entries: 0, state: 'end_of_log', lagMs: 0, skipped: [] };
+    const { events, skipped } = sortEvents(this.partition, epoch, entries);
     const changes = await foldEvents(transaction, events);
     await ensureWeeks(this.db, this.weeks, changes.keys());
     await writeChanges(transaction, this.partition, [...changes.values()], this.skipped);
@@ -99,7 +102,7 @@ export class PartitionProjection {
       .execute();
     const [oldest] = events;
     const lagMs = oldest === undefined ? 0 : Math.max(0, Date.now() - Date.parse(oldest.time));
-    return { entries: entries.length, state: entries.length >= this.batch ? 'more' : 'end_of_log', lagMs };
+    return { entries: entries.length, state: entries.length >= this.batch ? 'more' : 'end_of_log', lagMs, skipped };
   }
 
   /** Another log, or one that lost its end: the rows of the partition are made again. */

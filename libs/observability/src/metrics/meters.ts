@@ -89,6 +89,11 @@ export function createMeters(registry: Registry) {
     projectionStep: histogram('toolyard_projection_step_seconds', 'Time one batch of a partition took.', [], SHORT_BUCKETS),
     projectionEvents: counter('toolyard_projection_events_total', 'Events that this process put into the projection.', []),
     projectionSkipped: counter('toolyard_projection_skipped_calls_total', 'Calls that the history database refused: not in lists.', []),
+    projectionEventsSkipped: counter(
+      'toolyard_projection_skipped_events_total',
+      'Events of an unknown type or an odd shape, by partition of the log: in no row.',
+      ['partition'],
+    ),
 
     // Sources of tools
     sources: gauge('toolyard_sources', 'Sources of tools by status; those that tenants added are `other`.', ['source', 'status']),

@@ -76,6 +76,7 @@ function onLog(meters: Meters, word: (value: string) => string) {
       meters.projectionEvents.inc(step.events);
     }),
     telemetry.projectionSkipped.on(() => meters.projectionSkipped.inc()),
+    telemetry.eventsSkipped.on(({ partition, events }) => meters.projectionEventsSkipped.inc({ partition }, events)),
   ];
 }
 

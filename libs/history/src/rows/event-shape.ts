@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import type { CallEvent } from '#contracts';
+import type { LogEntry } from '../log-source.port.js';
+
+/** An event that is left out of the rows. */
+export interface SkippedEvent {
+  /** `<epoch>.<partition>.<seq>`, as readers see it. */
+  readonly eventId: string;
+  readonly partition: string;
+  /** What is wrong with it. */
+  readonly fault: string;
+}
+
+/** The events of log entries that can be folded into rows, and those that cannot. */
+export interface SortedEvents {
+  readonly events: readonly CallEvent[];
+  readonly skipped: readonly SkippedEvent[];
+}
+
+/** An event of an odd shape must not hold up those of other calls. */
+export function sortEvents(partition: string, epoch: number, entries: readonly LogEntry[]): SortedEvents {
+  const events: CallEvent[] = [];
+  const skipped: SkippedEvent[] = [];
+  for (const { seq, event, fault } of entries) {
+    const found = fault ?? (event && shapeFault(event));
+    if (found !== undefined) skipped.push({ eventId: `${epoch}.${Number(partition)}.${seq}`, partition, fault: found });
+    else if (event !== undefined) events.push(event);
+  }
+  return { events, skipped };
+}
+
+const MAX_INTEGER = 2 ** 31 - 1;
+const Text = z.string();
+
+const ENVELOPE = {
+  subject: Text,
+  tenantid: Text,
+  agentid: Text.optional(),
+  sessionid: Text.optional(),
+  tool: Text,
+  time: Text,
+  attempt: z.int().min(0).max(MAX_INTEGER),
+};
+
+/**
+ * What the fold of a row reads of each type. Looser than the contract on purpose: a newer release may write values that this
+ * one does not know, and their rows are better than none.
+ */
+const SHAPES: { readonly [Type in CallEvent['type']]?: z.ZodType } = {
+  'call.submitted': shape({
+    pool: Text,
+    priority: Text,
+    labels: z.record(Text, Text),
+    argumentsRef: z.object({ preview: Text }).optional(),
+    batchId: Text.optional(),
+    parentCallId: Text.optional(),
+    replayOf: Text.optional(),
+    toolCallId: Text.optional(),
+  }),
+  'call.approval_requested': shape({}),
+  'call.approval_decided': shape({ decision: Text }),
+  'call.start': shape({}),
+  'call.retry': shape({ reason: Text }),
+  'call.input_requested': shape({}),
+  'call.input_given': shape({}),
+  'call.end': shape({
+    outcome: Text,
+    isError: z.boolean().optional(),
+    note: Text.optional(),
+    runMs: z.number().optional(),
+    error: z.object({ code: Text, message: Text }).optional(),
+    result: z.object({ isError: z.boolean().optional() }).optional(),
+  }),
+};
+
+function shape(data: z.ZodRawShape) {
+  return z.object({ ...ENVELOPE, data: z.object(data) });
+}
+
+/** `data.labels: Invalid input: ...`; undefined for an event that can be folded. */
+function shapeFault(event: CallEvent): string | undefined {
+  const checked = SHAPES[event.type]?.safeParse(event);
+  if (checked === undefined || checked.success) return undefined;
+  const [issue] = checked.error.issues;
+  return `${event.type}: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`;
+}
