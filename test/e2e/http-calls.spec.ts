@@ -172,6 +172,17 @@ describe('calls over HTTP', () => {
       await gateway.run(call.id);
     });
 
+    it('are listed in pages, newest first, without a database', async () => {
+      const asked: Call[] = [];
+      for (let n = 0; n < 5; n += 1) asked.push(await ask());
+      const first = (await agent.get<ApprovalPage>('/v1/approvals?limit=3')).body;
+      const second = (await agent.get<ApprovalPage>(`/v1/approvals?limit=3&cursor=${first.nextCursor}`)).body;
+      const listed = [...first.calls, ...second.calls].map(({ id }) => id);
+      expect(listed.slice(0, 5)).toEqual(asked.map(({ id }) => id).toReversed());
+      expect((await agent.get<Problem>('/v1/approvals?cursor=zzz')).body).toMatchObject({ errors: [{ pointer: '/cursor' }] });
+      for (const { id } of asked) await agent.request('POST', `/v1/calls/${id}/decision`, { decision: 'deny' });
+    });
+
     it('end as denied when denied, with the reason for the model', async () => {
       const call = await ask();
       const denied = await agent.request('POST', `/v1/calls/${call.id}/decision`, { decision: 'deny', reason: 'not today' });

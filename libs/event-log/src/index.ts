@@ -18,5 +18,6 @@ export { argumentRefs, BLOB_LIMITS, BlobStore, suspensionBlob, type SuspensionRe
 export { CallStore, type EventPage } from './read/call-store.js';
 export { addEarlierApprovals } from './read/earlier-approvals.js';
 export { readPendingApprovals } from './read/pending-approvals.js';
+export { listPendingApprovals } from './read/pending-approval-list.js';
 export { LogReader } from './read/log-reader.js';
 export { foldCall } from './read/fold-call.js';

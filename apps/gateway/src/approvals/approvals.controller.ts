@@ -2,21 +2,21 @@ import { Controller, Param } from '@nestjs/common';
 import { ROUTES, type ApprovalPage, type BodyOf, type Call, type Principal, type QueryOf } from '#contracts';
 import { Endpoint, RouteBody, RouteQuery } from '../auth/endpoint.decorator.js';
 import { CurrentPrincipal } from '../auth/principal.decorator.js';
-import { CallReader } from '../calls/read/call-reader.service.js';
 import { parseCallId } from '../platform/http/parse.js';
 import { DecideApprovalService } from './decide-approval.service.js';
+import { ListApprovalsService } from './list-approvals.service.js';
 
 /** Calls that wait for a person, and the person's decision. */
 @Controller()
 export class ApprovalsController {
   constructor(
-    private readonly reader: CallReader,
+    private readonly listApprovals: ListApprovalsService,
     private readonly decideApproval: DecideApprovalService,
   ) {}
 
   @Endpoint(ROUTES.listApprovals)
   approvals(@CurrentPrincipal() caller: Principal, @RouteQuery() query: QueryOf<typeof ROUTES.listApprovals>): Promise<ApprovalPage> {
-    return this.reader.approvals(caller, query);
+    return this.listApprovals.list(caller, query);
   }
 
   @Endpoint(ROUTES.decideApproval)

@@ -8,6 +8,7 @@ import { ApprovalDeferrals } from './approval-deferrals.service.js';
 import { ApprovalEvaluator } from './approval-evaluator.service.js';
 import { ArgumentEditor } from './edit-arguments.service.js';
 import { DecideApprovalService } from './decide-approval.service.js';
+import { ListApprovalsService } from './list-approvals.service.js';
 import { PendingApprovalsGauge } from './pending-approvals.service.js';
 
 const shared = [ApprovalDeferrals, ApprovalEvaluator, DecideApprovalService, PendingApprovalsGauge];
@@ -16,7 +17,7 @@ const shared = [ApprovalDeferrals, ApprovalEvaluator, DecideApprovalService, Pen
 @Module({
   imports: [GovernanceModule, SessionsModule, CallsModule],
   controllers: [ApprovalsController],
-  providers: [...shared, ApprovalHooks, ArgumentEditor],
+  providers: [...shared, ApprovalHooks, ArgumentEditor, ListApprovalsService],
   exports: shared,
 })
 export class ApprovalsModule {}

@@ -155,7 +155,9 @@ export const ListApprovalsQuery = ListCallsQuery.pick({ cursor: true, limit: tru
 export type ListApprovalsQuery = z.output<typeof ListApprovalsQuery>;
 export const ApprovalPage = z
   .object({
-    calls: z.array(Call).describe('Whole calls, with the question that waits.'),
+    calls: z
+      .array(Call)
+      .describe('Whole calls, newest first, with the question that waits. A page may be short, even empty, and still have a `nextCursor`.'),
     nextCursor: z.string().optional().describe('The `cursor` of the next page. Absent on the last.'),
   })
   .meta({ id: 'ApprovalPage', description: 'A page of calls that wait for a person.' });

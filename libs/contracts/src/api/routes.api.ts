@@ -293,7 +293,7 @@ export const ROUTES = {
     summary: 'Calls that wait for a person',
     query: ListApprovalsQuery,
     responses: { 200: { description: 'A page of calls.', schema: ApprovalPage } },
-    problems: [...KEY, 'invalid_request', 'history_unavailable'],
+    problems: [...KEY, 'invalid_request'],
   },
   listTools: {
     method: 'get',

@@ -1,11 +1,9 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import {
   ProblemError,
   type Call,
   type CallEventOf,
   type ListEventsQuery,
-  type ApprovalPage,
-  type ListApprovalsQuery,
   type Principal,
   type FileAccess,
   type Scope,
@@ -15,8 +13,6 @@ import {
 import { CallStore, EventHub, upcastEvent, type CallSnapshot, type EventPage } from '#event-log';
 import { BullCallQueue, type QueuePosition } from '#queue';
 import { ApiKeyStore } from '../../auth/api-key-store.service.js';
-import type { CallQueries } from '../../platform/call-queries.js';
-import { CALL_QUERIES } from '../../platform/tokens.js';
 import { ShutdownState } from '../../platform/shutdown-state.service.js';
 
 export interface SubmissionInfo {
@@ -40,7 +36,6 @@ export class CallReader {
     private readonly hub: EventHub,
     private readonly shutdown: ShutdownState,
     private readonly queue: BullCallQueue,
-    @Inject(CALL_QUERIES) private readonly queries: CallQueries,
     private readonly apiKeys: ApiKeyStore,
   ) {}
 
@@ -101,14 +96,6 @@ export class CallReader {
       unwatchKey();
       watch.cancel();
     }
-  }
-
-  /** The calls that wait for a person, whole: with the question, and what could be trusted from now on. */
-  async approvals({ tenantId }: Principal, query: ListApprovalsQuery): Promise<ApprovalPage> {
-    const { calls, nextCursor } = await this.queries.page(tenantId, { ...query, status: ['waiting_approval'] });
-    const whole = await this.store.readSummaries(calls.map(({ id }) => id));
-    const waiting = whole.filter((call) => call !== undefined).filter(({ status }) => status === 'waiting_approval');
-    return { calls: waiting, ...(nextCursor === undefined ? {} : { nextCursor }) };
   }
 
   async events(principal: Principal, callId: string, query: ListEventsQuery): Promise<EventPage> {

@@ -1,0 +1,28 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { ApprovalPage, ListApprovalsQuery, Principal } from '#contracts';
+import { CallStore, listPendingApprovals } from '#event-log';
+import { partitionName, type RedisConnection } from '#redis';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
+import { FAIL_FAST_REDIS } from '../platform/tokens.js';
+
+/** Answers which calls of a tenant wait for a person. Asks Redis alone, so that people can decide while the history is away. */
+@Injectable()
+export class ListApprovalsService {
+  private readonly partitions: readonly string[];
+
+  constructor(
+    @Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection,
+    private readonly store: CallStore,
+    @Inject(GATEWAY_CONFIG) { partitions }: GatewayConfig,
+  ) {
+    this.partitions = Array.from({ length: partitions }, (_unused, index) => partitionName(index));
+  }
+
+  /** Whole calls, newest first: with the question, and what could be trusted from now on. */
+  async list({ tenantId }: Principal, query: ListApprovalsQuery): Promise<ApprovalPage> {
+    const { callIds, nextCursor } = await listPendingApprovals(this.redis, this.partitions, tenantId, query);
+    const whole = await this.store.readSummaries(callIds);
+    const calls = whole.filter((call) => call !== undefined).filter(({ status }) => status === 'waiting_approval');
+    return { calls, ...(nextCursor === undefined ? {} : { nextCursor }) };
+  }
+}
