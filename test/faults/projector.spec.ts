@@ -96,6 +96,24 @@ describe('a projector', () => {
     expect(said()).toMatch(/refused a statement: permission denied .*\. The user of DATABASE_URL needs CREATE on the database\.\n$/);
   });
 
+  it('exits with one sentence when a newer release has changed the tables', async () => {
+    const first = await projector();
+    await first.ready();
+    first.child.kill('SIGTERM');
+    await first.ended;
+    const database = new pg.Client({ connectionString: postgres.url });
+    await database.connect();
+    await database.query("insert into toolyard.kysely_migration (name, timestamp) values ('9999-later', now()::text)");
+    const { ended, said } = await projector();
+    expect(await ended).toBe(1);
+    await database.query("delete from toolyard.kysely_migration where name = '9999-later'");
+    await database.end();
+    expect(said()).toBe(
+      'The projector cannot start. The tables of the history database were changed by a newer release: this one does not know 9999-later. ' +
+        'Start the newer release. To stay with this one, delete the tables (drop schema toolyard cascade): they are made again from the log.\n',
+    );
+  });
+
   it('names what is wrong with its environment', async () => {
     const { ended, said } = await projector({ DATABASE_URL: 'mysql://x', PROJECTOR_PORT: 'high' });
     expect(await ended).toBe(1);

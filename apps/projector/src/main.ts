@@ -5,7 +5,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Logger } from 'pino';
-import { HistoryProjector, HistoryUnavailable, migrateHistory, type HistoryDatabase } from '#history';
+import { HistoryProjector, HistoryUnavailable, migrateHistory, NewerHistory, type HistoryDatabase } from '#history';
 import type { Metrics } from '#observability';
 import {
   createLogger,
@@ -58,6 +58,7 @@ async function migrate(db: HistoryDatabase): Promise<void> {
   try {
     await migrateHistory(db);
   } catch (error) {
+    if (error instanceof NewerHistory) throw new StartupError(`The projector cannot start. ${error.message}`, { cause: error });
     if (!(error instanceof HistoryUnavailable)) throw error;
     const advice =
       error.code === undefined ? 'Start the database, or correct DATABASE_URL' : 'The user of DATABASE_URL needs CREATE on the database';

@@ -7,7 +7,8 @@ import { startTestPostgres, type TestPostgres } from '../../../test/support/post
 import { appendRaw, type RawEvent } from '../../../test/support/raw-log.js';
 import { startRedisServer, type RedisServer } from '../../../test/support/redis-server.mjs';
 import { aCall, aSubmission } from '../../../test/support/sample-calls.js';
-import { migrateHistory, openHistoryDatabase, type HistoryDatabase } from './database/history-database.js';
+import { openHistoryDatabase, type HistoryDatabase } from './database/history-database.js';
+import { migrateHistory } from './database/migrate-history.js';
 import { CallList } from './query/call-list.js';
 import type { SkippedEvent } from './rows/event-shape.js';
 import { HistoryProjector } from './write/history-projector.js';

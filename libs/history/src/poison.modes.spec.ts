@@ -8,7 +8,8 @@ import { createRedis, type RedisConnection } from '#redis';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/postgres.js';
 import { startRedisServer, type RedisServer } from '../../../test/support/redis-server.mjs';
 import { aCall, aSubmission } from '../../../test/support/sample-calls.js';
-import { migrateHistory, openHistoryDatabase, type HistoryDatabase } from './database/history-database.js';
+import { openHistoryDatabase, type HistoryDatabase } from './database/history-database.js';
+import { migrateHistory } from './database/migrate-history.js';
 import { CallList } from './query/call-list.js';
 import { HistoryProjector } from './write/history-projector.js';
 

@@ -8,7 +8,8 @@ import { eventually } from '../../../test/support/eventually.js';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/postgres.js';
 import { startRedisServer, type RedisServer } from '../../../test/support/redis-server.mjs';
 import { aCall, aSubmission, author } from '../../../test/support/sample-calls.js';
-import { migrateHistory, openHistoryDatabase, SCHEMA, type HistoryDatabase } from './database/history-database.js';
+import { openHistoryDatabase, SCHEMA, type HistoryDatabase } from './database/history-database.js';
+import { migrateHistory } from './database/migrate-history.js';
 import { HistoryProjector } from './write/history-projector.js';
 
 const PARTITIONS = 2;

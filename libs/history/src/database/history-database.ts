@@ -1,6 +1,5 @@
-import { Kysely, Migrator, PostgresDialect, sql, type PostgresPool } from 'kysely';
+import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
 import pg from 'pg';
-import * as calls from './migrations/0001-calls.js';
 import type { HistoryTables } from './tables.js';
 
 export type HistoryDatabase = Kysely<HistoryTables>;
@@ -99,23 +98,4 @@ function withTypedFailures(pool: pg.Pool): PostgresPool {
     },
     end: () => pool.end(),
   };
-}
-
-/** Creates or updates the tables. Safe to run by several processes at once: one does it, under an advisory lock. */
-export async function migrateHistory(db: HistoryDatabase): Promise<void> {
-  await sql`create schema if not exists ${sql.id(SCHEMA)}`.execute(db).catch((error: unknown) => {
-    if (!isDuplicate(error)) throw error;
-  });
-  const migrator = new Migrator({
-    db,
-    provider: { getMigrations: () => Promise.resolve({ '0001-calls': calls }) },
-    migrationTableSchema: SCHEMA,
-  });
-  const { error } = await migrator.migrateToLatest();
-  if (error !== undefined) throw error instanceof Error ? error : new Error('The migration of the history failed', { cause: error });
-}
-
-/** Two processes that create a schema at the same time: one of them gets an error that it exists. */
-function isDuplicate(error: unknown): boolean {
-  return error instanceof HistoryUnavailable && (error.code === '23505' || error.code === '42P06');
 }

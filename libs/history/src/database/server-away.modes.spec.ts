@@ -4,7 +4,8 @@ import type { LogSource } from '../log-source.port.js';
 import { eventually } from '../../../../test/support/eventually.js';
 import { startTestPostgres, type TestPostgres } from '../../../../test/support/postgres.js';
 import { HistoryProjector } from '../write/history-projector.js';
-import { HistoryUnavailable, migrateHistory, openHistoryDatabase, type HistoryDatabase } from './history-database.js';
+import { HistoryUnavailable, openHistoryDatabase, type HistoryDatabase } from './history-database.js';
+import { migrateHistory } from './migrate-history.js';
 
 const CONNECTIONS = 2;
 

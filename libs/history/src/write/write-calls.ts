@@ -1,10 +1,13 @@
 import { sql } from 'kysely';
 import { HistoryUnavailable, type HistoryDatabase } from '../database/history-database.js';
 import { rowOf, withoutTexts } from '../rows/call-row.js';
-import type { Change } from '../rows/fold-events.js';
+import { RECORD_COLUMNS, type Change } from '../rows/fold-events.js';
 
 /** Called for each call whose row the database refuses, with the reason. */
 export type Skipped = (callId: string, error: unknown) => void;
+
+/** By name: the table may have more of them, which a newer release has added. */
+const COLUMNS = sql.join([...RECORD_COLUMNS, 'words'].map((column) => sql.ref(column)));
 
 /** Data exceptions, violated constraints, exceeded limits: a repetition would be refused, too. */
 const REFUSED = /^(22|23|54)/;
@@ -54,7 +57,7 @@ async function attempt(db: HistoryDatabase, rows: readonly object[]): Promise<Hi
  */
 async function insert(db: HistoryDatabase, rows: readonly object[]): Promise<void> {
   await sql`
-    insert into calls select * from json_populate_recordset(null::calls, ${JSON.stringify(rows)}::json)
+    insert into calls (${COLUMNS}) select ${COLUMNS} from json_populate_recordset(null::calls, ${JSON.stringify(rows)}::json)
     on conflict (week, id) do update set
       status = excluded.status, outcome = excluded.outcome, error_result = excluded.error_result, note = excluded.note,
       error_code = excluded.error_code, error_message = excluded.error_message, fingerprint = excluded.fingerprint,

@@ -99,7 +99,7 @@ async function createWeek(db: HistoryDatabase, week: string): Promise<void> {
     db,
   );
   if (rows.length > 0) return;
-  await sql`create table ${sql.id(table)} (like calls including defaults)`.execute(db);
+  await sql`create table ${sql.id(table)} (like calls including defaults including generated)`.execute(db);
   await sql`alter table calls attach partition ${sql.id(table)} for values from (${sql.lit(week)}) to (${sql.lit(nextWeek(week))})`.execute(
     db,
   );

@@ -1,0 +1,52 @@
+import { Migrator, sql, type Migration } from 'kysely';
+import { HistoryUnavailable, SCHEMA, type HistoryDatabase } from './history-database.js';
+import * as calls from './migrations/0001-calls.js';
+
+/**
+ * In the order of their names. A migration only adds, and what it adds may be null or has a default: processes of the release
+ * before go on reading and writing until they are replaced.
+ */
+const MIGRATIONS: Readonly<Record<string, Migration>> = { '0001-calls': calls };
+
+/** A newer release has changed the tables. */
+export class NewerHistory extends Error {
+  override readonly name = 'NewerHistory';
+
+  constructor(unknown: readonly string[]) {
+    super(
+      `The tables of the history database were changed by a newer release: this one does not know ${unknown.join(', ')}. ` +
+        `Start the newer release. To stay with this one, delete the tables (drop schema ${SCHEMA} cascade): they are made again from the log.`,
+    );
+  }
+}
+
+/**
+ * Creates or updates the tables. Safe to run by several processes at once: one does it, under an advisory lock.
+ * @throws NewerHistory for tables that this release may not understand.
+ */
+export async function migrateHistory(db: HistoryDatabase): Promise<void> {
+  await sql`create schema if not exists ${sql.id(SCHEMA)}`.execute(db).catch((error: unknown) => {
+    if (!isDuplicate(error)) throw error;
+  });
+  await refuseNewer(db);
+  const migrator = new Migrator({
+    db,
+    provider: { getMigrations: () => Promise.resolve({ ...MIGRATIONS }) },
+    migrationTableSchema: SCHEMA,
+  });
+  const { error } = await migrator.migrateToLatest();
+  if (error !== undefined) throw error instanceof Error ? error : new Error('The migration of the history failed', { cause: error });
+}
+
+/** Two processes that create a schema at the same time: one of them gets an error that it exists. */
+function isDuplicate(error: unknown): boolean {
+  return error instanceof HistoryUnavailable && (error.code === '23505' || error.code === '42P06');
+}
+
+async function refuseNewer(db: HistoryDatabase): Promise<void> {
+  const { rows: tables } = await sql`select where to_regclass('kysely_migration') is not null`.execute(db);
+  if (tables.length === 0) return;
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db);
+  const unknown = rows.map(({ name }) => name).filter((name) => !(name in MIGRATIONS));
+  if (unknown.length > 0) throw new NewerHistory(unknown);
+}
