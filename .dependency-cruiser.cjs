@@ -5,6 +5,7 @@ const lib = (...names) => `^libs/(${names.join('|')})/src/`;
 const CLIENT_EXPORTS = '^libs/client/src/(adapters/[^/]+|worker/index)\\.ts$';
 const SIBLINGS = [
   'agents',
+  'archive',
   'attempts',
   'event-log',
   'history',

@@ -1,0 +1,31 @@
+/** What the archive holds is not what was written: changed, cut, or not of this format. */
+export class ArchiveCorrupt extends Error {
+  override readonly name = 'ArchiveCorrupt';
+
+  /** @param line counted from 1, where the fault is in one line of the file */
+  constructor(
+    readonly file: string,
+    readonly fault: string,
+    readonly line?: number,
+    options?: ErrorOptions,
+  ) {
+    super(`${line === undefined ? file : `${file}, line ${line}`}: ${fault}`, options);
+  }
+}
+
+/** A name is taken by other content. Sealing continues only in a new generation. */
+export class ArchiveConflict extends Error {
+  override readonly name = 'ArchiveConflict';
+
+  constructor(
+    readonly file: string,
+    fault: string,
+  ) {
+    super(`${file}: ${fault}`);
+  }
+}
+
+/** The address of an archive is wrong, or the store behind it cannot keep one. The message names the fix. */
+export class ArchiveUnusable extends Error {
+  override readonly name = 'ArchiveUnusable';
+}

@@ -1,0 +1,25 @@
+import { createHash } from 'node:crypto';
+
+export const HASH_BYTES = 32;
+
+const LEAF = Buffer.from([0]);
+const NODE = Buffer.from([1]);
+
+export function sha256(...parts: readonly Uint8Array[]): Buffer {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part);
+  return hash.digest();
+}
+
+/** RFC 6962, 2.1: a leaf is hashed with 0x00 before it, a node with 0x01, so that neither can pass for the other. */
+export function leafHash(data: Uint8Array): Buffer {
+  return sha256(LEAF, data);
+}
+
+export function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
+  return sha256(NODE, left, right);
+}
+
+export function emptyRoot(): Buffer {
+  return sha256();
+}

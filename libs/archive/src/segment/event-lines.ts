@@ -1,0 +1,100 @@
+import canonicalize from 'canonicalize';
+import { ArchiveCorrupt } from '../archive-errors.js';
+import type { Manifest } from './manifest.js';
+
+/** One event of the log. */
+export interface SealedEvent {
+  readonly seq: number;
+  /** Milliseconds since 1970, as in the envelope. */
+  readonly time: number;
+  /** The CloudEvents envelope. */
+  readonly json: string;
+}
+
+/** Where an event belongs, which its envelope has to say too. */
+export interface EventPlace {
+  readonly partition: string;
+  readonly epoch: number;
+}
+
+const NEWLINE = 0x0a;
+
+/**
+ * The line of an event: its envelope as RFC 8785 JSON, in UTF-8. What has no such form (a lone surrogate, too many nested
+ * values) stays as it is in the log, so that no tool can keep a partition from being sealed.
+ *
+ * @throws RangeError when the envelope is of another event
+ */
+export function toLine(event: SealedEvent, place: EventPlace): Buffer {
+  const envelope: unknown = JSON.parse(event.json);
+  const fault = placeFault(envelope, event.seq, place) ?? (timeOf(envelope) === event.time ? undefined : `has the time ${event.time}`);
+  if (fault !== undefined) throw new RangeError(`Event ${event.seq} of partition ${place.partition} ${fault}: ${event.json.slice(0, 200)}`);
+  // A line break in JSON is white space: inside of strings it is escaped.
+  return Buffer.from(canonicalText(envelope) ?? event.json.replaceAll('\n', ' '));
+}
+
+/**
+ * The events of a segment's text.
+ *
+ * @throws ArchiveCorrupt for a line that is not the event that the manifest has there
+ */
+export function parseLines(text: Buffer, manifest: Manifest): { events: SealedEvent[]; lines: Buffer[] } {
+  const { name } = manifest.file;
+  const lines = splitLines(text);
+  const unended = lines.pop();
+  if (unended !== undefined && unended.length > 0) throw new ArchiveCorrupt(name, 'has no end of line', lines.length + 1);
+  const events = lines.map((line, index) => parseLine(line, index, manifest));
+  if (events.length !== manifest.count) throw new ArchiveCorrupt(name, `has ${events.length} lines, its manifest says ${manifest.count}`);
+  const { firstTime, lastTime } = manifest;
+  if (events[0]?.time !== firstTime || events.at(-1)?.time !== lastTime)
+    throw new ArchiveCorrupt(name, 'has other times than its manifest says');
+  return { events, lines };
+}
+
+function parseLine(line: Buffer, index: number, manifest: Manifest): SealedEvent {
+  const seq = manifest.fromSeq + index;
+  const json = line.toString();
+  const envelope = parseJson(json);
+  const fault = envelope === undefined ? 'is not JSON' : placeFault(envelope, seq, manifest);
+  if (fault !== undefined) throw new ArchiveCorrupt(manifest.file.name, fault, index + 1);
+  return { seq, time: timeOf(envelope), json };
+}
+
+function placeFault(envelope: unknown, seq: number, { partition, epoch }: EventPlace): string | undefined {
+  const expected = `${epoch}.${Number(partition)}.${seq}`;
+  const id = typeof envelope === 'object' && envelope !== null && 'id' in envelope ? envelope.id : undefined;
+  if (id !== expected) return `is the event ${String(id)}, expected ${expected}`;
+  return Number.isNaN(timeOf(envelope)) ? 'has no time' : undefined;
+}
+
+function timeOf(envelope: unknown): number {
+  if (typeof envelope !== 'object' || envelope === null || !('time' in envelope)) return Number.NaN;
+  return typeof envelope.time === 'string' ? Date.parse(envelope.time) : Number.NaN;
+}
+
+function canonicalText(value: unknown): string | undefined {
+  try {
+    return canonicalize(value);
+  } catch {
+    return undefined;
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function splitLines(text: Buffer): Buffer[] {
+  const lines: Buffer[] = [];
+  let start = 0;
+  for (let end = text.indexOf(NEWLINE); end >= 0; end = text.indexOf(NEWLINE, start)) {
+    lines.push(text.subarray(start, end));
+    start = end + 1;
+  }
+  lines.push(text.subarray(start));
+  return lines;
+}

@@ -1,0 +1,136 @@
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { ArchiveCorrupt } from '../archive-errors.js';
+import { CompactTree } from '../merkle/compact-tree.js';
+import { sha256 } from '../merkle/hashes.js';
+import { parseLines, toLine, type SealedEvent } from './event-lines.js';
+import { segmentName } from './names.js';
+import { FIRST_CHAIN, foldLines } from './segment-hashes.js';
+import type { Manifest } from './manifest.js';
+
+/** A segment is closed at the first of these. */
+export const SEGMENT_LIMITS = { events: 4_096, bytes: 32 * 1_048_576 } as const;
+
+/** One transition may take the last events of a segment above its limit of bytes. */
+const MAX_TEXT_BYTES = 2 * SEGMENT_LIMITS.bytes;
+
+export interface SealedSegment {
+  readonly manifest: Manifest;
+  readonly manifestName: string;
+  readonly file: Buffer;
+  readonly fileName: string;
+}
+
+export interface SegmentInput {
+  /** Digits alone, such as `07`. */
+  readonly partition: string;
+  readonly generation: number;
+  readonly epoch: number;
+  /** The segment before this one; undefined for the first of a partition. For the first of a later generation: the last of the one before. */
+  readonly previous: Manifest | undefined;
+  /** At least one, at most `SEGMENT_LIMITS`, in order and without a hole. */
+  readonly events: readonly SealedEvent[];
+}
+
+/**
+ * Makes a segment: the file with one event a line (RFC 8785 JSON, gzip) and its manifest. The same input gives the same
+ * bytes.
+ *
+ * @throws RangeError for events that do not follow each other or `previous`, that are of another place, or too many
+ */
+export function sealSegment(input: SegmentInput): SealedSegment {
+  checkOrder(input);
+  const { partition, generation, epoch, previous, events } = input;
+  const lines = events.map((event) => toLine(event, input));
+  const [first, last] = [events[0] ?? NONE, events.at(-1) ?? NONE];
+  const name = { partition, generation, toSeq: last.seq };
+  const file = gzipSync(joinLines(lines));
+  const prevChain = previous?.chain ?? FIRST_CHAIN;
+  const before = previous?.generation === generation ? previous.tree : { firstSeq: first.seq, size: 0, edge: [] };
+  const tree = CompactTree.of(before.size, before.edge.map(fromHex));
+  const manifest: Manifest = {
+    version: 1,
+    partition,
+    generation,
+    epoch,
+    fromSeq: first.seq,
+    toSeq: last.seq,
+    count: events.length,
+    firstTime: first.time,
+    lastTime: last.time,
+    prevChain,
+    ...foldLines(lines, prevChain, tree),
+    file: { name: segmentName(name, 'file'), bytes: file.length, sha256: toHex(sha256(file)) },
+    tree: { firstSeq: before.firstSeq, size: tree.size, root: toHex(tree.root()), edge: tree.rightEdge().map(toHex) },
+  };
+  return { manifest, manifestName: segmentName(name, 'manifest'), file, fileName: manifest.file.name };
+}
+
+/**
+ * The events of a segment, after everything that the manifest says of them was verified.
+ *
+ * @throws ArchiveCorrupt with the file, the line where the fault is in one, and what is wrong
+ */
+export function readSegment(file: Buffer, manifest: Manifest): SealedEvent[] {
+  return readLines(file, manifest).events;
+}
+
+/** The same, with the lines as they are hashed. */
+export function readLines(file: Buffer, manifest: Manifest): { events: SealedEvent[]; lines: Buffer[] } {
+  const { name, bytes, sha256: expected } = manifest.file;
+  if (file.length !== bytes) throw new ArchiveCorrupt(name, `has ${file.length} bytes, its manifest says ${bytes}`);
+  const digest = toHex(sha256(file));
+  if (digest !== expected) throw new ArchiveCorrupt(name, `has the SHA-256 ${digest}, its manifest says ${expected}`);
+  return verifyText(decompress(name, file), manifest);
+}
+
+/** The text of a segment against its manifest; says nothing of the compressed file. @throws ArchiveCorrupt */
+export function verifyText(text: Buffer, manifest: Manifest): { events: SealedEvent[]; lines: Buffer[] } {
+  const parsed = parseLines(text, manifest);
+  const found = foldLines(parsed.lines, manifest.prevChain);
+  for (const field of ['merkleRoot', 'chain'] as const) {
+    if (found[field] !== manifest[field])
+      throw new ArchiveCorrupt(manifest.file.name, `its lines give the ${field} ${found[field]}, its manifest says ${manifest[field]}`);
+  }
+  return parsed;
+}
+
+/** @throws ArchiveCorrupt when it is not gzip, or larger than any segment */
+export function decompress(name: string, file: Buffer): Buffer {
+  try {
+    return gunzipSync(file, { maxOutputLength: MAX_TEXT_BYTES });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ArchiveCorrupt(name, `cannot be decompressed: ${reason}`, undefined, { cause: error });
+  }
+}
+
+const NONE: SealedEvent = { seq: 0, time: 0, json: '' };
+const NEWLINE = Buffer.from('\n');
+
+function checkOrder({ generation, epoch, previous, events }: SegmentInput): void {
+  const first = events[0]?.seq;
+  if (first === undefined || events.length > SEGMENT_LIMITS.events)
+    throw new RangeError(`A segment has 1 to ${SEGMENT_LIMITS.events} events, got ${events.length}.`);
+  const hole = events.findIndex(({ seq }, index) => seq !== first + index);
+  if (hole >= 0) throw new RangeError(`Expected event ${first + hole}, got ${events[hole]?.seq}.`);
+  if (previous === undefined) return;
+  const next = previous.toSeq + 1;
+  if (previous.generation === generation ? first !== next : first > next || previous.generation > generation)
+    throw new RangeError(`Expected event ${next} of generation ${previous.generation}, got event ${first} of generation ${generation}.`);
+  if (epoch < previous.epoch) throw new RangeError(`Expected epoch ${previous.epoch} or a later one, got ${epoch}.`);
+}
+
+/** @throws RangeError above the limit */
+function joinLines(lines: readonly Buffer[]): Buffer {
+  const text = Buffer.concat(lines.flatMap((line) => [line, NEWLINE]));
+  if (text.length <= MAX_TEXT_BYTES) return text;
+  throw new RangeError(`A segment has at most ${MAX_TEXT_BYTES} bytes of events, got ${text.length}. Seal fewer events.`);
+}
+
+function toHex(bytes: Buffer): string {
+  return bytes.toString('hex');
+}
+
+function fromHex(text: string): Buffer {
+  return Buffer.from(text, 'hex');
+}

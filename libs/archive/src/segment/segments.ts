@@ -1,0 +1,88 @@
+import { ArchiveConflict, ArchiveCorrupt } from '../archive-errors.js';
+import { sha256 } from '../merkle/hashes.js';
+import { decompress, readLines, readSegment, verifyText, type SealedSegment } from './segment.js';
+import { manifestBytes, parseManifest, type Manifest } from './manifest.js';
+import { generationsOf, lastSegmentName, nextSegmentName } from './segment-listing.js';
+import type { SealedEvent } from './event-lines.js';
+import type { ArchiveStore } from '../store/archive-store.port.js';
+
+/**
+ * Writes file then manifest, reads both back and verifies them. Returns the manifest as it is stored, only when both are
+ * right. Repeating it after a crash does no harm.
+ *
+ * A file of the same events that another compressor made is kept, and the manifest describes that file.
+ *
+ * @throws ArchiveConflict when the names hold other events
+ * @throws ArchiveCorrupt when the store does not give back what was written
+ */
+export async function storeSegment(store: ArchiveStore, sealed: SealedSegment): Promise<Manifest> {
+  await store.put(sealed.fileName, sealed.file);
+  const file = await read(store, sealed.fileName);
+  const manifest = file.equals(sealed.file) ? sealed.manifest : adopt(file, sealed);
+  await store.put(sealed.manifestName, manifestBytes(manifest));
+  const stored = await read(store, sealed.manifestName);
+  if (!stored.equals(manifestBytes(manifest)))
+    throw new ArchiveConflict(sealed.manifestName, 'describes other events than those to be sealed, or was not stored as written');
+  readSegment(file, manifest);
+  return manifest;
+}
+
+/**
+ * The segment that holds `seq`, or the first after it; undefined when there is none. Of several generations the newest
+ * that has the number. Two list requests at the same time while there is one generation.
+ */
+export async function findSegment(store: ArchiveStore, partition: string, seq: number): Promise<Manifest | undefined> {
+  const [generations, first] = await Promise.all([generationsOf(store, partition), findIn(store, partition, 1, seq)]);
+  const found: Manifest[] = [];
+  for (const generation of generations.toReversed()) {
+    const manifest = generation === 1 ? first : await findIn(store, partition, generation, seq);
+    if (manifest === undefined) continue;
+    if (manifest.fromSeq <= seq) return manifest;
+    found.push(manifest);
+  }
+  return found.toSorted((a, b) => a.fromSeq - b.fromSeq || b.generation - a.generation)[0];
+}
+
+/** The segment that the next one follows: the last of the newest generation. */
+export async function lastSegment(store: ArchiveStore, partition: string): Promise<Manifest | undefined> {
+  for (const generation of (await generationsOf(store, partition)).toReversed()) {
+    const name = await lastSegmentName(store, partition, generation);
+    if (name !== undefined) return readManifest(store, name);
+  }
+  return undefined;
+}
+
+/** The verified events of a segment. @throws ArchiveCorrupt, also when its file is missing */
+export async function loadSegment(store: ArchiveStore, manifest: Manifest): Promise<{ events: SealedEvent[]; lines: Buffer[] }> {
+  return readLines(await read(store, manifest.file.name), manifest);
+}
+
+export async function readManifest(store: ArchiveStore, name: string): Promise<Manifest> {
+  return parseManifest(name, await read(store, name));
+}
+
+async function findIn(store: ArchiveStore, partition: string, generation: number, seq: number): Promise<Manifest | undefined> {
+  const name = await nextSegmentName(store, partition, generation, seq);
+  return name === undefined ? undefined : readManifest(store, name);
+}
+
+/** A manifest for a file that exists already. */
+function adopt(file: Buffer, sealed: SealedSegment): Manifest {
+  const { fileName: name } = sealed;
+  const manifest: Manifest = { ...sealed.manifest, file: { name, bytes: file.length, sha256: sha256(file).toString('hex') } };
+  try {
+    verifyText(decompress(name, file), manifest);
+  } catch (error) {
+    throw new ArchiveConflict(
+      name,
+      `holds other events than those to be sealed (${error instanceof Error ? error.message : String(error)})`,
+    );
+  }
+  return manifest;
+}
+
+async function read(store: ArchiveStore, name: string): Promise<Buffer> {
+  const bytes = await store.get(name);
+  if (bytes === undefined) throw new ArchiveCorrupt(name, 'is missing');
+  return bytes;
+}

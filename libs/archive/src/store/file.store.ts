@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto';
+import { constants, type Dirent } from 'node:fs';
+import { link, mkdir, open, readdir, rm, stat, unlink } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { ArchiveCorrupt, ArchiveUnusable } from '../archive-errors.js';
+import { checkName, MAX_LISTED, MAX_VALUE_BYTES, type ArchiveStore } from './archive-store.port.js';
+
+/** Files that are being written. Not listed, since names of values have no leading dot. */
+const TEMPORARY = '.tmp';
+const ABANDONED_AFTER_MS = 3_600_000;
+
+/**
+ * An archive in a folder. A value is written to a temporary file, flushed, and linked to its name, which fails when the
+ * name exists. Killed at any point, it leaves the whole value, or nothing but a temporary file.
+ */
+export class FileStore implements ArchiveStore {
+  readonly label: string;
+  private prepared: Promise<void> | undefined;
+
+  constructor(private readonly folder: string) {
+    this.label = `file:${folder}`;
+  }
+
+  async put(name: string, bytes: Uint8Array): Promise<'created' | 'exists'> {
+    checkName(name);
+    await (this.prepared ??= this.prepare());
+    const path = join(this.folder, name);
+    const temporary = join(this.folder, TEMPORARY, randomUUID());
+    try {
+      await writeFlushed(temporary, bytes);
+      await makeFolder(dirname(path));
+      return await linkOnce(temporary, path);
+    } finally {
+      await rm(temporary, { force: true });
+    }
+  }
+
+  async get(name: string): Promise<Buffer | undefined> {
+    checkName(name);
+    const file = await open(join(this.folder, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(absent);
+    if (file === undefined) return undefined;
+    try {
+      const { size, isFile } = await file.stat().then((found) => ({ size: found.size, isFile: found.isFile() }));
+      if (!isFile) throw new ArchiveCorrupt(name, 'is not a regular file');
+      if (size > MAX_VALUE_BYTES) throw new ArchiveCorrupt(name, `has ${size} bytes, at most ${MAX_VALUE_BYTES} were expected`);
+      return await file.readFile();
+    } finally {
+      await file.close();
+    }
+  }
+
+  async list(prefix: string, { after = '', limit = MAX_LISTED }: { after?: string; limit?: number } = {}): Promise<string[]> {
+    const names: string[] = [];
+    const top = prefix.slice(0, prefix.lastIndexOf('/') + 1);
+    for await (const name of this.walk(top, prefix, after)) {
+      if (names.length >= limit) break;
+      names.push(name);
+    }
+    return names;
+  }
+
+  async delete(name: string): Promise<void> {
+    checkName(name);
+    await rm(join(this.folder, name), { force: true });
+  }
+
+  /** Names of files below `top` (empty, or ending in a slash) in ascending order of the whole name. */
+  private async *walk(top: string, prefix: string, after: string): AsyncGenerator<string> {
+    const entries = (await readdir(join(this.folder, top), { withFileTypes: true }).catch(absent)) ?? [];
+    const names = entries.filter(listed).map((entry) => `${top}${entry.name}${entry.isDirectory() ? '/' : ''}`);
+    for (const name of names.toSorted(ascending)) {
+      if (!name.startsWith(prefix) && !prefix.startsWith(name)) continue;
+      if (!name.endsWith('/')) {
+        if (name > after && name.startsWith(prefix)) yield name;
+      } else if (name > after || after.startsWith(name)) yield* this.walk(name, prefix, after);
+    }
+  }
+
+  /** Makes the folder and removes what a killed process left. */
+  private async prepare(): Promise<void> {
+    const temporary = join(this.folder, TEMPORARY);
+    await makeFolder(temporary);
+    const before = Date.now() - ABANDONED_AFTER_MS;
+    for (const name of await readdir(temporary)) {
+      const found = await stat(join(temporary, name)).catch(absent);
+      if (found !== undefined && found.mtimeMs < before) await rm(join(temporary, name), { force: true });
+    }
+  }
+}
+
+function listed(entry: Dirent): boolean {
+  return !entry.name.startsWith('.');
+}
+
+function ascending(a: string, b: string): number {
+  return a < b ? -1 : 1;
+}
+
+async function writeFlushed(path: string, bytes: Uint8Array): Promise<void> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    await file.writeFile(bytes);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** The folder is flushed also when the name exists: the process that made it may have been killed before that. */
+async function linkOnce(temporary: string, path: string): Promise<'created' | 'exists'> {
+  const result = await link(temporary, path).then(
+    () => 'created' as const,
+    (error: unknown) => {
+      if (codeOf(error) === 'EEXIST') return 'exists' as const;
+      if (['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'EXDEV', 'ENOSYS'].includes(codeOf(error)))
+        throw new ArchiveUnusable(
+          `${dirname(path)} is on a file system without hard links, so files cannot be created safely. Use another folder.`,
+        );
+      throw error;
+    },
+  );
+  await unlink(temporary);
+  await flushFolder(dirname(path));
+  return result;
+}
+
+/** Makes a folder and those above it, and flushes each that got a new entry. */
+async function makeFolder(path: string): Promise<void> {
+  const first = await mkdir(path, { recursive: true, mode: 0o700 });
+  if (first === undefined) return;
+  const above = dirname(first);
+  const made = relative(above, path).split('/').slice(0, -1);
+  for (let folder = above, next = 0; ; folder = join(folder, made[next++] ?? '')) {
+    await flushFolder(folder);
+    if (next >= made.length) return;
+  }
+}
+
+async function flushFolder(path: string): Promise<void> {
+  const folder = await open(path, constants.O_RDONLY);
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+function absent(error: unknown): undefined {
+  if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined;
+  throw error;
+}
+
+function codeOf(error: unknown): string {
+  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
+}
