@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   CLOSE_CODES,
+  type Call,
   type Scope,
   type ToolDescriptor,
   type WorkerCall,
@@ -242,6 +243,50 @@ describe('workers in other languages', () => {
     } finally {
       if (!isStopped) await first.close();
     }
+  });
+
+  it('suspends a call until its child ends, without a slot, and goes on with its state', async () => {
+    const worker = await ready(ADD, 1);
+    const { id } = (await agent.submit('add', { a: 1, b: 2 })).body;
+    const call = await worker.next('call');
+    const child = (await agent.request<Call>('POST', '/v1/calls', { tool: 'add', arguments: { a: 3, b: 4 }, parentCallId: id })).body.id;
+    const state = { made: [child], step: 2 };
+    const { callId, fence } = call;
+    worker.send({ op: 'suspend', callId, fence, until: 'children', resumeInMs: 600_000, state });
+    expect(await worker.next('done')).toMatchObject({ callId });
+    worker.credit(1);
+    const ofChild = await worker.next('call');
+    expect(ofChild.callId).toBe(child);
+    worker.send({ op: 'suspend', callId, fence, until: 'children' });
+    expect(await worker.next('done')).toMatchObject({ callId });
+    worker.credit(1);
+    worker.finish(ofChild, '7');
+    const again = await worker.next('call');
+    expect(again).toMatchObject({ callId, attempt: 2, resumed: { reason: 'woken', state } });
+    worker.send({ op: 'suspend', callId, fence, until: 'children' });
+    expect(await worker.next('stale')).toMatchObject({ callId, fence });
+    worker.finish(again, 'both');
+    expect((await agent.ended(id)).result?.content).toMatchObject([{ text: expect.stringContaining('both') }]);
+  });
+
+  it('suspends a call until input, and passes the value that was given on to whatever worker is there', async () => {
+    const worker = await ready(ADD, 1);
+    const { id } = (await agent.submit('add', { a: 1, b: 2 })).body;
+    const { callId, fence } = await worker.next('call');
+    const question = { prompt: 'Which number?', inputSchema: { type: 'integer' } };
+    worker.send({ op: 'suspend', callId, fence, until: 'input', ...question, state: [1] });
+    await worker.next('done');
+    worker.close();
+    const shown = await agent.get<Call>(`/v1/calls/${id}`);
+    expect(shown.body).toMatchObject({ status: 'waiting_input', waiting: { input: question } });
+    expect((await agent.request('POST', `/v1/calls/${id}/input`, { value: 'no number' })).status).toBe(422);
+    expect((await agent.request('POST', `/v1/calls/${id}/input`, { value: 42 })).status).toBe(200);
+    const again = await ScriptedWorker.ready(gateway.url, WORK_KEY, `w${count}`, [ADD], 1);
+    open.push(again);
+    const resumed = await again.next('call');
+    expect(resumed).toMatchObject({ callId, attempt: 2, resumed: { reason: 'input', state: [1], input: 42 } });
+    again.finish(resumed, 'thanks');
+    expect((await agent.ended(id)).outcome).toBe('completed');
   });
 
   it('keeps a call running, to be cancelled or recovered, while its worker is away', async () => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { suspendFor, workerTool, WorkerToolError, type ToolyardWorker } from '#client/worker';
+import { suspend, workerTool, WorkerToolError, type ToolyardWorker } from '#client/worker';
 
 const integer = z.number().int();
 let runs = 0;
@@ -64,7 +64,16 @@ function stateTools(workerOf: () => ToolyardWorker) {
       name: 'check_suspend',
       description: 'Suspends its first attempt.',
       input: z.strictObject({ ms: integer }),
-      run: ({ ms }, { attempt }) => (attempt === 1 ? suspendFor(ms) : 'resumed'),
+      run: ({ ms }, { attempt }) => (attempt === 1 ? suspend({ resumeInMs: ms }) : 'resumed'),
+    }),
+    workerTool({
+      name: 'check_wait',
+      description: 'Suspends its first attempt until something, with a state.',
+      input: z.strictObject({ until: z.enum(['input', 'children']), state: z.json() }),
+      run: ({ until, state }, { attempt, resumed }) => {
+        if (attempt > 1) return JSON.stringify(resumed);
+        return suspend({ until, state, ...(until === 'input' ? { prompt: 'Which value?', inputSchema: { type: 'string' } } : {}) });
+      },
     }),
     workerTool({
       name: 'check_count',

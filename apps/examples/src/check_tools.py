@@ -1,7 +1,7 @@
 """The tools that `toolyard worker-check` calls, in Python: `toolyard worker-check -- python3 check_tools.py`."""
 import json
 import time
-from toolyard_worker import Suspend, main, tool
+from toolyard_worker import main, suspend, tool
 
 INTEGER, runs = {"type": "integer"}, [0]
 
@@ -37,7 +37,13 @@ def check_big(call, bytes):
 
 @tool("Suspends its first attempt.", {"ms": INTEGER}, ["ms"])
 def check_suspend(call, ms):
-    return Suspend(ms) if call.attempt == 1 else "resumed"
+    return suspend(ms) if call.attempt == 1 else "resumed"
+
+
+@tool("Suspends its first attempt until something, with a state.", {"until": {"type": "string"}, "state": {}}, ["until", "state"])
+def check_wait(call, until, state):
+    question = {"prompt": "Which value?", "inputSchema": {"type": "string"}} if until == "input" else {}
+    return suspend(until=until, state=state, **question) if call.attempt == 1 else json.dumps(call.resumed)
 
 
 @tool("How often this tool ran in this process.", {})

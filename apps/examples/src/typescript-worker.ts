@@ -1,10 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
-import { ToolyardWorker, WorkerRefused, workerTool } from '#client/worker';
+import { ToolyardClient } from '#client';
+import { suspend, ToolyardWorker, WorkerRefused, workerTool } from '#client/worker';
 import { checkTools } from './check-tools.js';
 
 const { env } = process;
+const apiKey = env['TOOLYARD_API_KEY'];
+const baseUrl = env['TOOLYARD_URL'] ?? 'http://127.0.0.1:7411';
+if (!apiKey) {
+  console.error('Expected TOOLYARD_API_KEY: a key with the scope `work`.');
+  process.exit(1);
+}
+const client = new ToolyardClient({ baseUrl, apiKey, WebSocket: false });
 
 const wordCount = workerTool({
   name: 'word_count',
@@ -32,15 +40,35 @@ const slowCount = workerTool({
   },
 });
 
-if (!env['TOOLYARD_API_KEY']) {
-  console.error('Expected TOOLYARD_API_KEY: a key with the scope `work`.');
-  process.exit(1);
-}
+const wordCounts = workerTool({
+  name: 'word_counts',
+  description: 'Counts the words of several texts, each in a call of its own.',
+  input: z.strictObject({ texts: z.array(z.string()).max(20) }),
+  run: async ({ texts }, { callId }) => {
+    // The key makes it the same call when this runs again.
+    const submit = (text: string, number: number) =>
+      client.calls.submit({ tool: 'word_count', arguments: { text }, parentCallId: callId }, { idempotencyKey: `${callId}/${number}` });
+    const calls = await Promise.all(texts.map(submit));
+    if (calls.some(({ status }) => status !== 'ended')) return suspend({ until: 'children' });
+    return JSON.stringify(calls.map(({ result }) => result?.structuredContent));
+  },
+});
+
+const greet = workerTool({
+  name: 'greet',
+  description: 'Asks a person for a name, and greets.',
+  input: z.strictObject({}),
+  run: (_none, { resumed }) => {
+    if (resumed?.reason === 'input') return `Hello ${String(resumed.input)}!`;
+    return suspend({ until: 'input', prompt: 'Who is to be greeted?', inputSchema: { type: 'string', maxLength: 100 } });
+  },
+});
+
 const worker: ToolyardWorker = new ToolyardWorker({
-  baseUrl: env['TOOLYARD_URL'] ?? 'http://127.0.0.1:7411',
-  apiKey: env['TOOLYARD_API_KEY'],
+  baseUrl,
+  apiKey,
   name: env['TOOLYARD_WORKER'] ?? 'typescript',
-  tools: env['TOOLYARD_CHECK'] ? checkTools(() => worker) : [wordCount, slowCount],
+  tools: env['TOOLYARD_CHECK'] ? checkTools(() => worker) : [wordCount, slowCount, wordCounts, greet],
   slots: Number(env['TOOLYARD_SLOTS'] ?? 4),
   labels: { pid: String(process.pid) },
   onMessage: (text) => console.error(text),

@@ -1,9 +1,10 @@
 // Programs that offer tools to Toolyard: `toolyard-worker/1`, without Redis.
 export { ToolyardWorker, type ToolyardWorkerOptions } from './toolyard-worker.js';
 export {
-  suspendFor,
+  suspend,
   workerTool,
   WorkerToolError,
+  type SuspendOptions,
   type WorkerToolContext,
   type WorkerToolOptions,
   type WorkerToolOutput,

@@ -1,5 +1,5 @@
 import { WORKER_LIMITS, type WorkerCall, type WorkerFrame, type WorkerFrameOf } from '#contracts';
-import { WorkerToolError, type RunnableTool, type WorkerToolContext, type WorkerToolOutput } from './worker-tool.js';
+import { Suspended, WorkerToolError, type RunnableTool, type WorkerToolContext, type WorkerToolOutput } from './worker-tool.js';
 
 type End = Pick<WorkerFrameOf<'finish'>, 'outcome' | 'content' | 'isError' | 'structuredContent' | 'error'>;
 
@@ -78,32 +78,26 @@ export class RunningCall {
   }
 
   private end(output: WorkerToolOutput): void {
-    if (typeof output === 'object' && 'resumeInMs' in output) {
-      this.last = { op: 'suspend', ...this.key, resumeInMs: Math.max(0, Math.round(output.resumeInMs)) };
-      this.say(this.last);
-    } else this.finish(endOf(output));
+    if (!(output instanceof Suspended)) return this.finish(endOf(output));
+    const { resumeInMs, ...options } = output.options;
+    const wait = resumeInMs === undefined ? {} : { resumeInMs: Math.max(0, Math.round(resumeInMs)) };
+    this.last = orTooLarge({ op: 'suspend', ...this.key, ...wait, ...options }, ++this.wseq);
+    this.say(this.last);
   }
 
   private finish(end: End): void {
     this.wseq += 1;
-    const frame: WorkerFrame = { op: 'finish', ...this.key, wseq: this.wseq, ...end };
-    const bytes = new TextEncoder().encode(JSON.stringify(frame)).length;
-    if (bytes <= WORKER_LIMITS.frameBytes - FRAME_OVERHEAD) this.last = frame;
-    else {
-      const error = new WorkerToolError(`The result has ${bytes} bytes; expected at most ${WORKER_LIMITS.frameBytes}.`, {
-        code: 'too_large',
-      });
-      this.last = { op: 'finish', ...this.key, wseq: this.wseq, ...failureOf(error) };
-    }
+    this.last = orTooLarge({ op: 'finish', ...this.key, wseq: this.wseq, ...end }, this.wseq);
     this.say(this.last);
   }
 
   private context(): WorkerToolContext {
-    const { callId, fence, attempt, session, traceparent, deadlineMs } = this.frame;
+    const { callId, fence, attempt, resumed, session, traceparent, deadlineMs } = this.frame;
     return {
       callId,
       fence,
       attempt,
+      ...(resumed === undefined ? {} : { resumed }),
       ...(session === undefined ? {} : { sessionId: session }),
       ...(traceparent === undefined ? {} : { traceparent }),
       signal: this.aborter.signal,
@@ -122,7 +116,16 @@ export class RunningCall {
   }
 }
 
-function endOf(output: Exclude<WorkerToolOutput, { resumeInMs: number }>): End {
+/** The frame, or a failure that says that it is too large for one. */
+function orTooLarge(frame: WorkerFrameOf<'finish' | 'suspend'>, wseq: number): WorkerFrame {
+  const bytes = new TextEncoder().encode(JSON.stringify(frame)).length;
+  if (bytes <= WORKER_LIMITS.frameBytes - FRAME_OVERHEAD) return frame;
+  const what = frame.op === 'finish' ? 'result' : 'state';
+  const error = new WorkerToolError(`The ${what} has ${bytes} bytes; expected at most ${WORKER_LIMITS.frameBytes}.`, { code: 'too_large' });
+  return { op: 'finish', callId: frame.callId, fence: frame.fence, wseq, ...failureOf(error) };
+}
+
+function endOf(output: Exclude<WorkerToolOutput, Suspended>): End {
   if (typeof output === 'string') return { outcome: 'completed', content: [{ type: 'text', text: output }] };
   if (!('content' in output)) return { outcome: 'completed', content: [...output] };
   const { content, isError, structuredContent } = output;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { WorkerTool, type Content, type ProgressData, type WorkerCall } from '#contracts';
+import { WorkerTool, type Content, type JsonSchema, type JsonValue, type ProgressData, type WorkerCall } from '#contracts';
 
 /** What a running tool knows about its call besides the arguments. */
 export interface WorkerToolContext {
@@ -8,6 +8,8 @@ export interface WorkerToolContext {
   readonly attempt: number;
   /** Rises with every attempt. Pass it to services that can refuse writes of older attempts. */
   readonly fence: number;
+  /** The last suspension of the call: why it goes on, its state, the value that was asked for. Absent without one. */
+  readonly resumed?: WorkerCall['resumed'];
   readonly sessionId?: string;
   /** W3C Trace Context of the attempt. */
   readonly traceparent?: string;
@@ -20,13 +22,35 @@ export interface WorkerToolContext {
   readonly onProgress: (progress: ProgressData) => void;
 }
 
-/** Ends the attempt without ending the call: the tool runs again with the same arguments after `ms` milliseconds. */
-export interface Suspended {
-  readonly resumeInMs: number;
+/** At least one of `resumeInMs` and `until`. */
+export interface SuspendOptions {
+  /** The tool runs again after so many milliseconds in any case. */
+  readonly resumeInMs?: number;
+  /** `input`: a person or a program gives a value. `children`: a call that this one made (`parentCallId`) ends. */
+  readonly until?: 'input' | 'children';
+  /** What is asked for, for people. Only with `until: 'input'`. */
+  readonly prompt?: string;
+  /** JSON Schema of the value, at most 4,096 bytes. Only with `until: 'input'`. */
+  readonly inputSchema?: JsonSchema;
+  /** What the next attempt gets as `context.resumed.state`, at most 1 MB as JSON. */
+  readonly state?: JsonValue;
 }
 
-export function suspendFor(ms: number): Suspended {
-  return { resumeInMs: ms };
+/** Made by `suspend`. */
+export class Suspended {
+  constructor(readonly options: SuspendOptions) {}
+}
+
+/**
+ * Ends the attempt without ending the call, which waits without a slot. Then the tool runs again with the same arguments, in
+ * any worker of the source, and `context.resumed` says why.
+ *
+ * @example
+ * if (resumed?.reason !== 'input') return suspend({ until: 'input', prompt: 'Which branch?', inputSchema: { type: 'string' } });
+ * return `on ${String(resumed.input)}`;
+ */
+export function suspend(options: SuspendOptions): Suspended {
+  return new Suspended(options);
 }
 
 /** What a tool returns. A string is one text item. */

@@ -137,7 +137,12 @@ export const WorkerFrame = z
         op: z.literal('suspend'),
         ...ofCall,
         resumeInMs: z.number().int().min(0).max(86_400_000).optional().describe('The call comes again after this time.'),
-        until: z.literal('input').optional().describe('The call comes again with the input of a person or program.'),
+        until: z
+          .enum(['input', 'children'])
+          .optional()
+          .describe(
+            '`input`: the call comes again with the value of a person or program. `children`: it comes again when a call ends that it made (`parentCallId`), in any case after a while.',
+          ),
         prompt: z.string().max(8_192).optional().describe('What is asked for. 2,048 bytes of it are kept.'),
         inputSchema: JsonSchema.optional().describe('JSON Schema of the value, at most 4,096 bytes. Other values are refused.'),
         state: Json.optional().describe('What the next attempt gets back, at most 1 MiB as JSON. Only workers of the tool see it.'),

@@ -156,15 +156,4 @@ export const STOPS: readonly Scenario[] = [
       expectThat(connection.about(about).length === 0, 'Expected no frame about an unknown call.');
     },
   },
-  {
-    title: 'suspends a call, and runs it again when it comes back',
-    run: async (bench) => {
-      const connection = await bench.connection();
-      const call = await bench.call(connection, 'check_suspend', { ms: 1_000 });
-      const { resumeInMs } = await connection.next('suspend', ({ callId }) => callId === call.callId);
-      expectThat(resumeInMs === 1_000, `Expected resumeInMs 1000; got ${resumeInMs}.`);
-      const again = await bench.call(connection, 'check_suspend', { ms: 1_000 }, { callId: call.callId, fence: 2, attempt: 2 });
-      expectThat(textOf(await bench.finished(connection, again)) === 'resumed', 'Expected the text resumed.');
-    },
-  },
 ];

@@ -8,6 +8,7 @@ export const CHECK_TOOLS = [
   'check_fail',
   'check_big',
   'check_suspend',
+  'check_wait',
   'check_count',
   'check_tools',
 ] as const;
@@ -114,7 +115,8 @@ export const VALUES: readonly Scenario[] = [
   },
 ];
 
-function sorted(value: unknown): unknown {
+/** With the names of objects in order. */
+export function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
