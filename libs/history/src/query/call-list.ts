@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { ProblemError, type CallCount, type CallFilter, type CallPage, type ListCallsQuery } from '#contracts';
 import type { LogSource } from '../log-source.port.js';
 import { summaryOf, type CallRecord } from '../record/call-record.js';
@@ -6,11 +5,10 @@ import { fits } from '../record/fits.js';
 import { hasWords, queryWords } from '../record/words.js';
 import { partitionOfRoot } from '#redis';
 import type { HistoryDatabase } from '../database/history-database.js';
-import { recordOf } from '../rows/call-row.js';
-import { RECORD_COLUMNS } from '../rows/fold-events.js';
 import { partitionNames } from '../rows/partition-names.js';
 import { conditionsOf } from './call-filter.js';
 import { readTail, type Tail } from './log-tail.js';
+import { notIn, newestRows } from './newest-rows.js';
 import { decodePlace, encodePlace, type PagePlace } from './page-cursor.js';
 
 /** Above this a count says that there are at least as many. */
@@ -30,7 +28,7 @@ export class CallList {
     const after = cursor === undefined ? undefined : decodePlace(cursor);
     const everything = Object.keys(filter).length === 0;
     const { tail, answer } = await this.read(tenantId, filter, async (db, known) => ({
-      stored: await rowsOf(db, tenantId, filter, words, known, after, limit + 1),
+      stored: await newestRows(db, { tenantId, filter, words, known, after, limit: limit + 1 }),
       total: everything ? await totalOf(db, tenantId) : undefined,
     }));
     const fresh = [...tail.records.values()].filter(
@@ -102,30 +100,6 @@ function newestFirst(a: PagePlace, b: PagePlace): number {
   return a.id === b.id ? 0 : a.id < b.id ? 1 : -1;
 }
 
-/** Rows that fit and come after a place, newest first. `known`: calls that the log knows better. */
-async function rowsOf(
-  db: HistoryDatabase,
-  tenantId: string,
-  filter: CallFilter,
-  words: readonly string[],
-  known: readonly string[],
-  after: PagePlace | undefined,
-  limit: number,
-): Promise<CallRecord[]> {
-  const rows = await db
-    .selectFrom('calls')
-    .select(RECORD_COLUMNS)
-    .where((calls) => calls.and([...conditionsOf(calls, tenantId, filter, words), notIn(known)]))
-    .$if(after !== undefined, (query) =>
-      query.where(sql<boolean>`(submitted_at, id) < (${new Date(after?.time ?? 0)}::timestamptz, ${after?.id ?? ''})`),
-    )
-    .orderBy('submitted_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(limit)
-    .execute();
-  return rows.map(recordOf);
-}
-
 async function countOf(
   db: HistoryDatabase,
   tenantId: string,
@@ -143,10 +117,6 @@ async function countOf(
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow();
   return count;
-}
-
-function notIn(callIds: readonly string[]) {
-  return callIds.length === 0 ? sql<boolean>`true` : sql<boolean>`id <> all(${callIds}::text[])`;
 }
 
 async function totalOf(db: HistoryDatabase, tenantId: string): Promise<number> {
