@@ -1,10 +1,11 @@
-import type { JsonSchema } from '#contracts';
+import { JsonSchema } from '#contracts';
 import { fieldsOf, isFields, listOf, textOf, type DocumentRefs, type Fields } from './document-refs.js';
 import type { SchemaConverter } from './json-schema.js';
 import type { BodyKind, RequestBody } from './operation.js';
 import { STYLES } from './parameter-style.js';
 
 const BASE64 = 'Base64.';
+const BINARY = { type: 'string', pattern: '^[A-Za-z0-9+/]*={0,2}$' };
 
 /** The body of an operation in the media type that fits a model best; undefined when it has none. */
 export function readBody(
@@ -20,7 +21,7 @@ export function readBody(
   const content = refs.resolve(fieldsOf(raw['content'])[chosen.mediaType]);
   const properties = allProperties(content['schema'], refs);
   const files = chosen.kind === 'multipart' ? Object.keys(properties).filter((name) => isFile(properties[name], refs)) : [];
-  const converted = chosen.kind === 'binary' ? { type: 'string' } : converter.convert(content['schema']);
+  const converted = chosen.kind === 'binary' ? BINARY : withFiles(converter.convert(content['schema']), files);
   const description = textOf(raw['description']);
   const schema: JsonSchema =
     chosen.kind === 'binary'
@@ -62,6 +63,18 @@ function allProperties(schema: unknown, refs: DocumentRefs): Fields {
   const resolved = refs.resolve(schema);
   const parts = listOf(resolved['allOf']).map((part) => refs.resolve(part));
   return Object.fromEntries([...parts, resolved].flatMap((part) => Object.entries(fieldsOf(part['properties']))));
+}
+
+/** Says how files are given, as far as the schema shows its properties. */
+function withFiles(schema: JsonSchema, files: readonly string[]): JsonSchema {
+  const properties = fieldsOf(schema['properties']);
+  const shown = files.filter((name) => isFields(properties[name])).map((name) => [name, fileSchema(fieldsOf(properties[name]))]);
+  return shown.length === 0 ? schema : JsonSchema.parse({ ...schema, properties: { ...properties, ...Object.fromEntries(shown) } });
+}
+
+function fileSchema({ items, format: _format, ...rest }: Fields): Fields {
+  if (isFields(items)) return { ...rest, items: fileSchema(items) };
+  return { ...rest, ...BINARY, description: [textOf(rest['description']), BASE64].filter(Boolean).join(' ') };
 }
 
 function isFile(schema: unknown, refs: DocumentRefs): boolean {

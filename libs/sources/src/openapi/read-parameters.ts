@@ -57,8 +57,13 @@ function parameterOf(raw: Fields, place: Place, name: string, argument: string, 
     allowReserved: raw['allowReserved'] === true,
     required: place === 'path' || raw['required'] === true,
     json: media !== undefined,
-    schema: described(schema, textOf(raw['description'])),
+    schema: described(place === 'path' ? notEmpty(schema) : schema, textOf(raw['description'])),
   };
+}
+
+/** A path without the text of a parameter is another operation. */
+function notEmpty(schema: JsonSchema): JsonSchema {
+  return schema['type'] === 'string' && schema['minLength'] === undefined ? { ...schema, minLength: 1 } : schema;
 }
 
 const described = (schema: JsonSchema, description: string | undefined): JsonSchema =>

@@ -1,0 +1,153 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { JSONSchemaFaker } from 'json-schema-faker';
+import { SourceSettings, type SourcePage, type ToolDescriptor } from '#contracts';
+import { startWorker, type RunningWorker } from '../../apps/worker/src/main.js';
+import { readWorkerConfig } from '../../apps/worker/src/platform/worker.config.js';
+import { eventually } from '../support/eventually.js';
+import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { packedFile } from '../support/packed-file.js';
+import { startRedisServer, type RedisServer } from '../support/redis-server.mjs';
+import { startValidatingMock, type ValidatingMock } from '../support/validating-mock.js';
+
+const PACKAGE = '@octokit/openapi@23.0.2';
+const SEED = 20_261_123;
+const COUNT = 200;
+
+describe("operations of GitHub's document, called through gateway and worker", () => {
+  const folder = mkdtempSync(join(tmpdir(), 'toolyard-github-'));
+  let redis: RedisServer;
+  let gateway: TestGateway;
+  let worker: RunningWorker;
+  let mock: ValidatingMock;
+  let stylesMock: ValidatingMock;
+  let tools: ToolDescriptor[];
+
+  beforeAll(async () => {
+    const path = packedFile(folder, PACKAGE, 'generated/api.github.com.json');
+    const stylesPath = join(folder, 'styles.json');
+    writeFileSync(stylesPath, JSON.stringify(STYLES));
+    [redis, mock, stylesMock] = await Promise.all([startRedisServer(), startValidatingMock(path), startValidatingMock(stylesPath)]);
+    const sources = [
+      { name: 'github', kind: 'openapi', path, url: mock.url, trust: true, maxTools: 5_000 },
+      { name: 'styles', kind: 'openapi', path: stylesPath, url: stylesMock.url, trust: true },
+    ].map((source) => SourceSettings.parse(source));
+    gateway = await startTestGateway('default', { redisUrl: redis.url, sources });
+    const env = { PATH: process.env['PATH'], REDIS_URL: redis.url, WORKER_PORT: 'off', WORKSPACE_ROOT: folder, LOG_LEVEL: 'silent' };
+    worker = await startWorker(readWorkerConfig(env));
+    const listed = async () => (await gateway.agent.get<SourcePage>('/v1/sources')).body.sources;
+    await eventually(async () => (await listed()).every(({ status }) => status === 'ok'), 'the documents to be read', 60_000);
+    tools = (await gateway.agent.get<{ tools: ToolDescriptor[] }>('/v1/tools')).body.tools;
+    JSONSchemaFaker.option({ alwaysFakeOptionals: true, random: randomOf(SEED), maxItems: 3, failOnInvalidFormat: false });
+  }, 300_000);
+  afterAll(async () => {
+    await worker?.close();
+    await gateway?.close();
+    mock?.close();
+    stylesMock?.close();
+    await redis?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const of = (name: string) => tools.filter(({ source }) => source === name);
+
+  /** Calls the tool with arguments that fit its schema. What is wrong with the request, if anything. */
+  const faultOf = async (tool: ToolDescriptor, { requests }: ValidatingMock): Promise<object | undefined> => {
+    const before = requests.length;
+    const args: unknown = JSONSchemaFaker.generate(tool.input as never);
+    const { outcome, error, result } = await gateway.agent.run(tool.name, args);
+    const [request, ...more] = requests.slice(before);
+    const isValid = request?.violations.length === 0 && more.length === 0;
+    return isValid && outcome === 'completed' ? undefined : { tool: tool.name, args, outcome, error, result, request };
+  };
+  const faultsOf = async (chosen: readonly ToolDescriptor[], at: ValidatingMock): Promise<object[]> => {
+    const faults: object[] = [];
+    for (const tool of chosen) faults.push(...[await faultOf(tool, at)].filter((it) => it !== undefined));
+    return faults;
+  };
+
+  it('become tools, all of them', async () => {
+    const { body } = await gateway.agent.get<{ problems: string[] }>('/v1/sources/github');
+    expect({ tools: of('github').length, problems: body.problems }).toEqual({ tools: 1_223, problems: [] });
+  });
+
+  it(`send requests that fit the document: ${COUNT} drawn by seed, and those with the rare bodies`, async () => {
+    const rare = of('github').filter(({ name }) => ['markdown_render-raw', 'repos_upload-release-asset'].includes(name));
+    const drawn = fc.sample(fc.shuffledSubarray(of('github'), { minLength: COUNT, maxLength: COUNT }), { seed: SEED, numRuns: 1 })[0] ?? [];
+    expect([rare.length, drawn.length]).toEqual([2, COUNT]);
+    expect(await faultsOf([...rare, ...drawn], mock)).toEqual([]);
+    expect(new Set(mock.requests.map(({ method }) => method))).toEqual(new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']));
+  }, 600_000);
+
+  it('send requests that fit a document with parameters in every place and most styles, and every kind of body', async () => {
+    expect(of('styles').length).toBe(Object.keys(STYLES.paths).length);
+    for (let round = 0; round < 3; round += 1) expect(await faultsOf(of('styles'), stylesMock)).toEqual([]);
+  }, 600_000);
+});
+
+/** The same numbers for the same seed. */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 4_294_967_296;
+  };
+}
+
+/**
+ * Every place and style of a parameter, and bodies of every kind. Values are such that a wrong style does not fit. Prism
+ * cannot read `spaceDelimited`, and ends at lists, objects, `label` and `matrix` in a path: `parameter-style.spec.ts` has
+ * them.
+ */
+const STYLES = stylesDocument();
+
+function stylesDocument(): { readonly paths: Record<string, object> } & Record<string, unknown> {
+  const items = { type: 'integer', minimum: 1, maximum: 99 };
+  const schemas = {
+    plain: items,
+    list: { type: 'array', items, minItems: 2, maxItems: 4 },
+    object: { type: 'object', properties: { r: items, g: items }, required: ['r', 'g'], additionalProperties: false },
+  };
+  const all = [['plain', 'list', 'object'] as const, [true, false]] as const;
+  // Of the last two, OpenAPI defines one form each.
+  const written = [
+    ['path', 'simple', ['plain'], [true, false]],
+    ['header', 'simple', ...all],
+    ['query', 'form', ...all],
+    ['cookie', 'form', ...all],
+    ['query', 'pipeDelimited', ['list'], [false]],
+    ['query', 'deepObject', ['object'], [true]],
+  ] as const;
+  const responses = { 200: { description: 'Done' } };
+  const paths: Record<string, object> = {};
+  for (const [place, style, forms, explodes] of written)
+    for (const form of forms)
+      for (const explode of explodes) {
+        const operationId = [place, style, form, explode ? 'exploded' : 'joined'].join('_');
+        const schema = schemas[form];
+        const parameter = { name: place === 'header' ? 'x-value' : 'value', in: place, required: true, style, explode, schema };
+        const path = place === 'path' ? `/${operationId}/{value}/end` : `/${operationId}`;
+        paths[path] = { get: { operationId, parameters: [parameter], responses } };
+      }
+  const { properties } = schemas.object;
+  const upload = {
+    type: 'object',
+    properties: { ...properties, file: { type: 'string', format: 'binary' } },
+    required: ['r', 'g', 'file'],
+  };
+  const bodies: Record<string, object> = {
+    'application/json': schemas.object,
+    'application/x-www-form-urlencoded': schemas.object,
+    'multipart/form-data': upload,
+    'text/plain': { type: 'string', minLength: 1 },
+    'application/octet-stream': { type: 'string', format: 'binary' },
+  };
+  for (const [mediaType, schema] of Object.entries(bodies)) {
+    const operationId = `body_${mediaType.replace(/[^a-z]/g, '_')}`;
+    paths[`/${operationId}`] = { post: { operationId, requestBody: { required: true, content: { [mediaType]: { schema } } }, responses } };
+  }
+  return { openapi: '3.0.3', info: { title: 'Styles', version: '1' }, paths };
+}
