@@ -107,7 +107,7 @@ describe('a worker with DURABILITY=replicated and a replica that hangs', () => {
       const found = await blocked();
       return found.length > 0 ? found : undefined;
     }, 'the End to wait for the replica');
-    expect(names).toEqual([expect.stringMatching(/^worker-log/)]);
+    expect(names).toEqual([expect.stringMatching(/^worker-replicas/)]);
     expect((await fetch(`${toolyard.workers[0]?.url}/readyz`)).status).toBe(200);
     expect((await agent.ended(first.id)).outcome).toBe('completed');
     replica.signal('SIGCONT');
@@ -123,5 +123,28 @@ describe('a worker with DURABILITY=replicated and a replica that hangs', () => {
     expect(await types()).toEqual(['call.submitted', 'call.start']);
     replica.signal('SIGCONT');
     expect((await agent.ended(call.id)).outcome).toBe('completed');
+  });
+
+  it.each([
+    ['the Start of a call with the effect `once`', 'shell', { command: 'echo other' }],
+    ['an End', 'echo', { n: 3 }],
+  ])('writes the updates of other calls while %s waits for the replica', async (_what, tool, args) => {
+    const { body: running } = await agent.submit('shell', { command: 'while sleep 0.1; do date; done' });
+    await eventually(async () => (await agent.get(`/v1/calls/${running.id}`)).body.status === 'running', 'the call to run');
+    await eventually(async () => (await blocked()).length === 0, 'the Start to be on the replica');
+
+    replica.signal('SIGSTOP');
+    const { body: waiting } = await agent.submit(tool, args);
+    await eventually(async () => (await blocked()).length > 0, 'a WAIT');
+    const updates = async () => (await agent.events(running.id)).filter(({ type }) => type === 'call.update').length;
+    const before = await updates();
+    // More than one: the first may have been written before the WAIT.
+    await eventually(async () => (await updates()) > before + 2, 'the output of the call that runs');
+    await eventually(async () => (await blocked()).length > 0, 'the WAIT to go on');
+    expect((await agent.get(`/v1/calls/${running.id}`)).body.status).toBe('running');
+
+    replica.signal('SIGCONT');
+    await agent.request('POST', `/v1/calls/${running.id}/cancel`, {});
+    for (const { id } of [running, waiting]) await agent.ended(id);
   });
 });

@@ -23,7 +23,7 @@ import type { RedisConnection } from '#redis';
 import { closeWorker } from './shutdown.js';
 import { WorkerHeartbeat } from './registry/worker-heartbeat.js';
 import { readWorkerConfig, type WorkerConfig } from './platform/worker.config.js';
-import { BUFFERED_REDIS, LOG_REDIS } from './platform/worker.tokens.js';
+import { BUFFERED_REDIS, WAIT_REDIS } from './platform/worker.tokens.js';
 import { WorkerModule } from './worker.module.js';
 
 export interface RunningWorker {
@@ -73,7 +73,7 @@ export async function startWorker(config: WorkerConfig, tools: readonly Type[] =
     return { id: config.id, app, url: await served?.getUrl(), slots: () => app.get(ToolCallProcessor).slots(), close: () => close() };
   } catch (error) {
     // Redis is away: no step of the shutdown is to wait for it.
-    if (error instanceof StartupError) for (const token of [LOG_REDIS, BUFFERED_REDIS]) app.get<RedisConnection>(token).disconnect();
+    if (error instanceof StartupError) for (const token of [WAIT_REDIS, BUFFERED_REDIS]) app.get<RedisConnection>(token).disconnect();
     await close({ drainMs: 0, stopGraceMs: 0 });
     throw error;
   }

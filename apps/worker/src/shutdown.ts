@@ -9,7 +9,7 @@ import { Projector } from '#projection';
 import type { RedisConnection } from '#redis';
 import { WorkerHeartbeat } from './registry/worker-heartbeat.js';
 import { LOGGER, type WorkerLog } from './platform/worker.logger.js';
-import { BUFFERED_REDIS, LOG_REDIS, METRICS, SPANS, type Spans } from './platform/worker.tokens.js';
+import { BUFFERED_REDIS, WAIT_REDIS, METRICS, SPANS, type Spans } from './platform/worker.tokens.js';
 import { WorkerState } from './platform/worker-state.js';
 
 /** Added to the drain times: undelivered jobs are dispatched again in it. */
@@ -41,7 +41,7 @@ export async function closeWorker(app: INestApplicationContext, times: DrainTime
     hooks: app.get(HookRunner),
   };
   const metrics = app.get<Metrics>(METRICS);
-  const connections = [LOG_REDIS, BUFFERED_REDIS].map((token) => app.get<RedisConnection>(token));
+  const connections = [WAIT_REDIS, BUFFERED_REDIS].map((token) => app.get<RedisConnection>(token));
   const drainMs = times.drainMs + times.stopGraceMs;
   const step = shutdownSteps(drainMs, (name, error) => log.error({ err: error, step: name }, 'a step of the shutdown failed'));
 

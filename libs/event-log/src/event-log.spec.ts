@@ -13,6 +13,7 @@ import {
 } from '#event-log';
 import { createRedis, keys, type RedisConnection } from '#redis';
 import { telemetry } from '#observability';
+import { eventually } from '../../../test/support/eventually.js';
 import { checkInvariants } from '../../../test/support/log-invariants.js';
 import { startRedisServer, type RedisServer } from '../../../test/support/redis-server.mjs';
 import { aCall, aSubmission, author, endOf } from '../../../test/support/sample-calls.js';
@@ -200,16 +201,14 @@ describe('the event log over a bad connection', () => {
     expect(await claims[1]).toMatchObject({ code: 'OK' });
   });
 
+  const waits = async () => Number(/cmdstat_wait:calls=(\d+)/.exec(await direct.info('commandstats'))?.[1] ?? 0);
+
   it('answers durable writes only when a replica has them', async () => {
     const options: EventLogOptions = { partitions: 1, durability: 'replicated', replicaTimeoutMs: 20 };
     const log = await EventLog.open(redis, options);
     let answered = false;
     const accepted = log.accept(aCall(log.newCallId('acme'))).finally(() => (answered = true));
-    const runs = new Promise<void>((resolve) => {
-      let times = 0;
-      const stop = telemetry.scriptRun.on(() => ++times === 3 && (stop(), resolve()));
-    });
-    await runs;
+    await eventually(async () => (await waits()) >= 3, 'the third WAIT');
     expect(answered).toBe(false);
     const replica = await startRedisServer({
       settings: ['--save', '', '--appendonly', 'no', '--replicaof', '127.0.0.1', String(server.port)],
@@ -228,11 +227,7 @@ describe('the event log over a bad connection', () => {
     let begun = false;
     const claimed = claim(once).finally(() => (begun = true));
     expect(await claim(pure)).toMatchObject({ code: 'OK', attempt: 1 });
-    const runs = new Promise<void>((resolve) => {
-      let times = 0;
-      const stop = telemetry.scriptRun.on(() => ++times === 3 && (stop(), resolve()));
-    });
-    await runs;
+    await eventually(async () => (await waits()) >= 3, 'the third WAIT');
     expect(begun).toBe(false);
     const replica = await startRedisServer({
       settings: ['--save', '', '--appendonly', 'no', '--replicaof', '127.0.0.1', String(server.port)],

@@ -1,7 +1,7 @@
 import { randomBytes, randomFillSync } from 'node:crypto';
 import { monotonicFactory } from 'ulidx';
 import type { EndData } from '#contracts';
-import { createRedis, partitionOf, partitionOfRoot, type RedisConnection } from '#redis';
+import { createRedis, partitionOf, partitionOfRoot, type RedisConnection, ReplicaBarrier } from '#redis';
 import { telemetry } from '#observability';
 import { EventLogFull, EventLogUnavailable } from './event-log-errors.js';
 import type {
@@ -31,6 +31,8 @@ export interface EventLogOptions {
   readonly durability?: 'local' | 'replicated';
   /** How many; default 1. Only with all of them does a planned failover lose nothing: until it is over, the old master goes on with those left to it. */
   readonly replicas?: number;
+  /** Where WAIT is sent with `replicated`; it blocks all other commands of its connection. Default: the connection of the log. */
+  readonly waitConnection?: RedisConnection;
   /** How long one try waits for the replicas before the transition is asked for again. Default 1000. */
   readonly replicaTimeoutMs?: number;
   /**
@@ -60,10 +62,10 @@ export class EventLog implements EventLogWriter {
     redis: RedisConnection,
     private readonly options: EventLogOptions,
   ) {
-    const { durability = 'local', replicas = 1, replicaTimeoutMs = 1_000, deadlineMs } = options;
+    const { durability = 'local', replicas = 1, replicaTimeoutMs = 1_000, waitConnection = redis, deadlineMs } = options;
     this.batcher = new TransitionBatcher(redis, {
       ...(deadlineMs === undefined ? {} : { deadlineMs }),
-      ...(durability === 'replicated' ? { wait: { replicas, ms: replicaTimeoutMs } } : {}),
+      ...(durability === 'replicated' ? { replicas: new ReplicaBarrier(waitConnection, { replicas, ms: replicaTimeoutMs }) } : {}),
     });
     this.blobs = new BlobStore(redis);
   }

@@ -3,7 +3,7 @@ import type { ChainableCommander } from 'ioredis';
 import { noticeFailover, partitionsBeside } from './failover.js';
 import { loadLua } from './lua-loader.js';
 import type { RedisConnection } from './redis-client.js';
-import { MARK, markerOf, replicaState, type ReplicaState, type ReplicaWait } from './replica-wait.js';
+import { HISTORY, MARK, markerOf, replicaState, type ReplicaState, type ReplicaWait } from './replica-wait.js';
 
 /** A script that Redis runs by its digest; the text travels only when Redis does not know it (first use, restart). */
 export class LuaScript {
@@ -54,6 +54,26 @@ export class LuaScript {
     } catch (error) {
       await rethrowUnlessNoScript(redis, keys, error);
       return waited(redis.pipeline().eval(this.source, keys.length, ...keys, ...args));
+    }
+  }
+
+  /** The same, and the replication history of the master that ran it: a `ReplicaBarrier` confirms it on that master only. */
+  async runWithHistory(
+    redis: RedisConnection,
+    keys: readonly string[],
+    args: readonly (string | number | Buffer)[],
+  ): Promise<Pick<WaitedRun, 'answer' | 'history'>> {
+    const read = async (pipeline: ChainableCommander) => {
+      const [script, history] = (await pipeline.eval(HISTORY, 1, keys[0] ?? '').exec()) ?? [];
+      const error = script?.[0] ?? history?.[0];
+      if (error) throw error;
+      return { answer: script?.[1], history: String(history?.[1]) };
+    };
+    try {
+      return await read(redis.pipeline().evalsha(this.sha, keys.length, ...keys, ...args));
+    } catch (error) {
+      await rethrowUnlessNoScript(redis, keys, error);
+      return read(redis.pipeline().eval(this.source, keys.length, ...keys, ...args));
     }
   }
 }

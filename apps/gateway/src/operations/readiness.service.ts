@@ -4,7 +4,7 @@ import { silentConnection } from '#platform';
 import { BullCallQueue } from '#queue';
 import type { RedisConnection } from '#redis';
 import { NotificationChannel } from '../platform/notification-channel.service.js';
-import { BUFFERED_REDIS, DURABLE_REDIS, FAIL_FAST_REDIS, LOG_REDIS } from '../platform/tokens.js';
+import { BUFFERED_REDIS, DURABLE_REDIS, FAIL_FAST_REDIS, WAIT_REDIS } from '../platform/tokens.js';
 import { ShutdownState } from '../platform/shutdown-state.service.js';
 
 /** Not ready while this process drains, or while one of its connections to Redis does not answer. */
@@ -14,7 +14,7 @@ export class Readiness {
     private readonly drain: ShutdownState,
     @Inject(BUFFERED_REDIS) private readonly commands: RedisConnection,
     @Inject(FAIL_FAST_REDIS) private readonly prompt: RedisConnection,
-    @Inject(LOG_REDIS) private readonly log: RedisConnection,
+    @Inject(WAIT_REDIS) private readonly wait: RedisConnection,
     @Inject(DURABLE_REDIS) private readonly durable: RedisConnection,
     private readonly queue: BullCallQueue,
     private readonly hub: EventHub,
@@ -24,8 +24,8 @@ export class Readiness {
   /** Why it is not ready; undefined when it is. Never rejects. */
   async notReadyReason(): Promise<string | undefined> {
     if (this.drain.draining) return 'This gateway is stopping; another one takes over';
-    const { commands, prompt, log, durable, queue, hub, notifications: news } = this;
-    const own = new Set([commands, prompt, log, durable]);
+    const { commands, prompt, wait, durable, queue, hub, notifications: news } = this;
+    const own = new Set([commands, prompt, wait, durable]);
     const silent = await silentConnection([...own, ...queue.connections, ...news.connections, ...hub.connections]);
     return silent && `Redis does not answer on the connection ${silent}`;
   }

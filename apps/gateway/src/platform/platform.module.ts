@@ -1,7 +1,7 @@
 import { Global, Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import type { Logger } from 'pino';
-import { BlobStore, CallStore, CLAIM_ON_DEQUEUE, EventHub, EventLog, LogReader, LogTail, SystemEventLog } from '#event-log';
+import { BlobStore, CallStore, CLAIM_ON_DEQUEUE, EventHub, EventLog, LogReader, LogTail, SystemEventLog, type WokenCall } from '#event-log';
 import { HookRunner, HookSnapshotStore } from '#hooks';
 import { createLogger, ProcessRegistration } from '#platform';
 import { CallLimits } from '#limits';
@@ -15,7 +15,7 @@ import { GatewayProblemFilter } from './http/gateway-problem.filter.js';
 import { NotificationChannel } from './notification-channel.service.js';
 import { ShutdownState } from './shutdown-state.service.js';
 import { subscriptionSources } from './subscription-sources.js';
-import { BUFFERED_REDIS, CALL_QUERIES, DURABLE_REDIS, FAIL_FAST_REDIS, LOG_REDIS, LOGGER } from './tokens.js';
+import { BUFFERED_REDIS, CALL_QUERIES, DURABLE_REDIS, FAIL_FAST_REDIS, LOGGER, WAIT_REDIS } from './tokens.js';
 
 const connections: Provider[] = [
   {
@@ -29,10 +29,10 @@ const connections: Provider[] = [
     useFactory: ({ redisUrl }: GatewayConfig) => createRedis(redisUrl, { role: 'producer', name: 'gateway-prompt' }),
   },
   {
-    provide: LOG_REDIS,
+    provide: WAIT_REDIS,
     inject: [BUFFERED_REDIS, GATEWAY_CONFIG],
     useFactory: (shared: RedisConnection, { redisUrl, durability }: GatewayConfig) =>
-      durability === 'local' ? shared : createRedis(redisUrl, { name: 'gateway-log', waits: true }),
+      durability === 'local' ? shared : createRedis(redisUrl, { name: 'gateway-replicas', waits: true }),
   },
   {
     provide: DURABLE_REDIS,
@@ -45,9 +45,12 @@ const connections: Provider[] = [
 const log: Provider[] = [
   {
     provide: EventLog,
-    inject: [LOG_REDIS, BullCallQueue, GATEWAY_CONFIG],
-    useFactory: (redis: RedisConnection, queue: BullCallQueue, { partitions, durability, replicas, logDeadlineMs }: GatewayConfig) =>
-      new EventLog(redis, { partitions, durability, replicas, deadlineMs: logDeadlineMs, onWoken: (call) => dispatchWoken(queue, call) }),
+    inject: [BUFFERED_REDIS, WAIT_REDIS, BullCallQueue, GATEWAY_CONFIG],
+    useFactory: (redis: RedisConnection, waitConnection: RedisConnection, queue: BullCallQueue, config: GatewayConfig) => {
+      const { partitions, durability, replicas, logDeadlineMs: deadlineMs } = config;
+      const onWoken = (call: WokenCall) => dispatchWoken(queue, call);
+      return new EventLog(redis, { partitions, durability, replicas, waitConnection, deadlineMs, onWoken });
+    },
   },
   {
     provide: SystemEventLog,
@@ -80,7 +83,7 @@ const log: Provider[] = [
 const queue: Provider[] = [
   {
     provide: BullCallQueue,
-    inject: [GATEWAY_CONFIG, LOG_REDIS],
+    inject: [GATEWAY_CONFIG, BUFFERED_REDIS],
     useFactory: ({ redisUrl, queueBackend }: GatewayConfig, redis: RedisConnection) =>
       new BullCallQueue({ redisUrl, backend: queueBackend, producerConnection: redis, dequeueHook: { lua: CLAIM_ON_DEQUEUE } }),
   },

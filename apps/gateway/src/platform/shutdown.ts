@@ -9,7 +9,7 @@ import { BullCallQueue } from '#queue';
 import type { RedisConnection } from '#redis';
 import type { CallQueries } from './call-queries.js';
 import { ShutdownState } from './shutdown-state.service.js';
-import { BUFFERED_REDIS, CALL_QUERIES, DURABLE_REDIS, FAIL_FAST_REDIS, LOG_REDIS, LOGGER, METRICS } from './tokens.js';
+import { BUFFERED_REDIS, CALL_QUERIES, DURABLE_REDIS, FAIL_FAST_REDIS, WAIT_REDIS, LOGGER, METRICS } from './tokens.js';
 
 /**
  * Closes the gateway within `drainMs` and 10 s. A step that fails or hangs does not stop the next. The order:
@@ -28,7 +28,7 @@ export async function closeGateway(
 ): Promise<void> {
   const log = app.get<Logger>(LOGGER);
   const metrics = app.get<Metrics>(METRICS);
-  const connections = [BUFFERED_REDIS, FAIL_FAST_REDIS, LOG_REDIS, DURABLE_REDIS].map((token) => app.get<RedisConnection>(token));
+  const connections = [BUFFERED_REDIS, FAIL_FAST_REDIS, WAIT_REDIS, DURABLE_REDIS].map((token) => app.get<RedisConnection>(token));
   const parts = { hub: app.get(EventHub), queue: app.get(BullCallQueue), eventLog: app.get(EventLog), hooks: app.get(HookRunner) };
   const step = shutdownSteps(drainMs, (name, error) => log.error({ err: error, step: name }, 'a step of the shutdown failed'));
 

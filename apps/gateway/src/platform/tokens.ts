@@ -7,14 +7,14 @@ export const METRICS = Symbol('METRICS');
 /** More that the metrics read in this process (`MetricsProbes` of #observability): in standalone the worker's slots. */
 export const EXTRA_METRICS_PROBES = Symbol('EXTRA_METRICS_PROBES');
 
-/** For the log: commands wait for a reconnect, and their callers set deadlines. */
+/** For the log and the jobs behind its transitions: commands wait for a reconnect, and their callers set deadlines. */
 export const BUFFERED_REDIS = Symbol('BUFFERED_REDIS');
 
 /**
- * For transitions of the log and the jobs behind them. With DURABILITY=replicated a connection of its own, on which WAIT
- * blocks what comes after; otherwise BUFFERED_REDIS.
+ * Where the log waits for replicas. With DURABILITY=replicated a connection of its own, since WAIT blocks all other
+ * commands of its connection; otherwise BUFFERED_REDIS.
  */
-export const LOG_REDIS = Symbol('LOG_REDIS');
+export const WAIT_REDIS = Symbol('WAIT_REDIS');
 
 /** For `DurableWrites`. With DURABILITY=replicated a connection of its own for the same reason; otherwise FAIL_FAST_REDIS. */
 export const DURABLE_REDIS = Symbol('DURABLE_REDIS');

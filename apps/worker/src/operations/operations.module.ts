@@ -11,7 +11,7 @@ import { AttemptsModule } from '../attempts/attempts.module.js';
 import { LeasesModule } from '../leases/leases.module.js';
 import { LOGGER, type WorkerLog } from '../platform/worker.logger.js';
 import { WorkerState } from '../platform/worker-state.js';
-import { BUFFERED_REDIS, LOG_REDIS, METRICS } from '../platform/worker.tokens.js';
+import { BUFFERED_REDIS, WAIT_REDIS, METRICS } from '../platform/worker.tokens.js';
 import { HealthController } from './health.controller.js';
 import { Readiness } from './readiness.js';
 
@@ -23,17 +23,17 @@ import { Readiness } from './readiness.js';
     { provide: APP_FILTER, inject: [LOGGER], useFactory: (log: WorkerLog) => new ProblemFilter(log) },
     {
       provide: Readiness,
-      inject: [WorkerState, LeaseRenewer, BUFFERED_REDIS, LOG_REDIS, BullCallQueue, CancelListener, ToolCallProcessor],
+      inject: [WorkerState, LeaseRenewer, BUFFERED_REDIS, WAIT_REDIS, BullCallQueue, CancelListener, ToolCallProcessor],
       useFactory: (
         state: WorkerState,
         leases: LeaseRenewer,
         redis: RedisConnection,
-        log: RedisConnection,
+        wait: RedisConnection,
         queue: BullCallQueue,
         cancels: CancelListener,
         processor: ToolCallProcessor,
       ) =>
-        new Readiness(state, leases, () => [...new Set([redis, log]), ...queue.connections, cancels.subscriber, ...processor.connections]),
+        new Readiness(state, leases, () => [...new Set([redis, wait]), ...queue.connections, cancels.subscriber, ...processor.connections]),
     },
     {
       provide: METRICS,

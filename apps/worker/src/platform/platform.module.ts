@@ -1,5 +1,5 @@
 import { type DynamicModule, Global, Module, type Provider } from '@nestjs/common';
-import { BlobStore, CallStore, EventLog } from '#event-log';
+import { BlobStore, CallStore, EventLog, type WokenCall } from '#event-log';
 import { HookRunner, HookSnapshotStore } from '#hooks';
 import type { Tracing } from '#observability';
 import { ProcessRegistration } from '#platform';
@@ -9,7 +9,7 @@ import { SandboxRegistry } from '#sandbox';
 import { WorkerState } from './worker-state.js';
 import { LOGGER, type WorkerLog } from './worker.logger.js';
 import { WORKER_CONFIG, type WorkerConfig } from './worker.config.js';
-import { BUFFERED_REDIS, LOG_REDIS, SPANS, type Spans } from './worker.tokens.js';
+import { BUFFERED_REDIS, WAIT_REDIS, SPANS, type Spans } from './worker.tokens.js';
 
 /** Opened at start, when Redis has answered and its log has a supported format. `shutdown.ts` closes them. */
 const connections: Provider[] = [
@@ -19,16 +19,19 @@ const connections: Provider[] = [
     useFactory: ({ redisUrl }: WorkerConfig) => createRedis(redisUrl, { name: 'worker' }),
   },
   {
-    provide: LOG_REDIS,
+    provide: WAIT_REDIS,
     inject: [BUFFERED_REDIS, WORKER_CONFIG],
     useFactory: (shared: RedisConnection, { redisUrl, durability }: WorkerConfig) =>
-      durability === 'local' ? shared : createRedis(redisUrl, { name: 'worker-log', waits: true }),
+      durability === 'local' ? shared : createRedis(redisUrl, { name: 'worker-replicas', waits: true }),
   },
   {
     provide: EventLog,
-    inject: [LOG_REDIS, BullCallQueue, WORKER_CONFIG],
-    useFactory: (redis: RedisConnection, queue: BullCallQueue, { partitions, durability, replicas }: WorkerConfig) =>
-      new EventLog(redis, { partitions, durability, replicas, onWoken: (call) => dispatchWoken(queue, call) }),
+    inject: [BUFFERED_REDIS, WAIT_REDIS, BullCallQueue, WORKER_CONFIG],
+    useFactory: (redis: RedisConnection, waitConnection: RedisConnection, queue: BullCallQueue, config: WorkerConfig) => {
+      const { partitions, durability, replicas } = config;
+      const onWoken = (call: WokenCall) => dispatchWoken(queue, call);
+      return new EventLog(redis, { partitions, durability, replicas, waitConnection, onWoken });
+    },
   },
   {
     provide: CallStore,

@@ -3,8 +3,11 @@ import type { Tracing } from '#observability';
 /** The worker's own commands to Redis; they wait for a reconnect. */
 export const BUFFERED_REDIS = Symbol('COMMAND_REDIS');
 
-/** The log's connection. With DURABILITY=replicated one of its own: WAIT blocks every other command of its connection. */
-export const LOG_REDIS = Symbol('LOG_REDIS');
+/**
+ * Where the log waits for replicas. With DURABILITY=replicated a connection of its own, since WAIT blocks all other
+ * commands of its connection; otherwise BUFFERED_REDIS.
+ */
+export const WAIT_REDIS = Symbol('WAIT_REDIS');
 
 /** The metrics of this process (#metrics). */
 export const METRICS = Symbol('METRICS');

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { writeTogether, isClosed, type RedisConnection, type ReplicaWait } from '#redis';
+import { isClosed, keys, partitionOf, writeTogether, type RedisConnection, type ReplicaBarrier } from '#redis';
 import { telemetry } from '#observability';
 import { EventLogFull, EventLogUnavailable, EventLogUnreplicated } from '../event-log-errors.js';
 import { runTransitions, type RunAnswer } from './transition-script.js';
@@ -8,8 +8,8 @@ import { RUN_LIMITS, type ScriptVariant, type Transition } from './transition.js
 export interface PipelineOptions {
   /** After it a transition fails with `EventLogUnavailable`; without it the pipeline retries for ever. */
   readonly deadlineMs?: number;
-  /** Set when durable transitions wait for replicas. */
-  readonly wait?: ReplicaWait;
+  /** Set when durable transitions wait for replicas. It has another connection: those behind a durable transition do not wait. */
+  readonly replicas?: ReplicaBarrier;
 }
 
 /** What transition.lua said to one transition, and the Redis time in ms when it did. */
@@ -30,10 +30,16 @@ interface Pending {
   settle(outcome: TransitionAnswer | Error): void;
 }
 
-/** One run in flight at a time; what comes meanwhile is the next run. After a connection error the same run is sent again. */
+/**
+ * One run in flight at a time; what comes meanwhile is the next run. After a connection error the same run is sent again.
+ * Durable transitions leave the pipeline with the answer of the script and are settled when replicas have them.
+ */
 export class TransitionPipeline {
   private waiting: Pending[] = [];
   private inFlight: readonly Pending[] = [];
+  /** Answered by the script, not yet by replicas. */
+  private readonly unconfirmed = new Set<Pending>();
+  private readonly confirmations = new Set<Promise<void>>();
   private draining: Promise<void> | undefined;
   private expiry: NodeJS.Timeout | undefined;
   private readonly stopped = new AbortController();
@@ -67,15 +73,23 @@ export class TransitionPipeline {
 
   /** Waits for what is under way, at most `deadlineMs`, then gives it up. */
   async close(deadlineMs: number): Promise<void> {
-    if (this.draining !== undefined) {
+    if (this.isBusy) {
       const timer = setTimeout(() => this.abandon('The event log was closed before Redis answered.'), deadlineMs);
       await Promise.race([
-        this.draining,
+        this.idle(),
         new Promise<void>((resolve) => this.stopped.signal.addEventListener('abort', () => resolve(), { once: true })),
       ]);
       clearTimeout(timer);
     }
     this.abandon('The event log is closed.');
+  }
+
+  private get isBusy(): boolean {
+    return this.draining !== undefined || this.confirmations.size > 0;
+  }
+
+  private async idle(): Promise<void> {
+    while (this.isBusy) await Promise.all([this.draining, ...this.confirmations]);
   }
 
   /** Never rejects: every failure is the answer of the transitions it hit. */
@@ -116,22 +130,74 @@ export class TransitionPipeline {
 
   /** One run; returns those to be sent again. */
   private async tryOnce(batch: readonly Pending[]): Promise<readonly Pending[]> {
-    const wait = batch.some(({ transition }) => transition.durable) ? this.options.wait : undefined;
+    const isToConfirm = this.options.replicas !== undefined && batch.some(({ transition }) => transition.durable);
     const startedAt = performance.now();
     try {
       const transitions = batch.map(({ transition }) => transition);
       const run = await writeTogether(this.redis, () => {
-        const running = runTransitions(this.redis, this.variant, transitions, wait);
+        const running = runTransitions(this.redis, this.variant, transitions, isToConfirm);
         notifySent(batch);
         return running;
       });
       telemetry.scriptRun.emit({ transitions: batch.length, ms: performance.now() - startedAt });
-      return settleAll(batch, run);
+      this.answer(batch, run);
     } catch (error) {
-      if (isTransient(error) && !isClosed(this.redis) && !this.stopped.signal.aborted) return batch;
+      if (this.isToRepeat(this.redis, error)) return batch;
       for (const pending of batch) pending.settle(failureOf(error));
-      return [];
     }
+    return [];
+  }
+
+  private isToRepeat(redis: RedisConnection, error: unknown): boolean {
+    return isTransient(error) && !isClosed(redis) && !this.stopped.signal.aborted;
+  }
+
+  private answer(batch: readonly Pending[], { now, answers, history }: RunAnswer): void {
+    const durable: Pending[] = [];
+    for (const [index, pending] of batch.entries()) {
+      const fresh = { now, answer: answers[index] };
+      const answer = isReplay(fresh.answer) ? (pending.unreplicated ?? fresh) : fresh;
+      if (history === undefined || !pending.transition.durable) {
+        pending.settle(answer);
+      } else {
+        pending.unreplicated = answer;
+        durable.push(pending);
+      }
+    }
+    const { replicas } = this.options;
+    if (replicas === undefined || history === undefined) return;
+    for (const pending of durable) this.unconfirmed.add(pending);
+    const confirmation = this.confirm(durable, history, replicas).finally(() => {
+      for (const pending of durable) this.unconfirmed.delete(pending);
+      this.confirmations.delete(confirmation);
+    });
+    this.confirmations.add(confirmation);
+  }
+
+  /**
+   * Settles transitions of one run when enough replicas of the master with this history have them. If another master
+   * carries on, which may lack them, they are sent again: it finds them applied, or applies them, and what the lost
+   * master answered does not count then. Where INFO is forbidden all histories are empty and count as one. Never rejects.
+   */
+  private async confirm(batch: readonly Pending[], history: string, replicas: ReplicaBarrier): Promise<void> {
+    for (let failures = 0; ;) {
+      const open = batch.filter(({ settled }) => !settled);
+      const [first] = open;
+      if (first === undefined) return;
+      try {
+        const state = await replicas.ask(keys.log(partitionOf(first.transition.callId)));
+        if (state.history !== history) return this.sendAgain(open);
+        if (replicas.isEnough(state)) for (const { unreplicated, settle } of open) settle(unreplicated ?? failureOf('There is no answer.'));
+      } catch (error) {
+        if (this.isToRepeat(replicas.redis, error)) await this.pause(++failures);
+        else for (const pending of open) pending.settle(failureOf(error));
+      }
+    }
+  }
+
+  private sendAgain(batch: readonly Pending[]): void {
+    this.waiting.push(...batch);
+    this.draining ??= this.drain();
   }
 
   private async pause(failures: number): Promise<void> {
@@ -141,7 +207,7 @@ export class TransitionPipeline {
   /** One timer a pipeline, and only while something waits with a deadline. */
   private watchDeadlines(): void {
     if (this.options.deadlineMs === undefined || this.expiry !== undefined) return;
-    const open = [...this.inFlight, ...this.waiting].filter(({ settled }) => !settled);
+    const open = [...this.inFlight, ...this.waiting, ...this.unconfirmed].filter(({ settled }) => !settled);
     if (open.length === 0) return;
     const first = open.reduce((least, { expiresAt }) => Math.min(least, expiresAt), Infinity);
     this.expiry = setTimeout(
@@ -164,7 +230,7 @@ export class TransitionPipeline {
   private abandon(why: string): void {
     this.stopped.abort();
     clearTimeout(this.expiry);
-    for (const pending of [...this.inFlight, ...this.waiting]) pending.settle(new EventLogUnavailable(why));
+    for (const pending of [...this.inFlight, ...this.waiting, ...this.unconfirmed]) pending.settle(new EventLogUnavailable(why));
     this.waiting = [];
   }
 }
@@ -174,25 +240,6 @@ function notifySent(batch: readonly Pending[]): void {
     pending.sent?.();
     delete pending.sent;
   }
-}
-
-/**
- * A durable transition that too few replicas have is sent again: it changes nothing then, and the wait starts again. On a
- * replica that was promoted without it, it is done again, and what the lost master said holds no more.
- */
-function settleAll(batch: readonly Pending[], { now, answers, replicated }: RunAnswer): readonly Pending[] {
-  const again: Pending[] = [];
-  for (const [index, pending] of batch.entries()) {
-    const fresh = { now, answer: answers[index] };
-    const answer = isReplay(fresh.answer) ? (pending.unreplicated ?? fresh) : fresh;
-    if (replicated || !pending.transition.durable) {
-      pending.settle(answer);
-    } else {
-      pending.unreplicated = answer;
-      again.push(pending);
-    }
-  }
-  return again;
 }
 
 /** The reconciler's End has nothing to be known by: repeated, it finds the call ended. */

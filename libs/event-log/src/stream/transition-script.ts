@@ -1,4 +1,4 @@
-import { LuaScript, type RedisConnection, type ReplicaWait } from '#redis';
+import { LuaScript, type RedisConnection } from '#redis';
 import { composeRun, type ScriptVariant, type Transition } from './transition.js';
 
 const file = new URL('./transition.lua', import.meta.url);
@@ -9,30 +9,31 @@ const SCRIPTS: Readonly<Record<ScriptVariant, LuaScript>> = {
   progress: LuaScript.load(file, '#!lua flags=allow-oom'),
 };
 
-/** Answer of one run: the Redis time in ms, an answer for each transition, and whether enough replicas have it all. */
+/** Answer of one run: the Redis time in ms, an answer for each transition, and if asked for the history of the master that ran it. */
 export interface RunAnswer {
   readonly now: number;
   readonly answers: readonly unknown[];
-  readonly replicated: boolean;
+  readonly history?: string;
 }
 
-/** Runs the transitions in one script. `wait` adds a WAIT for replicas behind it, on the same connection. */
+/** Runs the transitions in one script. */
 export async function runTransitions(
   redis: RedisConnection,
   variant: ScriptVariant,
   transitions: readonly Transition[],
-  wait?: ReplicaWait,
+  withHistory = false,
 ): Promise<RunAnswer> {
   const { keys, args } = composeRun(transitions);
-  if (wait === undefined) return answerOf(await SCRIPTS[variant].run(redis, keys, args), true);
-  const { answer, confirmed } = await SCRIPTS[variant].runAndWait(redis, keys, args, wait);
-  return answerOf(answer, confirmed >= wait.replicas);
+  const script = SCRIPTS[variant];
+  if (!withHistory) return answerOf(await script.run(redis, keys, args));
+  const { answer, history } = await script.runWithHistory(redis, keys, args);
+  return { ...answerOf(answer), history };
 }
 
-function answerOf(reply: unknown, replicated: boolean): RunAnswer {
+function answerOf(reply: unknown): RunAnswer {
   if (!isList(reply)) throw new Error(`transition.lua answered ${typeof reply}; expected an array.`);
   const [now, ...answers] = reply;
-  return { now: Number(now), answers, replicated };
+  return { now: Number(now), answers };
 }
 
 export function isList(value: unknown): value is readonly unknown[] {
