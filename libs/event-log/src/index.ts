@@ -9,7 +9,7 @@ export { ensureLogMetadata } from './log-metadata.js';
 export { CLAIM_ON_DEQUEUE } from './stream/claim-on-dequeue.js';
 export { isApplied } from './stream/transition-answer.js';
 export { SystemEventLog } from './system-event-log.js';
-export { FIRST_EPOCH, seqOf, toStoredEvent, type StreamEntry } from './stream/stored-event.js';
+export { FIRST_EPOCH, isoTime, seqOf, toStoredEvent, type StreamEntry } from './stream/stored-event.js';
 export { decodeSnapshot, type CallState } from './call/call-snapshot.js';
 export { DEADLINE_SLACK_MS } from './call/timing.js';
 export { NO_UPDATES, UpdatesDigest } from './call/updates-digest.js';

@@ -14,13 +14,14 @@ import { operationRule } from './rules/operation.rule.js';
 import { pathRule } from './rules/path.rule.js';
 import { postureRule } from './rules/posture.rule.js';
 import { sessionDenialRule } from './rules/session-denial.rule.js';
-import { riskArgumentsOf, type RiskArguments } from './risk-arguments/risk-arguments.js';
+import { NO_RISK_ARGUMENTS, riskArgumentsOf, type RiskArguments } from './risk-arguments/risk-arguments.js';
 
-/** In the order in which their results are shown. People read the first denial. */
+/** Rules about the tool, whatever its arguments. In the order in which their results are shown. People read the first denial. */
+const toolRules: readonly Rule[] = [sessionDenialRule, availabilityRule, postureRule];
+
+/** After them the rules about risk arguments. They are silent where there are none. */
 const rules: readonly Rule[] = [
-  sessionDenialRule,
-  availabilityRule,
-  postureRule,
+  ...toolRules,
   commandDenialRule,
   commandAllowlistRule,
   pathRule,
@@ -41,7 +42,7 @@ const rules: readonly Rule[] = [
 export function decide(facts: CallFacts): Decision {
   const subjects = riskArgumentsOf(facts);
   const answers: RuleResult[] = [];
-  for (const rule of rules) answers.push(...rule(facts, subjects));
+  for (const rule of subjects === NO_RISK_ARGUMENTS ? toolRules : rules) answers.push(...rule(facts, subjects));
   const reasons = reasonsOf(answers, facts, subjects);
   if (reasons.some(({ effect }) => effect === 'deny')) return { effect: 'deny', reasons };
   if (!reasons.some(isOpen)) return { effect: 'allow', reasons };

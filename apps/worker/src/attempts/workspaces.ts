@@ -16,19 +16,23 @@ const CACHE_SIZE = 1_024;
  */
 export class Workspaces {
   private readonly cache = new LRUCache<string, Workspace>({ max: CACHE_SIZE, ttl: CACHE_TTL_MS });
+  /** Ends with a slash. */
+  private readonly root: string;
 
   /** With `quotas`, what the workspaces take is limited. */
   constructor(
-    private readonly root: string,
+    root: string,
     private readonly quotas?: WorkspaceQuotas,
-  ) {}
+  ) {
+    this.root = join(root, '/');
+  }
 
   /**
    * The workspace as it is configured; links are not resolved. Throws when a name is no label: here they become paths.
    */
   pathOf(meta: Pick<CallMeta, 'tenantId' | 'sessionId'>): string {
-    const tenant = Label.parse(meta.tenantId);
-    return join(this.root, meta.sessionId === undefined ? `${tenant}/default` : `${tenant}/sessions/${Label.parse(meta.sessionId)}`);
+    const tenant = `${this.root}${Label.parse(meta.tenantId)}`;
+    return meta.sessionId === undefined ? `${tenant}/default` : `${tenant}/sessions/${Label.parse(meta.sessionId)}`;
   }
 
   /** Rejects when a name is no label or the directory cannot be made. */

@@ -36,6 +36,8 @@ export class ResultStore {
     tool: string,
     { modelBytes = LIMITS.modelOutputBytes, remark, seenBytes }: KeepOptions = {},
   ): Promise<Pick<EndData, 'result' | 'resultRef' | 'output'>> {
+    // The text that the model gets is a part of the JSON: where all of that fits, there is nothing to cut.
+    if (remark === undefined && fits(JSON.stringify(result), Math.min(modelBytes, INLINE_BYTES))) return { result };
     const remarks = remark === undefined ? [] : [{ type: 'text' as const, text: cutUtf8(remark, Math.floor(modelBytes / 2)) }];
     const room = modelBytes - remarks.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
     const limited = limitOutput(result.content, room, seenBytes);
@@ -53,7 +55,7 @@ export class ResultStore {
 
   private async inlineOrBeside(result: Result): Promise<Pick<EndData, 'result' | 'resultRef'>> {
     const text = JSON.stringify(result);
-    if (text.length <= INLINE_BYTES && Buffer.byteLength(text) <= INLINE_BYTES) return { result };
+    if (fits(text, INLINE_BYTES)) return { result };
     const resultRef = await this.put('result', text);
     return resultRef ? { resultRef } : { result: this.whatFits(result) };
   }
@@ -79,4 +81,8 @@ export class ResultStore {
   private truncated(originalBytes: number): NonNullable<Result['truncated']> {
     return { originalBytes, artifactUri: `/v1/calls/${this.callId}/output` };
   }
+}
+
+function fits(text: string, bytes: number): boolean {
+  return text.length <= bytes && Buffer.byteLength(text) <= bytes;
 }

@@ -114,8 +114,8 @@ export function seqOf(entryId: string): number {
 let lastTime = 0;
 let lastIso = new Date(0).toISOString();
 
-/** Events come in the order of their times, so the one text made last serves most of them. */
-function isoTime(time: number): string {
+/** ms since the epoch as RFC 3339. Events come in the order of their times, so the one text made last serves most of them. */
+export function isoTime(time: number): string {
   if (time !== lastTime) {
     lastIso = new Date(time).toISOString();
     lastTime = time;

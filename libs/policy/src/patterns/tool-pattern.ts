@@ -36,7 +36,8 @@ export function matchingPattern(patterns: readonly string[], tool: Pick<ToolFact
  * `source__name` only because another source has a tool of the same name: no source frees a tool of another one.
  */
 export function forbiddingPattern(patterns: readonly string[], tool: Pick<ToolFacts, 'name' | 'aliases' | 'source'>): string | undefined {
+  if (patterns.length === 0) return undefined;
   const prefix = `${tool.source}__`;
-  const own = tool.name.startsWith(prefix) ? [tool.name.slice(prefix.length)] : [];
-  return matchingPattern(patterns, { ...tool, aliases: [...tool.aliases, ...own] });
+  if (!tool.name.startsWith(prefix)) return matchingPattern(patterns, tool);
+  return matchingPattern(patterns, { ...tool, aliases: [...tool.aliases, tool.name.slice(prefix.length)] });
 }

@@ -19,10 +19,11 @@ export interface RiskArguments {
   readonly agents: readonly string[];
 }
 
-const NONE: RiskArguments = { commands: [], paths: [], urls: [], operations: [], agents: [] };
+/** Of tools without subjects. */
+export const NO_RISK_ARGUMENTS: RiskArguments = { commands: [], paths: [], urls: [], operations: [], agents: [] };
 
 export function riskArgumentsOf({ tool, args }: Pick<CallFacts, 'tool' | 'args'>): RiskArguments {
-  if (tool.subjects.length === 0) return NONE;
+  if (tool.subjects.length === 0) return NO_RISK_ARGUMENTS;
   const commands: ParsedCommand[] = [];
   const paths: PathArgument[] = [];
   const urls: string[] = [];

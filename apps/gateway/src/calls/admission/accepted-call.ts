@@ -1,5 +1,5 @@
 import { dataSchemaOf, type Call, type CallEvent, type CallEventType, type JsonValue } from '#contracts';
-import { foldCall, type NewCall } from '#event-log';
+import { foldCall, isoTime, type NewCall } from '#event-log';
 
 /** The call as it stands right after its first transition: the answer to a submission, without reading the log again. */
 export function acceptedCall(call: NewCall, args: JsonValue, time: number): Call {
@@ -18,7 +18,7 @@ function envelope<T extends CallEventType, D>({ callId, meta, author }: NewCall,
     ...author,
     type,
     subject: callId,
-    time: new Date(time).toISOString(),
+    time: isoTime(time),
     datacontenttype: 'application/json' as const,
     dataschema: dataSchemaOf(type),
     tenantid: meta.tenantId,

@@ -8,9 +8,10 @@ import type { Submission } from './submission.js';
  */
 export function withAgentDepth({ lineage, options }: Pick<Submission, 'lineage' | 'options'>, evaluated: EvaluatedCall): EvaluatedCall {
   const { tool, rejection } = evaluated;
+  if (rejection !== undefined || tool?.pool !== 'agent') return evaluated;
   const above = lineage?.agentsAbove ?? 0;
   const left = options.byAgent?.budget.depth ?? 0;
-  if (rejection !== undefined || tool?.pool !== 'agent' || above === 0 || left >= 1) return evaluated;
+  if (above === 0 || left >= 1) return evaluated;
   const reason = `${tool.name} is a sub-agent, and below ${above === 1 ? 'a sub-agent' : `${above} sub-agents`} no other may run here`;
   const decision: Decision = {
     effect: 'deny',

@@ -22,7 +22,8 @@ export function redactSubmission(
   body: SubmitCallBody,
   call: EvaluatedCall,
 ): Omit<RedactedCall, 'secretArguments'> & Pick<NewCallInput, 'secret' | 'safety'> {
-  const { secretArguments, ...redacted } = redactCall(redactor, body, call);
+  const redacted = redactCall(redactor, body, call);
+  const { secretArguments } = redacted;
   const secret = secretArguments === undefined ? undefined : { salt: randomBytes(16).toString('hex'), arguments: secretArguments };
   return { body: redacted.body, evaluated: redacted.evaluated, secret, safety: settingsDigest };
 }
@@ -72,11 +73,14 @@ function withoutSecrets(redactor: Redactor, body: SubmitCallBody, judged: Evalua
   const args = withSecrets ? by.json(judged.args).value : value;
   const labels = Object.keys(body.labels).length === 0 ? body.labels : by.json(body.labels).value;
   const { purpose, hookFeedback } = judged;
-  const said = {
-    ...judged,
-    ...(purpose === undefined ? {} : { purpose: by.rawText(purpose) }),
-    ...(hookFeedback === undefined ? {} : { hookFeedback: by.rawText(hookFeedback) }),
-  };
+  const said =
+    purpose === undefined && hookFeedback === undefined
+      ? judged
+      : {
+          ...judged,
+          ...(purpose === undefined ? {} : { purpose: by.rawText(purpose) }),
+          ...(hookFeedback === undefined ? {} : { hookFeedback: by.rawText(hookFeedback) }),
+        };
   const toolCallId = body.toolCallId === undefined ? undefined : by.identifier(body.toolCallId);
   const isShown = labels === body.labels && toolCallId === body.toolCallId;
   const shownBody = isShown ? body : { ...body, labels, ...(toolCallId === undefined ? {} : { toolCallId }) };
