@@ -115,8 +115,9 @@ describe('operations of OpenAPI documents', () => {
     expect(seen.at(-1)?.url).toBe('/v1/pets?tags=a&tags=b%20c&filter%5Bkind%5D=dog');
     expect(list.result).toMatchObject({
       structuredContent: { items: [{ id: '1' }] },
-      details: { status: 200, next: `${base}/v1/pets?page=2` },
+      details: { status: 200, next: `${base}/v1/pets?page=2`, nextArguments: { page: 2 } },
     });
+    expect(textOf(list)).toContain('→ 200\nThere is a next page: repeat this call with {"page":2}, and all other arguments');
     await gateway.agent.run('addPet', { body: { name: 'Rex', tag: null } });
     expect(seen.at(-1)).toMatchObject({
       method: 'POST',
@@ -225,6 +226,7 @@ const DOCUMENT = {
         parameters: [
           { name: 'tags', in: 'query', schema: { type: 'array', items: { type: 'string' } } },
           { name: 'filter', in: 'query', style: 'deepObject', schema: { type: 'object' } },
+          { name: 'page', in: 'query', schema: { type: 'integer' } },
         ],
       }),
       post: operation('addPet', {

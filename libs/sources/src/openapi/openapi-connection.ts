@@ -63,7 +63,7 @@ export class OpenApiConnection implements SourceConnection {
         });
       const shown = shownUrl({ ...request, url }, credentials);
       const answer = { method: request.method, url: shown, status: response.status, headers: response.headers, body };
-      return withoutSecrets(outputOf(answer), credentials.secrets);
+      return withoutSecrets(outputOf(answer, { operation, url }), credentials.secrets);
     } catch (error) {
       throw failureOf(error, ctx.signal, credentials);
     }

@@ -1,6 +1,6 @@
 import { Json as JsonValue, type Content, type JsonSchema } from '#contracts';
 import { ToolError, type ToolOutputObject } from '#tool-sdk';
-import { fieldsOf } from './document-refs.js';
+import { nextPage, nextPageText, type Asked } from './next-page.js';
 
 type Json = JsonSchema[string];
 
@@ -9,7 +9,6 @@ const TEXT_BYTES = 65_536;
 const STRUCTURED_BYTES = 1_048_576;
 const BINARY_BYTES = 1_048_576;
 const ERROR_CHARACTERS = 2_000;
-const CURSOR_CHARACTERS = 500;
 
 export interface Answer {
   readonly method: string;
@@ -24,7 +23,7 @@ export interface Answer {
  * What an answer means: below 400 a result, 429 and 5xx a failure that may pass, all others an error for the model to read.
  * @throws ToolError
  */
-export function outputOf(answer: Answer): ToolOutputObject {
+export function outputOf(answer: Answer, asked: Asked): ToolOutputObject {
   const { method, url, status, headers, body } = answer;
   const line = `${method} ${url} → ${status}`;
   if (status === 429 || status >= 500) {
@@ -37,12 +36,18 @@ export function outputOf(answer: Answer): ToolOutputObject {
     });
   }
   const json = jsonOf(answer);
-  const next = nextOf(headers, json);
+  const page = status < 300 ? nextPage(headers, json, asked) : undefined;
   return {
-    content: contentOf(answer, line),
+    content: contentOf(answer, page === undefined ? line : `${line}\n${nextPageText(page)}`),
     ...(status >= 300 ? { isError: true } : {}),
     ...(json === undefined || body.byteLength > STRUCTURED_BYTES ? {} : structured(json)),
-    details: { status, method, url, ...(next === undefined ? {} : { next }) },
+    details: {
+      status,
+      method,
+      url,
+      ...(page === undefined ? {} : { next: page.next }),
+      ...(page?.args === undefined ? {} : { nextArguments: page.args }),
+    },
     ...(isText(answer) && body.byteLength > TEXT_BYTES ? { seenBytes: body.byteLength } : {}),
   };
 }
@@ -99,27 +104,4 @@ function jsonOf({ headers, body }: Answer): Json | undefined {
   } catch {
     return undefined;
   }
-}
-
-const CURSORS = ['next_cursor', 'nextCursor', 'next_page_token', 'nextPageToken', 'next_page', 'nextPage', 'next', '@odata.nextLink'];
-
-/** Where the next page is: by the `Link` header (RFC 8288), else by the fields that APIs use for it. */
-function nextOf(headers: Headers, json: Json | undefined): string | undefined {
-  const link = /<([^<>]{1,500})>[^<>]*;\s*rel="?next\b/.exec((headers.get('link') ?? '').slice(0, 8_192))?.[1];
-  if (link !== undefined) return link;
-  const fields = fieldsOf(json);
-  const places = [
-    fields,
-    fieldsOf(fields['meta']),
-    fieldsOf(fields['pagination']),
-    fieldsOf(fields['response_metadata']),
-    fieldsOf(fields['links']),
-  ];
-  for (const place of places)
-    for (const name of CURSORS) {
-      const value = Object.hasOwn(place, name) ? place[name] : undefined;
-      if ((typeof value === 'string' && value !== '' && value.length <= CURSOR_CHARACTERS) || typeof value === 'number')
-        return String(value);
-    }
-  return undefined;
 }
