@@ -20,6 +20,7 @@ const SIBLINGS = [
   'redaction',
   'redis',
   'sandbox',
+  'sealing',
   'sources',
   'tool-sdk',
   'tools',

@@ -9,7 +9,17 @@ export { ensureLogMetadata } from './log-metadata.js';
 export { CLAIM_ON_DEQUEUE } from './stream/claim-on-dequeue.js';
 export { isApplied } from './stream/transition-answer.js';
 export { SystemEventLog } from './system-event-log.js';
-export { FIRST_EPOCH, isoTime, seqOf, toStoredEvent, type StreamEntry } from './stream/stored-event.js';
+export {
+  FIRST_EPOCH,
+  fingerprintOf,
+  isoTime,
+  readEntry,
+  seqOf,
+  toStoredEvent,
+  toTailedEvent,
+  type StreamEntry,
+} from './stream/stored-event.js';
+export { toEntry } from './stream/archived-entry.js';
 export { decodeSnapshot, type CallState } from './call/call-snapshot.js';
 export { DEADLINE_SLACK_MS } from './call/timing.js';
 export { NO_UPDATES, UpdatesDigest } from './call/updates-digest.js';
@@ -21,3 +31,5 @@ export { readPendingApprovals } from './read/pending-approvals.js';
 export { listPendingApprovals } from './read/pending-approval-list.js';
 export { LogReader } from './read/log-reader.js';
 export { foldCall } from './read/fold-call.js';
+export type { ArchivedCall, ArchivedEvent, LogArchive } from './read/log-archive.port.js';
+export { encodeKeptEntry, PartitionLog } from './read/partition-log.js';

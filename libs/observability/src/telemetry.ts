@@ -60,6 +60,12 @@ export const telemetry = {
   projectionSkipped: telemetryEvent<{ partition: string; callId: string }>('projection.skipped'),
   /** How many events of a step cannot be read, so that they are in no row; mostly 0. */
   eventsSkipped: telemetryEvent<{ partition: string; events: number }>('projection.events_skipped'),
+  /** A segment of a partition was archived; `lagMs`: from the Redis time of its oldest event. */
+  segmentSealed: telemetryEvent<{ partition: string; events: number; bytes: number; lagMs: number }>('segment.sealed'),
+  /** A segment of a partition left Redis, with the calls that ended in it. */
+  segmentTrimmed: telemetryEvent<{ partition: string; calls: number }>('segment.trimmed'),
+  /** A round of the archiver failed; it is repeated. */
+  sealingFailed: telemetryEvent<object>('sealing.failed'),
   socketOpened: telemetryEvent<{ kind: 'ws' | 'sse' }>('socket.opened'),
   socketClosed: telemetryEvent<{ kind: 'ws' | 'sse'; why: string }>('socket.closed'),
   /** The tool list of a source was read, or could not be. `source`: as in `SourceSample`. */

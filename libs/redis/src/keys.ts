@@ -20,6 +20,14 @@ export const keys = {
   /** Workers that the log has announced and not reported as gone. */
   announcedWorkers: (partition: string) => `{p${partition}}:workers`,
   outbox: (partition: string) => `{p${partition}}:timers`,
+  /** Entries of calls that have not ended, by their sequence numbers, from before the first entry that the log still has. */
+  keptEntries: (partition: string) => `{p${partition}}:kept`,
+  /** How far the partition is archived and trimmed: a hash, see libs/sealing. */
+  archived: (partition: string) => `{p${partition}}:archived`,
+  /** Held by the process that archives the partition now. */
+  sealerLease: (partition: string) => `{p${partition}}:sealer`,
+  /** Which archive the log is trimmed into; every reader of calls needs it. */
+  archive: () => 'toolyard:archive',
   /** Calls that wait for a person, by the Redis time at which they were asked about. */
   pendingApprovals: (partition: string) => `{p${partition}}:approvals`,
   call: (callId: string) => `{p${partitionOf(callId)}}:call:${callId}`,

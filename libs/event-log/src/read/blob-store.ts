@@ -1,5 +1,6 @@
 import type { SuspensionState } from '#contracts';
 import { keys, type RedisConnection } from '#redis';
+import type { LogArchive } from './log-archive.port.js';
 
 export const BLOB_LIMITS = { bytes: 8 * 1_048_576, ttlSeconds: 7 * 24 * 3600 } as const;
 
@@ -44,7 +45,11 @@ export function argumentRefs({ argumentsEdited, argumentsDigest }: ArgumentsPlac
 
 /** Values too large for an event, once each, beside the log in the partition of their call. */
 export class BlobStore {
-  constructor(private readonly redis: RedisConnection) {}
+  /** `archive`: where values of calls are that have left Redis. */
+  constructor(
+    private readonly redis: RedisConnection,
+    private readonly archive?: LogArchive,
+  ) {}
 
   /** Storing the same value twice does no harm. Throws a RangeError above 8 MiB. The value is kept for seven days, or as long as is said. */
   async put(callId: string, ref: BlobRef, bytes: Uint8Array, ttlSeconds: number = BLOB_LIMITS.ttlSeconds): Promise<void> {
@@ -55,7 +60,7 @@ export class BlobStore {
 
   /** Undefined when there is none, or none any more. */
   async get(callId: string, ref: BlobRef): Promise<Buffer | undefined> {
-    return (await this.redis.getBuffer(keys.blob(callId, ref))) ?? undefined;
+    return (await this.redis.getBuffer(keys.blob(callId, ref))) ?? (await this.archive?.value(callId, ref));
   }
 
   /** Nothing happens when there is none. */
@@ -64,7 +69,9 @@ export class BlobStore {
   }
 
   /** Bytes `from` to `to`, both included, counted from 0; empty behind the end or when there is no value. */
-  range(callId: string, ref: BlobRef, from: number, to: number): Promise<Buffer> {
-    return this.redis.getrangeBuffer(keys.blob(callId, ref), from, to);
+  async range(callId: string, ref: BlobRef, from: number, to: number): Promise<Buffer> {
+    const found = await this.redis.getrangeBuffer(keys.blob(callId, ref), from, to);
+    if (found.length > 0 || this.archive === undefined) return found;
+    return (await this.archive.value(callId, ref))?.subarray(from, to + 1) ?? found;
   }
 }

@@ -1,7 +1,9 @@
-import { writeTogether, keys, partitionOf, type RedisConnection } from '#redis';
+import { keys, partitionOf, writeTogether } from '#redis';
 import { decodeSnapshot, type CallState } from '../call/call-snapshot.js';
 import type { StoredEvent } from '../event-log.port.js';
 import { FIRST_EPOCH, readEntry, seqOf, toStoredEvent, type StreamEntry } from '../stream/stored-event.js';
+import type { LogArchive } from './log-archive.port.js';
+import type { PartitionLog } from './partition-log.js';
 import { eventSeqs } from './update-index.js';
 
 /** Two events of a call are read as one range when at most this many entries of other calls lie between them. */
@@ -24,15 +26,19 @@ export interface EventRound {
 
 /** Reads the events of one call at the cost of that call, however many calls share its partition. */
 export class CallEventReader {
-  constructor(private readonly redis: RedisConnection) {}
+  constructor(
+    private readonly log: PartitionLog,
+    private readonly archive?: LogArchive,
+  ) {}
 
-  /** One round trip. Undefined when there is no such call. */
+  /** One round trip, unless the call has left Redis. Undefined when there is no such call. */
   async locate(callId: string): Promise<LocatedCall | undefined> {
     const wanted = [keys.call(callId), keys.updateIndex(callId), keys.epoch(partitionOf(callId))];
-    const [packed, index, epoch] = await this.redis.mgetBuffer(...wanted);
-    if (!packed) return undefined;
-    const snapshot = decodeSnapshot(callId, packed);
-    return { snapshot, epoch: Number(epoch ?? FIRST_EPOCH), seqs: eventSeqs(snapshot, index ?? Buffer.alloc(0)) };
+    const [packed, index, epoch] = await this.log.redis.mgetBuffer(...wanted);
+    const stored = packed ? { snapshot: packed, updateIndex: index ?? Buffer.alloc(0) } : await this.archive?.call(callId);
+    if (stored === undefined) return undefined;
+    const snapshot = decodeSnapshot(callId, stored.snapshot);
+    return { snapshot, epoch: Number(epoch ?? FIRST_EPOCH), seqs: eventSeqs(snapshot, stored.updateIndex) };
   }
 
   /** At most `count` events after `afterSeq`. Falls back to a scan, whose round may then have no event but still comes further. */
@@ -63,7 +69,7 @@ export class CallEventReader {
   private async byScan({ snapshot, epoch }: LocatedCall, afterSeq: number): Promise<EventRound> {
     const { callId, lifecycleSeqs, lastSeq } = snapshot;
     const from = Math.max(afterSeq + 1, lifecycleSeqs[0] ?? 1);
-    const entries = await this.redis.xrange(keys.log(partitionOf(callId)), `${from}-0`, `${lastSeq}-0`, 'COUNT', SCAN_ENTRIES);
+    const entries = await this.log.range(partitionOf(callId), from, lastSeq, SCAN_ENTRIES);
     const own = entries.filter(([, fields]) => readEntry(fields).callId === callId);
     const last = entries.at(-1);
     const seq = last === undefined ? lastSeq : seqOf(last[0]);
@@ -71,9 +77,8 @@ export class CallEventReader {
   }
 
   private async readRanges(partition: string, ranges: readonly Range[]): Promise<StreamEntry[]> {
-    const log = keys.log(partition);
-    const read = () => Promise.all(ranges.map(({ from, to }) => this.redis.xrange(log, `${from}-0`, `${to}-0`)));
-    return (await writeTogether(this.redis, read)).flat();
+    const read = () => Promise.all(ranges.map(({ from, to }) => this.log.range(partition, from, to)));
+    return (await writeTogether(this.log.redis, read)).flat();
   }
 }
 

@@ -9,6 +9,8 @@ import { encodeScalarCursor, decodeScalarCursor } from './cursor.js';
 import { argumentRefs, BlobStore, type BlobRef } from './blob-store.js';
 import { CallEventReader, SCAN_ENTRIES } from './call-event-reader.js';
 import { foldCall, type StoredValues } from './fold-call.js';
+import type { LogArchive } from './log-archive.port.js';
+import { PartitionLog } from './partition-log.js';
 
 const PAGE = 500;
 /** What one page of a call's events may cost: entries of the partition that are read, and text that is returned. */
@@ -26,17 +28,23 @@ export interface EventPage {
 /** Reads calls out of the log. It never writes; every answer is as fresh as the log when it was asked. */
 export class CallStore {
   private readonly blobs: BlobStore;
+  private readonly log: PartitionLog;
   private readonly callEvents: CallEventReader;
 
-  constructor(private readonly redis: RedisConnection) {
-    this.blobs = new BlobStore(redis);
-    this.callEvents = new CallEventReader(redis);
+  /** `archive`: where calls are that have left Redis. */
+  constructor(
+    private readonly redis: RedisConnection,
+    private readonly archive?: LogArchive,
+  ) {
+    this.blobs = new BlobStore(redis, archive);
+    this.log = new PartitionLog(redis, archive);
+    this.callEvents = new CallEventReader(this.log, archive);
   }
 
   /** The cached fold of a call; undefined when there is no such call. */
   async snapshot(callId: string): Promise<CallState | undefined> {
-    const packed = await this.redis.getBuffer(keys.call(callId));
-    return packed === null ? undefined : decodeSnapshot(callId, packed);
+    const packed = (await this.redis.getBuffer(keys.call(callId))) ?? (await this.archive?.call(callId))?.snapshot;
+    return packed && decodeSnapshot(callId, packed);
   }
 
   /** The whole call with its large values. Undefined when there is no such call. */
@@ -147,9 +155,8 @@ export class CallStore {
     const snapshot = await this.snapshot(callId);
     if (snapshot === undefined) return undefined;
     const partition = partitionOf(callId);
-    const log = keys.log(partition);
-    const found = await Promise.all(snapshot.lifecycleSeqs.map((seq) => this.redis.xrange(log, `${seq}-0`, `${seq}-0`)));
-    return found.flat().flatMap(([entryId, fields]) => {
+    const found = await this.log.entries(partition, snapshot.lifecycleSeqs);
+    return found.flatMap(([entryId, fields]) => {
       const event = toStoredEvent(partition, FIRST_EPOCH, entryId, fields);
       return event ? [upcastEvent(event.json)] : [];
     });

@@ -1,6 +1,8 @@
 import { NOTICE_TYPES, type CallEvent } from '#contracts';
 import { keys, type RedisConnection } from '#redis';
 import { upcastEvent } from '../call/upcasters.js';
+import type { LogArchive } from './log-archive.port.js';
+import { PartitionLog } from './partition-log.js';
 import { fingerprintOf, FIRST_EPOCH, readEntry, seqOf, toStoredEvent } from '../stream/stored-event.js';
 
 /** One entry of a partition, for readers that follow the log from a checkpoint of their own. */
@@ -20,13 +22,21 @@ const FAULT_CHARS = 200;
 
 /** Reads a partition in order, by pages, on a connection shared with other commands. */
 export class LogReader {
-  constructor(private readonly redis: RedisConnection) {}
+  private readonly log: PartitionLog;
+
+  /** `archive`: where the entries are that have left Redis. */
+  constructor(
+    private readonly redis: RedisConnection,
+    archive?: LogArchive,
+  ) {
+    this.log = new PartitionLog(redis, archive);
+  }
 
   /** Entries from `fromSeq` on, at most `limit`, and the partition's epoch. */
   async read(partition: string, fromSeq: number, limit: number): Promise<{ epoch: number; entries: LogEntry[] }> {
     const [stored, found] = await Promise.all([
       this.redis.get(keys.epoch(partition)),
-      this.redis.xrange(keys.log(partition), `${fromSeq}-0`, '+', 'COUNT', limit),
+      this.log.range(partition, fromSeq, Number.MAX_SAFE_INTEGER, limit),
     ]);
     const epoch = Number(stored ?? FIRST_EPOCH);
     const entries = found.map(([entryId, fields]) => entryOf(partition, epoch, entryId, fields));
@@ -34,8 +44,8 @@ export class LogReader {
   }
 
   /** The newest sequence number of a partition; 0 while it has none. */
-  async end(partition: string): Promise<number> {
-    return Number((await this.redis.get(keys.seq(partition))) ?? 0);
+  end(partition: string): Promise<number> {
+    return this.log.end(partition);
   }
 }
 

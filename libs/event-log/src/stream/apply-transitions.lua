@@ -330,10 +330,13 @@ local function applyTransitions(KEYS, ARGV)
   -- The last field of the call's lifecycle event at a place of the log; nil when it is not there. It is the event's text,
   -- also in logs of format 1.
   local function textAt(c, seq)
-    local id = (seq or '0') .. '-0'
-    local entry = call('XRANGE', KEYS[3 * c.part - 2], id, id)[1]
+    local log, id = KEYS[3 * c.part - 2], (seq or '0') .. '-0'
+    local entry = call('XRANGE', log, id, id)[1]
     local fields = entry and entry[2]
     if fields and string.sub(fields[2], 1, #c.id) == c.id then return fields[#fields] end
+    -- The stream was trimmed: what a call needs that has not ended is kept, as read/partition-log.ts writes it, under a key that KEYS does not have.
+    local kept = not fields and call('HGET', string.sub(log, 1, -4) .. 'kept', seq or '0')
+    if kept and string.sub(kept, 1, #c.id) == c.id then return match(kept, '^[^\n]*\n[^\n]*\n(.*)$') end
   end
 
   local function claimed(c, replayed, submitted, edited)

@@ -3,6 +3,7 @@ import type { CallSnapshot } from '../event-log.port.js';
 import { CompletionWaiters, type CompletionWaiter, type CompletionWaitOptions } from './completion-waiters.js';
 import { encodeScalarCursor, type Position } from '../read/cursor.js';
 import { batchesOf, type EventBatch } from './event-batch.js';
+import type { LogArchive } from '../read/log-archive.port.js';
 import { LogPager } from './log-pager.js';
 import type { LogTail } from './log-tail.js';
 import { BATCH_CHARS, Subscription, type SubscribeRequest, type SubscriptionHost, type SubscriptionSources } from './subscription.js';
@@ -35,8 +36,9 @@ export class EventHub implements SubscriptionHost, TailListener {
     private readonly tail: LogTail,
     redis: RedisConnection,
     readonly sources: SubscriptionSources,
+    archive?: LogArchive,
   ) {
-    this.pager = new LogPager(redis);
+    this.pager = new LogPager(redis, archive);
   }
 
   /** Resolves when every event from now on will be seen. Waits for Redis as long as it takes. */

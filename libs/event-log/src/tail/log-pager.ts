@@ -3,6 +3,8 @@ import type { StoredEvent } from '../event-log.port.js';
 import { CallEventReader } from '../read/call-event-reader.js';
 import { readEntry, seqOf, toTailedEvent } from '../stream/stored-event.js';
 import type { Position } from '../read/cursor.js';
+import type { LogArchive } from '../read/log-archive.port.js';
+import { PartitionLog } from '../read/partition-log.js';
 import { readTailPosition } from './log-tail-position.js';
 
 /** A run of a partition's log: its events up to and with `seq`. */
@@ -17,9 +19,10 @@ export class LogPager {
 
   constructor(
     private readonly redis: RedisConnection,
+    archive?: LogArchive,
     private readonly pageSize = 500,
   ) {
-    this.callEvents = new CallEventReader(redis);
+    this.callEvents = new CallEventReader(new PartitionLog(redis, archive), archive);
   }
 
   /**

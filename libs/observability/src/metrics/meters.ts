@@ -95,6 +95,18 @@ export function createMeters(registry: Registry) {
       ['partition'],
     ),
 
+    // Archive (what leaves Redis)
+    archiveLag: histogram(
+      'toolyard_archive_lag_seconds',
+      'Time from the Redis time of the oldest event of a segment to when this process had archived it.',
+      [],
+      WAIT_BUCKETS,
+    ),
+    archivedEvents: counter('toolyard_archive_events_total', 'Events that this process archived.', []),
+    archivedBytes: counter('toolyard_archive_bytes_total', 'Bytes of the segments that this process archived.', []),
+    trimmedCalls: counter('toolyard_archive_trimmed_calls_total', 'Ended calls that this process removed from Redis.', []),
+    archiveFailures: counter('toolyard_archive_failures_total', 'Rounds of archiving and trimming that failed; each is repeated.', []),
+
     // Sources of tools
     sources: gauge('toolyard_sources', 'Sources of tools by status; those that tenants added are `other`.', ['source', 'status']),
     sourceTools: gauge('toolyard_source_tools', 'Tools of sources: usable, or pending because they changed.', ['source', 'state']),

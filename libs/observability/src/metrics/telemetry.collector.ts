@@ -77,6 +77,13 @@ function onLog(meters: Meters, word: (value: string) => string) {
     }),
     telemetry.projectionSkipped.on(() => meters.projectionSkipped.inc()),
     telemetry.eventsSkipped.on(({ partition, events }) => meters.projectionEventsSkipped.inc({ partition }, events)),
+    telemetry.segmentSealed.on((segment) => {
+      meters.archiveLag.observe(seconds(segment.lagMs));
+      meters.archivedEvents.inc(segment.events);
+      meters.archivedBytes.inc(segment.bytes);
+    }),
+    telemetry.segmentTrimmed.on((segment) => meters.trimmedCalls.inc(segment.calls)),
+    telemetry.sealingFailed.on(() => meters.archiveFailures.inc()),
   ];
 }
 

@@ -1,0 +1,56 @@
+import { keys, type RedisConnection } from '#redis';
+import { toEntry } from '../stream/archived-entry.js';
+import { seqOf, type StreamEntry } from '../stream/stored-event.js';
+import type { LogArchive } from './log-archive.port.js';
+
+/** Entries of the partitions of the log, wherever they are: in the stream, in the archive, or kept for a call that has not ended. */
+export class PartitionLog {
+  constructor(
+    readonly redis: RedisConnection,
+    private readonly archive?: LogArchive,
+  ) {}
+
+  /** Entries from `from` to `to`, both included, oldest first, at most `count`. Entries that are nowhere any more are left out. */
+  async range(partition: string, from: number, to: number, count?: number): Promise<StreamEntry[]> {
+    const [log, start, end] = [keys.log(partition), `${from}-0`, `${to}-0`];
+    const found = await (count === undefined ? this.redis.xrange(log, start, end) : this.redis.xrange(log, start, end, 'COUNT', count));
+    const first = found[0] === undefined ? undefined : seqOf(found[0][0]);
+    if (first === from || this.archive === undefined) return found;
+    if (first === undefined && (await this.end(partition)) < from) return found;
+    const archived = await this.archive.range(partition, from, Math.min(to, (first ?? Infinity) - 1), count ?? Infinity);
+    return [...archived.map(toEntry), ...found].slice(0, count);
+  }
+
+  /** The entries with these numbers, in their order; those that are nowhere any more are left out. */
+  async entries(partition: string, seqs: readonly number[]): Promise<StreamEntry[]> {
+    const found = await Promise.all(seqs.map((seq) => this.redis.xrange(keys.log(partition), `${seq}-0`, `${seq}-0`)));
+    return (await Promise.all(seqs.map((seq, at) => found[at]?.[0] ?? this.trimmed(partition, seq)))).filter(
+      (entry) => entry !== undefined,
+    );
+  }
+
+  /** The newest sequence number; 0 while the partition has none. */
+  async end(partition: string): Promise<number> {
+    return Number((await this.redis.get(keys.seq(partition))) ?? 0);
+  }
+
+  private async trimmed(partition: string, seq: number): Promise<StreamEntry | undefined> {
+    const kept = await this.redis.hget(keys.keptEntries(partition), String(seq));
+    if (kept !== null) return decodeKeptEntry(seq, kept);
+    const [archived] = (await this.archive?.range(partition, seq, seq, 1)) ?? [];
+    return archived && toEntry(archived);
+  }
+}
+
+/**
+ * An entry of a call that has not ended, as it is kept when the stream is trimmed: its three fields, each on a line.
+ * apply-transitions.lua reads it.
+ */
+export function encodeKeptEntry([, fields]: StreamEntry): string {
+  return fields.filter((_, index) => index % 2 === 1).join('\n');
+}
+
+function decodeKeptEntry(seq: number, kept: string): StreamEntry {
+  const [stamp = '', meta = '', rest = ''] = kept.split('\n');
+  return [`${seq}-0`, ['h', stamp, 'm', meta, 'e', rest]];
+}

@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { metaText } from '../call/call-meta.js';
+import type { ArchivedEvent } from '../read/log-archive.port.js';
+import type { StreamEntry } from './stored-event.js';
+import { systemEventMetaText } from './stored-system-event.js';
+
+/** An envelope of a call or of a notice. What is not named here is the rest of the event. */
+const Envelope = z.looseObject({
+  type: z.string(),
+  subject: z.string(),
+  time: z.iso.datetime({ offset: true }),
+  tenantid: z.string().optional(),
+  tool: z.string().optional(),
+  agentid: z.string().optional(),
+  sessionid: z.string().optional(),
+  traceparent: z.string().optional(),
+  parentcallid: z.string().optional(),
+  callver: z.number().optional(),
+  attempt: z.number().optional(),
+  fence: z.number().optional(),
+});
+
+/** The words of an envelope that are composed when the event is read. */
+const COMPOSED = ['specversion', 'id', 'datacontenttype', 'dataschema'] as const;
+
+/**
+ * The stream entry that an archived event was. Its text has the members in another order, since archives are in a canonical
+ * form; the id gets the epoch of now, like that of every event of the log.
+ *
+ * @throws ZodError or SyntaxError for anything but an envelope of this log
+ */
+export function toEntry({ seq, json }: ArchivedEvent): StreamEntry {
+  const { type, subject, time, tenantid, tool, agentid, sessionid, traceparent, parentcallid, callver, attempt, fence, ...more } =
+    Envelope.parse(JSON.parse(json));
+  const rest = Object.fromEntries(Object.entries(more).filter(([name]) => !(COMPOSED as readonly string[]).includes(name)));
+  const text = JSON.stringify(rest).slice(1, -1);
+  const at = Date.parse(time);
+  if (tool === undefined || tenantid === undefined) {
+    const meta = tenantid === undefined ? '' : systemEventMetaText(tenantid, sessionid ?? '');
+    return [`${seq}-0`, ['h', `${subject} ${type} 1 ${at} 0 0`, 'm', meta, 'e', text]];
+  }
+  const meta = metaText({
+    tenantId: tenantid,
+    tool,
+    ...(agentid === undefined ? {} : { agentId: agentid }),
+    ...(sessionid === undefined ? {} : { sessionId: sessionid }),
+    ...(traceparent === undefined ? {} : { traceparent }),
+    ...(parentcallid === undefined ? {} : { parentCallId: parentcallid }),
+  });
+  return [`${seq}-0`, ['h', `${subject} ${type} ${callver ?? 0} ${at} ${attempt ?? 0} ${fence ?? 0}`, 'm', meta, 'e', text]];
+}

@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ArchiveStore } from '#archive';
+import { telemetry } from '#observability';
+import { keys, partitionName, getServerInfo, type RedisConnection } from '#redis';
+import { PartitionArchiver } from './partition-archiver.js';
+
+export interface ArchiverOptions {
+  /** Connection for commands; the caller closes it. */
+  readonly redis: RedisConnection;
+  readonly store: ArchiveStore;
+  readonly partitions: number;
+  /** Ended calls and their events stay in Redis at most so long, and at most so many of all partitions. */
+  readonly hotWindow: { readonly maxAgeMs: number; readonly maxCalls: number };
+  /** Called when a step failed; it is tried again. */
+  readonly onError: (error: unknown) => void;
+  /** A segment that is not full is closed after this time. Default a minute. */
+  readonly segmentMs?: number;
+}
+
+const IDLE_MS = 1_000;
+const SEGMENT_MS = 60_000;
+const FULL_SEGMENT_MS = 5_000;
+/** Above this part of `maxmemory` whatever is archived leaves Redis. */
+const FULL = 0.6;
+
+/**
+ * Archives the log of all partitions, and trims what is archived. Several processes may run one: they agree on each segment by
+ * Redis, so that two on the same partition do the same work twice and nothing else.
+ */
+export class Archiver {
+  private readonly partitions: readonly PartitionArchiver[];
+  private readonly stopped = new AbortController();
+  private running: Promise<void> | undefined;
+  private lastFailure: string | undefined;
+
+  constructor(private readonly options: ArchiverOptions) {
+    const { redis, store, partitions, hotWindow } = options;
+    const window = { maxAgeMs: hotWindow.maxAgeMs, maxCalls: Math.floor(hotWindow.maxCalls / partitions) };
+    this.partitions = Array.from({ length: partitions }, (_, index) => new PartitionArchiver(redis, store, partitionName(index), window));
+  }
+
+  /** Why the last round failed; undefined when it did not. */
+  get failure(): string | undefined {
+    return this.lastFailure;
+  }
+
+  start(): void {
+    this.running ??= this.run();
+  }
+
+  /** Waits for the step under way. Idempotent. Never rejects. */
+  async close(): Promise<void> {
+    this.stopped.abort();
+    await this.running;
+  }
+
+  /** One step in each partition; whether any has more. A partition that fails does not hold the others: the first error is thrown at the end. */
+  async round(): Promise<boolean> {
+    const { redis, store, segmentMs = SEGMENT_MS } = this.options;
+    await redis.set(keys.archive(), store.label, 'NX');
+    const { maxmemoryBytes, usedMemoryBytes, time } = await getServerInfo(redis);
+    const isFull = maxmemoryBytes > 0 && usedMemoryBytes > FULL * maxmemoryBytes;
+    const step = { nowMs: Date.parse(time), segmentMs: isFull ? Math.min(FULL_SEGMENT_MS, segmentMs) : segmentMs, isFull };
+    let more = false;
+    const failures: unknown[] = [];
+    for (const partition of this.partitions) {
+      if (this.stopped.signal.aborted) return false;
+      try {
+        more = (await partition.step(step)) || more;
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
+    return more;
+  }
+
+  private async run(): Promise<void> {
+    const { signal } = this.stopped;
+    while (!signal.aborted) {
+      let more = false;
+      try {
+        more = await this.round();
+        this.lastFailure = undefined;
+      } catch (error) {
+        this.lastFailure = error instanceof Error ? error.message : String(error);
+        telemetry.sealingFailed.emit({});
+        if (!signal.aborted) this.options.onError(error);
+      }
+      if (!more) await sleep(IDLE_MS, undefined, { signal }).catch(() => {});
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { z } from 'zod';
+import type { ArchivedCall } from '#event-log';
+
+/** A call whose End is in a segment: what Redis had of it, and its large values by their names and SHA-256. */
+export interface EndedCall extends ArchivedCall {
+  readonly id: string;
+  readonly values: Readonly<Record<string, string>>;
+}
+
+const Line = z.object({ id: z.string(), snapshot: z.base64(), updates: z.base64(), values: z.record(z.string(), z.string()) });
+const MAX_BYTES = 256 * 1024 * 1024;
+
+/** A line of JSON for each call, compressed. It is not part of the proof: everything in it follows from the events and values. */
+export function encodeEndedCalls(calls: readonly EndedCall[]): Buffer {
+  const lines = calls.map(({ id, snapshot, updateIndex, values }) =>
+    JSON.stringify({ id, snapshot: snapshot.toString('base64'), updates: updateIndex.toString('base64'), values }),
+  );
+  return gzipSync(lines.join('\n'));
+}
+
+/** The inverse of `encodeEndedCalls`, by id. @throws Error for anything else */
+export function decodeEndedCalls(file: Uint8Array): ReadonlyMap<string, EndedCall> {
+  const text = gunzipSync(file, { maxOutputLength: MAX_BYTES }).toString('utf8');
+  const calls = text === '' ? [] : text.split('\n').map((line) => Line.parse(JSON.parse(line)));
+  return new Map(
+    calls.map(({ id, snapshot, updates, values }) => [
+      id,
+      { id, snapshot: Buffer.from(snapshot, 'base64'), updateIndex: Buffer.from(updates, 'base64'), values },
+    ]),
+  );
+}

@@ -1,0 +1,97 @@
+import { findSegment, type ArchiveStore } from '#archive';
+import { telemetry } from '#observability';
+import type { RedisConnection } from '#redis';
+import { endedCallsName } from './archive-names.js';
+import { decodeEndedCalls } from './ended-calls.js';
+import { readPosition } from './seal/archive-position.js';
+import { PartitionSealer, type SealedPart } from './seal/seal-partition.js';
+import { countOutside, type HotWindow } from './trim/hot-window.js';
+import { trimSegment } from './trim/trim-partition.js';
+
+export interface ArchiveStep {
+  readonly nowMs: number;
+  /** A segment that is not full is closed after this time. */
+  readonly segmentMs: number;
+  /** Redis needs the memory. */
+  readonly isFull: boolean;
+}
+
+/** Seals and trims one partition. */
+export class PartitionArchiver {
+  private readonly sealer: PartitionSealer;
+  /** Sealed and not trimmed, oldest first; undefined until it was read from the archive. */
+  private hot: SealedPart[] | undefined;
+
+  constructor(
+    private readonly redis: RedisConnection,
+    private readonly store: ArchiveStore,
+    private readonly partition: string,
+    private readonly window: HotWindow,
+  ) {
+    this.sealer = new PartitionSealer(redis, store, partition);
+  }
+
+  /** Seals the next segment if it is due, and trims what is outside of the window; whether there may be more to do. */
+  async step({ nowMs, segmentMs, isFull }: ArchiveStep): Promise<boolean> {
+    try {
+      const sealed = await this.seal(segmentMs, nowMs);
+      const trimmed = await this.trim(nowMs, isFull);
+      return sealed || trimmed;
+    } catch (error) {
+      this.forget();
+      throw error;
+    }
+  }
+
+  private async seal(segmentMs: number, nowMs: number): Promise<boolean> {
+    this.hot ??= await this.readHot();
+    const sealed = await this.sealer.step(segmentMs, nowMs);
+    if (sealed === undefined) return false;
+    const { manifest } = sealed;
+    if (manifest.fromSeq !== (this.hot.at(-1)?.manifest.toSeq ?? manifest.fromSeq - 1) + 1) this.hot = await this.readHot();
+    else this.hot.push(sealed);
+    telemetry.segmentSealed.emit({
+      partition: this.partition,
+      events: manifest.count,
+      bytes: manifest.file.bytes,
+      lagMs: nowMs - manifest.firstTime,
+    });
+    return true;
+  }
+
+  private async trim(nowMs: number, isFull: boolean): Promise<boolean> {
+    const hot = this.hot ?? [];
+    const count = countOutside(hot, this.window, nowMs, isFull);
+    if (count === 0) return false;
+    const { trimmedSeq } = await readPosition(this.redis, this.partition);
+    if (hot[0]?.manifest.fromSeq !== trimmedSeq + 1) {
+      // Another process has trimmed, or sealed, meanwhile.
+      this.hot = undefined;
+      return true;
+    }
+    for (const { manifest, endedCalls } of hot.splice(0, count)) {
+      await trimSegment(this.redis, this.store, manifest);
+      telemetry.segmentTrimmed.emit({ partition: this.partition, calls: endedCalls });
+    }
+    return true;
+  }
+
+  /** After a failure Redis and the archive say how far it is. */
+  private forget(): void {
+    this.hot = undefined;
+    this.sealer.forget();
+  }
+
+  private async readHot(): Promise<SealedPart[]> {
+    const { sealedSeq, trimmedSeq } = await readPosition(this.redis, this.partition);
+    const found: SealedPart[] = [];
+    for (let seq = trimmedSeq + 1; seq <= sealedSeq;) {
+      const manifest = await findSegment(this.store, this.partition, seq);
+      if (manifest === undefined || manifest.fromSeq !== seq) break;
+      const calls = await this.store.get(endedCallsName(manifest));
+      found.push({ manifest, endedCalls: calls === undefined ? 0 : decodeEndedCalls(calls).size });
+      seq = manifest.toSeq + 1;
+    }
+    return found;
+  }
+}

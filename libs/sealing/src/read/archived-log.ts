@@ -1,0 +1,87 @@
+import { LRUCache } from 'lru-cache';
+import type { ArchiveStore, Manifest } from '#archive';
+import type { ArchivedCall, ArchivedEvent, LogArchive } from '#event-log';
+import { partitionOf } from '#redis';
+import { lateEndName, valueName } from '../archive-names.js';
+import type { EndedCall } from '../ended-calls.js';
+import { SegmentCache } from './segment-cache.js';
+import { segmentOfTime } from './segment-of-time.js';
+
+/** `<partition>-<ULID>`. */
+const CALL_ID = /^\d{2,3}-[0-9A-HJKMNP-TV-Z]{26}$/;
+/** How far the clock of a gateway, which is in the id of a call, may be from the clock of Redis, which is in its events. */
+const CLOCK_SLACK_MS = 30_000;
+/** Segments around its time that are searched for a call. */
+const MAX_SEARCHED = 64;
+const REMEMBERED_MISSES = 10_000;
+const MISS_TTL_MS = 5_000;
+
+/** What has left Redis, out of the archive. */
+export class ArchivedLog implements LogArchive {
+  private readonly segments: SegmentCache;
+  private readonly missing = new LRUCache<string, true>({ max: REMEMBERED_MISSES, ttl: MISS_TTL_MS });
+
+  constructor(private readonly store: ArchiveStore) {
+    this.segments = new SegmentCache(store);
+  }
+
+  async range(partition: string, from: number, to: number, limit: number): Promise<readonly ArchivedEvent[]> {
+    const found: ArchivedEvent[] = [];
+    for (let seq = from; seq <= to && found.length < limit;) {
+      const segment = await this.segments.segmentAt(partition, seq);
+      if (segment === undefined || segment.fromSeq > seq) break;
+      const events = await this.segments.eventsOf(segment);
+      found.push(...events.slice(seq - segment.fromSeq, Math.min(to, segment.toSeq) - segment.fromSeq + 1));
+      seq = segment.toSeq + 1;
+    }
+    return found.slice(0, limit);
+  }
+
+  call(callId: string): Promise<ArchivedCall | undefined> {
+    return this.endedCall(callId);
+  }
+
+  async value(callId: string, ref: string): Promise<Buffer | undefined> {
+    const sha256 = (await this.endedCall(callId))?.values[ref];
+    return sha256 === undefined ? undefined : this.store.get(valueName(sha256));
+  }
+
+  private async endedCall(callId: string): Promise<EndedCall | undefined> {
+    if (!CALL_ID.test(callId) || this.missing.has(callId)) return undefined;
+    const found = (await this.nearSubmission(callId)) ?? (await this.lateEnd(callId));
+    if (found === undefined) this.missing.set(callId, true);
+    return found;
+  }
+
+  /** Most calls end in the segment in which they were submitted, or in the next: these are looked at first, then their neighbours. */
+  private async nearSubmission(callId: string): Promise<EndedCall | undefined> {
+    const partition = partitionOf(callId);
+    const submittedAt = timeOfUlid(callId.slice(callId.indexOf('-') + 1));
+    let segment = await segmentOfTime(this.segments, partition, submittedAt - CLOCK_SLACK_MS);
+    for (let searched = 0; segment !== undefined && searched < MAX_SEARCHED; searched += 1) {
+      const found = await this.endedIn(segment, callId);
+      if (found !== undefined) return found;
+      if (segment.firstTime > submittedAt + CLOCK_SLACK_MS) return undefined;
+      segment = await this.segments.segmentAt(partition, segment.toSeq + 1);
+    }
+    return undefined;
+  }
+
+  private async lateEnd(callId: string): Promise<EndedCall | undefined> {
+    const toSeq = await this.store.get(lateEndName(callId));
+    const segment = toSeq && (await this.segments.segmentAt(partitionOf(callId), Number(toSeq.toString())));
+    return segment && this.endedIn(segment, callId);
+  }
+
+  private async endedIn(segment: Manifest, callId: string): Promise<EndedCall | undefined> {
+    return (await this.segments.endedCallsOf(segment)).get(callId);
+  }
+}
+
+const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const TIME_CHARS = 10;
+
+/** Milliseconds since 1970. */
+function timeOfUlid(ulid: string): number {
+  return Array.from(ulid.slice(0, TIME_CHARS)).reduce((time, char) => time * CROCKFORD.length + CROCKFORD.indexOf(char), 0);
+}

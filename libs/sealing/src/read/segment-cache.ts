@@ -1,0 +1,48 @@
+import { LRUCache } from 'lru-cache';
+import { findSegment, loadSegment, type ArchiveStore, type Manifest, type SealedEvent } from '#archive';
+import { endedCallsName } from '../archive-names.js';
+import { decodeEndedCalls, type EndedCall } from '../ended-calls.js';
+
+/** Segments that are kept in memory with their events, and with their calls; an event takes about 1 kB. */
+const LOADED_SEGMENTS = 16;
+const LOADED_CALLS = 64;
+const KNOWN_MANIFESTS = 20_000;
+
+/** Segments of an archive as they are asked for. Whatever was found once is not asked for again: segments never change. */
+export class SegmentCache {
+  private readonly manifests = new LRUCache<string, Manifest>({ max: KNOWN_MANIFESTS });
+  private readonly events: LRUCache<string, readonly SealedEvent[], Manifest>;
+  private readonly calls: LRUCache<string, ReadonlyMap<string, EndedCall>, Manifest>;
+
+  constructor(private readonly store: ArchiveStore) {
+    this.events = new LRUCache({
+      max: LOADED_SEGMENTS,
+      fetchMethod: async (_name, _stale, { context }) => (await loadSegment(store, context)).events,
+    });
+    this.calls = new LRUCache({
+      max: LOADED_CALLS,
+      fetchMethod: async (_name, _stale, { context }) => {
+        const file = await store.get(endedCallsName(context));
+        return file === undefined ? new Map() : decodeEndedCalls(file);
+      },
+    });
+  }
+
+  /** The segment that holds the number, or the first after it; undefined when the archive ends before. */
+  async segmentAt(partition: string, seq: number): Promise<Manifest | undefined> {
+    const key = `${partition} ${seq}`;
+    const known = this.manifests.get(key);
+    if (known !== undefined) return known;
+    const found = await findSegment(this.store, partition, seq);
+    if (found !== undefined) this.manifests.set(key, found);
+    return found;
+  }
+
+  async eventsOf(manifest: Manifest): Promise<readonly SealedEvent[]> {
+    return (await this.events.fetch(manifest.file.name, { context: manifest })) ?? [];
+  }
+
+  async endedCallsOf(manifest: Manifest): Promise<ReadonlyMap<string, EndedCall>> {
+    return (await this.calls.fetch(manifest.file.name, { context: manifest })) ?? new Map<string, EndedCall>();
+  }
+}

@@ -1,0 +1,165 @@
+import {
+  findSegment,
+  lastSegment,
+  loadSegment,
+  SEGMENT_LIMITS,
+  sealSegment,
+  storeSegment,
+  type ArchiveStore,
+  type Manifest,
+} from '#archive';
+import {
+  decodeSnapshot,
+  FIRST_EPOCH,
+  fingerprintOf,
+  PartitionLog,
+  readEntry,
+  seqOf,
+  toEntry,
+  toTailedEvent,
+  type StoredEvent,
+  type StreamEntry,
+} from '#event-log';
+import { keys, type RedisConnection } from '#redis';
+import { endedCallsName, lateEndName } from '../archive-names.js';
+import { encodeEndedCalls, type EndedCall } from '../ended-calls.js';
+import { SealingFault } from '../sealing-fault.js';
+import { markSealed, proposeEnd, readPosition, resetPosition } from './archive-position.js';
+import { readEndedCalls } from './read-ended-calls.js';
+
+/** What a segment is known by afterwards, without reading it. */
+export interface SealedPart {
+  readonly manifest: Manifest;
+  readonly endedCalls: number;
+}
+
+/**
+ * Writes the log of one partition into the archive, segment by segment. Redis holds how far that is; the archive decides where they
+ * differ. Several processes may do it at once: they agree on each segment before they write it, and write the same bytes.
+ */
+export class PartitionSealer {
+  private readonly log: PartitionLog;
+  private last: Manifest | undefined;
+  private generation = 1;
+  private aligned = false;
+
+  constructor(
+    private readonly redis: RedisConnection,
+    private readonly store: ArchiveStore,
+    readonly partition: string,
+  ) {
+    this.log = new PartitionLog(redis);
+  }
+
+  /** To be called when another process may have sealed meanwhile: the next step compares with the archive again. */
+  forget(): void {
+    this.aligned = false;
+  }
+
+  /**
+   * Seals the next segment when it is full, or when its first event is older than `maxAgeMs`; undefined when there is nothing to do.
+   *
+   * @throws SealingFault when log and archive do not fit together
+   */
+  async step(maxAgeMs: number, nowMs: number): Promise<SealedPart | undefined> {
+    if (!this.aligned) await this.align();
+    const after = this.last?.toSeq ?? 0;
+    const end = await this.log.end(this.partition);
+    if (end <= after) return undefined;
+    if (end - after < SEGMENT_LIMITS.events) {
+      const [first] = await this.log.range(this.partition, after + 1, end, 1);
+      if (first === undefined || timeOf(first) > nowMs - maxAgeMs) return undefined;
+    }
+    const entries = await this.readNext(after, Math.min(end, after + SEGMENT_LIMITS.events));
+    const to = await proposeEnd(this.redis, this.partition, after, seqOf(entries.at(-1)?.[0] ?? '0'));
+    if (to === undefined) {
+      this.forget();
+      return undefined;
+    }
+    return this.seal(after, to === after + entries.length ? entries : await this.readDense(after, to));
+  }
+
+  private async seal(after: number, entries: readonly StreamEntry[]): Promise<SealedPart> {
+    const epoch = Number((await this.redis.get(keys.epoch(this.partition))) ?? FIRST_EPOCH);
+    const events = entries.map((entry) => this.toEvent(epoch, entry));
+    const { partition, generation } = this;
+    const previous = this.last;
+    const sealed = sealSegment({ partition, generation, epoch, previous, events });
+    const calls = await readEndedCalls(this.log, this.store, events);
+    await this.store.put(endedCallsName(sealed.manifest), encodeEndedCalls(calls));
+    await this.storeLateEnds(calls, previous?.fromSeq ?? sealed.manifest.fromSeq, sealed.manifest);
+    const manifest = await storeSegment(this.store, sealed);
+    await markSealed(this.redis, partition, after, manifest.toSeq);
+    this.last = manifest;
+    return { manifest, endedCalls: calls.length };
+  }
+
+  /** Readers look for the End of a call in the segment of its submission and in the next; others are found by their own name. */
+  private async storeLateEnds(calls: readonly EndedCall[], near: number, { toSeq }: Manifest): Promise<void> {
+    for (const { id, snapshot } of calls) {
+      const [submitted = near] = decodeSnapshot(id, snapshot).lifecycleSeqs;
+      if (submitted < near) await this.store.put(lateEndName(id), Buffer.from(String(toSeq)));
+    }
+  }
+
+  /** The entries after `after`, to `to`; fewer where their text is too large for a segment. */
+  private async readNext(after: number, to: number): Promise<StreamEntry[]> {
+    const entries = await this.readDense(after, to);
+    let bytes = 0;
+    const tooMuch = entries.findIndex(([, fields]) => (bytes += fields.reduce((sum, text) => sum + text.length, 0)) > SEGMENT_LIMITS.bytes);
+    return tooMuch < 0 ? entries : entries.slice(0, Math.max(1, tooMuch));
+  }
+
+  private async readDense(after: number, to: number): Promise<StreamEntry[]> {
+    const entries = await this.log.range(this.partition, after + 1, to);
+    const hole = entries.findIndex(([id], index) => seqOf(id) !== after + 1 + index);
+    const missing = hole >= 0 ? after + 1 + hole : after + 1 + entries.length;
+    if (missing <= to)
+      throw new SealingFault(
+        `the log of partition ${this.partition} has no event ${missing}, which is not archived: was it trimmed by hand?`,
+      );
+    return entries;
+  }
+
+  private toEvent(epoch: number, [id, fields]: StreamEntry): StoredEvent {
+    const event = toTailedEvent(this.partition, epoch, id, fields);
+    if (event === undefined)
+      throw new SealingFault(`event ${seqOf(id)} of partition ${this.partition} is of a newer release: update the process that archives`);
+    return event;
+  }
+
+  /** Compares the end of the archive with the log. Where Redis lost events that are archived, a new generation begins before them. */
+  private async align(): Promise<void> {
+    const stored = await readPosition(this.redis, this.partition);
+    const newest = await lastSegment(this.store, this.partition);
+    const kept = newest && (await this.lastInLog(newest));
+    if ((kept?.toSeq ?? 0) < stored.trimmedSeq)
+      throw new SealingFault(
+        `partition ${this.partition} was trimmed up to event ${stored.trimmedSeq}, but the archive ${this.store.label} ends at ${kept?.toSeq ?? 0}: is it another archive?`,
+      );
+    const generation = kept === newest ? Math.max(newest?.generation ?? 1, stored.generation) : (newest?.generation ?? 1) + 1;
+    if (stored.sealedSeq !== (kept?.toSeq ?? 0) || stored.generation !== generation)
+      await resetPosition(this.redis, this.partition, kept?.toSeq ?? 0, generation);
+    [this.last, this.generation, this.aligned] = [kept, generation, true];
+  }
+
+  /** The newest segment whose last event is the one of the log; a trimmed one is. */
+  private async lastInLog(newest: Manifest): Promise<Manifest | undefined> {
+    const { trimmedSeq } = await readPosition(this.redis, this.partition);
+    let segment: Manifest | undefined = newest;
+    while (segment !== undefined && segment.toSeq > trimmedSeq && !(await this.isInLog(segment)))
+      segment = segment.fromSeq === 1 ? undefined : await findSegment(this.store, this.partition, segment.fromSeq - 1);
+    return segment;
+  }
+
+  private async isInLog(segment: Manifest): Promise<boolean> {
+    const [stored] = await this.log.range(this.partition, segment.toSeq, segment.toSeq);
+    const { events } = await loadSegment(this.store, segment);
+    const archived = events.at(-1);
+    return stored !== undefined && archived !== undefined && fingerprintOf(stored[1]) === fingerprintOf(toEntry(archived)[1]);
+  }
+}
+
+function timeOf([, fields]: StreamEntry): number {
+  return Number(readEntry(fields).timeText);
+}

@@ -1,0 +1,260 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { findSegment, loadSegment, openArchive, type ArchiveStore } from '#archive';
+import { BlobStore, CallStore, EventLog, isApplied, LogReader, type StoredEvent } from '#event-log';
+import { createRedis, keys, partitionName, partitionOf, type RedisConnection } from '#redis';
+import { startRedisServer, type RedisServer } from '../../../test/support/redis-server.mjs';
+import { aCall, aSubmission, author, endOf } from '../../../test/support/sample-calls.js';
+import { PartitionArchiver } from './partition-archiver.js';
+import { ArchivedLog } from './read/archived-log.js';
+import { SealingFault } from './sealing-fault.js';
+
+const PARTITIONS = 2;
+const NAMES = Array.from({ length: PARTITIONS }, (_, index) => partitionName(index));
+const WORKER = { leaseMs: 60_000, worker: 'w', author };
+
+describe('archiving and trimming', () => {
+  let server: RedisServer;
+  let redis: RedisConnection;
+  let log: EventLog;
+  let folder: string;
+  let archive: ArchiveStore;
+
+  beforeAll(async () => {
+    server = await startRedisServer();
+    redis = createRedis(server.url);
+  });
+  beforeEach(async () => {
+    await redis.flushall();
+    log = await EventLog.open(redis, { partitions: PARTITIONS });
+    folder = mkdtempSync(join(tmpdir(), 'toolyard-sealing-'));
+    archive = await openArchive(`file://${folder}`);
+  });
+  afterEach(async () => {
+    await log.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  afterAll(async () => {
+    redis.disconnect();
+    await server.stop();
+  });
+
+  const archiverOf = (name: string, store = archive) => new PartitionArchiver(redis, store, name, { maxAgeMs: 0, maxCalls: 0 });
+
+  /** Archives and trims all that there is, as if it had been written hours ago. */
+  const archiveAll = async (store = archive) => {
+    for (const name of NAMES) {
+      const archiver = archiverOf(name, store);
+      const step = { nowMs: Date.now() + 7_200_000, segmentMs: 0, isFull: false };
+      while (await archiver.step(step));
+    }
+  };
+
+  const submit = async (changes: Parameters<typeof aCall>[1] = {}) => {
+    const callId = log.newCallId('acme', changes.meta?.sessionId);
+    await log.accept(aCall(callId, changes));
+    return callId;
+  };
+
+  const run = async (callId: string, updates = 0) => {
+    await log.claim({ callId, attempt: 1, ...WORKER });
+    for (let n = 1; n <= updates; n += 1)
+      await log.update({ callId, guard: { by: 'worker', fence: 1, writeSeq: n }, data: { update: n, content: [] }, author });
+    await log.end({ callId, guard: { by: 'worker', fence: 1, writeSeq: updates + 1 }, data: endOf('completed'), author });
+    return callId;
+  };
+
+  const inRedis = async () => (await redis.keys('*')).filter((key) => /:call:|:blob:|:kept$/.test(key)).toSorted();
+  const logLengths = () => Promise.all(NAMES.map((name) => redis.xlen(keys.log(name))));
+
+  it('reads a call that has left Redis as it was before', async () => {
+    const blobs = new BlobStore(redis);
+    const callId = await submit({
+      submitted: {
+        ...aSubmission({ argumentsRef: { ref: 'arguments', sha256: 'a'.repeat(64), bytes: 9, preview: '{' } }),
+        arguments: undefined,
+      },
+      argumentsBlob: '{"text":1}',
+    });
+    await blobs.put(callId, 'arguments', Buffer.from('{"text":1}'));
+    await run(callId, 3);
+    const others = await Promise.all(Array.from({ length: 20 }, async () => run(await submit(), 1)));
+    const hot = new CallStore(redis);
+    const read = async (store: CallStore) => ({
+      calls: await store.readMany([callId, ...others]),
+      summaries: await store.readSummaries([callId, ...others]),
+      snapshots: await Promise.all([callId, ...others].map((id) => store.snapshot(id))),
+      page: (await store.eventPage(callId, { limit: 4 })).events.map(shown),
+      events: (await store.events(callId)).map(shown),
+      value: await store.blob(callId, 'arguments'),
+    });
+    const before = await read(hot);
+    expect(before.calls[0]?.arguments).toEqual({ text: 1 });
+
+    await archiveAll();
+    expect([await inRedis(), await logLengths()]).toEqual([[], [0, 0]]);
+    expect(await hot.read(callId)).toBeUndefined();
+
+    const after = await read(new CallStore(redis, new ArchivedLog(archive)));
+    expect(plain(after)).toEqual(plain(before));
+  });
+
+  it('answers undefined for ids that no call has', async () => {
+    await run(await submit());
+    await archiveAll();
+    const store = new CallStore(redis, new ArchivedLog(archive));
+    for (const id of ['00-01JZ8C5W3Q4X9R7T2M6K8N0P0V', log.newCallId('acme'), '00-../../x', 'x', ''])
+      expect(await store.read(id).catch((error: unknown) => error)).toBeUndefined();
+  });
+
+  it('keeps what a call needs that waits for approval, and lets it run', async () => {
+    const meta = { tenantId: 'acme', tool: 'echo', sessionId: 's' };
+    const digest = 'd'.repeat(64);
+    const callId = await submit({ meta, followUp: { kind: 'approval', data: { reasons: [], digest, expiresInMs: 60_000 } } });
+    for (let n = 0; n < 30; n += 1) await run(await submit({ meta }));
+    await archiveAll();
+    expect((await logLengths()).every((length) => length === 0)).toBe(true);
+
+    const withoutArchive = await new CallStore(redis).read(callId);
+    expect(withoutArchive).toMatchObject({ status: 'waiting_approval', arguments: { text: 'héllo' } });
+    const version = (await new CallStore(redis).snapshot(callId))?.version ?? 0;
+    const decided = await log.decideApproval({
+      callId,
+      guard: { by: 'command', version, commandId: 'c' },
+      data: { decision: 'allow', scope: 'once', digest },
+      author,
+    });
+    expect(isApplied(decided)).toBe(true);
+    await archiveAll();
+    const claimed = await log.claim({ callId, attempt: 1, ...WORKER });
+    expect(claimed).toMatchObject({ code: 'OK', submitted: { arguments: { text: 'héllo' }, tool: 'echo' } });
+    await log.end({ callId, guard: { by: 'worker', fence: 1, writeSeq: 1 }, data: endOf('completed'), author });
+    await archiveAll();
+    expect(await inRedis()).toEqual([]);
+    expect(await new CallStore(redis, new ArchivedLog(archive)).read(callId)).toMatchObject({ status: 'ended', outcome: 'completed' });
+  });
+
+  it('lets readers of the whole log begin at its first event', async () => {
+    const ids = await Promise.all(Array.from({ length: 25 }, async () => run(await submit(), 2)));
+    const reader = (source: LogReader) => Promise.all(NAMES.map((name) => readAll(source, name)));
+    const before = await reader(new LogReader(redis));
+    await archiveAll();
+    await run(await submit());
+    const after = await reader(new LogReader(redis, new ArchivedLog(archive)));
+    expect(plain(after.map((entries, index) => entries.slice(0, before[index]?.length)))).toEqual(plain(before));
+    expect(after.flat().length).toBe(before.flat().length + 3);
+    expect(ids.length).toBe(25);
+  });
+
+  it('seals each event once, whatever fails, with two processes at work', async () => {
+    const ids: string[] = [];
+    for (let round = 0; round < 6; round += 1) {
+      for (let n = 0; n < 10; n += 1) ids.push(await run(await submit(), n % 3));
+      const flaky = failing(archive, round * 7 + 3);
+      await Promise.all([archiveAll(flaky).catch(() => {}), archiveAll(failing(archive, round * 5 + 4)).catch(() => {})]);
+    }
+    await archiveAll();
+    const archived = new ArchivedLog(archive);
+    for (const name of NAMES) {
+      const end = Number(await redis.get(keys.seq(name)));
+      const seqs = (await archived.range(name, 1, end, Infinity)).map(({ seq }) => seq);
+      expect(seqs).toEqual(Array.from({ length: end }, (_, index) => index + 1));
+      await expectWholeChain(name, end);
+    }
+    const store = new CallStore(redis, archived);
+    expect((await store.readMany(ids)).every((call) => call?.status === 'ended')).toBe(true);
+    expect(await inRedis()).toEqual([]);
+  });
+
+  it('begins a new generation where Redis lost events that are archived', async () => {
+    const meta = { tenantId: 'acme', tool: 'echo', sessionId: 's' };
+    const first = await run(await submit({ meta }));
+    const name = partitionOf(first);
+    const archiver = archiverOf(name);
+    const step = { nowMs: Date.now() + 10_000, segmentMs: 0, isFull: false };
+    while (await archiver.step(step));
+    const lost = await run(await submit({ meta }));
+    while (await archiver.step(step));
+    // What a failover to a replica that was behind does.
+    for (const seq of [4, 5, 6]) await redis.xdel(keys.log(name), `${seq}-0`);
+    await redis.set(keys.seq(name), 3);
+    await redis.call('XSETID', keys.log(name), '3-0');
+    await redis.del(keys.call(lost), keys.updateIndex(lost));
+    const next = await run(await submit({ meta }));
+    const other = archiverOf(name);
+    while (await other.step({ ...step, nowMs: Date.now() + 7_200_000 }));
+
+    const segment = await findSegment(archive, name, 4);
+    expect(segment).toMatchObject({ generation: 2, fromSeq: 4, toSeq: 6 });
+    const store = new CallStore(redis, new ArchivedLog(archive));
+    expect(await Promise.all([first, lost, next].map(async (id) => (await store.read(id))?.status))).toEqual(['ended', undefined, 'ended']);
+  });
+
+  it('trims nothing into another archive', async () => {
+    await run(await submit());
+    await archiveAll();
+    await run(await submit());
+    const other = await openArchive(`file://${join(folder, 'other')}`);
+    const failures = await Promise.all(
+      NAMES.map((name) =>
+        archiverOf(name, other)
+          .step({ nowMs: Date.now() + 7_200_000, segmentMs: 0, isFull: true })
+          .catch((error: unknown) => error),
+      ),
+    );
+    expect(failures.some((failure) => failure instanceof SealingFault && failure.message.includes('is it another archive?'))).toBe(true);
+  });
+
+  const expectWholeChain = async (name: string, end: number) => {
+    let chain: string | undefined;
+    for (let seq = 1; seq <= end;) {
+      const segment = await findSegment(archive, name, seq);
+      expect(segment?.fromSeq).toBe(seq);
+      if (segment === undefined) return;
+      if (chain !== undefined) expect(segment.prevChain).toBe(chain);
+      expect((await loadSegment(archive, segment)).events.length).toBe(segment.count);
+      chain = segment.chain;
+      seq = segment.toSeq + 1;
+    }
+  };
+});
+
+async function readAll(source: LogReader, name: string) {
+  const found: unknown[] = [];
+  for (let seq = 1; ;) {
+    const { entries } = await source.read(name, seq, 7);
+    if (entries.length === 0) return found;
+    found.push(...entries);
+    seq = (entries.at(-1)?.seq ?? seq) + 1;
+  }
+}
+
+/** Fails at the nth operation that writes, before or after it took place. */
+function failing(store: ArchiveStore, nth: number): ArchiveStore {
+  let count = 0;
+  return {
+    label: store.label,
+    get: (name) => store.get(name),
+    list: (prefix, options) => store.list(prefix, options),
+    delete: (name) => store.delete(name),
+    put: async (name, bytes) => {
+      count += 1;
+      if (count === nth && nth % 2 === 0) throw new Error('the store failed before');
+      const result = await store.put(name, bytes);
+      if (count === nth) throw new Error('the store failed after');
+      return result;
+    },
+  };
+}
+
+/** Everything that readers see of an event. */
+function shown({ partition, epoch, seq, callId, type, time, meta, json }: StoredEvent): unknown {
+  return { partition, epoch, seq, callId, type, time, meta, json: JSON.parse(json) as unknown };
+}
+
+/** Without the order of members, and with texts for values that Jest compares by identity. */
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}

@@ -1,0 +1,27 @@
+import type { SealedPart } from '../seal/seal-partition.js';
+
+/** What stays in Redis of what is archived: calls and events are trimmed when either bound is exceeded. */
+export interface HotWindow {
+  readonly maxAgeMs: number;
+  /** Ended calls of one partition. */
+  readonly maxCalls: number;
+}
+
+/**
+ * Nothing younger leaves Redis, however full it is: a gateway that lost an answer repeats its transition, and must find the call.
+ * More than the default of `LOG_DEADLINE_MS`.
+ */
+const YOUNGEST_TRIMMED_MS = 15_000;
+
+/** How many of the oldest segments are outside of the window. `isFull`: Redis needs the memory, so the window is closed. */
+export function countOutside(segments: readonly SealedPart[], window: HotWindow, nowMs: number, isFull: boolean): number {
+  let calls = segments.reduce((sum, { endedCalls }) => sum + endedCalls, 0);
+  let count = 0;
+  for (const { manifest, endedCalls } of segments) {
+    const ageMs = nowMs - manifest.lastTime;
+    if (ageMs < YOUNGEST_TRIMMED_MS || !(isFull || ageMs > window.maxAgeMs || calls > window.maxCalls)) break;
+    calls -= endedCalls;
+    count += 1;
+  }
+  return count;
+}

@@ -1,0 +1,77 @@
+import { loadSegment, type ArchiveStore, type Manifest } from '#archive';
+import { decodeSnapshot, encodeKeptEntry, seqOf, type CallState, type StreamEntry } from '#event-log';
+import { keys, type RedisConnection } from '#redis';
+import { endedCallsName } from '../archive-names.js';
+import { decodeEndedCalls, type EndedCall } from '../ended-calls.js';
+import { markTrimmed } from '../seal/archive-position.js';
+
+/** Calls whose keys are removed or read at once. */
+const PAGE = 500;
+
+/**
+ * Removes a sealed segment from Redis: its entries, and all keys of the calls that ended in it. What calls need that have not ended
+ * is kept beside the stream first. Safe to repeat, and by two processes at once. `segment` must be the oldest that the stream has.
+ */
+export async function trimSegment(redis: RedisConnection, store: ArchiveStore, segment: Manifest): Promise<void> {
+  const { partition, toSeq } = segment;
+  const ended = await endedCallsOf(store, segment);
+  await keepOpenCalls(redis, store, segment, ended);
+  await redis.xtrim(keys.log(partition), 'MINID', `${toSeq + 1}-0`);
+  await removeCalls(redis, partition, [...ended.values()], segment.fromSeq);
+  await markTrimmed(redis, partition, toSeq);
+}
+
+async function endedCallsOf(store: ArchiveStore, segment: Manifest): Promise<ReadonlyMap<string, EndedCall>> {
+  const name = endedCallsName(segment);
+  const file = await store.get(name);
+  if (file === undefined) throw new Error(`The archive ${store.label} lacks ${name}.`);
+  return decodeEndedCalls(file);
+}
+
+/** A claim, an approval and a reader of an open call need the events that changed it. */
+async function keepOpenCalls(
+  redis: RedisConnection,
+  store: ArchiveStore,
+  segment: Manifest,
+  ended: ReadonlyMap<string, EndedCall>,
+): Promise<void> {
+  const { partition, fromSeq, toSeq } = segment;
+  const { events } = await loadSegment(store, segment);
+  const ids = new Set(events.flatMap(({ json }) => callIdOf(json) ?? []).filter((id) => !ended.has(id)));
+  const open = (await readSnapshots(redis, [...ids])).filter(({ status }) => status !== 'ended');
+  const seqs = open.flatMap(({ lifecycleSeqs }) => lifecycleSeqs.filter((seq) => seq >= fromSeq && seq <= toSeq));
+  for (let at = 0; at < seqs.length; at += PAGE) {
+    const found = await Promise.all(seqs.slice(at, at + PAGE).map((seq) => redis.xrange(keys.log(partition), `${seq}-0`, `${seq}-0`)));
+    const kept = found.flat().flatMap((entry: StreamEntry) => [String(seqOf(entry[0])), encodeKeptEntry(entry)]);
+    if (kept.length > 0) await redis.hset(keys.keptEntries(partition), ...kept);
+  }
+}
+
+async function readSnapshots(redis: RedisConnection, ids: readonly string[]): Promise<CallState[]> {
+  const found: CallState[] = [];
+  for (let at = 0; at < ids.length; at += PAGE) {
+    const page = ids.slice(at, at + PAGE);
+    const packed = await redis.mgetBuffer(...page.map((id) => keys.call(id)));
+    found.push(...page.flatMap((id, index) => (packed[index] ? [decodeSnapshot(id, packed[index])] : [])));
+  }
+  return found;
+}
+
+async function removeCalls(redis: RedisConnection, partition: string, calls: readonly EndedCall[], fromSeq: number): Promise<void> {
+  for (let at = 0; at < calls.length; at += PAGE) {
+    const page = calls.slice(at, at + PAGE);
+    const gone = page.flatMap(({ id, values }) => [
+      keys.call(id),
+      keys.updateIndex(id),
+      ...Object.keys(values).map((ref) => keys.blob(id, ref)),
+    ]);
+    if (gone.length > 0) await redis.unlink(...gone);
+    const kept = page.flatMap(({ id, snapshot }) => decodeSnapshot(id, snapshot).lifecycleSeqs.filter((seq) => seq < fromSeq));
+    if (kept.length > 0) await redis.hdel(keys.keptEntries(partition), ...kept.map(String));
+  }
+}
+
+/** Undefined for what happened beside calls. */
+function callIdOf(json: string): string | undefined {
+  return /"subject":"(\d{2,3}-[0-9A-Z]{26})"/.exec(json)?.[1];
+}
