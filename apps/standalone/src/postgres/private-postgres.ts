@@ -1,14 +1,14 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { KeptChild } from '../child/kept-child.js';
 import { processIdentity } from '../data/process-identity.js';
 import { StartupError } from '../start-failure.js';
-import { asOrdinaryUser } from './as-ordinary-user.js';
-import { majorOfData, type PostgresPrograms } from './postgres-programs.js';
+import { giveToGuarded, guarded } from './guarded.js';
+import { majorOf, type PostgresPrograms } from './postgres-programs.js';
 
 const USER = 'toolyard';
 /** Longest folder of a socket: the name of the socket follows, and every system takes 103 bytes. */
@@ -35,8 +35,8 @@ export interface PrivatePostgres {
 
 /**
  * A private PostgreSQL as a child process, in its own process group. It is reached by a Unix socket in a folder that only this
- * user can open. If it exits, it is restarted; clients connect again. If this process exits without `stop`, the child gets SIGINT;
- * one that a killed process left behind is stopped first.
+ * user can open. If it exits, it is restarted; clients connect again. If this process ends without `stop`, the child gets SIGINT, on
+ * Linux also after SIGKILL; one that was left behind is stopped first.
  *
  * @throws StartupError
  */
@@ -45,13 +45,16 @@ export async function startPrivatePostgres(
   programs: PostgresPrograms,
   tell: (line: string) => void,
 ): Promise<PrivatePostgres> {
-  const prefix = asOrdinaryUser();
+  const prefix = guarded();
   if (prefix === undefined)
-    throw new StartupError('PostgreSQL does not run as root, and this system allows no user namespaces: start Toolyard as another user');
+    throw new StartupError(
+      'PostgreSQL does not run as root, and setpriv (util-linux) cannot change the user: start Toolyard as another user',
+    );
   const [data, logPath] = [join(folder, 'data'), join(folder, 'postgres.log')];
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   await stopOrphan(data);
-  createData(data, prefix, programs);
+  createData(folder, prefix, programs);
+  giveToGuarded(data);
   const sockets = socketFolder(folder);
   const words = [...prefix, programs.postgres, '-D', data, ...settingWords({ ...SETTINGS, unix_socket_directories: sockets.path })];
   const child = new KeptChild({
@@ -85,14 +88,15 @@ export async function startPrivatePostgres(
   };
 }
 
-function createData(data: string, prefix: readonly string[], { initdb }: PostgresPrograms): void {
-  if (majorOfData(data) !== undefined) return;
+function createData(folder: string, prefix: readonly string[], { initdb }: PostgresPrograms): void {
+  if (majorOf(folder) !== undefined) return;
   // An interrupted one leaves a folder that looks complete: it gets its name when it is. The one before may still be written to.
-  const folder = dirname(data);
   for (const name of readdirSync(folder).filter((found) => found.startsWith(UNFINISHED)))
     rmSync(join(folder, name), { recursive: true, force: true, maxRetries: 3 });
   const made = mkdtempSync(join(folder, UNFINISHED));
+  giveToGuarded(made);
   const words = [...prefix, initdb, '-D', made, '-U', USER, '--auth=trust', '--encoding=UTF8', '--locale=C'];
+  const data = join(folder, 'data');
   const { status, stderr, error } = spawnSync(words[0] ?? '', words.slice(1), { encoding: 'utf8' });
   if (status !== 0) throw new StartupError(`PostgreSQL could not create ${data}: ${error?.message ?? stderr.trim()}`);
   renameSync(made, data);

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { KeptChild } from '../child/kept-child.js';
 import type { DataDirectory } from '../data/data-directory.js';
 import { StartupError } from '../start-failure.js';
-import { findPostgres, majorOfData } from './postgres-programs.js';
+import { findPostgres, majorOf } from './postgres-programs.js';
 
 /** Relative to this file once it is compiled: the projector is a program of its own. */
 const PROJECTOR = fileURLToPath(new URL('../../../projector/src/main.js', import.meta.url));
@@ -33,9 +33,9 @@ export async function startHistory(
   if (databaseUrl === 'none') return inRedis('DATABASE_URL=none');
   if (databaseUrl !== undefined) return { databaseUrl, label: 'the PostgreSQL of DATABASE_URL', stop: () => Promise.resolve() };
   const folder = join(directory.path, 'postgres');
-  const programs = findPostgres(join(folder, 'data'));
+  const programs = findPostgres(folder);
   if (programs === undefined) {
-    const major = majorOfData(join(folder, 'data'));
+    const major = majorOf(folder);
     if (major === undefined) return inRedis('PostgreSQL is not installed');
     throw new StartupError(
       `The history in ${folder} was made by PostgreSQL ${major}, which is not installed any more. Install it, set DATABASE_URL, or delete that folder: the projector makes it again from the event log.`,
@@ -44,7 +44,11 @@ export async function startHistory(
   try {
     const { startPrivatePostgres } = await import('./private-postgres.js');
     const postgres = await startPrivatePostgres(folder, programs, tell);
-    return { databaseUrl: postgres.url, label: `private PostgreSQL ${programs.major} (${folder})`, stop: () => postgres.stop() };
+    return {
+      databaseUrl: postgres.url,
+      label: `private PostgreSQL ${programs.major} ${programs.origin} (${folder})`,
+      stop: () => postgres.stop(),
+    };
   } catch (error) {
     if (error instanceof StartupError) return inRedis(error.message);
     throw error;

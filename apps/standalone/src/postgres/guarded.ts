@@ -1,0 +1,37 @@
+import { spawnSync } from 'node:child_process';
+import { lchownSync, lstatSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The user without rights. */
+const UNPRIVILEGED_UID = 65_534;
+
+/** The user of a program that must not be root, who still opens the folders of root: PostgreSQL serves one that only root can open. */
+const AS_UNPRIVILEGED = [
+  '--reuid',
+  String(UNPRIVILEGED_UID),
+  '--regid',
+  String(UNPRIVILEGED_UID),
+  '--clear-groups',
+  '--no-new-privs',
+  ...['--inh-caps', '--ambient-caps', '--bounding-set'].map((set) => `${set}=-all,+dac_override`),
+];
+
+/**
+ * What comes before the words of PostgreSQL. The kernel sends it SIGINT, its fast shutdown, when this process is gone, however it ended;
+ * and it runs as another user when this one is root, which it refuses. Empty where `setpriv` (util-linux) is missing and not needed;
+ * undefined when it is needed.
+ */
+export function guarded(): readonly string[] | undefined {
+  const isRoot = process.getuid?.() === 0;
+  const words = ['setpriv', '--pdeathsig', 'INT', ...(isRoot ? AS_UNPRIVILEGED : []), '--'];
+  const works = spawnSync(words[0] ?? '', [...words.slice(1), 'true']).status === 0;
+  return works ? words : isRoot ? undefined : [];
+}
+
+/** Gives a folder and all in it to the user as whom `guarded` runs programs. Does nothing for any user but root. */
+export function giveToGuarded(folder: string): void {
+  if (process.getuid?.() !== 0 || lstatSync(folder).uid === UNPRIVILEGED_UID) return;
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }))
+    lchownSync(join(folder, name), UNPRIVILEGED_UID, UNPRIVILEGED_UID);
+  lchownSync(folder, UNPRIVILEGED_UID, UNPRIVILEGED_UID);
+}
