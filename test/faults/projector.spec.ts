@@ -3,6 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { CallPage, Diagnostics, Problem } from '#contracts';
 import { Agent } from '../support/agent.js';
+import { startCli } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { startTestPostgres, type TestPostgres } from '../support/postgres.js';
 import { freePort } from '../support/redis-server.mjs';
@@ -72,6 +73,26 @@ describe('a projector', () => {
       ],
       undefined,
     ]);
+  });
+
+  it('and `toolyard history rebuild` make the same rows', async () => {
+    const { child, ended, ready } = await projector();
+    await ready();
+    const { body: call } = await agent.submit('echo', { text: 'rebuilt' }, {}, { prefer: 'wait=10' });
+    const before = (await agent.get<CallPage>('/v1/calls')).body.calls;
+    const env = { REDIS_URL: cluster.redis.url, DATABASE_URL: postgres.url };
+    const rebuilt = await startCli(['history', 'rebuild'], { url: '', env }).ended();
+    expect([rebuilt.code, rebuilt.err]).toEqual([0, '']);
+    expect(rebuilt.out.match(/^partition \d\d: \d+ events$/gm)).toHaveLength(16);
+    child.kill('SIGTERM');
+    await ended;
+    const { calls, behind } = (await agent.get<CallPage>('/v1/calls')).body;
+    expect([calls, behind, calls[0]?.id]).toEqual([before, undefined, call.id]);
+
+    const refused = await startCli(['history', 'rebuild'], { url: '', env: { ...env, PARTITIONS: '4' } }).ended();
+    expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('event log of 16 partitions, but PARTITIONS is 4') });
+    const unset = await startCli(['history', 'rebuild'], { url: '', env: {} }).ended();
+    expect(unset).toMatchObject({ code: 2, err: expect.stringContaining('Set REDIS_URL and DATABASE_URL') });
   });
 
   it('exits with one sentence when the database does not answer, and without its password', async () => {

@@ -17,6 +17,7 @@ import { tools, type ToolsFlags } from './commands/tools.js';
 import { watch, type WatchFlags } from './commands/watch.js';
 import { workerCheck, type WorkerCheckFlags } from './commands/worker-check.js';
 import { doctor } from './doctor/doctor.js';
+import { rebuild } from './history/rebuild.js';
 import { DEFAULT_URL } from './cli.config.js';
 import { EXIT_CODES_HELP } from './exit-code.js';
 
@@ -58,6 +59,10 @@ export function buildProgram(version: string, run: Runner, env: NodeJS.ProcessEn
     .option('--timeout <seconds>', 'how long a frame may take', Number, 15)
     .action((command: string[], flags: WorkerCheckFlags) => start((context) => workerCheck(context, command, flags)));
   addHooks(add, start, env);
+  add('history', 'the database of lists and numbers')
+    .command('rebuild')
+    .description('make all its rows again from the event log; needs REDIS_URL and DATABASE_URL, and no gateway')
+    .action(() => start((context) => rebuild(context, env)));
   add('doctor', 'check gateway, key, versions, config file, clocks, Redis, workers, sandboxes, search and disks').action(() =>
     start((context) => doctor(context, env)),
   );

@@ -18,3 +18,9 @@ export interface LogSource {
   /** The newest sequence number of the partition; 0 while it has none. */
   end(partition: string): Promise<number>;
 }
+
+/** Where all rows can be made from: the log, and what has every event that was trimmed from it. */
+export interface EventSource extends LogSource {
+  /** The first event that it still has of a partition; 1 where none is missing. */
+  first(partition: string): Promise<number>;
+}

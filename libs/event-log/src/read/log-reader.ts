@@ -43,6 +43,12 @@ export class LogReader {
     return { epoch, entries };
   }
 
+  /** The oldest sequence number that a partition still has; the next one while it has none. */
+  async first(partition: string): Promise<number> {
+    const [oldest] = await this.redis.xrange(keys.log(partition), '-', '+', 'COUNT', 1);
+    return oldest === undefined ? (await this.end(partition)) + 1 : seqOf(oldest[0]);
+  }
+
   /** The newest sequence number of a partition; 0 while it has none. */
   end(partition: string): Promise<number> {
     return this.log.end(partition);

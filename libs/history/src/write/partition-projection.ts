@@ -61,6 +61,35 @@ export class PartitionProjection {
     });
   }
 
+  /**
+   * Makes all rows of the partition again. One transaction: readers have the old rows until all new ones are there, and nothing
+   * has changed when it rejects. Waits for the projector that works on the partition; others leave it alone meanwhile.
+   * `first` is called with the partition locked, and may reject.
+   */
+  async rebuild(first: () => Promise<unknown>, signal?: AbortSignal): Promise<Pick<Advance, 'entries' | 'skipped'>> {
+    // Committed before, so that projectors see the row and leave it alone.
+    await this.db
+      .insertInto('positions')
+      .values({ partition: this.partition, ...START })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    return this.db.transaction().execute(async (transaction) => {
+      await transaction.selectFrom('positions').select('seq').where('partition', '=', this.partition).forUpdate().execute();
+      await first();
+      await this.empty(transaction);
+      const skipped: SkippedEvent[] = [];
+      for (let entries = 0, seq = 0; ;) {
+        signal?.throwIfAborted();
+        const { epoch, entries: read } = await this.log.read(this.partition, seq + 1, this.batch);
+        const step = await this.project(transaction, epoch, read);
+        skipped.push(...step.skipped);
+        entries += step.entries;
+        seq = read.at(-1)?.seq ?? seq;
+        if (read.length === 0) return { entries, skipped };
+      }
+    });
+  }
+
   /** Undefined while another projector works on the partition. */
   private async lock(transaction: HistoryDatabase): Promise<Position | undefined> {
     const found = await transaction
@@ -71,7 +100,9 @@ export class PartitionProjection {
       .skipLocked()
       .executeTakeFirst();
     if (found !== undefined) return found;
-    // Missing or locked: an insert of a locked one does nothing.
+    // Missing or locked. An insert would wait for who holds the lock, and a rebuild holds it for long.
+    const present = await transaction.selectFrom('positions').select('seq').where('partition', '=', this.partition).executeTakeFirst();
+    if (present !== undefined) return undefined;
     const inserted = await transaction
       .insertInto('positions')
       .values({ partition: this.partition, ...START })
@@ -107,6 +138,7 @@ export class PartitionProjection {
 
   /** Another log, or one that lost its end: the rows of the partition are made again. */
   private async empty(transaction: HistoryDatabase): Promise<void> {
+    this.weeks.clear();
     for (const table of ['calls', 'sessions', 'totals'] as const)
       await transaction.deleteFrom(table).where('partition', '=', this.partition).execute();
     await transaction.updateTable('positions').set(START).where('partition', '=', this.partition).execute();
