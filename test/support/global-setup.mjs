@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { bundleApps } from './bundle-apps.mjs';
 import { startRedisServer } from './redis-server.mjs';
 
 /**
@@ -7,10 +8,19 @@ import { startRedisServer } from './redis-server.mjs';
  */
 export default async function globalSetup({ testPathPatterns }) {
   const patterns = testPathPatterns?.patterns ?? [];
-  if (patterns.length === 0 || patterns.some((pattern) => pattern.includes('test/'))) build();
+  if (patterns.length === 0 || patterns.some((pattern) => pattern.includes('test/'))) {
+    build();
+    if (!process.env.TEST_SHIPPED) await bundle();
+  }
   if (process.env.TEST_REDIS_URL) return;
   globalThis.testRedisServer = await startRedisServer();
   process.env.TEST_REDIS_URL = globalThis.testRedisServer.url;
+}
+
+/** Gateways and workers are started from bundles, unless TEST_SHIPPED is set. */
+async function bundle() {
+  await bundleApps();
+  process.env.TEST_BUNDLES = 'yes';
 }
 
 function build() {

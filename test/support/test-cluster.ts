@@ -199,8 +199,9 @@ function observedWorker(app: AppProcess, availability: Availability): AppProcess
 }
 
 function startApp(name: 'gateway' | 'worker', port: number, env: Record<string, string>): AppProcess {
+  const main = process.env['TEST_BUNDLES'] === undefined ? `dist/apps/${name}/src/main.js` : `dist/bundles/${name}.mjs`;
   // Without source maps, which a start would spend a tenth of its time on.
-  const child = spawn(process.execPath, [`dist/apps/${name}/src/main.js`], {
+  const child = spawn(process.execPath, [main], {
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
