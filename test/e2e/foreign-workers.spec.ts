@@ -1,7 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { ToolyardWorker, workerTool } from '#client/worker';
 import {
   CLOSE_CODES,
   type Call,
+  type Problem,
   type Scope,
   type ToolDescriptor,
   type WorkerCall,
@@ -14,6 +17,7 @@ import { ApiKeyStore } from '../../apps/gateway/src/auth/api-key-store.service.j
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { ADD, ScriptedWorker } from '../support/foreign-worker.js';
+import { roundRobin } from '../support/round-robin.js';
 import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
 
 const OTHER_KEY = 'key-of-another-tenant-123';
@@ -118,6 +122,47 @@ describe('workers in other languages', () => {
     expect((await agent.request('POST', `${path}/poll`, {})).status).toBe(404);
     expect((await send({ op: 'bye' })).status).toBe(202);
     expect((await poll({ after: 2 })).status).toBe(404);
+  });
+
+  it('serves a worker that polls whichever of two gateways comes next, with one hello', async () => {
+    const other = await startTestGateway('foreign', { keys, leaseMs: LEASE_MS, stopGraceMs: 300 });
+    const { fetch, sent } = roundRobin('http://balancer', () => [gateway.url, other.url]);
+    const add = workerTool({
+      name: 'add',
+      description: 'Adds two numbers.',
+      input: z.strictObject({ a: z.number(), b: z.number() }),
+      run: ({ a, b }, { onUpdate }) => {
+        onUpdate('adding');
+        return String(a + b);
+      },
+    });
+    const options = { baseUrl: 'http://balancer', apiKey: WORK_KEY, name: `w${++count}`, tools: [add], slots: 3 };
+    const worker = new ToolyardWorker({ ...options, fetch });
+    const run = worker.run();
+    try {
+      await eventually(async () => (await toolNames()).includes('add'), 'the tool');
+      const ids = await Promise.all(Array.from({ length: 12 }, async (_unused, a) => (await agent.submit('add', { a, b: 1 })).body.id));
+      const ended = await Promise.all(ids.map((id) => agent.ended(id)));
+      expect(ended.map(({ outcome }) => outcome)).toEqual(ids.map(() => 'completed'));
+      expect(sent.filter((url) => url.endsWith('/v1/workers'))).toHaveLength(1);
+      const polled = (url: string) => sent.filter((it) => it.startsWith(url) && it.includes('/poll')).length;
+      expect(Math.min(polled(gateway.url), polled(other.url))).toBeGreaterThan(0);
+      const id = /workers\/([^/]+)\/poll/.exec(sent.join(' '))?.[1] ?? '';
+      for (const url of [gateway.url, other.url])
+        for (const [key, path] of [
+          [OTHER_KEY, id],
+          [BOOTSTRAP_KEY, id],
+          [WORK_KEY, 'f-01JZ8C5W3Q4X9R7T2M6K8N0P1V'],
+          [WORK_KEY, 'toolyard:cancel'],
+        ] as const) {
+          const refused = await new Agent(url, key).request<Problem>('POST', `/v1/workers/${path}/messages`, { frames: [{ op: 'bye' }] });
+          expect(refused.body.code).toBe('resource_not_found');
+        }
+    } finally {
+      worker.stop();
+      await run;
+      await other.close();
+    }
   });
 
   it('sends no call beyond the credit, and keeps calls queued until there is credit', async () => {

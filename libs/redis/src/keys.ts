@@ -123,6 +123,8 @@ export const keys = {
   workerQueue: (tenantId: string, source: string, pool: string) => `w-${pool}-${sha256Hex(`${tenantId}/${source}`).slice(0, 32)}`,
   /** The gateways to which workers of an announced source are connected, by the time until when that holds. */
   sourceGateways: (source: string) => `{sources}:gateways:${source}`,
+  /** Pub/sub channel on which gateways pass on requests of a worker that polls, and their answers: by the id of the worker, or of who asks. */
+  pollChannel: (id: string) => `toolyard:polls:${id}`,
   /** Pub/sub channel on which the transition script tells workers that a running call shall stop. */
   cancelChannel: () => 'toolyard:cancel',
 } as const;

@@ -3,6 +3,8 @@ import { SourcesModule } from '../sources/sources.module.js';
 import { AttemptHost } from './bridge/attempt-host.service.js';
 import { ForeignWorkers } from './bridge/foreign-workers.service.js';
 import { WorkerAnnouncer } from './bridge/worker-announcer.service.js';
+import { PollRelay } from './transport/poll-relay.service.js';
+import { PollingWorkers } from './transport/polling-workers.service.js';
 import { WorkerGateway } from './transport/worker.gateway.js';
 import { WorkersController } from './transport/workers.controller.js';
 
@@ -10,7 +12,7 @@ import { WorkersController } from './transport/workers.controller.js';
 @Module({
   imports: [SourcesModule],
   controllers: [WorkersController],
-  providers: [AttemptHost, ForeignWorkers, WorkerAnnouncer, WorkerGateway],
+  providers: [AttemptHost, ForeignWorkers, PollingWorkers, PollRelay, WorkerAnnouncer, WorkerGateway],
   exports: [ForeignWorkers],
 })
 export class ForeignWorkersModule {}

@@ -51,7 +51,8 @@ export const WORKER_ROUTES = {
     tag: 'workers',
     scope: 'work',
     summary: 'Connect a worker by long poll: `hello`',
-    description: 'Polls and messages of the worker go to the same gateway. Another gateway answers 404; then the worker registers there.',
+    description:
+      'Polls and messages of the worker may go to any gateway. 404 says that no gateway knows the worker any more, for example because its gateway is gone: then it registers again and goes on with its calls.',
     body: WorkerHello,
     responses: { 201: { description: 'The worker is connected.', headers: ['Location'], schema: WorkerWelcome } },
     problems: [...BODY, ...KEY, 'conflict', 'overloaded'],

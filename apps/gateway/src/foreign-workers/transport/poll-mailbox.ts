@@ -4,7 +4,7 @@ import type { WorkerTransport } from '../bridge/connected-worker.js';
 /** Frames that a worker has not read; above it the worker counts as gone. */
 const MAX_FRAMES = 10_000;
 /** Of one answer. A single larger frame goes alone. */
-const ANSWER_BYTES = 4 * 1_048_576;
+const ANSWER_BYTES = 1_048_576;
 
 /** The frames for a worker that polls. They stay until the next poll says that they arrived. */
 export class PollMailbox implements WorkerTransport {

@@ -1,0 +1,84 @@
+import { Injectable } from '@nestjs/common';
+import {
+  ProblemError,
+  type Principal,
+  type WorkerFrame,
+  type WorkerHello,
+  type WorkerPollBody,
+  type WorkerPollPage,
+  type WorkerWelcome,
+} from '#contracts';
+import type { ConnectedWorker } from '../bridge/connected-worker.js';
+import { ForeignWorkers } from '../bridge/foreign-workers.service.js';
+import { PollMailbox } from './poll-mailbox.js';
+
+interface PollingWorker {
+  readonly worker: ConnectedWorker;
+  readonly mailbox: PollMailbox;
+}
+
+/** The workers that said hello to this gateway by HTTP. */
+@Injectable()
+export class PollingWorkers {
+  private readonly polling = new Map<string, PollingWorker>();
+
+  constructor(private readonly workers: ForeignWorkers) {}
+
+  /** `gone`: called once with its id, when the worker is not connected any more. */
+  async register(principal: Principal, hello: WorkerHello, gone: (id: string) => void): Promise<WorkerWelcome> {
+    let id = '';
+    const mailbox: PollMailbox = new PollMailbox(() => {
+      const lost = this.polling.get(id);
+      this.polling.delete(id);
+      if (lost === undefined) return;
+      gone(id);
+      void this.workers.disconnect(lost.worker);
+    });
+    const { worker, welcome } = await this.workers.connect(principal, hello, mailbox);
+    id = worker.id;
+    this.polling.set(id, { worker, mailbox });
+    return welcome;
+  }
+
+  has(id: string): boolean {
+    return this.polling.has(id);
+  }
+
+  /** `cut`: aborted when the worker does not wait any more. @throws ProblemError */
+  async poll(
+    principal: Principal,
+    id: string,
+    { credit, after }: WorkerPollBody,
+    waitMs: number,
+    cut: AbortSignal,
+  ): Promise<WorkerPollPage> {
+    const { worker, mailbox } = this.workerOf(principal, id);
+    for (const more of credit) this.workers.receive(worker, { op: 'credit', ...more });
+    worker.seenAt = performance.now();
+    try {
+      return await mailbox.poll(after, Math.min(waitMs, this.workers.heartbeatMs), cut);
+    } finally {
+      worker.seenAt = performance.now();
+      if (cut.aborted) this.workers.pollLost(worker);
+    }
+  }
+
+  /** @throws ProblemError */
+  messages(principal: Principal, id: string, frames: readonly WorkerFrame[]): void {
+    const { worker } = this.workerOf(principal, id);
+    for (const frame of frames) this.workers.receive(worker, frame);
+  }
+
+  /** A worker of another key is unknown, too. A newer token of the same subject counts from now on. */
+  private workerOf(principal: Principal, id: string): PollingWorker {
+    const { tenantId, keyId } = principal;
+    const found = this.polling.get(id);
+    if (found?.worker.tenantId !== tenantId || found.worker.principal.keyId !== keyId) throw unknownWorker();
+    found.worker.principal = principal;
+    return found;
+  }
+}
+
+export function unknownWorker(): ProblemError {
+  return new ProblemError('resource_not_found', 'No worker with this id is connected: send hello to POST /v1/workers again');
+}
