@@ -20,7 +20,7 @@ export interface ToolOutputObject {
 export interface SuspensionOptions {
   /**
    * Milliseconds after which the tool runs again in any case. Required without `until`. Without it a call whose children do not
-   * end runs again after ten minutes, and one that gets no input ends with `input_expired`.
+   * end runs again after 15 s to 10 minutes, the longer it takes, and one that gets no input ends with `input_expired`.
    */
   readonly resumeInMs?: number;
   /** `input`: a person or a program gives a value. `children`: a call that this one made ends. */

@@ -5,6 +5,11 @@ import type { ForcedShutdown } from '../forced-shutdown.js';
 import type { RetriedAttempt, SuspensionRequest } from './attempt-result.js';
 import { StateNotStored, type AttemptWriter } from './attempt-writer.js';
 
+/** The End of a child wakes its parent. Should that be lost, the parent looks itself, less often the longer it takes: few looks, and never late by much. */
+const LOOK_SHARE = 0.25;
+const LEAST_LOOK_MS = 15_000;
+const LONGEST_LOOK_MS = 600_000;
+
 /** A call may end a little after its time. */
 const SLACK_MS = 600_000;
 
@@ -21,12 +26,13 @@ export interface SuspendedAttempt {
  */
 export async function commitSuspension(
   { callId, claimed, inputMs }: SuspendedAttempt,
-  request: SuspensionRequest,
+  asked: SuspensionRequest,
   writer: AttemptWriter,
   blobs: Pick<BlobStore, 'put'>,
   shutdown: ForcedShutdown,
 ): Promise<RetriedAttempt | undefined> {
   const nextAttempt = claimed.attempt + 1;
+  const request = asked.until === 'children' ? { ...asked, resumeInMs: asked.resumeInMs ?? lookAfterMs(claimed) } : asked;
   const { state, bytes } = stateOf(request, claimed.attempt);
   const data = eventData(request, nextAttempt, inputMs, state);
   const leftMs = claimed.submittedAt + claimed.submitted.timeouts.totalMs - claimed.time + SLACK_MS;
@@ -40,6 +46,10 @@ export async function commitSuspension(
   if (answer.code === 'BAD_TRANSITION') return undefined;
   const reported = 'reason' in data ? data : { reason: 'suspended' as const, nextAttempt, delayMs: request.resumeInMs ?? inputMs };
   return { kind: 'retried', data: reported, nextAttempt, delayMs: request.resumeInMs, answer };
+}
+
+function lookAfterMs({ time, firstStartedAt }: Claimed): number {
+  return Math.round(Math.min(LONGEST_LOOK_MS, Math.max(LEAST_LOOK_MS, (time - firstStartedAt) * LOOK_SHARE)));
 }
 
 function eventData(

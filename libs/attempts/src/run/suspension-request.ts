@@ -2,9 +2,6 @@ import { LIMITS } from '#contracts';
 import type { Suspension } from '#tool-sdk';
 import type { RunResult } from '../commit/attempt-result.js';
 
-/** When a call looks after its children although none of them has woken it. */
-const CHILDREN_MS = 600_000;
-
 /** Tools may come from anywhere, so their suspensions are checked like a request. Never throws. */
 export function suspensionRequest({ options }: Suspension): RunResult<never> {
   const { until = 'timer', prompt, inputSchema } = options;
@@ -16,7 +13,7 @@ export function suspensionRequest({ options }: Suspension): RunResult<never> {
   if (schema === false || Buffer.byteLength(schema ?? '') > LIMITS.inputSchemaBytes)
     return refused(`an input schema that is no JSON object of at most ${LIMITS.inputSchemaBytes} bytes`);
   const asks = until === 'input';
-  const fallback = asks ? undefined : until === 'children' ? CHILDREN_MS : 0;
+  const fallback = until === 'timer' ? 0 : undefined;
   const resumeInMs = options.resumeInMs === undefined ? fallback : Math.max(0, Math.ceil(options.resumeInMs));
   if (Number.isNaN(resumeInMs)) return refused('a time that is no number');
   return {

@@ -51,6 +51,32 @@ describe('a suspended call', () => {
     expect(JSON.stringify(await parts.events(callId))).not.toContain('hidden-state');
   });
 
+  it('until children looks after 15 s at the latest when it is young, should their End not wake it', async () => {
+    suspending('looks', { until: 'children' });
+    const callId = await parts.submit('looks');
+    expect(await run(callId, 1)).toMatchObject({ committed: { kind: 'retried', delayMs: 15_000 } });
+    const [retry] = (await parts.events(callId)).filter(({ type }) => type === 'call.retry');
+    expect(retry).toMatchObject({ data: { until: 'children', delayMs: 15_000 } });
+  });
+
+  it('of a sub-agent leaves its journal for an hour after its End, however it ended', async () => {
+    const ends = [
+      () => 'done',
+      () => {
+        throw new ToolError('tool_failed', 'no');
+      },
+    ];
+    for (const [n, end] of ends.entries()) {
+      parts.tool(`agent${n}`, { pool: 'agent', run: end });
+      const callId = await parts.submit(`agent${n}`, {}, { pool: 'agent' });
+      await parts.redis.hset(keys.agentJournal(callId), 'turn.1', '{}');
+      await executeAttempt({ callId, attempt: 1 }, 'agent', parts.worker({ id: 'w1' }));
+      expect(await parts.store.read(callId)).toMatchObject({ status: 'ended' });
+      const seconds = await parts.redis.ttl(keys.agentJournal(callId));
+      expect([seconds > 3_500, seconds <= 3_600]).toEqual([true, true]);
+    }
+  });
+
   it('takes the first value only, and the same command once more', async () => {
     suspending('once', { until: 'input' });
     const callId = await parts.submit('once');

@@ -141,7 +141,7 @@ export const WorkerFrame = z
           .enum(['input', 'children'])
           .optional()
           .describe(
-            '`input`: the call comes again with the value of a person or program. `children`: it comes again when a call ends that it made (`parentCallId`), in any case after a while.',
+            '`input`: the call comes again with the value of a person or program. `children`: it comes again when a call ends that it made (`parentCallId`), and without `resumeInMs` in any case after 15 s to 10 minutes, the longer it takes.',
           ),
         prompt: z.string().max(8_192).optional().describe('What is asked for. 2,048 bytes of it are kept.'),
         inputSchema: JsonSchema.optional().describe('JSON Schema of the value, at most 4,096 bytes. Other values are refused.'),

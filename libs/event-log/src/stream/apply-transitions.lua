@@ -52,7 +52,7 @@ local function applyTransitions(KEYS, ARGV)
   local call, match = redis.call, string.match
 
   -- Equal in call/timing.ts; the life of command keys is in the README.
-  local DISPATCH_SAFETY_MS, DEADLINE_SLACK_MS, COMMAND_TTL_MS = 2000, 4000, 3600000 -- inlined
+  local DISPATCH_SAFETY_MS, DEADLINE_SLACK_MS, COMMAND_TTL_MS, JOURNAL_SECONDS = 2000, 4000, 3600000, 3600 -- inlined
 
   -- SHA-256 of an empty text.
   local NO_UPDATES_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
@@ -277,9 +277,17 @@ local function applyTransitions(KEYS, ARGV)
     if c.snapshot.status == 'w' then call('ZREM', KEYS[tonumber(approvals)], c.id) end
   end
 
+  -- The journal of a sub-agent has answers of its model as they came. It is in the partition of its call, under a key that
+  -- KEYS does not have; the call above reads in it for a while what a failed run used.
+  local function expireJournal(c)
+    if not match(c.snapshot.options, '^%d+ %d+ %d+ %l+ agent[ @]') then return end
+    call('EXPIRE', string.sub(c.key, 1, #c.key - #c.id - 5) .. 'agent:' .. c.id, JOURNAL_SECONDS)
+  end
+
   local function toEnd(c)
     c.snapshot.status, c.snapshot.leaseUntil = 'e', 0
     setTimer(c, 0)
+    expireJournal(c)
     return wakeParent(c)
   end
 
