@@ -15,11 +15,15 @@ const SECOND_KEY = 'second-key-of-the-governed-tests';
 const THIRD_KEY = 'third-key-of-the-governed-tests';
 const NARROW_KEY = 'narrow-key-of-the-governed-tests';
 const READER = 'reader';
+const ADA_KEY = 'key-of-ada-for-the-tests';
+const ADAS_OTHER_KEY = 'other-key-of-ada-for-tests';
 const KEYS: GatewayConfig['keys'] = [
   { id: 'bootstrap', key: BOOTSTRAP_KEY, tenant: TENANT, agents: ['reader'], scopes: ['submit', 'read', 'cancel', 'approve', 'admin'] },
   { id: 'second', key: SECOND_KEY, tenant: TENANT, scopes: ['submit', 'read', 'approve'] },
   { id: 'third', key: THIRD_KEY, tenant: TENANT, scopes: ['submit', 'read', 'approve'] },
   { id: 'narrow', key: NARROW_KEY, tenant: TENANT, agent: READER, scopes: ['submit', 'read'] },
+  { id: 'of-ada', key: ADA_KEY, tenant: TENANT, scopes: ['submit', 'read'], person: 'ada' },
+  { id: 'also-of-ada', key: ADAS_OTHER_KEY, tenant: TENANT, scopes: ['submit', 'read', 'approve'], person: 'ada' },
 ];
 
 const folder = mkdtempSync(join(tmpdir(), 'toolyard-governed-'));
@@ -156,6 +160,13 @@ describe('a call that waits for a person', () => {
     expect((await stream.frame('error', 2)).problem).toMatchObject({ code: 'conflict' });
     stream.close();
     expect((await decide(call.id, { decision: 'allow' }, new Agent(gateway.url, NARROW_KEY))).status).toBe(403);
+  });
+
+  it('is not allowed by another key of the same person where four eyes are asked for', async () => {
+    const { body } = await write(await asking(), 'a', new Agent(other.url, ADA_KEY));
+    const own = await decide(body.id, { decision: 'allow' }, new Agent(other.url, ADAS_OTHER_KEY));
+    expect(own).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+    expect((await decide(body.id, { decision: 'allow' }, new Agent(other.url, THIRD_KEY))).body.status).toBe('queued');
   });
 
   it('is allowed only by another key where four eyes are asked for; its own key may take it back', async () => {

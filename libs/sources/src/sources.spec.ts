@@ -348,6 +348,10 @@ describe('secrets of sources that keys add', () => {
     );
     expect(faultOf(mcp('https://a.example.com/mcp'), rule({ tenants: ['acme*'], hosts: ['*.example.com'] }), 'acme-2')).toBeUndefined();
     expect(faultOf(program, rule({ hosts: ['*'] }))).toBeUndefined();
+    for (const hosts of [['api.example.com'], ['*'], ['http://other.example.com']])
+      expect(faultOf(mcp('http://api.example.com/mcp'), rule({ hosts }))).toMatch(/sent to http:\/\/api\.example\.com without TLS/);
+    expect(faultOf(mcp('http://api.example.com/mcp'), rule({ hosts: ['http://api.example.com'] }))).toBeUndefined();
+    expect(faultOf(mcp('https://api.example.com/mcp'), rule({ hosts: ['http://api.example.com'] }))).toMatch(/does not let/);
     expect(faultOf(mcp('https://api.example.com/mcp'), SourceRules.parse({}))).toMatch(/no rule/);
     expect(() => SourceRules.parse({ secrets: ['TOKEN'] })).toThrow(/expected \{name, tenants, hosts\}/);
   });

@@ -19,6 +19,7 @@ import { resolveGrantChange } from './resolve-grant-change.js';
 import { ApprovalDeferrals } from './approval-deferrals.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { ApprovalHooks } from './approval-hooks.service.js';
+import { ApiKeyStore } from '../auth/api-key-store.service.js';
 import { PolicyConfigService } from '../governance/policy-config.service.js';
 import { assertSameEpoch, SessionStore } from '../sessions/session-store.service.js';
 import { RedactionConfigService } from '../governance/redaction-config.service.js';
@@ -61,6 +62,7 @@ export class DecideApprovalService {
     private readonly evaluator: ApprovalEvaluator,
     private readonly editor: ArgumentEditor,
     private readonly tracer: CallTracer,
+    private readonly apiKeys: ApiKeyStore,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
   ) {}
 
@@ -122,7 +124,7 @@ export class DecideApprovalService {
   /** Four eyes: a key that submitted the call, or one that it replays, may take it back, but not allow it. */
   private assertSecondApprover(principal: Principal, requesters: readonly string[], callId: string, { decision }: DecisionBody): void {
     if (!this.policyConfig.fourEyes || decision === 'deny') return;
-    if (requesters.includes(eventOrigin(this.config.name, principal).actor))
+    if (requesters.some((actor) => this.apiKeys.isSamePerson(actor.replace(/^apikey:/, ''), principal.keyId)))
       throw new ProblemError(
         'forbidden',
         'Four eyes: a call must be allowed with another key than those that submitted it or a call that it replays',

@@ -4,13 +4,14 @@ import { LRUCache } from 'lru-cache';
 import { ProblemError, type ApiKeyConfig, type JwtIssuer, type Principal, type Scope } from '#contracts';
 import { sha256Hex } from '#redis';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
-import { boundsOf, issuerOfKeyId, speaksFor } from './tokens/token-principal.js';
+import { boundsOf, issuerOfKeyId, speaksFor, subjectOfKeyId } from './tokens/token-principal.js';
 import { isSame, type VerifiedToken } from './tokens/token-verifier.js';
 
 interface StoredKey {
   readonly principal: Principal;
   /** ms since the epoch; Infinity = never. */
   readonly expiresAt: number;
+  readonly person?: string | undefined;
 }
 
 interface Presented {
@@ -90,6 +91,13 @@ export class ApiKeyStore {
     return stored !== undefined && now < stored.expiresAt && stored.principal.tenantId === principal.tenantId
       ? stored.principal
       : undefined;
+  }
+
+  /** Whether the same person is behind both keys or tokens, as far as the config says. The subject of a token is the same person at every issuer. */
+  isSamePerson(keyId: string, other: string): boolean {
+    if (keyId === other) return true;
+    const person = this.personOf(keyId);
+    return person !== undefined && person === this.personOf(other);
   }
 
   /** Why the principal may not continue: `unauthenticated`, or `forbidden` without `scope`. Undefined when it may. */
@@ -183,13 +191,18 @@ export class ApiKeyStore {
     return stored;
   }
 
+  private personOf(keyId: string): string | undefined {
+    return subjectOfKeyId(keyId) ?? this.keySet.byId.get(keyId)?.person;
+  }
+
   private buildKeySet(keys: readonly ApiKeyConfig[], issuers: readonly JwtIssuer[] = []): KeySet {
     const byDigest = new Map<string, StoredKey>();
     const byId = new Map<string, StoredKey>();
     for (const entry of keys) {
       const digest = entry.sha256 ?? sha256Hex(entry.key ?? '');
       const principal = Object.freeze(principalOf(entry));
-      const stored = { principal, expiresAt: entry.expiresAt === undefined ? Infinity : Date.parse(entry.expiresAt) };
+      const expiresAt = entry.expiresAt === undefined ? Infinity : Date.parse(entry.expiresAt);
+      const stored = { principal, expiresAt, person: entry.person };
       this.digests.set(principal, digest);
       byDigest.set(digest, stored);
       byId.set(entry.id, stored);

@@ -113,6 +113,19 @@ describe('a principal that outlives its request', () => {
   });
 });
 
+describe('the person behind a key', () => {
+  it('has all keys that name the person, and the tokens of that subject', () => {
+    const ring = new ApiKeyStore(
+      withConfig({ keys: [{ ...key('one'), person: 'ada' }, { ...key('two'), person: 'ada' }, key('ada'), key('plain')] }),
+    );
+    const same = (one: string, other: string) => [ring.isSamePerson(one, other), ring.isSamePerson(other, one)];
+    for (const other of ['one', 'two', 'https://id.example.com#ada', 'https://other.example.com#ada'])
+      expect(same('one', other)).toEqual([true, true]);
+    for (const other of ['ada', 'plain', 'gone', 'https://id.example.com#eve']) expect(same('one', other)).toEqual([false, false]);
+    expect(same('plain', 'gone')).toEqual([false, false]);
+  });
+});
+
 describe('the stored principal of a token', () => {
   const rules = (more: object) =>
     JwtIssuer.parse({

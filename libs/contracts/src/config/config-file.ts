@@ -44,6 +44,14 @@ export const ApiKeyConfig = z
       .datetime({ offset: true, error: 'expected an RFC 3339 time such as 2030-01-31T00:00:00Z' })
       .optional()
       .describe('RFC 3339 time at which the key stops working. Not set: never.'),
+    person: z
+      .string()
+      .min(1)
+      .max(255)
+      .optional()
+      .describe(
+        'Who has the key, for `approvals.fourEyes`: all keys of one person, and tokens whose claim `sub` is this text, count as one. Not set: the key counts for itself.',
+      ),
   })
   .refine((entry) => (entry.key === undefined) !== (entry.sha256 === undefined), 'expected exactly one of `key` and `sha256`');
 export type ApiKeyConfig = z.output<typeof ApiKeyConfig>;

@@ -45,7 +45,15 @@ export const JwtIssuer = z
       .strictObject({ keys: z.array(PublicKey).min(1).max(50).describe('The keys.') })
       .optional()
       .describe('Its public keys, as a JSON Web Key Set.'),
-    refreshMs: z.number().int().min(1_000).max(86_400_000).default(300_000).describe('The keys of `jwksUrl` are read again so often.'),
+    refreshMs: z
+      .number()
+      .int()
+      .min(1_000)
+      .max(86_400_000)
+      .default(300_000)
+      .describe(
+        'The keys of `jwksUrl` are read again so often. A key that is taken away there counts until the next read, which the first token after this time begins. To end a key at once, change `jwks` or the issuer here.',
+      ),
     cooldownMs: z
       .number()
       .int()

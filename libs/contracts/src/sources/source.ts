@@ -183,11 +183,11 @@ export const SecretRule = z.strictObject(
     name: EnvironmentName.describe('The environment variable.'),
     tenants: z.array(AgentGlob).min(1).max(500).describe('The tenants whose sources may name it, as names or globs.'),
     hosts: z
-      .array(z.string().regex(/^[A-Za-z0-9.*:-]{1,260}$/, 'expected a host, with its port where that is not the default one'))
+      .array(z.string().regex(/^(?:http:\/\/)?[A-Za-z0-9.*:-]{1,260}$/, 'expected a host, with its port where that is not the default one'))
       .min(1)
       .max(500)
       .describe(
-        'The hosts that it, and OAuth tokens that are issued for it, may be sent to: `api.example.com`, `*.example.com:8443`. A command needs `*`.',
+        'The hosts that it, and OAuth tokens that are issued for it, may be sent to: `api.example.com`, `*.example.com:8443`; by https only, unless it is written `http://api.internal`. A command needs `*`.',
       ),
   },
   'expected {name, tenants, hosts}: who may send the secret, and where to',

@@ -32,6 +32,8 @@ function secretFault(tenantId: string, definition: SourceDefinition, { secrets }
       return `sourceRules.secrets of the config file has no rule that lets the tenant ${tenantId} use the secret ${name}`;
     const refused = to.find((host) => !own.some(({ hosts }) => hosts.some((glob) => hostMatches(glob, host))));
     if (refused === undefined) continue;
+    if (refused.startsWith(PLAIN))
+      return `sourceRules.secrets of the config file does not let the secret ${name} be sent to ${refused} without TLS: use https, or have the host written as ${refused} there`;
     const where = refused === PROGRAM ? 'given to a program, which needs the host `*`' : `sent to ${refused}`;
     return `sourceRules.secrets of the config file does not let the secret ${name} be ${where}`;
   }
@@ -41,8 +43,18 @@ function secretFault(tenantId: string, definition: SourceDefinition, { secrets }
 /** A program may send what it has anywhere. */
 const PROGRAM = '(a program)';
 
+/** Who listens on the way reads what is sent so. */
+const PLAIN = 'http://';
+
+/** A host without TLS is one of its own, which only a rule with `http://` means. */
 function hostMatches(glob: string, host: string): boolean {
+  if (host.startsWith(PLAIN) !== glob.startsWith(PLAIN)) return false;
   return glob === '*' || (host !== PROGRAM && globMatches(glob.toLowerCase(), host));
+}
+
+function hostOf(url: string): string {
+  const { protocol, host } = new URL(url);
+  return protocol === 'http:' ? `${PLAIN}${host}` : host;
 }
 
 /** Each secret of a definition, and the hosts that it is sent to. */
@@ -52,11 +64,11 @@ function secretUses(definition: SourceDefinition): { readonly name: string; read
   // Without `url` requests go to the origin of the document.
   const target = url ?? document;
   const { env, auth, ...rest } = { env: undefined, auth: undefined, ...definition };
-  const host = target === undefined ? PROGRAM : new URL(target).host;
+  const host = target === undefined ? PROGRAM : hostOf(target);
   return [
     ...uses(env, [PROGRAM]),
     // What the issuer gives for a secret goes to the API: a token is worth as much there.
-    ...uses(auth, auth?.type === 'clientCredentials' ? [new URL(auth.tokenUrl).host, host] : [host]),
+    ...uses(auth, auth?.type === 'clientCredentials' ? [hostOf(auth.tokenUrl), host] : [host]),
     ...uses(rest, [host]),
   ];
 }

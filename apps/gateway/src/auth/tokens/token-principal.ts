@@ -52,6 +52,12 @@ export function issuerOfKeyId(keyId: string): string | undefined {
   return end < 0 ? undefined : keyId.slice(0, end);
 }
 
+/** The subject of the token behind the id; undefined for the id of an API key. */
+export function subjectOfKeyId(keyId: string): string | undefined {
+  const end = keyId.indexOf('#');
+  return end < 0 ? undefined : keyId.slice(end + 1);
+}
+
 function tenantOf(claims: JWTPayload, rules: JwtIssuer): string {
   const { tenant, tenantClaim = '' } = rules;
   if (tenant !== undefined) return tenant;

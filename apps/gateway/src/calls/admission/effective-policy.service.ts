@@ -8,6 +8,7 @@ import { GATEWAY_CONFIG, type GatewayConfig } from '../../platform/gateway.confi
 import { HookConfigService } from '../../governance/hook-config.service.js';
 import type { SessionState } from '../../sessions/session-state.js';
 import { SessionStore } from '../../sessions/session-store.service.js';
+import { ApiKeyStore } from '../../auth/api-key-store.service.js';
 import { PolicyConfigService } from '../../governance/policy-config.service.js';
 
 /** Whose call it is, as far as policy looks at it. */
@@ -49,6 +50,7 @@ export class EffectivePolicyService {
     private readonly policyConfig: PolicyConfigService,
     private readonly sessions: SessionStore,
     private readonly hookConfig: HookConfigService,
+    private readonly apiKeys: ApiKeyStore,
     @Inject(GATEWAY_CONFIG) { workspaceRoot = '/workspace' }: GatewayConfig,
   ) {
     this.workspaces = join(workspaceRoot, '/');
@@ -76,7 +78,7 @@ export class EffectivePolicyService {
       posture: { ...agent.posture, ...session.posture },
       policy,
       grants: session.grants,
-      ...(this.policyConfig.fourEyes && session.changedBy.includes(principal.keyId)
+      ...(this.policyConfig.fourEyes && session.changedBy.some((keyId) => this.apiKeys.isSamePerson(keyId, principal.keyId))
         ? { withoutSession: { posture: agent.posture, policy: agent.policy, grants: denialsOf(session.grants) } }
         : {}),
       sessionEpoch: session.epoch,
