@@ -12,6 +12,8 @@ export interface ScriptedToolCall {
 export interface ScriptedAnswer {
   /** Sent in one piece for each item. */
   readonly text?: string | readonly string[];
+  /** Of Anthropic, before the text: a block with its signature, or one that is encrypted. */
+  readonly thinking?: readonly ({ readonly text: string; readonly signature: string } | { readonly redacted: string })[];
   readonly toolCalls?: readonly ScriptedToolCall[];
   readonly usage?: { readonly input: number; readonly output: number };
   /** Anything but 200 is an error. */
@@ -129,9 +131,21 @@ function anthropicFrames(answer: ScriptedAnswer, model: string): string[] {
     ...deltas.map((delta) => frame('content_block_delta', { index, delta })),
     frame('content_block_stop', { index }),
   ];
+  const { thinking = [] } = answer;
+  for (const [n, it] of thinking.entries())
+    frames.push(
+      ...('redacted' in it
+        ? block(n, { type: 'redacted_thinking', data: it.redacted }, [])
+        : block(n, { type: 'thinking', thinking: '', signature: '' }, [
+            { type: 'thinking_delta', thinking: it.text.slice(0, 3) },
+            { type: 'thinking_delta', thinking: it.text.slice(3) },
+            { type: 'signature_delta', signature: it.signature },
+          ])),
+    );
+  const at = thinking.length;
   frames.push(
     ...block(
-      0,
+      at,
       { type: 'text', text: '' },
       texts(answer).map((text) => ({ type: 'text_delta', text })),
     ),
@@ -139,7 +153,7 @@ function anthropicFrames(answer: ScriptedAnswer, model: string): string[] {
   if (cut === true) return frames;
   for (const [n, call] of toolCalls.entries())
     frames.push(
-      ...block(n + 1, { type: 'tool_use', id: call.id, name: call.name, input: {} }, [
+      ...block(at + n + 1, { type: 'tool_use', id: call.id, name: call.name, input: {} }, [
         { type: 'input_json_delta', partial_json: argumentText(call) },
       ]),
     );

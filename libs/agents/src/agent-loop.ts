@@ -28,8 +28,6 @@ interface ReadCalls {
   readonly withoutResult: ReadonlyMap<string, Spent>;
 }
 
-/** The End of a call wakes it earlier. */
-const LONGEST_WAIT_MS = 600_000;
 /** While no gateway answers. */
 const NO_GATEWAY_MS = 2_000;
 /** Requests for one turn. */
@@ -69,7 +67,7 @@ export class AgentLoop {
       const spent = spentOf(history, calls.ended, calls.withoutResult);
       const { turns, submitted } = history;
       const step = nextStep({ turns, isSubmitted: submitted.has(turns.length), open: calls.open, spent, limits: this.limits });
-      if (step.kind === 'wait') return new Suspension({ until: 'children', resumeInMs: LONGEST_WAIT_MS });
+      if (step.kind === 'wait') return new Suspension({ until: 'children' });
       if (step.kind === 'end') {
         await parts.journal.expire(ctx.callId);
         return agentOutput({ callId: ctx.callId, run: this.run, history, spent, limit: step.limit });
@@ -140,6 +138,7 @@ export class AgentLoop {
       const names = tools.map(({ name }) => name);
       const kept = await parts.journal.keepTurn(ctx.callId, {
         ...readAnswer(answer, names),
+        ...(answer.thinking === undefined ? {} : { thinking: [...answer.thinking] }),
         turn,
         model: definition.model.name,
         requestSha256: createHash('sha256').update(JSON.stringify(request)).digest('hex'),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ModelThinking } from '../model/model.port.js';
 
 /** A call that the model asked for. One with a `refusal` is not submitted: the model reads the refusal as its result. */
 export const RecordedToolCall = z.object({
@@ -16,6 +17,8 @@ export const RecordedTurn = z.object({
   model: z.string(),
   requestSha256: z.string(),
   text: z.string(),
+  /** No event shows it. */
+  thinking: z.array(ModelThinking).optional(),
   toolCalls: z.array(RecordedToolCall),
   /** Further calls of the turn, which were left out. */
   leftOut: z.number().int(),

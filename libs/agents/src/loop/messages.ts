@@ -12,10 +12,11 @@ const RESULT_GONE = 'The result of this call is not stored any more.';
 export function messagesOf(task: string, { turns, submitted, steering }: AgentHistory, calls: EndedCalls): ModelMessage[] {
   const messages: ModelMessage[] = [{ role: 'user', text: task }, ...steered(steering.get(1))];
   for (const turn of turns) {
-    const { text, toolCalls } = turn;
+    const { text, thinking, toolCalls } = turn;
     messages.push({
       role: 'assistant',
       text,
+      ...(thinking === undefined ? {} : { thinking }),
       toolCalls: toolCalls.map(({ toolCallId, tool, arguments: args }) => ({ id: toolCallId, name: tool, arguments: args })),
     });
     messages.push({ role: 'tools', results: resultsOf(turn, submitted.get(turn.turn) ?? [], calls) });

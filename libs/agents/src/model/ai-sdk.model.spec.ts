@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AgentModel } from '#contracts';
 import { startModelServer, type ModelServer } from '../../../../test/support/model-server.js';
 import { freePort } from '../../../../test/support/redis-server.mjs';
+import { RecordedTurn } from '../journal/recorded-turn.js';
 import { AiSdkModel } from './ai-sdk.model.js';
 import type { ModelFailure, ModelRequest } from './model.port.js';
 
@@ -93,5 +94,38 @@ describe.each(['openai-compatible', 'anthropic'] as const)('a model behind the A
   it('needs its secret', () => {
     const settings = AgentModel.parse({ provider, name: 'm', url: server.url, apiKey: { secretEnv: 'OTHER' } });
     expect(() => new AiSdkModel(settings, {})).toThrow('the secret OTHER is not set in the environment of the worker');
+  });
+});
+
+it('gives thinking of Anthropic back as it came, with signatures, before the calls that it led to', async () => {
+  const model = new AiSdkModel(
+    AgentModel.parse({ provider: 'anthropic', name: 'thinks', url: server.url, thinkingLevel: 'low', maxOutputTokens: 100 }),
+    {},
+  );
+  const blocks = [{ text: 'First the price.', signature: 'c2lnbmF0dXJl' }, { redacted: 'ZW5jcnlwdGVk' }];
+  server.on('thinks', [{ thinking: blocks, text: 'I look.', toolCalls: [{ id: 'b', name: 'price', arguments: {} }] }, { text: '3' }]);
+  const texts: string[] = [];
+  const options = { signal: new AbortController().signal, onText: (text: string) => texts.push(text) };
+  const { text, toolCalls, thinking } = await model.ask(REQUEST, options);
+  // As the journal keeps it.
+  const kept = RecordedTurn.shape.thinking.parse(JSON.parse(JSON.stringify(thinking)));
+  expect([texts, kept?.map((it) => it.text)]).toEqual([['I look.'], ['First the price.', '']]);
+  const results = [{ toolCallId: 'b', tool: 'price', text: '3', isError: false }];
+  const messages = [
+    { role: 'user', text: 'Price?' },
+    { role: 'assistant', text, toolCalls, thinking: kept ?? [] },
+    { role: 'tools', results },
+  ];
+  await model.ask({ ...REQUEST, messages } as ModelRequest, options);
+  const [first, second] = server.calls('thinks');
+  expect(first?.body).toMatchObject({ thinking: { type: 'enabled', budget_tokens: 2_048 }, max_tokens: 2_148 });
+  expect(second?.body.messages[1]).toEqual({
+    role: 'assistant',
+    content: [
+      { type: 'thinking', thinking: 'First the price.', signature: 'c2lnbmF0dXJl' },
+      { type: 'redacted_thinking', data: 'ZW5jcnlwdGVk' },
+      { type: 'text', text: 'I look.' },
+      expect.objectContaining({ type: 'tool_use', id: 'b', name: 'price' }),
+    ],
   });
 });

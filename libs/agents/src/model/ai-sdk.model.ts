@@ -1,15 +1,27 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import type { LanguageModelV3, LanguageModelV3StreamPart } from '@ai-sdk/provider';
+import type { LanguageModelV3, LanguageModelV3StreamPart, SharedV3ProviderOptions } from '@ai-sdk/provider';
 import type { AgentModel } from '#contracts';
 import { boundedFetch } from './bounded-fetch.js';
 import { failureOf } from './failure-of.js';
-import { ModelFailure, type AskOptions, type Model, type ModelAnswer, type ModelRequest, type ModelToolCall } from './model.port.js';
+import {
+  ModelFailure,
+  ModelThinking,
+  type AskOptions,
+  type Model,
+  type ModelAnswer,
+  type ModelRequest,
+  type ModelToolCall,
+} from './model.port.js';
 import { promptOf, toolsOf } from './prompt.js';
 
+const ThinkingMetadata = ModelThinking.shape.metadata.unwrap();
 const PROVIDER = 'toolyard';
 /** Names of API keys stand in headers. */
 const NO_KEY = 'none';
+
+/** How many tokens `thinkingLevel` means where a model takes a number. The answer has its own beside them. */
+const THINKING_TOKENS = { low: 2_048, medium: 8_192, high: 24_576 } as const;
 
 /** More tool calls than this are counted, not kept. */
 const KEPT_TOOL_CALLS = 1_000;
@@ -36,9 +48,9 @@ export class AiSdkModel implements Model {
         ...(tools.length === 0 ? {} : { tools, toolChoice: { type: 'auto' } }),
         maxOutputTokens,
         abortSignal: AbortSignal.any([signal, timeout]),
-        ...(thinkingLevel === undefined ? {} : { providerOptions: { [PROVIDER]: { reasoningEffort: thinkingLevel } } }),
+        ...(thinkingLevel === undefined ? {} : { providerOptions: thinkingOptions(thinkingLevel) }),
       });
-      return await readStream(stream, onText);
+      return await readStream(stream, onText, this.settings.provider === 'anthropic');
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (timeout.aborted) throw new ModelFailure(`it did not answer within ${timeoutMs} ms`, true);
@@ -71,14 +83,31 @@ function apiKeyOf({ apiKey }: AgentModel, env: Readonly<Record<string, string | 
   return value;
 }
 
-async function readStream(stream: ReadableStream<LanguageModelV3StreamPart>, onText: AskOptions['onText']): Promise<ModelAnswer> {
+function thinkingOptions(level: keyof typeof THINKING_TOKENS): SharedV3ProviderOptions {
+  return {
+    [PROVIDER]: { reasoningEffort: level },
+    anthropic: { thinking: { type: 'enabled', budgetTokens: THINKING_TOKENS[level] } },
+  };
+}
+
+async function readStream(
+  stream: ReadableStream<LanguageModelV3StreamPart>,
+  onText: AskOptions['onText'],
+  keepsThinking: boolean,
+): Promise<ModelAnswer> {
   let text = '';
+  const thinking = new Map<string, { text: string; metadata: NonNullable<ModelThinking['metadata']> }>();
   let usage: ModelAnswer['usage'] | undefined;
   const toolCalls: ModelToolCall[] = [];
   for await (const part of stream) {
     if (part.type === 'text-delta') {
       text += part.delta;
       onText(part.delta);
+    } else if (keepsThinking && (part.type === 'reasoning-start' || part.type === 'reasoning-delta')) {
+      const block = thinking.get(part.id) ?? { text: '', metadata: {} };
+      if (part.type === 'reasoning-delta') block.text += part.delta;
+      const metadata = ThinkingMetadata.safeParse(part.providerMetadata ?? {}).data;
+      thinking.set(part.id, { ...block, metadata: { ...block.metadata, ...metadata } });
     } else if (part.type === 'tool-call' && toolCalls.length < KEPT_TOOL_CALLS)
       toolCalls.push({ id: part.toolCallId, name: part.toolName, arguments: part.input });
     else if (part.type === 'finish')
@@ -86,7 +115,7 @@ async function readStream(stream: ReadableStream<LanguageModelV3StreamPart>, onT
     else if (part.type === 'error') throw part.error;
   }
   if (usage === undefined) throw new ModelFailure('its answer broke off', true);
-  return { text, toolCalls, usage };
+  return { text, toolCalls, usage, ...(thinking.size === 0 ? {} : { thinking: [...thinking.values()] }) };
 }
 
 /** Servers may count what they like. */

@@ -1,4 +1,5 @@
-import type { ToolDescriptor } from '#contracts';
+import { z } from 'zod';
+import { Json, type ToolDescriptor } from '#contracts';
 
 /** A call that the model asked for; `arguments` is JSON text, if the model wrote JSON. */
 export interface ModelToolCall {
@@ -6,6 +7,10 @@ export interface ModelToolCall {
   readonly name: string;
   readonly arguments: string;
 }
+
+/** A block of thinking as its provider gave it. `metadata`: what the provider wants back with it, such as a signature. */
+export const ModelThinking = z.object({ text: z.string(), metadata: z.record(z.string(), z.record(z.string(), Json)).optional() });
+export type ModelThinking = z.output<typeof ModelThinking>;
 
 export interface ModelToolResult {
   readonly toolCallId: string;
@@ -16,7 +21,12 @@ export interface ModelToolResult {
 
 export type ModelMessage =
   | { readonly role: 'user'; readonly text: string }
-  | { readonly role: 'assistant'; readonly text: string; readonly toolCalls: readonly ModelToolCall[] }
+  | {
+      readonly role: 'assistant';
+      readonly text: string;
+      readonly toolCalls: readonly ModelToolCall[];
+      readonly thinking?: readonly ModelThinking[];
+    }
   | { readonly role: 'tools'; readonly results: readonly ModelToolResult[] };
 
 export interface ModelRequest {
@@ -27,6 +37,8 @@ export interface ModelRequest {
 
 export interface ModelAnswer {
   readonly text: string;
+  /** Blocks that the next request has to repeat as they are. Absent for providers that take none back. */
+  readonly thinking?: readonly ModelThinking[];
   readonly toolCalls: readonly ModelToolCall[];
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
 }

@@ -18,6 +18,12 @@ function messageOf(message: ModelMessage): LanguageModelV3Message {
       return {
         role: 'assistant',
         content: [
+          // They come first: a provider refuses calls without the thinking that led to them.
+          ...(message.thinking ?? []).map(({ text, metadata }) => ({
+            type: 'reasoning' as const,
+            text,
+            ...(metadata === undefined ? {} : { providerOptions: metadata }),
+          })),
           ...(message.text === '' ? [] : [{ type: 'text' as const, text: message.text }]),
           ...message.toolCalls.map(({ id, name, arguments: input }) => ({
             type: 'tool-call' as const,

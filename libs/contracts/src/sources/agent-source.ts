@@ -22,12 +22,10 @@ export const AgentModel = z
     thinkingLevel: z
       .enum(['low', 'medium', 'high'])
       .optional()
-      .describe('How much the model thinks before it answers, where it can. Only for `openai-compatible`. Not set: as the model does.'),
+      .describe(
+        'How much the model thinks before it answers, where it can. For `anthropic`: 2,048, 8,192 or 24,576 tokens besides `maxOutputTokens`. Not set: as the model does.',
+      ),
     timeoutMs: z.number().int().min(1).max(600_000).default(120_000).describe('Longest wait for one answer.'),
-  })
-  .refine(({ provider, thinkingLevel }) => provider !== 'anthropic' || thinkingLevel === undefined, {
-    path: ['thinkingLevel'],
-    message: 'expected no thinkingLevel with the provider anthropic',
   })
   .meta({ id: 'AgentModel', description: 'The model of a sub-agent and where it is.' });
 export type AgentModel = z.output<typeof AgentModel>;
