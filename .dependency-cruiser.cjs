@@ -163,9 +163,9 @@ module.exports = {
     {
       name: 'cli-is-a-client',
       comment:
-        'The command line tool can do what any program outside can: it goes through the client. Only the doctor looks at a Redis too, and the rebuild of the history works on log and database.',
+        'The command line tool can do what any program outside can: it goes through the client. Only the doctor looks at a Redis too, the rebuild of the history works on log and database, and archives are read where they are.',
       severity: 'error',
-      from: { path: '^apps/cli/', pathNot: ['^apps/cli/src/(doctor|history)/', TESTS] },
+      from: { path: '^apps/cli/', pathNot: ['^apps/cli/src/(doctor|history|archive)/', TESTS] },
       to: { path: '^libs/', pathNot: '^libs/(client|contracts)/' },
     },
     ...siblingRules,

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { ARGUMENTS_HELP } from './call-arguments.js';
+import type { VerifyFlags } from './archive/verify.js';
 import type { CommandContext } from './command-context.js';
 import { bulk, type BulkFlags } from './commands/bulk.js';
 import { call, replay, type CallFlags, type SubmitFlags } from './commands/call.js';
@@ -58,6 +59,7 @@ export function buildProgram(version: string, run: Runner, env: NodeJS.ProcessEn
     .option('--only <text>', 'only scenarios whose title contains this')
     .option('--timeout <seconds>', 'how long a frame may take', Number, 15)
     .action((command: string[], flags: WorkerCheckFlags) => start((context) => workerCheck(context, command, flags)));
+  addArchive(add, start, program);
   addHooks(add, start, env);
   add('history', 'the database of lists and numbers')
     .command('rebuild')
@@ -71,6 +73,20 @@ export function buildProgram(version: string, run: Runner, env: NodeJS.ProcessEn
 
 type Add = (name: string, description: string) => Command;
 type Start = (action: (context: CommandContext) => Promise<number>) => Promise<void>;
+
+/** Their modules are loaded when they run: no other command needs them. */
+function addArchive(add: Add, start: Start, program: Command): void {
+  add('verify', 'verify an archive, or the proof of a call; needs no gateway. --key is the public key of the archive')
+    .argument('<archive>', 'a folder, file:folder, s3://bucket/prefix, or the file of a proof')
+    .option('--published <archive>', 'where checkpoints were published too (CHECKPOINT_URL)')
+    .option('--call <id>', 'whether this call is in the signed archive')
+    .option('--proof <file>', 'with --call: write a proof that others verify with this command')
+    .action((archive: string, flags: VerifyFlags) =>
+      start(async (context) =>
+        (await import('./archive/verify.js')).verify(context, archive, { ...flags, key: program.opts<GlobalFlags>().key }),
+      ),
+    );
+}
 
 function addCalling(add: Add, start: Start): void {
   submitFlags(add('call', 'submit a call, show it until its end, exit with its outcome'))

@@ -1,8 +1,13 @@
 export { ArchiveConflict, ArchiveCorrupt, ArchiveUnusable } from './archive-errors.js';
 export { openArchive } from './store/open-archive.js';
 export type { ArchiveStore } from './store/archive-store.port.js';
-export { readSegment, sealSegment, SEGMENT_LIMITS, type SealedSegment } from './segment/segment.js';
+export { readSegment, sealSegment, SEGMENT_LIMITS } from './segment/segment.js';
 export type { SealedEvent } from './segment/event-lines.js';
 export type { Manifest } from './segment/manifest.js';
-export { segmentName } from './segment/names.js';
 export { findSegment, lastSegment, loadSegment, storeSegment } from './segment/segments.js';
+export { Checkpointer } from './checkpoint/checkpointer.js';
+export { ensureSigningKey, readSigningKey } from './checkpoint/signing-key.js';
+export { InvalidNote, parsePublicKey, type NoteVerifier } from './checkpoint/signed-note.js';
+export { verifyArchive } from './verify/verify-archive.js';
+export type { Fault, VerifyReport } from './verify/verify-report.js';
+export { verifyCallProof } from './verify/call-proof.js';

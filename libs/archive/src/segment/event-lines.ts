@@ -88,7 +88,8 @@ function parseJson(text: string): unknown {
   }
 }
 
-function splitLines(text: Buffer): Buffer[] {
+/** The lines of a text; the last one is what follows the last end of line. */
+export function splitLines(text: Buffer): Buffer[] {
   const lines: Buffer[] = [];
   let start = 0;
   for (let end = text.indexOf(NEWLINE); end >= 0; end = text.indexOf(NEWLINE, start)) {

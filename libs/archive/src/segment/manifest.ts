@@ -1,7 +1,7 @@
 import canonicalize from 'canonicalize';
 import { z } from 'zod';
 import { ArchiveCorrupt } from '../archive-errors.js';
-import { countBits } from '../merkle/compact-tree.js';
+import { CompactTree, countBits } from '../merkle/compact-tree.js';
 import { segmentName } from './names.js';
 
 const hash = z.string().regex(/^[0-9a-f]{64}$/);
@@ -40,6 +40,14 @@ export function manifestBytes(manifest: Manifest): Buffer {
   return Buffer.from(`${canonicalize(manifest)}\n`);
 }
 
+/** The tree that ends with a segment, ready to append to. */
+export function treeOf({ tree }: Manifest): CompactTree {
+  return CompactTree.of(
+    tree.size,
+    tree.edge.map((text) => Buffer.from(text, 'hex')),
+  );
+}
+
 /** @throws ArchiveCorrupt for anything but the manifest that belongs to this name */
 export function parseManifest(name: string, bytes: Uint8Array): Manifest {
   const manifest = parse(name, bytes);
@@ -67,5 +75,6 @@ function faultOf(name: string, manifest: Manifest): string | undefined {
   if (tree.firstSeq > fromSeq || tree.size !== toSeq - tree.firstSeq + 1)
     return `has a tree of ${tree.size} leaves from ${tree.firstSeq} to ${toSeq}`;
   if (tree.edge.length !== countBits(tree.size)) return `has a tree edge of ${tree.edge.length} hashes for ${tree.size} leaves`;
+  if (treeOf(manifest).root().toString('hex') !== tree.root) return 'has a tree root that does not follow from its edge';
   return undefined;
 }

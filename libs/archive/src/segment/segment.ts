@@ -5,7 +5,7 @@ import { sha256 } from '../merkle/hashes.js';
 import { parseLines, toLine, type SealedEvent } from './event-lines.js';
 import { segmentName } from './names.js';
 import { FIRST_CHAIN, foldLines } from './segment-hashes.js';
-import type { Manifest } from './manifest.js';
+import { treeOf, type Manifest } from './manifest.js';
 
 /** A segment is closed at the first of these. */
 export const SEGMENT_LIMITS = { events: 4_096, bytes: 32 * 1_048_576 } as const;
@@ -45,8 +45,8 @@ export function sealSegment(input: SegmentInput): SealedSegment {
   const name = { partition, generation, toSeq: last.seq };
   const file = gzipSync(joinLines(lines));
   const prevChain = previous?.chain ?? FIRST_CHAIN;
-  const before = previous?.generation === generation ? previous.tree : { firstSeq: first.seq, size: 0, edge: [] };
-  const tree = CompactTree.of(before.size, before.edge.map(fromHex));
+  const before = previous?.generation === generation ? previous : undefined;
+  const tree = before === undefined ? CompactTree.empty() : treeOf(before);
   const manifest: Manifest = {
     version: 1,
     partition,
@@ -60,7 +60,7 @@ export function sealSegment(input: SegmentInput): SealedSegment {
     prevChain,
     ...foldLines(lines, prevChain, tree),
     file: { name: segmentName(name, 'file'), bytes: file.length, sha256: toHex(sha256(file)) },
-    tree: { firstSeq: before.firstSeq, size: tree.size, root: toHex(tree.root()), edge: tree.rightEdge().map(toHex) },
+    tree: { firstSeq: before?.tree.firstSeq ?? first.seq, size: tree.size, root: toHex(tree.root()), edge: tree.rightEdge().map(toHex) },
   };
   return { manifest, manifestName: segmentName(name, 'manifest'), file, fileName: manifest.file.name };
 }
@@ -129,8 +129,4 @@ function joinLines(lines: readonly Buffer[]): Buffer {
 
 function toHex(bytes: Buffer): string {
   return bytes.toString('hex');
-}
-
-function fromHex(text: string): Buffer {
-  return Buffer.from(text, 'hex');
 }

@@ -1,0 +1,170 @@
+import { ArchiveCorrupt } from '../archive-errors.js';
+import { treePrefix } from '../checkpoint/checkpoint.js';
+import { CompactTree } from '../merkle/compact-tree.js';
+import { leafHash } from '../merkle/hashes.js';
+import { splitHashes, TILE_WIDTH, TileGatherer, tileName, tileSpan } from '../merkle/tiles.js';
+import { parseSegmentName, segmentsPrefix } from '../segment/names.js';
+import { splitLines } from '../segment/event-lines.js';
+import { FIRST_CHAIN } from '../segment/segment-hashes.js';
+import { decompress } from '../segment/segment.js';
+import { loadSegment, readManifest } from '../segment/segments.js';
+import { listAll } from '../store/list-all.js';
+import type { CallLedger, CallStep } from './call-ledger.js';
+import { treeOf, type Manifest } from '../segment/manifest.js';
+import type { ArchiveStore } from '../store/archive-store.port.js';
+import type { FoundEvent, ReportFault, VerifyReport } from './verify-report.js';
+
+interface Options {
+  readonly store: ArchiveStore;
+  readonly partition: string;
+  readonly generation: number;
+  /** After the generation before; undefined for the first. */
+  readonly chain: string | undefined;
+  /** How many events of the generation the last checkpoint covers. */
+  readonly signed: number;
+  readonly ledger: CallLedger;
+  readonly report: VerifyReport;
+  readonly fault: ReportFault;
+  readonly onEvent: (event: FoundEvent) => void;
+}
+
+/** Verifies the segments of a generation in order. Returns the chain after them. */
+export async function verifyGeneration(options: Options): Promise<string | undefined> {
+  const pass = new GenerationPass(options);
+  for await (const name of listAll(options.store, segmentsPrefix(options.partition, options.generation))) {
+    if (parseSegmentName(name)?.kind === 'manifest') await pass.next(name);
+  }
+  return pass.chain;
+}
+
+class GenerationPass {
+  chain: string | undefined;
+  private nextSeq: number | undefined;
+  private firstSeq: number | undefined;
+  /** Undefined after a fault. */
+  private tree: CompactTree | undefined = CompactTree.empty();
+  /** Undefined after a fault: the leaves before are not known. */
+  private tiles: TileGatherer | undefined = new TileGatherer();
+
+  constructor(private readonly options: Options) {
+    this.chain = options.chain;
+  }
+
+  async next(name: string): Promise<void> {
+    const { store, report, fault, ledger } = this.options;
+    const manifest = await this.attempt(() => readManifest(store, name));
+    if (manifest === undefined) return this.skip(undefined);
+    report.segments += 1;
+    report.events += manifest.count;
+    report.unsignedEvents += Math.max(0, Math.min(manifest.count, manifest.tree.size - this.options.signed));
+    for (const text of this.placeFaults(manifest)) fault(name, text);
+    const lines = (await this.attempt(() => loadSegment(store, manifest)))?.lines;
+    if (lines === undefined) {
+      await this.locate(manifest);
+      return this.skip(manifest);
+    }
+    for (const [index, line] of lines.entries()) {
+      await this.append(leafHash(line));
+      const event = stepOf(line, manifest.fromSeq + index);
+      const text = ledger.add(event);
+      if (text !== undefined) fault(manifest.file.name, text, index + 1);
+      const place = { index: manifest.fromSeq - manifest.tree.firstSeq + index, line: line.toString() };
+      this.options.onEvent({ partition: manifest.partition, generation: manifest.generation, ...place, ...event });
+    }
+    if (this.tree !== undefined && !isTreeOf(this.tree, manifest)) fault(name, 'its tree does not follow from the events up to it');
+    this.resume(manifest);
+  }
+
+  private *placeFaults({ fromSeq, prevChain, tree }: Manifest): Generator<string> {
+    const { generation, ledger } = this.options;
+    if (this.firstSeq === undefined && generation > 1) ledger.replace(tree.firstSeq);
+    this.firstSeq ??= tree.firstSeq;
+    if (tree.firstSeq !== this.firstSeq) yield `its tree begins with event ${tree.firstSeq}, expected ${this.firstSeq}`;
+    const expected = this.nextSeq ?? this.firstSeq;
+    const start = generation === 1 && expected === 1 ? FIRST_CHAIN : undefined;
+    if (fromSeq === expected) {
+      const chain = this.chain ?? start;
+      if (chain !== undefined && prevChain !== chain) yield 'its hash chain does not continue the one before';
+      if (this.nextSeq === undefined && fromSeq !== 1) ledger.forget();
+      return;
+    }
+    yield `begins with event ${fromSeq}, but the one before ends with ${expected - 1}`;
+    ledger.forget();
+    this.tiles = undefined;
+    this.tree = undefined;
+  }
+
+  /** What follows is compared with what this manifest says, so that one fault is not reported for all segments after it. */
+  private resume(manifest: Manifest): void {
+    this.chain = manifest.chain;
+    this.nextSeq = manifest.toSeq + 1;
+    if (this.tree === undefined || !isTreeOf(this.tree, manifest)) this.tree = treeOf(manifest);
+  }
+
+  private skip(manifest: Manifest | undefined): void {
+    this.tiles = undefined;
+    this.options.ledger.forget();
+    this.tree = undefined;
+    if (manifest !== undefined) this.resume(manifest);
+  }
+
+  private async append(leaf: Buffer): Promise<void> {
+    const { store, fault, signed, partition, generation } = this.options;
+    this.tree?.append(leaf);
+    for (const { level, index, bytes } of this.tiles?.append(leaf) ?? []) {
+      const name = tileName(treePrefix(partition, generation), level, index);
+      const stored = await store.get(name);
+      if (stored === undefined) {
+        if ((index + 1) * tileSpan(level) <= signed) fault(name, 'is missing');
+      } else if (!stored.equals(bytes)) fault(name, 'differs from what the events give');
+    }
+  }
+
+  /** Names the lines that differ, by what the tiles hold of them. */
+  private async locate(manifest: Manifest): Promise<void> {
+    const { store, fault, partition, generation } = this.options;
+    const file = await store.get(manifest.file.name);
+    const text = file && (await this.quietly(async () => decompress(manifest.file.name, file)));
+    if (text === undefined) return;
+    const first = manifest.fromSeq - manifest.tree.firstSeq;
+    let tile: { index: number; hashes: readonly Buffer[] } = { index: -1, hashes: [] };
+    for (const [number, line] of splitLines(text).slice(0, manifest.count).entries()) {
+      const index = Math.floor((first + number) / TILE_WIDTH);
+      if (tile.index !== index)
+        tile = { index, hashes: splitHashes((await store.get(tileName(treePrefix(partition, generation), 0, index))) ?? Buffer.alloc(0)) };
+      const hash = tile.hashes[(first + number) % TILE_WIDTH];
+      if (hash !== undefined && !leafHash(line).equals(hash))
+        fault(manifest.file.name, 'is not the event that was sealed here', number + 1);
+    }
+  }
+
+  private async attempt<T>(read: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof ArchiveCorrupt)) throw error;
+      this.options.fault(error.file, error.fault, error.line);
+      return undefined;
+    }
+  }
+
+  private async quietly<T>(read: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof ArchiveCorrupt)) throw error;
+      return undefined;
+    }
+  }
+}
+
+function stepOf(line: Buffer, seq: number): CallStep {
+  const { type, subject, callver } = JSON.parse(line.toString()) as { type?: unknown; subject?: unknown; callver?: unknown };
+  return { seq, type: String(type), subject: String(subject), callver: typeof callver === 'number' ? callver : undefined };
+}
+
+/** Everything that a manifest says of its tree. */
+function isTreeOf(found: CompactTree, { tree }: Manifest): boolean {
+  const edge = found.rightEdge().map((hash) => hash.toString('hex'));
+  return found.size === tree.size && found.root().toString('hex') === tree.root && edge.join() === tree.edge.join();
+}
