@@ -1,5 +1,5 @@
 import type { CallEvent } from '#contracts';
-import { CallStore, decodeSnapshot, seqOf, toStoredEvent, upcastEvent, FIRST_EPOCH } from '#event-log';
+import { CallStore, decodeSnapshot, PartitionLog, seqOf, toStoredEvent, upcastEvent, FIRST_EPOCH, type LogArchive } from '#event-log';
 import { keys, partitionName, type RedisConnection } from '#redis';
 import { checkCall, checkHookRuns, checkUpdates, type CallCheck } from './invariants/check-call.js';
 
@@ -8,6 +8,8 @@ export { checkCall } from './invariants/check-call.js';
 export interface InvariantOptions extends CallCheck {
   /** Texts that must not be in the log (I16). */
   readonly secrets?: readonly string[];
+  /** Where events and calls are that have left Redis. */
+  readonly archive?: LogArchive | undefined;
 }
 
 /** All that a log holds about calls. */
@@ -53,7 +55,7 @@ export async function readFullLog(redis: RedisConnection, partitions: number, op
 }
 
 async function readPartition(redis: RedisConnection, partition: string, options: InvariantOptions): Promise<FullLog> {
-  const entries = await redis.xrange(keys.log(partition), '-', '+');
+  const entries = await new PartitionLog(redis, options.archive).range(partition, 1, Number.MAX_SAFE_INTEGER);
   const violations: string[] = [];
   const calls = new Map<string, CallEvent[]>();
   const events = new Map<string, CallEvent>();
@@ -75,7 +77,7 @@ async function readPartition(redis: RedisConnection, partition: string, options:
   const last = Number((await redis.get(keys.seq(partition))) ?? 0);
   if (last !== expected - 1) violations.push(`I4 partition ${partition}: seq says ${last}, the log ends at ${expected - 1}`);
   for (const [callId, ofCall] of calls) violations.push(...checkCall(callId, ofCall, options));
-  return { calls, events, violations: [...violations, ...(await checkHeads(redis, partition, calls))] };
+  return { calls, events, violations: [...violations, ...(await checkHeads(redis, partition, calls, options.archive))] };
 }
 
 /** I8: a key names one call in its tenant and session. One that was refused does not hold its key: the next may pass. */
@@ -96,9 +98,14 @@ function isWaiting(events: readonly CallEvent[]): boolean {
   return last === 'call.approval_requested';
 }
 
-async function checkHeads(redis: RedisConnection, partition: string, calls: ReadonlyMap<string, readonly CallEvent[]>): Promise<string[]> {
+async function checkHeads(
+  redis: RedisConnection,
+  partition: string,
+  calls: ReadonlyMap<string, readonly CallEvent[]>,
+  archive?: LogArchive,
+): Promise<string[]> {
   const violations: string[] = [];
-  const store = new CallStore(redis);
+  const store = new CallStore(redis, archive);
   const timers = new Set(await redis.zrange(keys.outbox(partition), '0', '-1'));
   const pending = await redis.zrange(keys.pendingApprovals(partition), '0', '-1');
   const waiting = [...calls].flatMap(([callId, events]) => (isWaiting(events) ? [callId] : []));
@@ -109,8 +116,8 @@ async function checkHeads(redis: RedisConnection, partition: string, calls: Read
     const ended = events.at(-1)?.type === 'call.end';
     if (ended === timers.has(callId))
       violations.push(`I9 ${callId}: ${ended ? 'has ended and still has a timer' : 'has not ended and has no timer'}`);
-    const packed = await redis.getBuffer(keys.call(callId));
-    const head = packed === null ? undefined : decodeSnapshot(callId, packed);
+    const packed = (await redis.getBuffer(keys.call(callId))) ?? (await archive?.call(callId))?.snapshot;
+    const head = !packed ? undefined : decodeSnapshot(callId, packed);
     if (head?.version !== events.at(-1)?.callver)
       violations.push(`head of ${callId}: version ${head?.version}, the log says ${events.at(-1)?.callver}`);
     if ((head?.status === 'ended') !== ended)

@@ -52,6 +52,7 @@ export async function spawnStandalone(
       TOOLYARD_DATA: data,
       GATEWAY_PORT: port,
       DATABASE_URL: 'none',
+      ARCHIVE_URL: 'none',
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRedis } from '#redis';
+import { openArchivedLog } from '#sealing';
 import { eventually } from './eventually.js';
 import { Availability } from './invariants/availability.js';
 import { historiesOf } from './invariants/client-histories.js';
@@ -125,7 +126,8 @@ export async function startTestCluster({
   const check = async (url: string, partitions: number) => {
     const connection = createRedis(url);
     try {
-      const options = { atRest: true, secrets: [TEST_KEY], ...(url === redis.url ? { awayMs: availability.awayMs } : {}) };
+      const archive = env['ARCHIVE_URL'] === undefined ? undefined : await openArchivedLog(env['ARCHIVE_URL']);
+      const options = { atRest: true, secrets: [TEST_KEY], archive, ...(url === redis.url ? { awayMs: availability.awayMs } : {}) };
       const log = await readFullLog(connection, partitions, options);
       const violations = [...log.violations, ...toolyard.gateways.flatMap((app) => historiesOf(app.url).check(log))];
       for (const app of [...toolyard.gateways, ...toolyard.workers])

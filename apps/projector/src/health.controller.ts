@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { HistoryProjector } from '#history';
 import type { Metrics } from '#observability';
 import { Health } from '#platform';
+import { Archiver } from '#sealing';
 import type { ProjectorConfig } from './projector.config.js';
 import { METRICS, PROJECTOR_CONFIG } from './projector.tokens.js';
 
@@ -12,11 +13,17 @@ export class HealthController {
   private readonly health: Health<object>;
 
   constructor(
-    projector: HistoryProjector,
+    @Inject(HistoryProjector) projector: HistoryProjector | undefined,
+    @Inject(Archiver) archiver: Archiver | undefined,
     @Inject(METRICS) metrics: Metrics,
     @Inject(PROJECTOR_CONFIG) { metricsKey }: Pick<ProjectorConfig, 'metricsKey'>,
   ) {
-    this.health = new Health({ notReadyReason: () => Promise.resolve(projector.failure), facts: () => ({}), metrics, metricsKey });
+    this.health = new Health({
+      notReadyReason: () => Promise.resolve(projector?.failure ?? archiver?.failure),
+      facts: () => ({}),
+      metrics,
+      metricsKey,
+    });
   }
 
   @Get('livez')

@@ -18,6 +18,7 @@ import {
   waitForRedis,
 } from '#platform';
 import type { RedisConnection } from '#redis';
+import { Archiver } from '#sealing';
 import { readProjectorConfig, type ProjectorConfig } from './projector.config.js';
 import { ProjectorModule } from './projector.module.js';
 import { DATABASE, LOGGER, METRICS, REDIS } from './projector.tokens.js';
@@ -43,9 +44,11 @@ export async function startProjector(config: ProjectorConfig): Promise<RunningPr
   let closing: Promise<void> | undefined;
   const close = () => (closing ??= closeProjector(app));
   try {
-    await migrate(app.get<HistoryDatabase>(DATABASE));
+    const db = app.get<HistoryDatabase | undefined>(DATABASE);
+    if (db !== undefined) await migrate(db);
     await startSteps('projector', config.startTimeoutMs)('register the process', () => app.get(ProcessRegistration).start());
-    app.get(HistoryProjector).start();
+    app.get<HistoryProjector | undefined>(HistoryProjector)?.start();
+    app.get<Archiver | undefined>(Archiver)?.start();
     if (served && config.port !== 'off') await served.listen({ host: config.host, port: config.port });
     return { url: await served?.getUrl(), close };
   } catch (error) {
@@ -70,9 +73,10 @@ async function migrate(db: HistoryDatabase): Promise<void> {
 async function closeProjector(app: INestApplicationContext): Promise<void> {
   const log = app.get<Logger>(LOGGER);
   const step = shutdownSteps(0, (name, error) => log.error({ err: error, step: name }, 'a step of the shutdown failed'));
-  await step('projector', () => app.get(HistoryProjector).close());
+  await step('projector', () => app.get<HistoryProjector | undefined>(HistoryProjector)?.close());
+  await step('archiver', () => app.get<Archiver | undefined>(Archiver)?.close());
   await step('process', () => app.get(ProcessRegistration).close());
-  await step('database', () => app.get<HistoryDatabase>(DATABASE).destroy());
+  await step('database', () => app.get<HistoryDatabase | undefined>(DATABASE)?.destroy());
   await step('http server', () => app.close());
   await step('metrics', () => app.get<Metrics>(METRICS).close());
   await step('connection', () => app.get<RedisConnection>(REDIS).disconnect());

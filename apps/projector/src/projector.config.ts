@@ -1,12 +1,29 @@
 import { hostname } from 'node:os';
 import { z } from 'zod';
-import { commaList, ConfigError, withoutEmpty } from '#platform';
+import { ARCHIVE_ENV, commaList, ConfigError, withoutEmpty } from '#platform';
 import { environmentSecrets } from '#redaction';
 
 /** The variables that a projector reads. `GatewayEnv` and `WorkerEnv` describe those that these apps read, too. */
 export const ProjectorEnv = z.object({
   REDIS_URL: z.string().min(1).default('redis://127.0.0.1:6379'),
-  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'expected an address such as postgres://user:password@host:5432/database' }),
+  DATABASE_URL: z
+    .url({ protocol: /^postgres(ql)?$/, error: 'expected an address such as postgres://user:password@host:5432/database' })
+    .optional(),
+  ...ARCHIVE_ENV,
+  HOT_WINDOW_MS: z.coerce
+    .number()
+    .int()
+    .min(60_000)
+    .max(365 * 24 * 3_600_000)
+    .default(3_600_000)
+    .meta({ description: 'Milliseconds after its End at which an archived call leaves Redis.', shownDefault: '`3600000` (1 h)' }),
+  HOT_WINDOW_CALLS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(100_000_000)
+    .default(20_000)
+    .describe('Ended and archived calls above this number leave Redis before, the oldest first.'),
   PARTITIONS: z.coerce.number().int().min(1).max(999).default(16),
   PROJECTOR_ID: z
     .string()
@@ -30,7 +47,11 @@ export const ProjectorEnv = z.object({
 export interface ProjectorConfig {
   readonly id: string;
   readonly redisUrl: string;
-  readonly databaseUrl: string;
+  /** Absent: this process makes no rows. */
+  readonly databaseUrl: string | undefined;
+  /** Absent: this process archives nothing. */
+  readonly archiveUrl: string | undefined;
+  readonly hotWindow: { readonly maxAgeMs: number; readonly maxCalls: number };
   readonly partitions: number;
   readonly host: string;
   readonly port: number | 'off';
@@ -49,6 +70,10 @@ export function readProjectorConfig(env: Readonly<Record<string, string | undefi
     throw new ConfigError(`The projector's environment is wrong:\n${faults.join('\n')}`);
   }
   const values = parsed.data;
+  if (values.DATABASE_URL === undefined && values.ARCHIVE_URL === undefined)
+    throw new ConfigError(
+      "The projector's environment is wrong:\n  DATABASE_URL, ARCHIVE_URL: expected one of them: rows for lists, the archive, or both are what it makes",
+    );
   return {
     id:
       values.PROJECTOR_ID ??
@@ -57,6 +82,8 @@ export function readProjectorConfig(env: Readonly<Record<string, string | undefi
         .slice(0, 100)}-${process.pid}`,
     redisUrl: values.REDIS_URL,
     databaseUrl: values.DATABASE_URL,
+    archiveUrl: values.ARCHIVE_URL,
+    hotWindow: { maxAgeMs: values.HOT_WINDOW_MS, maxCalls: values.HOT_WINDOW_CALLS },
     partitions: values.PARTITIONS,
     host: values.PROJECTOR_HOST,
     port: values.PROJECTOR_PORT,

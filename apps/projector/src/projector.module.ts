@@ -1,25 +1,28 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import type { Logger } from 'pino';
+import { openArchive, type ArchiveStore } from '#archive';
 import { LogReader } from '#event-log';
 import { HistoryProjector, openHistoryDatabase, type HistoryDatabase, type SkippedEvent } from '#history';
 import { createMetrics } from '#observability';
 import { ProblemFilter, ProcessRegistration, VERSION } from '#platform';
 import { createRedis, type RedisConnection } from '#redis';
+import { ArchivedLog, Archiver } from '#sealing';
 import { HealthController } from './health.controller.js';
 import type { ProjectorConfig } from './projector.config.js';
-import { DATABASE, LOGGER, METRICS, PROJECTOR_CONFIG, REDIS } from './projector.tokens.js';
+import { ARCHIVE, DATABASE, LOGGER, METRICS, PROJECTOR_CONFIG, REDIS } from './projector.tokens.js';
 
 /** One for the batch, one for the table of a new week. */
 const CONNECTIONS = 3;
 const STATEMENT_TIMEOUT_MS = 60_000;
 
-/** Keeps the rows of the history up to date with the log. `main.ts` starts and closes it. */
+/** Keeps the rows of the history up to date with the log, and moves what is over into the archive. `main.ts` starts and closes it. */
 @Module({})
 export class ProjectorModule {
   static forRoot(config: ProjectorConfig, logger: Logger): DynamicModule {
-    const { id, redisUrl, databaseUrl, partitions } = config;
+    const { id, redisUrl, databaseUrl, archiveUrl, hotWindow, partitions } = config;
     const onError = (error: unknown) => logger.warn({ err: error }, 'a step of the projector failed and is repeated');
+    const onArchiveError = (error: unknown) => logger.error({ err: error }, 'a step of the archiver failed and is repeated');
     const onSkipped = (callId: string, error: unknown) =>
       logger.error({ err: error, callId }, 'a call stays out of lists: the database refuses its row');
     const onSkippedEvent = ({ eventId, fault }: SkippedEvent) =>
@@ -35,15 +38,25 @@ export class ProjectorModule {
         {
           provide: DATABASE,
           useFactory: () => {
+            if (databaseUrl === undefined) return undefined;
             const limits = { connections: CONNECTIONS, statementTimeoutMs: STATEMENT_TIMEOUT_MS };
             return openHistoryDatabase({ url: databaseUrl, name: 'toolyard-projector', ...limits, onError });
           },
         },
         {
           provide: HistoryProjector,
-          inject: [DATABASE, REDIS],
-          useFactory: (db: HistoryDatabase, redis: RedisConnection) =>
-            new HistoryProjector({ db, log: new LogReader(redis), partitions, onError, onSkipped, onSkippedEvent }),
+          inject: [REDIS, ARCHIVE, DATABASE],
+          useFactory: (redis: RedisConnection, store?: ArchiveStore, db?: HistoryDatabase) => {
+            const log = new LogReader(redis, store && new ArchivedLog(store));
+            return db && new HistoryProjector({ db, log, partitions, onError, onSkipped, onSkippedEvent });
+          },
+        },
+        { provide: ARCHIVE, useFactory: () => archiveUrl && openArchive(archiveUrl) },
+        {
+          provide: Archiver,
+          inject: [REDIS, ARCHIVE],
+          useFactory: (redis: RedisConnection, store?: ArchiveStore) =>
+            store && new Archiver({ redis, store, partitions, hotWindow, onError: onArchiveError }),
         },
         {
           provide: ProcessRegistration,

@@ -6,5 +6,7 @@ export const LOGGER = Symbol('LOGGER');
 export const METRICS = Symbol('METRICS');
 /** The connection to Redis. */
 export const REDIS = Symbol('REDIS');
-/** The tables of the history (`HistoryDatabase`). */
+/** Where events and calls go that leave Redis (`ArchiveStore`); undefined without `ARCHIVE_URL`. */
+export const ARCHIVE = Symbol('ARCHIVE');
+/** The tables of the history (`HistoryDatabase`); undefined without `DATABASE_URL`. */
 export const DATABASE = Symbol('DATABASE');

@@ -8,6 +8,7 @@ export const StandaloneEnv = z.object({
   TOOLYARD_DATA: z.string().min(1).default(LOCAL_INSTALLATION.data),
   REDIS_URL: z.string().min(1).optional(),
   DATABASE_URL: z.string().optional(),
+  ARCHIVE_URL: z.string().optional(),
   TOOLYARD_API_KEY: z.string().min(16, 'expected at least 16 characters').optional(),
 });
 
@@ -17,6 +18,8 @@ export interface StandaloneConfig {
   readonly redisUrl: string | undefined;
   /** Set: this database is used and none is started; `none`: lists are kept in Redis. */
   readonly databaseUrl: string | undefined;
+  /** Set: this archive is used instead of the one in the data directory; `none`: nothing leaves Redis. */
+  readonly archiveUrl: string | undefined;
   /** Set: this is the key, and the key file is not used. */
   readonly apiKey: string | undefined;
 }
@@ -29,6 +32,7 @@ export function readStandaloneConfig(env: NodeJS.ProcessEnv): StandaloneConfig {
     dataDirectory: parsed.data.TOOLYARD_DATA,
     redisUrl: parsed.data.REDIS_URL,
     databaseUrl: parsed.data.DATABASE_URL,
+    archiveUrl: parsed.data.ARCHIVE_URL,
     apiKey: parsed.data.TOOLYARD_API_KEY,
   };
 }

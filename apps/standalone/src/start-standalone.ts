@@ -1,4 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { LOCAL_INSTALLATION, type Posture } from '#contracts';
 import { readGatewayConfig, type GatewayConfig } from '../../gateway/src/platform/gateway.config.js';
 import { configFactsOf, type ConfigFacts } from '../../gateway/src/platform/config-facts.js';
@@ -56,9 +58,17 @@ export async function startStandalone(env: NodeJS.ProcessEnv, tell: (line: strin
     const redis = await startRedis(config, directory, undo, tell);
     const history = await startHistory(config.databaseUrl, directory, tell);
     undo.push(() => history.stop());
-    const ours = { ...env, TOOLYARD_API_KEY: key, REDIS_URL: redis.url, DATABASE_URL: history.databaseUrl, TOOLYARD_DATA: directory.path };
+    const archive = archiveUrlOf(config, directory);
+    const ours = {
+      ...env,
+      TOOLYARD_API_KEY: key,
+      REDIS_URL: redis.url,
+      DATABASE_URL: history.databaseUrl,
+      ARCHIVE_URL: archive,
+      TOOLYARD_DATA: directory.path,
+    };
     const apps = readApps(ours);
-    if (history.databaseUrl !== undefined) {
+    if (history.databaseUrl !== undefined || archive !== undefined) {
       const projector = await startProjectorProcess(directory, ours, tell);
       undo.push(() => projector.stop());
     }
@@ -141,6 +151,12 @@ function readApps(env: NodeJS.ProcessEnv): AppConfigs {
   return { gateway, worker };
 }
 
+/** `none` forbids one. */
+function archiveUrlOf({ archiveUrl }: StandaloneConfig, { path }: DataDirectory): string | undefined {
+  if (archiveUrl === 'none') return undefined;
+  return archiveUrl ?? pathToFileURL(resolve(path, 'archive')).href;
+}
+
 /** Reports every error of the environment before anything is written; values that are chosen later have placeholders. */
 function checkApps(env: NodeJS.ProcessEnv): AppConfigs {
   return readApps({
@@ -148,6 +164,7 @@ function checkApps(env: NodeJS.ProcessEnv): AppConfigs {
     TOOLYARD_API_KEY: env['TOOLYARD_API_KEY'] || 'made-at-the-first-start',
     REDIS_URL: env['REDIS_URL'] || 'unix:///redis.sock',
     DATABASE_URL: env['DATABASE_URL'] === 'none' ? undefined : env['DATABASE_URL'],
+    ARCHIVE_URL: env['ARCHIVE_URL'] === 'none' ? undefined : env['ARCHIVE_URL'],
   });
 }
 

@@ -1,3 +1,4 @@
+export { ARCHIVE_ENV } from './archive-env.js';
 export { connectionHint } from './connection-hint.js';
 export { commaList, withoutEmpty } from './env.js';
 export { ensureDirectory } from './ensure-directory.js';

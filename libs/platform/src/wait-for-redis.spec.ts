@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createRedis } from '#redis';
+import { createRedis, keys } from '#redis';
 import { startRedisServer, type RedisServer } from '../../../test/support/redis-server.mjs';
 import { waitForRedis } from './wait-for-redis.js';
 
@@ -24,5 +24,14 @@ describe('a start with a REDIS_URL that leads to', () => {
     ['a Redis instead of a cluster', () => open.url.replace('redis:', 'redis+cluster:'), /is no cluster/],
   ])('%s says what to do', async (_what, url, says) => {
     await expect(waitForRedis({ what: 'worker', id: 'w', redisUrl: url(), partitions: 16, startTimeoutMs: 1_000 })).rejects.toThrow(says);
+  });
+
+  it('a Redis that was trimmed names its archive', async () => {
+    const redis = createRedis(open.url);
+    await redis.set(keys.archive(), 'file:/srv/archive');
+    const start = { what: 'worker', id: 'w', redisUrl: open.url, partitions: 16, startTimeoutMs: 1_000 } as const;
+    await expect(waitForRedis(start)).rejects.toThrow(/archive file:\/srv\/archive.*ARCHIVE_URL/);
+    await expect(waitForRedis({ ...start, archiveUrl: 'file:/srv/archive' })).resolves.toBeUndefined();
+    redis.disconnect();
   });
 });

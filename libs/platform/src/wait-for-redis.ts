@@ -1,5 +1,5 @@
 import { ensureLogMetadata } from '#event-log';
-import { createRedis, getServerInfo, type RedisConnection } from '#redis';
+import { createRedis, getServerInfo, keys, type RedisConnection } from '#redis';
 import { pingRedis } from './ping-redis.js';
 import { connectionHint } from './connection-hint.js';
 import { startSteps } from './start-step.js';
@@ -17,15 +17,17 @@ export interface RedisWait {
   readonly id: string;
   readonly redisUrl: string;
   readonly partitions: number;
+  /** Where this process finds what has left Redis. */
+  readonly archiveUrl?: string | undefined;
   readonly startTimeoutMs: number;
 }
 
 /**
  * Resolves when Redis answers, its log has the format of this process, and no process runs that is incompatible with it. Later outages do not end the process.
  * @throws StartupError when Redis does not answer in time, refuses this process, is too old, holds another log
- *   or data of a newer release, or serves an incompatible process
+ *   or data of a newer release, serves an incompatible process, or was trimmed into an archive that this process does not have
  */
-export async function waitForRedis({ what, id, redisUrl, partitions, startTimeoutMs: timeoutMs }: RedisWait): Promise<void> {
+export async function waitForRedis({ what, id, redisUrl, partitions, archiveUrl, startTimeoutMs: timeoutMs }: RedisWait): Promise<void> {
   let last = 'no answer';
   const since = performance.now();
   const redis = createRedis(redisUrl, { name: `${what}-start`, onError: (error) => (last = reasonOf(error)) });
@@ -43,6 +45,7 @@ export async function waitForRedis({ what, id, redisUrl, partitions, startTimeou
     // Before anything is written: a process that is refused leaves no trace.
     await step('compare releases', () => checkCompatibility(redis, describeProcess(what, id)));
     await step('check the log', () => checkLog(redis, partitions));
+    if (archiveUrl === undefined) await step('look for an archive', () => checkArchive(redis));
   } finally {
     clearTimeout(silence);
     redis.disconnect();
@@ -65,6 +68,11 @@ async function checkLog(redis: RedisConnection, partitions: number): Promise<voi
     const message = error instanceof Error ? error.message : String(error);
     throw new StartupError(isRefusal(error) ? `Redis refused to be written to (${message}). ${connectionHint(message)}` : message);
   });
+}
+
+async function checkArchive(redis: RedisConnection): Promise<void> {
+  const label = await redis.get(keys.archive());
+  if (label !== null) throw new StartupError(`Calls of this installation have left Redis for the archive ${label}. Set ARCHIVE_URL to it.`);
 }
 
 function isRefusal(error: unknown): boolean {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ArchiveStore } from '#archive';
 import { telemetry } from '#observability';
-import { keys, partitionName, getServerInfo, type RedisConnection } from '#redis';
+import { partitionName, getServerInfo, type RedisConnection } from '#redis';
 import { PartitionArchiver } from './partition-archiver.js';
 
 export interface ArchiverOptions {
@@ -56,8 +56,7 @@ export class Archiver {
 
   /** One step in each partition; whether any has more. A partition that fails does not hold the others: the first error is thrown at the end. */
   async round(): Promise<boolean> {
-    const { redis, store, segmentMs = SEGMENT_MS } = this.options;
-    await redis.set(keys.archive(), store.label, 'NX');
+    const { redis, segmentMs = SEGMENT_MS } = this.options;
     const { maxmemoryBytes, usedMemoryBytes, time } = await getServerInfo(redis);
     const isFull = maxmemoryBytes > 0 && usedMemoryBytes > FULL * maxmemoryBytes;
     const step = { nowMs: Date.parse(time), segmentMs: isFull ? Math.min(FULL_SEGMENT_MS, segmentMs) : segmentMs, isFull };

@@ -1,3 +1,4 @@
 export { Archiver, type ArchiverOptions } from './archiver.js';
-export { ArchivedLog } from './read/archived-log.js';
+export { ArchivedLog, openArchivedLog } from './read/archived-log.js';
+export { PartitionArchiver } from './partition-archiver.js';
 export { SealingFault } from './sealing-fault.js';

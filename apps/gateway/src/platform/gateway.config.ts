@@ -22,7 +22,7 @@ import {
   type SourceSettings,
 } from '#contracts';
 import { EGRESS_ENV, type EgressPolicy, egressPolicyFrom } from '#sandbox';
-import { commaList, ConfigError, withoutEmpty } from '#platform';
+import { ARCHIVE_ENV, commaList, ConfigError, withoutEmpty } from '#platform';
 import { environmentSecrets } from '#redaction';
 import { TRACING_ENV, tracingConfig, type TracingConfig } from '#observability';
 import { trustedProxies, type TrustedProxies } from './http/client-address.js';
@@ -61,6 +61,8 @@ export interface GatewayConfig {
   readonly redisUrl: string;
   /** Where lists and numbers are; undefined: in Redis. */
   readonly databaseUrl?: string | undefined;
+  /** Where calls are that have left Redis. */
+  readonly archiveUrl?: string | undefined;
   readonly partitions: number;
   readonly durability: 'local' | 'replicated';
   readonly replicas: number;
@@ -184,6 +186,7 @@ export const GatewayEnv = z.object({
       description: 'PostgreSQL database of lists and numbers. Not set: they are kept in Redis.',
       shownDefault: 'none; standalone: a private one',
     }),
+  ...ARCHIVE_ENV,
   PARTITIONS: integer(1, 999, 16).describe('Partitions of the log; fixed at the first start on a Redis.'),
   DURABILITY: z.enum(['local', 'replicated']).default('local').describe('`replicated`: what is acknowledged is also on replicas.'),
   REPLICAS: integer(1, 9, 1).describe('How many replicas `replicated` waits for.'),
@@ -290,6 +293,7 @@ export function readGatewayConfig(
     port: e.GATEWAY_PORT,
     redisUrl: e.REDIS_URL,
     databaseUrl: e.DATABASE_URL,
+    archiveUrl: e.ARCHIVE_URL,
     partitions: e.PARTITIONS,
     durability: e.DURABILITY,
     replicas: e.REPLICAS,

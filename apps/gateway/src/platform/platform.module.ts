@@ -1,7 +1,18 @@
 import { Global, Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import type { Logger } from 'pino';
-import { BlobStore, CallStore, CLAIM_ON_DEQUEUE, EventHub, EventLog, LogReader, LogTail, SystemEventLog, type WokenCall } from '#event-log';
+import {
+  BlobStore,
+  CallStore,
+  CLAIM_ON_DEQUEUE,
+  EventHub,
+  EventLog,
+  LogReader,
+  type LogArchive,
+  LogTail,
+  SystemEventLog,
+  type WokenCall,
+} from '#event-log';
 import { HookRunner, HookSnapshotStore } from '#hooks';
 import { createLogger, ProcessRegistration } from '#platform';
 import { CallLimits } from '#limits';
@@ -15,7 +26,7 @@ import { GatewayProblemFilter } from './http/gateway-problem.filter.js';
 import { NotificationChannel } from './notification-channel.service.js';
 import { ShutdownState } from './shutdown-state.service.js';
 import { subscriptionSources } from './subscription-sources.js';
-import { BUFFERED_REDIS, CALL_QUERIES, DURABLE_REDIS, FAIL_FAST_REDIS, LOGGER, WAIT_REDIS } from './tokens.js';
+import { BUFFERED_REDIS, CALL_QUERIES, DURABLE_REDIS, FAIL_FAST_REDIS, LOG_ARCHIVE, LOGGER, WAIT_REDIS } from './tokens.js';
 
 const connections: Provider[] = [
   {
@@ -57,10 +68,15 @@ const log: Provider[] = [
     inject: [FAIL_FAST_REDIS, GATEWAY_CONFIG],
     useFactory: (redis: RedisConnection, { partitions }: GatewayConfig) => new SystemEventLog(redis, partitions),
   },
+  {
+    provide: LOG_ARCHIVE,
+    inject: [GATEWAY_CONFIG],
+    useFactory: async ({ archiveUrl }: GatewayConfig) => archiveUrl && (await import('#sealing')).openArchivedLog(archiveUrl),
+  },
   ...[CallStore, LogReader, BlobStore].map((Store) => ({
     provide: Store,
-    inject: [FAIL_FAST_REDIS],
-    useFactory: (redis: RedisConnection) => new Store(redis),
+    inject: [FAIL_FAST_REDIS, LOG_ARCHIVE],
+    useFactory: (redis: RedisConnection, archive?: LogArchive) => new Store(redis, archive),
   })),
   {
     provide: CALL_QUERIES,
@@ -74,9 +90,14 @@ const log: Provider[] = [
   },
   {
     provide: EventHub,
-    inject: [BUFFERED_REDIS, CallStore, CALL_QUERIES, GATEWAY_CONFIG],
-    useFactory: (redis: RedisConnection, store: CallStore, queries: CallQueries, { redisUrl, partitions }: GatewayConfig) =>
-      new EventHub(new LogTail({ redisUrl, partitions }), redis, subscriptionSources(store, queries)),
+    inject: [BUFFERED_REDIS, CallStore, CALL_QUERIES, GATEWAY_CONFIG, LOG_ARCHIVE],
+    useFactory: (
+      redis: RedisConnection,
+      store: CallStore,
+      queries: CallQueries,
+      { redisUrl, partitions }: GatewayConfig,
+      archive?: LogArchive,
+    ) => new EventHub(new LogTail({ redisUrl, partitions }), redis, subscriptionSources(store, queries), archive),
   },
 ];
 

@@ -25,5 +25,8 @@ export const DURABLE_REDIS = Symbol('DURABLE_REDIS');
  */
 export const FAIL_FAST_REDIS = Symbol('FAIL_FAST_REDIS');
 
+/** Calls and events that have left Redis (`LogArchive`); undefined without `ARCHIVE_URL`. */
+export const LOG_ARCHIVE = Symbol('LOG_ARCHIVE');
+
 /** Lists, counts and numbers of calls (`CallQueries`). */
 export const CALL_QUERIES = Symbol('CALL_QUERIES');

@@ -1,5 +1,5 @@
 import { type DynamicModule, Global, Module, type Provider } from '@nestjs/common';
-import { BlobStore, CallStore, EventLog, type WokenCall } from '#event-log';
+import { BlobStore, CallStore, EventLog, type LogArchive, type WokenCall } from '#event-log';
 import { HookRunner, HookSnapshotStore } from '#hooks';
 import type { Tracing } from '#observability';
 import { ProcessRegistration } from '#platform';
@@ -9,7 +9,7 @@ import { SandboxRegistry } from '#sandbox';
 import { WorkerState } from './worker-state.js';
 import { LOGGER, type WorkerLog } from './worker.logger.js';
 import { WORKER_CONFIG, type WorkerConfig } from './worker.config.js';
-import { BUFFERED_REDIS, WAIT_REDIS, SPANS, type Spans } from './worker.tokens.js';
+import { BUFFERED_REDIS, LOG_ARCHIVE, WAIT_REDIS, SPANS, type Spans } from './worker.tokens.js';
 
 /** Opened at start, when Redis has answered and its log has a supported format. `shutdown.ts` closes them. */
 const connections: Provider[] = [
@@ -34,11 +34,15 @@ const connections: Provider[] = [
     },
   },
   {
-    provide: CallStore,
-    inject: [BUFFERED_REDIS],
-    useFactory: (redis: RedisConnection) => new CallStore(redis),
+    provide: LOG_ARCHIVE,
+    inject: [WORKER_CONFIG],
+    useFactory: async ({ archiveUrl }: WorkerConfig) => archiveUrl && (await import('#sealing')).openArchivedLog(archiveUrl),
   },
-  { provide: BlobStore, inject: [BUFFERED_REDIS], useFactory: (redis: RedisConnection) => new BlobStore(redis) },
+  ...[CallStore, BlobStore].map((Store) => ({
+    provide: Store,
+    inject: [BUFFERED_REDIS, LOG_ARCHIVE],
+    useFactory: (redis: RedisConnection, archive?: LogArchive) => new Store(redis, archive),
+  })),
   {
     provide: BullCallQueue,
     inject: [WORKER_CONFIG],

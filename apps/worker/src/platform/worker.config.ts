@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { PoolSlots } from '#attempts';
 import { POOLS, Pool, type PluginSettings } from '#contracts';
-import { commaList, ConfigError, withoutEmpty } from '#platform';
+import { ARCHIVE_ENV, commaList, ConfigError, withoutEmpty } from '#platform';
 import { environmentSecrets } from '#redaction';
 import {
   EGRESS_ENV,
@@ -101,6 +101,7 @@ const LOCKS_FOLDER = '~locks';
 export const WorkerEnv = z.object({
   REDIS_URL: z.string().min(1).default('redis://127.0.0.1:6379'),
   DATABASE_URL: z.string().optional(),
+  ...ARCHIVE_ENV,
   PARTITIONS: z.coerce.number().int().min(1).max(999).default(16),
   DURABILITY: z.enum(['local', 'replicated']).default('local'),
   REPLICAS: z.coerce.number().int().min(1).max(9).default(1),
@@ -168,6 +169,8 @@ export const WORKER_CONFIG = Symbol('WORKER_CONFIG');
 export interface WorkerConfig {
   readonly id: string;
   readonly redisUrl: string;
+  /** Where calls are that have left Redis. */
+  readonly archiveUrl: string | undefined;
   readonly partitions: number;
   /** Lists are in a database, which a projector fills: this worker keeps none of them in Redis. */
   readonly historyInDatabase: boolean;
@@ -241,6 +244,7 @@ export function readWorkerConfig(env: Readonly<Record<string, string | undefined
         .replace(/[^A-Za-z0-9._-]/g, '-')
         .slice(0, 100)}-${randomBytes(4).toString('hex')}`,
     redisUrl: values.REDIS_URL,
+    archiveUrl: values.ARCHIVE_URL,
     partitions: values.PARTITIONS,
     historyInDatabase: values.DATABASE_URL !== undefined,
     durability: values.DURABILITY,

@@ -9,6 +9,9 @@ export const BUFFERED_REDIS = Symbol('COMMAND_REDIS');
  */
 export const WAIT_REDIS = Symbol('WAIT_REDIS');
 
+/** Calls and events that have left Redis (`LogArchive`); undefined without `ARCHIVE_URL`. */
+export const LOG_ARCHIVE = Symbol('LOG_ARCHIVE');
+
 /** The metrics of this process (#metrics). */
 export const METRICS = Symbol('METRICS');
 

@@ -1,4 +1,3 @@
-import canonicalize from 'canonicalize';
 import { ArchiveCorrupt } from '../archive-errors.js';
 import type { Manifest } from './manifest.js';
 
@@ -20,8 +19,8 @@ export interface EventPlace {
 const NEWLINE = 0x0a;
 
 /**
- * The line of an event: its envelope as RFC 8785 JSON, in UTF-8. What has no such form (a lone surrogate, too many nested
- * values) stays as it is in the log, so that no tool can keep a partition from being sealed.
+ * The line of an event: the text of its envelope as the log gives it to readers, in UTF-8. It is not put into another order:
+ * the End of a call proves the texts of its updates.
  *
  * @throws RangeError when the envelope is of another event
  */
@@ -30,7 +29,7 @@ export function toLine(event: SealedEvent, place: EventPlace): Buffer {
   const fault = placeFault(envelope, event.seq, place) ?? (timeOf(envelope) === event.time ? undefined : `has the time ${event.time}`);
   if (fault !== undefined) throw new RangeError(`Event ${event.seq} of partition ${place.partition} ${fault}: ${event.json.slice(0, 200)}`);
   // A line break in JSON is white space: inside of strings it is escaped.
-  return Buffer.from(canonicalText(envelope) ?? event.json.replaceAll('\n', ' '));
+  return Buffer.from(event.json.replaceAll('\n', ' '));
 }
 
 /**
@@ -70,14 +69,6 @@ function placeFault(envelope: unknown, seq: number, { partition, epoch }: EventP
 function timeOf(envelope: unknown): number {
   if (typeof envelope !== 'object' || envelope === null || !('time' in envelope)) return Number.NaN;
   return typeof envelope.time === 'string' ? Date.parse(envelope.time) : Number.NaN;
-}
-
-function canonicalText(value: unknown): string | undefined {
-  try {
-    return canonicalize(value);
-  } catch {
-    return undefined;
-  }
 }
 
 function parseJson(text: string): unknown {

@@ -32,7 +32,7 @@ export interface SegmentInput {
 }
 
 /**
- * Makes a segment: the file with one event a line (RFC 8785 JSON, gzip) and its manifest. The same input gives the same
+ * Makes a segment: the file with one event a line (JSON, gzip) and its manifest. The same input gives the same
  * bytes.
  *
  * @throws RangeError for events that do not follow each other or `previous`, that are of another place, or too many

@@ -30,12 +30,12 @@ afterEach(() => rm(folder, { recursive: true }));
 const first = () => sealSegment({ partition: '07', generation: 1, epoch: 1, previous: undefined, events: sampleEvents('07', 1, 10) });
 
 describe('a segment', () => {
-  it('is one canonical event a line, whose hashes anyone can make from the text', () => {
+  it('is one event a line as the log has it, whose hashes anyone can make from the text', () => {
     const { manifest, file, fileName, manifestName } = first();
     expect([fileName, manifestName]).toEqual(['segments/p07/g1/0000000000000010.jsonl.gz', 'segments/p07/g1/0000000000000010.json']);
     const lines = gunzipSync(file).toString().trimEnd().split('\n');
     expect(lines).toHaveLength(10);
-    expect(lines[0]).toMatch(/^\{"callver":1,"data":\{"note":"","text":"grüße 1"\},"id":"1.7.1",/);
+    expect(lines).toEqual(sampleEvents('07', 1, 10).map(({ json }) => json));
     const hash = (...parts: Uint8Array[]) => createHash('sha256').update(Buffer.concat(parts)).digest();
     const chain = lines.reduce((before, line) => hash(before, hash(Buffer.from([0]), Buffer.from(line))), Buffer.alloc(32));
     expect(manifest).toMatchObject({

@@ -24,8 +24,7 @@ const Envelope = z.looseObject({
 const COMPOSED = ['specversion', 'id', 'datacontenttype', 'dataschema'] as const;
 
 /**
- * The stream entry that an archived event was. Its text has the members in another order, since archives are in a canonical
- * form; the id gets the epoch of now, like that of every event of the log.
+ * The stream entry that an archived event was. Its id gets the epoch of now, like that of every event of the log.
  *
  * @throws ZodError or SyntaxError for anything but an envelope of this log
  */

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { ArchiveStore, Manifest } from '#archive';
+import { openArchive, type ArchiveStore, type Manifest } from '#archive';
 import type { ArchivedCall, ArchivedEvent, LogArchive } from '#event-log';
 import { partitionOf } from '#redis';
 import { lateEndName, valueName } from '../archive-names.js';
@@ -84,4 +84,13 @@ const TIME_CHARS = 10;
 /** Milliseconds since 1970. */
 function timeOfUlid(ulid: string): number {
   return Array.from(ulid.slice(0, TIME_CHARS)).reduce((time, char) => time * CROCKFORD.length + CROCKFORD.indexOf(char), 0);
+}
+
+/**
+ * Opens an archive for reading; see `openArchive` for addresses. Undefined without an address.
+ *
+ * @throws Error when calls have left Redis and there is no address to find them at
+ */
+export async function openArchivedLog(url: string): Promise<ArchivedLog> {
+  return new ArchivedLog(await openArchive(url, { readOnly: true }));
 }

@@ -16,6 +16,7 @@ export async function trimSegment(redis: RedisConnection, store: ArchiveStore, s
   const { partition, toSeq } = segment;
   const ended = await endedCallsOf(store, segment);
   await keepOpenCalls(redis, store, segment, ended);
+  await redis.set(keys.archive(), store.label);
   await redis.xtrim(keys.log(partition), 'MINID', `${toSeq + 1}-0`);
   await removeCalls(redis, partition, [...ended.values()], segment.fromSeq);
   await markTrimmed(redis, partition, toSeq);
