@@ -125,6 +125,11 @@ const REQUESTS: Readonly<Record<string, readonly Request[]>> = {
     ['POST /v1/schedules', { cron: 'every day', call: { tool: 'echo' } }],
     ['POST /v1/schedules', { at: 'tomorrow', call: { tool: 'echo' } }],
   ],
+  previewSchedule: [
+    ['POST /v1/schedules:preview', { cron: '0 7 * * 1-5', timeZone: 'Europe/Berlin' }],
+    ['POST /v1/schedules:preview', { cron: '61 * * * *' }],
+    ['POST /v1/schedules:preview', { everyMs: 1_000, at: '2999-01-01T00:00:00Z' }],
+  ],
   listSchedules: [['GET /v1/schedules']],
   getSchedule: [['GET /v1/schedules/{schedule}'], [`GET /v1/schedules/${NO_SCHEDULE}`], ['GET /v1/schedules/none']],
   pauseSchedule: [['POST /v1/schedules/{schedule}/pause'], [`POST /v1/schedules/${NO_SCHEDULE}/pause`]],

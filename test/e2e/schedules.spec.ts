@@ -119,6 +119,16 @@ describe('a schedule', () => {
     }
   });
 
+  it('is previewed with its next due times, without being made', async () => {
+    const before = (await agent.get<{ schedules: Schedule[] }>('/v1/schedules')).body.schedules.length;
+    const preview = (body: object) => agent.request<{ nextRuns: string[] } & Problem>('POST', '/v1/schedules:preview', body);
+    const { status, body } = await preview({ cron: '30 6 1 1 *', timeZone: 'Europe/Berlin' });
+    expect([status, body.nextRuns.length, body.nextRuns[0]]).toEqual([200, 5, expect.stringMatching(/-01-01T05:30:00\.000Z$/)]);
+    const refused = await preview({ cron: '30 25 * * *' });
+    expect([refused.status, refused.body.errors?.[0]?.pointer]).toEqual([422, '/cron']);
+    expect((await agent.get<{ schedules: Schedule[] }>('/v1/schedules')).body.schedules).toHaveLength(before);
+  });
+
   it('is not there for another tenant, and changed by its key or an admin only', async () => {
     const { id } = await made({ cron: '0 0 1 1 *' }, as('colleague'));
     expect((await as('stranger').get(`/v1/schedules/${id}`)).status).toBe(404);

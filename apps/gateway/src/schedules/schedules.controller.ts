@@ -1,6 +1,6 @@
 import { Controller, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { ROUTES, ScheduleId, type BodyOf, type Call, type Principal, type Schedule } from '#contracts';
+import { ROUTES, ScheduleId, type BodyOf, type Call, type Principal, type Schedule, type SchedulePreview } from '#contracts';
 import { Endpoint, RouteBody } from '../auth/endpoint.decorator.js';
 import { CurrentPrincipal } from '../auth/principal.decorator.js';
 import { ZodPipe } from '../platform/http/zod.pipe.js';
@@ -22,6 +22,11 @@ export class SchedulesController {
     const schedule = await this.schedules.create(caller, body);
     reply.header('Location', `/v1/schedules/${schedule.id}`);
     return schedule;
+  }
+
+  @Endpoint(ROUTES.previewSchedule)
+  preview(@RouteBody() body: BodyOf<typeof ROUTES.previewSchedule>): SchedulePreview {
+    return this.schedules.preview(body);
   }
 
   @Endpoint(ROUTES.listSchedules)

@@ -7,14 +7,16 @@ import {
   ScheduledCall,
   type Call,
   type CreateScheduleBody,
+  type PreviewScheduleBody,
   type Principal,
   type Schedule,
+  type SchedulePreview,
 } from '#contracts';
 import { SubmitCallService } from '../calls/submit-call.service.js';
 import { RedactionConfigService } from '../governance/redaction-config.service.js';
 import { ScheduleRunner, timingOf } from './schedule-runner.service.js';
 import { ScheduleStore, type StoredSchedule } from './schedule-store.service.js';
-import { assertTiming, nextTimes } from './schedule-times.js';
+import { assertTiming, nextTimes, type Timing } from './schedule-times.js';
 
 /** Makes, shows and changes schedules. Only the key that made one, or the scope `admin`, changes it. */
 @Injectable()
@@ -43,6 +45,14 @@ export class SchedulesService {
     await this.store.create(schedule);
     await this.runner.plan(schedule);
     return this.shown(schedule);
+  }
+
+  /** @throws ProblemError `invalid_request` that names the wrong field */
+  preview({ cron, everyMs, at, timeZone }: PreviewScheduleBody): SchedulePreview {
+    const now = Date.now();
+    const timing: Timing = { cron, everyMs, at, timeZone, anchorMs: now };
+    assertTiming(timing, now);
+    return { nextRuns: timesText(timing, now) };
   }
 
   async list({ tenantId }: Principal): Promise<Schedule[]> {
@@ -93,14 +103,17 @@ export class SchedulesService {
 
   private async shown({ tenantId, ...schedule }: StoredSchedule): Promise<Schedule> {
     const lastRun = await this.store.lastRun(tenantId, schedule.id);
-    const times = nextTimes(timingOf({ tenantId, ...schedule }), Date.now(), SCHEDULE_LIMITS.shownRuns);
     return {
       ...schedule,
       call: ScheduledCall.parse(this.redaction.redactor.json(schedule.call).value),
-      nextRuns: schedule.paused === undefined ? times.map((time) => new Date(time).toISOString()) : [],
+      nextRuns: schedule.paused === undefined ? timesText(timingOf({ tenantId, ...schedule }), Date.now()) : [],
       ...(lastRun === undefined ? {} : { lastRun }),
     };
   }
+}
+
+function timesText(timing: Timing, now: number): string[] {
+  return nextTimes(timing, now, SCHEDULE_LIMITS.shownRuns).map((time) => new Date(time).toISOString());
 }
 
 function wrongCall(pointer: string, message: string): ProblemError {

@@ -1,4 +1,4 @@
-import { ROUTES, type BodyInputOf, type Call, type Schedule } from '#contracts';
+import { ROUTES, type BodyInputOf, type Call, type Schedule, type SchedulePreview } from '#contracts';
 import type { RequestOptions } from '../client-options.js';
 import type { HttpTransport } from '../http/http-transport.js';
 
@@ -9,6 +9,11 @@ export class SchedulesApi {
   /** Not retried: a second request would make a second schedule. */
   create(body: BodyInputOf<typeof ROUTES.createSchedule>, options: RequestOptions = {}): Promise<Schedule> {
     return this.http.request(ROUTES.createSchedule, { body, ...options });
+  }
+
+  /** The next due times that a schedule would have; nothing is made. */
+  preview(body: BodyInputOf<typeof ROUTES.previewSchedule>, options: RequestOptions = {}): Promise<SchedulePreview> {
+    return this.http.request(ROUTES.previewSchedule, { body, ...options });
   }
 
   async list(options: RequestOptions = {}): Promise<Schedule[]> {

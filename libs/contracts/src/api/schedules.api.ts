@@ -61,6 +61,19 @@ export const CreateScheduleBody = z
   });
 export type CreateScheduleBody = z.output<typeof CreateScheduleBody>;
 
+/** `POST /v1/schedules:preview`. */
+export const PreviewScheduleBody = CreateScheduleBody.pick({ cron: true, everyMs: true, at: true, timeZone: true }).meta({
+  id: 'PreviewSchedule',
+  description: 'When a schedule would be due. Exactly one of `cron`, `everyMs` and `at` is needed.',
+  examples: [{ cron: '0 7 * * 1-5', timeZone: 'Europe/Berlin' }],
+});
+export type PreviewScheduleBody = z.output<typeof PreviewScheduleBody>;
+
+export const SchedulePreview = z
+  .object({ nextRuns: z.array(z.string()).describe('The next due times if it were made now, at most 5: RFC 3339, UTC.') })
+  .meta({ id: 'SchedulePreview', description: 'When a schedule would be due.' });
+export type SchedulePreview = z.output<typeof SchedulePreview>;
+
 export const ScheduleRun = z
   .object({
     dueAt: z.string().describe('The due time: RFC 3339, UTC.'),
@@ -110,6 +123,17 @@ export const SCHEDULE_ROUTES = {
     body: CreateScheduleBody,
     responses: { 201: { ...one, description: 'It runs from now on.', headers: ['Location'] } },
     problems: [...BODY, ...KEY, 'quota_exceeded', 'overloaded'],
+  },
+  previewSchedule: {
+    method: 'post',
+    path: '/v1/schedules:preview',
+    idempotent: true,
+    tag: 'schedules',
+    scope: 'read',
+    summary: 'The next due times that a schedule would have; nothing is made',
+    body: PreviewScheduleBody,
+    responses: { 200: { description: 'The due times.', schema: SchedulePreview } },
+    problems: [...BODY, ...KEY],
   },
   listSchedules: {
     method: 'get',
