@@ -26,6 +26,8 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 700,
     rolldownOptions: {
+      // `no-eval.ts` must run before any chunk with schemas: it is in the chunk that all of these import.
+      output: { codeSplitting: { groups: [{ name: 'zod', test: /node_modules\/zod\/|src\/no-eval\.ts$/ }] } },
       // Marks for servers that render React; there is none here.
       onwarn: (warning, tell) => warning.code === 'MODULE_LEVEL_DIRECTIVE' || tell(warning),
     },
