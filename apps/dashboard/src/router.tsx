@@ -1,4 +1,5 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { z } from 'zod';
 import { CallSearch } from './calls/call-search.js';
 import { Shell } from './layout/shell.js';
 import { NotFoundPage, PageFailed, PageLoading } from './layout/page-states.js';
@@ -63,6 +64,39 @@ const routes = [
     getParentRoute: parent,
     path: '/workers',
     component: lazyRouteComponent(() => import('./workers/workers-page.js'), 'WorkersPage'),
+  }),
+  createRoute({
+    getParentRoute: parent,
+    path: '/sources',
+    validateSearch: z.object({ show: z.string().optional().catch(undefined) }),
+    component: lazyRouteComponent(() => import('./sources/sources-page.js'), 'SourcesPage'),
+  }),
+  createRoute({
+    getParentRoute: parent,
+    path: '/sources/new',
+    validateSearch: z.object({ kind: z.enum(['mcp', 'openapi', 'json']).optional().catch(undefined) }),
+    component: lazyRouteComponent(() => import('./sources/new-source-page.js'), 'NewSourcePage'),
+  }),
+  createRoute({
+    getParentRoute: parent,
+    path: '/sources/$source',
+    component: lazyRouteComponent(() => import('./sources/source-page.js'), 'SourcePage'),
+  }),
+  createRoute({
+    getParentRoute: parent,
+    path: '/schedules',
+    component: lazyRouteComponent(() => import('./schedules/schedules-page.js'), 'SchedulesPage'),
+  }),
+  createRoute({
+    getParentRoute: parent,
+    path: '/schedules/new',
+    validateSearch: z.object({ tool: z.string().optional().catch(undefined) }),
+    component: lazyRouteComponent(() => import('./schedules/new-schedule-page.js'), 'NewSchedulePage'),
+  }),
+  createRoute({
+    getParentRoute: parent,
+    path: '/schedules/$scheduleId',
+    component: lazyRouteComponent(() => import('./schedules/schedule-page.js'), 'SchedulePage'),
   }),
   createRoute({
     getParentRoute: parent,

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { Schedule } from '#contracts';
 import { accessibilityFaults } from '../../support/browser.js';
 import { dashboardHarness } from '../../support/dashboard-harness.js';
 import { eventually } from '../../support/eventually.js';
@@ -6,6 +7,7 @@ import { eventually } from '../../support/eventually.js';
 const stage = dashboardHarness();
 let failed = '';
 let exited = '';
+let scheduled = '';
 
 beforeAll(async () => {
   const { agent } = stage;
@@ -18,6 +20,10 @@ beforeAll(async () => {
     { sessionId: 'pages', agentId: 'coder', labels: { step: 'one' } },
   );
   await stage.agent.submit('shell', { command: 'git push --force origin main' }, { sessionId: 'pages', agentId: 'coder' });
+  const schedule = { everyMs: 86_400_000, call: { tool: 'shell', arguments: { command: 'exit 3' } } };
+  scheduled = (await agent.request<Schedule>('POST', '/v1/schedules', schedule)).body.id;
+  await agent.request('POST', `/v1/schedules/${scheduled}/run`);
+  await agent.request('POST', '/v1/sources', { kind: 'mcp', name: 'away', url: 'http://127.0.0.1:9/mcp' });
   await stage.agent.submit('sleep', { duration_ms: 3_600_000 }, { sessionId: 'pages', agentId: 'coder' });
 });
 
@@ -32,6 +38,14 @@ const PAGES: readonly (readonly [path: () => string, shows: string])[] = [
   [() => '/sessions/pages', '[role=listitem][data-call]'],
   [() => '/tools', '[data-tool=shell]'],
   [() => '/tools/shell', 'text=Call shell'],
+  [() => '/sources', '[data-source=away] [data-source-status=failed]'],
+  [() => '/sources/away', 'text=Last error'],
+  [() => '/sources/none', 'text=There is no source none'],
+  [() => '/sources/new', 'text=Add the source'],
+  [() => '/sources/new?kind=openapi', 'text=Base address'],
+  [() => '/schedules', '[data-schedule]'],
+  [() => `/schedules/${scheduled}`, '[data-call] [data-state=error]'],
+  [() => '/schedules/new', 'text=At 07:00, Monday through Friday'],
   [() => '/workers', '[data-worker]'],
   [() => '/failures', '[data-fingerprint]'],
   [() => '/calls/00-01JZ8C5W3Q4X9R7T2M6K8N0P1V', 'text=No call with this id'],

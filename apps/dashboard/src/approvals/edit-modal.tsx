@@ -1,10 +1,10 @@
-import { Alert, Button, Group, List, Modal, Stack, Text } from '@mantine/core';
+import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { z } from 'zod';
 import { Json, type Call } from '#contracts';
-import { ToolyardError } from '#client';
 import { ArgumentsInput } from '../components/arguments-input.js';
+import { Refusal } from '../components/refusal.js';
 import { notifySuccess } from '../components/notify.js';
 import { useToolyard } from '../stream/toolyard.js';
 
@@ -45,7 +45,7 @@ export function EditModal({ call, reason, onClose, onAllowed }: EditModalProps) 
             These arguments hold secrets, which are not shown: write them in again, or allow the call without an edit.
           </Text>
         )}
-        {allow.isError && <Refusal error={allow.error} />}
+        {allow.isError && <Refusal title="These arguments were not taken" error={allow.error} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
             Close
@@ -56,22 +56,6 @@ export function EditModal({ call, reason, onClose, onAllowed }: EditModalProps) 
         </Group>
       </Stack>
     </Modal>
-  );
-}
-
-function Refusal({ error }: { readonly error: Error }) {
-  const { detail = error.message, errors = [] } = (error instanceof ToolyardError && error.problem) || {};
-  return (
-    <Alert color="red" title="These arguments were not taken" role="alert">
-      <Text size="sm">{detail}</Text>
-      <List size="sm">
-        {errors.map(({ pointer, message }) => (
-          <List.Item key={`${pointer} ${message}`}>
-            <strong>{pointer}</strong> {message}
-          </List.Item>
-        ))}
-      </List>
-    </Alert>
   );
 }
 

@@ -1,10 +1,9 @@
 import { Code, CopyButton, Group, Paper, Text, Tooltip, UnstyledButton } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
-import type { ReactNode } from 'react';
 import type { Call } from '#contracts';
 import { durationText, momentText } from '../components/duration.js';
 import { escapeInvisible } from '../components/escape-invisible.js';
-import classes from './call-facts.module.css';
+import { Fact, Facts } from '../components/facts.js';
 import { LinkAnchor } from '../components/links.js';
 
 /** The facts of a call. */
@@ -12,7 +11,7 @@ export function CallFacts({ call }: { readonly call: Call }) {
   const { timeouts } = call;
   return (
     <Paper withBorder p="sm" component="section" aria-label="Facts">
-      <dl className={classes.facts}>
+      <Facts>
         <Fact name="Agent">
           {call.agentId && (
             <LinkAnchor size="sm" to="/calls" search={{ agentId: call.agentId }}>
@@ -53,24 +52,14 @@ export function CallFacts({ call }: { readonly call: Call }) {
               </Code>
             ))}
         </Fact>
-      </dl>
+      </Facts>
     </Paper>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  if (children === undefined || children === false || children === '') return null;
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </>
   );
 }
 
 export function CallLink({ id }: { readonly id: string }) {
   return (
-    <LinkAnchor size="sm" to="/calls/$callId" params={{ callId: id }} ff="monospace" title={id}>
+    <LinkAnchor size="sm" to="/calls/$callId" params={{ callId: id }} ff="monospace" title={id} style={{ whiteSpace: 'nowrap' }}>
       {short(id)}
     </LinkAnchor>
   );

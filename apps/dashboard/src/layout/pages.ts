@@ -1,13 +1,17 @@
 import {
   IconActivity,
   IconAlertOctagon,
+  IconCalendarTime,
   IconChecklist,
   IconListDetails,
   IconMessages,
+  IconPlugConnected,
   IconServer2,
   IconTool,
   type TablerIcon,
 } from '@tabler/icons-react';
+import type { Scope } from '#contracts';
+import { useScopes } from '../session/use-scopes.js';
 
 /** The pages of the navigation, in order; `g` followed by `key` opens one. */
 export const PAGES = [
@@ -17,5 +21,13 @@ export const PAGES = [
   { to: '/sessions', label: 'Sessions', key: 's', icon: IconMessages, about: 'What an agent did, as a tree' },
   { to: '/failures', label: 'Failures', key: 'f', icon: IconAlertOctagon, about: 'Those that look alike, together' },
   { to: '/tools', label: 'Tools', key: 't', icon: IconTool, about: 'The catalog, to try and to measure' },
+  { to: '/sources', label: 'Sources', key: 'o', icon: IconPlugConnected, about: 'Where tools come from', scope: 'admin' },
+  { to: '/schedules', label: 'Schedules', key: 'd', icon: IconCalendarTime, about: 'Calls at due times' },
   { to: '/workers', label: 'Workers', key: 'w', icon: IconServer2, about: 'Who is alive, and what waits' },
-] as const satisfies readonly { to: string; label: string; key: string; icon: TablerIcon; about: string }[];
+] as const satisfies readonly { to: string; label: string; key: string; icon: TablerIcon; about: string; scope?: Scope }[];
+
+/** Those that the key may open. */
+export function usePages() {
+  const { lacks } = useScopes();
+  return PAGES.filter((page) => !('scope' in page) || lacks(page.scope) === undefined);
+}

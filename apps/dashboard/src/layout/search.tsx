@@ -4,10 +4,10 @@ import { createSpotlight, Spotlight } from '@mantine/spotlight';
 import { IconFilter, IconListDetails, IconMessage, IconSearch, IconTool } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { CallId, Label } from '#contracts';
 import { useToolyard } from '../stream/toolyard.js';
-import { PAGES } from './pages.js';
+import { usePages, type PAGES } from './pages.js';
 
 const [store, spotlight] = createSpotlight();
 export const openSearch = spotlight.open;
@@ -18,11 +18,12 @@ const CHORD_MS = 1200;
 export function Search() {
   const [query, setQuery] = useState('');
   const navigate = useNavigate();
-  useGoChord((to) => void navigate({ to }));
+  const all = usePages();
+  useGoChord(all, (to) => void navigate({ to }));
   useHotkeys([['/', () => spotlight.open()]]);
   const found = useFound(query.trim());
 
-  const pages = PAGES.filter(({ label }) => label.toLowerCase().includes(query.trim().toLowerCase()));
+  const pages = all.filter(({ label }) => label.toLowerCase().includes(query.trim().toLowerCase()));
   return (
     <Spotlight.Root
       transitionProps={{ duration: 0 }}
@@ -107,16 +108,21 @@ function useFound(query: string) {
 
 type PagePath = (typeof PAGES)[number]['to'];
 
-function useGoChord(go: (to: PagePath) => void): void {
+/** The key after `g` reaches no page: `g a` opens the approvals and allows nothing there. */
+function useGoChord(pages: ReturnType<typeof usePages>, go: (to: PagePath) => void): void {
   const pressedAt = useRef(Number.NEGATIVE_INFINITY);
-  useHotkeys([
-    ['g', () => (pressedAt.current = performance.now())],
-    ...PAGES.map(({ key, to }): [string, () => void] => [
-      key,
-      () => {
-        if (performance.now() - pressedAt.current < CHORD_MS) go(to);
-        pressedAt.current = Number.NEGATIVE_INFINITY;
-      },
-    ]),
-  ]);
+  useHotkeys([['g', () => (pressedAt.current = performance.now())]]);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (performance.now() - pressedAt.current >= CHORD_MS) return;
+      pressedAt.current = Number.NEGATIVE_INFINITY;
+      const page = pages.find(({ key }) => key === event.key);
+      if (page === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      go(page.to);
+    };
+    window.addEventListener('keydown', onKey, { capture: true });
+    return () => window.removeEventListener('keydown', onKey, { capture: true });
+  });
 }

@@ -22,7 +22,7 @@ import { setKey } from '../session/key.js';
 import { useFrames } from '../stream/frame-store.js';
 import { useToolyard } from '../stream/toolyard.js';
 import { ConnectionBadge } from './connection-badge.js';
-import { PAGES } from './pages.js';
+import { usePages } from './pages.js';
 import { openSearch, Search } from './search.js';
 import classes from './shell.module.css';
 
@@ -30,6 +30,7 @@ import classes from './shell.module.css';
 export function Shell() {
   const [opened, { toggle, close }] = useDisclosure(false);
   const { pathname } = useLocation();
+  const pages = usePages();
   useEffect(close, [pathname, close]);
 
   return (
@@ -70,7 +71,7 @@ export function Shell() {
       </AppShell.Header>
       <AppShell.Navbar p="xs" aria-label="Pages">
         <AppShell.Section grow component={ScrollArea}>
-          {PAGES.map(({ to, label, icon: Icon }) => (
+          {pages.map(({ to, label, icon: Icon }) => (
             <LinkNav
               key={to}
               to={to}

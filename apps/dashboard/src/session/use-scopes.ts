@@ -3,7 +3,7 @@ import type { Scope } from '#contracts';
 import { useToolyard } from '../stream/toolyard.js';
 
 /** The scopes of the key. Nothing is disabled until they are loaded; the gateway checks them anyway. */
-export function useScopes(): { readonly lacks: (scope: Scope) => string | undefined } {
+export function useScopes(): { readonly keyId: string | undefined; readonly lacks: (scope: Scope) => string | undefined } {
   const { client } = useToolyard();
   const { data } = useQuery({
     queryKey: ['whoami'],
@@ -11,6 +11,7 @@ export function useScopes(): { readonly lacks: (scope: Scope) => string | undefi
     staleTime: 60_000,
   });
   return {
+    keyId: data?.keyId,
     lacks: (scope) =>
       data === undefined || data.scopes.includes(scope)
         ? undefined

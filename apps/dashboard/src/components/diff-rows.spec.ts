@@ -1,0 +1,48 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { diffRows, folded, type Side } from './diff-rows.js';
+
+const textOf = (side: Side | undefined) => side?.spans.map(({ text }) => text).join('');
+
+describe('the difference of two texts', () => {
+  it('has changed lines side by side with the words that differ, and counts both', () => {
+    const { rows, added, removed } = diffRows('a\nb old c\nd\n', 'a\nb new c\nd\ne\n');
+    expect([added, removed]).toEqual([2, 1]);
+    expect(rows.map(({ before, after }) => [before?.number, textOf(before), after?.number, textOf(after)])).toEqual([
+      [1, 'a', 1, 'a'],
+      [2, 'b old c', 2, 'b new c'],
+      [3, 'd', 3, 'd'],
+      [undefined, undefined, 4, 'e'],
+    ]);
+    expect(rows[1]?.after?.spans.filter(({ changed }) => changed)).toEqual([{ text: 'new', changed: true }]);
+  });
+
+  it('folds what is far from a change', () => {
+    const lines = Array.from({ length: 20 }, (_, index) => `line ${index}`);
+    const shown = folded(diffRows(lines.join('\n'), lines.join('\n').replace('line 10', 'LINE 10')).rows);
+    expect(shown.map((row) => (row.kind === 'fold' ? row.lines : row.kind))).toEqual([
+      7,
+      'same',
+      'same',
+      'same',
+      'changed',
+      'same',
+      'same',
+      'same',
+      6,
+    ]);
+  });
+
+  it('has every line of both texts, whatever they are', () => {
+    const text = fc
+      .array(fc.constantFrom('a', 'b', 'a b', '', ' c'), { maxLength: 12 })
+      .map((lines) => lines.map((line) => `${line}\n`).join(''));
+    fc.assert(
+      fc.property(text, text, (before, after) => {
+        const { rows } = diffRows(before, after);
+        expect(rows.flatMap((row) => (row.before ? [`${textOf(row.before)}\n`] : [])).join('')).toBe(before);
+        expect(rows.flatMap((row) => (row.after ? [`${textOf(row.after)}\n`] : [])).join('')).toBe(after);
+      }),
+    );
+  });
+});

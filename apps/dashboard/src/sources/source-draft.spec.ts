@@ -1,0 +1,29 @@
+import { describe, expect, it } from '@jest/globals';
+import { definitionOf, EMPTY_DRAFT } from './source-draft.js';
+
+const faults = (...args: Parameters<typeof definitionOf>) => {
+  const read = definitionOf(...args);
+  return 'faults' in read ? read.faults.map(({ field }) => field) : [];
+};
+
+describe('a source that is filled in', () => {
+  it('has headers, of which a value with $ is a secret by reference', () => {
+    const draft = {
+      ...EMPTY_DRAFT,
+      name: 'tracker',
+      url: 'https://t.test/mcp',
+      headers: 'X-Team: a\nAuthorization: $TOKEN\n',
+      include: 'a, b*',
+    };
+    expect(definitionOf('mcp', draft)).toMatchObject({
+      definition: { name: 'tracker', kind: 'mcp', headers: { 'X-Team': 'a', Authorization: { secretEnv: 'TOKEN' } }, include: ['a', 'b*'] },
+    });
+  });
+
+  it('says by field what is wrong', () => {
+    expect(faults('mcp', { ...EMPTY_DRAFT, name: 'Tracker', url: 'ftp://t.test' })).toEqual(['name', 'url']);
+    expect(faults('openapi', { ...EMPTY_DRAFT, name: 'api', document: 'no', baseUrl: 'https://a.test/?b' })).toEqual(['document', 'url']);
+    expect(faults('json', { ...EMPTY_DRAFT, json: '{' })).toEqual(['json']);
+    expect(faults('json', { ...EMPTY_DRAFT, json: '{"name":"a","kind":"mcp"}' })).toEqual(['url']);
+  });
+});

@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import { SourceDefinition } from '#contracts';
+
+export const FORM_KINDS = [
+  { value: 'mcp', label: 'MCP server' },
+  { value: 'openapi', label: 'OpenAPI' },
+  { value: 'json', label: 'As JSON' },
+] as const;
+export const FormKind = z.enum(['mcp', 'openapi', 'json']);
+export type FormKind = z.output<typeof FormKind>;
+
+/** A source while it is filled in; each field as its input has it. */
+export interface SourceDraft {
+  readonly name: string;
+  /** Of the MCP server. */
+  readonly url: string;
+  readonly document: string;
+  /** Of the API, if it is not the one that the document names. */
+  readonly baseUrl: string;
+  readonly headers: string;
+  readonly include: string;
+  readonly exclude: string;
+  readonly json: string;
+}
+
+export const EMPTY_DRAFT: SourceDraft = {
+  name: '',
+  url: '',
+  document: '',
+  baseUrl: '',
+  headers: '',
+  include: '',
+  exclude: '',
+  json: '{\n  "name": "",\n  "kind": "mcp",\n  "url": ""\n}',
+};
+
+export interface FieldFault {
+  readonly field: string;
+  readonly message: string;
+}
+
+/** The definition as the API has it, or what is wrong with it by field. */
+export function definitionOf(kind: FormKind, draft: SourceDraft): { definition: SourceDefinition } | { faults: FieldFault[] } {
+  const given = kind === 'json' ? parsed(draft.json) : fieldsOf(kind, draft);
+  if (given === undefined) return { faults: [{ field: 'json', message: 'This is not JSON yet' }] };
+  const read = SourceDefinition.safeParse(given);
+  if (read.success) return { definition: read.data };
+  return { faults: read.error.issues.map(({ path, message }) => ({ field: String(path[0] ?? ''), message })) };
+}
+
+function fieldsOf(kind: 'mcp' | 'openapi', draft: SourceDraft): object {
+  const { name, url, document, baseUrl } = draft;
+  const headers = headersOf(draft.headers);
+  const lists = { include: wordsOf(draft.include), exclude: wordsOf(draft.exclude) };
+  const shared = {
+    name: name.trim(),
+    kind,
+    ...(headers === undefined ? {} : { headers }),
+    ...(lists.include.length === 0 ? {} : { include: lists.include }),
+    ...(lists.exclude.length === 0 ? {} : { exclude: lists.exclude }),
+  };
+  if (kind === 'mcp') return { ...shared, url: url.trim() };
+  return { ...shared, document: document.trim(), ...(baseUrl.trim() === '' ? {} : { url: baseUrl.trim() }) };
+}
+
+/** Lines `Name: value`; a value `$NAME` is a secret of the workers. Undefined without any. */
+function headersOf(text: string): Record<string, string | { readonly secretEnv: string }> | undefined {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  if (lines.length === 0) return undefined;
+  return Object.fromEntries(
+    lines.map((line) => {
+      const at = line.indexOf(':');
+      const [name, value] = at < 0 ? [line.trim(), ''] : [line.slice(0, at).trim(), line.slice(at + 1).trim()];
+      return [name, value.startsWith('$') ? { secretEnv: value.slice(1) } : value];
+    }),
+  );
+}
+
+function wordsOf(text: string): string[] {
+  return text.split(/[\s,]+/).filter((word) => word !== '');
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

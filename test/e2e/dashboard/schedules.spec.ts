@@ -1,0 +1,81 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Schedule } from '#contracts';
+import { dashboardHarness, READER_KEY } from '../../support/dashboard-harness.js';
+
+const stage = dashboardHarness();
+
+const made = async (body: object) =>
+  (await stage.agent.request<Schedule>('POST', '/v1/schedules', { call: { tool: 'echo', arguments: { n: 1 } }, ...body })).body;
+
+describe('a schedule', () => {
+  it('is made by a form that shows its next due times, in words and by the clocks of its time zone', async () => {
+    const page = await stage.open('/schedules', { timezoneId: 'Europe/Berlin' });
+    await page.getByText('No schedules').waitFor();
+    await page.getByRole('link', { name: 'New schedule' }).click();
+    const cron = page.getByRole('textbox', { name: 'Cron expression' });
+    await cron.fill('61 * * * *');
+    await page
+      .getByRole('alert')
+      .getByText(/^Expected a cron expression/)
+      .waitFor();
+    await cron.fill('30 6 1 1 *');
+    await page.getByText('At 06:30, on day 1 of the month, only in January').waitFor();
+    const times = page.getByRole('region', { name: 'Next due times' });
+    expect(await times.getByText(/Jan 1.*06:30:00/).count()).toBe(5);
+    await times.getByText('By the clocks of Europe/Berlin.').waitFor();
+    await page.getByRole('textbox', { name: 'Name' }).fill('new year');
+    await page.getByRole('combobox', { name: 'Tool' }).fill('echo');
+    await page.getByRole('option', { name: 'echo', exact: true }).click();
+    await page.getByRole('textbox', { name: 'Arguments' }).fill('{"happy": true}');
+    await page.getByRole('button', { name: 'Make the schedule' }).click();
+    await page.waitForURL(/\/schedules\/sch-/);
+    await page.getByText('It has made no call yet.').waitFor();
+    const { body } = await stage.agent.get<{ schedules: Schedule[] }>('/v1/schedules');
+    expect(body.schedules).toMatchObject([
+      { name: 'new year', cron: '30 6 1 1 *', timeZone: 'Europe/Berlin', call: { tool: 'echo', arguments: { happy: true } } },
+    ]);
+  });
+
+  it('is run now, shows the outcome of its last run, and links to its calls', async () => {
+    const { id } = await made({ everyMs: 86_400_000, name: 'daily', call: { tool: 'shell', arguments: { command: 'exit 3' } } });
+    const page = await stage.open('/schedules');
+    const row = page.locator(`[data-schedule="${id}"]`);
+    await row.getByText('Every 1 d').waitFor();
+    await row.getByRole('button', { name: 'Run now' }).click();
+    await page.waitForURL(/\/calls\//);
+    await page.locator('main [data-state=error]').first().waitFor();
+    const call = new URL(page.url()).pathname.split('/').at(-1);
+    await page.goto(`${stage.url}/schedules`);
+    await row.locator('[data-state=error]').waitFor();
+    await row.getByRole('link', { name: 'daily' }).click();
+    await page.locator(`[data-call="${call}"] [data-state=error]`).waitFor();
+    await page.getByRole('link', { name: 'All its calls' }).click();
+    await page.locator(`[role=row][data-call="${call}"]`).waitFor();
+  });
+
+  it('is paused and resumed, opened by keyboard, and removed', async () => {
+    const { id } = await made({ everyMs: 86_400_000, name: 'a short one' });
+    const page = await stage.open('/schedules');
+    const row = page.locator(`[data-schedule="${id}"]`);
+    await row.getByRole('button', { name: 'Pause' }).click();
+    await row.getByText('Paused').waitFor();
+    await row.getByRole('button', { name: 'Resume' }).click();
+    await row.getByText('Active').waitFor();
+    await page.keyboard.press('k');
+    while ((await page.evaluate<string>('document.activeElement.textContent')) !== 'a short one') await page.keyboard.press('k');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(new RegExp(`/schedules/${id}$`));
+    await page.getByRole('button', { name: 'Remove', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove it' }).click();
+    await page.waitForURL(/\/schedules$/);
+    expect((await stage.agent.get(`/v1/schedules/${id}`)).status).toBe(404);
+    await page.goto(`${stage.url}/schedules/${id}`);
+    await page.getByText('There is no such schedule').waitFor();
+  });
+
+  it('of another key cannot be changed without the scope', async () => {
+    const { id } = await made({ everyMs: 86_400_000 });
+    const page = await stage.open(`/schedules/${id}`, { key: READER_KEY });
+    for (const name of ['Pause', 'Run now', 'Remove']) await page.getByRole('button', { name, exact: true, disabled: true }).waitFor();
+  });
+});
