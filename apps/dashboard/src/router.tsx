@@ -1,5 +1,6 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { z } from 'zod';
+import { CallTab } from './call/call-tab.js';
 import { CallSearch } from './calls/call-search.js';
 import { Shell } from './layout/shell.js';
 import { NotFoundPage, PageFailed, PageLoading } from './layout/page-states.js';
@@ -32,6 +33,7 @@ const routes = [
   createRoute({
     getParentRoute: parent,
     path: '/calls/$callId',
+    validateSearch: z.object({ tab: CallTab.optional().catch(undefined) }),
     component: lazyRouteComponent(() => import('./call/call-page.js'), 'CallPage'),
   }),
   createRoute({

@@ -1,6 +1,6 @@
 import { Code, CopyButton, Group, Paper, Text, Tooltip, UnstyledButton } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
-import type { Call } from '#contracts';
+import { SCHEDULE_LABEL, type Call } from '#contracts';
 import { durationText, momentText } from '../components/duration.js';
 import { escapeInvisible } from '../components/escape-invisible.js';
 import { Fact, Facts } from '../components/facts.js';
@@ -9,6 +9,7 @@ import { LinkAnchor } from '../components/links.js';
 /** The facts of a call. */
 export function CallFacts({ call }: { readonly call: Call }) {
   const { timeouts } = call;
+  const scheduleId = call.labels[SCHEDULE_LABEL];
   return (
     <Paper withBorder p="sm" component="section" aria-label="Facts">
       <Facts>
@@ -38,6 +39,13 @@ export function CallFacts({ call }: { readonly call: Call }) {
           )}
         </Fact>
         <Fact name="Child of">{call.parentCallId && <CallLink id={call.parentCallId} />}</Fact>
+        <Fact name="Schedule">
+          {scheduleId && (
+            <LinkAnchor size="sm" to="/schedules/$scheduleId" params={{ scheduleId }}>
+              {short(scheduleId)}
+            </LinkAnchor>
+          )}
+        </Fact>
         <Fact name="Replay of">{call.replayOf && <CallLink id={call.replayOf} />}</Fact>
         <Fact name="Model’s id">{call.toolCallId && <Code>{escapeInvisible(call.toolCallId)}</Code>}</Fact>
         <Fact name="Source">{call.source}</Fact>

@@ -1,11 +1,10 @@
-import { Alert, Badge, Grid, Group, List, Stack, Tabs, Text } from '@mantine/core';
+import { Alert, Grid, Group, List, Stack, Text } from '@mantine/core';
 import { IconPlugConnectedX } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import { ToolyardError } from '#client';
 import type { Call, CallError } from '#contracts';
 import { stateOfCall } from '../calls/call-row.js';
-import { Json } from '../components/json.js';
 import { LinkButton } from '../components/links.js';
 import { PageHead } from '../components/page-head.js';
 import { StateBadge } from '../components/state-badge.js';
@@ -15,13 +14,9 @@ import { Ago, useNow } from '../components/time.js';
 import { escapeInvisible } from '../components/escape-invisible.js';
 import { CallActions } from './call-actions.js';
 import { CallFacts, CopyableId } from './call-facts.js';
+import { CallTabs } from './call-tabs.js';
 import { buildTimeline } from './call-timeline.js';
-import type { CallView } from './call-view.js';
-import { ContentView } from './content.js';
-import { DecisionView } from './decision-view.js';
-import { EventsView } from './events-view.js';
 import { InputForm } from './input-form.js';
-import { OutputView, WholeOutput } from './output-view.js';
 import { TimelineBar } from './timeline-bar.js';
 import { TimelineList } from './timeline-list.js';
 import classes from './call-page.module.css';
@@ -191,77 +186,5 @@ function ErrorAlert({ error, wanted, streamed }: ErrorAlertProps) {
         </List>
       )}
     </Alert>
-  );
-}
-
-function CallTabs({ call, view, version }: { readonly call: Call; readonly view: CallView; readonly version: number }) {
-  const [tab, setTab] = useState<string | null>(null);
-  const running = call.status !== 'ended';
-  const streamed = view.attempts.some(({ updates }) => updates > 0);
-  const natural = running || (streamed && !call.result?.content.some(({ type }) => type !== 'text')) ? 'output' : 'result';
-  return (
-    <Tabs value={tab ?? natural} onChange={setTab} keepMounted={false}>
-      <Tabs.List mb="sm" className={classes.tabs}>
-        <Tabs.Tab value="output">Output</Tabs.Tab>
-        <Tabs.Tab value="result" disabled={call.result === undefined}>
-          Result
-        </Tabs.Tab>
-        <Tabs.Tab value="arguments">Arguments</Tabs.Tab>
-        <Tabs.Tab value="decision">Decision</Tabs.Tab>
-        <Tabs.Tab
-          value="events"
-          rightSection={
-            <Badge size="xs" variant="default">
-              {view.events.length + view.dropped}
-            </Badge>
-          }
-        >
-          Events
-        </Tabs.Tab>
-      </Tabs.List>
-      <Tabs.Panel value="output">
-        <OutputView view={view} version={version} running={running} />
-      </Tabs.Panel>
-      <Tabs.Panel value="result">{call.result && <ResultView call={call} result={call.result} />}</Tabs.Panel>
-      <Tabs.Panel value="arguments">
-        <Json value={call.arguments} label="Arguments" />
-      </Tabs.Panel>
-      <Tabs.Panel value="decision">
-        <DecisionView decision={call.decision} approval={call.approval} />
-      </Tabs.Panel>
-      <Tabs.Panel value="events">
-        <EventsView events={view.events} dropped={view.dropped} />
-      </Tabs.Panel>
-    </Tabs>
-  );
-}
-
-function ResultView({ call, result }: { readonly call: Call; readonly result: NonNullable<Call['result']> }) {
-  return (
-    <Stack gap="sm">
-      {result.isError && (
-        <Badge color="red.9" tt="none">
-          The model sees this as an error
-        </Badge>
-      )}
-      <ContentView content={result.content} />
-      {result.truncated && <WholeOutput call={call} bytes={result.truncated.originalBytes} />}
-      {result.structuredContent !== undefined && (
-        <div>
-          <Text size="sm" fw={550}>
-            Structured content
-          </Text>
-          <Json value={result.structuredContent} label="Structured content" />
-        </div>
-      )}
-      {result.details && (
-        <div>
-          <Text size="sm" fw={550}>
-            Details (never shown to the model)
-          </Text>
-          <Json value={result.details} label="Details" />
-        </div>
-      )}
-    </Stack>
   );
 }

@@ -1,0 +1,117 @@
+import { Badge, Stack, Tabs, Text } from '@mantine/core';
+import { getRouteApi } from '@tanstack/react-router';
+import type { Call } from '#contracts';
+import { Json } from '../components/json.js';
+import { CallTab } from './call-tab.js';
+import classes from './call-page.module.css';
+import type { CallView } from './call-view.js';
+import { ContentView } from './content.js';
+import { DecisionView } from './decision-view.js';
+import { EventsView } from './events-view.js';
+import { OutputView, WholeOutput } from './output-view.js';
+import { AgentRun } from './tree/agent-run.js';
+import { CallTree } from './tree/call-tree.js';
+import { useCallTree } from './tree/use-call-tree.js';
+
+const route = getRouteApi('/calls/$callId');
+
+interface CallTabsProps {
+  readonly call: Call;
+  readonly view: CallView;
+  readonly version: number;
+}
+
+/** What there is about a call, by subject; the address has the chosen one. */
+export function CallTabs({ call, view, version }: CallTabsProps) {
+  const { tab } = route.useSearch();
+  const navigate = route.useNavigate();
+  const below = useCallTree(call).data?.calls ?? [];
+  const isAgent = view.lifecycle.some(
+    (event) => event.type === 'call.turn' || (event.type === 'call.submitted' && event.data.pool === 'agent'),
+  );
+  const isInTree = call.parentCallId !== undefined || below.length > 0;
+  const running = call.status !== 'ended';
+  const streamed = view.attempts.some(({ updates }) => updates > 0);
+  const natural = isAgent
+    ? 'agent'
+    : running || (streamed && !call.result?.content.some(({ type }) => type !== 'text'))
+      ? 'output'
+      : 'result';
+  return (
+    <Tabs
+      value={tab ?? natural}
+      onChange={(chosen) => void navigate({ search: chosen === null ? {} : { tab: CallTab.parse(chosen) }, replace: true })}
+      keepMounted={false}
+    >
+      <Tabs.List mb="sm" className={classes.tabs}>
+        {isAgent && <Tabs.Tab value="agent">Agent run</Tabs.Tab>}
+        <Tabs.Tab value="output">Output</Tabs.Tab>
+        <Tabs.Tab value="result" disabled={call.result === undefined}>
+          Result
+        </Tabs.Tab>
+        <Tabs.Tab value="arguments">Arguments</Tabs.Tab>
+        <Tabs.Tab value="decision">Decision</Tabs.Tab>
+        {isInTree && <Tabs.Tab value="tree">Tree</Tabs.Tab>}
+        <Tabs.Tab
+          value="events"
+          rightSection={
+            <Badge size="xs" variant="default">
+              {view.events.length + view.dropped}
+            </Badge>
+          }
+        >
+          Events
+        </Tabs.Tab>
+      </Tabs.List>
+      <Tabs.Panel value="agent">
+        <AgentRun call={call} events={view.lifecycle} />
+      </Tabs.Panel>
+      <Tabs.Panel value="tree">
+        <CallTree call={call} />
+      </Tabs.Panel>
+      <Tabs.Panel value="output">
+        <OutputView view={view} version={version} running={running} />
+      </Tabs.Panel>
+      <Tabs.Panel value="result">{call.result && <ResultView call={call} result={call.result} />}</Tabs.Panel>
+      <Tabs.Panel value="arguments">
+        <Json value={call.arguments} label="Arguments" />
+      </Tabs.Panel>
+      <Tabs.Panel value="decision">
+        <DecisionView decision={call.decision} approval={call.approval} />
+      </Tabs.Panel>
+      <Tabs.Panel value="events">
+        <EventsView events={view.events} dropped={view.dropped} />
+      </Tabs.Panel>
+    </Tabs>
+  );
+}
+
+function ResultView({ call, result }: { readonly call: Call; readonly result: NonNullable<Call['result']> }) {
+  return (
+    <Stack gap="sm">
+      {result.isError && (
+        <Badge color="red.9" tt="none">
+          The model sees this as an error
+        </Badge>
+      )}
+      <ContentView content={result.content} />
+      {result.truncated && <WholeOutput call={call} bytes={result.truncated.originalBytes} />}
+      {result.structuredContent !== undefined && (
+        <div>
+          <Text size="sm" fw={550}>
+            Structured content
+          </Text>
+          <Json value={result.structuredContent} label="Structured content" />
+        </div>
+      )}
+      {result.details && (
+        <div>
+          <Text size="sm" fw={550}>
+            Details (never shown to the model)
+          </Text>
+          <Json value={result.details} label="Details" />
+        </div>
+      )}
+    </Stack>
+  );
+}
