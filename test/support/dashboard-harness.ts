@@ -27,17 +27,10 @@ export interface DashboardHarness {
   gated(lines: readonly string[]): { readonly command: string; open(line: number): void };
 }
 
-/** To be called once at the top of a file. No page may have thrown or broken its security policy when the tests are over. */
-export function dashboardHarness(): DashboardHarness {
+/** To be called once at the top of a file; `settings` go into the config file. No page may have thrown or broken its security policy when the tests are over. */
+export function dashboardHarness(settings: () => Promise<object> = async () => ({})): DashboardHarness {
   const folder = mkdtempSync(join(tmpdir(), 'toolyard-dashboard-'));
   const config = join(folder, 'toolyard.json');
-  writeFileSync(
-    config,
-    JSON.stringify({
-      keys: [{ id: 'reader', key: READER_KEY, tenant: 'default', scopes: ['read'] }],
-      policy: { egress: { privateHosts: ['127.0.0.1'] } },
-    }),
-  );
   let parts: { readonly toolyard: TestCluster; readonly browser: TestBrowser; readonly agent: Agent } | undefined;
   let close = async () => {};
   const stage = () => {
@@ -46,6 +39,14 @@ export function dashboardHarness(): DashboardHarness {
   };
 
   beforeAll(async () => {
+    writeFileSync(
+      config,
+      JSON.stringify({
+        keys: [{ id: 'reader', key: READER_KEY, tenant: 'default', scopes: ['read'] }],
+        policy: { egress: { privateHosts: ['127.0.0.1'] } },
+        ...(await settings()),
+      }),
+    );
     const env = { SANDBOX: 'host', EGRESS_ALLOW_HOSTS: '127.0.0.1', TOOLYARD_CONFIG: config };
     const starting = [startTestCluster({ env }), startBrowser()] as const;
     // Where one of them does not start, the other must not be left running.

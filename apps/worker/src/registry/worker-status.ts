@@ -3,6 +3,7 @@ import type { WorkerStatus } from '#contracts';
 import { type SandboxRegistry, findExecutable } from '#sandbox';
 import type { WorkerState } from '../platform/worker-state.js';
 import type { DiskSpace } from './disk-space.js';
+import { hostStatus } from './host-status.js';
 
 /** The most running calls that are listed by id. */
 const CALLS_NAMED = 200;
@@ -30,6 +31,7 @@ export function workerStatus(
       .map((attempt) => attempt.callId),
     sandbox: sandboxes.status(),
     search: { ok: findExecutable(['rg']) !== undefined },
+    host: hostStatus(),
     ...(room === undefined ? {} : { disk: room }),
   };
 }

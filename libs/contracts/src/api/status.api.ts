@@ -74,6 +74,16 @@ export const WorkerStatus = z
       .object({ freeBytes: z.number().describe('Bytes that are free.'), totalBytes: z.number().describe('Its size in bytes.') })
       .optional()
       .describe('The disk that holds the workspaces. Absent where it cannot be read.'),
+    host: z
+      .object({
+        name: z.string().describe('Name of the machine or container.'),
+        cores: z.number().int().describe('Cores of the machine.'),
+        load: z.number().describe('Processes that ran or waited for a core, on average of the last minute.'),
+        freeBytes: z.number().describe('Bytes of memory that are free.'),
+        totalBytes: z.number().describe('Bytes of memory.'),
+      })
+      .optional()
+      .describe('Where it runs. Absent for foreign workers, and for a worker of an older version.'),
   })
   .meta({ id: 'Worker', description: 'A worker as it was last heard of.' });
 export type WorkerStatus = z.output<typeof WorkerStatus>;

@@ -52,7 +52,9 @@ function Turn({ turn }: { readonly turn: AgentTurn }) {
       )}
       <Group justify="space-between" gap="xs" mb={6}>
         <Group gap="xs">
-          <Title order={3}>Turn {turn.turn}</Title>
+          <Title order={2} size="h3">
+            Turn {turn.turn}
+          </Title>
           <Badge variant="default" tt="none" size="sm">
             {turn.model}
           </Badge>

@@ -1,0 +1,13 @@
+import { availableParallelism, freemem, hostname, loadavg, totalmem } from 'node:os';
+import type { WorkerStatus } from '#contracts';
+
+/** The machine of this worker and how busy it is. */
+export function hostStatus(): NonNullable<WorkerStatus['host']> {
+  return {
+    name: hostname(),
+    cores: availableParallelism(),
+    load: Math.round((loadavg()[0] ?? 0) * 100) / 100,
+    freeBytes: freemem(),
+    totalBytes: totalmem(),
+  };
+}
