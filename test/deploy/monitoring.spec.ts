@@ -122,6 +122,12 @@ const HIDDEN = [
   'toolyard_tail_events_repaired_total',
   'toolyard_projection_skipped_calls_total',
   'toolyard_projection_skipped_events_total',
+  // The archiver: its failures are an alert, the rest is for those who size it.
+  'toolyard_archive_lag_seconds',
+  'toolyard_archive_events_total',
+  'toolyard_archive_bytes_total',
+  'toolyard_archive_trimmed_calls_total',
+  'toolyard_archive_failures_total',
   // Only installations with sub-agents have them; their calls are among all others.
   'toolyard_agent_turns_total',
   'toolyard_agent_tokens_total',
