@@ -42,6 +42,8 @@ const MAY_ALSO_SEE = {
   limits: ['redis'],
   'event-log': ['redis'],
   // What a call is in a list is said once, until the projection in Redis goes.
+  // What was accepted leaves Redis for the archive, and is read from there.
+  sealing: ['redis', 'event-log', 'archive'],
   projection: ['redis', 'history'],
   history: ['redis'],
 };
