@@ -26,7 +26,7 @@ const SKILLS = 'it is about skills, an extension that sources do not use';
 /** Scenarios that do not apply, with the reason. */
 const EXCEPT: Readonly<Record<string, string>> = {
   'auth/*': 'sources authenticate with headers that the operator sets, not by OAuth',
-  'elicitation-sep1034-client-defaults': 'forms of bridged servers are declined',
+  'elicitation-sep1034-client-defaults': 'a person answers forms: no client fills in defaults',
   'sep-2640-client-no-prefetch': SKILLS,
   'sep-2640-client-verify-digest': SKILLS,
   'sep-2640-client-verify-frontmatter': SKILLS,

@@ -44,6 +44,15 @@ function callsOf(tools) {
   return tools.map((tool) => ({ tool: tool.name, arguments: sample(tool) }));
 }
 
+/** Waits for the End, and answers what the server asks as a person would. */
+async function settled(call) {
+  for (let now = call; now?.id !== undefined && now.status !== 'ended'; now = await ask('GET', `/v1/calls/${now.id}?wait=1`)) {
+    const input = now.waiting?.input;
+    if (now.status === 'waiting_input')
+      await ask('POST', `/v1/calls/${now.id}/input`, { value: sample({ input: input?.inputSchema ?? {} }) });
+  }
+}
+
 console.log(`scenario ${scenario} at ${url}`);
 await ask('POST', '/v1/sources', { name, kind: 'mcp', url });
 try {
@@ -51,7 +60,7 @@ try {
   const names = new Set(tools.map((tool) => tool.name));
   for (const call of callsOf(tools)) {
     const short = call.tool.slice(name.length + 2);
-    await ask('POST', '/v1/calls', { ...call, tool: names.has(call.tool) ? call.tool : short });
+    await settled(await ask('POST', '/v1/calls', { ...call, tool: names.has(call.tool) ? call.tool : short }));
   }
 } finally {
   await ask('DELETE', `/v1/sources/${name}`);

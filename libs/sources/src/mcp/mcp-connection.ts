@@ -1,15 +1,31 @@
-import { ProtocolError, SdkError, SdkErrorCode, type Client, type Tool } from '@modelcontextprotocol/client';
+import {
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  type CallToolResult,
+  type Client,
+  type InputRequiredResult,
+  type Tool,
+} from '@modelcontextprotocol/client';
 import { JsonSchema } from '#contracts';
-import { ToolError, type ToolContext, type ToolOutput } from '#tool-sdk';
+import { Suspension, ToolError, type ToolContext, type ToolOutput } from '#tool-sdk';
 import type { OfferedTool } from '../catalog/offered-tool.js';
 import type { SourceConnection } from '../source-connector.port.js';
 import { withoutSecrets } from '../definitions/without-secrets.js';
 import { outputOf } from './mcp-content.js';
+import { OPEN_MS, type OpenCall } from './questions/open-call.js';
+import { OpenCalls } from './questions/open-calls.js';
+import { AskedState, type Answer } from './questions/question.js';
+import { answered, firstRound, isInputRequiredResult, nextStep, pause, type RoundParams } from './questions/rounds.js';
 
 /** The call ends by its own deadline; this only frees what the client holds. */
 const SLACK_MS = 10_000;
 
+type Result = CallToolResult | InputRequiredResult;
+
 export interface McpConnectionParts {
+  /** Name of the source, for people who are asked on its behalf. */
+  readonly source: string;
   readonly client: Client;
   /** Values that must not leave the worker. */
   readonly secrets: readonly string[];
@@ -23,7 +39,16 @@ export class McpConnection implements SourceConnection {
   private readonly changed = new Set<() => void>();
   private closing: Promise<void> | undefined;
 
-  constructor(private readonly parts: McpConnectionParts) {}
+  private readonly open: OpenCalls<Result>;
+
+  constructor(private readonly parts: McpConnectionParts) {
+    this.open = new OpenCalls(parts.source);
+  }
+
+  /** Called by the client when the server asks a person something. */
+  asks(params: unknown): Promise<Answer> {
+    return this.open.ask(withoutSecrets(params, this.parts.secrets));
+  }
 
   /** Called by the client when the server says that its list changed. */
   listChanged(): void {
@@ -41,27 +66,64 @@ export class McpConnection implements SourceConnection {
     }
   }
 
+  /** Steps: call, or go on with what was asked → a result, or a question that suspends the call. */
   async call(rawName: string, args: Readonly<Record<string, unknown>>, ctx: ToolContext): Promise<ToolOutput> {
-    const { client, secrets } = this.parts;
+    const { secrets, source } = this.parts;
+    const state = AskedState.safeParse(ctx.resumed?.state).data;
     try {
-      const result = await client.callTool(
-        { name: rawName, arguments: { ...args }, ...(ctx.traceparent === undefined ? {} : { _meta: { traceparent: ctx.traceparent } }) },
-        {
-          signal: ctx.signal,
-          timeout: Math.max(1, ctx.deadline - Date.now()) + SLACK_MS,
-          onprogress: ({ progress, total, message }) =>
-            ctx.onProgress({
-              done: progress,
-              ...(total === undefined ? {} : { total }),
-              ...(message === undefined ? {} : { message: withoutSecrets(message, secrets).slice(0, 1_000) }),
-            }),
-        },
-      );
-      return withoutSecrets(outputOf(result), secrets);
+      let round = 0;
+      let params: RoundParams = {};
+      if (state?.kind === 'mcp.rounds') {
+        const next = nextStep(source, ctx.resumed === undefined ? state : answered(state, ctx.resumed));
+        if (next instanceof Suspension) return next;
+        ({ round, params } = next);
+      }
+      for (;;) {
+        const result = await (state?.kind === 'mcp.open' ? this.open.resume(state, ctx) : this.begin(rawName, args, params, ctx));
+        if (result instanceof Suspension) return result;
+        if (!isInputRequiredResult(result)) return withoutSecrets(outputOf(result), secrets);
+        const first = firstRound(source, result, round);
+        // The state goes back byte for byte; no person reads it.
+        const asked = { ...first, left: withoutSecrets(first.left, secrets) };
+        if (asked.left.length === 0) return pause(asked);
+        const next = nextStep(source, asked);
+        if (next instanceof Suspension) return next;
+        ({ round, params } = next);
+      }
     } catch (error) {
+      if (error instanceof ToolError) throw error;
       if (ctx.signal.aborted) throw ctx.signal.reason;
       throw this.failureOf(error);
     }
+  }
+
+  private begin(
+    name: string,
+    args: Readonly<Record<string, unknown>>,
+    params: RoundParams,
+    ctx: ToolContext,
+  ): Promise<Result | Suspension> {
+    const { client, secrets } = this.parts;
+    const request = {
+      name,
+      arguments: { ...args },
+      ...params,
+      ...(ctx.traceparent === undefined ? {} : { _meta: { traceparent: ctx.traceparent } }),
+    };
+    const begin = ({ signal, onProgress }: OpenCall<Result>): Promise<Result> =>
+      client.callTool(request, {
+        signal,
+        allowInputRequired: true,
+        // The attempt has a deadline of its own; a call whose server waits for a person has none.
+        timeout: Math.max(1, ctx.deadline - Date.now()) + SLACK_MS + OPEN_MS,
+        onprogress: ({ progress, total, message }) =>
+          onProgress({
+            done: progress,
+            ...(total === undefined ? {} : { total }),
+            ...(message === undefined ? {} : { message: withoutSecrets(message, secrets).slice(0, 1_000) }),
+          }),
+      });
+    return this.open.begin(begin, ctx);
   }
 
   onChange(listener: () => void): void {
@@ -74,6 +136,7 @@ export class McpConnection implements SourceConnection {
   }
 
   close(): Promise<void> {
+    this.open.close();
     return (this.closing ??= this.parts.close().catch(() => undefined));
   }
 

@@ -16,16 +16,18 @@ import type { SourceConnection, SourceConnector } from '../source-connector.port
 import { withoutSecrets } from '../definitions/without-secrets.js';
 import { boundedFetch } from './bounded-fetch.js';
 import { McpConnection } from './mcp-connection.js';
+import type { Answer } from './questions/question.js';
 import { StdioTransport } from './stdio-transport.js';
 
 const PROBE_MS = 5_000;
 const VERSION = '1.0.0';
 const SERVER_CPU_SECONDS = 30 * 86_400;
 
+/** None: outputs of tools are checked by those who call them, and a question is no output. */
 const UNCHECKED: jsonSchemaValidator = {
   getValidator<T>(): JsonSchemaValidator<T> {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the output of a tool is checked by those who call it
-    return (data) => ({ valid: true, data: data as T, errorMessage: undefined });
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- without a validator the client checks nothing
+    return undefined as unknown as JsonSchemaValidator<T>;
   },
 };
 
@@ -72,19 +74,18 @@ export class McpConnector implements SourceConnector {
     signal: AbortSignal,
   ): Promise<SourceConnection> {
     const way = definition.command === undefined ? this.http(source, definition) : await this.stdio(source, definition, definition.command);
-    const changed = { notify: () => {} };
+    const server = { notify: () => {}, ask: (_params: unknown): Promise<Answer> => Promise.resolve({ action: 'decline' }) };
     const client = new Client(
       { name: 'toolyard', version: VERSION },
       {
-        capabilities: { elicitation: { form: {} } },
+        capabilities: { elicitation: { form: {}, url: {} } },
         versionNegotiation: { mode, probe: { timeoutMs: PROBE_MS } },
         // Results are checked with the schemas in the catalog; this engine has no bound for hostile ones.
         jsonSchemaValidator: UNCHECKED,
-        listChanged: { tools: { autoRefresh: false, debounceMs: 50, onChanged: () => changed.notify() } },
+        listChanged: { tools: { autoRefresh: false, debounceMs: 50, onChanged: () => server.notify() } },
       },
     );
-    // No person is asked on behalf of a server yet.
-    client.setRequestHandler('elicitation/create', () => ({ action: 'decline' as const }));
+    client.setRequestHandler('elicitation/create', ({ params }) => server.ask(params));
     try {
       await client.connect(way.transport, { signal });
     } catch (error) {
@@ -98,12 +99,14 @@ export class McpConnector implements SourceConnector {
       await way.close();
     };
     const connection = new McpConnection({
+      source: definition.name,
       client,
       secrets: way.secrets,
       whyClosed: () => way.whyClosed() || 'the connection was closed',
       close,
     });
-    changed.notify = () => connection.listChanged();
+    server.notify = () => connection.listChanged();
+    server.ask = (params) => connection.asks(params);
     return connection;
   }
 

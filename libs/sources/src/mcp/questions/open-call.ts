@@ -1,0 +1,83 @@
+import type { ToolContext } from '#tool-sdk';
+import type { Answer } from './question.js';
+
+/** How long a server is let wait for the answer to a question. Then it reads that none came. */
+export const OPEN_MS = 600_000;
+const SLACK_MS = 10_000;
+
+type Outcome<T> = { readonly kind: 'result'; readonly result: T } | { readonly kind: 'question'; readonly params: unknown };
+
+interface OpenQuestion {
+  readonly params: unknown;
+  readonly answer: (answer: Answer) => void;
+}
+
+/**
+ * A `tools/call` that is under way. It outlives the attempt that began it while the server waits for an answer; the next
+ * attempt joins it.
+ */
+export class OpenCall<T> {
+  readonly signal: AbortSignal;
+  private readonly over = new AbortController();
+  private readonly result: Promise<Outcome<T>>;
+  private question: OpenQuestion | undefined;
+  private asked = () => {};
+  private attempt: Pick<ToolContext, 'onProgress'> | undefined;
+  private expiry: NodeJS.Timeout | undefined;
+
+  constructor(begin: (call: OpenCall<T>) => Promise<T>) {
+    this.signal = this.over.signal;
+    this.result = begin(this).then((result) => ({ kind: 'result', result }));
+    // It may fail while no attempt waits for it; the next one sees it.
+    this.result.catch(() => undefined);
+  }
+
+  readonly onProgress: ToolContext['onProgress'] = (progress) => this.attempt?.onProgress(progress);
+
+  /** The server asks. Resolves with the answer; an older question of the same call is not answered any more. */
+  ask(params: unknown): Promise<Answer> {
+    this.question?.answer({ action: 'cancel' });
+    return new Promise((answer) => {
+      this.question = { params, answer };
+      this.asked();
+    });
+  }
+
+  answer(answer: Answer): void {
+    const { question } = this;
+    this.question = undefined;
+    question?.answer(answer);
+  }
+
+  /** Until the End of the call or a question. Rejects with the reason of the attempt's signal, which ends the call. */
+  async follow(ctx: Pick<ToolContext, 'signal' | 'onProgress'>): Promise<Outcome<T>> {
+    clearTimeout(this.expiry);
+    this.attempt = ctx;
+    const stop = () => this.end(ctx.signal.reason);
+    ctx.signal.addEventListener('abort', stop, { once: true });
+    try {
+      ctx.signal.throwIfAborted();
+      const question = new Promise<void>((resolve) => (this.asked = resolve));
+      if (this.question === undefined) await Promise.race([this.result, question]);
+      return this.question === undefined ? await this.result : { kind: 'question', params: this.question.params };
+    } finally {
+      ctx.signal.removeEventListener('abort', stop);
+      this.attempt = undefined;
+    }
+  }
+
+  /** No attempt is there until the answer. `then` is called when none has come. */
+  leave(then: () => void): void {
+    this.expiry = setTimeout(() => {
+      this.end(new Error('no answer to the question of the server came in time'));
+      then();
+    }, OPEN_MS + SLACK_MS);
+    this.expiry.unref();
+  }
+
+  end(reason: unknown): void {
+    clearTimeout(this.expiry);
+    this.over.abort(reason);
+    this.answer({ action: 'cancel' });
+  }
+}

@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import { Json } from '#contracts';
+import { Suspension, ToolError, type ToolContext } from '#tool-sdk';
+import { OPEN_MS, OpenCall } from './open-call.js';
+import { answerOf, questionOf, type Answer, type AskedState } from './question.js';
+
+/** An answer is taken by whichever worker is free; it passes it on to the one with the connection. */
+const PASS_ON_MS = 200;
+const MAX_TRIES = 100;
+
+type OpenState = Extract<AskedState, { kind: 'mcp.open' }>;
+
+/**
+ * The calls under way on one connection, and the questions that a server of a revision before 2026-07-28 asks during them.
+ * The protocol does not say which call such a question is about. So it is passed on only while one call is under way:
+ * a person of another tenant could read it otherwise.
+ */
+export class OpenCalls<T> {
+  private readonly id = randomUUID();
+  private readonly running = new Set<OpenCall<T>>();
+  private readonly left = new Map<string, OpenCall<T>>();
+
+  constructor(private readonly source: string) {}
+
+  /** Follows a new call to its result, or to a question. */
+  begin(begin: (call: OpenCall<T>) => Promise<T>, ctx: ToolContext): Promise<T | Suspension> {
+    const call = new OpenCall(begin);
+    this.running.add(call);
+    return this.follow(call, ctx);
+  }
+
+  /** The answer has come, or its time is over. @throws ToolError when the call is not under way any more */
+  async resume(state: OpenState, ctx: ToolContext): Promise<T | Suspension> {
+    const value = ctx.resumed?.reason === 'input' ? ctx.resumed.input : state.given?.value;
+    const call = this.left.get(ctx.callId);
+    if (state.connection !== this.id || call === undefined) {
+      if (state.connection === this.id || state.tries >= MAX_TRIES) throw gone();
+      const passedOn = { ...state, tries: state.tries + 1, given: value === undefined ? {} : { value } };
+      return new Suspension({ resumeInMs: PASS_ON_MS, state: Json.parse(passedOn) });
+    }
+    this.left.delete(ctx.callId);
+    call.answer(answerOf(state.params, value));
+    return this.follow(call, ctx);
+  }
+
+  /** The server asks. */
+  async ask(params: unknown): Promise<Answer> {
+    // A result that came in the same chunk before the question ends its call first.
+    await setImmediate();
+    const [call, ...others] = this.running;
+    const question = questionOf(this.source, params);
+    if (call === undefined || others.length > 0 || typeof question === 'string') return { action: 'decline' };
+    return call.ask(params);
+  }
+
+  /** The connection is closed, which also ends the calls. */
+  close(): void {
+    for (const call of this.running) call.answer({ action: 'cancel' });
+    this.running.clear();
+    this.left.clear();
+  }
+
+  private async follow(call: OpenCall<T>, ctx: ToolContext): Promise<T | Suspension> {
+    let isLeft = false;
+    try {
+      const outcome = await call.follow(ctx);
+      if (outcome.kind === 'result') return outcome.result;
+      isLeft = true;
+      return this.leave(call, outcome.params, ctx.callId);
+    } finally {
+      if (!isLeft) this.running.delete(call);
+    }
+  }
+
+  private leave(call: OpenCall<T>, params: unknown, callId: string): Suspension {
+    this.left.set(callId, call);
+    call.leave(() => {
+      this.running.delete(call);
+      if (this.left.get(callId) === call) this.left.delete(callId);
+    });
+    const question = questionOf(this.source, params);
+    const asked = typeof question === 'string' ? {} : { prompt: question.prompt, inputSchema: question.inputSchema };
+    const state: OpenState = { kind: 'mcp.open', connection: this.id, params: Json.parse(params), tries: 0 };
+    return new Suspension({ until: 'input', ...asked, resumeInMs: OPEN_MS, state: Json.parse(state) });
+  }
+}
+
+function gone(): ToolError {
+  const message =
+    'The MCP server asked for input on a connection that is gone. What it had done is not known: check before you repeat the call.';
+  return new ToolError('tool_failed', message, { retryable: false });
+}

@@ -1,0 +1,70 @@
+import { isInputRequiredResult, type InputRequiredResult } from '@modelcontextprotocol/client';
+import { Json } from '#contracts';
+import { Suspension, ToolError, type Resumed } from '#tool-sdk';
+import { answerOf, questionOf, type AskedState } from './question.js';
+
+const MAX_ROUNDS = 20;
+/** Before a call is repeated whose server asked for nothing but a repetition. */
+const AGAIN_MS = 1_000;
+
+export type RoundState = Extract<AskedState, { kind: 'mcp.rounds' }>;
+
+/** What a repeated call carries besides its arguments. */
+export interface RoundParams {
+  readonly requestState?: string;
+  readonly inputResponses?: Record<string, never>;
+}
+
+export { isInputRequiredResult };
+
+/**
+ * Revision 2026-07-28: the server answered with questions. Suspends the call for the first that a person may be asked;
+ * `undefined` when the call is to be repeated at once. @throws ToolError for what no person can answer
+ */
+export function firstRound(source: string, { inputRequests = {}, requestState }: InputRequiredResult, round: number): RoundState {
+  if (round >= MAX_ROUNDS) throw failed(`The MCP server ${source} asked ${MAX_ROUNDS} times without a result.`);
+  const left = Object.entries(inputRequests).map(([key, { method, params }]) => {
+    if (method !== 'elicitation/create')
+      throw failed(`The MCP server ${source} asks for ${String(method).slice(0, 100)}, which is not offered to it.`);
+    return { key, params: Json.parse(params ?? null) };
+  });
+  return { kind: 'mcp.rounds', round: round + 1, ...(requestState === undefined ? {} : { requestState }), responses: {}, left };
+}
+
+/** The state with the answer to its open question. */
+export function answered(state: RoundState, { reason, input }: Resumed): RoundState {
+  const [open, ...left] = state.left;
+  if (open === undefined) return state;
+  const answer = answerOf(open.params, reason === 'input' ? input : undefined);
+  return { ...state, left, responses: { ...state.responses, [open.key]: Json.parse(answer) } };
+}
+
+/** Declines what may not be asked. The suspension for the first question that may, or what the repeated call carries. */
+export function nextStep(source: string, state: RoundState): Suspension | { readonly params: RoundParams; readonly round: number } {
+  const responses = { ...state.responses };
+  for (const [index, { key, params }] of state.left.entries()) {
+    const question = questionOf(source, params);
+    if (typeof question !== 'string')
+      return new Suspension({ until: 'input', ...question, state: { ...state, responses, left: state.left.slice(index) } });
+    responses[key] = { action: 'decline' };
+  }
+  const isEmpty = Object.keys(responses).length === 0;
+  const { requestState, round } = state;
+  return {
+    round,
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- answers of `answerOf`, stored as JSON in between
+    params: {
+      ...(requestState === undefined ? {} : { requestState }),
+      ...(isEmpty ? {} : { inputResponses: responses as RoundParams['inputResponses'] & object }),
+    },
+  };
+}
+
+/** A server that only wants to be asked again is not asked in a tight loop. */
+export function pause(state: RoundState): Suspension {
+  return new Suspension({ resumeInMs: AGAIN_MS, state });
+}
+
+function failed(message: string): ToolError {
+  return new ToolError('tool_failed', message, { retryable: false });
+}

@@ -1,0 +1,137 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createMcpHandler, inputRequired, McpServer } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import { SourceSettings, type Call, type Content, type SourcePage } from '#contracts';
+import { startWorker, type RunningWorker } from '../../apps/worker/src/main.js';
+import { readWorkerConfig } from '../../apps/worker/src/platform/worker.config.js';
+import { eventually } from '../support/eventually.js';
+import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { startRedisServer, type RedisServer } from '../support/redis-server.mjs';
+import { serveWeb, type WebServer } from '../support/serve-web.js';
+
+const FIXTURE = resolve('test/support/asking-mcp-server.fixture.mjs');
+const BRANCH = {
+  type: 'object' as const,
+  properties: { branch: { type: 'string' as const, enum: ['main', 'next'] } },
+  required: ['branch'],
+};
+
+/** Two workers, an MCP server of each era: that of the older one waits on the connection of one worker. */
+describe('questions of bridged MCP servers', () => {
+  let redis: RedisServer;
+  let gateway: TestGateway;
+  const workers: RunningWorker[] = [];
+  let http: WebServer;
+  const workspaceRoot = mkdtempSync(join(tmpdir(), 'toolyard-questions-'));
+
+  beforeAll(async () => {
+    redis = await startRedisServer();
+    const handler = createMcpHandler(modernServer);
+    http = await serveWeb((request) => handler.fetch(request));
+    const sources = [
+      { name: 'modern', kind: 'mcp', url: `${http.url}/mcp` },
+      { name: 'legacy', kind: 'mcp', command: [process.execPath, FIXTURE], paths: [FIXTURE] },
+    ].map((source) => SourceSettings.parse(source));
+    gateway = await startTestGateway('default', { redisUrl: redis.url, sources });
+    const env = { PATH: process.env['PATH'], REDIS_URL: redis.url, WORKER_PORT: 'off', WORKSPACE_ROOT: workspaceRoot, LOG_LEVEL: 'silent' };
+    workers.push(...(await Promise.all([1, 2].map(() => startWorker(readWorkerConfig(env))))));
+    const listed = async () => (await gateway.agent.get<SourcePage>('/v1/sources')).body.sources;
+    await eventually(async () => (await listed()).every(({ status }) => status === 'ok'), 'both servers to be read', 20_000);
+  });
+  afterAll(async () => {
+    await Promise.all(workers.map((worker) => worker.close()));
+    await gateway?.close();
+    http?.close();
+    await redis?.stop();
+    rmSync(workspaceRoot, { recursive: true, force: true });
+  });
+
+  const asked = async (tool: string): Promise<Call> => {
+    const { body } = await gateway.agent.submit(tool, {});
+    return eventually(async () => {
+      const { body: call } = await gateway.agent.get(`/v1/calls/${body.id}`);
+      if (call.status === 'ended') throw new Error(`the call ended: ${JSON.stringify(call)}`);
+      return call.status === 'waiting_input' ? call : undefined;
+    }, `the question of ${tool}`);
+  };
+  const give = (id: string, value: unknown) => gateway.agent.request('POST', `/v1/calls/${id}/input`, { value });
+  const answerIn = ({ result }: Call): unknown => {
+    const [first] = (result?.content ?? []) as readonly Content[];
+    return JSON.parse(first?.type === 'text' ? first.text.replace(/^\[.*\]\n/, '') : 'null');
+  };
+
+  it.each(['modern', 'legacy'])('suspend the call until a person answers, and the server gets the answer: %s', async (source) => {
+    for (const branch of ['main', 'next', 'main', 'next']) {
+      const call = await asked(`${source}__ask`);
+      expect(call.waiting?.input).toMatchObject({ prompt: `The MCP server ${source} asks: Which branch?`, inputSchema: BRANCH });
+      expect((await give(call.id, { branch: 'other' })).status).toBe(422);
+      expect((await give(call.id, { branch })).status).toBe(200);
+      const ended = await gateway.agent.ended(call.id);
+      expect([ended.outcome, answerIn(ended)]).toEqual(['completed', { action: 'accept', content: { branch } }]);
+    }
+  });
+
+  it.each(['modern', 'legacy'])('show an address to the person and never open it: %s', async (source) => {
+    const call = await asked(`${source}__address`);
+    expect(call.waiting?.input?.prompt).toContain('asks to open https://login.example.com/ (Log in there)');
+    await give(call.id, true);
+    expect(answerIn(await gateway.agent.ended(call.id))).toMatchObject({ action: 'accept' });
+  });
+
+  it.each(['modern', 'legacy'])('are declined when they ask for secrets: %s', async (source) => {
+    const call = await gateway.agent.run(`${source}__password`, {});
+    expect([call.outcome, answerIn(call)]).toEqual(['completed', { action: 'decline' }]);
+  });
+
+  it('are refused with a reason when they ask for a model', async () => {
+    expect(await gateway.agent.run('modern__sample', {})).toMatchObject({
+      outcome: 'failed',
+      error: { code: 'tool_failed', message: expect.stringContaining('sampling/createMessage') },
+    });
+    expect(answerIn(await gateway.agent.run('legacy__sample', {}))).toMatchObject({ code: -32_601 });
+  });
+
+  it('end after twenty rounds', async () => {
+    const call = await gateway.agent.run('endless', {});
+    expect(call).toMatchObject({ outcome: 'failed', error: { code: 'tool_failed', message: expect.stringContaining('asked 20 times') } });
+  });
+
+  it('of an older server are declined while another call is under way: they could be about that one', async () => {
+    const first = await asked('legacy__ask');
+    // One of the two workers has no other call under way and asks.
+    const others = await Promise.all([1, 2, 3].map(() => gateway.agent.submit('legacy__ask', {})));
+    const declined = await eventually(async () => {
+      const calls = await Promise.all(others.map(async ({ body }) => (await gateway.agent.get(`/v1/calls/${body.id}`)).body));
+      return calls.find(({ status }) => status === 'ended');
+    }, 'a declined question');
+    expect(answerIn(declined)).toEqual({ action: 'decline' });
+    await give(first.id, { branch: 'main' });
+    expect(answerIn(await gateway.agent.ended(first.id))).toMatchObject({ action: 'accept' });
+    await Promise.all(others.map(({ body }) => gateway.agent.request('POST', `/v1/calls/${body.id}/cancel`, {})));
+  });
+
+  it('that come after the call, and answers to no request, change nothing', async () => {
+    const call = await gateway.agent.run('late', {});
+    expect([call.outcome, answerIn(call)]).toEqual(['completed', 'first']);
+  });
+});
+
+function modernServer(): McpServer {
+  const server = new McpServer({ name: 'asking', version: '1.0.0' });
+  const text = (value: unknown) => ({ content: [{ type: 'text' as const, text: JSON.stringify(value) }] });
+  const asking = (name: string, request: Parameters<typeof inputRequired>[0]['inputRequests'], isEndless = false) =>
+    server.registerTool(name, { inputSchema: z.object({}) }, (_args, { mcpReq }) => {
+      const answer = mcpReq.inputResponses?.['one'];
+      return answer === undefined || isEndless ? inputRequired({ inputRequests: request ?? {}, requestState: 'state' }) : text(answer);
+    });
+  asking('ask', { one: inputRequired.elicit({ message: 'Which branch?', requestedSchema: BRANCH }) });
+  const password = { type: 'object' as const, properties: { password: { type: 'string' as const } } };
+  asking('password', { one: inputRequired.elicit({ message: 'Log in', requestedSchema: password }) });
+  asking('endless', { one: inputRequired.elicit({ message: 'Log in', requestedSchema: password }) }, true);
+  asking('address', { one: inputRequired.elicitUrl({ message: 'Log in there', url: 'https://login.example.com/' }) });
+  asking('sample', { one: inputRequired.createMessage({ messages: [], maxTokens: 1 }) });
+  return server;
+}
