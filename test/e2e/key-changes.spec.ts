@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CLOSE_CODES, type Batch, type ApiKeyConfig, type Problem } from '#contracts';
 import { readGatewayConfig, type GatewayConfig } from '../../apps/gateway/src/platform/gateway.config.js';
-import { Agent } from '../support/agent.js';
+import { Agent, Stream } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
 import { openSse } from '../support/sse.js';
@@ -237,10 +237,16 @@ describe('what is open when its key changes', () => {
     await eventually(async () => (await policy()) === '"requests";q=2000;w=60', 'the changed rate to hold');
   });
 
-  it('is an event stream that ends by itself when its key expires', async () => {
-    const { entry } = await newKey({ expiresAt: new Date(Date.now() + 5000).toISOString() });
+  it('are streams that end by themselves when their key expires', async () => {
+    const { entry } = await newKey();
     const sse = await openSse(`${gateway.url}/v1/events`, entry.key);
+    const socket = new Stream(gateway.url, entry.key);
+    await socket.frame('ready');
+    entries.set(entry.id, [{ ...entry, expiresAt: new Date(Date.now() + 3000).toISOString() }]);
+    save();
     await eventually(() => sse.ended(), 'the end of the stream');
     expect(sse.text()).toContain(': unauthenticated: The API key has expired');
+    expect((await eventually(() => socket.closed, 'the close')).code).toBe(CLOSE_CODES.unauthenticated);
+    expect((await socket.frame('error')).problem.code).toBe('unauthenticated');
   });
 });

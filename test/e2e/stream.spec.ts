@@ -337,22 +337,6 @@ describe('the stream lets in', () => {
     hasty.once('open', () => hasty.send('{"op":"subscribe","id":1}'));
     expect(await closed).toBe(CLOSE_CODES.unauthenticated);
   });
-
-  it('a key until it expires', async () => {
-    const key = 'key-that-expires-soon';
-    const brief = await startTestGateway(TENANT, {
-      keys: [{ id: 'brief', key, tenant: TENANT, scopes: ['read'], expiresAt: new Date(Date.now() + 5000).toISOString() }],
-    });
-    try {
-      const stream = new Stream(brief.url, key);
-      await stream.opened;
-      await stream.frame('ready');
-      expect((await eventually(() => stream.closed, 'the close')).code).toBe(CLOSE_CODES.unauthenticated);
-      expect((await stream.frame('error')).problem.code).toBe('unauthenticated');
-    } finally {
-      await brief.close();
-    }
-  });
 });
 
 describe('a draining gateway', () => {

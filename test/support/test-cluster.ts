@@ -10,6 +10,7 @@ import { historiesOf } from './invariants/client-histories.js';
 import { comeToRest } from './invariants/come-to-rest.js';
 import { readFullLog } from './log-invariants.js';
 import { freePort, startRedisServer, type RedisServer } from './redis-server.mjs';
+import { gatewayUrls } from './validated/gateways.js';
 
 export const TEST_KEY = 'test-key-of-the-default-tenant';
 
@@ -83,6 +84,7 @@ export async function startTestCluster({
       const port = Number(more['GATEWAY_PORT'] ?? (await freePort()));
       const app = startApp('gateway', port, { ...shared, GATEWAY_PORT: String(port), ...gatewayEnv, ...more });
       toolyard.gateways.push(app);
+      gatewayUrls.add(app.url);
       await isReady(app);
       return app;
     },
@@ -224,14 +226,18 @@ function startApp(name: 'gateway' | 'worker', port: number, env: Record<string, 
   };
 }
 
+/** An overloaded machine takes a minute for a start. */
+const START_MS = 110_000;
+
 async function isReady(app: AppProcess): Promise<void> {
-  await eventually(
-    async () => {
-      if (app.child.exitCode !== null) throw new Error(`${app.name} ended with ${app.child.exitCode}:\n${app.log()}`);
-      const answer = await fetch(`${app.url}/readyz`).catch(() => undefined);
-      return answer?.ok === true;
-    },
-    `${app.name} at ${app.url} to be ready`,
-    60_000,
-  );
+  let last = 'no answer';
+  const asked = async () => {
+    if (app.child.exitCode !== null) throw new Error(`${app.name} ended with ${app.child.exitCode}:\n${app.log()}`);
+    const answer = await fetch(`${app.url}/readyz`).catch(() => undefined);
+    last = answer === undefined ? 'no answer' : await answer.text();
+    return answer?.ok === true;
+  };
+  await eventually(asked, `${app.name} at ${app.url} to be ready`, START_MS).catch((cause: Error) => {
+    throw new Error(`${cause.message}: ${last}\n${app.log()}`, { cause });
+  });
 }

@@ -41,6 +41,9 @@ const EXPOSED_HEADERS = [
   'WWW-Authenticate',
 ];
 
+/** How long plugins may take to start. They only read files, but the default of 10 s is not enough on an overloaded machine. */
+const PLUGINS_START_MS = 60_000;
+
 /** How long a client may take to send a request. */
 const REQUEST_ARRIVES_MS = 60_000;
 
@@ -50,6 +53,7 @@ export function createHttpAdapter({ name }: GatewayConfig): FastifyAdapter {
   return new FastifyAdapter({
     bodyLimit: LIMITS.bodyBytes,
     forceCloseConnections: 'idle',
+    pluginTimeout: PLUGINS_START_MS,
     requestTimeout: REQUEST_ARRIVES_MS,
     exposeHeadRoutes: true,
     routerOptions: { maxParamLength: 256 },
