@@ -1,18 +1,21 @@
 // `npm test`: the projects unit, redis and e2e. `npm run test:all`: the others. `npm run soak`: the long runs.
+// `npm run test:validated`: all e2e files with a validating proxy, of which test:all has a choice.
 // With a path or a title, whatever matches in any project.
 // Further arguments go to Jest: `npm test -- test/e2e/first-call.spec.ts -t 'a title'`.
 import { spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
 const QUICK = ['unit', 'redis', 'e2e'];
-const THOROUGH = ['faults', 'browser', 'deploy'];
+const THOROUGH = ['faults', 'browser', 'deploy', 'validated'];
 
 const all = process.argv.includes('--all');
 const soak = process.argv.includes('--soak');
-const args = process.argv.slice(2).filter((word) => !['--all', '--soak'].includes(word));
-const names = args.some((word) => !word.startsWith('-') || word.startsWith('-t'))
-  ? []
-  : ['--selectProjects', ...(soak ? ['soak'] : all ? THOROUGH : QUICK)];
+const validated = process.argv.includes('--validated');
+if (validated) process.env.VALIDATED ??= '*';
+const args = process.argv.slice(2).filter((word) => !['--all', '--soak', '--validated'].includes(word));
+const isChoice = args.some((word) => !word.startsWith('-') || word.startsWith('-t'));
+const group = soak ? ['soak'] : validated ? ['validated'] : all ? THOROUGH : QUICK;
+const names = isChoice && !validated ? ['--ignoreProjects', 'validated'] : ['--selectProjects', ...group];
 // Most tests wait for other processes: two files more at a time than cores keep the cores busy (with one more, they idle for a fifth).
 const workers = args.some((word) => /^(-w|--maxWorkers|-i|--runInBand)/.test(word)) ? [] : [`--maxWorkers=${availableParallelism() + 2}`];
 

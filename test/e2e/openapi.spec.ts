@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Batch } from '#contracts';
 import { Agent, type Answer } from '../support/agent.js';
 import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
-import { startValidatingProxy, contractViolations, type ValidatingProxy } from '../support/validating-proxy.js';
+import { startValidatingProxy, contractViolations, type ValidatingProxy } from '../support/validated/validating-proxy.mjs';
 
 type Media = Record<string, { schema: object }>;
 interface Operation {

@@ -9,6 +9,7 @@ import { startGateway, type Gateway } from '../../apps/gateway/src/main.js';
 import { readGatewayConfig, type GatewayConfig } from '../../apps/gateway/src/platform/gateway.config.js';
 import { Agent } from './agent.js';
 import { OPEN_POSTURE } from './test-cluster.js';
+import { gatewayUrls } from './validated/gateways.js';
 
 export interface TestGateway extends Gateway {
   readonly agent: Agent;
@@ -74,6 +75,7 @@ export async function startTestGateway(
   };
   const base = readGatewayConfig(env);
   const gateway = await startGateway({ ...base, keys: base.keys.map((key) => ({ ...key, tenant })), ...change }, {}, tools);
+  gatewayUrls.add(gateway.url);
   const redis = createRedis(change.redisUrl ?? base.redisUrl);
   const log = new EventLog(redis, { partitions: base.partitions });
   // What a worker would do besides.

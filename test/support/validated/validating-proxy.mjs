@@ -2,16 +2,13 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { eventually } from './eventually.js';
-import { freePort } from './redis-server.mjs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from '../redis-server.mjs';
 
-export interface ValidatingProxy {
-  readonly url: string;
-  stop(): void;
-}
+const START_MS = 60_000;
 
 /** Prism between client and gateway: it compares each answer with the document and says in `sl-violations` what differs. */
-export async function startValidatingProxy(document: object, upstream: string): Promise<ValidatingProxy> {
+export async function startValidatingProxy(document, upstream) {
   const folder = mkdtempSync(join(tmpdir(), 'toolyard-prism-'));
   const file = join(folder, 'openapi.json');
   writeFileSync(file, JSON.stringify(document));
@@ -20,18 +17,19 @@ export async function startValidatingProxy(document: object, upstream: string): 
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let log = '';
-  for (const output of [child.stdout, child.stderr]) output.on('data', (chunk: Buffer) => (log = (log + String(chunk)).slice(-16_384)));
+  for (const output of [child.stdout, child.stderr]) output.on('data', (chunk) => (log = (log + String(chunk)).slice(-16_384)));
   const url = `http://127.0.0.1:${port}`;
-  await eventually(
-    async () => {
-      if (child.exitCode !== null) throw new Error(`Prism ended with ${child.exitCode}:\n${log}`);
-      return (await fetch(`${url}/livez`).catch(() => undefined))?.ok === true;
-    },
-    'Prism to answer',
-    60_000,
-  );
+  const deadline = performance.now() + START_MS;
+  while ((await fetch(`${url}/livez`).catch(() => undefined))?.ok !== true) {
+    if (child.exitCode !== null) throw new Error(`Prism ended with ${child.exitCode}:\n${log}`);
+    if (performance.now() > deadline) throw new Error(`Prism did not answer within ${START_MS} ms:\n${log}`);
+    await delay(50);
+  }
   return {
     url,
+    /** What it printed, once it has ended by itself. */
+    failure: () =>
+      child.exitCode === null && child.signalCode === null ? undefined : `Prism ended with ${child.exitCode ?? child.signalCode}:\n${log}`,
     stop: () => {
       child.kill();
       rmSync(folder, { recursive: true, force: true });
@@ -40,7 +38,7 @@ export async function startValidatingProxy(document: object, upstream: string): 
 }
 
 /** What the header says of the answer; what it says of the request is about requests that are wrong on purpose. */
-export function contractViolations(header: string | null): unknown[] {
-  const violations = header === null ? [] : (JSON.parse(header) as { location: string[] }[]);
+export function contractViolations(header) {
+  const violations = header === null ? [] : JSON.parse(header);
   return violations.filter(({ location }) => location[0] === 'response');
 }
