@@ -128,6 +128,8 @@ const HIDDEN = [
   'toolyard_archive_bytes_total',
   'toolyard_archive_trimmed_calls_total',
   'toolyard_archive_failures_total',
+  'toolyard_history_retention_rounds_total',
+  'toolyard_history_retention_dropped_total',
   // Only installations with sub-agents have them; their calls are among all others.
   'toolyard_agent_turns_total',
   'toolyard_agent_tokens_total',

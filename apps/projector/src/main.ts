@@ -5,7 +5,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Logger } from 'pino';
-import { HistoryProjector, HistoryUnavailable, migrateHistory, NewerHistory, type HistoryDatabase } from '#history';
+import { HistoryProjector, HistoryRetention, HistoryUnavailable, migrateHistory, NewerHistory, type HistoryDatabase } from '#history';
 import type { Metrics } from '#observability';
 import {
   createLogger,
@@ -20,6 +20,7 @@ import {
 import type { RedisConnection } from '#redis';
 import { Archiver } from '#sealing';
 import { readProjectorConfig, type ProjectorConfig } from './projector.config.js';
+import { readRetention } from './retention.config.js';
 import { ProjectorModule } from './projector.module.js';
 import { DATABASE, LOGGER, METRICS, REDIS } from './projector.tokens.js';
 
@@ -32,6 +33,7 @@ export interface RunningProjector {
 
 /** Starts a projector in this process. Rejects, with everything closed again, when Redis or the database does not answer. */
 export async function startProjector(config: ProjectorConfig): Promise<RunningProjector> {
+  readRetention({ days: config.retentionDays, configPath: config.configPath });
   await waitForRedis({ ...config, what: 'projector' });
   const logger = createLogger({ level: config.logLevel, base: { app: 'projector', name: config.id }, secrets: config.secrets });
   const options = { logger: nestLogger(logger), abortOnError: false };
@@ -49,6 +51,7 @@ export async function startProjector(config: ProjectorConfig): Promise<RunningPr
     await startSteps('projector', config.startTimeoutMs)('register the process', () => app.get(ProcessRegistration).start());
     app.get<HistoryProjector | undefined>(HistoryProjector)?.start();
     app.get<Archiver | undefined>(Archiver)?.start();
+    app.get<HistoryRetention | undefined>(HistoryRetention)?.start();
     if (served && config.port !== 'off') await served.listen({ host: config.host, port: config.port });
     return { url: await served?.getUrl(), close };
   } catch (error) {
@@ -73,6 +76,7 @@ async function migrate(db: HistoryDatabase): Promise<void> {
 async function closeProjector(app: INestApplicationContext): Promise<void> {
   const log = app.get<Logger>(LOGGER);
   const step = shutdownSteps(0, (name, error) => log.error({ err: error, step: name }, 'a step of the shutdown failed'));
+  await step('retention', () => app.get<HistoryRetention | undefined>(HistoryRetention)?.close());
   await step('projector', () => app.get<HistoryProjector | undefined>(HistoryProjector)?.close());
   await step('archiver', () => app.get<Archiver | undefined>(Archiver)?.close());
   await step('process', () => app.get(ProcessRegistration).close());

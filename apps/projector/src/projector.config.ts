@@ -37,6 +37,11 @@ export const ProjectorEnv = z.object({
     })
     .default(7413)
     .meta({ description: 'Port of health and metrics, or `off`.', shownDefault: '`7413`' }),
+  HISTORY_RETENTION_DAYS: z.coerce.number({ error: 'expected a whole number of days' }).int().min(1).max(36_500).optional().meta({
+    description: 'Days after its end after which a call leaves lists and numbers; `tenants.*.retention` of the config file goes before it.',
+    shownDefault: 'for ever',
+  }),
+  TOOLYARD_CONFIG: z.string().optional(),
   METRICS_KEY: z.string().min(16, 'expected at least 16 characters').optional(),
   START_TIMEOUT_MS: z.coerce.number().int().min(1_000).max(600_000).default(15_000),
   REDACT_ENV: z.string().default('').transform(commaList),
@@ -55,6 +60,10 @@ export interface ProjectorConfig {
   readonly partitions: number;
   readonly host: string;
   readonly port: number | 'off';
+  /** Days after its end after which a call leaves the history; undefined: never. */
+  readonly retentionDays: number | undefined;
+  /** The file with `tenants.*.retention`. */
+  readonly configPath: string | undefined;
   readonly metricsKey: string | undefined;
   readonly startTimeoutMs: number;
   readonly logLevel: z.output<typeof ProjectorEnv>['LOG_LEVEL'];
@@ -87,6 +96,8 @@ export function readProjectorConfig(env: Readonly<Record<string, string | undefi
     partitions: values.PARTITIONS,
     host: values.PROJECTOR_HOST,
     port: values.PROJECTOR_PORT,
+    retentionDays: values.HISTORY_RETENTION_DAYS,
+    configPath: values.TOOLYARD_CONFIG,
     metricsKey: values.METRICS_KEY,
     startTimeoutMs: values.START_TIMEOUT_MS,
     logLevel: values.LOG_LEVEL,

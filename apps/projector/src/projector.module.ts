@@ -3,7 +3,7 @@ import { APP_FILTER } from '@nestjs/core';
 import type { Logger } from 'pino';
 import { openArchive, type ArchiveStore } from '#archive';
 import { LogReader } from '#event-log';
-import { HistoryProjector, openHistoryDatabase, type HistoryDatabase, type SkippedEvent } from '#history';
+import { HistoryProjector, HistoryRetention, openHistoryDatabase, type HistoryDatabase, type SkippedEvent } from '#history';
 import { createMetrics } from '#observability';
 import { ProblemFilter, ProcessRegistration, VERSION } from '#platform';
 import { createRedis, type RedisConnection } from '#redis';
@@ -11,6 +11,7 @@ import { ArchivedLog, Archiver } from '#sealing';
 import { HealthController } from './health.controller.js';
 import type { ProjectorConfig } from './projector.config.js';
 import { ARCHIVE, DATABASE, LOGGER, METRICS, PROJECTOR_CONFIG, REDIS } from './projector.tokens.js';
+import { readRetention } from './retention.config.js';
 
 /** One for the batch, one for the table of a new week. */
 const CONNECTIONS = 3;
@@ -57,6 +58,16 @@ export class ProjectorModule {
           inject: [REDIS, ARCHIVE],
           useFactory: (redis: RedisConnection, store?: ArchiveStore) =>
             store && new Archiver({ redis, store, partitions, hotWindow, onError: onArchiveError }),
+        },
+        {
+          provide: HistoryRetention,
+          inject: [DATABASE],
+          useFactory: (db?: HistoryDatabase) => {
+            const policy = () => readRetention({ days: config.retentionDays, configPath: config.configPath });
+            const failed = (error: unknown) =>
+              logger.error({ err: error }, 'the retention of the history failed; it is tried again in an hour');
+            return db && new HistoryRetention({ db, policy, onError: failed });
+          },
         },
         {
           provide: ProcessRegistration,

@@ -12,3 +12,5 @@ export type { SkippedEvent } from './rows/event-shape.js';
 export { CallList } from './query/call-list.js';
 export { SessionList } from './query/session-list.js';
 export { Numbers } from './query/numbers.js';
+export { HistoryRetention } from './retention/history-retention.js';
+export type { RetentionPolicy } from './retention/retention-policy.js';

@@ -66,6 +66,8 @@ export const telemetry = {
   segmentTrimmed: telemetryEvent<{ partition: string; calls: number }>('segment.trimmed'),
   /** A round of the archiver failed; it is repeated. */
   sealingFailed: telemetryEvent<object>('sealing.failed'),
+  /** A round of the retention of the history: deleted calls, and weeks that were dropped as a whole. */
+  historyRetained: telemetryEvent<{ ok: boolean; calls: number; weeks: number }>('history.retained'),
   socketOpened: telemetryEvent<{ kind: 'ws' | 'sse' }>('socket.opened'),
   socketClosed: telemetryEvent<{ kind: 'ws' | 'sse'; why: string }>('socket.closed'),
   /** The tool list of a source was read, or could not be. `source`: as in `SourceSample`. */

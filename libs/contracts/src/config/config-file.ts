@@ -83,8 +83,21 @@ export const ApprovalSettings = z.strictObject({
 
 const Agents = z.record(Label, AgentSettings).default({});
 
+/** How long what is known of the calls of a tenant is kept. Projectors read it, when their TOOLYARD_CONFIG names the file. */
+export const TenantRetention = z.strictObject({
+  historyDays: z
+    .union([z.int().min(1), z.literal('forever')], { error: 'expected a number of days, or "forever"' })
+    .optional()
+    .describe('Days after its end after which a call leaves lists and numbers. Not set: HISTORY_RETENTION_DAYS.'),
+  legalHold: z.boolean().optional().describe('`true`: nothing of the tenant is deleted, however old it is.'),
+});
+export type TenantRetention = z.output<typeof TenantRetention>;
+
 /** What belongs to one tenant. */
-export const TenantSettings = z.strictObject({ agents: Agents.describe('The agents of this tenant, by name.') });
+export const TenantSettings = z.strictObject({
+  agents: Agents.describe('The agents of this tenant, by name.'),
+  retention: TenantRetention.default({}).describe('How long its calls are kept.'),
+});
 export type TenantSettings = z.output<typeof TenantSettings>;
 
 /** The tenant of TOOLYARD_API_KEY, and of the agents at the top level of the config file. */

@@ -43,9 +43,9 @@ export class LogReader {
     return { epoch, entries };
   }
 
-  /** The oldest sequence number that a partition still has; the next one while it has none. */
+  /** The oldest sequence number of a partition that can be read; the next one while it has none. */
   async first(partition: string): Promise<number> {
-    const [oldest] = await this.redis.xrange(keys.log(partition), '-', '+', 'COUNT', 1);
+    const [oldest] = await this.log.range(partition, 1, Number.MAX_SAFE_INTEGER, 1);
     return oldest === undefined ? (await this.end(partition)) + 1 : seqOf(oldest[0]);
   }
 

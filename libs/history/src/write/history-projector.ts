@@ -70,7 +70,7 @@ export class HistoryProjector {
       const end = await this.options.log.end(name);
       if (this.seen.get(name) === end) continue;
       const startedAt = performance.now();
-      const step = await partition.advance();
+      const step = await partition.advance(end);
       if (step.state === 'more') more = true;
       if (step.state === 'end_of_log') this.seen.set(name, end);
       for (const event of step.skipped) this.options.onSkippedEvent?.(event);

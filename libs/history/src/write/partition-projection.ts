@@ -41,14 +41,14 @@ export class PartitionProjection {
     private readonly skipped: Skipped,
   ) {}
 
-  /** Rejects when Redis or the database is out of reach; nothing has changed then. */
-  async advance(): Promise<Advance> {
+  /** `end`: the newest event. Rejects when Redis or the database is out of reach; nothing has changed then. */
+  async advance(end: number): Promise<Advance> {
     return this.db.transaction().execute(async (transaction) => {
       const position = await this.lock(transaction);
       if (position === undefined) return { entries: 0, state: 'taken', lagMs: 0, skipped: [] };
       // The event at the position is read again to see that it is the same; there is none at the start.
       const { epoch, entries } = await this.log.read(this.partition, Math.max(1, position.seq), this.batch + 1);
-      if (position.epoch === 0) return this.project(transaction, epoch, entries);
+      if (position.epoch === 0) return this.project(transaction, epoch, entries, end);
       if (epoch !== position.epoch || !(await this.continues(position, entries))) {
         await this.empty(transaction);
         return { entries: 0, state: 'more', lagMs: 0, skipped: [] };
@@ -57,6 +57,7 @@ export class PartitionProjection {
         transaction,
         epoch,
         entries.filter(({ seq }) => seq > position.seq),
+        end,
       );
     });
   }
@@ -81,7 +82,7 @@ export class PartitionProjection {
       for (let entries = 0, seq = 0; ;) {
         signal?.throwIfAborted();
         const { epoch, entries: read } = await this.log.read(this.partition, seq + 1, this.batch);
-        const step = await this.project(transaction, epoch, read);
+        const step = await this.project(transaction, epoch, read, Infinity);
         skipped.push(...step.skipped);
         entries += step.entries;
         seq = read.at(-1)?.seq ?? seq;
@@ -119,7 +120,7 @@ export class PartitionProjection {
     return (await this.log.end(this.partition)) >= seq;
   }
 
-  private async project(transaction: HistoryDatabase, epoch: number, entries: readonly LogEntry[]): Promise<Advance> {
+  private async project(transaction: HistoryDatabase, epoch: number, entries: readonly LogEntry[], end: number): Promise<Advance> {
     const last = entries.at(-1);
     if (last === undefined) return { entries: 0, state: 'end_of_log', lagMs: 0, skipped: [] };
     const { events, skipped } = sortEvents(this.partition, epoch, entries);
@@ -133,7 +134,7 @@ export class PartitionProjection {
       .execute();
     const [oldest] = events;
     const lagMs = oldest === undefined ? 0 : Math.max(0, Date.now() - Date.parse(oldest.time));
-    return { entries: entries.length, state: entries.length >= this.batch ? 'more' : 'end_of_log', lagMs, skipped };
+    return { entries: entries.length, state: last.seq >= end ? 'end_of_log' : 'more', lagMs, skipped };
   }
 
   /** Another log, or one that lost its end: the rows of the partition are made again. */

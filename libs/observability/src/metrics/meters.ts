@@ -106,6 +106,10 @@ export function createMeters(registry: Registry) {
     archivedBytes: counter('toolyard_archive_bytes_total', 'Bytes of the segments that this process archived.', []),
     trimmedCalls: counter('toolyard_archive_trimmed_calls_total', 'Ended calls that this process removed from Redis.', []),
     archiveFailures: counter('toolyard_archive_failures_total', 'Rounds of archiving and trimming that failed; each is repeated.', []),
+    retentionRounds: counter('toolyard_history_retention_rounds_total', 'Hourly rounds that delete old calls from lists, by result.', [
+      'result',
+    ]),
+    retentionDropped: counter('toolyard_history_retention_dropped_total', 'Calls deleted one by one, and whole weeks of calls.', ['what']),
 
     // Sources of tools
     sources: gauge('toolyard_sources', 'Sources of tools by status; those that tenants added are `other`.', ['source', 'status']),

@@ -76,6 +76,11 @@ function onLog(meters: Meters, word: (value: string) => string) {
       meters.projectionEvents.inc(step.events);
     }),
     telemetry.projectionSkipped.on(() => meters.projectionSkipped.inc()),
+    telemetry.historyRetained.on(({ ok, calls, weeks }) => {
+      meters.retentionRounds.inc({ result: ok ? 'ok' : 'failed' });
+      meters.retentionDropped.inc({ what: 'calls' }, calls);
+      meters.retentionDropped.inc({ what: 'weeks' }, weeks);
+    }),
     telemetry.eventsSkipped.on(({ partition, events }) => meters.projectionEventsSkipped.inc({ partition }, events)),
     telemetry.segmentSealed.on((segment) => {
       meters.archiveLag.observe(seconds(segment.lagMs));

@@ -45,7 +45,7 @@ export function initializeCounters(meters: Meters): void {
   for (const scope of ['workspace', 'tenant']) for (const limit of ['bytes', 'files']) meters.quotaRefusals.inc({ scope, limit }, 0);
   for (const kind of ['ws', 'sse']) meters.socketsOpened.inc({ kind }, 0);
   for (const where of ['worker', 'socket']) meters.updatesCoalesced.inc({ where }, 0);
-  for (const result of ['ok', 'failed']) meters.spansExported.inc({ result }, 0);
+  for (const result of ['ok', 'failed']) for (const counter of [meters.spansExported, meters.retentionRounds]) counter.inc({ result }, 0);
 }
 
 /** The same for what is counted by tool. A tool that is here already stays as it is. */

@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { TenantRetention } from '#contracts';
+import type { RetentionPolicy } from '#history';
+import { ConfigError } from '#platform';
+
+/** What a projector reads of the config file; gateways check all of it. */
+const RetentionFile = z.object({ tenants: z.record(z.string(), z.object({ retention: TenantRetention.default({}) })).default({}) });
+
+/**
+ * How long calls are kept, as environment and config file say now.
+ * @throws ConfigError for a file that cannot be read: nothing may be deleted then, since it may hold a legal hold
+ */
+export function readRetention({
+  days,
+  configPath,
+}: {
+  readonly days?: number | undefined;
+  readonly configPath?: string | undefined;
+}): RetentionPolicy {
+  if (configPath === undefined) return { days, tenants: {} };
+  const parsed = RetentionFile.safeParse(read(configPath) ?? {});
+  if (!parsed.success) {
+    const faults = parsed.error.issues.map(({ path, message }) => `  ${path.join('.')}: ${message}`);
+    throw new ConfigError(`The retention in ${configPath} (TOOLYARD_CONFIG) is wrong:\n${faults.join('\n')}`);
+  }
+  const tenants = Object.fromEntries(Object.entries(parsed.data.tenants).map(([tenant, { retention }]) => [tenant, retention]));
+  return { days, tenants };
+}
+
+function read(path: string): unknown {
+  try {
+    return parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw new ConfigError(
+      `TOOLYARD_CONFIG: expected a readable YAML or JSON file at ${path}: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}

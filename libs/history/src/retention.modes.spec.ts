@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import { ulid } from 'ulidx';
+import type { CallEvent, TenantRetention } from '#contracts';
+import { startTestPostgres, type TestPostgres } from '../../../test/support/postgres.js';
+import { aSubmission } from '../../../test/support/sample-calls.js';
+import { openHistoryDatabase, type HistoryDatabase } from './database/history-database.js';
+import { migrateHistory } from './database/migrate-history.js';
+import type { EventSource } from './log-source.port.js';
+import { HistoryRetention } from './retention/history-retention.js';
+import { HistoryProjector } from './write/history-projector.js';
+import { rebuildHistory } from './write/rebuild-history.js';
+
+const PARTITIONS = 2;
+const DAY_MS = 24 * 3_600_000;
+const NOW = Date.parse('2026-11-18T12:00:00Z');
+
+interface Call {
+  readonly tenantId: string;
+  readonly session: number;
+  readonly submittedDay: number;
+  /** Days that it took; -1: it has not ended. */
+  readonly took: number;
+  readonly failed: boolean;
+}
+
+describe('retention of the history', () => {
+  let postgres: TestPostgres;
+  let db: HistoryDatabase;
+
+  beforeAll(async () => {
+    postgres = await startTestPostgres();
+    db = openHistoryDatabase({ url: postgres.url, name: 'test', connections: 4, statementTimeoutMs: 10_000, onError: () => {} });
+    await migrateHistory(db);
+  });
+  afterAll(async () => {
+    await db.destroy();
+    await postgres.stop();
+  });
+
+  const truncate = () => sql`truncate calls, sessions, totals, positions`.execute(db);
+  const project = async (source: EventSource) => {
+    const projector = new HistoryProjector({ db, log: source, partitions: PARTITIONS, onError: () => {} });
+    while (await projector.round());
+  };
+  const apply = (days: number | undefined, tenants: Record<string, TenantRetention> = {}, batch = 3) =>
+    new HistoryRetention({ db, policy: () => ({ days, tenants }), now: () => NOW, batch, onError: () => {} }).round();
+  const stored = async () => (await db.selectFrom('calls').select('id').execute()).map(({ id }) => id).sort();
+  const weeks = async () => {
+    const { rows } = await sql<{
+      week: string;
+    }>`select inhrelid::regclass::text as week from pg_inherits where inhparent = 'calls'::regclass`.execute(db);
+    return rows.map(({ week }) => week).sort();
+  };
+  const tables = async () => {
+    const all = ['calls', 'sessions', 'totals', 'positions'].map(
+      async (table) => (await sql`select to_jsonb(t) - 'updated_at' as row from ${sql.table(table)} t order by 1`.execute(db)).rows,
+    );
+    return Promise.all(all);
+  };
+  const counted = async () => {
+    const { rows: sessions } = await sql`
+      select tenant_id, session_id, count(*) as calls, count(*) filter (where status <> 'ended') as open,
+        count(*) filter (where outcome = 'failed') as failed, min(submitted_at) as first_at, max(coalesce(ended_at, submitted_at)) as last_at
+      from calls group by 1, 2 order by 1, 2`.execute(db);
+    const { rows: totals } = await sql`select tenant_id, partition, count(*) as calls from calls group by 1, 2 order by 1, 2`.execute(db);
+    return { sessions, totals };
+  };
+  const kept = async () => {
+    const { rows: sessions } =
+      await sql`select tenant_id, session_id, calls, open, failed, first_at, last_at from sessions order by 1, 2`.execute(db);
+    const { rows: totals } = await sql`select tenant_id, partition, calls from totals order by 1, 2`.execute(db);
+    return { sessions, totals };
+  };
+
+  it('deletes what ended before, and leaves sessions and totals equal to the rows, as a rebuild does', async () => {
+    const call = fc.record({
+      tenantId: fc.constantFrom('acme', 'held', 'short', 'kept'),
+      session: fc.nat(4),
+      submittedDay: fc.nat(40),
+      took: fc.integer({ min: -1, max: 9 }),
+      failed: fc.boolean(),
+    });
+    const policy = { held: { legalHold: true, historyDays: 1 }, short: { historyDays: 3 }, kept: { historyDays: 'forever' } } as const;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(call, { maxLength: 40 }),
+        fc.option(fc.integer({ min: 1, max: 40 }), { nil: undefined }),
+        async (calls, days) => {
+          await truncate();
+          const { source, ids } = logOf(calls);
+          await project(source);
+          const limits: Record<string, number | undefined> = { acme: days, short: 3 };
+          const expected = ids.filter((_id, n) => {
+            const { tenantId = '', took = -1, submittedDay = 0 } = calls[n] ?? {};
+            const limit = limits[tenantId];
+            return limit === undefined || took < 0 || submittedDay - took < limit;
+          });
+          await apply(days, policy);
+          expect(await stored()).toEqual([...expected].sort());
+          expect(await kept()).toEqual(await counted());
+          const before = await tables();
+          await rebuildHistory({ db, source, partitions: PARTITIONS });
+          await apply(days, policy);
+          expect(await tables()).toEqual(before);
+        },
+      ),
+      { numRuns: 15 },
+    );
+  });
+
+  it('drops whole weeks of which nothing is kept, and makes them again when an event needs them', async () => {
+    await truncate();
+    const old = Array.from({ length: 5 }, (_, n) => ({ tenantId: 'acme', session: n, submittedDay: 30, took: 0, failed: false }));
+    const { source } = logOf([...old, { tenantId: 'acme', session: 1, submittedDay: 1, took: 0, failed: false }]);
+    await project(source);
+    expect(await weeks()).toContain('calls_2026_10_19');
+    expect(await apply(7)).toMatchObject({ calls: 0 });
+    expect((await weeks()).filter((week) => week < 'calls_2026_11_09')).toEqual([]);
+    expect(await stored()).toHaveLength(1);
+    expect(await kept()).toEqual(await counted());
+    await rebuildHistory({ db, source, partitions: PARTITIONS });
+    expect(await stored()).toHaveLength(6);
+  });
+
+  it('keeps a week for one call that is held or has not ended', async () => {
+    await truncate();
+    const one = { tenantId: 'acme', session: 1, submittedDay: 30, took: 0, failed: false };
+    const { source } = logOf([one, { ...one, tenantId: 'held' }, { ...one, took: -1 }]);
+    await project(source);
+    expect(await apply(7, { held: { legalHold: true } })).toEqual({ calls: 1, weeks: 0 });
+    expect(await stored()).toHaveLength(2);
+  });
+
+  it('leaves a partition that is being rebuilt to the next round', async () => {
+    await truncate();
+    const { source } = logOf(
+      Array.from({ length: 6 }, (_, n) => ({ tenantId: 'acme', session: n, submittedDay: 30, took: 0, failed: false })),
+    );
+    await project(source);
+    await db.transaction().execute(async (transaction) => {
+      await transaction.selectFrom('positions').select('seq').forUpdate().execute();
+      expect(await apply(7)).toEqual({ calls: 0, weeks: 0 });
+    });
+    await apply(7);
+    expect(await stored()).toEqual([]);
+  });
+
+  it('deletes nothing where calls are kept for ever', async () => {
+    await truncate();
+    await project(logOf([{ tenantId: 'acme', session: 1, submittedDay: 300, took: 0, failed: false }]).source);
+    expect(await apply(undefined)).toEqual({ calls: 0, weeks: 0 });
+    expect(await stored()).toHaveLength(1);
+  });
+});
+
+/** A log of calls that were submitted and ended so many days before NOW. */
+function logOf(calls: readonly Call[]): { readonly source: EventSource; readonly ids: readonly string[] } {
+  const logs = new Map<string, CallEvent[]>();
+  const ids = calls.map(({ tenantId, session, submittedDay, took, failed }) => {
+    const partition = `0${session % PARTITIONS}`;
+    const at = NOW - submittedDay * DAY_MS - 1;
+    const id = `${partition}-${ulid(at)}`;
+    const log = logs.get(partition) ?? [];
+    logs.set(partition, log);
+    const envelope = {
+      specversion: '1.0',
+      subject: id,
+      tenantid: tenantId,
+      sessionid: `s${session}`,
+      agentid: 'ann',
+      tool: 'echo',
+    } as const;
+    const event = (fields: object) =>
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as much of an event as the fold reads
+      log.push({ ...envelope, attempt: 0, ...fields } as CallEvent);
+    event({ type: 'call.submitted', time: new Date(at).toISOString(), data: aSubmission() });
+    const data = { outcome: failed ? 'failed' : 'completed', attempts: 1 };
+    if (took >= 0) event({ type: 'call.end', time: new Date(at + took * DAY_MS).toISOString(), data });
+    return id;
+  });
+  const source: EventSource = {
+    first: () => Promise.resolve(1),
+    end: (partition) => Promise.resolve(logs.get(partition)?.length ?? 0),
+    read: (partition, from, limit) => {
+      const events = (logs.get(partition) ?? []).slice(from - 1, from - 1 + limit);
+      return Promise.resolve({ epoch: 1, entries: events.map((event, n) => ({ seq: from + n, mark: `${from + n}`, event })) });
+    },
+  };
+  return { source, ids };
+}

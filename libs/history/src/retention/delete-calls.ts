@@ -1,0 +1,93 @@
+import { sql, type RawBuilder } from 'kysely';
+import type { HistoryDatabase } from '../database/history-database.js';
+
+/** A tenant, and before which time its calls must have ended to be deleted. */
+export interface Expiry {
+  readonly tenantId: string;
+  readonly before: Date;
+}
+
+/** Sessions and totals are written by projectors, too: the positions are locked first, for no longer than a batch takes. */
+const LOCK_TIMEOUT = sql`set local lock_timeout = '2s'`;
+
+/** Deletes the longest ended of the calls that have expired, at most `limit`; how many. Sessions and totals are those of the rows that are left. */
+export async function deleteExpired(db: HistoryDatabase, { tenantId, before }: Expiry, limit: number): Promise<number> {
+  return db.transaction().execute(async (transaction) => {
+    await LOCK_TIMEOUT.execute(transaction);
+    const expired = await transaction
+      .selectFrom('calls')
+      .select(['week', 'id', 'partition'])
+      .where('tenant_id', '=', tenantId)
+      .where('ended_at', '<', before)
+      .orderBy('ended_at')
+      .limit(limit)
+      .execute();
+    if (expired.length === 0) return 0;
+    await lockPositions(transaction, [...new Set(expired.map(({ partition }) => partition))]);
+    await createGone(transaction);
+    await sql`
+      with deleted as (
+        delete from calls
+        where week = any(${expired.map(({ week }) => week)}::date[]) and id = any(${expired.map(({ id }) => id)}::text[])
+          and tenant_id = ${tenantId} and ended_at < ${before}
+        returning tenant_id, partition, session_id)
+      insert into gone select * from deleted`.execute(transaction);
+    await subtract(transaction);
+    return expired.length;
+  });
+}
+
+/** Deletes the table of a week all of whose calls have expired; 1 where it did. */
+export async function dropWeek(db: HistoryDatabase, table: string, expiries: readonly Expiry[]): Promise<0 | 1> {
+  if (await hasKept(db, table, expiries)) return 0;
+  return db.transaction().execute(async (transaction) => {
+    await LOCK_TIMEOUT.execute(transaction);
+    await lockPositions(transaction);
+    if (await hasKept(transaction, table, expiries)) return 0;
+    await createGone(transaction);
+    await sql`insert into gone select tenant_id, partition, session_id from ${sql.table(table)}`.execute(transaction);
+    await sql`drop table ${sql.table(table)}`.execute(transaction);
+    await subtract(transaction);
+    return 1;
+  });
+}
+
+async function createGone(db: HistoryDatabase): Promise<void> {
+  await sql`create temporary table gone (tenant_id text, partition text, session_id text) on commit drop`.execute(db);
+}
+
+async function hasKept(db: HistoryDatabase, table: string, expiries: readonly Expiry[]): Promise<boolean> {
+  const expired = expiries.map(({ tenantId, before }) => sql`(tenant_id = ${tenantId} and ended_at < ${before})`);
+  const { rows } = await sql`select 1 from ${sql.table(table)} where (${either(expired)}) is not true limit 1`.execute(db);
+  return rows.length > 0;
+}
+
+function either(conditions: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {
+  return conditions.length === 0 ? sql`false` : sql.join(conditions, sql` or `);
+}
+
+/** In the order of their names, so that two that lock several never wait for each other. */
+async function lockPositions(db: HistoryDatabase, partitions?: readonly string[]): Promise<void> {
+  const positions = db.selectFrom('positions').select('partition').orderBy('partition').forUpdate();
+  await (partitions === undefined ? positions : positions.where('partition', 'in', partitions)).execute();
+}
+
+/** Takes what is in the table `gone` out of sessions and totals. */
+async function subtract(db: HistoryDatabase): Promise<void> {
+  await sql`
+    update totals set calls = totals.calls - few.calls
+    from (select tenant_id, partition, count(*) as calls from gone group by 1, 2) as few
+    where totals.tenant_id = few.tenant_id and totals.partition = few.partition`.execute(db);
+  await sql`delete from totals where calls = 0`.execute(db);
+  await sql`
+    update sessions set calls = rest.calls, open = rest.open, failed = rest.failed, first_at = rest.first_at, last_at = rest.last_at
+    from (
+      select tenant_id, session_id, count(*) as calls, count(*) filter (where status <> 'ended') as open,
+        count(*) filter (where error_result or outcome in ('failed', 'timed_out', 'unknown')) as failed,
+        min(submitted_at) as first_at, max(coalesce(ended_at, started_at, submitted_at)) as last_at
+      from calls where (tenant_id, session_id) in (select distinct tenant_id, session_id from gone) group by 1, 2) as rest
+    where sessions.tenant_id = rest.tenant_id and sessions.session_id = rest.session_id`.execute(db);
+  await sql`
+    delete from sessions where (tenant_id, session_id) in (select tenant_id, session_id from gone)
+      and not exists (select from calls where calls.tenant_id = sessions.tenant_id and calls.session_id = sessions.session_id)`.execute(db);
+}
