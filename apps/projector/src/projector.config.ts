@@ -10,6 +10,16 @@ export const ProjectorEnv = z.object({
     .url({ protocol: /^postgres(ql)?$/, error: 'expected an address such as postgres://user:password@host:5432/database' })
     .optional(),
   ...ARCHIVE_ENV,
+  ARCHIVE_SIGNING_KEY_FILE: z.string().min(1).optional().meta({
+    description:
+      'File with the Ed25519 key that signs checkpoints of the archive; made at the first start where it is missing. Not set: nothing is signed.',
+    shownDefault: 'none; standalone: `archive-key` in `TOOLYARD_DATA`',
+  }),
+  CHECKPOINT_URL: ARCHIVE_ENV.ARCHIVE_URL.meta({
+    description:
+      'A second place for the checkpoints, which the operator of Redis and of the archive cannot write. Addresses as `ARCHIVE_URL`.',
+    shownDefault: 'none',
+  }),
   HOT_WINDOW_MS: z.coerce
     .number()
     .int()
@@ -56,6 +66,9 @@ export interface ProjectorConfig {
   readonly databaseUrl: string | undefined;
   /** Absent: this process archives nothing. */
   readonly archiveUrl: string | undefined;
+  /** Absent: checkpoints are not signed. */
+  readonly signingKeyFile: string | undefined;
+  readonly checkpointUrl: string | undefined;
   readonly hotWindow: { readonly maxAgeMs: number; readonly maxCalls: number };
   readonly partitions: number;
   readonly host: string;
@@ -92,6 +105,8 @@ export function readProjectorConfig(env: Readonly<Record<string, string | undefi
     redisUrl: values.REDIS_URL,
     databaseUrl: values.DATABASE_URL,
     archiveUrl: values.ARCHIVE_URL,
+    signingKeyFile: values.ARCHIVE_SIGNING_KEY_FILE,
+    checkpointUrl: values.CHECKPOINT_URL,
     hotWindow: { maxAgeMs: values.HOT_WINDOW_MS, maxCalls: values.HOT_WINDOW_CALLS },
     partitions: values.PARTITIONS,
     host: values.PROJECTOR_HOST,

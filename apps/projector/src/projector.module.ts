@@ -9,6 +9,7 @@ import { ProblemFilter, ProcessRegistration, VERSION } from '#platform';
 import { createRedis, type RedisConnection } from '#redis';
 import { ArchivedLog, Archiver } from '#sealing';
 import { HealthController } from './health.controller.js';
+import { openCheckpointer } from './open-checkpointer.js';
 import type { ProjectorConfig } from './projector.config.js';
 import { ARCHIVE, DATABASE, LOGGER, METRICS, PROJECTOR_CONFIG, REDIS } from './projector.tokens.js';
 import { readRetention } from './retention.config.js';
@@ -56,8 +57,11 @@ export class ProjectorModule {
         {
           provide: Archiver,
           inject: [REDIS, ARCHIVE],
-          useFactory: (redis: RedisConnection, store?: ArchiveStore) =>
-            store && new Archiver({ redis, store, partitions, hotWindow, onError: onArchiveError }),
+          useFactory: async (redis: RedisConnection, store?: ArchiveStore) => {
+            if (store === undefined) return undefined;
+            const checkpointer = await openCheckpointer(config, store);
+            return new Archiver({ redis, store, partitions, hotWindow, checkpointer, onError: onArchiveError });
+          },
         },
         {
           provide: HistoryRetention,

@@ -1,5 +1,5 @@
 import { rmSync, writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { LOCAL_INSTALLATION, type Posture } from '#contracts';
 import { readGatewayConfig, type GatewayConfig } from '../../gateway/src/platform/gateway.config.js';
@@ -65,6 +65,7 @@ export async function startStandalone(env: NodeJS.ProcessEnv, tell: (line: strin
       REDIS_URL: redis.url,
       DATABASE_URL: history.databaseUrl,
       ARCHIVE_URL: archive,
+      ARCHIVE_SIGNING_KEY_FILE: signingKeyOf(env, directory),
       TOOLYARD_DATA: directory.path,
     };
     const apps = readApps(ours);
@@ -149,6 +150,10 @@ function readApps(env: NodeJS.ProcessEnv): AppConfigs {
   const worker = read(() => readWorkerConfig(ours));
   if (!gateway || !worker) throw new StartupError(`The configuration is wrong:\n${distinctLines(faults)}`);
   return { gateway, worker };
+}
+
+function signingKeyOf(env: NodeJS.ProcessEnv, { path }: DataDirectory): string {
+  return env['ARCHIVE_SIGNING_KEY_FILE'] || join(path, 'archive-key');
 }
 
 /** `none` forbids one. */

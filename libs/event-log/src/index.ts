@@ -19,7 +19,7 @@ export {
   toTailedEvent,
   type StreamEntry,
 } from './stream/stored-event.js';
-export { toEntry } from './stream/archived-entry.js';
+export { toEntry } from './read/archived-entry.js';
 export { decodeSnapshot, type CallState } from './call/call-snapshot.js';
 export { DEADLINE_SLACK_MS } from './call/timing.js';
 export { NO_UPDATES, UpdatesDigest } from './call/updates-digest.js';

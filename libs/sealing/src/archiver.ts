@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ArchiveStore } from '#archive';
+import type { ArchiveStore, Checkpointer } from '#archive';
 import { telemetry } from '#observability';
 import { partitionName, getServerInfo, type RedisConnection } from '#redis';
 import { PartitionArchiver } from './partition-archiver.js';
@@ -13,12 +13,15 @@ export interface ArchiverOptions {
   readonly hotWindow: { readonly maxAgeMs: number; readonly maxCalls: number };
   /** Called when a step failed; it is tried again. */
   readonly onError: (error: unknown) => void;
+  /** Signs what is archived, once a minute. Absent: nothing is signed. */
+  readonly checkpointer?: Pick<Checkpointer, 'sign'> | undefined;
   /** A segment that is not full is closed after this time. Default a minute. */
   readonly segmentMs?: number;
 }
 
 const IDLE_MS = 1_000;
 const SEGMENT_MS = 60_000;
+const CHECKPOINT_MS = 60_000;
 const FULL_SEGMENT_MS = 5_000;
 /** Above this part of `maxmemory` whatever is archived leaves Redis. */
 const FULL = 0.6;
@@ -32,6 +35,7 @@ export class Archiver {
   private readonly stopped = new AbortController();
   private running: Promise<void> | undefined;
   private lastFailure: string | undefined;
+  private signedAt = -Infinity;
 
   constructor(private readonly options: ArchiverOptions) {
     const { redis, store, partitions, hotWindow } = options;
@@ -70,8 +74,17 @@ export class Archiver {
         failures.push(error);
       }
     }
+    await this.sign().catch((error: unknown) => failures.push(error));
     if (failures.length > 0) throw failures[0];
     return more;
+  }
+
+  /** A failed one is repeated with the next round. */
+  private async sign(): Promise<void> {
+    const now = performance.now();
+    if (this.options.checkpointer === undefined || now - this.signedAt < CHECKPOINT_MS) return;
+    await this.options.checkpointer.sign();
+    this.signedAt = now;
   }
 
   private async run(): Promise<void> {

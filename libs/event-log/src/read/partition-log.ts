@@ -1,5 +1,5 @@
 import { keys, type RedisConnection } from '#redis';
-import { toEntry } from '../stream/archived-entry.js';
+import { toEntry } from './archived-entry.js';
 import { seqOf, type StreamEntry } from '../stream/stored-event.js';
 import type { LogArchive } from './log-archive.port.js';
 

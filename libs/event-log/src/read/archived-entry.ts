@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { metaText } from '../call/call-meta.js';
-import type { ArchivedEvent } from '../read/log-archive.port.js';
-import type { StreamEntry } from './stored-event.js';
-import { systemEventMetaText } from './stored-system-event.js';
+import type { ArchivedEvent } from './log-archive.port.js';
+import type { StreamEntry } from '../stream/stored-event.js';
+import { systemEventMetaText } from '../stream/stored-system-event.js';
 
 /** An envelope of a call or of a notice. What is not named here is the rest of the event. */
 const Envelope = z.looseObject({
