@@ -1,4 +1,4 @@
-export type { EventSource, LogEntry, LogSource } from './log-source.port.js';
+export type { LogEntry, LogSource } from './log-source.port.js';
 export { isFailedOutcome, isFailure, summaryOf, waitMsOf, type CallRecord } from './record/call-record.js';
 export { foldRecord } from './record/fold-record.js';
 export { hasWords, queryWords, toolCallWords, wordsOf } from './record/words.js';
@@ -7,7 +7,7 @@ export { sessionAfter, type SessionActivity } from './record/session-activity.js
 export { HistoryUnavailable, openHistoryDatabase, type HistoryDatabase } from './database/history-database.js';
 export { migrateHistory, NewerHistory } from './database/migrate-history.js';
 export { HistoryProjector } from './write/history-projector.js';
-export { EventsMissing, rebuildHistory, type RebuiltPartition } from './write/rebuild-history.js';
+export { rebuildHistory } from './write/rebuild-history.js';
 export type { SkippedEvent } from './rows/event-shape.js';
 export { CallList } from './query/call-list.js';
 export { SessionList } from './query/session-list.js';

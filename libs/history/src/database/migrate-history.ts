@@ -6,7 +6,7 @@ import * as calls from './migrations/0001-calls.js';
  * In the order of their names. A migration only adds, and what it adds may be null or has a default: processes of the release
  * before go on reading and writing until they are replaced.
  */
-const MIGRATIONS: Readonly<Record<string, Migration>> = { '0001-calls': calls };
+const MIGRATIONS: Readonly<Record<string, Migration>> = { '0001-calls': { up: calls.up } };
 
 /** A newer release has changed the tables. */
 export class NewerHistory extends Error {
