@@ -15,7 +15,6 @@ const SIBLINGS = [
   'patterns',
   'platform',
   'policy',
-  'projection',
   'queue',
   'redaction',
   'redis',
@@ -41,10 +40,8 @@ const MAY_ALSO_SEE = {
   queue: ['redis'],
   limits: ['redis'],
   'event-log': ['redis'],
-  // What a call is in a list is said once, until the projection in Redis goes.
   // What was accepted leaves Redis for the archive, and is read from there.
   sealing: ['redis', 'event-log', 'archive'],
-  projection: ['redis', 'history'],
   history: ['redis'],
 };
 
@@ -96,7 +93,6 @@ const WORKER_FEATURES = {
   sources: ['platform'],
   leases: ['platform'],
   recovery: ['platform'],
-  projection: ['platform'],
   attempts: ['platform', 'leases'],
   registry: ['platform', 'attempts'],
   operations: ['platform', 'leases', 'attempts'],

@@ -25,7 +25,7 @@ const THOROUGH = ['\\.modes\\.spec\\.ts$', '\\.race\\.spec\\.ts$'];
 
 /** Libraries and apps whose specs need a Redis server; the others need nothing but Node. */
 const ON_REDIS = [
-  'libs/{attempts,event-log,history,limits,projection,queue,redis,sealing}',
+  'libs/{attempts,event-log,history,limits,queue,redis,sealing}',
   'apps/{gateway,standalone,worker}',
   'test/{contracts,replay}',
 ];
@@ -38,7 +38,7 @@ const projects = {
     testMatch: ['<rootDir>/{libs,apps}/**/*.spec.ts', '<rootDir>/test/*.spec.ts'],
     testPathIgnorePatterns: [
       '/node_modules/',
-      '/libs/(attempts|event-log|history|limits|projection|queue|redis|sealing)/',
+      '/libs/(attempts|event-log|history|limits|queue|redis|sealing)/',
       '/apps/(gateway|standalone|worker)/',
       ...THOROUGH,
     ],

@@ -1,7 +1,6 @@
 import type { CallEvent, CallEventOf } from '#contracts';
-import type { LogEntry, LogSource } from '#history';
-import { PartitionProjection } from '#projection';
-import { createRedis, partitionName, partitionOfRoot } from '#redis';
+import { HistoryProjector, migrateHistory, openHistoryDatabase, type LogEntry, type LogSource } from '#history';
+import { partitionOfRoot } from '#redis';
 
 export const SEED = { tenantId: 'default', partitions: 16, sessionCalls: 10, spreadMs: 24 * 3_600_000 } as const;
 const TOOLS = ['shell', 'file_read', 'file_write', 'file_edit', 'glob', 'web_fetch', 'file_search', 'echo', 'sleep', 'file_list'] as const;
@@ -19,43 +18,29 @@ const EVENTS_A_CALL = 3;
 
 export interface Seeded {
   readonly seconds: number;
-  /** Of Redis, all commands of the projection. */
-  readonly redisMicrosPerCall: number;
   readonly nodeMicrosPerCall: number;
-  readonly bytesPerCall: number;
 }
 
 /**
  * Stores so many ended calls (the newest 500 still run) of 10 tools, 40 agents and sessions of 10 calls each, as the
- * projector would have from the log: same fold, same script, same batches. The log itself is left out, since no list reads it.
+ * projector would have from the log: same fold, same statements, same batches. The log itself is left out, since no list reads it.
  */
-export async function seedCalls(redisUrl: string, calls: number): Promise<Seeded> {
-  const redis = createRedis(redisUrl, { name: 'seed' });
-  const before = await memoryOf(() => redis.info('memory'));
+export async function seedCalls(databaseUrl: string, calls: number): Promise<Seeded> {
+  const onError = (error: unknown) => console.error(error);
+  const db = openHistoryDatabase({ url: databaseUrl, name: 'seed', connections: 3, statementTimeoutMs: 600_000, onError });
+  await migrateHistory(db);
   const byPartition = Array.from({ length: SEED.partitions }, (): number[] => []);
   for (let call = 0; call < calls; call += 1)
     byPartition[Number(partitionOfRoot(SEED.tenantId, sessionOf(call), SEED.partitions))]?.push(call);
   const startedAt = performance.now();
   const cpu = process.cpuUsage();
   const source = new MadeLog(byPartition, calls, Date.now() - SEED.spreadMs);
-  const partitions = byPartition.map((_, index) => new PartitionProjection(redis, source, partitionName(index), 500));
-  const work = async () => {
-    for (let next = partitions.shift(); next !== undefined; next = partitions.shift()) while ((await next.advance()).more);
-  };
-  await Promise.all([work(), work()]);
+  const projector = new HistoryProjector({ db, log: source, partitions: SEED.partitions, onError });
+  while (await projector.round());
   const seconds = (performance.now() - startedAt) / 1000;
   const used = process.cpuUsage(cpu);
-  const stats = await redis.info('commandstats');
-  const scripts = /cmdstat_evalsha:calls=\d+,usec=(\d+)/.exec(stats)?.[1];
-  const reads = /cmdstat_hmget:calls=\d+,usec=(\d+)/.exec(stats)?.[1];
-  const bytesPerCall = ((await memoryOf(() => redis.info('memory'))) - before) / calls;
-  redis.disconnect();
-  return {
-    seconds,
-    redisMicrosPerCall: (Number(scripts ?? 0) + Number(reads ?? 0)) / calls,
-    nodeMicrosPerCall: (used.user + used.system) / calls,
-    bytesPerCall,
-  };
+  await db.destroy();
+  return { seconds, nodeMicrosPerCall: (used.user + used.system) / calls };
 }
 
 export function sessionOf(call: number): string {
@@ -142,8 +127,4 @@ function endOf(call: number): CallEventOf<'call.end'>['data'] {
   const message = MESSAGES[Math.floor(call / 20) % MESSAGES.length] ?? '';
   const code = call % 60 === 0 ? 'run_timeout' : 'tool_failed';
   return { ...numbers, outcome: call % 60 === 0 ? 'timed_out' : 'failed', error: { code, message, retryable: false } };
-}
-
-async function memoryOf(info: () => Promise<string>): Promise<number> {
-  return Number(/^used_memory:(\d+)/m.exec(await info())?.[1] ?? 0);
 }

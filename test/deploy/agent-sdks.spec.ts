@@ -36,7 +36,7 @@ const running = new Set<ChildProcess>();
 
 beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), 'toolyard-agents-'));
-  [toolyard] = await Promise.all([startTestCluster(), installSdks(root, 'six'), installSdks(root, 'seven')]);
+  [toolyard] = await Promise.all([startTestCluster({ lists: true }), installSdks(root, 'six'), installSdks(root, 'seven')]);
   client = new ToolyardClient({ baseUrl: url(), apiKey: TEST_KEY });
 });
 afterAll(async () => {

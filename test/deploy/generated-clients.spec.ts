@@ -92,7 +92,7 @@ describe('clients that public generators make from /openapi.json', () => {
   let url: string;
 
   beforeAll(async () => {
-    toolyard = await startTestCluster();
+    toolyard = await startTestCluster({ lists: true });
     url = toolyard.gateways[0]?.url ?? '';
     writeFileSync(join(folder, 'openapi.json'), await (await fetch(`${url}/openapi.json`)).text());
     writeFileSync(join(folder, 'package.json'), '{"type":"commonjs"}');

@@ -28,7 +28,7 @@ describe('bad input at every interface', () => {
         ],
       }),
     );
-    toolyard = await startTestCluster({ env: { TOOLYARD_CONFIG: config } });
+    toolyard = await startTestCluster({ lists: true, env: { TOOLYARD_CONFIG: config } });
     agent = new Agent(toolyard.gateways[0]?.url ?? '');
   });
   afterAll(() => toolyard.close());

@@ -15,7 +15,7 @@ describe('batches', () => {
   beforeAll(async () => {
     const key = { id: 'bootstrap', key: BOOTSTRAP_KEY, tenant: TENANT, scopes: ['submit', 'read', 'cancel', 'approve', 'admin'] as const };
     const other = { id: 'other', key: OTHER_KEY, tenant: 'batches-other', scopes: ['submit', 'read', 'cancel'] as const };
-    gateway = await startTestGateway(TENANT, { keys: [key, other].map((entry) => ({ ...entry, scopes: [...entry.scopes] })) });
+    gateway = await startTestGateway(TENANT, { lists: true, keys: [key, other].map((entry) => ({ ...entry, scopes: [...entry.scopes] })) });
     agent = gateway.agent;
   });
   afterAll(() => gateway.close());

@@ -28,7 +28,7 @@ describe('what agents of every kind rely on', () => {
   let toolyard: TestCluster;
   let agent: Agent;
   beforeAll(async () => {
-    toolyard = await startTestCluster({ workers: 2, env: { WORKER_SECRET: 'canary' } });
+    toolyard = await startTestCluster({ lists: true, workers: 2, env: { WORKER_SECRET: 'canary' } });
     agent = new Agent(toolyard.gateways[0]?.url ?? '');
   });
   afterAll(() => toolyard.close());

@@ -12,7 +12,7 @@ let toolyard: TestCluster;
 let client: ToolyardClient;
 
 beforeAll(async () => {
-  toolyard = await startTestCluster();
+  toolyard = await startTestCluster({ lists: true });
   client = new ToolyardClient({ baseUrl: url(), apiKey: TEST_KEY });
 });
 afterAll(async () => {

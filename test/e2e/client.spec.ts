@@ -12,7 +12,7 @@ const clients: ToolyardClient[] = [];
 const servers: Server[] = [];
 
 beforeAll(async () => {
-  toolyard = await startTestCluster();
+  toolyard = await startTestCluster({ lists: true });
   client = clientOf(gatewayUrl());
 });
 afterAll(async () => {

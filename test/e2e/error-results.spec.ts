@@ -11,7 +11,7 @@ let agent: Agent;
 let client: ToolyardClient;
 
 beforeAll(async () => {
-  toolyard = await startTestCluster();
+  toolyard = await startTestCluster({ lists: true });
   agent = new Agent(url(), TEST_KEY);
   client = new ToolyardClient({ baseUrl: url(), apiKey: TEST_KEY });
 });

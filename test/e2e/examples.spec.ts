@@ -5,7 +5,7 @@ import { TEST_KEY, startTestCluster, type TestCluster } from '../support/test-cl
 
 let toolyard: TestCluster;
 beforeAll(async () => {
-  toolyard = await startTestCluster();
+  toolyard = await startTestCluster({ lists: true });
 });
 afterAll(() => toolyard.close());
 

@@ -11,7 +11,7 @@ describe('calls over HTTP', () => {
   let gateway: TestGateway;
   let agent: Agent;
   beforeAll(async () => {
-    gateway = await startTestGateway('http-calls');
+    gateway = await startTestGateway('http-calls', { lists: true });
     agent = gateway.agent;
   });
   afterAll(() => gateway.close());

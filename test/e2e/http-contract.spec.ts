@@ -13,6 +13,7 @@ let agent: Agent;
 
 beforeAll(async () => {
   gateway = await startTestGateway(TENANT, {
+    lists: true,
     keys: [
       { id: 'main', key: BOOTSTRAP_KEY, tenant: TENANT, scopes: ['submit', 'read', 'cancel', 'operate'] },
       { id: 'submitter', sha256: sha256(SUBMIT_KEY), tenant: TENANT, scopes: ['submit', 'read'] },

@@ -3,6 +3,7 @@ import { SCOPES } from '#contracts';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
+import { testDatabase } from '../support/postgres.js';
 import { startRedisServer, type RedisServer } from '../support/redis-server.mjs';
 
 describe('a gateway whose Redis goes away and comes back', () => {
@@ -16,7 +17,7 @@ describe('a gateway whose Redis goes away and comes back', () => {
       { id: 'all', key: BOOTSTRAP_KEY, tenant: 'outage', scopes: [...SCOPES] },
       { id: 'limited', key: 'key-with-a-limit-of-two', tenant: 'outage', scopes: [...SCOPES], ratePerMinute: 2 },
     ];
-    gateway = await startTestGateway('outage', { redisUrl: redis.url, keys, logDeadlineMs: 1_000 });
+    gateway = await startTestGateway('outage', { redisUrl: redis.url, databaseUrl: await testDatabase(), keys, logDeadlineMs: 1_000 });
     agent = gateway.agent;
     limited = new Agent(gateway.url, 'key-with-a-limit-of-two');
     await redis.kill();

@@ -13,6 +13,7 @@ describe('the HTTP server', () => {
   let agent: Agent;
   beforeAll(async () => {
     gateway = await startTestGateway(TENANT, {
+      lists: true,
       allowedOrigins: ['https://dash.example'],
       keys: [
         { id: 'all', key: BOOTSTRAP_KEY, tenant: TENANT, scopes: all },

@@ -31,7 +31,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'toolyard-inputs-'));
   const config = join(folder, 'config.json');
   writeFileSync(config, JSON.stringify({ keys: KEYS, agents: AGENTS }));
-  toolyard = await startTestCluster({ gateways: 2, gatewayEnv: { TOOLYARD_CONFIG: config } });
+  toolyard = await startTestCluster({ lists: true, gateways: 2, gatewayEnv: { TOOLYARD_CONFIG: config } });
   agent = new Agent(toolyard.gateways[0]?.url ?? '');
   person = new Agent(toolyard.gateways[1]?.url ?? '');
 });

@@ -32,6 +32,7 @@ describe('the agents of a key', () => {
     writeFileSync(path, JSON.stringify(FILE));
     const { keys, agents } = readGatewayConfig({ TOOLYARD_API_KEY: BOOTSTRAP_KEY, TOOLYARD_CONFIG: path });
     gateway = await startTestGateway(ACME, {
+      lists: true,
       keys: keys.map((entry) => (entry.id === 'bootstrap' ? { ...entry, tenant: ACME } : entry)),
       ...(agents === undefined ? {} : { agents }),
     });

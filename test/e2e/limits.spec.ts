@@ -156,7 +156,9 @@ describe('limits of calls', () => {
   });
 
   it('let a turn have so many calls, and submit none of a larger one [DX-12]', async () => {
-    const { agent } = await one({});
+    const gateway = await startTestGateway(`limits-${randomUUID()}`, { lists: true });
+    opened = [gateway];
+    const { agent } = gateway;
     const calls = Array.from({ length: BATCH_LIMITS.calls + 1 }, () => ({ tool: 'echo', arguments: {} }));
     const refused = await agent.request<Problem>('POST', '/v1/batches', { sessionId: 'turn', strategy: { type: 'parallel' }, calls });
     expect([refused.status, refused.body.code]).toEqual([422, 'invalid_request']);

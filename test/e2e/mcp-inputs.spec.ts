@@ -30,7 +30,10 @@ describe.each(REVISIONS)('a tool that asks for input, called over /mcp in revisi
       defaultPosture: { autonomy: 'full', permissionMode: 'workspace-write' } as const,
       mcp: { answerMs: 20_000, taskMs: 0 },
     };
-    gateways = await Promise.all([startTestGateway(tenant, change), startTestGateway(tenant, change)]);
+    gateways = await Promise.all([
+      startTestGateway(tenant, { ...change, lists: true }),
+      startTestGateway(tenant, { ...change, lists: true }),
+    ]);
   });
   afterEach(async () => {
     for (const connected of clients.splice(0)) await connected.close();

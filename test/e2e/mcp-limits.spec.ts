@@ -28,7 +28,7 @@ describe('what one client can take of the MCP endpoint', () => {
       sockets: { perKey: 2, perTenant: 100, perAddress: 100, unauthenticated: 10 },
       mcp: { answerMs: 20_000, taskMs: 0 },
     };
-    gateway = await startTestGateway(TENANT, change);
+    gateway = await startTestGateway(TENANT, { ...change, lists: true });
   });
   afterAll(() => gateway.close());
 

@@ -48,7 +48,10 @@ describe('/mcp in the protocol itself', () => {
       defaultPosture: { autonomy: 'full', permissionMode: 'workspace-write' } as const,
       mcp: { answerMs: 20_000, taskMs: 0 },
     };
-    gateways = await Promise.all([startTestGateway(TENANT, change, [...MANY, REGIONAL]), startTestGateway(TENANT, change)]);
+    gateways = await Promise.all([
+      startTestGateway(TENANT, { ...change, lists: true }, [...MANY, REGIONAL]),
+      startTestGateway(TENANT, { ...change, lists: true }),
+    ]);
   });
   afterAll(() => Promise.all(gateways.map((gateway) => gateway.close())));
 

@@ -33,7 +33,10 @@ describe('MCP sessions of revision 2025-11-25, over two gateways', () => {
       defaultPosture: { autonomy: 'full', permissionMode: 'workspace-write' } as const,
       mcp: { answerMs: 20_000, taskMs: 0 },
     };
-    gateways = await Promise.all([startTestGateway(TENANT, change), startTestGateway(TENANT, change)]);
+    gateways = await Promise.all([
+      startTestGateway(TENANT, { ...change, lists: true }),
+      startTestGateway(TENANT, { ...change, lists: true }),
+    ]);
   });
   afterAll(() => Promise.all(gateways.map((gateway) => gateway.close())));
 

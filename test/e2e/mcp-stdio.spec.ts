@@ -16,6 +16,7 @@ let gateway: TestGateway;
 let network: FaultyProxy;
 beforeAll(async () => {
   gateway = await startTestGateway(TENANT, {
+    lists: true,
     // Commands are asked about, everything else runs.
     defaultPosture: { autonomy: 'full', permissionMode: 'workspace-write' },
     mcp: { answerMs: 20_000, taskMs: 20_000 },
@@ -139,7 +140,7 @@ describe('toolyard mcp', () => {
   });
 
   it('opens a new session when the gateway has lost its own, unseen by the client, and ends it at last', async () => {
-    const redis = createRedis(process.env['TEST_REDIS_URL'] ?? '');
+    const redis = createRedis(gateway.redisUrl);
     const opened = async () => {
       const sessions = await redis.keys('*mcp-session:*');
       const owners = await Promise.all(sessions.map((key) => redis.hget(key, 'owner')));

@@ -42,7 +42,10 @@ describe.each(REVISIONS)('/mcp for clients of the SDK that speak revision %s, ov
       defaultPosture: { autonomy: 'full', permissionMode: 'workspace-write' } as const,
       mcp: { answerMs: 300, taskMs: 200 },
     };
-    gateways = await Promise.all([startTestGateway(tenant, change, [structured]), startTestGateway(tenant, change, [structured])]);
+    gateways = await Promise.all([
+      startTestGateway(tenant, { ...change, lists: true }, [structured]),
+      startTestGateway(tenant, { ...change, lists: true }, [structured]),
+    ]);
     client = await connect();
   });
   afterEach(async () => {

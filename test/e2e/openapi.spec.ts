@@ -207,7 +207,7 @@ describe('every answer is one that the OpenAPI document foretells', () => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
 
   beforeAll(async () => {
-    gateway = await startTestGateway('openapi', { metricsKey: BOOTSTRAP_KEY });
+    gateway = await startTestGateway('openapi', { lists: true, metricsKey: BOOTSTRAP_KEY });
     const { agent } = gateway;
     document = (await agent.get<Document>('/openapi.json')).body;
     ajv.addSchema({ $id: 'openapi', ...document });

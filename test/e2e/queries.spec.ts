@@ -1,3 +1,191 @@
-import { questionsOverManyCalls } from '../contracts/queries.contract.js';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { BulkResult, Call, CallCount, CallPage, FailurePage, Problem, SessionPage, Stats, ToolStatsPage } from '#contracts';
+import { eventually } from '../support/eventually.js';
+import { Agent } from '../support/agent.js';
+import { startTestGateway, type TestGateway } from '../support/gateway.js';
 
-questionsOverManyCalls(() => Promise.resolve({}));
+describe('lists, counts and numbers', () => {
+  let gateway: TestGateway;
+  let agent: Agent;
+  let stranger: Agent;
+
+  beforeAll(async () => {
+    const all = ['submit', 'read', 'cancel'] as const;
+    gateway = await startTestGateway('queries', {
+      lists: true,
+      keys: [
+        { id: 'all', key: 'key-of-the-queries', tenant: 'queries', agents: ['ann'], scopes: [...all] },
+        { id: 'reader', key: 'key-that-only-reads', tenant: 'queries', scopes: ['read'] },
+        { id: 'stranger', key: 'key-of-a-stranger', tenant: 'stranger', scopes: [...all] },
+      ],
+    });
+    agent = new Agent(gateway.url, 'key-of-the-queries');
+    stranger = new Agent(gateway.url, 'key-of-a-stranger');
+  });
+  afterAll(() => gateway.close());
+
+  const submit = async (sessionId: string, args: object = {}): Promise<Call> =>
+    (await agent.submit('echo', args, { sessionId, agentId: 'ann' })).body;
+  const failed = async (sessionId: string, message: string) => {
+    const call = await submit(sessionId);
+    await gateway.run(call.id, 'x', { outcome: 'failed', runMs: 40, error: { code: 'tool_failed', message, retryable: false } });
+    return call.id;
+  };
+  const count = async (query: string) => (await agent.get<CallCount>(`/v1/calls:count?${query}`)).body;
+
+  describe('questions over many calls', () => {
+    it('count what a list shows, right after the submission', async () => {
+      await submit('counted');
+      await submit('counted', { needle: 'Haystack' });
+      expect(await count('sessionId=counted')).toEqual({ count: 2, exact: true });
+      expect(await count('sessionId=counted&q=hay&status=queued,running')).toEqual({ count: 1, exact: true });
+      expect(await count('sessionId=counted,other&tool=echo&pool=read&priority=normal')).toEqual({ count: 2, exact: true });
+      expect(await count('sessionId=counted&outcome=failed')).toEqual({ count: 0, exact: true });
+    });
+
+    it('say by pointer what is wrong with them', async () => {
+      for (const [path, pointer] of [
+        ['/v1/calls?status=sleeping', '/status'],
+        ['/v1/calls?colour=blue', '/colour'],
+        ['/v1/calls?since=yesterday', '/since'],
+        ['/v1/calls?limit=201', '/limit'],
+        ['/v1/calls?cursor=zzz', '/cursor'],
+        ['/v1/calls?q=%21%21', '/q'],
+        ['/v1/calls:count?fingerprint=abc', '/fingerprint'],
+        ['/v1/stats?stepMs=0', '/stepMs'],
+        ['/v1/stats?since=2999-01-01T00:00:00Z', '/since'],
+        ['/v1/failures?until=now', '/until'],
+        ['/v1/sessions?limit=x', '/limit'],
+      ] as const) {
+        const { status, body } = await agent.get<Problem>(path);
+        expect([path, status, body.code, body.errors?.[0]?.pointer]).toEqual([path, 422, 'invalid_request', pointer]);
+      }
+      const { body } = await agent.request<Problem>('POST', '/v1/calls:cancel', { filter: {}, dryRun: true });
+      expect(body.errors?.[0]?.pointer).toBe('/filter');
+    });
+
+    it('group failures that look alike, and lead from the group to its calls', async () => {
+      const first = await failed('failures', 'No such file: "/a/b.txt" at line 17');
+      const second = await failed('failures', 'No such file: "/c/d.txt" at line 4');
+      await failed('failures', 'Connection refused by 10.0.0.1:80');
+      const groups = await eventually(async () => {
+        const { body } = await agent.get<FailurePage>('/v1/failures');
+        return body.failures.reduce((sum, group) => sum + group.count, 0) >= 3 ? body.failures : undefined;
+      }, 'the failures to be counted');
+      expect(groups.map(({ tool, code, count: calls }) => [tool, code, calls])).toEqual([
+        ['echo', 'tool_failed', 2],
+        ['echo', 'tool_failed', 1],
+      ]);
+      expect(groups[0]).toMatchObject({ lastCallId: second, message: 'No such file: "/c/d.txt" at line 4' });
+      const { body } = await agent.get<CallPage>(`/v1/calls?fingerprint=${groups[0]?.fingerprint ?? ''}`);
+      expect(body.calls.map(({ id }) => id)).toEqual([second, first]);
+      expect(body.calls[0]).toMatchObject({ outcome: 'failed', runMs: 40, error: { code: 'tool_failed' }, retrying: false });
+    });
+
+    it('tell numbers over time, by tool, and of what has not ended', async () => {
+      const { body: before } = await agent.get<Stats>('/v1/stats');
+      const running = await submit('numbers');
+      await gateway.claim(running.id);
+      await gateway.run((await submit('numbers')).id, 'done', { runMs: 100 });
+      await submit('numbers');
+      const sum = (stats: Stats, read: (point: Stats['series'][number]) => number) =>
+        stats.series.reduce((all, point) => all + read(point), 0);
+      const after = await eventually(async () => {
+        const { body } = await agent.get<Stats>('/v1/stats?stepMs=60000');
+        return sum(body, ({ submitted }) => submitted) >= sum(before, ({ submitted }) => submitted) + 3 && body.behind === undefined
+          ? body
+          : undefined;
+      }, 'the numbers to come');
+      expect(after.stepMs).toBe(60_000);
+      expect(sum(after, ({ ended }) => ended) - sum(before, ({ ended }) => ended)).toBe(1);
+      expect(after.now.running - before.now.running).toBe(1);
+      expect(after.now.byTool.top.find(({ name }) => name === 'echo')?.running).toBe(after.now.running);
+      expect(after.now.byAgent.top[0]?.name).toBe('ann');
+      expect(after.now.byPool.find(({ name }) => name === 'read')?.queued).toBe(after.now.queued);
+      const { body: tools } = await agent.get<ToolStatsPage>('/v1/stats/tools');
+      const [echo] = tools.tools;
+      expect([echo?.tool, echo?.calls, echo?.failed]).toEqual(['echo', sum(after, ({ ended }) => ended), 3]);
+      expect(echo?.errorRate).toBeCloseTo(3 / (echo?.calls ?? 1));
+      expect(Math.abs((echo?.run.p99 ?? 0) - 100)).toBeLessThan(10);
+      await eventually(async () => {
+        const { sessions } = (await agent.get<SessionPage>('/v1/sessions?limit=200')).body;
+        return sessions.find(({ sessionId }) => sessionId === 'numbers')?.calls === 3;
+      }, 'the session to be listed');
+    });
+
+    it('answer nothing to another tenant', async () => {
+      await submit('secret', { text: 'whisper' });
+      expect((await stranger.get<CallPage>('/v1/calls?q=whisper')).body).toMatchObject({ calls: [] });
+      expect((await stranger.get<CallCount>('/v1/calls:count')).body).toMatchObject({ count: 0 });
+      expect((await stranger.get<FailurePage>('/v1/failures')).body.failures).toEqual([]);
+      expect((await stranger.get<SessionPage>('/v1/sessions')).body.sessions).toEqual([]);
+      expect((await stranger.get<ToolStatsPage>('/v1/stats/tools')).body.tools).toEqual([]);
+      expect((await stranger.get<Stats>('/v1/stats')).body.now).toMatchObject({ running: 0, queued: 0, waitingApproval: 0 });
+      const { body } = await stranger.request<BulkResult>('POST', '/v1/calls:cancel', { filter: { sessionId: 'secret' } });
+      expect(body).toEqual({ matched: 0, exact: true, done: 0, failed: [] });
+    });
+  });
+
+  describe('changes to many calls', () => {
+    it('cancel all that fit and have not ended, after a dry run that changes nothing, a bounded number a request', async () => {
+      const ids = [];
+      for (let n = 0; n < 5; n += 1) ids.push((await submit('bulk')).id);
+      await gateway.run(ids[0] ?? '');
+      const filter = { sessionId: 'bulk' };
+      const cancel = async (body: object) => (await agent.request<BulkResult>('POST', '/v1/calls:cancel', { filter, ...body })).body;
+      expect(await cancel({ dryRun: true })).toEqual({ matched: 4, exact: true, done: 0, failed: [] });
+      expect(await count('sessionId=bulk&status=queued')).toEqual({ count: 4, exact: true });
+      const first = await cancel({ limit: 3, reason: 'enough' });
+      expect(first).toMatchObject({ matched: 4, done: 3, failed: [] });
+      expect(await cancel({ limit: 3, cursor: first.cursor })).toMatchObject({ done: 1 });
+      expect(await count('sessionId=bulk&outcome=cancelled')).toEqual({ count: 4, exact: true });
+      expect(await cancel({})).toMatchObject({ matched: 0, done: 0 });
+    });
+
+    it('replay all that fit and have ended, none of them twice with the same key', async () => {
+      await failed('again', 'broke');
+      await failed('again', 'broke too');
+      await submit('again');
+      const replay = async () =>
+        (
+          await agent.request<BulkResult>(
+            'POST',
+            '/v1/calls:replay',
+            { filter: { sessionId: ['again'], outcome: 'failed,cancelled' } },
+            {
+              'idempotency-key': 'replay-of-again',
+            },
+          )
+        ).body;
+      expect(await replay()).toMatchObject({ matched: 2, done: 2, failed: [] });
+      expect(await replay()).toMatchObject({ matched: 2, done: 2, failed: [] });
+      expect(await count('sessionId=again')).toEqual({ count: 5, exact: true });
+      const { calls } = (await agent.get<CallPage>('/v1/calls?sessionId=again')).body;
+      expect(calls.filter(({ replayOf }) => replayOf !== undefined)).toHaveLength(2);
+    });
+
+    it('need the scope of what they do', async () => {
+      const reader = new Agent(gateway.url, 'key-that-only-reads');
+      for (const path of ['/v1/calls:cancel', '/v1/calls:replay']) {
+        const { status } = await reader.request('POST', path, { filter: { tool: 'echo' }, dryRun: true });
+        expect([path, status]).toEqual([path, 403]);
+      }
+      expect((await reader.get('/v1/stats')).status).toBe(200);
+    });
+
+    it('fold paths with and without folders into one failure group', async () => {
+      const paths = ['docs/plan.md', 'src/missing.ts', 'nope.txt', './a', '../b/c.tar.gz', '/etc/x', '.env', 'build/'];
+      for (const path of paths) await failed('paths', `File not found: ${path}. Use glob to see what is there.`);
+      await failed('paths', 'File not found: 3 of 4. Use glob to see what is there.');
+      const groups = await eventually(async () => {
+        const { failures } = (await agent.get<FailurePage>('/v1/failures')).body;
+        const found = failures.filter(({ message }) => message.startsWith('File not found'));
+        return found.reduce((sum, group) => sum + group.count, 0) === paths.length + 1 ? found : undefined;
+      }, 'the failures to be counted');
+      expect(groups.map(({ count: calls, message }) => [calls, message])).toEqual([
+        [paths.length, 'File not found: build/. Use glob to see what is there.'],
+        [1, 'File not found: 3 of 4. Use glob to see what is there.'],
+      ]);
+    });
+  });
+});

@@ -38,6 +38,7 @@ beforeAll(async () => {
     }),
   );
   toolyard = await startTestCluster({
+    lists: true,
     env: { LOG_LEVEL: 'debug', EGRESS_ALLOW_HOSTS: '127.0.0.1', DEPLOY_TOKEN: OF_WORKER },
     gatewayEnv: { TOOLYARD_CONFIG: config },
   });

@@ -18,7 +18,7 @@ let agent: Agent;
 
 beforeAll(async () => {
   writeFileSync(config, JSON.stringify({ keys: KEYS }));
-  toolyard = await startTestCluster({ gateways: 2, env: { TOOLYARD_CONFIG: config } });
+  toolyard = await startTestCluster({ lists: true, gateways: 2, env: { TOOLYARD_CONFIG: config } });
   agent = new Agent(toolyard.gateways[0]?.url ?? '');
 });
 afterAll(async () => {

@@ -35,7 +35,7 @@ beforeAll(async () => {
   ];
   const config = join(folder, 'toolyard.json');
   writeFileSync(config, JSON.stringify({ sources, safety: { provenance: { trusted: sources.map(({ name }) => name) } } }));
-  toolyard = await startTestCluster({ env: { TOOLYARD_CONFIG: config, MODEL_KEY: API_KEY, WORKER_CONCURRENCY: 'agent=1' } });
+  toolyard = await startTestCluster({ lists: true, env: { TOOLYARD_CONFIG: config, MODEL_KEY: API_KEY, WORKER_CONCURRENCY: 'agent=1' } });
   agent = new Agent(toolyard.gateways[0]?.url ?? '');
   const ready = async () => (await agent.get<SourcePage>('/v1/sources')).body.sources.every(({ status }) => status === 'ok');
   await eventually(ready, 'the sub-agents to be offered', 30_000);

@@ -22,7 +22,7 @@ describe('what happens beside calls', () => {
     const sha256 = createHash('sha256').update(OTHER_KEY).digest('hex');
     const scopes = ['submit', 'read', 'cancel', 'approve', 'admin'];
     writeFileSync(config, JSON.stringify({ keys: [{ id: 'other', sha256, tenant: 'other', scopes }] }));
-    toolyard = await startTestCluster({ gateways: 2, env: { TOOLYARD_CONFIG: config } });
+    toolyard = await startTestCluster({ lists: true, gateways: 2, env: { TOOLYARD_CONFIG: config } });
     agent = new Agent(toolyard.gateways[0]?.url ?? '');
     other = new Agent(toolyard.gateways[1]?.url ?? '', OTHER_KEY);
   }, 60_000);

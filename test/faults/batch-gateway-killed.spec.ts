@@ -8,7 +8,7 @@ import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 describe('a gateway that is killed (SIGKILL) in the middle of a batch', () => {
   let toolyard: TestCluster;
   beforeAll(async () => {
-    toolyard = await startTestCluster({ gateways: 2, workers: 2 });
+    toolyard = await startTestCluster({ lists: true, gateways: 2, workers: 2 });
   });
   afterAll(() => toolyard.close());
 

@@ -11,7 +11,7 @@ let client: ToolyardClient;
 let direct: ToolyardClient;
 
 beforeAll(async () => {
-  toolyard = await startTestCluster();
+  toolyard = await startTestCluster({ lists: true });
 });
 beforeEach(async () => {
   const { url } = toolyard.gateways[0]!;

@@ -36,7 +36,7 @@ describe('a data folder of the first release, started by this one', () => {
   beforeAll(async () => {
     const folder = freshDirectory();
     writeDataFolder(folder, gunzipSync(file('aof.gz')), Date.now() - Date.parse(written.writtenAt));
-    toolyard = await spawnStandalone(folder);
+    toolyard = await spawnStandalone(folder, { DATABASE_URL: '' });
     await toolyard.up();
     agent = new Agent(toolyard.url);
   });
@@ -152,6 +152,12 @@ describe('a data folder of the first release, started by this one', () => {
   it('knows its idempotency keys', async () => {
     const again = await agent.submit('echo', { n: 2 }, { sessionId: 'work' }, { 'idempotency-key': 'key-1' });
     expect(again.body.id).toBe(ids['keyed']);
+  });
+
+  it('removes the lists that the first release kept in Redis', async () => {
+    const redis = createRedis(`unix://${join(toolyard.data, 'redis.sock')}`);
+    await eventually(async () => (await redis.keys('{p*}:view*')).length === 0, 'the lists to be removed');
+    redis.disconnect();
   });
 
   it('lists its calls', async () => {

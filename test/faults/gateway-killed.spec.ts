@@ -6,7 +6,7 @@ import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 describe('a gateway that is killed (SIGKILL) right after its 202', () => {
   let toolyard: TestCluster;
   beforeAll(async () => {
-    toolyard = await startTestCluster({ gateways: 2, workers: 1 });
+    toolyard = await startTestCluster({ lists: true, gateways: 2, workers: 1 });
   });
   afterAll(() => toolyard.close());
 

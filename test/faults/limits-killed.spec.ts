@@ -23,6 +23,7 @@ describe('limits and fair share over whole processes', () => {
     const file = join(folder, 'toolyard.json');
     writeFileSync(file, JSON.stringify(config));
     toolyard = await startTestCluster({
+      lists: true,
       gateways: 3,
       workers: 0,
       env: { TOOLYARD_CONFIG: file, LEASE_MS: '1000', WORKER_CONCURRENCY: 'read=2,write=4' },

@@ -19,7 +19,7 @@ describe('a schedule whose gateway is killed (SIGKILL)', () => {
     const config = join(folder, 'toolyard.json');
     const hooks = [{ name: 'slow', on: 'before', url: `${webhooks.url}/slow` }];
     writeFileSync(config, JSON.stringify({ agents: { hooked: { hooks } } }));
-    toolyard = await startTestCluster({ env: { TOOLYARD_CONFIG: config, EGRESS_ALLOW_HOSTS: `127.0.0.1:${webhooks.port}` } });
+    toolyard = await startTestCluster({ lists: true, env: { TOOLYARD_CONFIG: config, EGRESS_ALLOW_HOSTS: `127.0.0.1:${webhooks.port}` } });
     agent = new Agent(toolyard.gateways[0]?.url ?? '');
   });
   afterAll(async () => {

@@ -25,6 +25,7 @@ describe('a sub-agent whose worker or gateway is killed (SIGKILL)', () => {
     const config = join(folder, 'toolyard.json');
     writeFileSync(config, JSON.stringify({ sources, agents: { hooked: { hooks } } }));
     toolyard = await startTestCluster({
+      lists: true,
       env: { TOOLYARD_CONFIG: config, LEASE_MS: '2000', EGRESS_ALLOW_HOSTS: `127.0.0.1:${webhooks.port}` },
     });
     agent = new Agent(toolyard.gateways[0]?.url ?? '');

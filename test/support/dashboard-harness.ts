@@ -48,7 +48,7 @@ export function dashboardHarness(settings: () => Promise<object> = async () => (
       }),
     );
     const env = { SANDBOX: 'host', EGRESS_ALLOW_HOSTS: '127.0.0.1', TOOLYARD_CONFIG: config };
-    const starting = [startTestCluster({ env }), startBrowser()] as const;
+    const starting = [startTestCluster({ lists: true, env }), startBrowser()] as const;
     // Where one of them does not start, the other must not be left running.
     close = async () => void (await Promise.allSettled(starting.map(async (started) => (await started).close())));
     const [toolyard, browser] = await Promise.all(starting);

@@ -1,18 +1,19 @@
 import { createHash } from 'node:crypto';
 import type { Type } from '@nestjs/common';
 import type { EndData, InputRequestedData } from '#contracts';
-import { EventLog, isApplied, LogReader, UpdatesDigest } from '#event-log';
-import { HistoryProjector, migrateHistory, openHistoryDatabase } from '#history';
-import { Projector } from '#projection';
-import { createRedis, type RedisConnection } from '#redis';
+import { EventLog, isApplied, UpdatesDigest } from '#event-log';
+import { createRedis } from '#redis';
 import { startGateway, type Gateway } from '../../apps/gateway/src/main.js';
 import { readGatewayConfig, type GatewayConfig } from '../../apps/gateway/src/platform/gateway.config.js';
 import { Agent } from './agent.js';
+import { startTestProjector, testDatabase } from './postgres.js';
+import { startRedisServer } from './redis-server.mjs';
 import { OPEN_POSTURE } from './test-cluster.js';
 import { gatewayUrls } from './validated/gateways.js';
 
 export interface TestGateway extends Gateway {
   readonly agent: Agent;
+  readonly redisUrl: string;
   /** Acts as a worker: claims the call and ends it with a text. */
   run(callId: string, text?: string, end?: Partial<EndData>): Promise<void>;
   /** Claims the call, at first for its first attempt, and leaves it running. */
@@ -34,28 +35,44 @@ export function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Fills what lists are answered from: the database, else the projection in Redis. */
-async function startProjector(
-  id: string,
-  redis: RedisConnection,
-  partitions: number,
-  databaseUrl: string | undefined,
-): Promise<{ close(): Promise<void> }> {
-  const log = new LogReader(redis);
-  if (databaseUrl === undefined) {
-    const projector = new Projector({ id, redis, partitions, log });
-    projector.start();
-    return projector;
-  }
-  const onError = (error: unknown) => console.error(error);
-  const db = openHistoryDatabase({ url: databaseUrl, name: 'test', connections: 3, statementTimeoutMs: 10_000, onError });
-  await migrateHistory(db);
-  const projector = new HistoryProjector({ db, log, partitions, onError });
-  projector.start();
+export interface TestGatewayOptions extends Partial<GatewayConfig> {
+  /** It answers lists: with a Redis, a database and a projector that the gateways of a test file share. Without, lists answer 503. */
+  readonly lists?: boolean;
+}
+
+interface ListBackend {
+  readonly redisUrl: string;
+  readonly databaseUrl: string;
+  close(): Promise<void>;
+}
+
+/** Of this test file, while a gateway uses it. */
+let backend: { readonly started: Promise<ListBackend>; users: number } | undefined;
+
+async function startListBackend(): Promise<ListBackend> {
+  const [redis, databaseUrl] = await Promise.all([startRedisServer(), testDatabase()]);
+  const projector = startTestProjector(databaseUrl, redis.url);
   return {
+    redisUrl: redis.url,
+    databaseUrl,
     close: async () => {
       await projector.close();
-      await db.destroy();
+      await redis.stop();
+    },
+  };
+}
+
+async function useListBackend(): Promise<ListBackend> {
+  const used = (backend ??= { started: startListBackend(), users: 0 });
+  used.users += 1;
+  const { close, ...urls } = await used.started;
+  return {
+    ...urls,
+    close: async () => {
+      used.users -= 1;
+      if (used.users > 0) return;
+      if (backend === used) backend = undefined;
+      await close();
     },
   };
 }
@@ -63,7 +80,7 @@ async function startProjector(
 /** A gateway in this process on a free port, over the Redis of the test run; `tenant` keeps test files apart, `tools` are of the test's own. */
 export async function startTestGateway(
   tenant: string,
-  change: Partial<GatewayConfig> = {},
+  { lists, ...changed }: TestGatewayOptions = {},
   tools: readonly Type[] = [],
 ): Promise<TestGateway> {
   const env = {
@@ -74,12 +91,13 @@ export async function startTestGateway(
     ...OPEN_POSTURE,
   };
   const base = readGatewayConfig(env);
+  const { close: closeBackend, ...urls } = lists === true ? await useListBackend() : { close: () => Promise.resolve() };
+  const change = { ...urls, ...changed };
+  const redisUrl = change.redisUrl ?? base.redisUrl;
   const gateway = await startGateway({ ...base, keys: base.keys.map((key) => ({ ...key, tenant })), ...change }, {}, tools);
   gatewayUrls.add(gateway.url);
-  const redis = createRedis(change.redisUrl ?? base.redisUrl);
+  const redis = createRedis(redisUrl);
   const log = new EventLog(redis, { partitions: base.partitions });
-  // What a worker would do besides.
-  const projector = await startProjector(gateway.url, redis, base.partitions, change.databaseUrl);
   const author = { source: '/worker/test', actor: 'worker:test' };
 
   const claim = async (callId: string, attempt = 1): Promise<TestAttempt> => {
@@ -120,13 +138,14 @@ export async function startTestGateway(
   return {
     ...gateway,
     agent: new Agent(gateway.url, BOOTSTRAP_KEY),
+    redisUrl,
     claim,
     run: async (callId, text = 'done', end = {}) => (await claim(callId)).end(text, end),
     close: async () => {
       await gateway.close();
-      await projector.close();
       await log.close();
       redis.disconnect();
+      await closeBackend();
     },
   };
 }

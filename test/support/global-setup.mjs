@@ -1,10 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { bundleApps } from './bundle-apps.mjs';
 import { startRedisServer } from './redis-server.mjs';
+import { offerPostgres } from './shared-postgres.mjs';
 
 /**
  * Builds when something changed, since tests below test/ run what is built; a run of other tests alone skips that.
- * Then one private Redis for the whole run, unless TEST_REDIS_URL names one. Each test file uses names of its own.
+ * Then one private Redis for the whole run, unless TEST_REDIS_URL names one. Each test file uses names of its own. And the offer
+ * of one PostgreSQL, which starts when a test asks for a database.
  */
 export default async function globalSetup({ testPathPatterns }) {
   const patterns = testPathPatterns?.patterns ?? [];
@@ -12,6 +14,8 @@ export default async function globalSetup({ testPathPatterns }) {
     build();
     if (!process.env.TEST_SHIPPED) await bundle();
   }
+  globalThis.testPostgres = await offerPostgres();
+  process.env.TEST_POSTGRES_OFFER = globalThis.testPostgres.url;
   if (process.env.TEST_REDIS_URL) return;
   globalThis.testRedisServer = await startRedisServer();
   process.env.TEST_REDIS_URL = globalThis.testRedisServer.url;

@@ -39,6 +39,7 @@ export class HookTestCluster {
     }
     hooked.save();
     hooked.started = await startTestCluster({
+      lists: true,
       workers: 2,
       env: {
         TOOLYARD_CONFIG: hooked.at('toolyard.json'),

@@ -1,8 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
+import { LogReader } from '#event-log';
+import { HistoryProjector, openHistoryDatabase } from '#history';
+import { createRedis } from '#redis';
 import { findPostgres } from '../../apps/standalone/src/postgres/postgres-programs.js';
 import { startPrivatePostgres } from '../../apps/standalone/src/postgres/private-postgres.js';
+import { TEMPLATE } from './shared-postgres.mjs';
 
 export interface TestPostgres {
   readonly url: string;
@@ -14,8 +20,7 @@ export interface TestPostgres {
 export async function startTestPostgres(): Promise<TestPostgres> {
   const folder = mkdtempSync(join(tmpdir(), 'toolyard-history-'));
   const programs = findPostgres(folder);
-  if (programs === undefined)
-    throw new Error('PostgreSQL is missing. Install it: apt-get install postgresql (Debian) or brew install postgresql (macOS).');
+  if (programs === undefined) throw new Error('PostgreSQL is missing. Install the optional npm packages: npm ci.');
   const server = await startPrivatePostgres(folder, programs, () => {});
   return {
     url: server.url,
@@ -25,6 +30,37 @@ export async function startTestPostgres(): Promise<TestPostgres> {
     stop: async () => {
       await server.stop();
       rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A database of the test's own with an empty history, in the PostgreSQL of the test run. */
+export async function testDatabase(): Promise<string> {
+  const answer = await fetch(process.env['TEST_POSTGRES_OFFER'] ?? '');
+  const server = await answer.text();
+  if (!answer.ok) throw new Error(server);
+  const admin = new pg.Client({ connectionString: server });
+  await admin.connect();
+  const name = `test_${randomUUID().replaceAll('-', '')}`;
+  await admin.query(`create database ${name} template ${TEMPLATE}`);
+  await admin.end();
+  const url = new URL(server);
+  url.pathname = name;
+  return url.href;
+}
+
+/** Fills a history from the log, in this process. */
+export function startTestProjector(databaseUrl: string, redisUrl: string, partitions = 16): { close(): Promise<void> } {
+  const onError = (error: unknown) => console.error(error);
+  const redis = createRedis(redisUrl);
+  const db = openHistoryDatabase({ url: databaseUrl, name: 'test', connections: 3, statementTimeoutMs: 10_000, onError });
+  const projector = new HistoryProjector({ db, log: new LogReader(redis), partitions, onError });
+  projector.start();
+  return {
+    close: async () => {
+      await projector.close();
+      await db.destroy();
+      redis.disconnect();
     },
   };
 }

@@ -9,6 +9,7 @@ import { Availability } from './invariants/availability.js';
 import { historiesOf } from './invariants/client-histories.js';
 import { comeToRest } from './invariants/come-to-rest.js';
 import { readFullLog } from './log-invariants.js';
+import { startTestProjector, testDatabase } from './postgres.js';
 import { freePort, startRedisServer, type RedisServer } from './redis-server.mjs';
 import { gatewayUrls } from './validated/gateways.js';
 
@@ -51,6 +52,8 @@ export interface TestClusterOptions {
   readonly env?: Record<string, string>;
   readonly gatewayEnv?: Record<string, string>;
   readonly redisSettings?: readonly string[];
+  /** Gateways answer lists: with a database and a projector. Without, lists answer 503. */
+  readonly lists?: boolean;
 }
 
 const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', ''];
@@ -61,9 +64,12 @@ export async function startTestCluster({
   env = {},
   gatewayEnv = {},
   redisSettings = DURABLE,
+  lists = false,
 }: TestClusterOptions = {}): Promise<TestCluster> {
   const availability = new Availability();
   const redis = observed(await startRedisServer({ settings: redisSettings }), availability);
+  const databaseUrl = lists ? await testDatabase() : undefined;
+  const projector = databaseUrl === undefined ? undefined : startTestProjector(databaseUrl, redis.url);
   const workspaceRoot = mkdtempSync(join(tmpdir(), 'toolyard-workspaces-'));
   const shared = {
     REDIS_URL: redis.url,
@@ -71,6 +77,7 @@ export async function startTestCluster({
     WORKSPACE_ROOT: workspaceRoot,
     LOG_LEVEL: 'warn',
     OUTSIDE_ROOTS: '/',
+    ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
     ...OPEN_POSTURE,
     ...env,
   };
@@ -108,6 +115,7 @@ export async function startTestCluster({
       await Promise.all(apps.map((app) => app.ended()));
       clearTimeout(patience);
       await attempt(() => check(url, partitions));
+      await projector?.close();
       await redis.stop();
       rmSync(workspaceRoot, { recursive: true, force: true });
       if (faults.length > 0) throw new AggregateError(faults, faults.map(String).join('\n'));

@@ -16,7 +16,7 @@ export interface StandaloneConfig {
   readonly dataDirectory: string;
   /** Set: this Redis is used and none is started. */
   readonly redisUrl: string | undefined;
-  /** Set: this database is used and none is started; `none`: lists are kept in Redis. */
+  /** Set: this database is used and none is started; `none`: there are no lists. */
   readonly databaseUrl: string | undefined;
   /** Set: this archive is used instead of the one in the data directory; `none`: nothing leaves Redis. */
   readonly archiveUrl: string | undefined;

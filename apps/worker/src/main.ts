@@ -17,13 +17,13 @@ import {
   VERSION,
 } from '#platform';
 import { type SlotSample, openTracing } from '#observability';
-import { Projector } from '#projection';
 import { LegacyQueues } from '#queue';
 import type { RedisConnection } from '#redis';
 import { closeWorker } from './shutdown.js';
 import { WorkerHeartbeat } from './registry/worker-heartbeat.js';
 import { readWorkerConfig, type WorkerConfig } from './platform/worker.config.js';
 import { BUFFERED_REDIS, WAIT_REDIS } from './platform/worker.tokens.js';
+import { EarlierLists } from './recovery/earlier-lists.service.js';
 import { WorkerModule } from './worker.module.js';
 
 export interface RunningWorker {
@@ -67,7 +67,7 @@ export async function startWorker(config: WorkerConfig, tools: readonly Type[] =
     await step('empty queues of earlier releases', () => new LegacyQueues(app.get(BUFFERED_REDIS)).drain());
     app.get(ToolCallProcessor).start();
     app.get(Reconciler).start();
-    if (!config.historyInDatabase) app.get(Projector).start();
+    app.get(EarlierLists).start();
     await step('register', () => app.get(WorkerHeartbeat).start());
     if (served && config.port !== 'off') await served.listen({ host: config.host, port: config.port });
     return { id: config.id, app, url: await served?.getUrl(), slots: () => app.get(ToolCallProcessor).slots(), close: () => close() };

@@ -9,7 +9,6 @@ import { PlatformModule } from './platform/platform.module.js';
 import { pluginsOf } from './sources/plugins-of.js';
 import type { WorkerConfig } from './platform/worker.config.js';
 import type { WorkerLog } from './platform/worker.logger.js';
-import { ProjectionModule } from './projection/projection.module.js';
 import { RecoveryModule } from './recovery/recovery.module.js';
 import { RegistryModule } from './registry/registry.module.js';
 import { SourcesModule } from './sources/sources.module.js';
@@ -38,7 +37,6 @@ export class WorkerModule {
         LeasesModule,
         AttemptsModule,
         RecoveryModule,
-        ProjectionModule,
         RegistryModule,
         OperationsModule,
       ],

@@ -1,9 +1,4 @@
 export type { LogEntry, LogSource } from './log-source.port.js';
-export { isFailedOutcome, isFailure, summaryOf, waitMsOf, type CallRecord } from './record/call-record.js';
-export { foldRecord } from './record/fold-record.js';
-export { hasWords, queryWords, toolCallWords, wordsOf } from './record/words.js';
-export { fits } from './record/fits.js';
-export { sessionAfter, type SessionActivity } from './record/session-activity.js';
 export { HistoryUnavailable, openHistoryDatabase, type HistoryDatabase } from './database/history-database.js';
 export { migrateHistory, NewerHistory } from './database/migrate-history.js';
 export { HistoryProjector } from './write/history-projector.js';

@@ -42,21 +42,8 @@ export const keys = {
   idempotency: (partition: string, tenantId: string, scopedKey: string) => `{p${partition}}:idem:${tenantId}:${sha256Hex(scopedKey)}`,
   /** Scoped to the call, so that equal ids for different calls never answer for each other. */
   command: (callId: string, commandId: string) => `{p${partitionOf(callId)}}:cmd:${callId}:${commandId}`,
-  /** What the projection (libs/projection) keeps of a partition; `view` is its checkpoint and how many calls each tenant has. */
-  view: (partition: string) => `{p${partition}}:view`,
-  /** Held by the projector that works on the partition now; others may, too. */
-  viewLease: (partition: string) => `{p${partition}}:view:lease`,
-  /** Where the records of calls that have not ended are. */
-  viewOpen: (partition: string) => `{p${partition}}:view:open`,
-  viewRecords: (partition: string, tenantId: string, segment: number) => `{p${partition}}:view:rec:${tenantId}:${segment}`,
-  viewPostings: (partition: string, tenantId: string, segment: number) => `{p${partition}}:view:post:${tenantId}:${segment}`,
-  viewSignatures: (partition: string, tenantId: string, segment: number) => `{p${partition}}:view:sig:${tenantId}:${segment}`,
-  viewLive: (partition: string, tenantId: string) => `{p${partition}}:view:live:${tenantId}`,
-  viewSessions: (partition: string, tenantId: string) => `{p${partition}}:view:sess:${tenantId}`,
-  viewRecentSessions: (partition: string, tenantId: string) => `{p${partition}}:view:recent:${tenantId}`,
-  /** Numbers over time: of a kind (tools, failures), in slots of a level's length, some slots to a key. */
-  viewNumbers: (partition: string, tenantId: string, kind: 'tool' | 'fail', level: string, index: number) =>
-    `{p${partition}}:view:${kind}:${tenantId}:${level}:${index}`,
+  /** Lists of releases that kept them in Redis: there until all keys whose names begin with it are removed. */
+  earlierLists: (partition: string) => `{p${partition}}:view`,
   session: (tenantId: string, sessionId: string) => `session:${tenantId}:${sessionId}`,
   /** There for a while after the session was cancelled, another one each time. */
   sessionCancel: (tenantId: string, sessionId: string) => `session-cancel:${tenantId}:${sessionId}`,

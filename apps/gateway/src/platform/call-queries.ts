@@ -1,21 +1,19 @@
-import type {
-  CallCount,
-  CallFilter,
-  CallPage,
-  FailurePage,
-  ListCallsQuery,
-  ListSessionsQuery,
-  PeriodQuery,
-  SessionPage,
-  Stats,
-  StatsQuery,
-  ToolStatsPage,
+import {
+  ProblemError,
+  type CallCount,
+  type CallFilter,
+  type CallPage,
+  type FailurePage,
+  type ListCallsQuery,
+  type ListSessionsQuery,
+  type PeriodQuery,
+  type SessionPage,
+  type Stats,
+  type StatsQuery,
+  type ToolStatsPage,
 } from '#contracts';
-import type { LogSource } from '#history';
-import { CallIndex, Numbers, SessionList } from '#projection';
-import type { RedisConnection } from '#redis';
 
-/** Questions over many calls of a tenant: from the history database where there is one, else from the projection in Redis. */
+/** Questions over many calls of a tenant: answered from the history database. */
 export interface CallQueries {
   page(tenantId: string, query: ListCallsQuery): Promise<CallPage>;
   count(tenantId: string, filter: CallFilter): Promise<CallCount>;
@@ -26,17 +24,11 @@ export interface CallQueries {
   close(): Promise<void>;
 }
 
-export function redisQueries(redis: RedisConnection, log: LogSource, partitions: number): CallQueries {
-  const calls = new CallIndex(redis, log, partitions);
-  const sessions = new SessionList(redis, log, partitions);
-  const numbers = new Numbers(redis, log, partitions);
-  return {
-    page: (tenantId, query) => calls.page(tenantId, query),
-    count: (tenantId, filter) => calls.count(tenantId, filter),
-    sessions: (tenantId, query) => sessions.page(tenantId, query),
-    stats: (tenantId, query) => numbers.stats(tenantId, query),
-    tools: (tenantId, query) => numbers.tools(tenantId, query),
-    failures: (tenantId, query) => numbers.failures(tenantId, query),
-    close: () => Promise.resolve(),
-  };
+const NO_DATABASE =
+  'This gateway has no history database: set DATABASE_URL for gateways and start a projector (npm run projector), see deploy/README.md. Calls, single calls and approvals work without it.';
+
+/** Where no database is configured: every question is answered 503 `history_unavailable`. */
+export function noQueries(): CallQueries {
+  const refuse = () => Promise.reject(new ProblemError('history_unavailable', NO_DATABASE));
+  return { page: refuse, count: refuse, sessions: refuse, stats: refuse, tools: refuse, failures: refuse, close: () => Promise.resolve() };
 }

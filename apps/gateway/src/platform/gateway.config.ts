@@ -59,7 +59,7 @@ export interface GatewayConfig {
   readonly host: string;
   readonly port: number;
   readonly redisUrl: string;
-  /** Where lists and numbers are; undefined: in Redis. */
+  /** Where lists and numbers are; undefined: lists answer 503. */
   readonly databaseUrl?: string | undefined;
   /** Where calls are that have left Redis. */
   readonly archiveUrl?: string | undefined;
@@ -183,8 +183,8 @@ export const GatewayEnv = z.object({
     .url({ protocol: /^postgres(ql)?$/, error: 'expected an address such as postgres://user:password@host:5432/database' })
     .optional()
     .meta({
-      description: 'PostgreSQL database of lists and numbers. Not set: they are kept in Redis.',
-      shownDefault: 'none; standalone: a private one',
+      description: 'PostgreSQL database of lists and numbers, which a projector fills. Not set: lists answer 503 `history_unavailable`.',
+      shownDefault: 'none; standalone: a private one, with `none` none',
     }),
   ...ARCHIVE_ENV,
   PARTITIONS: integer(1, 999, 16).describe('Partitions of the log; fixed at the first start on a Redis.'),

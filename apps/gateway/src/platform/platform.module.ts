@@ -19,7 +19,7 @@ import { CallLimits } from '#limits';
 import { BullCallQueue, dispatchWoken } from '#queue';
 import { createRedis, type RedisConnection } from '#redis';
 import { EgressPolicy } from '#sandbox';
-import { redisQueries, type CallQueries } from './call-queries.js';
+import { noQueries, type CallQueries } from './call-queries.js';
 import { DurableWrites } from './durable-writes.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from './gateway.config.js';
 import { GatewayProblemFilter } from './http/gateway-problem.filter.js';
@@ -80,9 +80,9 @@ const log: Provider[] = [
   })),
   {
     provide: CALL_QUERIES,
-    inject: [FAIL_FAST_REDIS, LogReader, GATEWAY_CONFIG, LOGGER],
-    useFactory: async (redis: RedisConnection, reader: LogReader, { partitions, databaseUrl }: GatewayConfig, log: Logger) => {
-      if (databaseUrl === undefined) return redisQueries(redis, reader, partitions);
+    inject: [LogReader, GATEWAY_CONFIG, LOGGER],
+    useFactory: async (reader: LogReader, { partitions, databaseUrl }: GatewayConfig, log: Logger) => {
+      if (databaseUrl === undefined) return noQueries();
       // Loaded where it is used: the query builder is a tenth of all files of a gateway.
       const { historyQueries } = await import('./history-queries.js');
       return historyQueries(databaseUrl, reader, partitions, (reason) => log.warn({ reason }, 'the history database failed'));

@@ -1,4 +1,4 @@
-import { LIMITS, type Call, type EventFilter } from '#contracts';
+import { LIMITS, ProblemError, type Call, type CallPage, type EventFilter } from '#contracts';
 import type { CallStore, SubscriptionSources } from '#event-log';
 import type { CallQueries } from './call-queries.js';
 
@@ -20,12 +20,18 @@ async function snapshot(
     const call = await store.read(callId);
     return call?.tenantId === tenantId ? [call] : [];
   }
-  const { calls } = await queries.page(tenantId, {
+  const filter = {
     ...(sessionId === undefined ? {} : { sessionId: [sessionId] }),
     ...(agentId === undefined ? {} : { agentId: [agentId] }),
     ...(tool === undefined ? {} : { tool: [tool] }),
-    limit: LIMITS.pageSize,
-  });
+  };
+  const { calls } = await queries.page(tenantId, { ...filter, limit: LIMITS.pageSize }).catch(nothingWithoutHistory);
   const whole = await store.readSummaries(calls.map(({ id }) => id));
   return whole.filter((call) => call !== undefined);
+}
+
+/** A subscription goes on without its snapshot. */
+function nothingWithoutHistory(error: unknown): Pick<CallPage, 'calls'> {
+  if (error instanceof ProblemError && error.code === 'history_unavailable') return { calls: [] };
+  throw error;
 }

@@ -11,8 +11,10 @@ import { findPostgres, majorOf } from './postgres-programs.js';
 /** Relative to this file once it is compiled: the projector is a program of its own. */
 const PROJECTOR = fileURLToPath(new URL('../../../projector/src/main.js', import.meta.url));
 
+const MISSING = 'no PostgreSQL runs here: install postgresql, or the optional npm packages with npm ci';
+
 export interface History {
-  /** Undefined: lists are kept in Redis. */
+  /** Undefined: lists answer 503 `history_unavailable`. */
   readonly databaseUrl: string | undefined;
   /** For the banner. */
   readonly label: string;
@@ -20,8 +22,8 @@ export interface History {
 }
 
 /**
- * The database of lists and numbers: the one of `DATABASE_URL`, else a private PostgreSQL of this machine, else none, and then they
- * are kept in Redis. A PostgreSQL that cannot start is no reason not to run calls: the label says why it is not used.
+ * The database of lists and numbers: the one of `DATABASE_URL`, else a private PostgreSQL, with the programs of this machine or those
+ * of npm, else none. A PostgreSQL that cannot start is no reason not to run calls: the label says why there are no lists.
  *
  * @throws StartupError when an earlier start has made a database that no PostgreSQL of this machine can open
  */
@@ -30,13 +32,13 @@ export async function startHistory(
   directory: DataDirectory,
   tell: (line: string) => void,
 ): Promise<History> {
-  if (databaseUrl === 'none') return inRedis('DATABASE_URL=none');
+  if (databaseUrl === 'none') return without('DATABASE_URL=none');
   if (databaseUrl !== undefined) return { databaseUrl, label: 'the PostgreSQL of DATABASE_URL', stop: () => Promise.resolve() };
   const folder = join(directory.path, 'postgres');
   const programs = findPostgres(folder);
   if (programs === undefined) {
     const major = majorOf(folder);
-    if (major === undefined) return inRedis('PostgreSQL is not installed');
+    if (major === undefined) return without(MISSING);
     throw new StartupError(
       `The history in ${folder} was made by PostgreSQL ${major}, which is not installed any more. Install it, set DATABASE_URL, or delete that folder: the projector makes it again from the event log.`,
     );
@@ -50,13 +52,13 @@ export async function startHistory(
       stop: () => postgres.stop(),
     };
   } catch (error) {
-    if (error instanceof StartupError) return inRedis(error.message);
+    if (error instanceof StartupError) return without(error.message);
     throw error;
   }
 }
 
-function inRedis(reason: string): History {
-  return { databaseUrl: undefined, label: `lists are kept in Redis (${reason})`, stop: () => Promise.resolve() };
+function without(reason: string): History {
+  return { databaseUrl: undefined, label: `none: lists and numbers are not available (${reason})`, stop: () => Promise.resolve() };
 }
 
 /**

@@ -100,7 +100,6 @@ const LOCKS_FOLDER = '~locks';
 /** The variables that a worker reads. `GatewayEnv` describes those that a gateway reads, too. */
 export const WorkerEnv = z.object({
   REDIS_URL: z.string().min(1).default('redis://127.0.0.1:6379'),
-  DATABASE_URL: z.string().optional(),
   ...ARCHIVE_ENV,
   PARTITIONS: z.coerce.number().int().min(1).max(999).default(16),
   DURABILITY: z.enum(['local', 'replicated']).default('local'),
@@ -172,8 +171,6 @@ export interface WorkerConfig {
   /** Where calls are that have left Redis. */
   readonly archiveUrl: string | undefined;
   readonly partitions: number;
-  /** Lists are in a database, which a projector fills: this worker keeps none of them in Redis. */
-  readonly historyInDatabase: boolean;
   readonly durability: 'local' | 'replicated';
   readonly replicas: number;
   readonly queueBackend: 'batching' | 'stock';
@@ -246,7 +243,6 @@ export function readWorkerConfig(env: Readonly<Record<string, string | undefined
     redisUrl: values.REDIS_URL,
     archiveUrl: values.ARCHIVE_URL,
     partitions: values.PARTITIONS,
-    historyInDatabase: values.DATABASE_URL !== undefined,
     durability: values.DURABILITY,
     replicas: values.REPLICAS,
     queueBackend: values.QUEUE_BACKEND,

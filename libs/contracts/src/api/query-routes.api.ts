@@ -4,7 +4,7 @@ import { BulkCancelBody, BulkReplayBody, BulkResult, CallCount, CallFilter, Call
 import { BODY, KEY, type Route } from './route.api.js';
 import { FailurePage, ListSessionsQuery, PeriodQuery, SessionPage, Stats, StatsQuery, ToolStatsPage } from './stats.api.js';
 
-/** Questions over many calls, answered by the projection; all of them are about the caller's tenant alone. */
+/** Questions over many calls, answered by the history; all of them are about the caller's tenant alone. */
 export const QUERY_ROUTES = {
   listCalls: {
     method: 'get',
