@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { ToolyardWorker, workerTool } from '#client/worker';
 import {
   CLOSE_CODES,
-  type Call,
   type Problem,
   type Scope,
   type ToolDescriptor,
@@ -294,7 +293,7 @@ describe('workers in other languages', () => {
     const worker = await ready(ADD, 1);
     const { id } = (await agent.submit('add', { a: 1, b: 2 })).body;
     const call = await worker.next('call');
-    const child = (await agent.request<Call>('POST', '/v1/calls', { tool: 'add', arguments: { a: 3, b: 4 }, parentCallId: id })).body.id;
+    const child = (await agent.request('POST', '/v1/calls', { tool: 'add', arguments: { a: 3, b: 4 }, parentCallId: id })).body.id;
     const state = { made: [child], step: 2 };
     const { callId, fence } = call;
     worker.send({ op: 'suspend', callId, fence, until: 'children', resumeInMs: 600_000, state });
@@ -322,7 +321,7 @@ describe('workers in other languages', () => {
     worker.send({ op: 'suspend', callId, fence, until: 'input', ...question, state: [1] });
     await worker.next('done');
     worker.close();
-    const shown = await agent.get<Call>(`/v1/calls/${id}`);
+    const shown = await agent.get(`/v1/calls/${id}`);
     expect(shown.body).toMatchObject({ status: 'waiting_input', waiting: { input: question } });
     expect((await agent.request('POST', `/v1/calls/${id}/input`, { value: 'no number' })).status).toBe(422);
     expect((await agent.request('POST', `/v1/calls/${id}/input`, { value: 42 })).status).toBe(200);

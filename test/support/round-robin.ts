@@ -3,7 +3,7 @@ export function roundRobin(base: string, addresses: () => readonly string[]): { 
   const sent: string[] = [];
   let turn = 0;
   const fetch: typeof globalThis.fetch = async (input, init) => {
-    const path = String(input).slice(base.length);
+    const path = (input instanceof Request ? input.url : input.toString()).slice(base.length);
     const all = addresses();
     for (let tries = 0; ; tries++) {
       const address = all[turn++ % all.length] ?? '';

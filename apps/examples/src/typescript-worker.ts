@@ -59,7 +59,7 @@ const greet = workerTool({
   description: 'Asks a person for a name, and greets.',
   input: z.strictObject({}),
   run: (_none, { resumed }) => {
-    if (resumed?.reason === 'input') return `Hello ${String(resumed.input)}!`;
+    if (resumed?.reason === 'input') return `Hello ${typeof resumed.input === 'string' ? resumed.input : 'there'}!`;
     return suspend({ until: 'input', prompt: 'Who is to be greeted?', inputSchema: { type: 'string', maxLength: 100 } });
   },
 });

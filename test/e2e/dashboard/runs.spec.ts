@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import type { Call, Source, WorkerStatus } from '#contracts';
+import type { Source, WorkerStatus } from '#contracts';
 import { accessibilityFaults } from '../../support/browser.js';
 import { dashboardHarness } from '../../support/dashboard-harness.js';
 import { eventually } from '../../support/eventually.js';
@@ -100,7 +100,7 @@ describe('the run of a sub-agent', () => {
 describe('a call that waits for input', () => {
   const asked = async (args: object) => {
     const { body } = await stage.agent.submit('ask_user', args);
-    await eventually(async () => (await stage.agent.get<Call>(`/v1/calls/${body.id}`)).body.status === 'waiting_input', 'the question');
+    await eventually(async () => (await stage.agent.get(`/v1/calls/${body.id}`)).body.status === 'waiting_input', 'the question');
     return body.id;
   };
 

@@ -12,14 +12,22 @@ export async function rebuild(
   { terminal, json, interrupts }: Pick<CommandContext, 'terminal' | 'json' | 'interrupts'>,
   env: NodeJS.ProcessEnv,
 ) {
-  const { redisUrl, databaseUrl, partitions } = readEnvironment(env);
-  const [{ createRedis }, { LogReader }, { waitForRedis, StartupError }, history] = await Promise.all([
+  const { redisUrl, databaseUrl, archiveUrl, partitions } = readEnvironment(env);
+  const [{ createRedis }, { LogReader }, { waitForRedis, StartupError }, { openArchivedLog }, history] = await Promise.all([
     import('#redis'),
     import('#event-log'),
     import('#platform'),
+    import('#sealing'),
     import('#history'),
   ]);
-  const wait = { what: 'projector' as const, id: `history-rebuild-${process.pid}`, redisUrl, partitions, startTimeoutMs: START_TIMEOUT_MS };
+  const wait = {
+    what: 'projector' as const,
+    id: `history-rebuild-${process.pid}`,
+    redisUrl,
+    archiveUrl,
+    partitions,
+    startTimeoutMs: START_TIMEOUT_MS,
+  };
   await waitForRedis(wait).catch((error: unknown) => {
     throw error instanceof StartupError ? new UsageError(error.message) : error;
   });
@@ -35,7 +43,7 @@ export async function rebuild(
     await history.migrateHistory(db);
     await history.rebuildHistory({
       db,
-      source: new LogReader(redis),
+      source: new LogReader(redis, archiveUrl === undefined ? undefined : await openArchivedLog(archiveUrl)),
       partitions,
       signal: interrupts.signal,
       onSkipped: (callId) => terminal.note(`The database refuses the row of call ${callId}: it stays out of lists`),
@@ -59,15 +67,15 @@ export async function rebuild(
 }
 
 function readEnvironment(env: NodeJS.ProcessEnv) {
-  const { REDIS_URL: redisUrl, DATABASE_URL: databaseUrl, PARTITIONS: count } = env;
+  const { REDIS_URL: redisUrl, DATABASE_URL: databaseUrl, ARCHIVE_URL: archiveUrl, PARTITIONS: count } = env;
   if (!redisUrl || !databaseUrl) {
     throw new UsageError(
-      'Set REDIS_URL and DATABASE_URL (and PARTITIONS where it is not 16), as the projector has them. ' +
+      'Set REDIS_URL and DATABASE_URL (ARCHIVE_URL too where there is one, and PARTITIONS where it is not 16), as the projector has them. ' +
         'For a Toolyard of npm start: stop it and delete the folder postgres in its data folder; it makes the rows at its next start.',
     );
   }
   const partitions = Number(count || DEFAULT_PARTITIONS);
   if (!Number.isInteger(partitions) || partitions < 1 || partitions > 999)
     throw new UsageError(`PARTITIONS: expected 1 to 999, got ${count}`);
-  return { redisUrl, databaseUrl, partitions };
+  return { redisUrl, databaseUrl, archiveUrl: archiveUrl || undefined, partitions };
 }

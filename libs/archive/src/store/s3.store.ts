@@ -45,6 +45,7 @@ class S3Store implements ArchiveStore {
     try {
       const { Body, ContentLength } = await this.client.send(new GetObjectCommand(this.keyOf(name)));
       if (Body === undefined) return Buffer.alloc(0);
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- in Node the body of an answer is a Readable
       return await readLimited(name, Body as AsyncIterable<Uint8Array>, ContentLength ?? 0);
     } catch (error) {
       if (statusOf(error) === 404) return undefined;

@@ -2,6 +2,7 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import canonicalize from 'canonicalize';
+import { MANIFEST } from '../segment/manifest.js';
 import fc from 'fast-check';
 import { sha256 } from '../merkle/hashes.js';
 
@@ -86,7 +87,7 @@ function lineManipulation([file, kind, place, covered]: [string, LineChange, num
       const changed = gzipSync(`${changeLine(lines, kind, place % lines.length).join('\n')}\n`);
       await writeFile(join(folder, file), changed);
       if (!covered) return;
-      const manifest = JSON.parse(before.manifest.toString()) as { file: object };
+      const manifest = MANIFEST.parse(JSON.parse(before.manifest.toString()));
       manifest.file = { ...manifest.file, bytes: changed.length, sha256: sha256(changed).toString('hex') };
       await writeFile(join(folder, manifestName), `${canonicalize(manifest)}\n`);
     },

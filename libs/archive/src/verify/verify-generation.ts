@@ -10,6 +10,7 @@ import { decompress } from '../segment/segment.js';
 import { loadSegment, readManifest } from '../segment/segments.js';
 import { listAll } from '../store/list-all.js';
 import type { CallLedger, CallStep } from './call-ledger.js';
+import { z } from 'zod';
 import { treeOf, type Manifest } from '../segment/manifest.js';
 import type { ArchiveStore } from '../store/archive-store.port.js';
 import type { FoundEvent, ReportFault, VerifyReport } from './verify-report.js';
@@ -158,9 +159,10 @@ class GenerationPass {
   }
 }
 
+const STEP = z.object({ type: z.string().catch(''), subject: z.string().catch(''), callver: z.number().optional().catch(undefined) });
+
 function stepOf(line: Buffer, seq: number): CallStep {
-  const { type, subject, callver } = JSON.parse(line.toString()) as { type?: unknown; subject?: unknown; callver?: unknown };
-  return { seq, type: String(type), subject: String(subject), callver: typeof callver === 'number' ? callver : undefined };
+  return { seq, ...STEP.parse(JSON.parse(line.toString())) };
 }
 
 /** Everything that a manifest says of its tree. */

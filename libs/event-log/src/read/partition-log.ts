@@ -24,9 +24,8 @@ export class PartitionLog {
   /** The entries with these numbers, in their order; those that are nowhere any more are left out. */
   async entries(partition: string, seqs: readonly number[]): Promise<StreamEntry[]> {
     const found = await Promise.all(seqs.map((seq) => this.redis.xrange(keys.log(partition), `${seq}-0`, `${seq}-0`)));
-    return (await Promise.all(seqs.map((seq, at) => found[at]?.[0] ?? this.trimmed(partition, seq)))).filter(
-      (entry) => entry !== undefined,
-    );
+    const all = await Promise.all(seqs.map(async (seq, at) => found[at]?.[0] ?? (await this.trimmed(partition, seq))));
+    return all.filter((entry) => entry !== undefined);
   }
 
   /** The newest sequence number; 0 while the partition has none. */

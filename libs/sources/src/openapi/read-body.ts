@@ -68,7 +68,9 @@ function allProperties(schema: unknown, refs: DocumentRefs): Fields {
 /** Says how files are given, as far as the schema shows its properties. */
 function withFiles(schema: JsonSchema, files: readonly string[]): JsonSchema {
   const properties = fieldsOf(schema['properties']);
-  const shown = files.filter((name) => isFields(properties[name])).map((name) => [name, fileSchema(fieldsOf(properties[name]))]);
+  const shown = files
+    .filter((name) => isFields(properties[name]))
+    .map((name): [string, Fields] => [name, fileSchema(fieldsOf(properties[name]))]);
   return shown.length === 0 ? schema : JsonSchema.parse({ ...schema, properties: { ...properties, ...Object.fromEntries(shown) } });
 }
 

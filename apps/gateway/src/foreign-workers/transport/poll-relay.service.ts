@@ -126,7 +126,7 @@ export class PollRelay implements OnApplicationShutdown {
   private publish(channel: string, message: RelayMessage, unheard: () => void = () => {}): void {
     this.redis.publish(channel, JSON.stringify(message)).then(
       // A node of a cluster knows only those who listen there.
-      (listeners) => listeners === 0 && this.redis.isCluster !== true && unheard(),
+      (listeners) => listeners === 0 && !this.redis.isCluster && unheard(),
       (error: unknown) => this.log.debug({ err: error }, 'a relayed poll was lost'),
     );
   }

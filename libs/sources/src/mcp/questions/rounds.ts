@@ -25,7 +25,7 @@ export function firstRound(source: string, { inputRequests = {}, requestState }:
   if (round >= MAX_ROUNDS) throw failed(`The MCP server ${source} asked ${MAX_ROUNDS} times without a result.`);
   const left = Object.entries(inputRequests).map(([key, { method, params }]) => {
     if (method !== 'elicitation/create')
-      throw failed(`The MCP server ${source} asks for ${String(method).slice(0, 100)}, which is not offered to it.`);
+      throw failed(`The MCP server ${source} asks for ${method.slice(0, 100)}, which is not offered to it.`);
     return { key, params: Json.parse(params ?? null) };
   });
   return { kind: 'mcp.rounds', round: round + 1, ...(requestState === undefined ? {} : { requestState }), responses: {}, left };
@@ -52,9 +52,9 @@ export function nextStep(source: string, state: RoundState): Suspension | { read
   const { requestState, round } = state;
   return {
     round,
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- answers of `answerOf`, stored as JSON in between
     params: {
       ...(requestState === undefined ? {} : { requestState }),
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- answers of `answerOf`, stored as JSON in between
       ...(isEmpty ? {} : { inputResponses: responses as RoundParams['inputResponses'] & object }),
     },
   };
