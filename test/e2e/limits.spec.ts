@@ -13,9 +13,9 @@ const ACT = { path: 'a.txt', content: 'x' };
 
 describe('limits of calls', () => {
   let opened: TestGateway[] = [];
-  const open = async (limits: Limits, count = 1, redisUrl?: string): Promise<TestGateway[]> => {
+  const open = async (limits: Limits, count = 1, more: { redisUrl?: string; leaseMs?: number } = {}): Promise<TestGateway[]> => {
     const tenant = `limits-${randomUUID()}`;
-    const change = { limits, ...(redisUrl === undefined ? {} : { redisUrl }) };
+    const change = { limits, ...more };
     opened = await Promise.all(Array.from({ length: count }, () => startTestGateway(tenant, change)));
     return opened;
   };
@@ -201,7 +201,7 @@ describe('limits of calls', () => {
   it('tell a queued call its place in line', async () => {
     const server = await startRedisServer();
     try {
-      const [gateway] = await open({}, 1, server.url);
+      const [gateway] = await open({}, 1, { redisUrl: server.url });
       const ids: string[] = [];
       for (let n = 0; n < 3; n++) ids.push((await gateway?.agent.submit('echo', {}))?.body.id ?? '');
       const last = await eventually(async () => {
@@ -229,7 +229,8 @@ describe('limits of calls', () => {
       const [gateway] = await open(
         { argumentBytes: 1000, rates: [{ per: 'key', calls: 1, windowMs: 60_000, tools: ['shell'] }] },
         1,
-        server.url,
+        // Batches of dead gateways are looked for every quarter of a lease, which takes scripts.
+        { redisUrl: server.url, leaseMs: 600_000 },
       );
       const submit = async () => {
         expect((await gateway?.agent.submit('echo', {}))?.status).toBe(202);
