@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { SourceRules, type AnnouncedSource, type SourceDefinition, type StoredSource } from '#contracts';
 import { createRedis, keys, type RedisConnection } from '#redis';
 import { BuiltinSource, ToolRegistry, type ToolContext } from '#tool-sdk';
 import { eventually } from '../../../test/support/eventually.js';
+import { startRedisServer, type RedisServer } from '../../../test/support/redis-server.mjs';
 import { SourceStore } from './catalog/source-store.js';
 import { SourceWatcher } from './catalog/source-watcher.js';
 import { TenantCatalog } from './catalog/tenant-catalog.js';
@@ -13,8 +14,16 @@ import { offered, ScriptedSource } from './testing/scripted-source.js';
 
 const CONTEXT = { signal: new AbortController().signal } as ToolContext;
 
-/** A worker with scripted sources and a gateway, over one Redis; tenants of their own keep tests apart. */
+/**
+ * A worker with scripted sources and a gateway, over a Redis of their own: workers of other tests would take sources over.
+ * Tenants of their own keep tests apart.
+ */
 describe('the catalog of sources', () => {
+  let server: RedisServer;
+  beforeAll(async () => {
+    server = await startRedisServer();
+  });
+  afterAll(() => server.stop());
   let redis: RedisConnection;
   let store: SourceStore;
   let registry: ToolRegistry;
@@ -24,7 +33,7 @@ describe('the catalog of sources', () => {
   let tenants = 0;
   const tenant = () => `${prefix}-${(tenants += 1)}`;
   beforeEach(async () => {
-    redis = createRedis(process.env['TEST_REDIS_URL'] ?? '');
+    redis = createRedis(server.url);
     store = new SourceStore(redis);
     watcher = new SourceWatcher(store, { pollMs: 20 });
     registry = new ToolRegistry(new BuiltinSource(() => []));
