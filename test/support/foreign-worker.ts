@@ -78,7 +78,6 @@ export class ScriptedWorker {
         return index === -1 ? undefined : (this.frames.splice(index, 1)[0] as WorkerServerFrameOf<Op>);
       },
       `a frame ${op}; got ${JSON.stringify(this.frames).slice(0, 500)}`,
-      15_000,
     );
   }
 
