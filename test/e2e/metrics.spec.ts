@@ -23,7 +23,7 @@ describe('the metrics of a run', () => {
   let toolyard: TestCluster;
   let collector: OtlpCollector;
   let agent: Agent;
-  let [worker, paused]: AppProcess[] = [];
+  let [worker, paused, projector]: AppProcess[] = [];
 
   beforeAll(async () => {
     const config = join(folder, 'toolyard.json');
@@ -49,7 +49,7 @@ describe('the metrics of a run', () => {
       env: { ...env, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '100' },
     });
     agent = new Agent(toolyard.gateways[0]?.url ?? '');
-    worker = await toolyard.worker();
+    [worker, projector] = await Promise.all([toolyard.worker(), toolyard.projector()]);
   });
   afterAll(async () => {
     await toolyard?.close();
@@ -60,7 +60,7 @@ describe('the metrics of a run', () => {
   const scrape = async (app: AppProcess) => (await fetch(`${app.url}/metrics`)).text();
   /** Of all processes together. */
   const metrics = async () => {
-    const texts = await Promise.all([...toolyard.gateways, ...toolyard.workers].map(scrape));
+    const texts = await Promise.all([...toolyard.gateways, ...toolyard.workers, ...(projector ? [projector] : [])].map(scrape));
     const found = new Map<string, { type: string; values: number[] }>();
     for (const line of texts.join('\n').split('\n')) {
       const [, name = '', type = ''] = /^# TYPE (\S+) (\S+)$/.exec(line) ?? [];

@@ -38,6 +38,8 @@ export interface TestCluster {
   readonly workers: AppProcess[];
   gateway(env?: Record<string, string>): Promise<AppProcess>;
   worker(env?: Record<string, string>): Promise<AppProcess>;
+  /** A projector as a process of its own, on a database of its own. */
+  projector(): Promise<AppProcess>;
   /**
    * Ends everything, politely first; resolves when no process is left. Before, what is still open is cancelled, and every
    * call must get its End; after, rejects with what the log and what clients saw violate of the invariants.
@@ -82,6 +84,7 @@ export async function startTestCluster({
     ...env,
   };
 
+  const projectors: AppProcess[] = [];
   const toolyard: TestCluster = {
     redis,
     workspaceRoot,
@@ -102,6 +105,14 @@ export async function startTestCluster({
       await isReady(app);
       return app;
     },
+    projector: async () => {
+      const port = await freePort();
+      const env = { REDIS_URL: redis.url, LOG_LEVEL: 'warn', DATABASE_URL: await testDatabase(), PROJECTOR_PORT: String(port) };
+      const app = startApp('projector', port, env);
+      projectors.push(app);
+      await isReady(app);
+      return app;
+    },
     close: async () => {
       const url = shared.REDIS_URL;
       const partitions = Number(env['PARTITIONS'] ?? 16);
@@ -109,7 +120,7 @@ export async function startTestCluster({
       const attempt = (step: () => Promise<unknown>) => step().catch((error: unknown) => faults.push(error));
       for (const app of [...toolyard.gateways, ...toolyard.workers]) app.signal('SIGCONT');
       await attempt(() => rest(url, partitions));
-      const apps = [...toolyard.gateways, ...toolyard.workers];
+      const apps = [...toolyard.gateways, ...toolyard.workers, ...projectors];
       for (const app of apps) app.signal('SIGTERM');
       const patience = setTimeout(() => apps.forEach((app) => app.signal('SIGKILL')), 5000);
       await Promise.all(apps.map((app) => app.ended()));
@@ -210,8 +221,9 @@ function observedWorker(app: AppProcess, availability: Availability): AppProcess
   };
 }
 
-function startApp(name: 'gateway' | 'worker', port: number, env: Record<string, string>): AppProcess {
-  const main = process.env['TEST_BUNDLES'] === undefined ? `dist/apps/${name}/src/main.js` : `dist/bundles/${name}.mjs`;
+function startApp(name: 'gateway' | 'worker' | 'projector', port: number, env: Record<string, string>): AppProcess {
+  const main =
+    process.env['TEST_BUNDLES'] === undefined || name === 'projector' ? `dist/apps/${name}/src/main.js` : `dist/bundles/${name}.mjs`;
   // Without source maps, which a start would spend a tenth of its time on.
   const child = spawn(process.execPath, [main], {
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env },
