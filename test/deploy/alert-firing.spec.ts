@@ -16,6 +16,7 @@ describe('trouble made on purpose, seen by a real Prometheus', () => {
   let redis: Redis;
   let agent: Agent;
   let worker: AppProcess;
+  let projector: AppProcess;
   let port = '';
 
   beforeAll(async () => {
@@ -26,11 +27,14 @@ describe('trouble made on purpose, seen by a real Prometheus', () => {
       env: { APPROVAL_MS: '3000', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', OTEL_BSP_SCHEDULE_DELAY: '50' },
     });
     const gateway = await toolyard.gateway({ GATEWAY_PORT: port });
+    projector = await toolyard.projector();
     worker = await toolyard.worker({ WORKER_CONCURRENCY: `shell=${SLOTS}` });
     agent = new Agent(gateway.url);
     redis = new Redis(toolyard.redis.url);
-    prometheus = await Prometheus.start({ 'toolyard-gateway': [gateway.url], 'toolyard-worker': [worker.url] }, SOONER);
-    await eventually(async () => (await prometheus.targets()).join() === 'toolyard-gateway up,toolyard-worker up', 'targets');
+    const targets = { 'toolyard-gateway': [gateway.url], 'toolyard-projector': [projector.url], 'toolyard-worker': [worker.url] };
+    prometheus = await Prometheus.start(targets, SOONER);
+    const areUp = Object.keys(targets).map((job) => `${job} up`);
+    await eventually(async () => (await prometheus.targets()).toSorted().join() === areUp.join(), 'targets');
   });
   afterAll(async () => {
     redis?.disconnect();
@@ -113,12 +117,12 @@ describe('trouble made on purpose, seen by a real Prometheus', () => {
     const { body: suspended } = await agent.submit('sleep', { duration_ms: 500 });
     const isWaiting = async () => (await agent.events(suspended.id)).some(({ type }) => type === 'call.retry');
     await eventually(isWaiting, 'the call to be suspended');
-    worker.signal('SIGSTOP');
+    for (const app of [worker, projector]) app.signal('SIGSTOP');
     // The first may be handed to the worker, which was idle; the other one has to wait.
     for (const n of [4, 5]) await agent.submit('echo', { n });
     await fires('ToolyardReconcilerOverdue');
     await fires('ToolyardQueueOld');
-    worker.signal('SIGCONT');
+    for (const app of [worker, projector]) app.signal('SIGCONT');
     expect(await agent.ended(suspended.id)).toMatchObject({ outcome: 'completed' });
     expect(await fires('ToolyardProjectionLag')).toContain('behind the log');
 

@@ -130,13 +130,13 @@ describe('a worker with DURABILITY=replicated and a replica that hangs', () => {
     ['an End', 'echo', { n: 3 }],
   ])('writes the updates of other calls while %s waits for the replica', async (_what, tool, args) => {
     const { body: running } = await agent.submit('shell', { command: 'while sleep 0.1; do date; done' });
-    await eventually(async () => (await agent.get(`/v1/calls/${running.id}`)).body.status === 'running', 'the call to run');
-    await eventually(async () => (await blocked()).length === 0, 'the Start to be on the replica');
+    const updates = async () => (await agent.events(running.id)).filter(({ type }) => type === 'call.update').length;
+    // It begins when the replica has its Start.
+    await eventually(async () => (await updates()) > 0, 'the call to run');
 
     replica.signal('SIGSTOP');
     const { body: waiting } = await agent.submit(tool, args);
     await eventually(async () => (await blocked()).length > 0, 'a WAIT');
-    const updates = async () => (await agent.events(running.id)).filter(({ type }) => type === 'call.update').length;
     const before = await updates();
     // More than one: the first may have been written before the WAIT.
     await eventually(async () => (await updates()) > before + 2, 'the output of the call that runs');

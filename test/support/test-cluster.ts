@@ -118,7 +118,7 @@ export async function startTestCluster({
       const partitions = Number(env['PARTITIONS'] ?? 16);
       const faults: unknown[] = [];
       const attempt = (step: () => Promise<unknown>) => step().catch((error: unknown) => faults.push(error));
-      for (const app of [...toolyard.gateways, ...toolyard.workers]) app.signal('SIGCONT');
+      for (const app of [...toolyard.gateways, ...toolyard.workers, ...projectors]) app.signal('SIGCONT');
       await attempt(() => rest(url, partitions));
       const apps = [...toolyard.gateways, ...toolyard.workers, ...projectors];
       for (const app of apps) app.signal('SIGTERM');
