@@ -23,8 +23,12 @@ redis.call('HSET', KEYS[1], 'sealed', ARGV[2])
 redis.call('HDEL', KEYS[1], 'proposed')
 return 1`);
 
-/** KEYS[1] hash · ARGV[1] the last number that was trimmed: it never goes back. */
-const TRIMMED = new LuaScript(`#!lua
+/**
+ * KEYS[1] hash KEYS[2] log · ARGV[1] the last number that is trimmed, which never goes back · ARGV[2] the first entry that stays.
+ * Both at once: entries that are missing and not marked would look like a loss.
+ */
+const TRIM = new LuaScript(`#!lua
+redis.call('XTRIM', KEYS[2], 'MINID', ARGV[2])
 if tonumber(redis.call('HGET', KEYS[1], 'trimmed') or '0') < tonumber(ARGV[1]) then redis.call('HSET', KEYS[1], 'trimmed', ARGV[1]) end`);
 
 export async function readPosition(redis: RedisConnection, partition: string): Promise<ArchivePosition> {
@@ -43,8 +47,9 @@ export async function markSealed(redis: RedisConnection, partition: string, afte
   return (await SEALED.run(redis, [keys.archived(partition)], [after, to])) === 1;
 }
 
-export async function markTrimmed(redis: RedisConnection, partition: string, to: number): Promise<void> {
-  await TRIMMED.run(redis, [keys.archived(partition)], [to]);
+/** Removes the entries up to `to`, and notes it. */
+export async function trimTo(redis: RedisConnection, partition: string, to: number): Promise<void> {
+  await TRIM.run(redis, [keys.archived(partition), keys.log(partition)], [to, `${to + 1}-0`]);
 }
 
 /** Takes over what the archive has when Redis knows less, or begins a new generation. */

@@ -3,7 +3,7 @@ import { decodeSnapshot, encodeKeptEntry, seqOf, type CallState, type StreamEntr
 import { keys, type RedisConnection } from '#redis';
 import { endedCallsName } from '../archive-names.js';
 import { decodeEndedCalls, type EndedCall } from '../ended-calls.js';
-import { markTrimmed } from '../seal/archive-position.js';
+import { trimTo } from '../seal/archive-position.js';
 
 /** Calls whose keys are removed or read at once. */
 const PAGE = 500;
@@ -17,9 +17,8 @@ export async function trimSegment(redis: RedisConnection, store: ArchiveStore, s
   const ended = await endedCallsOf(store, segment);
   await keepOpenCalls(redis, store, segment, ended);
   await redis.set(keys.archive(), store.label);
-  await redis.xtrim(keys.log(partition), 'MINID', `${toSeq + 1}-0`);
   await removeCalls(redis, partition, [...ended.values()], segment.fromSeq);
-  await markTrimmed(redis, partition, toSeq);
+  await trimTo(redis, partition, toSeq);
 }
 
 async function endedCallsOf(store: ArchiveStore, segment: Manifest): Promise<ReadonlyMap<string, EndedCall>> {
