@@ -20,7 +20,7 @@ type Required = Scope | typeof NO_KEY | undefined;
 /** A frame of a WebSocket, whose session has checked the key before. */
 export interface GuardedFrame {
   readonly principal: Principal;
-  readonly session: { passInOrder(check: Promise<boolean> | undefined): boolean | Promise<boolean> };
+  readonly session: { readonly flow: { passInOrder(check: Promise<boolean> | undefined): boolean | Promise<boolean> } };
 }
 
 /** Checks key (401), scope (403) and rate (429) of every HTTP request and every WebSocket frame. It cannot be switched off. */
@@ -53,9 +53,9 @@ export class PrincipalGuard implements CanActivate {
   }
 
   private admitFrame({ session, principal }: GuardedFrame, required: Required): boolean | Promise<boolean> {
-    if (required === NO_KEY) return session.passInOrder(undefined);
+    if (required === NO_KEY) return session.flow.passInOrder(undefined);
     assertScope(principal, required);
-    return session.passInOrder(this.rateLimits.take(principal)?.then(assertWithinRate));
+    return session.flow.passInOrder(this.rateLimits.take(principal)?.then(assertWithinRate));
   }
 
   private identify(request: FastifyRequest): Principal | Promise<Principal> {

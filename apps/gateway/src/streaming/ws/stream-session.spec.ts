@@ -44,7 +44,7 @@ describe('a socket of the stream', () => {
     clients.push(client);
     const [[wire]] = (await Promise.all([accepted, once(client, 'open')])) as [[WebSocket], unknown];
     const socket = new StreamSession(wire, context, token, { authenticate: () => undefined });
-    wire.on('message', (data, isBinary) => socket.inOrder(() => void socket.receive(data, isBinary)));
+    wire.on('message', (data, isBinary) => socket.flow.inOrder(() => void socket.receive(data, isBinary)));
     return { client, wire, socket, closed: once(client, 'close') as Promise<[number, Buffer]> };
   };
 

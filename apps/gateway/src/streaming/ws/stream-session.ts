@@ -9,19 +9,16 @@ import { parse } from '../../platform/http/parse.js';
 import { toProblem } from '../../platform/http/to-problem.js';
 import { SocketOutbox, type DeliveryLimits, type SlowConsumer } from '../delivery/socket-outbox.js';
 import { readClientFrame } from './client-frame.js';
+import { FrameFlow, type FlowLimits } from './frame-flow.js';
+import { frameSize, frameText } from './frame-text.js';
 import { serverFrames } from './server-frames.js';
+import { SessionSubscriptions, type SubscriptionLimits } from './session-subscriptions.js';
 import type { WsSubscription } from './ws-subscription.js';
 
-export interface StreamLimits {
+export interface StreamLimits extends FlowLimits, SubscriptionLimits {
   /** How long a socket may take to send its key, ms. */
   readonly authMs: number;
-  readonly burst: number;
   readonly framesPerSecond: number;
-  /** Frames that are being handled; at this number the socket is not read. */
-  readonly inFlight: number;
-  /** Submitted calls of one socket that have not ended. */
-  readonly followedCalls: number;
-  readonly filters: number;
   readonly delivery: DeliveryLimits;
 }
 
@@ -59,23 +56,17 @@ const MAX_MISSED_PONGS = 2;
  * socket ends with its key; a subscription ends when the key loses the scope that it needs.
  */
 export class StreamSession {
+  readonly flow: FrameFlow;
   private readonly outbox: SocketOutbox;
-  private readonly subscriptions = new Map<string, WsSubscription>();
-  /** How many of the subscriptions follow a submitted call. */
-  private followed = 0;
+  private readonly subscriptions: SessionSubscriptions;
   private readonly budget: TokenBucket;
   /** As the key was when the socket was authenticated. */
   private identity: Principal | undefined;
   private unwatchKey = () => {};
   private readonly stopListening: () => void;
   private readonly authDeadline: NodeJS.Timeout;
-  private inFlight = 0;
   private missedPongs = 0;
   private disconnected: AbortController | undefined;
-  /** Frames that came while a token is verified. */
-  private held: (() => void)[] | undefined;
-  /** The last frame's check, while it or an earlier one is pending. */
-  private lastCheck: Promise<boolean> | undefined;
   /** Why the gateway closed the socket; undefined when the client did. */
   closedFor: string | undefined;
 
@@ -88,6 +79,8 @@ export class StreamSession {
   ) {
     const { limits } = context;
     this.budget = new TokenBucket(limits.burst, limits.framesPerSecond);
+    this.subscriptions = new SessionSubscriptions(limits);
+    this.flow = new FrameFlow(socket, limits, () => this.endFlood());
     this.outbox = new SocketOutbox(connectionOf(socket), (why) => this.closeSlowConsumer(why), limits.delivery);
     this.authDeadline = setTimeout(
       () => this.endUnauthenticated(`Expected the frame {"op":"auth","token":…} within ${limits.authMs / 1000} seconds`),
@@ -98,13 +91,6 @@ export class StreamSession {
     socket.on('pong', () => (this.missedPongs = 0));
     socket.on('close', () => this.dispose());
     if (token !== undefined) this.authenticate(token);
-  }
-
-  /** Handles a frame at once, or when the token before it has been verified. */
-  inOrder(handle: () => void): void {
-    if (this.held === undefined) handle();
-    else if (this.held.length < this.context.limits.burst) this.held.push(handle);
-    else this.endFlood();
   }
 
   /**
@@ -118,9 +104,9 @@ export class StreamSession {
     if (isBinary) {
       return this.sendError(undefined, new ProblemError('invalid_request', 'Expected text frames with JSON; this one was binary'));
     }
-    if (this.identity === undefined && sizeOf(data) > LIMITS.frameBytes)
+    if (this.identity === undefined && frameSize(data) > LIMITS.frameBytes)
       return this.endUnauthenticated(`Expected the frame {"op":"auth","token":…} first, of at most ${LIMITS.frameBytes} bytes`);
-    const { id, frame } = readClientFrame(textOf(data));
+    const { id, frame } = readClientFrame(frameText(data));
     if (frame instanceof ProblemError) return this.sendError(id, frame);
     const { op, body } = frame;
     if (op === 'auth' || op === 'ping') return this.receiveOwn(id, body);
@@ -128,33 +114,6 @@ export class StreamSession {
     const principal = this.context.apiKeys.current(this.identity);
     if (principal === undefined) return this.endWithLostKey(id);
     return { op, id, body, principal };
-  }
-
-  /** Counts a frame that is being handled: too many at once stop the reading. `handling` never rejects. */
-  track(handling: Promise<unknown>): void {
-    const { inFlight: most } = this.context.limits;
-    this.inFlight += 1;
-    if (this.inFlight >= most) this.socket.pause();
-    void handling.finally(() => {
-      this.inFlight -= 1;
-      if (this.socket.isPaused && this.inFlight <= most / 2) this.socket.resume();
-    });
-  }
-
-  /**
-   * Lets frames pass their check in the order in which they came: a frame waits for earlier ones whose rate is being
-   * counted in Redis. The checks themselves run at the same time. True at once when nothing is pending.
-   */
-  passInOrder(check: Promise<boolean> | undefined): boolean | Promise<boolean> {
-    const before = this.lastCheck;
-    if (before === undefined && check === undefined) return true;
-    const passed: Promise<boolean> = Promise.allSettled([before, check]).then(() => check ?? true);
-    this.lastCheck = passed;
-    const forget = () => {
-      if (this.lastCheck === passed) this.lastCheck = undefined;
-    };
-    passed.then(forget, forget);
-    return passed;
   }
 
   send(frame: string): void {
@@ -167,11 +126,11 @@ export class StreamSession {
 
   /** The id is taken from the frame's acceptance on, and free again when `operation` fails. */
   async withSubscription(subscription: WsSubscription, operation: () => Promise<void>): Promise<void> {
-    this.add(subscription);
+    this.subscriptions.add(subscription);
     try {
       await operation();
     } catch (error) {
-      this.drop(subscription);
+      this.subscriptions.drop(subscription);
       throw error;
     }
   }
@@ -185,9 +144,7 @@ export class StreamSession {
 
   /** @throws ProblemError `resource_not_found` */
   unsubscribe(id: string): void {
-    const subscription = this.subscriptions.get(id);
-    if (subscription === undefined) throw new ProblemError('resource_not_found', 'This socket has no subscription with this id');
-    this.drop(subscription);
+    this.subscriptions.dropById(id);
   }
 
   /** Aborted when the client disconnects. One for the socket, made at the first use. */
@@ -223,26 +180,6 @@ export class StreamSession {
     this.socket.terminate();
   }
 
-  private add(subscription: WsSubscription): void {
-    const { id, followed } = subscription;
-    const { filters, followedCalls } = this.context.limits;
-    if (this.subscriptions.has(id))
-      throw new ProblemError('conflict', 'This id is in use on this socket: unsubscribe it first, or take another');
-    if (!followed && this.subscriptions.size - this.followed >= filters)
-      throw new ProblemError('too_many_requests', `A socket may have ${filters} subscriptions at once`);
-    if (followed && this.followed >= followedCalls)
-      throw new ProblemError('too_many_requests', `A socket may have ${followedCalls} submitted calls under way`);
-    this.subscriptions.set(id, subscription);
-    if (followed) this.followed += 1;
-  }
-
-  private drop(subscription: WsSubscription): void {
-    subscription.close();
-    if (this.subscriptions.get(subscription.id) !== subscription) return;
-    this.subscriptions.delete(subscription.id);
-    if (subscription.followed) this.followed -= 1;
-  }
-
   private deliver(subscription: WsSubscription, delivery: Delivery): void {
     if (this.endForbidden(subscription)) return;
     switch (delivery.kind) {
@@ -251,14 +188,14 @@ export class StreamSession {
         return;
       case 'events':
         this.outbox.deliver(subscription, delivery.batch);
-        if (subscription.followed && delivery.batch.events.at(-1)?.type === 'call.end') this.drop(subscription);
+        if (subscription.followed && delivery.batch.events.at(-1)?.type === 'call.end') this.subscriptions.drop(subscription);
         return;
       case 'resync':
         this.outbox.send(serverFrames.resync(subscription.id, delivery.reason, delivery.snapshot, delivery.cursor));
-        if (subscription.followed && delivery.snapshot.every(({ status }) => status === 'ended')) this.drop(subscription);
+        if (subscription.followed && delivery.snapshot.every(({ status }) => status === 'ended')) this.subscriptions.drop(subscription);
         return;
       case 'failed':
-        this.drop(subscription);
+        this.subscriptions.drop(subscription);
         return this.sendError(subscription.id, delivery.problem);
       default:
         return delivery satisfies never;
@@ -267,7 +204,7 @@ export class StreamSession {
 
   /** After a change of the keys. */
   private dropForbidden(): void {
-    for (const subscription of this.subscriptions.values()) this.endForbidden(subscription);
+    for (const subscription of this.subscriptions) this.endForbidden(subscription);
   }
 
   /** Ends the subscription, or the socket, when the key may not have the events any more. */
@@ -275,8 +212,8 @@ export class StreamSession {
     const problem = this.identity && this.context.apiKeys.rejection(this.identity, subscription.scope);
     if (problem === undefined) return false;
     if (problem.code === 'unauthenticated') this.endWithLostKey();
-    else if (this.subscriptions.get(subscription.id) === subscription) {
-      this.drop(subscription);
+    else if (this.subscriptions.has(subscription)) {
+      this.subscriptions.drop(subscription);
       this.sendError(subscription.id, problem);
     }
     return true;
@@ -296,7 +233,7 @@ export class StreamSession {
   private authenticate(token: string, id?: string): void {
     try {
       const found = this.context.authenticator.identify(token);
-      if (found instanceof Promise) void this.holdFor(found, id);
+      if (found instanceof Promise) void this.flow.holdDuring(this.admitVerified(found, id));
       else this.admit(found, id);
     } catch (error) {
       this.endRefused(toProblem(error), id);
@@ -304,17 +241,11 @@ export class StreamSession {
   }
 
   /** Never rejects. */
-  private async holdFor(verified: Promise<Principal>, id: string | undefined): Promise<void> {
-    this.held = [];
-    this.socket.pause();
+  private async admitVerified(verified: Promise<Principal>, id: string | undefined): Promise<void> {
     await verified.then(
       (principal) => this.admit(principal, id),
       (error: unknown) => this.endRefused(toProblem(error), id),
     );
-    const { held } = this;
-    this.held = undefined;
-    for (const handle of held) this.inOrder(handle);
-    if (this.held === undefined) this.socket.resume();
   }
 
   private admit(principal: Principal, id: string | undefined): void {
@@ -353,18 +284,17 @@ export class StreamSession {
   private end(code: number, reason: string, problem: ProblemError, id?: string): void {
     if (this.closedFor !== undefined) return;
     this.closedFor = reason.replaceAll(' ', '_');
-    for (const subscription of this.subscriptions.values()) subscription.close();
+    this.subscriptions.closeAll();
     this.outbox.sendLast(serverFrames.error(id, problem.toProblem()));
     this.socket.close(code, reason);
   }
 
-  /** With one subscription the close reason has the cursor to go on from; with more, each sent frame had one. */
   private closeSlowConsumer(why: SlowConsumer): void {
     this.closedFor ??= why;
-    const [subscription, another] = this.subscriptions.values();
-    const reason = subscription && !another ? `cursor=${subscription.sentCursor}` : 'slow consumer';
+    const cursor = this.subscriptions.onlyCursor();
+    const reason = cursor === undefined ? 'slow consumer' : `cursor=${cursor}`;
     this.socket.close(CLOSE_CODES.slowConsumer, reason.length <= CLOSE_REASON_BYTES ? reason : 'slow consumer');
-    for (const open of this.subscriptions.values()) open.close();
+    this.subscriptions.closeAll();
   }
 
   private dispose(): void {
@@ -373,8 +303,7 @@ export class StreamSession {
     this.unwatchKey();
     this.stopListening();
     this.outbox.close();
-    for (const subscription of this.subscriptions.values()) subscription.close();
-    this.subscriptions.clear();
+    this.subscriptions.closeAll();
   }
 }
 
@@ -385,14 +314,4 @@ function connectionOf(socket: WebSocket) {
     },
     send: (frame: string | Buffer, flushed: () => void) => socket.send(frame, { binary: false }, flushed),
   };
-}
-
-function sizeOf(data: RawData): number {
-  return Array.isArray(data) ? data.reduce((sum, part) => sum + part.length, 0) : data.byteLength;
-}
-
-/** `ws` gives one Buffer by default. */
-function textOf(data: RawData): string {
-  if (Buffer.isBuffer(data)) return data.toString();
-  return Array.isArray(data) ? Buffer.concat(data).toString() : Buffer.from(data).toString();
 }

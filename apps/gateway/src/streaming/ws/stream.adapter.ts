@@ -31,9 +31,9 @@ export class StreamAdapter extends WsAdapter {
     if (session === undefined) return;
     const byOp = new Map(handlers.map(({ message, callback }) => [message, callback]));
     client.on('message', (data, isBinary) =>
-      session.inOrder(() => {
+      session.flow.inOrder(() => {
         const frame = session.receive(data, isBinary);
-        if (frame) session.track(Promise.resolve(byOp.get(frame.op)?.(new StreamRequest(session, frame))));
+        if (frame) session.flow.track(Promise.resolve(byOp.get(frame.op)?.(new StreamRequest(session, frame))));
       }),
     );
   }
