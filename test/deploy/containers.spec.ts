@@ -5,6 +5,8 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { POOLS } from '#contracts';
 import { createRedis } from '#redis';
+import { readGatewayConfig } from '../../apps/gateway/src/platform/gateway.config.js';
+import { readProjectorConfig } from '../../apps/projector/src/projector.config.js';
 import { startRedisServer } from '../support/redis-server.mjs';
 
 const Service = z.object({
@@ -24,7 +26,7 @@ const Scrapes = z.object({
 });
 
 describe('compose.yaml', () => {
-  it('runs two gateways and two workers a pool beside one Redis, Prometheus and Grafana', () => {
+  it('runs two gateways and two workers a pool beside Redis, PostgreSQL, a projector, Prometheus and Grafana', () => {
     expect(compose.services['gateway']?.deploy?.replicas).toBe(2);
     for (const pool of POOLS) {
       expect([
@@ -34,12 +36,12 @@ describe('compose.yaml', () => {
       ]).toEqual([pool, pool, 2]);
     }
     expect(Object.keys(compose.services).sort()).toEqual(
-      ['gateway', 'grafana', 'prometheus', 'redis', ...POOLS.map((pool) => `worker-${pool}`)].sort(),
+      ['gateway', 'grafana', 'postgres', 'projector', 'prometheus', 'redis', ...POOLS.map((pool) => `worker-${pool}`)].sort(),
     );
   });
 
   it('lets only the apps reach Redis', () => {
-    expect(compose.networks).toEqual({ data: { internal: true } });
+    expect(compose.networks).toEqual({ data: { internal: true }, history: { internal: true } });
     expect(compose.services['redis']?.networks).toEqual(['data']);
     const onData = Object.entries(compose.services)
       .filter(([, service]) => service.networks.includes('data'))
@@ -47,17 +49,42 @@ describe('compose.yaml', () => {
     expect(onData).not.toContain('prometheus');
   });
 
+  it('lets gateways, the projector and Grafana reach the history, and no worker', () => {
+    expect(compose.services['postgres']?.networks).toEqual(['history']);
+    const onHistory = Object.entries(compose.services).filter(([, service]) => service.networks.includes('history'));
+    expect(onHistory.map(([name]) => name).sort()).toEqual(['gateway', 'grafana', 'postgres', 'projector']);
+  });
+
+  it('has one archive, which only the projector writes', () => {
+    const mounts = ['gateway', 'projector', ...POOLS.map((pool) => `worker-${pool}`)].map((name) => {
+      const service = compose.services[name];
+      return [name, service?.environment['ARCHIVE_URL'], service?.volumes.find((volume) => volume.startsWith('archive:'))];
+    });
+    const expected = mounts.map(([name]) => [name, 'file:/archive', name === 'projector' ? 'archive:/archive' : 'archive:/archive:ro']);
+    expect(mounts).toEqual(expected);
+    expect(dockerfile()).toContain('install -d -o toolyard -g toolyard /workspaces /archive /archive-key');
+  });
+
+  it('sets only variables that the apps read, of which they take the values', () => {
+    const { gateway, projector } = compose.services;
+    expect(readGatewayConfig({ ...gateway?.environment, TOOLYARD_API_KEY: 'a-key-of-some-length' })).toMatchObject({
+      databaseUrl: 'postgres://toolyard@postgres:5432/toolyard',
+      archiveUrl: 'file:/archive',
+    });
+    expect(readProjectorConfig(projector?.environment ?? {})).toMatchObject({ signingKeyFile: '/archive-key/key' });
+  });
+
   it('mounts files that exist and starts programs that the build makes', () => {
     const mounted = Object.values(compose.services)
       .flatMap(({ volumes }) => volumes.map((volume) => volume.split(':')[0] ?? ''))
       .filter((path) => path.startsWith('.'));
-    expect(mounted).toHaveLength(4);
+    expect(mounted).toHaveLength(5);
     for (const path of mounted) expect([path, existsSync(`deploy/${path}`)]).toEqual([path, true]);
     const programs = [
       ...Object.values(compose.services).flatMap(({ command }) => command ?? []),
       ...(/^CMD \["(.+)"\]$/m.exec(dockerfile())?.slice(1) ?? []),
     ].filter((word) => word.startsWith('dist/'));
-    expect(programs).toHaveLength(POOLS.length + 1);
+    expect(programs).toHaveLength(POOLS.length + 2);
     for (const program of programs) expect([program, existsSync(program.replace(/^dist\/(.*)\.js$/, '$1.ts'))]).toEqual([program, true]);
   });
 });
@@ -79,12 +106,12 @@ describe('prometheus.yaml', () => {
     expect([run.status, run.stderr]).toEqual([0, '']);
   });
 
-  it('scrapes every gateway and every worker of compose.yaml', () => {
+  it('scrapes every gateway, worker and projector of compose.yaml', () => {
     const scrapes = Scrapes.parse(parse(readFileSync('deploy/prometheus/prometheus.yaml', 'utf8')));
     const names = scrapes.scrape_configs.flatMap((job) => job.dns_sd_configs.flatMap((dns) => dns.names));
     expect(names.sort()).toEqual(
       Object.keys(compose.services)
-        .filter((name) => name === 'gateway' || name.startsWith('worker-'))
+        .filter((name) => name === 'gateway' || name === 'projector' || name.startsWith('worker-'))
         .sort(),
     );
   });

@@ -12,6 +12,8 @@ const BASE = 'deploy/kubernetes/base';
 const Container = z.object({
   image: z.string(),
   args: z.array(z.string()),
+  envFrom: z.array(z.object({ configMapRef: z.object({ name: z.string() }).optional() })).default([]),
+  volumeMounts: z.array(z.object({ name: z.string(), mountPath: z.string(), readOnly: z.boolean().optional() })),
   env: z.array(z.object({ name: z.string(), value: z.string().optional(), valueFrom: z.unknown().optional() })),
   resources: z.object({ requests: z.record(z.string(), z.string()), limits: z.record(z.string(), z.string()) }),
   securityContext: z.unknown(),
@@ -31,6 +33,7 @@ const Workload = z.object({
         terminationGracePeriodSeconds: z.number(),
         securityContext: z.object({ runAsNonRoot: z.boolean(), seccompProfile: z.object({ type: z.string() }) }),
         containers: z.array(Container),
+        volumes: z.array(z.looseObject({ name: z.string() })),
       }),
     }),
   }),
@@ -46,6 +49,22 @@ const Scaled = z.object({
     triggers: z.array(z.object({ metadata: z.object({ query: z.string() }) })),
   }),
 });
+const Ingress = z.object({
+  spec: z.object({
+    ingress: z.array(
+      z.object({
+        from: z.array(
+          z.object({
+            podSelector: z.object({
+              matchLabels: z.record(z.string(), z.string()).optional(),
+              matchExpressions: z.array(z.object({ values: z.array(z.string()) })).optional(),
+            }),
+          }),
+        ),
+      }),
+    ),
+  }),
+});
 const ExternalMetric = z.object({
   external: z.object({ metric: z.object({ name: z.string(), selector: z.object({ matchLabels: z.record(z.string(), z.string()) }) }) }),
 });
@@ -54,7 +73,15 @@ function kustomize(path: string): Manifest[] {
   const run = spawnSync('kubectl', ['kustomize', path], { encoding: 'utf8' });
   if (run.error) throw new Error('kubectl is missing. Install it: apt-get install kubernetes-client', { cause: run.error });
   if (run.status !== 0) throw new Error(`kubectl kustomize ${path}:\n${run.stderr}`);
-  return parseAllDocuments(run.stdout).map((document) => document.toJS() as Manifest);
+  return parseAllDocuments(run.stdout).map((document) => unwrapped(document.toJS() as Manifest));
+}
+
+/** Kustomize breaks long values of Secrets into lines, which Kubernetes takes and its schema does not. */
+function unwrapped(manifest: Manifest): Manifest {
+  const secret = z.looseObject({ kind: z.literal('Secret'), data: z.record(z.string(), z.string()) }).safeParse(manifest).data;
+  if (secret === undefined) return manifest;
+  const data = Object.fromEntries(Object.entries(secret.data).map(([name, value]) => [name, value.replaceAll('\n', '')]));
+  return Object.assign(manifest, { data });
 }
 
 describe('the Kustomize base', () => {
@@ -69,15 +96,15 @@ describe('the Kustomize base', () => {
     const kinds: Record<string, number> = {};
     for (const { kind } of manifests) kinds[kind] = (kinds[kind] ?? 0) + 1;
     expect(kinds).toEqual({
-      ConfigMap: 1,
-      Deployment: 1 + POOLS.length,
+      ConfigMap: 3,
+      Deployment: 2 + POOLS.length,
       HorizontalPodAutoscaler: 1,
-      NetworkPolicy: 6,
-      PersistentVolumeClaim: 1,
+      NetworkPolicy: 9,
+      PersistentVolumeClaim: 3,
       PodDisruptionBudget: 1,
-      Service: 2,
-      ServiceAccount: 3,
-      StatefulSet: 1,
+      Service: 3,
+      ServiceAccount: 5,
+      StatefulSet: 2,
     });
   });
 
@@ -96,7 +123,7 @@ describe('the Kustomize base', () => {
   });
 
   it('runs every pod under the restricted profile, without a token, with probes and limits', () => {
-    expect(workloads()).toHaveLength(2 + POOLS.length);
+    expect(workloads()).toHaveLength(4 + POOLS.length);
     for (const { metadata, spec } of workloads()) {
       const pod = spec.template.spec;
       expect([
@@ -126,12 +153,40 @@ describe('the Kustomize base', () => {
   });
 
   it('sets only variables that the apps read', () => {
-    const read = ['gateway', 'worker'].map((app) => readFileSync(`apps/${app}/src/platform/${app}.config.ts`, 'utf8')).join('\n');
+    const files = ['gateway/src/platform/gateway', 'worker/src/platform/worker', 'projector/src/projector'];
+    const read = files.map((path) => readFileSync(`apps/${path}.config.ts`, 'utf8')).join('\n');
     const names = workloads()
       .filter(({ kind }) => kind === 'Deployment')
       .flatMap(({ spec }) => spec.template.spec.containers.flatMap(({ env }) => env.map(({ name }) => name)));
     expect(names.length).toBeGreaterThan(10);
     expect([...new Set(names)].filter((name) => !new RegExp(`\\b${name}\\b`).test(read))).toEqual([]);
+  });
+
+  it('gives every app the same archive, which only the projector can write', () => {
+    const apps = workloads().filter(({ kind }) => kind === 'Deployment');
+    expect(apps).toHaveLength(2 + POOLS.length);
+    for (const { metadata, spec } of apps) {
+      const [container] = spec.template.spec.containers;
+      const mount = container?.volumeMounts.find(({ name }) => name === 'archive');
+      const from = container?.envFrom.flatMap(({ configMapRef }) => configMapRef?.name ?? []);
+      const readOnly = metadata.name === 'toolyard-projector' ? undefined : true;
+      expect([metadata.name, from, mount]).toEqual([
+        metadata.name,
+        [expect.stringMatching(/^toolyard-archive-/)],
+        { name: 'archive', mountPath: '/archive', ...(readOnly && { readOnly }) },
+      ]);
+    }
+    expect(archiveSettings(manifests)).toEqual({ ARCHIVE_URL: 'file:/archive' });
+  });
+
+  it('lets only gateways, projectors and Grafana reach PostgreSQL', () => {
+    const policy = manifests.find(({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name === 'toolyard-postgres');
+    const [rule] = Ingress.parse(policy).spec.ingress;
+    const allowed = rule?.from.map(({ podSelector }) => [podSelector.matchLabels, podSelector.matchExpressions?.at(-1)?.values]);
+    expect(allowed).toEqual([
+      [undefined, ['gateway', 'projector']],
+      [{ 'app.kubernetes.io/name': 'grafana' }, undefined],
+    ]);
   });
 });
 
@@ -139,13 +194,27 @@ describe('the overlays', () => {
   const overlay = (name: string) => kustomize(`deploy/kubernetes/overlays/${name}`);
   const known = metricNames();
 
-  it.each(['example', 'adapter', 'keda'])('%s renders with known fields, all in one namespace', async (name) => {
+  it.each(['example', 'adapter', 'keda', 's3'])('%s renders with known fields, all in one namespace', async (name) => {
     const manifests = overlay(name);
     expect(manifests.filter((manifest) => manifest.kind !== 'Namespace').map((manifest) => manifest.metadata.namespace)).not.toContain(
       undefined,
     );
     expect(typeFaults(manifests)).toEqual([]);
     expect(await schemaFaults(manifests)).toEqual([]);
+  });
+
+  it('s3 has its archive in a bucket, mounts no volume for it, and keeps its keys in a Secret', () => {
+    const manifests = overlay('s3');
+    expect(archiveSettings(manifests)).toMatchObject({ ARCHIVE_URL: expect.stringMatching(/^s3:/), AWS_REGION: expect.any(String) });
+    const claims = manifests.filter(({ kind }) => kind === 'PersistentVolumeClaim').map(({ metadata }) => metadata.name);
+    expect(claims.sort()).toEqual(['toolyard-archive-key', 'toolyard-workspaces']);
+    const volumes = manifests
+      .flatMap((manifest) => Workload.safeParse(manifest).data ?? [])
+      .filter(({ kind }) => kind === 'Deployment')
+      .map(({ spec }) => spec.template.spec.volumes.find(({ name }) => name === 'archive'));
+    expect(volumes).toHaveLength(2 + POOLS.length);
+    for (const volume of volumes) expect(volume).toEqual({ name: 'archive', emptyDir: { sizeLimit: '1Mi' } });
+    expect(JSON.stringify(manifests.filter(({ kind }) => kind !== 'Secret'))).not.toContain('AWS_SECRET_ACCESS_KEY');
   });
 
   it('adapter scales the workers of each pool by that pool’s queue', () => {
@@ -176,6 +245,11 @@ describe('the overlays', () => {
     }
   });
 });
+
+function archiveSettings(manifests: readonly Manifest[]): Readonly<Record<string, string>> | undefined {
+  const map = manifests.find(({ kind, metadata }) => kind === 'ConfigMap' && /^toolyard-archive-[a-z0-9]+$/.test(metadata.name));
+  return z.object({ data: z.record(z.string(), z.string()) }).safeParse(map).data?.data;
+}
 
 function metricNames(): string[] {
   const metrics = createMetrics({ role: 'gateway' });

@@ -120,16 +120,6 @@ describe('the boards', () => {
 const HIDDEN = [
   'toolyard_tail_gaps_repaired_total',
   'toolyard_tail_events_repaired_total',
-  'toolyard_projection_skipped_calls_total',
-  'toolyard_projection_skipped_events_total',
-  // The archiver: its failures are an alert, the rest is for those who size it.
-  'toolyard_archive_lag_seconds',
-  'toolyard_archive_events_total',
-  'toolyard_archive_bytes_total',
-  'toolyard_archive_trimmed_calls_total',
-  'toolyard_archive_failures_total',
-  'toolyard_history_retention_rounds_total',
-  'toolyard_history_retention_dropped_total',
   // Only installations with sub-agents have them; their calls are among all others.
   'toolyard_agent_turns_total',
   'toolyard_agent_tokens_total',

@@ -55,9 +55,11 @@ export function alertRules(): AlertRule[] {
   return Rules.parse(parse(readFileSync('deploy/prometheus/alerts.yaml', 'utf8'))).groups.flatMap(({ rules }) => rules);
 }
 
+/** The boards on metrics; that of the history asks PostgreSQL. */
 export function grafanaDashboards(): Board[] {
   const folder = 'deploy/grafana/dashboards';
-  return readdirSync(folder).map((file) => GrafanaDashboard.parse(JSON.parse(readFileSync(join(folder, file), 'utf8'))));
+  const files = readdirSync(folder).filter((file) => file !== 'history.json');
+  return files.map((file) => GrafanaDashboard.parse(JSON.parse(readFileSync(join(folder, file), 'utf8'))));
 }
 
 /** The board's expressions as Grafana would send them with every variable at All. */

@@ -38,8 +38,8 @@ export interface TestCluster {
   readonly workers: AppProcess[];
   gateway(env?: Record<string, string>): Promise<AppProcess>;
   worker(env?: Record<string, string>): Promise<AppProcess>;
-  /** A projector as a process of its own, on a database of its own. */
-  projector(): Promise<AppProcess>;
+  /** A projector as a process of its own, on a database of its own unless `env` names one. */
+  projector(env?: Record<string, string>): Promise<AppProcess>;
   /**
    * Ends everything, politely first; resolves when no process is left. Before, what is still open is cancelled, and every
    * call must get its End; after, rejects with what the log and what clients saw violate of the invariants.
@@ -105,10 +105,11 @@ export async function startTestCluster({
       await isReady(app);
       return app;
     },
-    projector: async () => {
+    projector: async (more = {}) => {
       const port = await freePort();
-      const env = { REDIS_URL: redis.url, LOG_LEVEL: 'warn', DATABASE_URL: await testDatabase(), PROJECTOR_PORT: String(port) };
-      const app = startApp('projector', port, env);
+      const databaseUrl = more['DATABASE_URL'] ?? (await testDatabase());
+      const settings = { REDIS_URL: redis.url, LOG_LEVEL: 'warn', DATABASE_URL: databaseUrl, PROJECTOR_PORT: String(port), ...more };
+      const app = startApp('projector', port, settings);
       projectors.push(app);
       await isReady(app);
       return app;
