@@ -105,6 +105,30 @@ describe('the catalog of sources', () => {
     expect(await host.run({ tenantId: mine, name: 'tracker' }, 'issue.create', { text: 'a' }, CONTEXT)).toBe('issue.create {"text":"a"}');
   });
 
+  it('knows after a refresh what was announced before it, also when an older look is under way', async () => {
+    let release = () => {};
+    let held: Promise<void> | undefined;
+    class HeldStore extends SourceStore {
+      override async revision() {
+        const revision = await super.revision();
+        await held;
+        return revision;
+      }
+    }
+    const late = new SourceWatcher(new HeldStore(redis));
+    await late.refresh();
+    held = new Promise((resolve) => (release = resolve));
+    const before = late.refresh();
+    const mine = tenant();
+    await define(mine, 'tracker');
+    await worker(new ScriptedSource(offered('create')));
+    await announced(mine, 'create');
+    const after = late.refresh();
+    release();
+    await Promise.all([before, after]);
+    expect(late.list().map(({ entry }) => entry.tenantId)).toContain(mine);
+  });
+
   it('makes a changed tool unavailable until the change is accepted, and a new one available at once', async () => {
     const mine = tenant();
     await define(mine, 'tracker');

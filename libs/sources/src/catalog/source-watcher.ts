@@ -17,6 +17,7 @@ export class SourceWatcher {
   private revision: string | undefined;
   private timer: NodeJS.Timeout | undefined;
   private looking: Promise<void> | undefined;
+  private following: Promise<void> | undefined;
   private gone = '';
   private readonly listeners = new Set<() => void>();
 
@@ -44,12 +45,21 @@ export class SourceWatcher {
     return () => this.listeners.delete(listener);
   }
 
-  /** Looks now. Never rejects; of overlapping looks there is one. */
+  /**
+   * Learns what was stored before this call. Never rejects. One look at a time: callers that find one under way share the
+   * next one, since that one may have read before the change.
+   */
   refresh(): Promise<void> {
-    this.looking ??= this.look()
+    if (this.looking !== undefined) return (this.following ??= this.looking.then(() => this.lookAgain()));
+    this.looking = this.look()
       .catch((error: unknown) => this.options.onError?.(error))
       .finally(() => (this.looking = undefined));
     return this.looking;
+  }
+
+  private lookAgain(): Promise<void> {
+    this.following = undefined;
+    return this.refresh();
   }
 
   close(): void {
