@@ -1,3 +1,4 @@
+export { lookUpAccepted } from './claim/claim-attempt.js';
 export { systemClock } from './clock.js';
 export { workerOrigin, workerIdentity } from './commit/attempt-writer.js';
 export { ForcedShutdown } from './forced-shutdown.js';

@@ -7,11 +7,26 @@ export interface NotClaimed {
   readonly retryInMs?: number;
 }
 
-/**
- * Redis may read a job a moment before the accept of its call, which is written on another connection. A call that is
- * not found is looked up again after these pauses. After the last one it was never accepted.
- */
+/** After these pauses a call that is not found is looked up again. After the last one it was never accepted. */
 const NOT_FOUND_RETRY_MS = [1, 5, 25, 100];
+
+/**
+ * Looks up what a job is about. Redis may read a job a moment before the accept of its call, which is written on another
+ * connection: longer when it has to be sent the script first.
+ */
+export async function lookUpAccepted<T>(
+  look: () => Promise<T>,
+  isFound: (answer: T) => boolean,
+  wait: (ms: number) => Promise<void>,
+): Promise<T> {
+  let answer = await look();
+  for (const ms of NOT_FOUND_RETRY_MS) {
+    if (isFound(answer)) break;
+    await wait(ms);
+    answer = await look();
+  }
+  return answer;
+}
 
 /**
  * Claims the attempt that a job names. `dequeueClaim` is the claim that ran when the job was dequeued: then this costs
@@ -26,12 +41,13 @@ export async function claimAttempt(
   wait: (ms: number) => Promise<void>,
   dequeueClaim?: DequeueClaim,
 ): Promise<Claimed | NotClaimed> {
-  let answer = await log.claim({ callId, attempt, ...identity }, dequeueClaim);
-  for (const ms of NOT_FOUND_RETRY_MS) {
-    if (answer.code !== 'NOT_FOUND') break;
-    await wait(ms);
-    answer = await log.claim({ callId, attempt, ...identity });
-  }
+  let ofDequeue = dequeueClaim;
+  const claim = () => {
+    const claimed = log.claim({ callId, attempt, ...identity }, ofDequeue);
+    ofDequeue = undefined;
+    return claimed;
+  };
+  const answer = await lookUpAccepted(claim, ({ code }) => code !== 'NOT_FOUND', wait);
   if ('submitted' in answer) return answer;
   return { code: answer.code, ...(answer.code === 'NOT_DUE' ? { retryInMs: answer.retryInMs } : {}) };
 }

@@ -1,4 +1,5 @@
-import type { AttemptFollowUp } from '#attempts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { lookUpAccepted, type AttemptFollowUp } from '#attempts';
 import type { CallJob, Pool } from '#contracts';
 import type { CallStore } from '#event-log';
 import type { CallConsumer, StartConsumer } from '#queue';
@@ -60,7 +61,8 @@ export class WorkerQueue {
   }
 
   private async handle(job: CallJob): Promise<void> {
-    const head = await this.deps.store.snapshot(job.callId);
+    const look = () => this.deps.store.snapshot(job.callId);
+    const head = await lookUpAccepted(look, (found) => found !== undefined, sleep);
     if (head?.status !== 'queued' || head.attempt + 1 !== job.attempt) return;
     const placement = await this.placement(head.meta.tool);
     if (placement === undefined) return this.deps.followUp.dispatchLater(this.name, job, GIVE_BACK_MS);
