@@ -72,6 +72,12 @@ describe('trouble made on purpose, seen by a real Prometheus', () => {
     const used = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
     await redis.config('SET', 'maxmemory', Math.round(used * 1.15));
     await fires('ToolyardRedisMemory');
+    const refuse = async () => {
+      await agent.submit('echo', {}, { priority: 'low' });
+      return (await prometheus.firing()).get('ToolyardMemoryRefusals');
+    };
+    const summary = 'New calls are refused because Redis is nearly full: low';
+    expect(await eventually(refuse, 'ToolyardMemoryRefusals to fire', 40_000)).toBe(summary);
     await redis.config('SET', 'maxmemory', 0);
   });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { CallStore, EventLog } from '#event-log';
-import { createRedis, keys, LuaScript, partitionName, type RedisConnection } from '#redis';
+import { createRedis, keys, LuaScript, measureMemory, memoryShare, partitionName, type RedisConnection } from '#redis';
 import { type ClusterRedis, startClusterRedis } from '../support/cluster-redis.js';
 import { aCall, aSubmission, endOf } from '../support/sample-calls.js';
 
@@ -24,6 +24,26 @@ async function partitionsOf(master: number): Promise<string[]> {
   const slots = await Promise.all(names.map((name) => redis.cluster('KEYSLOT', keys.epoch(name))));
   return names.filter((_, index) => Math.floor((slots[index] ?? 0) / Math.ceil(16_384 / 3)) === master);
 }
+
+it('the fullest master decides how full the cluster is', async () => {
+  const nodes = cluster.masters.map(({ url }) => createRedis(url));
+  try {
+    for (const node of nodes) await node.config('SET', 'maxmemory', '1gb');
+    for (const node of nodes) {
+      const { usedBytes } = await measureMemory(node);
+      await node.config('SET', 'maxmemory', 2 * usedBytes);
+      const share = memoryShare(await measureMemory(redis));
+      expect([share > 0.4, share < 0.6]).toEqual([true, true]);
+      await node.config('SET', 'maxmemory', '1gb');
+    }
+    expect(memoryShare(await measureMemory(redis))).toBeLessThan(0.4);
+  } finally {
+    for (const node of nodes) {
+      await node.config('SET', 'maxmemory', '0');
+      node.disconnect();
+    }
+  }
+});
 
 it('the End of a child wakes its suspended parent, on every node', async () => {
   const log = new EventLog(redis, { partitions: PARTITIONS });

@@ -19,7 +19,7 @@ import {
 } from '#platform';
 import { type MetricsProbes, type Tracing, openTracing } from '#observability';
 import { LegacyQueues } from '#queue';
-import { connected, type RedisConnection } from '#redis';
+import { connected, RedisMemory, type RedisConnection } from '#redis';
 import { ForeignWorkers } from './foreign-workers/bridge/foreign-workers.service.js';
 import { setupDocs } from './operations/docs/setup-docs.js';
 import { readGatewayConfig, type GatewayConfig } from './platform/gateway.config.js';
@@ -55,6 +55,7 @@ export async function startGateway(config: GatewayConfig, moreProbes: MetricsPro
   try {
     const failFast = [FAIL_FAST_REDIS, DURABLE_REDIS].map((token) => app.get<RedisConnection>(token));
     await step('connect', () => Promise.all(failFast.map(connected)));
+    await step('measure the memory of Redis', () => app.get(RedisMemory).start());
     await step('subscribe', () => app.init());
     await step('read the end of the log', () => app.get(EventHub).start());
     await step('register', () => app.get(ProcessRegistration).start());

@@ -18,7 +18,7 @@ import {
 } from '#platform';
 import { type SlotSample, openTracing } from '#observability';
 import { LegacyQueues } from '#queue';
-import type { RedisConnection } from '#redis';
+import { RedisMemory, type RedisConnection } from '#redis';
 import { closeWorker } from './shutdown.js';
 import { WorkerHeartbeat } from './registry/worker-heartbeat.js';
 import { readWorkerConfig, type WorkerConfig } from './platform/worker.config.js';
@@ -62,6 +62,7 @@ export async function startWorker(config: WorkerConfig, tools: readonly Type[] =
   let closing: Promise<void> | undefined;
   const close = (times: DrainTimes = config) => (closing ??= closeWorker(app, times));
   try {
+    await step('measure the memory of Redis', () => app.get(RedisMemory).start());
     await step('subscribe', () => app.get(CancelListener).start());
     await step('register the process', () => app.get(ProcessRegistration).start());
     await step('empty queues of earlier releases', () => new LegacyQueues(app.get(BUFFERED_REDIS)).drain());

@@ -5,7 +5,7 @@ import { HookRunner } from '#hooks';
 import { ProcessRegistration, shutdownSteps } from '#platform';
 import type { Metrics } from '#observability';
 import { AgentRequests, BullCallQueue } from '#queue';
-import type { RedisConnection } from '#redis';
+import { RedisMemory, type RedisConnection } from '#redis';
 import { WorkerHeartbeat } from './registry/worker-heartbeat.js';
 import { LOGGER, type WorkerLog } from './platform/worker.logger.js';
 import { BUFFERED_REDIS, WAIT_REDIS, METRICS, SPANS, type Spans } from './platform/worker.tokens.js';
@@ -61,6 +61,7 @@ export async function closeWorker(app: INestApplicationContext, times: DrainTime
   await step('http server', () => app.close());
   await step('metrics', () => metrics.close());
   await step('spans', () => app.get<Spans>(SPANS).tracing?.close());
+  await step('memory', () => app.get(RedisMemory).close());
   await step('connections', () => connections.forEach((redis) => redis.disconnect()));
 }
 

@@ -5,6 +5,8 @@ export * from './keys.js';
 export { connected, createRedis, isClosed, isCluster, connectionName, acceptsCommands, type RedisConnection } from './redis-client.js';
 export { loadLua } from './lua-loader.js';
 export { LuaScript } from './lua-script.js';
+export { measureMemory, memoryShare } from './memory/measure-memory.js';
+export { levelOf, RedisMemory, type MemoryLevel } from './memory/redis-memory.js';
 export { ReplicaBarrier, waitForReplicas } from './replica-wait.js';
 export { getServerInfo } from './server-info.js';
 export { sha256Hex } from './sha256-hex.js';

@@ -1,9 +1,15 @@
 import type { RedisServerInfo } from '#contracts';
+import { measureMemory } from './memory/measure-memory.js';
 import type { RedisConnection } from './redis-client.js';
 
-/** Asks a Redis about itself. Rejects when it is out of reach. */
+/** Asks a Redis about itself: on a cluster any node, and for memory the fullest master. Rejects when it is out of reach. */
 export async function getServerInfo(redis: RedisConnection): Promise<RedisServerInfo> {
-  const [info, appendFsync, [seconds, micros]] = await Promise.all([redis.info(), settingOf(redis, 'appendfsync'), redis.time()]);
+  const [info, memory, appendFsync, [seconds, micros]] = await Promise.all([
+    redis.info(),
+    measureMemory(redis),
+    settingOf(redis, 'appendfsync'),
+    redis.time(),
+  ]);
   // oxlint-disable-next-line no-restricted-globals -- names of fields in this file
   const field = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? '';
   const valkey = field('valkey_version');
@@ -17,8 +23,8 @@ export async function getServerInfo(redis: RedisConnection): Promise<RedisServer
     ...(appendFsync === undefined ? {} : { appendFsync }),
     lastWriteOk: field('aof_last_write_status') !== 'err',
     maxmemoryPolicy: field('maxmemory_policy'),
-    maxmemoryBytes: Number(field('maxmemory')) || 0,
-    usedMemoryBytes: Number(field('used_memory')) || 0,
+    maxmemoryBytes: memory.maxBytes,
+    usedMemoryBytes: memory.usedBytes,
     time: new Date(Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)).toISOString(),
   };
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ArchiveStore, Checkpointer } from '#archive';
 import { telemetry } from '#observability';
-import { partitionName, getServerInfo, type RedisConnection } from '#redis';
+import { measureMemory, memoryShare, partitionName, type RedisConnection } from '#redis';
 import { PartitionArchiver } from './partition-archiver.js';
 
 export interface ArchiverOptions {
@@ -61,9 +61,9 @@ export class Archiver {
   /** One step in each partition; whether any has more. A partition that fails does not hold the others: the first error is thrown at the end. */
   async round(): Promise<boolean> {
     const { redis, segmentMs = SEGMENT_MS } = this.options;
-    const { maxmemoryBytes, usedMemoryBytes, time } = await getServerInfo(redis);
-    const isFull = maxmemoryBytes > 0 && usedMemoryBytes > FULL * maxmemoryBytes;
-    const step = { nowMs: Date.parse(time), segmentMs: isFull ? Math.min(FULL_SEGMENT_MS, segmentMs) : segmentMs, isFull };
+    const [memory, [seconds]] = await Promise.all([measureMemory(redis), redis.time()]);
+    const isFull = memoryShare(memory) > FULL;
+    const step = { nowMs: Number(seconds) * 1_000, segmentMs: isFull ? Math.min(FULL_SEGMENT_MS, segmentMs) : segmentMs, isFull };
     let more = false;
     const failures: unknown[] = [];
     for (const partition of this.partitions) {

@@ -95,8 +95,11 @@ function checkMemory({ maxmemoryBytes, usedMemoryBytes }: RedisServerInfo): Chec
   if (maxmemoryBytes === 0) return { what, verdict: 'ok', found: `${mebibytes(usedMemoryBytes)}, no limit set` };
   const used = usedMemoryBytes / maxmemoryBytes;
   const found = `${mebibytes(usedMemoryBytes)} of ${mebibytes(maxmemoryBytes)}`;
+  const fix = 'raise maxmemory, lower HOT_WINDOW_MS, or see that a projector archives';
   if (used < 0.7) return { what, verdict: 'ok', found };
-  return { what, verdict: used < 0.9 ? 'warn' : 'fail', found, fix: 'raise maxmemory: above it, new calls are refused' };
+  if (used < 0.8) return { what, verdict: 'warn', found: `${found}: running calls write fewer updates`, fix };
+  if (used < 0.9) return { what, verdict: 'warn', found: `${found}: new calls of low priority are refused`, fix };
+  return { what, verdict: 'fail', found: `${found}: all new calls are refused`, fix };
 }
 
 function checkReplicas({ replicas }: RedisServerInfo, durability: Diagnostics['durability'] | undefined): Check[] {

@@ -9,6 +9,7 @@ import { issuerOfKeyId } from '../auth/tokens/token-principal.js';
 import { idempotencyKeyReused } from '../platform/http/rejection.js';
 import { BeforeHooks } from '../calls/admission/before-hooks.service.js';
 import { PolicyConfigService } from '../governance/policy-config.service.js';
+import { MemoryGuard } from '../platform/memory-guard.service.js';
 import { SessionStore } from '../sessions/session-store.service.js';
 import type { Verdict } from './batch.decider.js';
 import { BatchReader } from './batch-reader.service.js';
@@ -35,18 +36,21 @@ export class SubmitBatchService {
     private readonly reader: BatchReader,
     private readonly policyConfig: PolicyConfigService,
     private readonly sessions: SessionStore,
+    private readonly memory: MemoryGuard,
   ) {}
 
   /**
-   * 1. abort: evaluate every call and run its hooks, since one that may not run keeps all others from running
-   * 2. keep the batch: durable from here on, whatever happens to this process
-   * 3. execute it; not awaited, and another gateway continues if this process ends
-   * 4. answer, at once or when it has ended
+   * 1. refuse it when Redis has no room: later, its calls wait until there is
+   * 2. abort: evaluate every call and run its hooks, since one that may not run keeps all others from running
+   * 3. keep the batch: durable from here on, whatever happens to this process
+   * 4. execute it; not awaited, and another gateway continues if this process ends
+   * 5. answer, at once or when it has ended
    *
    * A call that is rejected is a result of the batch, not an error of the request.
    */
   async submit(principal: Principal, body: SubmitBatchBody, { idempotencyKey, traceparent, waitMs }: SubmitBatchOptions): Promise<Batch> {
     const { sessionId, agentId, calls } = body;
+    this.memory.check('normal');
     const { execution } = this.policyConfig.of(principal.tenantId, agentOf(principal, agentId)).policy;
     const { onFailure = execution.onFailure } = body;
     const strategy = body.strategy ?? (await this.sessions.state(principal.tenantId, sessionId)).strategy ?? execution.strategy;

@@ -5,6 +5,7 @@ import { getServerInfo, type RedisConnection } from '#redis';
 import { configFactsOf } from '../platform/config-facts.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { ConfigReload } from '../governance/config-reload.service.js';
+import { MemoryGuard } from '../platform/memory-guard.service.js';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
 
 /** Facts about this process and its Redis, for an operator. */
@@ -14,11 +15,11 @@ export class DiagnosticsService {
     @Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
     private readonly configReload: ConfigReload,
+    private readonly memory: MemoryGuard,
   ) {}
 
   async read(): Promise<Diagnostics> {
     const { name, durability, partitions } = this.config;
-    const { warning } = this.configReload;
     const [redis, processes] = await Promise.all([getServerInfo(this.redis), readRunningProcesses(this.redis)]);
     return {
       version: VERSION,
@@ -31,7 +32,7 @@ export class DiagnosticsService {
       processes,
       redis,
       ...(this.config.file === undefined ? {} : { config: configOf(this.config.file) }),
-      warnings: warning === undefined ? [] : [warning],
+      warnings: [this.configReload.warning, this.memory.warning].filter((warning) => warning !== undefined),
     };
   }
 }

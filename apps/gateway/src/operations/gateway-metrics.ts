@@ -4,30 +4,21 @@ import { CallStore } from '#event-log';
 import { createMetrics, type MetricsProbes } from '#observability';
 import { VERSION } from '#platform';
 import { BullCallQueue } from '#queue';
-import { partitionName, type RedisConnection } from '#redis';
+import { partitionName, RedisMemory } from '#redis';
 import { ToolRegistry } from '#tool-sdk';
 import { PendingApprovalsGauge } from '../approvals/pending-approvals.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { SourceCatalog } from '../sources/source-catalog.service.js';
-import { EXTRA_METRICS_PROBES, FAIL_FAST_REDIS, METRICS } from '../platform/tokens.js';
+import { EXTRA_METRICS_PROBES, METRICS } from '../platform/tokens.js';
 
 /** The metrics of this process, and what a scrape reads from Redis. `shutdown.ts` closes them. */
 export const gatewayMetrics: Provider = {
   provide: METRICS,
-  inject: [
-    BullCallQueue,
-    ToolRegistry,
-    FAIL_FAST_REDIS,
-    CallStore,
-    PendingApprovalsGauge,
-    GATEWAY_CONFIG,
-    EXTRA_METRICS_PROBES,
-    SourceCatalog,
-  ],
+  inject: [BullCallQueue, ToolRegistry, RedisMemory, CallStore, PendingApprovalsGauge, GATEWAY_CONFIG, EXTRA_METRICS_PROBES, SourceCatalog],
   useFactory: (
     queue: BullCallQueue,
     tools: ToolRegistry,
-    redis: RedisConnection,
+    memory: RedisMemory,
     store: CallStore,
     approvals: PendingApprovalsGauge,
     { partitions }: GatewayConfig,
@@ -41,7 +32,7 @@ export const gatewayMetrics: Provider = {
       tools: () => tools.list(),
       probes: {
         queues: () => Promise.all(POOLS.map((pool) => queue.stats(pool))),
-        redisMemoryInfo: () => redis.info('memory'),
+        redisMemory: () => memory.measure(),
         sources: () => catalog.samples(),
         approvals: () => approvals.sample(),
         overdueMs: () => longestOverdueMs(store, partitions),

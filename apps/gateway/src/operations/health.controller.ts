@@ -5,6 +5,7 @@ import type { Metrics } from '#observability';
 import { Health } from '#platform';
 import { Readiness } from './readiness.service.js';
 import { ConfigReload } from '../governance/config-reload.service.js';
+import { MemoryGuard } from '../platform/memory-guard.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { METRICS } from '../platform/tokens.js';
 import { Endpoint } from '../auth/endpoint.decorator.js';
@@ -17,10 +18,14 @@ export class HealthController {
   constructor(
     readiness: Readiness,
     configReload: ConfigReload,
+    memory: MemoryGuard,
     @Inject(METRICS) metrics: Metrics,
     @Inject(GATEWAY_CONFIG) { metricsKey }: Pick<GatewayConfig, 'metricsKey'>,
   ) {
-    const facts = () => (configReload.warning === undefined ? {} : { warnings: [configReload.warning] });
+    const facts = () => {
+      const warnings = [configReload.warning, memory.warning].filter((warning) => warning !== undefined);
+      return warnings.length === 0 ? {} : { warnings };
+    };
     this.health = new Health({ notReadyReason: () => readiness.notReadyReason(), facts, metrics, metricsKey });
   }
 

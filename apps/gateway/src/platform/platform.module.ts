@@ -17,12 +17,13 @@ import { HookRunner, HookSnapshotStore } from '#hooks';
 import { createLogger, ProcessRegistration } from '#platform';
 import { CallLimits } from '#limits';
 import { BullCallQueue, dispatchWoken } from '#queue';
-import { createRedis, type RedisConnection } from '#redis';
+import { createRedis, RedisMemory, type RedisConnection } from '#redis';
 import { EgressPolicy } from '#sandbox';
 import { noQueries, type CallQueries } from './call-queries.js';
 import { DurableWrites } from './durable-writes.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from './gateway.config.js';
 import { GatewayProblemFilter } from './http/gateway-problem.filter.js';
+import { MemoryGuard } from './memory-guard.service.js';
 import { NotificationChannel } from './notification-channel.service.js';
 import { ShutdownState } from './shutdown-state.service.js';
 import { subscriptionSources } from './subscription-sources.js';
@@ -161,6 +162,8 @@ export class PlatformModule {
       ...queue,
       ...governance,
       registration,
+      { provide: RedisMemory, inject: [FAIL_FAST_REDIS], useFactory: (redis: RedisConnection) => new RedisMemory(redis) },
+      MemoryGuard,
       DurableWrites,
       NotificationChannel,
       ShutdownState,

@@ -6,7 +6,7 @@ import { HookRunner } from '#hooks';
 import { ProcessRegistration, shutdownSteps } from '#platform';
 import type { Metrics, Tracing } from '#observability';
 import { BullCallQueue } from '#queue';
-import type { RedisConnection } from '#redis';
+import { RedisMemory, type RedisConnection } from '#redis';
 import type { CallQueries } from './call-queries.js';
 import { ShutdownState } from './shutdown-state.service.js';
 import { BUFFERED_REDIS, CALL_QUERIES, DURABLE_REDIS, FAIL_FAST_REDIS, WAIT_REDIS, LOGGER, METRICS } from './tokens.js';
@@ -18,7 +18,7 @@ import { BUFFERED_REDIS, CALL_QUERIES, DURABLE_REDIS, FAIL_FAST_REDIS, WAIT_REDI
  * 3. HTTP server: no new connections, requests in flight finish, at most `drainMs`
  * 4. tail: no client is left to read events
  * 5. webhooks, the queue, then the log: what was accepted is dispatched and written
- * 6. metrics and spans, and last the connections that all of them used
+ * 6. metrics and spans, and last the measurement of memory and the connections that all of them used
  */
 export async function closeGateway(
   app: NestFastifyApplication,
@@ -43,6 +43,7 @@ export async function closeGateway(
   await step('registration', () => app.get(ProcessRegistration).close());
   await step('metrics', () => metrics.close());
   await step('spans', () => tracing?.close());
+  await step('memory', () => app.get(RedisMemory).close());
   await step('connections', () => {
     for (const connection of connections) connection.disconnect();
   });

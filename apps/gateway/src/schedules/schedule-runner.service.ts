@@ -117,7 +117,7 @@ export class ScheduleRunner implements OnApplicationBootstrap, BeforeApplication
       const submitted = await this.submitCall.submit(principal, bodyOf(schedule), { idempotencyKey: `${id}.${dueAt}` });
       return { callId: submitted.call.id };
     } catch (error) {
-      if (!(error instanceof ProblemError) || error.code === 'overloaded') throw error;
+      if (!(error instanceof ProblemError) || error.code === 'overloaded' || error.code === 'too_many_requests') throw error;
       const { code, detail, facts } = error;
       this.logger.warn({ scheduleId: id, tool: call.tool, code }, 'the call of a schedule was refused');
       return { error: { code, message: detail }, ...(facts.callId === undefined ? {} : { callId: facts.callId }) };

@@ -14,7 +14,7 @@ import { BlobStore, CallStore, EventLog } from '#event-log';
 import { HookRunner, HookSnapshotStore } from '#hooks';
 import { telemetry } from '#observability';
 import { BullCallQueue, startConsumer } from '#queue';
-import { ContentAddressedStore, createRedis, type RedisConnection } from '#redis';
+import { ContentAddressedStore, createRedis, RedisMemory, type RedisConnection } from '#redis';
 import { WorkspaceQuotas } from '#sandbox';
 import { ToolRegistry } from '#tool-sdk';
 import { LeasesModule } from '../leases/leases.module.js';
@@ -48,6 +48,7 @@ const ATTEMPT_DEPENDENCIES = Symbol('ATTEMPT_DEPENDENCIES');
         HookSnapshotStore,
         HookRunner,
         BUFFERED_REDIS,
+        RedisMemory,
       ],
       useFactory: (
         config: WorkerConfig,
@@ -63,6 +64,7 @@ const ATTEMPT_DEPENDENCIES = Symbol('ATTEMPT_DEPENDENCIES');
         snapshots: HookSnapshotStore,
         hooks: HookRunner,
         redis: RedisConnection,
+        memory: RedisMemory,
       ): AttemptDependencies => ({
         config,
         log,
@@ -70,6 +72,7 @@ const ATTEMPT_DEPENDENCIES = Symbol('ATTEMPT_DEPENDENCIES');
         redaction: new RedactionSettingsService(new ContentAddressedStore(redis), config.secrets),
         tools,
         leases,
+        memory,
         inFlight,
         logger,
         hookSnapshots: snapshots,

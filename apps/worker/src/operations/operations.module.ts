@@ -5,7 +5,7 @@ import { POOLS } from '#contracts';
 import { createMetrics } from '#observability';
 import { ProblemFilter, VERSION } from '#platform';
 import { BullCallQueue } from '#queue';
-import type { RedisConnection } from '#redis';
+import { RedisMemory, type RedisConnection } from '#redis';
 import { ToolRegistry } from '#tool-sdk';
 import { AttemptsModule } from '../attempts/attempts.module.js';
 import { LeasesModule } from '../leases/leases.module.js';
@@ -37,8 +37,8 @@ import { Readiness } from './readiness.js';
     },
     {
       provide: METRICS,
-      inject: [BullCallQueue, ToolRegistry, BUFFERED_REDIS, ToolCallProcessor, WorkerState],
-      useFactory: (queue: BullCallQueue, tools: ToolRegistry, redis: RedisConnection, processor: ToolCallProcessor, state: WorkerState) =>
+      inject: [BullCallQueue, ToolRegistry, RedisMemory, ToolCallProcessor, WorkerState],
+      useFactory: (queue: BullCallQueue, tools: ToolRegistry, memory: RedisMemory, processor: ToolCallProcessor, state: WorkerState) =>
         createMetrics({
           role: 'worker',
           version: VERSION,
@@ -47,7 +47,7 @@ import { Readiness } from './readiness.js';
           probes: {
             queues: () => Promise.all(POOLS.map((pool) => queue.stats(pool))),
             slots: () => processor.slots().map(({ pool, slots, running }) => ({ pool, slots: state.draining ? 0 : slots, running })),
-            redisMemoryInfo: () => redis.info('memory'),
+            redisMemory: () => memory.measure(),
           },
         }),
     },

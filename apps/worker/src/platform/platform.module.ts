@@ -4,7 +4,7 @@ import { HookRunner, HookSnapshotStore } from '#hooks';
 import type { Tracing } from '#observability';
 import { ProcessRegistration } from '#platform';
 import { BullCallQueue, dispatchWoken } from '#queue';
-import { createRedis, type RedisConnection } from '#redis';
+import { createRedis, RedisMemory, type RedisConnection } from '#redis';
 import { SandboxRegistry } from '#sandbox';
 import { WorkerState } from './worker-state.js';
 import { LOGGER, type WorkerLog } from './worker.logger.js';
@@ -24,6 +24,7 @@ const connections: Provider[] = [
     useFactory: (shared: RedisConnection, { redisUrl, durability }: WorkerConfig) =>
       durability === 'local' ? shared : createRedis(redisUrl, { name: 'worker-replicas', waits: true }),
   },
+  { provide: RedisMemory, inject: [BUFFERED_REDIS], useFactory: (redis: RedisConnection) => new RedisMemory(redis) },
   {
     provide: EventLog,
     inject: [BUFFERED_REDIS, WAIT_REDIS, BullCallQueue, WORKER_CONFIG],

@@ -3,6 +3,7 @@ import type { LeaseRenewer } from '../leases/lease-renewer.js';
 import type { FileAccess } from '#contracts';
 import type { BlobStore, CallMeta, EventLogWriter } from '#event-log';
 import type { HookRunner, HookSnapshotStore } from '#hooks';
+import type { RedisMemory } from '#redis';
 import type { ToolRegistry, Workspace } from '#tool-sdk';
 import type { AttemptTraceSource } from './attempt-trace.js';
 import type { AttemptLog } from './attempt-log.js';
@@ -51,6 +52,7 @@ export interface AttemptDependencies {
   readonly inFlight: InFlightAttempts;
   readonly workspaces: AttemptWorkspaces;
   readonly files: AttemptFiles;
+  readonly memory: Pick<RedisMemory, 'level'>;
   /** From its trigger on, writes are not repeated. */
   readonly forcedShutdown: ForcedShutdown;
   /** Set while spans are exported. */

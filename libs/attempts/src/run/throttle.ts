@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.js';
 
 /**
- * Runs an action at most once in `intervalMs` on average, and at most `burst` times at once. Requests that come too early
+ * Runs an action at most once in `intervalMs()` on average, and at most `burst` times at once. Requests that come too early
  * share the next run.
  */
 export class Throttle {
@@ -12,7 +12,7 @@ export class Throttle {
 
   constructor(
     private readonly clock: Clock,
-    private readonly intervalMs: number,
+    private readonly intervalMs: () => number,
     private readonly action: () => void,
     private readonly burst = 1,
   ) {}
@@ -21,7 +21,7 @@ export class Throttle {
   request(): boolean {
     if (this.closed) return false;
     if (this.cancelTimer) return true;
-    const wait = this.paidAt - (this.burst - 1) * this.intervalMs - this.clock.now();
+    const wait = this.paidAt - (this.burst - 1) * this.intervalMs() - this.clock.now();
     if (wait <= 0) this.fire();
     else this.cancelTimer = this.clock.after(wait, () => this.fire());
     return false;
@@ -45,7 +45,7 @@ export class Throttle {
 
   private fire(): void {
     this.cancelTimer = undefined;
-    this.paidAt = Math.max(this.paidAt, this.clock.now()) + this.intervalMs;
+    this.paidAt = Math.max(this.paidAt, this.clock.now()) + this.intervalMs();
     this.action();
   }
 }

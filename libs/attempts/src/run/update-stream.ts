@@ -1,18 +1,21 @@
 import { cutUtf8 } from '../commit/limit-output.js';
 import type { Content, ProgressData, UpdateData } from '#contracts';
 import { UpdatesDigest } from '#event-log';
+import type { MemoryLevel, RedisMemory } from '#redis';
 import type { Clock } from '../clock.js';
 import { ContentBuffer } from './content-buffer.js';
 import { Throttle } from './throttle.js';
 
 export const UPDATE_LIMITS = {
-  intervalMs: 250,
   contentBytes: 8_192 - 64,
   updates: 1_000,
   totalBytes: 1_048_576,
   messageBytes: 1_024,
   progressBurst: 8,
 } as const;
+
+/** Between two updates. What watchers may miss is the first to go when Redis runs out of memory. */
+const INTERVAL_MS: Readonly<Record<MemoryLevel, number>> = { normal: 250, elevated: 1_000, high: 1_000, critical: 5_000 };
 
 export interface UpdateSink {
   /** `updates`: of the call by now, for the log. */
@@ -32,7 +35,7 @@ export interface UpdateFilter {
 
 /**
  * What a running tool tells its watchers, on its way to the log. The first update goes out at once, then at most four a
- * second and 8 KiB each, merged in between; an update that could not carry all says `truncated`. After 1,000 updates or
+ * second and 8 KiB each, merged in between, fewer while Redis is nearly full; an update that could not carry all says `truncated`. After 1,000 updates or
  * 1 MiB in one attempt the last one says `truncated` and the rest is dropped. Of progress, a few steps go out as they come;
  * of more than four a second the newest counts.
  * While a gate looks at an update, what comes is gathered for the next one.
@@ -57,10 +60,12 @@ export class UpdateStream {
     private readonly filter?: UpdateFilter,
     /** Updates of this attempt that went out before. */
     private sent = 0,
+    memory: Pick<RedisMemory, 'level'> = { level: 'normal' },
   ) {
+    const intervalMs = () => INTERVAL_MS[memory.level];
     this.digest = new UpdatesDigest(updatesBefore);
-    this.updates = new Throttle(clock, UPDATE_LIMITS.intervalMs, () => this.sendUpdate());
-    this.progresses = new Throttle(clock, UPDATE_LIMITS.intervalMs, () => this.sendProgress(), UPDATE_LIMITS.progressBurst);
+    this.updates = new Throttle(clock, intervalMs, () => this.sendUpdate());
+    this.progresses = new Throttle(clock, intervalMs, () => this.sendProgress(), UPDATE_LIMITS.progressBurst);
   }
 
   onUpdate(content: readonly Content[]): void {

@@ -46,6 +46,12 @@ export function createMeters(registry: Registry) {
       ['scope', 'limit'],
     ),
 
+    memoryRefusals: counter(
+      'toolyard_memory_refusals_total',
+      'Submissions refused because Redis is nearly full: those of low priority, or all.',
+      ['refused'],
+    ),
+
     // Attempts and leases
     attemptsStarted: counter('toolyard_attempts_started_total', 'Attempts started, by cause: first or retry.', ['pool', 'cause']),
     attemptsFinished: counter('toolyard_attempts_finished_total', 'Attempts over, by how: end, retry or lost.', ['pool', 'ended']),
@@ -171,9 +177,9 @@ export function createMeters(registry: Registry) {
     workerSlotsBusy: gauge('toolyard_worker_slots_busy', 'Calls this worker runs now.', ['pool']),
 
     // Redis and this process
-    redisMemoryUsed: gauge('toolyard_redis_memory_used_bytes', 'INFO used_memory.', []),
-    redisMemoryMax: gauge('toolyard_redis_memory_max_bytes', 'INFO maxmemory; 0 means no limit.', []),
-    redisMemoryFragmentation: gauge('toolyard_redis_memory_fragmentation_ratio', 'INFO mem_fragmentation_ratio.', []),
+    redisMemoryUsed: gauge('toolyard_redis_memory_used_bytes', 'Memory in use, as compared with maxmemory; of the fullest master.', []),
+    redisMemoryMax: gauge('toolyard_redis_memory_max_bytes', 'Its maxmemory; 0 means no limit.', []),
+    redisMemoryFragmentation: gauge('toolyard_redis_memory_fragmentation_ratio', 'Its mem_fragmentation_ratio.', []),
     eventLoopDelayMedian: gauge('toolyard_event_loop_delay_median_seconds', 'Median delay of the event loop since the last scrape.', []),
     eventLoopDelayP99: gauge(
       'toolyard_event_loop_delay_p99_seconds',

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createMetrics, type Metrics, type MetricsOptions } from './metrics.js';
 
-const MEMORY_INFO = '# Memory\r\nused_memory:1048576\r\nmaxmemory:0\r\nmem_fragmentation_ratio:1.25\r\n';
+const MEMORY = { usedBytes: 1_048_576, maxBytes: 0, fragmentation: 1.25 };
 
 let opened: Metrics[] = [];
 const open = (options: Partial<MetricsOptions> = {}) => {
@@ -17,7 +17,7 @@ afterEach(() => {
 const allProbes: Required<MetricsOptions>['probes'] = {
   queues: async () => [{ pool: 'read', waiting: 3, active: 1, oldestWaitingMs: 2500 }],
   slots: () => [{ pool: 'read', slots: 64, running: 2 }],
-  redisMemoryInfo: async () => MEMORY_INFO,
+  redisMemory: async () => MEMORY,
   approvals: async () => ({ waiting: 2, oldestMs: 3000 }),
   overdueMs: async () => 1500,
 };
@@ -64,9 +64,9 @@ describe('metrics', () => {
       probeTimeoutMs: 20,
       probes: {
         queues: async () => (broken ? new Promise<never>(() => {}) : [{ pool: 'read', waiting: 3, active: 1, oldestWaitingMs: 1 }]),
-        redisMemoryInfo: async () => {
+        redisMemory: async () => {
           if (broken) throw new Error('Redis is away');
-          return MEMORY_INFO;
+          return MEMORY;
         },
       },
     });

@@ -37,10 +37,10 @@ export async function collectProbes(meters: Meters, probes: MetricsProbes, timeo
     runProbe(meters, 'timers', timeoutMs, probes.overdueMs?.bind(probes), (overdueMs) => {
       setOrRemove(meters.timersOverdue, overdueMs === undefined ? undefined : overdueMs / 1000);
     }),
-    runProbe(meters, 'redis_memory', timeoutMs, probes.redisMemoryInfo?.bind(probes), (info) => {
-      setOrRemove(meters.redisMemoryUsed, fieldOf(info, 'used_memory'));
-      setOrRemove(meters.redisMemoryMax, fieldOf(info, 'maxmemory'));
-      setOrRemove(meters.redisMemoryFragmentation, fieldOf(info, 'mem_fragmentation_ratio'));
+    runProbe(meters, 'redis_memory', timeoutMs, probes.redisMemory?.bind(probes), (memory) => {
+      setOrRemove(meters.redisMemoryUsed, memory?.usedBytes);
+      setOrRemove(meters.redisMemoryMax, memory?.maxBytes);
+      setOrRemove(meters.redisMemoryFragmentation, memory?.fragmentation);
     }),
   ]);
 }
@@ -72,9 +72,4 @@ async function runProbe<T>(
 function setOrRemove(gauge: Meters['redisMemoryUsed'], value: number | undefined): void {
   if (value !== undefined && Number.isFinite(value)) gauge.set(value);
   else gauge.remove();
-}
-
-function fieldOf(info: string | undefined, field: string): number | undefined {
-  // oxlint-disable-next-line no-restricted-globals -- names of fields in this file
-  return info === undefined ? undefined : Number(new RegExp(`^${field}:([0-9.]+)\\r?$`, 'm').exec(info)?.[1]);
 }

@@ -29,6 +29,14 @@ export interface SourceSample {
   readonly pending: number;
 }
 
+/** Memory of a Redis in bytes. `RedisMemory` of `#redis` fits as it is. */
+export interface RedisMemorySample {
+  readonly usedBytes: number;
+  /** 0 for no bound. */
+  readonly maxBytes: number;
+  readonly fragmentation: number;
+}
+
 /**
  * Values that are read at a scrape. The app passes the probes that it has; a probe that rejects or
  * takes longer than the scrape allows leaves its gauges out of that scrape and is counted. Probes must be safe to run twice at once.
@@ -42,6 +50,6 @@ export interface MetricsProbes {
   approvals?(): Promise<ApprovalsSample>;
   /** By how much the longest due timer of the log is overdue; 0 when none is. */
   overdueMs?(): Promise<number>;
-  /** The text of Redis `INFO memory`. */
-  redisMemoryInfo?(): Promise<string>;
+  /** Of the fullest master. */
+  redisMemory?(): Promise<RedisMemorySample>;
 }

@@ -30,6 +30,7 @@ function onCalls(meters: Meters, tool: (name: string) => string) {
     telemetry.callEnded.on((call) => meters.callsEnded.inc({ tool: tool(call.tool), outcome: call.outcome, code: call.code ?? 'none' })),
     telemetry.retried.on((call) => meters.callsRetried.inc({ tool: tool(call.tool), reason: call.reason })),
     telemetry.cancelled.on((call) => meters.callCancel.observe({ how: call.how }, seconds(call.tookMs))),
+    telemetry.memoryRefused.on(({ refused }) => meters.memoryRefusals.inc({ refused })),
     telemetry.quotaRefused.on((refusal) => meters.quotaRefusals.inc({ scope: refusal.scope, limit: refusal.limit })),
     telemetry.outputTruncated.on((call) => meters.outputsTruncated.inc({ tool: tool(call.tool) })),
   ];

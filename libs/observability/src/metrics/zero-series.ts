@@ -42,6 +42,7 @@ export function initializeCounters(meters: Meters): void {
   }
   for (const limit of LIMITS) meters.rateLimitHits.inc({ limit }, 0);
   for (const kind of ALERTS) meters.securityAlerts.inc({ kind }, 0);
+  for (const refused of ['low', 'all']) meters.memoryRefusals.inc({ refused }, 0);
   for (const scope of ['workspace', 'tenant']) for (const limit of ['bytes', 'files']) meters.quotaRefusals.inc({ scope, limit }, 0);
   for (const kind of ['ws', 'sse']) meters.socketsOpened.inc({ kind }, 0);
   for (const where of ['worker', 'socket']) meters.updatesCoalesced.inc({ where }, 0);

@@ -15,11 +15,23 @@ import { HooksStage } from './hooks.stage.js';
 import { IdentifyStage } from './identify.stage.js';
 import { LimitsStage } from './limits.stage.js';
 import { LineageStage } from './lineage.stage.js';
+import { MemoryStage } from './memory.stage.js';
 import { AdmissionPipeline } from './pipeline.js';
 import { RedactStage } from './redact.stage.js';
 import { WatchStage } from './watch.stage.js';
 
-const stages = [LineageStage, EvaluateStage, IdentifyStage, HooksStage, LimitsStage, RedactStage, ComposeStage, WatchStage, AcceptStage];
+const stages = [
+  MemoryStage,
+  LineageStage,
+  EvaluateStage,
+  IdentifyStage,
+  HooksStage,
+  LimitsStage,
+  RedactStage,
+  ComposeStage,
+  WatchStage,
+  AcceptStage,
+];
 const shared = [AdmissionPipeline, AdmissionTracer, BeforeHooks, CallEvaluator, CallReader, ChildCallService, EffectivePolicyService];
 
 /** What a submission passes until the call is in the log, and reading of calls. `pipeline.ts` has the order. */

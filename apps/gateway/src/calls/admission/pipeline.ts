@@ -6,6 +6,7 @@ import { HooksStage } from './hooks.stage.js';
 import { IdentifyStage } from './identify.stage.js';
 import { LimitsStage } from './limits.stage.js';
 import { LineageStage } from './lineage.stage.js';
+import { MemoryStage } from './memory.stage.js';
 import { RedactStage } from './redact.stage.js';
 import type { AdmissionStage, Submission } from './submission.js';
 import { WatchStage } from './watch.stage.js';
@@ -13,15 +14,16 @@ import { WatchStage } from './watch.stage.js';
 /**
  * The steps of a submission, in order. Each is a stage in a file of its own:
  *
- * 1. lineage   a call that another call makes gets its parent's session, agent and remaining time
- * 2. evaluate  resolve the tool, may the key use it, validate the arguments, permission mode, policy
- * 3. identify  the call's id, and what recognises the same submission again
- * 4. hooks     hooks before the call: they may reject it, or rewrite the arguments, which are evaluated again
- * 5. limits    budgets, rates, concurrency, sizes: counted here, returned when the call is not accepted
- * 6. redact    secrets are taken out of what is stored and shown
- * 7. compose   the first transition of the call
- * 8. watch     when the caller waits: watch for the End, before the call can end
- * 9. accept    write the call to the log, and dispatch it to the queue
+ * 1. memory    refuse what Redis has no room for
+ * 2. lineage   a call that another call makes gets its parent's session, agent and remaining time
+ * 3. evaluate  resolve the tool, may the key use it, validate the arguments, permission mode, policy
+ * 4. identify  the call's id, and what recognises the same submission again
+ * 5. hooks     hooks before the call: they may reject it, or rewrite the arguments, which are evaluated again
+ * 6. limits    budgets, rates, concurrency, sizes: counted here, returned when the call is not accepted
+ * 7. redact    secrets are taken out of what is stored and shown
+ * 8. compose   the first transition of the call
+ * 9. watch     when the caller waits: watch for the End, before the call can end
+ * 10. accept   write the call to the log, and dispatch it to the queue
  *
  * A rejection ends no stage but is kept with the submission: a rejected call is recorded like any other and ends where it
  * starts. A quote passes the stages that change nothing: lineage, evaluate, and limits, which then only looks.
@@ -35,6 +37,7 @@ export class AdmissionPipeline {
   private readonly quoteStages: readonly AdmissionStage[];
 
   constructor(
+    memory: MemoryStage,
     lineage: LineageStage,
     evaluate: EvaluateStage,
     identify: IdentifyStage,
@@ -45,7 +48,7 @@ export class AdmissionPipeline {
     watch: WatchStage,
     accept: AcceptStage,
   ) {
-    this.submitStages = [lineage, evaluate, identify, hooks, limits, redact, compose, watch, accept];
+    this.submitStages = [memory, lineage, evaluate, identify, hooks, limits, redact, compose, watch, accept];
     this.quoteStages = [lineage, evaluate, limits];
   }
 

@@ -22,7 +22,7 @@ import type { CallJob, Pool } from '#contracts';
 import { BlobStore, CallStore, EventLog, isApplied } from '#event-log';
 import { HookRunner, HookSnapshotStore } from '#hooks';
 import { BullCallQueue } from '#queue';
-import { ContentAddressedStore, createRedis, type RedisConnection } from '#redis';
+import { ContentAddressedStore, createRedis, RedisMemory, type RedisConnection } from '#redis';
 import { ToolRegistry } from '#tool-sdk';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../../platform/gateway.config.js';
 import { BUFFERED_REDIS, LOGGER } from '../../platform/tokens.js';
@@ -63,6 +63,7 @@ export class AttemptHost {
     private readonly tools: ToolRegistry,
     private readonly hooks: HookRunner,
     private readonly hookSnapshots: HookSnapshotStore,
+    private readonly memory: RedisMemory,
     queue: BullCallQueue,
   ) {
     this.followUp = new AttemptFollowUp(queue, store, logger);
@@ -147,6 +148,7 @@ export class AttemptHost {
       inFlight: this.inFlight,
       workspaces: { pathOf: () => root, resolve: async () => ({ root }) },
       files: { of: async (workspace) => workspace },
+      memory: this.memory,
       forcedShutdown: this.forcedShutdown,
       clock: systemClock,
       random: Math.random,

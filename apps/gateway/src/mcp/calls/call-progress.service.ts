@@ -41,7 +41,7 @@ export class CallProgress {
       if (waiting !== undefined && !signal.aborted) report(waiting);
       waiting = undefined;
     };
-    const pace = new Throttle(systemClock, STEP_MS, flush, STEPS_AT_ONCE);
+    const pace = new Throttle(systemClock, () => STEP_MS, flush, STEPS_AT_ONCE);
     const take = (step: ProgressStep | undefined) => {
       if (step === undefined) return;
       waiting = step;

@@ -16,7 +16,7 @@ export const outputStage: AttemptStage = {
       coalesced: () => telemetry.updatesCoalesced.emit({ where: 'worker', n: 1 }),
     };
     const before = options.takenOver === undefined ? { digest: claimed.updates, sent: 0 } : beforeTakeover(claimed.updates);
-    run.updates = new UpdateStream(sink, deps.clock, before.digest, hooks.updates, before.sent);
+    run.updates = new UpdateStream(sink, deps.clock, before.digest, hooks.updates, before.sent, deps.memory);
     run.sanitizer = new OutputSanitizer(run.redaction, run.updates, deps.logger, attempt.callId);
   },
 };

@@ -1,0 +1,40 @@
+import { Injectable } from '@nestjs/common';
+import { ProblemError, type Priority } from '#contracts';
+import { telemetry } from '#observability';
+import { RedisMemory } from '#redis';
+
+/** By then the archiver has trimmed what it may. */
+const RETRY_MS = 5_000;
+
+/**
+ * Keeps room in Redis for what was accepted: from 80 % of `maxmemory` on, submissions of low priority are refused, from 90 % on all.
+ * Events of accepted calls, decisions and cancels are never asked here.
+ */
+@Injectable()
+export class MemoryGuard {
+  constructor(private readonly memory: RedisMemory) {}
+
+  /** @throws ProblemError `too_many_requests` for low priority, `overloaded` for all */
+  check(priority: Priority): void {
+    const { level } = this.memory;
+    if (level === 'critical') throw this.refusal('all', 'overloaded', 'no new calls are accepted; those accepted go on');
+    if (level === 'high' && priority === 'low')
+      throw this.refusal('low', 'too_many_requests', 'no new calls of low priority are accepted; others are');
+  }
+
+  /** For operators; undefined below 80 %. */
+  get warning(): string | undefined {
+    const { level } = this.memory;
+    if (level !== 'high' && level !== 'critical') return undefined;
+    return `${this.fact()}: ${level === 'critical' ? 'all new calls are refused' : 'new calls of low priority are refused'}`;
+  }
+
+  private refusal(refused: 'low' | 'all', code: 'overloaded' | 'too_many_requests', text: string): ProblemError {
+    telemetry.memoryRefused.emit({ refused });
+    return new ProblemError(code, `${this.fact()}: ${text}. Send the same request again later`, { retryAfterMs: RETRY_MS });
+  }
+
+  private fact(): string {
+    return `Redis uses ${Math.floor(this.memory.share * 100)} % of its memory`;
+  }
+}
