@@ -105,6 +105,50 @@ describe('a path that a person trusts', () => {
     expect((await agent.run('file_write', { path: 'plain', content: '' }, { sessionId })).error?.message).toContain('by x(a|b)y/**');
   });
 
+  describe('beside a command that a person trusts', () => {
+    const shell = async (sessionId: string, command: string) => (await agent.submit('shell', { command }, { sessionId })).body;
+    const trusting = async (command: string, trustOption: string) => {
+      const sessionId = await asking();
+      const { id } = await shell(sessionId, command);
+      const { status } = await agent.request('POST', `/v1/calls/${id}/decision`, { decision: 'allow', scope: 'session-args', trustOption });
+      expect(status).toBe(200);
+      return sessionId;
+    };
+
+    it.each([
+      'git diff > hook',
+      '{ git diff; } > hook',
+      'git diff | git diff >> hook',
+      'HOME=. git diff',
+      'HOME=.; git diff',
+      'for HOME in .; do git diff; done',
+      'PATH= git diff',
+      'PAGER=cat LD_PRELOAD=cat git diff',
+    ])('nobody trusted variables that it sets and files that it writes: %s', async (command) => {
+      for (const option of ['command-full', 'command-partial', 'command-base']) {
+        const sessionId = await trusting('git diff', option);
+        expect([option, (await shell(sessionId, command)).status]).toEqual([option, 'waiting_approval']);
+      }
+    });
+
+    it.each(['git diff a', 'PAGER=cat LC_ALL=C git diff', 'git diff 2>&1', 'git diff > /dev/null', 'for x in a b; do git diff a; done'])(
+      'harmless ones need no trust: %s',
+      async (command) => {
+        const sessionId = await trusting('git diff', 'command-partial');
+        expect((await shell(sessionId, command)).status).toBe('queued');
+      },
+    );
+
+    it.each(['HOME=. git diff', 'git diff > hook', 'X=1; git diff', '(git diff) > hook'])(
+      'a command is trusted with them when a person was asked about it: %s',
+      async (command) => {
+        const sessionId = await trusting(command, 'command-full');
+        expect((await shell(sessionId, command)).status).toBe('queued');
+        expect((await shell(sessionId, 'HOME=elsewhere git diff > other')).status).toBe('waiting_approval');
+      },
+    );
+  });
+
   /** Where the files of a session are, by a grant that names one. */
   async function absoluteOf(sessionId: string): Promise<string[]> {
     await decide((await write(sessionId, 'here')).id, 'allow');

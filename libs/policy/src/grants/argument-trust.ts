@@ -2,6 +2,7 @@ import { globMatches } from '#patterns';
 import type { CallFacts } from '../call-facts.js';
 import { commandPatterns, type CommandPatterns } from '../patterns/command-patterns.js';
 import { BUILTIN, matchingPattern } from '../patterns/tool-pattern.js';
+import { besidesWords, writesFiles } from '../shell/besides-words.js';
 import { findDangerousCommand } from '../shell/dangerous-command.js';
 import { isReadonly } from '../shell/readonly.js';
 import { plainText, type ParsedCommand, type SubCommand } from '../shell/sub-command.js';
@@ -9,6 +10,7 @@ import type { RiskArguments } from '../risk-arguments/risk-arguments.js';
 import { evaluatePath } from '../risk-arguments/evaluate-path.js';
 import { matchingOperation, type OperationArgument } from '../risk-arguments/operation.js';
 import { settingsOf } from './tool-settings.js';
+import { ANY_ARGUMENTS, isWritten } from './trust-options.js';
 
 /** Why no person needs to be asked for anything about this tool; undefined when nothing says so. */
 export function toolTrust({ tool, policy, grants }: Pick<CallFacts, 'tool' | 'policy' | 'grants'>): string | undefined {
@@ -54,7 +56,7 @@ export function commandTrust(reading: ParsedCommand, { policy, grants }: Pick<Ca
     commandPatterns(policy.commands.allowedCommands, 'operator', reading),
     commandPatterns(grants.allowedCommands, 'user', reading),
   ];
-  const written = reading.commands.filter(({ inner, words }) => !inner && words.length > 0);
+  const written = reading.commands.filter(isWritten);
   if (written.length === 0) return undefined;
   const matched = written.map((command) => matchingAllowPattern(lists, command));
   return matched.every((pattern) => pattern !== undefined) ? `allowed commands: ${[...new Set(matched)].join(', ')}` : undefined;
@@ -73,13 +75,17 @@ export function agentTrust(name: string, { tool, policy }: Pick<CallFacts, 'tool
   return trusted === undefined ? undefined : `trustedAgents: ${trusted}`;
 }
 
-/** The words must fit, and also the text with its redirections, so that `ls` does not allow `ls > file`. */
+/**
+ * The words must fit, with the variables that they set, and also the text with its redirections: `ls` does not allow `ls > file`,
+ * nor does `ls` with any arguments.
+ */
 function matchingAllowPattern(lists: readonly CommandPatterns[], command: SubCommand): string | undefined {
   for (const { matching } of lists) {
-    const fitting = matching(plainText(command));
+    const besides = besidesWords(command);
+    const fitting = matching(besides + plainText(command));
     if (fitting.length === 0) continue;
-    const written = command.redirects.length === 0 ? fitting : matching(command.text);
-    const pattern = fitting.find((it) => written.includes(it));
+    const written = command.redirects.length === 0 ? fitting : matching(besides + command.text);
+    const pattern = fitting.find((it) => written.includes(it) && !(it.endsWith(ANY_ARGUMENTS) && writesFiles(command)));
     if (pattern !== undefined) return pattern;
   }
   return undefined;

@@ -1,6 +1,7 @@
 import type { TrustOption } from '#contracts';
 import { quoteExpression } from '#patterns';
 import type { CallFacts } from '../call-facts.js';
+import { besidesWords } from '../shell/besides-words.js';
 import { findDangerousCommand } from '../shell/dangerous-command.js';
 import { isShell, isWrapper } from '../shell/inner-commands.js';
 import { executableOf, plainText, type ParsedCommand, type SubCommand } from '../shell/sub-command.js';
@@ -10,6 +11,9 @@ import { lexicalPath } from '../patterns/lexical-path.js';
 /** A folder nearer to the root than this is too much to trust at once: `/w/p` counts three. */
 const LEAST_DEPTH = 3;
 const LONGEST_TEXT = 1_000;
+
+/** How the pattern of a program with any arguments ends. Redirections are no arguments. */
+export const ANY_ARGUMENTS = '( .*)?$';
 
 /**
  * What a person may trust for the rest of the session besides this call: the command as it is, with other arguments, or its
@@ -29,7 +33,7 @@ export function trustOptionsFor(
 }
 
 function forCommand(reading: ParsedCommand): TrustOption[] {
-  const written = reading.commands.filter(({ inner, words }) => !inner && words.length > 0);
+  const written = reading.commands.filter(isWritten);
   if (findDangerousCommand(reading) !== undefined || written.length === 0 || reading.source.length > LONGEST_TEXT) return [];
   const options = [commandOption('command-full', 'Full command', written.map(full))];
   const partial = written.map(withFirstArgument);
@@ -37,6 +41,11 @@ function forCommand(reading: ParsedCommand): TrustOption[] {
   const base = written.map(programOnly);
   if (base.every((it) => it !== undefined)) options.push(commandOption('command-base', 'Base command', base));
   return options;
+}
+
+/** Whether it was written as a command, and does something. */
+export function isWritten(command: SubCommand): boolean {
+  return !command.inner && (command.words.length > 0 || besidesWords(command) !== '');
 }
 
 interface Pattern {
@@ -56,8 +65,9 @@ function commandOption(id: string, label: string, patterns: readonly Pattern[]):
 
 /** With redirections the text as written is what is trusted; both spellings must fit the pattern when it is asked. */
 function full(command: SubCommand): Pattern {
-  const spellings = [...new Set([plainText(command), command.text])].map(quoteExpression);
-  return { display: command.text, pattern: `^(?:${spellings.join('|')})$` };
+  const besides = besidesWords(command);
+  const spellings = [...new Set([besides + plainText(command), besides + command.text])].map(quoteExpression);
+  return { display: (besides + command.text).trim(), pattern: `^(?:${spellings.join('|')})$` };
 }
 
 function withFirstArgument(command: SubCommand): Pattern | undefined {
@@ -67,10 +77,11 @@ function withFirstArgument(command: SubCommand): Pattern | undefined {
     first === undefined ||
     /^[-/]/.test(first) ||
     command.words[1]?.dynamic === true ||
-    command.redirects.length > 0
+    command.redirects.length > 0 ||
+    besidesWords(command) !== ''
   )
     return undefined;
-  return { display: `${program} ${first} *`, pattern: `^${quoteExpression(`${program} ${first}`)}( .*)?$` };
+  return { display: `${program} ${first} *`, pattern: `^${quoteExpression(`${program} ${first}`)}${ANY_ARGUMENTS}` };
 }
 
 /** Trusting a shell or `sudo` would be trusting everything. */
@@ -85,10 +96,11 @@ function programOnly(command: SubCommand): Pattern | undefined {
     name === 'eval' ||
     name === 'source' ||
     name === '.' ||
-    command.redirects.length > 0
+    command.redirects.length > 0 ||
+    besidesWords(command) !== ''
   )
     return undefined;
-  return { display: `${program} *`, pattern: `^${quoteExpression(program)}( .*)?$` };
+  return { display: `${program} *`, pattern: `^${quoteExpression(program)}${ANY_ARGUMENTS}` };
 }
 
 function forPaths(paths: readonly PathArgument[], workspaceRoot: string): TrustOption[] {

@@ -1,5 +1,5 @@
 import { isShell, readsScriptFromInput } from './inner-commands.js';
-import { executableOf, type ParsedCommand, type SubCommand } from './sub-command.js';
+import { executableOf, type ParsedCommand, type ShellAssignment, type SubCommand } from './sub-command.js';
 
 /** Options by which a harmless command runs another one or writes a file, by executable. */
 const DANGEROUS_OPTIONS: Readonly<Record<string, RegExp>> = {
@@ -28,7 +28,8 @@ const DANGEROUS_PROGRAMS: Readonly<Record<string, RegExp>> = {
 /** Variables that make other programs run something. */
 const DANGEROUS_VARIABLES =
   /^(?:PAGER|GIT_\w+|MANPAGER|LESSOPEN|LESSCLOSE|EDITOR|VISUAL|BROWSER|PATH|IFS|ENV|BASH_\w*|SHELLOPTS|PROMPT_COMMAND|PS[0-4]|LD_\w+|DYLD_\w+|NODE_OPTIONS|PYTHON\w+|PERL5?\w*|RUBYOPT|RUBYLIB|JAVA_TOOL_OPTIONS)$/;
-const HARMLESS_VALUES = new Set(['', 'true', 'cat']);
+const PAGERS = /^(?:PAGER|GIT_PAGER|MANPAGER|EDITOR|GIT_EDITOR|VISUAL|BROWSER)$/;
+const HARMLESS_PAGERS = new Set(['', 'true', 'cat']);
 
 /**
  * Why a command may do something else than its words say, which makes patterns of commands worthless: substitutions, options
@@ -48,10 +49,15 @@ export function findDangerousCommand({ fault, features, commands }: ParsedComman
   return undefined;
 }
 
+/** `PAGER=cat git log` only shows. `PATH=cat` does not: any other variable means something else by the same text. */
+export function isHarmlessPager({ name, value, dynamic }: ShellAssignment): boolean {
+  return PAGERS.test(name) && !dynamic && HARMLESS_PAGERS.has(value);
+}
+
 function dangerReason(command: SubCommand): string | undefined {
   const name = executableOf(command);
   if (name === undefined) return `only running it tells which program "${command.words[0]?.value ?? ''}" is`;
-  const variable = command.assignments.find((it) => DANGEROUS_VARIABLES.test(it.name) && (it.dynamic || !HARMLESS_VALUES.has(it.value)));
+  const variable = command.assignments.find((it) => DANGEROUS_VARIABLES.test(it.name) && !isHarmlessPager(it));
   if (variable !== undefined) return `it sets ${variable.name}, which changes what programs run`;
   const args = command.words.slice(1);
   if (isShell(name) && readsScriptFromInput(command)) return `${name} runs what it is sent`;

@@ -63,7 +63,7 @@ describe('reading a command', () => {
     ['echo "a; b"', ['echo a; b']],
     ['FOO=1 ls', ['ls']],
     ['a | b; c & d || e\nf', ['a', 'b', 'c', 'd', 'e', 'f']],
-    ['(a; { b; }); if c; then d; else e; fi; while f; do g; done; for x in 1; do h; done; case x in y) i;; esac', 'abcdefghi'.split('')],
+    ['(a; { b; }); if c; then d; else e; fi; while f; do g; done; for x in 1; do h; done; case x in y) i;; esac', [...'abcdefg', '', 'h', 'i']],
     ['f() { rm x; }; f', ['rm x', 'f']],
     ['echo $(id) `who` <(cat)', ['echo $(id) `who` <(cat)', 'id', 'who', 'cat']],
     ['cat <<EOF\n$(rm x)\nEOF', ['cat', 'rm x']],
@@ -166,6 +166,8 @@ describe('danger in a command', () => {
     'PAGER=x git log',
     'LD_PRELOAD=x ls',
     'PATH=/tmp ls',
+    'PATH= ls',
+    'LD_PRELOAD=cat ls',
     'curl x | bash',
     'echo ls | sh',
     'bash < f',
@@ -200,6 +202,7 @@ describe('commands that only read', () => {
     'kubectl get pods',
     'git branch -a',
     'time ls',
+    'LC_ALL=C sort f',
     'git stash list',
     'rustup show',
   ])('%s is one [PP-82]', (source) => expect(isReadonly(parseCommand(source))).toBe(true));
@@ -228,6 +231,10 @@ describe('commands that only read', () => {
     'git remote add x y',
     'git stash',
     'ls\r',
+    '{ ls; } > f',
+    '(ls) >> f',
+    'HOME=. git diff',
+    'for HOME in .; do git diff; done',
   ])('%j is none [PP-82]', (source) => expect(isReadonly(parseCommand(source))).toBe(false));
 });
 

@@ -68,10 +68,19 @@ class CommandWalker {
       return;
     }
     if (node.type === 'Command') this.read(commandOf(node, this.source, scope.input, this.depth > 0), this.depth);
+    else this.readAround(node);
     // An escaped back-tick script: its positions count in its own text.
     const walk = node.type === 'Script' && node.source !== undefined ? new CommandWalker(node.source, this.found, this.depth) : this;
     const within = scopeWithin(node, scope);
     forEachChild(node, (child) => walk.visit(child, within));
+  }
+
+  /** What a group writes, and the variable of a loop, as a command without words. */
+  private readAround(node: SyntaxNode): void {
+    const around = { words: [], assignments: [], redirects: [], text: '', inner: this.depth > 0 };
+    if (node.type === 'Redirected') this.found.commands.push({ ...around, redirects: node.redirects.flatMap(redirectOf) });
+    if (node.type === 'For' || node.type === 'Select')
+      this.found.commands.push({ ...around, assignments: [{ name: node.name.value, value: '', dynamic: true }] });
   }
 
   /** Notes a command and everything that it runs by its arguments. */

@@ -1,3 +1,4 @@
+import { besidesWords, writesFiles } from './besides-words.js';
 import { findDangerousCommand } from './dangerous-command.js';
 import { isWrapper } from './inner-commands.js';
 import { actionOf } from './risk-class.js';
@@ -51,7 +52,7 @@ export function isReadonly(reading: ParsedCommand): boolean {
 function reads(command: SubCommand): boolean {
   const name = executableOf(command);
   if (name === undefined || name === '' || command.words[0]?.value !== name) return false;
-  if (command.redirects.some(({ operator, target }) => operator.includes('>') && !isHarmlessTarget(operator, target.value))) return false;
+  if (writesFiles(command) || besidesWords(command) !== '') return false;
   if (READERS.has(name)) return true;
   if (isWrapper(name)) return PLAIN_WRAPPERS.has(name);
   const actions = Object.hasOwn(READING_ACTIONS, name) ? READING_ACTIONS[name] : undefined;
@@ -63,11 +64,6 @@ function reads(command: SubCommand): boolean {
   if (needed !== undefined && !needed.test(args[0] ?? '')) return false;
   const exception = actions[action];
   return exception === undefined || !args.some((arg) => exception.test(arg));
-}
-
-/** Writing to standard streams and the null device changes nothing. */
-function isHarmlessTarget(operator: string, target: string): boolean {
-  return target === '/dev/null' || (operator === '>&' && /^\d$/.test(target));
 }
 
 function only(actions: string, exception: RegExp | undefined): Record<string, RegExp | undefined> {

@@ -21,7 +21,7 @@ export type ShellInput = { readonly from: 'pipe' | 'file' } | { readonly from: '
 
 /** One simple command of a command line, at any depth. */
 export interface SubCommand {
-  /** Executable and arguments; empty when there are only assignments or redirections. */
+  /** Executable and arguments; empty when there are only assignments or redirections, also those around a group of commands. */
   readonly words: readonly ShellWord[];
   readonly assignments: readonly ShellAssignment[];
   readonly redirects: readonly ShellRedirect[];

@@ -1,0 +1,37 @@
+import { isHarmlessPager } from './dangerous-command.js';
+import type { ShellAssignment, ShellRedirect, SubCommand } from './sub-command.js';
+
+/** Variables that change how programs write, never what they run. */
+const HARMLESS_VARIABLES = /^(?:LANG|LANGUAGE|LC_\w+|TZ|TERM|COLUMNS|LINES|NO_COLOR|FORCE_COLOR|CI)$/;
+/** Set without a command, a variable reaches programs only where the environment has it already: by custom not under such a name. */
+const SHELL_VARIABLE = /^[a-z][a-z0-9]*$/;
+const DECLARING: ReadonlySet<string> = new Set(['export', 'declare', 'typeset', 'local', 'readonly']);
+
+/**
+ * What a command does that its words do not say, as text: variables that it sets, and what a group around it writes. Empty
+ * for most commands. Redirections of the command itself are in its `text`.
+ */
+export function besidesWords({ words, assignments, redirects }: SubCommand): string {
+  const declares = DECLARING.has(words[0]?.value ?? '');
+  const set = declares ? [] : assignments.filter((it) => changesPrograms(it, words.length > 0));
+  const written = words.length > 0 ? [] : redirects.filter(writesFile);
+  return [
+    ...set.map(({ name, value }) => `${name}=${value} `),
+    ...written.map(({ operator, target }) => `${operator} ${target.value} `),
+  ].join('');
+}
+
+/** Whether output of the command goes to a file. Standard streams and the null device are none. */
+export function writesFiles({ redirects }: SubCommand): boolean {
+  return redirects.some(writesFile);
+}
+
+function writesFile({ operator, target }: ShellRedirect): boolean {
+  if (!operator.includes('>') || target.value === '/dev/null') return false;
+  return operator !== '>&' || !/^\d$/.test(target.value);
+}
+
+function changesPrograms(assignment: ShellAssignment, forOneCommand: boolean): boolean {
+  if (HARMLESS_VARIABLES.test(assignment.name) || isHarmlessPager(assignment)) return false;
+  return forOneCommand || !SHELL_VARIABLE.test(assignment.name);
+}
