@@ -22,7 +22,7 @@ export interface ToolyardUnderTest extends Contender {
  * The real gateway and worker processes, of the release that is built in `folder`. A call: POST /v1/calls, over when its End has
  * reached the client's WebSocket.
  */
-export async function startToolyard(startRedis: StartRedis, folder = '.'): Promise<ToolyardUnderTest> {
+export async function startToolyard(startRedis: StartRedis, folder = '.', gatewayEnv: NodeJS.ProcessEnv = {}): Promise<ToolyardUnderTest> {
   const redis = await startRedis();
   const workspaces = mkdtempSync(join(tmpdir(), 'toolyard-bench-'));
   const env = {
@@ -37,7 +37,7 @@ export async function startToolyard(startRedis: StartRedis, folder = '.'): Promi
   };
   const gatewayUrl = `http://127.0.0.1:${await freePort()}`;
   const workerUrl = `http://127.0.0.1:${await freePort()}`;
-  const gateway = startApp('gateway', { ...env, GATEWAY_PORT: new URL(gatewayUrl).port }, folder);
+  const gateway = startApp('gateway', { ...env, GATEWAY_PORT: new URL(gatewayUrl).port, ...gatewayEnv }, folder);
   const worker = startApp('worker', { ...env, WORKER_PORT: new URL(workerUrl).port, WORKER_CONCURRENCY: 'read=50' }, folder);
   await Promise.all([isReady(gateway, gatewayUrl), isReady(worker, workerUrl)]);
 
