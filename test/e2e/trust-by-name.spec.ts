@@ -124,7 +124,7 @@ describe('a path that a person trusts', () => {
       'for HOME in .; do git diff; done',
       'PATH= git diff',
       'PAGER=cat LD_PRELOAD=cat git diff',
-    ])('nobody trusted variables that it sets and files that it writes: %s', async (command) => {
+    ])('variables that it sets and files that it writes are not trusted: %s', async (command) => {
       for (const option of ['command-full', 'command-partial', 'command-base']) {
         const sessionId = await trusting('git diff', option);
         expect([option, (await shell(sessionId, command)).status]).toEqual([option, 'waiting_approval']);
