@@ -13,7 +13,7 @@ export function subjectText(preview: string, subjects: readonly ToolSubject[] = 
   if (args === undefined) return preview;
   const command = subjects.find(({ kind }) => kind === 'command');
   if (command !== undefined && typeof args[command.argument] === 'string') return `$ ${lineOf(args[command.argument])}`;
-  const places = subjects.flatMap(({ argument }) => textsOf(args[argument]));
+  const places = subjects.flatMap((subject) => textsOf(valuesOf(args[subject.argument], 'field' in subject ? subject.field : undefined)));
   const wanted = WANTED.flatMap((name) => textsOf(args[name]));
   const parts = [wanted.join(' '), places.join(' ')].filter((part) => part !== '');
   if (parts.length > 0) return parts.join(' in ');
@@ -29,6 +29,12 @@ function readArguments(preview: string): Readonly<Record<string, unknown>> | und
   } catch {
     return undefined;
   }
+}
+
+/** The field of each object of a list; without a field the value itself. */
+function valuesOf(value: unknown, field: string | undefined): unknown {
+  if (field === undefined || !Array.isArray(value)) return value;
+  return value.map((it: unknown) => (typeof it === 'object' && it !== null ? Reflect.get(it, field) : undefined));
 }
 
 function textsOf(value: unknown): string[] {

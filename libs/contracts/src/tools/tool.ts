@@ -48,6 +48,7 @@ export const ToolSubject = z
     z.object({
       kind: z.literal('path'),
       argument: z.string().describe('The argument with the path. An array means each of its texts.'),
+      field: z.string().optional().describe('In an array of objects, the field with the path. Absent for texts.'),
       access: z.enum(['read', 'write']).describe('What the tool does with the path.'),
     }),
     z.object({ kind: z.literal('command'), argument: z.string().describe('The argument with the command line.') }),

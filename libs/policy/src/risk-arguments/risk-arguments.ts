@@ -59,7 +59,7 @@ export function riskArgumentsOf({ tool, args }: Pick<CallFacts, 'tool' | 'args'>
 function textsOf(args: CallFacts['args'], subject: ToolSubject): string[] {
   const value = fieldOf(args, subject.argument);
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];
-  const field = subject.kind === 'agent' ? subject.field : undefined;
+  const field = 'field' in subject ? subject.field : undefined;
   return values.map((it) => (field === undefined ? it : fieldOf(it, field))).filter((it) => typeof it === 'string');
 }
 
