@@ -21,7 +21,7 @@ export { changeFile } from './workspace/change-file.js';
 export { findDeniedEntries } from './workspace/denied-entries.js';
 export { errorCode, fileFailure } from './workspace/file-failure.js';
 export { decodeText, imageType } from './workspace/file-kind.js';
-export { listTree } from './workspace/list-tree.js';
+export { type ListedEntry, listTree, listTreeByTime } from './workspace/list-tree.js';
 export { pathIn, openBeneath, openDirectoryBeneath } from './workspace/open-beneath.js';
 export { LockLost, withPathLock } from './workspace/path-lock.js';
 export { type ResolvedFile, absolutePath, resolveFile, assertNotDenied } from './workspace/resolved-file.js';

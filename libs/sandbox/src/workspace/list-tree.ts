@@ -1,5 +1,5 @@
-import type { Dirent } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { lstat, readdir } from 'node:fs/promises';
 import { fileFailure } from './file-failure.js';
 import { pathIn, openDirectoryBeneath } from './open-beneath.js';
 import { childOf, absolutePath, type ResolvedFile } from './resolved-file.js';
@@ -8,6 +8,13 @@ import { childOf, absolutePath, type ResolvedFile } from './resolved-file.js';
 export const SKIPPED_FOLDERS: readonly string[] = ['.git', 'node_modules', 'target', 'dist', 'build', '.cache', '.venv', '__pycache__'];
 const MAX_VISITED = 20_000;
 
+export interface ListedEntry {
+  /** Relative to the listed folder, folders with `/`. */
+  readonly path: string;
+  /** Of the entry itself, also where it is a link. Undefined where it is gone by now, or was not asked for. */
+  readonly stats: Stats | undefined;
+}
+
 /** Entries as paths relative to the listed folder, in depth-first order, folders with `/`; `total` counts those left out too (up to 20,000). */
 export async function listTree(
   place: ResolvedFile,
@@ -15,19 +22,58 @@ export async function listTree(
   signal: AbortSignal,
 ): Promise<{ entries: string[]; total: number }> {
   const entries: string[] = [];
+  const total = await visitTree(
+    place,
+    { maxDepth, stats: false },
+    signal,
+    ({ path }) => void (entries.length < most && entries.push(path)),
+  );
+  return { entries, total };
+}
+
+/**
+ * Entries with their stats, last changed first, without those whose path `excludes` takes and without what lies below them; `total`
+ * counts those left out by `most` too.
+ */
+export async function listTreeByTime(
+  place: ResolvedFile,
+  { maxDepth, most, excludes }: { maxDepth: number; most: number; excludes: (path: string) => boolean },
+  signal: AbortSignal,
+): Promise<{ entries: ListedEntry[]; total: number }> {
+  const entries: ListedEntry[] = [];
+  const total = await visitTree(place, { maxDepth, excludes, stats: true }, signal, (entry) => void entries.push(entry));
+  const changedAt = ({ stats }: ListedEntry): number => stats?.mtimeMs ?? 0;
+  return { entries: entries.sort((a, b) => changedAt(b) - changedAt(a) || (a.path < b.path ? -1 : 1)).slice(0, most), total };
+}
+
+interface Visit {
+  readonly maxDepth: number;
+  readonly stats: boolean;
+  readonly excludes?: (path: string) => boolean;
+}
+
+/** In depth-first order. Returns how many entries there are. */
+async function visitTree(
+  place: ResolvedFile,
+  { maxDepth, stats, excludes }: Visit,
+  signal: AbortSignal,
+  take: (entry: ListedEntry) => void,
+): Promise<number> {
   let total = 0;
   const visit = async (inside: readonly string[]): Promise<void> => {
-    for (const entry of await readFolder(childOf(place, inside), signal)) {
+    for (const entry of await readFolder(childOf(place, inside), stats, signal)) {
       if (total >= MAX_VISITED) return;
-      total += 1;
       const names = [...inside, entry.name];
-      if (entries.length < most) entries.push(names.join('/') + (entry.isDirectory() ? '/' : ''));
-      if (entry.isDirectory() && names.length < maxDepth && !SKIPPED_FOLDERS.includes(entry.name) && !isDenied(place, names))
+      const path = names.join('/');
+      if (excludes?.(path) === true) continue;
+      total += 1;
+      take({ path: path + (entry.isDirectory ? '/' : ''), stats: entry.stats });
+      if (entry.isDirectory && names.length < maxDepth && !SKIPPED_FOLDERS.includes(entry.name) && !isDenied(place, names))
         await visit(names);
     }
   };
   await visit([]);
-  return { entries, total };
+  return total;
 }
 
 /** By its text: a folder that is opened is judged again. */
@@ -35,14 +81,35 @@ function isDenied({ root, path, denied }: ResolvedFile, names: readonly string[]
   return denied?.denialReason(absolutePath(root, [...path.names, ...names]), 'read') !== undefined;
 }
 
+interface FolderEntry {
+  readonly name: string;
+  readonly isDirectory: boolean;
+  readonly stats: Stats | undefined;
+}
+
 /** Sorted by name. Half-written files of this worker are not there yet. */
-async function readFolder(place: ResolvedFile, signal: AbortSignal): Promise<Dirent[]> {
+async function readFolder(place: ResolvedFile, stats: boolean, signal: AbortSignal): Promise<FolderEntry[]> {
   signal.throwIfAborted();
   try {
     const directory = await openDirectoryBeneath(place);
-    const entries = await readdir(pathIn(directory, '.'), { withFileTypes: true }).finally(() => directory.handle.close());
-    return entries.filter(({ name }) => !/^\.toolyard-.*\.tmp$/.test(name)).sort((a, b) => (a.name < b.name ? -1 : 1));
+    try {
+      const found = await readdir(pathIn(directory, '.'), { withFileTypes: true });
+      const entries = found.filter(({ name }) => !isTemporary(name)).sort((a, b) => (a.name < b.name ? -1 : 1));
+      return await Promise.all(
+        entries.map(async (entry) => ({
+          name: entry.name,
+          isDirectory: entry.isDirectory(),
+          stats: stats ? await lstat(pathIn(directory, entry.name)).catch(() => undefined) : undefined,
+        })),
+      );
+    } finally {
+      await directory.handle.close();
+    }
   } catch (error) {
     throw fileFailure(error, place.path.displayPath, 'Check the path with file_list.');
   }
+}
+
+function isTemporary(name: string): boolean {
+  return /^\.toolyard-.*\.tmp$/.test(name);
 }
