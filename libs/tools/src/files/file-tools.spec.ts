@@ -2,7 +2,8 @@ import { chmod, mkdir, readdir, readFile, stat, symlink, utimes } from 'node:fs/
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { findExecutable } from '#sandbox';
-import { Suspension, type ToolContext, ToolError, type ToolOutput } from '#tool-sdk';
+import { type ToolContext, ToolError } from '#tool-sdk';
+import { detailsFrom as details, textFrom as text } from '../testing/outputs.js';
 import { fakeToolContext } from '../testing/tool-context.js';
 import { SECRET, startSwapper, testWorkspace, type TestWorkspace } from '../testing/test-workspace.js';
 import { FileEditTool } from './file-edit.tool.js';
@@ -20,23 +21,6 @@ beforeEach(async () => {
   ctx = fakeToolContext({ workspace });
 });
 afterEach(() => workspace.remove());
-
-/** The text a model would see; failures by their message. */
-async function text(output: ToolOutput | Promise<ToolOutput>): Promise<string> {
-  const settled = await Promise.resolve(output).catch((error: unknown) => {
-    if (error instanceof ToolError) return error.message;
-    throw error;
-  });
-  if (typeof settled === 'string') return settled;
-  if (settled instanceof Suspension) return `suspended for ${settled.resumeInMs}`;
-  const content = 'content' in settled ? settled.content : settled;
-  return content.map((item) => (item.type === 'text' ? item.text : `<${item.type}>`)).join('\n');
-}
-
-async function details(output: ToolOutput | Promise<ToolOutput>): Promise<unknown> {
-  const settled = await output;
-  return typeof settled === 'object' && 'details' in settled ? settled.details : undefined;
-}
 
 const content = (path: string): Promise<string> => readFile(join(workspace.root, path), 'utf8');
 

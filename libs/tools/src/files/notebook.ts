@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import { ToolError } from '#tool-sdk';
+
+/** Text in a notebook is one text, or its lines. */
+const Source = z.union([z.string(), z.array(z.string())]).transform((source) => (typeof source === 'string' ? source : source.join('')));
+
+const Output = z.looseObject({
+  text: Source.optional(),
+  data: z.record(z.string(), z.unknown()).optional(),
+  ename: z.string().optional(),
+  evalue: z.string().optional(),
+});
+
+const Cell = z.looseObject({
+  cell_type: z.string(),
+  id: z.string().optional(),
+  source: Source,
+  outputs: z.array(Output).optional(),
+});
+export type NotebookCell = z.output<typeof Cell>;
+
+/** A Jupyter notebook of format 4. Fields that are not named here are kept. */
+const Notebook = z.looseObject({
+  cells: z.array(Cell),
+  metadata: z.record(z.string(), z.unknown()).default({}),
+  nbformat: z.number().int(),
+  nbformat_minor: z.number().int().default(0),
+});
+export type Notebook = z.output<typeof Notebook>;
+
+export function isNotebook(path: string): boolean {
+  return path.toLowerCase().endsWith('.ipynb');
+}
+
+/** @throws ToolError for a text that is no notebook */
+export function parseNotebook(text: string, shown: string): Notebook {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new ToolError('tool_failed', `Cannot read ${shown} as a notebook: it is not valid JSON. Read it with raw to see its source.`);
+  }
+  const parsed = Notebook.safeParse(value);
+  if (parsed.success && parsed.data.nbformat >= 4) return parsed.data;
+  throw new ToolError('tool_failed', `Cannot read ${shown} as a notebook: it is not of format 4. Read it with raw to see its source.`);
+}
+
+/** How cells are named: by their id, or by their place where they have none. */
+export function cellName({ id }: NotebookCell, index: number): string {
+  return id ?? `cell-${index}`;
+}
+
+/** Cells with their outputs, each below a line with its place, name and kind. */
+export function notebookText({ cells }: Notebook): string {
+  return cells
+    .map((cell, index) => {
+      const outputs = (cell.outputs ?? []).map((output) => `[output]\n${outputText(output)}\n`);
+      return [`[cell ${index} ${cellName(cell, index)} ${cell.cell_type}]\n${cell.source}\n`, ...outputs].join('');
+    })
+    .join('');
+}
+
+function outputText({ text, data, ename, evalue }: z.output<typeof Output>): string {
+  if (text !== undefined) return text.trimEnd();
+  if (ename !== undefined) return `${ename}: ${evalue ?? ''}`;
+  const plain = Source.safeParse(data?.['text/plain']);
+  return plain.success ? plain.data.trimEnd() : `(${Object.keys(data ?? {}).join(', ') || 'empty'})`;
+}
