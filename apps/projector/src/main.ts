@@ -5,7 +5,15 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Logger } from 'pino';
-import { HistoryProjector, HistoryRetention, HistoryUnavailable, migrateHistory, NewerHistory, type HistoryDatabase } from '#history';
+import {
+  HistoryProjector,
+  HistoryRetention,
+  HistoryUnavailable,
+  HourSummer,
+  migrateHistory,
+  NewerHistory,
+  type HistoryDatabase,
+} from '#history';
 import type { Metrics } from '#observability';
 import {
   createLogger,
@@ -52,6 +60,7 @@ export async function startProjector(config: ProjectorConfig): Promise<RunningPr
     app.get<HistoryProjector | undefined>(HistoryProjector)?.start();
     app.get<Archiver | undefined>(Archiver)?.start();
     app.get<HistoryRetention | undefined>(HistoryRetention)?.start();
+    app.get<HourSummer | undefined>(HourSummer)?.start();
     if (served && config.port !== 'off') await served.listen({ host: config.host, port: config.port });
     return { url: await served?.getUrl(), close };
   } catch (error) {
@@ -77,6 +86,7 @@ async function closeProjector(app: INestApplicationContext): Promise<void> {
   const log = app.get<Logger>(LOGGER);
   const step = shutdownSteps(0, (name, error) => log.error({ err: error, step: name }, 'a step of the shutdown failed'));
   await step('retention', () => app.get<HistoryRetention | undefined>(HistoryRetention)?.close());
+  await step('sums', () => app.get<HourSummer | undefined>(HourSummer)?.close());
   await step('projector', () => app.get<HistoryProjector | undefined>(HistoryProjector)?.close());
   await step('archiver', () => app.get<Archiver | undefined>(Archiver)?.close());
   await step('process', () => app.get(ProcessRegistration).close());

@@ -3,7 +3,7 @@ import { APP_FILTER } from '@nestjs/core';
 import type { Logger } from 'pino';
 import { openArchive, type ArchiveStore } from '#archive';
 import { LogReader } from '#event-log';
-import { HistoryProjector, HistoryRetention, openHistoryDatabase, type HistoryDatabase, type SkippedEvent } from '#history';
+import { HistoryProjector, HistoryRetention, HourSummer, openHistoryDatabase, type HistoryDatabase, type SkippedEvent } from '#history';
 import { createMetrics } from '#observability';
 import { ProblemFilter, ProcessRegistration, VERSION } from '#platform';
 import { createRedis, type RedisConnection } from '#redis';
@@ -14,8 +14,8 @@ import type { ProjectorConfig } from './projector.config.js';
 import { ARCHIVE, DATABASE, LOGGER, METRICS, PROJECTOR_CONFIG, REDIS } from './projector.tokens.js';
 import { readRetention } from './retention.config.js';
 
-/** One for the batch, one for the table of a new week. */
-const CONNECTIONS = 3;
+/** One for the batch, one for the table of a new week, one for sums, one for retention. */
+const CONNECTIONS = 4;
 const STATEMENT_TIMEOUT_MS = 60_000;
 
 /** Keeps the rows of the history up to date with the log, and moves what is over into the archive. `main.ts` starts and closes it. */
@@ -52,6 +52,12 @@ export class ProjectorModule {
             const log = new LogReader(redis, store && new ArchivedLog(store));
             return db && new HistoryProjector({ db, log, partitions, onError, onSkipped, onSkippedEvent });
           },
+        },
+        {
+          provide: HourSummer,
+          inject: [REDIS, DATABASE],
+          useFactory: (redis: RedisConnection, db?: HistoryDatabase) =>
+            db && new HourSummer({ db, log: new LogReader(redis), partitions, onError }),
         },
         { provide: ARCHIVE, useFactory: () => archiveUrl && openArchive(archiveUrl) },
         {

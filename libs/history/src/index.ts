@@ -9,3 +9,4 @@ export { SessionList } from './query/session-list.js';
 export { Numbers } from './query/numbers.js';
 export { HistoryRetention } from './retention/history-retention.js';
 export type { RetentionPolicy } from './retention/retention-policy.js';
+export { HourSummer } from './hours/hour-summer.js';

@@ -14,7 +14,7 @@ import { openHistoryDatabase, type HistoryDatabase } from './history-database.js
 import { migrateHistory } from './migrate-history.js';
 
 const TENANT = 'acme';
-const TABLES = ['calls', 'sessions', 'totals', 'positions'];
+const TABLES = ['calls', 'sessions', 'totals', 'positions', 'hours', 'summed_hours'];
 
 describe('tables that a newer release has added columns to', () => {
   let server: RedisServer;

@@ -76,9 +76,37 @@ export interface PositionsTable {
   readonly updated_at: Generated<Date>;
 }
 
+/** What the calls of an hour come to, by tool and outcome. Calls that have not ended are in the row whose outcome is empty. */
+export interface HoursTable {
+  readonly tenant_id: string;
+  readonly hour: Time;
+  readonly tool: string;
+  readonly outcome: string;
+  /** Calls that were submitted in the hour; in the row without outcome, as are the waits. */
+  readonly submitted: number;
+  /** Calls that ended in the hour. */
+  readonly ended: number;
+  /** Of these: completed calls with an error result. */
+  readonly errors: number;
+  /** Waits of the calls that were first started in the hour: `latency_bucket` of milliseconds, and beside it how many calls. */
+  readonly wait_buckets: readonly number[];
+  readonly wait_counts: readonly number[];
+  /** Run times of the calls that ended in the hour. */
+  readonly run_buckets: readonly number[];
+  readonly run_counts: readonly number[];
+}
+
+/** Hours whose sums are made; `complete` once they are those of the rows. A row that changes such an hour deletes it here. */
+export interface SummedHoursTable {
+  readonly hour: Time;
+  readonly complete: Generated<boolean>;
+}
+
 export interface HistoryTables {
   readonly calls: CallsTable;
   readonly sessions: SessionsTable;
   readonly totals: TotalsTable;
   readonly positions: PositionsTable;
+  readonly hours: HoursTable;
+  readonly summed_hours: SummedHoursTable;
 }

@@ -1,8 +1,7 @@
-import { sql, type RawBuilder } from 'kysely';
+import { sql } from 'kysely';
 import {
   STATS,
   type CallErrorCode,
-  type CallOutcome,
   type FailurePage,
   type Percentiles,
   type PeriodQuery,
@@ -11,11 +10,12 @@ import {
   type ToolStatsPage,
 } from '#contracts';
 import type { LogSource } from '../log-source.port.js';
-import { isFailedOutcome } from '../record/call-record.js';
 import type { HistoryDatabase } from '../database/history-database.js';
+import { CallSums, NO_ENDS, within, type Grouping } from './call-sums.js';
 import { liveCounts } from './live-counts.js';
 import { behindOf } from './log-tail.js';
-import { roundedPeriod, seriesPeriod, type Period } from './period.js';
+import { partsOf } from './period-parts.js';
+import { roundedPeriod, seriesPeriod } from './period.js';
 
 /** Numbers over time, by tool, and by kind of failure. They are of the rows; each answer says how far these are behind the log. */
 export class Numbers {
@@ -29,15 +29,19 @@ export class Numbers {
   async stats(tenantId: string, query: StatsQuery): Promise<Stats> {
     const { stepMs, ...period } = seriesPeriod(query, this.now());
     const behind = await behindOf(this.db, this.log, this.partitions);
-    const step = (column: 'submitted_at' | 'started_at' | 'ended_at') =>
-      sql<number>`floor(extract(epoch from (${sql.ref(column)} - ${iso(period.since)}::timestamptz)) * 1000 / ${stepMs})::int`;
-    const [submitted, ends, waits, runs, now] = await Promise.all([
-      this.submitted(tenantId, period, step('submitted_at')),
-      this.ends(tenantId, period, step('ended_at')),
-      this.durations(tenantId, period, 'wait_ms', 'started_at', step('started_at')),
-      this.durations(tenantId, period, 'run_ms', 'ended_at', step('ended_at')),
-      liveCounts(this.db, tenantId),
-    ]);
+    const step: Grouping<number> = (at) =>
+      // As a float: `extract` gives a numeric, which costs three times as much. Ends of steps are whole seconds.
+      sql`floor((date_part('epoch', ${at}) - ${sql.lit(period.since / 1_000)}) / ${sql.lit(stepMs / 1_000)})::int`;
+    const { submitted, ends, waits, runs, now } = await this.snapshot(async (db) => {
+      const sums = new CallSums(db, tenantId, await partsOf(db, period, stepMs), step);
+      return {
+        submitted: await sums.submitted(),
+        ends: await sums.ends(),
+        waits: await sums.durations('wait'),
+        runs: await sums.durations('run'),
+        now: await liveCounts(db, tenantId),
+      };
+    });
     const series = Array.from({ length: Math.round((period.until - period.since) / stepMs) }, (_, n) => ({
       at: iso(period.since + n * stepMs),
       submitted: submitted.get(n) ?? 0,
@@ -51,12 +55,10 @@ export class Numbers {
   async tools(tenantId: string, query: PeriodQuery): Promise<ToolStatsPage> {
     const period = roundedPeriod(query, this.now());
     const behind = await behindOf(this.db, this.log, this.partitions);
-    const tool = sql<string>`tool`;
-    const [ends, waits, runs] = await Promise.all([
-      this.ends(tenantId, period, tool),
-      this.durations(tenantId, period, 'wait_ms', 'started_at', tool),
-      this.durations(tenantId, period, 'run_ms', 'ended_at', tool),
-    ]);
+    const { ends, waits, runs } = await this.snapshot(async (db) => {
+      const sums = new CallSums(db, tenantId, await partsOf(db, period), () => sql<string>`tool`);
+      return { ends: await sums.ends(), waits: await sums.durations('wait'), runs: await sums.durations('run') };
+    });
     const rows = [...ends].map(([name, { ended, ...rest }]) => ({
       tool: name,
       calls: ended,
@@ -96,47 +98,12 @@ export class Numbers {
     return { since: iso(period.since), until: iso(period.until), failures, ...(behind === undefined ? {} : { behind }) };
   }
 
-  private async submitted(tenantId: string, period: Period, group: RawBuilder<number>): Promise<Map<number, number>> {
-    const { rows } = await sql<{ group: number; calls: number }>`
-      select ${group} as "group", count(*) as calls from calls
-      where tenant_id = ${tenantId} and ${within('submitted_at', period)} group by 1`.execute(this.db);
-    return new Map(rows.map((row) => [row.group, row.calls]));
-  }
-
-  private async ends<Group>(tenantId: string, period: Period, group: RawBuilder<Group>): Promise<Map<Group, Ends>> {
-    const { rows } = await sql<{ group: Group; outcome: CallOutcome; calls: number; errors: number }>`
-      select ${group} as "group", outcome, count(*) as calls, count(*) filter (where error_result) as errors from calls
-      where tenant_id = ${tenantId} and ${within('ended_at', period)} group by 1, 2 order by 1, 2`.execute(this.db);
-    const groups = new Map<Group, Ends>();
-    for (const { group: name, outcome, calls, errors } of rows) {
-      const sum = groups.get(name) ?? NO_ENDS;
-      groups.set(name, {
-        ended: sum.ended + calls,
-        failed: sum.failed + (isFailedOutcome(outcome) ? calls : errors),
-        errors: sum.errors + errors,
-        outcomes: { ...sum.outcomes, [outcome]: calls },
-      });
-    }
-    return groups;
-  }
-
-  private async durations<Group>(
-    tenantId: string,
-    period: Period,
-    duration: 'wait_ms' | 'run_ms',
-    time: 'started_at' | 'ended_at',
-    group: RawBuilder<Group>,
-  ): Promise<Map<Group, Percentiles>> {
-    const { rows } = await sql<{ group: Group; calls: number; values: [number, number, number] }>`
-      select ${group} as "group", count(*) as calls,
-        percentile_disc(array[0.5, 0.95, 0.99]) within group (order by ${sql.ref(duration)}::float8) as values from calls
-      where tenant_id = ${tenantId} and ${sql.ref(duration)} is not null and ${within(time, period)} group by 1`.execute(this.db);
-    return new Map(rows.map(({ group: name, calls, values: [p50, p95, p99] }) => [name, { count: calls, p50, p95, p99 }]));
+  /** Sums of hours and rows belong together only in one state of the database. */
+  private snapshot<Answer>(ask: (db: HistoryDatabase) => Promise<Answer>): Promise<Answer> {
+    return this.db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(ask);
   }
 }
 
-type Ends = Pick<Stats['series'][number], 'ended' | 'failed' | 'errors' | 'outcomes'>;
-const NO_ENDS: Ends = { ended: 0, failed: 0, errors: 0, outcomes: {} };
 const NO_DURATIONS: Percentiles = { count: 0 };
 
 interface FailureRow {
@@ -148,10 +115,6 @@ interface FailureRow {
   readonly tool: string;
   readonly error_code: CallErrorCode | null;
   readonly message: string;
-}
-
-function within(column: string, { since, until }: Period): RawBuilder<boolean> {
-  return sql`${sql.ref(column)} >= ${iso(since)}::timestamptz and ${sql.ref(column)} < ${iso(until)}::timestamptz`;
 }
 
 function iso(time: number): string {

@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely';
+import { forgetHours } from '../hours/forget-hours.js';
 import type { HistoryDatabase } from '../database/history-database.js';
 
 /** A tenant, and before which time its calls must have ended to be deleted. */
@@ -30,7 +31,7 @@ export async function deleteExpired(db: HistoryDatabase, { tenantId, before }: E
         delete from calls
         where week = any(${expired.map(({ week }) => week)}::date[]) and id = any(${expired.map(({ id }) => id)}::text[])
           and tenant_id = ${tenantId} and ended_at < ${before}
-        returning tenant_id, partition, session_id)
+        returning ${COLUMNS_OF_GONE})
       insert into gone select * from deleted`.execute(transaction);
     await subtract(transaction);
     return expired.length;
@@ -45,15 +46,17 @@ export async function dropWeek(db: HistoryDatabase, table: string, expiries: rea
     await lockPositions(transaction);
     if (await hasKept(transaction, table, expiries)) return 0;
     await createGone(transaction);
-    await sql`insert into gone select tenant_id, partition, session_id from ${sql.table(table)}`.execute(transaction);
+    await sql`insert into gone select ${COLUMNS_OF_GONE} from ${sql.table(table)}`.execute(transaction);
     await sql`drop table ${sql.table(table)}`.execute(transaction);
     await subtract(transaction);
     return 1;
   });
 }
 
+const COLUMNS_OF_GONE = sql`tenant_id, partition, session_id, submitted_at, started_at, ended_at`;
+
 async function createGone(db: HistoryDatabase): Promise<void> {
-  await sql`create temporary table gone (tenant_id text, partition text, session_id text) on commit drop`.execute(db);
+  await sql`create temporary table gone on commit drop as select ${COLUMNS_OF_GONE} from calls with no data`.execute(db);
 }
 
 async function hasKept(db: HistoryDatabase, table: string, expiries: readonly Expiry[]): Promise<boolean> {
@@ -72,7 +75,7 @@ async function lockPositions(db: HistoryDatabase, partitions?: readonly string[]
   await (partitions === undefined ? positions : positions.where('partition', 'in', partitions)).execute();
 }
 
-/** Takes what is in the table `gone` out of sessions and totals. */
+/** Takes what is in the table `gone` out of sessions and totals, and deletes the sums of its hours. */
 async function subtract(db: HistoryDatabase): Promise<void> {
   await sql`
     update totals set calls = totals.calls - few.calls
@@ -90,4 +93,12 @@ async function subtract(db: HistoryDatabase): Promise<void> {
   await sql`
     delete from sessions where (tenant_id, session_id) in (select tenant_id, session_id from gone)
       and not exists (select from calls where calls.tenant_id = sessions.tenant_id and calls.session_id = sessions.session_id)`.execute(db);
+  const { rows: hours } = await sql<{ hour: Date }>`
+    select distinct date_trunc('hour', at, 'UTC') as hour from gone, unnest(array[submitted_at, started_at, ended_at]) as at where at is not null`.execute(
+    db,
+  );
+  await forgetHours(
+    db,
+    hours.map(({ hour }) => hour),
+  );
 }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { forgetAllHours } from '../hours/forget-hours.js';
 import type { LogEntry, LogSource } from '../log-source.port.js';
 import type { HistoryDatabase } from '../database/history-database.js';
 import { sortEvents, type SkippedEvent } from '../rows/event-shape.js';
@@ -142,6 +143,7 @@ export class PartitionProjection {
     this.weeks.clear();
     for (const table of ['calls', 'sessions', 'totals'] as const)
       await transaction.deleteFrom(table).where('partition', '=', this.partition).execute();
+    await forgetAllHours(transaction);
     await transaction.updateTable('positions').set(START).where('partition', '=', this.partition).execute();
   }
 }

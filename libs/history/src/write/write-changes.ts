@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { sessionAfter, type SessionActivity } from '../record/session-activity.js';
+import { forgetHours, hoursOf } from '../hours/forget-hours.js';
 import type { HistoryDatabase } from '../database/history-database.js';
 import { nextWeek, weekOf } from '../rows/call-row.js';
 import type { Change } from '../rows/fold-events.js';
@@ -11,6 +12,7 @@ export async function writeChanges(db: HistoryDatabase, partition: string, chang
   if (written.length === 0) return;
   await writeSessions(db, partition, written);
   await writeTotals(db, partition, written);
+  await forgetHours(db, hoursOf(written));
 }
 
 async function writeSessions(db: HistoryDatabase, partition: string, changes: readonly Change[]): Promise<void> {

@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { HistoryUnavailable, type HistoryDatabase } from '../database/history-database.js';
+import type { LogSource } from '../log-source.port.js';
+import { behindOf } from '../query/log-tail.js';
+import { sumHour } from './sum-hour.js';
+
+export interface HourSummerOptions {
+  readonly db: HistoryDatabase;
+  readonly log: LogSource;
+  readonly partitions: number;
+  /** Called when a round failed; it is tried again. */
+  readonly onError: (error: unknown) => void;
+  readonly now?: () => number;
+}
+
+const PERIOD_MS = 60_000;
+const HOUR_MS = 3_600_000;
+/** How long after its end an hour is summed: what comes into it later costs that its sums are made again. */
+const SETTLED_MS = 5 * 60_000;
+/** Hours that are summed after one look at the projectors. */
+const HOURS = 24;
+
+/**
+ * Sums the calls of each hour that is over, the newest first. The sums of an hour are those of its rows at every moment: they are
+ * marked as complete in the transaction that makes them, and a transaction that changes rows of a marked hour deletes mark and sums.
+ * For this each must see what the other does:
+ *
+ * 1. The mark is committed, so that writers find it.
+ * 2. Batches that began before are waited for: each holds the row of its partition's position.
+ * 3. The hour is summed and its mark completed, unless a writer has deleted the mark meanwhile.
+ */
+export class HourSummer {
+  private readonly stopped = new AbortController();
+  private running: Promise<void> | undefined;
+
+  constructor(private readonly options: HourSummerOptions) {}
+
+  start(): void {
+    this.running ??= this.run();
+  }
+
+  /** Waits for the hour under way. Idempotent. Never rejects. */
+  async close(): Promise<void> {
+    this.stopped.abort();
+    await this.running;
+  }
+
+  /** Sums at most 24 hours; whether there may be more. Nothing while the rows are far behind the log. */
+  async round(): Promise<boolean> {
+    const { db, log, partitions, now = Date.now } = this.options;
+    const behind = await behindOf(db, log, partitions);
+    if (behind !== undefined && behind.ms > SETTLED_MS / 2) return false;
+    const hours = await this.missing(now() - SETTLED_MS - HOUR_MS);
+    if (hours.length === 0) return false;
+    await db
+      .insertInto('summed_hours')
+      .values(hours.map((hour) => ({ hour })))
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    await this.waitForBatches();
+    for (const hour of hours) {
+      if (this.stopped.signal.aborted) return false;
+      await sumHour(db, hour);
+    }
+    return hours.length === HOURS;
+  }
+
+  /** Hours of the weeks that have a table, up to the one that begins at `until`. */
+  private async missing(until: number): Promise<Date[]> {
+    const { rows } = await sql<{ hour: Date }>`
+      select hour from pg_inherits join pg_class on pg_class.oid = inhrelid,
+        to_timestamp(substring(relname from '^calls_(\\d{4}_\\d\\d_\\d\\d)$'), 'YYYY_MM_DD') as week,
+        generate_series(week, week + interval '7 days' - interval '1 hour', interval '1 hour') as hour
+      where inhparent = 'calls'::regclass and hour <= ${new Date(until)}::timestamptz
+        and not exists (select from summed_hours where summed_hours.hour = hour.hour and complete)
+      order by hour desc limit ${HOURS}`.execute(this.options.db);
+    return rows.map(({ hour }) => hour);
+  }
+
+  /** In the order of their names, as all who lock several. Rejects while a rebuild holds one. */
+  private async waitForBatches(): Promise<void> {
+    await this.options.db.transaction().execute(async (transaction) => {
+      await sql`set local lock_timeout = '2s'`.execute(transaction);
+      await transaction.selectFrom('positions').select('partition').orderBy('partition').forShare().execute();
+    });
+  }
+
+  private async run(): Promise<void> {
+    const { signal } = this.stopped;
+    while (!signal.aborted) {
+      let more = false;
+      try {
+        more = await this.round();
+      } catch (error) {
+        if (!signal.aborted && !isLocked(error)) this.options.onError(error);
+      }
+      if (!more) await sleep(PERIOD_MS, undefined, { signal }).catch(() => {});
+    }
+  }
+}
+
+/** A rebuild holds a partition: a later round finds the same hours. */
+function isLocked(error: unknown): boolean {
+  return error instanceof HistoryUnavailable && error.code === '55P03';
+}
