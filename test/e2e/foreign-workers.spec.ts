@@ -34,6 +34,8 @@ const keys = [
   { id: 'other', key: OTHER_KEY, tenant: 'foreign-other', scopes: ['submit', 'read', 'work'] },
 ] satisfies { id: string; key: string; tenant: string; scopes: Scope[]; tools?: string[] }[];
 
+const OPTIONS = { keys, leaseMs: LEASE_MS, stopGraceMs: 300 };
+
 describe('workers in other languages', () => {
   let gateway: TestGateway;
   let agent: Agent;
@@ -48,11 +50,7 @@ describe('workers in other languages', () => {
   const toolNames = async (as = agent) => (await as.get<{ tools: ToolDescriptor[] }>('/v1/tools')).body.tools.map(({ name }) => name);
 
   beforeAll(async () => {
-    gateway = await startTestGateway('foreign', {
-      keys,
-      leaseMs: LEASE_MS,
-      stopGraceMs: 300,
-    });
+    gateway = await startTestGateway('foreign', OPTIONS);
     agent = gateway.agent;
   });
   afterEach(async () => {
@@ -124,7 +122,7 @@ describe('workers in other languages', () => {
   });
 
   it('serves a worker that polls whichever of two gateways comes next, with one hello', async () => {
-    const other = await startTestGateway('foreign', { keys, leaseMs: LEASE_MS, stopGraceMs: 300 });
+    const other = await startTestGateway('foreign', OPTIONS);
     const { fetch, sent } = roundRobin('http://balancer', () => [gateway.url, other.url]);
     const add = workerTool({
       name: 'add',
@@ -224,7 +222,7 @@ describe('workers in other languages', () => {
 
   it('goes on with a call, its updates and its cancel at another gateway, under the same fence', async () => {
     const worker = await ready(ADD, 2);
-    const other = await startTestGateway('foreign', { keys, leaseMs: LEASE_MS, stopGraceMs: 300 });
+    const other = await startTestGateway('foreign', OPTIONS);
     try {
       const calls = await Promise.all([1, 2].map(async (a) => (await agent.submit('add', { a, b: 0 })).body.id));
       const frames = [await worker.next('call'), await worker.next('call')];
@@ -264,7 +262,7 @@ describe('workers in other languages', () => {
   });
 
   it('hands calls over when the gateway stops, and takes none that another key brought', async () => {
-    const first = await startTestGateway('foreign', { keys, leaseMs: LEASE_MS, drainMs: 0, stopGraceMs: 300 });
+    const first = await startTestGateway('foreign', { ...OPTIONS, drainMs: 0 });
     let isStopped = false;
     try {
       const worker = await ScriptedWorker.ready(first.url, WORK_KEY, `w${++count}`, [ADD], 1);

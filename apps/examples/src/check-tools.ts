@@ -76,6 +76,12 @@ function stateTools(workerOf: () => ToolyardWorker) {
       },
     }),
     workerTool({
+      name: 'check_context',
+      description: 'Returns session, workspace and secrets of the call as JSON.',
+      input: z.strictObject({}),
+      run: (_none, { sessionId = null, workspace = null, secrets }) => JSON.stringify({ session: sessionId, workspace, secrets }),
+    }),
+    workerTool({
       name: 'check_count',
       description: 'How often this tool ran in this process.',
       input: z.strictObject({}),

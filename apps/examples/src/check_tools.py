@@ -46,6 +46,11 @@ def check_wait(call, until, state):
     return suspend(until=until, state=state, **question) if call.attempt == 1 else json.dumps(call.resumed)
 
 
+@tool("Returns session, workspace and secrets of the call as JSON.", {})
+def check_context(call):
+    return json.dumps({"session": call.session, "workspace": call.workspace, "secrets": call.secrets})
+
+
 @tool("How often this tool ran in this process.", {})
 def check_count(call):
     runs[0] += 1

@@ -7,10 +7,10 @@ import signal
 import sys
 import threading
 import time
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 TOOLS = {}
-FRAME_BYTES = 1_040_000
+FRAME_BYTES, OUTPUT_BYTES = 1_040_000, 8_388_608
 
 
 def tool(description, properties, required=(), **more):
@@ -28,16 +28,8 @@ def suspend(ms=None, until=None, **more):
     return {"op": "suspend", **more, **({} if ms is None else {"resumeInMs": ms}), **({} if until is None else {"until": until})}
 
 
-class Cancelled(Exception):
-    """The call is to stop. A handler lets it pass."""
-
-
-class Refused(Exception):
-    """The gateway refused a request; repeating it is no use."""
-
-
-class Gone(Exception):
-    """The gateways do not know this connection any more: hello comes again."""
+# Of a call that is to stop: a handler lets it pass. Of a request that the gateway refused. Of a connection that is over.
+Cancelled, Refused, Gone = (type(name, (Exception,), {}) for name in ("Cancelled", "Refused", "Gone"))
 
 
 class Call:
@@ -46,6 +38,7 @@ class Call:
     def __init__(self, worker, frame):
         self.worker, self.frame, self.attempt, self.wseq, self.end = worker, frame, frame["attempt"], 0, None
         self.resumed = frame.get("resumed", {})  # reason, state, input
+        self.session, self.workspace, self.secrets = frame.get("session"), frame.get("workspace"), frame.get("secrets", {})
         self.key = {"callId": frame["callId"], "fence": frame["fence"]}
         self.stopped, self.answered = threading.Event(), threading.Event()
 
@@ -67,8 +60,8 @@ class Call:
     def child(self, name, arguments, number):
         """Makes a call, once for each `number`, and returns it as it is now: with `status`, and `result` when that is "ended"."""
         self.sleep()
-        body = {"tool": name, "arguments": arguments, "parentCallId": self.key["callId"]}
-        return self.worker.post("/v1/calls", body, {"Idempotency-Key": f"{self.key['callId']}/{number}"})
+        body, key = {"tool": name, "arguments": arguments, "parentCallId": self.key["callId"]}, f"{self.key['callId']}/{number}"
+        return self.worker.post("/v1/calls", body, {"Idempotency-Key": key})
 
     def send(self, frame):
         if not self.answered.is_set():
@@ -90,8 +83,16 @@ class Call:
 
     def finish(self, end):
         self.wseq += 1
-        end = end if len(dumps(end)) <= FRAME_BYTES else failure("too_large", f"The result is larger than {FRAME_BYTES} bytes.")
+        end = end if len(dumps(end)) <= FRAME_BYTES else self.beside(end)
         self.end = {**end, "wseq": self.wseq} if end["op"] == "finish" else end
+
+    def beside(self, end):
+        """The text of a result that is too large for a frame is sent on its own."""
+        rest, data = {**end, "content": []}, end.get("content", [{"text": ""}])[0]["text"].encode("utf-8", "replace")
+        if len(data) > OUTPUT_BYTES or len(dumps(rest)) > FRAME_BYTES:
+            return failure("too_large", f"The result is too large: expected at most {OUTPUT_BYTES} bytes of text.")
+        path = f"/v1/calls/{self.key['callId']}/output?{urlencode({'worker': self.worker.name, 'fence': self.key['fence']})}"
+        return {**rest, "output": self.worker.post(path, data, {"Content-Type": "text/plain; charset=utf-8"}, "PUT")}
 
     def refused(self, problem):
         """An end that the gateway does not take becomes a failure; a refused failure is given up."""
@@ -120,14 +121,14 @@ class Worker:
         self.id, self.calls, self.granted, self.pool_of, self.leaving, self.heartbeat = None, {}, {}, {}, False, 5.0
         self.stop = threading.Event()
 
-    def post(self, path, body, headers=()):
+    def post(self, path, body, headers=(), method="POST"):
         """Until it is answered: repetitions do no harm. Raises Gone and Refused."""
         kind = http.client.HTTPSConnection if self.url.scheme == "https" else http.client.HTTPConnection
-        pause = 0.1
+        pause, sent = 0.1, body if isinstance(body, bytes) else dumps(body)
         while True:
             connection = kind(self.url.hostname, self.url.port, timeout=60)
             try:
-                connection.request("POST", self.url.path.rstrip("/") + path, dumps(body), {**self.headers, **dict(headers)})
+                connection.request(method, self.url.path.rstrip("/") + path, sent, {**self.headers, **dict(headers)})
                 answer = connection.getresponse()
                 status, data = answer.status, answer.read()
             except (OSError, http.client.HTTPException) as error:

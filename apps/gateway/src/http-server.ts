@@ -1,7 +1,8 @@
 import type { Server, Socket } from 'node:net';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { LIMITS, ProblemError } from '#contracts';
+import { LIMITS, ProblemError, ROUTES, WORKER_LIMITS } from '#contracts';
+import { nestPath } from './auth/endpoint.decorator.js';
 import { OriginPolicy } from './auth/origin-policy.service.js';
 import type { GatewayConfig } from './platform/gateway.config.js';
 import { handleClientError } from './platform/http/client-error.js';
@@ -40,6 +41,8 @@ const EXPOSED_HEADERS = [
   'MCP-Protocol-Version',
   'WWW-Authenticate',
 ];
+
+const OUTPUT_PATH = nestPath(ROUTES.putCallOutput.path);
 
 /** How long plugins may take to start. They only read files, but the default of 10 s is not enough on an overloaded machine. */
 const PLUGINS_START_MS = 60_000;
@@ -98,6 +101,12 @@ export function configureHttpServer(app: NestFastifyApplication, config: Gateway
     } catch (error) {
       done(toProblem(error));
     }
+  });
+  // Outputs of workers. Texts for other routes are refused: pages of any site may send them.
+  const outputs = { parseAs: 'buffer', bodyLimit: WORKER_LIMITS.outputBytes } as const;
+  fastify.addContentTypeParser<Buffer>('text/plain', outputs, (request, body, done) => {
+    if (request.method === 'PUT' && request.routeOptions.url === OUTPUT_PATH) done(null, body);
+    else done(new ProblemError('unsupported_media_type', 'Expected the header Content-Type: application/json'));
   });
 }
 

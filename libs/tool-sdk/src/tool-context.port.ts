@@ -64,6 +64,8 @@ export interface ToolContext {
    * `truncated`: the text is the beginning of a longer one, so a possible half secret at its end is removed too.
    */
   redact(text: string, truncated?: boolean): string;
+  /** From now on these values are secret in everything that the call writes: updates, progress, result, failure. */
+  conceal(secrets: readonly string[]): void;
   onProgress(progress: ProgressData): void;
   /** For sub-agents; other tools have no use for it. */
   readonly agentRun?: AgentRun | undefined;

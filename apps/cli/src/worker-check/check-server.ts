@@ -1,8 +1,17 @@
+import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { AddressInfo, Socket } from 'node:net';
 import { WebSocketServer, type WebSocket } from 'ws';
-import { WORKER_LIMITS, WORKER_PATH, WORKER_SUBPROTOCOL, WorkerFrame, type WorkerHello, type WorkerServerFrame } from '#contracts';
+import {
+  WORKER_LIMITS,
+  WORKER_PATH,
+  WORKER_SUBPROTOCOL,
+  WorkerFrame,
+  type WorkerHello,
+  type WorkerOutput,
+  type WorkerServerFrame,
+} from '#contracts';
 import type { Changes } from './changes.js';
 import { CheckConnection, type CheckTransport } from './check-connection.js';
 import { PollFrames } from './poll-frames.js';
@@ -23,6 +32,12 @@ export class CheckServer {
   leftOut: readonly string[] = [];
   /** Added to the time of the `Date` header. */
   clockMs = 0;
+  /** Outputs that were sent beside frames. */
+  readonly outputs: CheckOutput[] = [];
+  /** So many requests with an output are cut before they are answered. */
+  cutOutputs = 0;
+  /** They are answered by 409. */
+  refuseOutputs = false;
   /** Attempts to connect while it was down. */
   refusedConnections = 0;
   private isDown = false;
@@ -110,6 +125,7 @@ export class CheckServer {
 
   private async request(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.setHeader('Date', new Date(Date.now() + this.clockMs).toUTCString());
+    const output = outputOf(request);
     const body = await bodyOf(request);
     const answer = (status: number, value?: object) => {
       response.writeHead(
@@ -119,6 +135,7 @@ export class CheckServer {
       response.end(value === undefined ? undefined : JSON.stringify(value));
     };
     if (!isAuthorized(request)) return answer(401, { ...REFUSAL, code: 'unauthenticated', status: 401 });
+    if (output !== undefined) return this.takeOutput({ ...output, ...digestOf(body) }, request, answer);
     const [, id, what] = /^\/v1\/workers(?:\/([^/]+)\/(poll|messages))?(?:\?.*)?$/.exec(request.url ?? '') ?? [];
     if (request.method !== 'POST') return answer(404, { ...REFUSAL, code: 'resource_not_found', status: 404 });
     if (id === undefined) return this.pollHello(body, request, answer);
@@ -140,6 +157,16 @@ export class CheckServer {
     }
     const page = await polling.frames.poll(Number(after), 1_000, request);
     if (!request.socket.destroyed) answer(200, page);
+  }
+
+  private takeOutput(output: CheckOutput, request: IncomingMessage, answer: (status: number, body?: object) => void): void {
+    if (this.cutOutputs > 0) {
+      this.cutOutputs -= 1;
+      return void request.socket.destroy();
+    }
+    if (this.refuseOutputs) return answer(409, { ...REFUSAL, code: 'conflict', status: 409 });
+    this.outputs.push(output);
+    answer(200, { sha256: output.sha256, bytes: output.bytes });
   }
 
   private pollHello(text: string, request: IncomingMessage, answer: (status: number, body?: object) => void): void {
@@ -196,6 +223,25 @@ export class CheckServer {
     this.faults.push(text);
     this.changes.happened();
   }
+}
+
+export interface CheckOutput extends WorkerOutput {
+  readonly callId: string | undefined;
+  readonly worker: string | null;
+  readonly fence: string | null;
+}
+
+/** Of which call a request sends an output; undefined for any other request. */
+function outputOf({ method, url = '' }: IncomingMessage): Omit<CheckOutput, keyof WorkerOutput> | undefined {
+  const { pathname, searchParams } = new URL(url, 'http://check');
+  const [, callId] = /^\/v1\/calls\/([^/]+)\/output$/.exec(pathname) ?? [];
+  if (method !== 'PUT' || callId === undefined) return undefined;
+  return { callId, worker: searchParams.get('worker'), fence: searchParams.get('fence') };
+}
+
+function digestOf(text: string): WorkerOutput {
+  const bytes = Buffer.from(text);
+  return { sha256: createHash('sha256').update(bytes).digest('hex'), bytes: bytes.length };
 }
 
 const REFUSAL = {

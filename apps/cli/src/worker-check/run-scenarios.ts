@@ -2,12 +2,13 @@ import { Bench } from './bench.js';
 import { CheckFailed } from './changes.js';
 import { CAPACITY } from './scenarios/capacity.js';
 import { FAULTS } from './scenarios/faults.js';
+import { OUTPUTS } from './scenarios/outputs.js';
 import type { Scenario } from './scenarios/scenario.js';
 import { STOPS } from './scenarios/stops.js';
 import { SUSPENSIONS } from './scenarios/suspensions.js';
 import { VALUES } from './scenarios/values.js';
 
-export const SCENARIOS: readonly Scenario[] = [...VALUES, ...STOPS, ...SUSPENSIONS, ...CAPACITY, ...FAULTS];
+export const SCENARIOS: readonly Scenario[] = [...VALUES, ...OUTPUTS, ...STOPS, ...SUSPENSIONS, ...CAPACITY, ...FAULTS];
 
 export interface ScenarioResult {
   readonly scenario: string;

@@ -219,6 +219,7 @@ function principalOf(entry: ApiKeyConfig): Principal {
     ...(entry.agent === undefined ? {} : { agentId: entry.agent }),
     ...(entry.agents === undefined ? {} : { agents: entry.agents }),
     ...(entry.tools === undefined ? {} : { tools: entry.tools }),
+    ...(entry.workerSecrets === true ? { workerSecrets: true } : {}),
     ...(entry.ratePerMinute === undefined ? {} : { ratePerMinute: entry.ratePerMinute }),
     ...(entry.expiresAt === undefined ? {} : { expiresAt: entry.expiresAt }),
   };

@@ -1,18 +1,21 @@
 import { Module } from '@nestjs/common';
 import { SourcesModule } from '../sources/sources.module.js';
 import { AttemptHost } from './bridge/attempt-host.service.js';
+import { CallGrantsService } from './bridge/call-grants.service.js';
 import { ForeignWorkers } from './bridge/foreign-workers.service.js';
 import { WorkerAnnouncer } from './bridge/worker-announcer.service.js';
+import { WorkerOutputs } from './bridge/worker-outputs.service.js';
 import { PollRelay } from './transport/poll-relay.service.js';
 import { PollingWorkers } from './transport/polling-workers.service.js';
+import { WorkerOutputController } from './transport/worker-output.controller.js';
 import { WorkerGateway } from './transport/worker.gateway.js';
 import { WorkersController } from './transport/workers.controller.js';
 
 /** Workers in any language: `toolyard-worker/1`. */
 @Module({
   imports: [SourcesModule],
-  controllers: [WorkersController],
-  providers: [AttemptHost, ForeignWorkers, PollingWorkers, PollRelay, WorkerAnnouncer, WorkerGateway],
+  controllers: [WorkersController, WorkerOutputController],
+  providers: [AttemptHost, CallGrantsService, ForeignWorkers, PollingWorkers, PollRelay, WorkerAnnouncer, WorkerGateway, WorkerOutputs],
   exports: [ForeignWorkers],
 })
 export class ForeignWorkersModule {}

@@ -28,7 +28,7 @@ export class CallContext implements ToolContext {
     claimed: Claimed,
     readonly workspace: Workspace,
     env: Readonly<Record<string, string>>,
-    private readonly guard: Pick<OutputSanitizer, 'onUpdate' | 'onProgress' | 'redact'>,
+    private readonly guard: Pick<OutputSanitizer, 'onUpdate' | 'onProgress' | 'redact' | 'conceal'>,
     private readonly logger: AttemptLog,
     /** Of the attempt's own span, while spans are exported. */
     traceparent?: string,
@@ -65,6 +65,10 @@ export class CallContext implements ToolContext {
 
   get redact(): ToolContext['redact'] {
     return (text, cut) => this.guard.redact(text, cut);
+  }
+
+  get conceal(): ToolContext['conceal'] {
+    return (secrets) => this.guard.conceal(secrets);
   }
 
   get agentRun(): AgentRun | undefined {

@@ -17,7 +17,7 @@ type Watchers = Pick<UpdateStream, 'onUpdate' | 'onProgress'>;
  * The only way out for the output of a tool. Redacts secrets and hidden characters in updates, progress, result and
  * failure before they are written, and marks content from external sources.
  */
-export class OutputSanitizer implements Pick<ToolContext, 'onUpdate' | 'onProgress' | 'redact'> {
+export class OutputSanitizer implements Pick<ToolContext, 'onUpdate' | 'onProgress' | 'redact' | 'conceal'> {
   private safety: ContentSanitizer;
   /** Texts that continue over several updates, by stream: a secret may be split over two pieces of one stream. */
   private readonly texts = new Map<string, SanitizedTextStream>();
@@ -59,6 +59,11 @@ export class OutputSanitizer implements Pick<ToolContext, 'onUpdate' | 'onProgre
   flush(): void {
     const rest = [...this.texts.keys()].flatMap((stream) => this.endText(stream));
     if (rest.length > 0) this.watchers.onUpdate(rest);
+  }
+
+  /** As `ToolContext` has it. To be called before the first update. */
+  conceal(secrets: readonly string[]): void {
+    this.safety = this.safety.withSecrets(secrets);
   }
 
   /** As `ToolContext` has it. */

@@ -1,7 +1,14 @@
-import { WORKER_LIMITS, type WorkerCall, type WorkerFrame, type WorkerFrameOf } from '#contracts';
+import { WORKER_LIMITS, type WorkerOutput, type WorkerCall, type WorkerFrame, type WorkerFrameOf } from '#contracts';
 import { Suspended, WorkerToolError, type RunnableTool, type WorkerToolContext, type WorkerToolOutput } from './worker-tool.js';
 
-type End = Pick<WorkerFrameOf<'finish'>, 'outcome' | 'content' | 'isError' | 'structuredContent' | 'error'>;
+type End = Pick<WorkerFrameOf<'finish'>, 'outcome' | 'content' | 'isError' | 'structuredContent' | 'error' | 'output'>;
+
+/** Sends an output beside the frames. @throws WorkerToolError when the gateway refuses it */
+export type SendOutput = (
+  key: { readonly callId: string; readonly fence: number },
+  text: string,
+  cut: AbortSignal,
+) => Promise<WorkerOutput>;
 
 /** Room for the other fields of the frame. */
 const FRAME_OVERHEAD = 1_024;
@@ -14,10 +21,13 @@ export class RunningCall {
   private last: WorkerFrame | undefined;
   private hasEnded = false;
   private isAnswered = false;
+  /** An output of a lost call is not sent on. */
+  private readonly answered = new AbortController();
 
   constructor(
     readonly frame: WorkerCall,
     private readonly send: (frame: WorkerFrame) => void,
+    private readonly sendOutput: SendOutput,
     /** Called once, when the tool has ended and nothing more is to be said about the call. */
     private readonly over: () => void,
   ) {
@@ -29,7 +39,7 @@ export class RunningCall {
     this.say({ op: 'started', ...this.key });
     try {
       if (tool === undefined) throw new WorkerToolError(`This worker has no tool ${this.frame.tool}.`, { code: 'unknown_tool' });
-      this.end(await tool.run(this.frame.arguments, this.context()));
+      await this.end(await tool.run(this.frame.arguments, this.context()));
     } catch (error) {
       this.finish(failureOf(error));
     }
@@ -49,6 +59,7 @@ export class RunningCall {
 
   /** The call is no longer of this worker: its tool is to stop, and nothing more is sent about it. */
   stale(): void {
+    this.answered.abort();
     this.settle();
     this.cancel('lease_lost');
   }
@@ -77,12 +88,21 @@ export class RunningCall {
     if (!this.isAnswered) this.send(frame);
   }
 
-  private end(output: WorkerToolOutput): void {
-    if (!(output instanceof Suspended)) return this.finish(endOf(output));
+  private async end(output: WorkerToolOutput): Promise<void> {
+    if (!(output instanceof Suspended)) return this.finish(await this.besideFrame(endOf(output)));
     const { resumeInMs, ...options } = output.options;
     const wait = resumeInMs === undefined ? {} : { resumeInMs: Math.max(0, Math.round(resumeInMs)) };
     this.last = orTooLarge({ op: 'suspend', ...this.key, ...wait, ...options }, ++this.wseq);
     this.say(this.last);
+  }
+
+  /** Sends the texts of a result that is too large for a frame beside it, as one text. */
+  private async besideFrame(end: End): Promise<End> {
+    const { content = [], ...rest } = end;
+    const texts = content.filter((item) => item.type === 'text');
+    if (texts.length === 0 || fitsFrame(end)) return end;
+    const output = await this.sendOutput(this.key, texts.map(({ text }) => text).join('\n'), this.answered.signal);
+    return { ...rest, content: content.filter((item) => item.type !== 'text'), output };
   }
 
   private finish(end: End): void {
@@ -92,13 +112,15 @@ export class RunningCall {
   }
 
   private context(): WorkerToolContext {
-    const { callId, fence, attempt, resumed, session, traceparent, deadlineMs } = this.frame;
+    const { callId, fence, attempt, resumed, session, workspace, secrets = {}, traceparent, deadlineMs } = this.frame;
     return {
       callId,
       fence,
       attempt,
       ...(resumed === undefined ? {} : { resumed }),
       ...(session === undefined ? {} : { sessionId: session }),
+      ...(workspace === undefined ? {} : { workspace }),
+      secrets,
       ...(traceparent === undefined ? {} : { traceparent }),
       signal: this.aborter.signal,
       deadline: Date.now() + deadlineMs,
@@ -116,10 +138,18 @@ export class RunningCall {
   }
 }
 
+function fitsFrame(value: object): boolean {
+  return bytesOf(value) <= WORKER_LIMITS.frameBytes - FRAME_OVERHEAD;
+}
+
+function bytesOf(value: object): number {
+  return new TextEncoder().encode(JSON.stringify(value)).length;
+}
+
 /** The frame, or a failure that says that it is too large for one. */
 function orTooLarge(frame: WorkerFrameOf<'finish' | 'suspend'>, wseq: number): WorkerFrame {
-  const bytes = new TextEncoder().encode(JSON.stringify(frame)).length;
-  if (bytes <= WORKER_LIMITS.frameBytes - FRAME_OVERHEAD) return frame;
+  if (fitsFrame(frame)) return frame;
+  const bytes = bytesOf(frame);
   const what = frame.op === 'finish' ? 'result' : 'state';
   const error = new WorkerToolError(`The ${what} has ${bytes} bytes; expected at most ${WORKER_LIMITS.frameBytes}.`, { code: 'too_large' });
   return { op: 'finish', callId: frame.callId, fence: frame.fence, wseq, ...failureOf(error) };

@@ -2,7 +2,8 @@ import { WORKER_PROTOCOL, type Pool, type WorkerFrame, type WorkerHello, type Wo
 import { backoffMs } from '../http/backoff.js';
 import { sleep } from '../http/deadline.js';
 import { openPollLink } from './poll-link.js';
-import { RunningCall } from './running-call.js';
+import { RunningCall, type SendOutput } from './running-call.js';
+import { outputSender } from './send-output.js';
 import { openSocketLink } from './socket-link.js';
 import { WorkerRefused, type OpenWorkerLink, type WorkerLink, type WorkerSocketConstructor } from './worker-link.port.js';
 import type { RunnableTool } from './worker-tool.js';
@@ -39,6 +40,7 @@ const SDK = 'typescript/1';
  */
 export class ToolyardWorker {
   private readonly open: OpenWorkerLink;
+  private readonly sendOutput: SendOutput;
   private readonly tools = new Map<string, RunnableTool>();
   private readonly calls = new Map<string, RunningCall>();
   private readonly granted = new Map<Pool, number>();
@@ -51,6 +53,7 @@ export class ToolyardWorker {
     const { baseUrl, apiKey, WebSocket, fetch = (...args) => globalThis.fetch(...args) } = options;
     const base = baseUrl.replace(/\/+$/, '');
     this.open = WebSocket === undefined ? openPollLink(base, apiKey, fetch) : openSocketLink(base, apiKey, WebSocket);
+    this.sendOutput = outputSender(base, apiKey, options.name, fetch);
     for (const tool of options.tools) this.tools.set(tool.announced.name, tool);
   }
 
@@ -155,7 +158,7 @@ export class ToolyardWorker {
     const pool = this.poolOf(frame.tool);
     this.granted.set(pool, Math.max(0, (this.granted.get(pool) ?? 0) - 1));
     const send = (said: WorkerFrame) => this.link?.send(said);
-    const call = new RunningCall(frame, send, () => {
+    const call = new RunningCall(frame, send, this.sendOutput, () => {
       this.calls.delete(key);
       this.giveCredit();
       this.leaveWhenIdle();

@@ -11,6 +11,10 @@ export interface WorkerToolContext {
   /** The last suspension of the call: why it goes on, its state, the value that was asked for. Absent without one. */
   readonly resumed?: WorkerCall['resumed'];
   readonly sessionId?: string;
+  /** Folder with the files of the session, where the operator has said how this worker sees it. It may not exist yet. */
+  readonly workspace?: string;
+  /** Secrets that the operator gives to this tool, by name. Not to be kept. */
+  readonly secrets: Readonly<Record<string, string>>;
   /** W3C Trace Context of the attempt. */
   readonly traceparent?: string;
   /** Aborted by cancel, deadline, lost lease or shutdown; `signal.reason` says which. Check it before every effect. */

@@ -53,6 +53,8 @@ export interface Route {
   readonly query?: z.ZodObject;
   readonly headers?: z.ZodObject;
   readonly body?: z.ZodType;
+  /** JSON unless it says otherwise. */
+  readonly bodyMediaType?: string;
   /** The body may be left out; then it counts as `{}`. */
   readonly bodyOptional?: true;
   readonly responses: Readonly<Record<string, RouteResponse>>;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CallId } from '../values/names.js';
 import { QueryNumber } from './call-list.api.js';
 import { BODY, KEY, type Route } from './route.api.js';
 import {
@@ -7,10 +8,13 @@ import {
   WorkerCredit,
   WorkerFrame,
   WorkerHello,
+  WorkerName,
+  WorkerOutput,
   WorkerServerFrame,
   WorkerWelcome,
 } from '../workers/worker-frames.js';
 
+const CallIdParams = z.object({ id: CallId.describe('The id of the call.') });
 const WorkerParams = z.object({ id: z.string().min(1).max(128).describe('`workerId` of the answer to hello.') });
 
 export const WorkerPollBody = z
@@ -83,5 +87,31 @@ export const WORKER_ROUTES = {
     body: z.strictObject({ frames: z.array(WorkerFrame).min(1).max(WORKER_LIMITS.frames).describe('Frames of the worker, in order.') }),
     responses: { 202: { description: 'Taken, in order.' } },
     problems: [...BODY, ...KEY, 'resource_not_found', 'overloaded'],
+  },
+  putCallOutput: {
+    method: 'put',
+    path: '/v1/calls/{id}/output',
+    tag: 'workers',
+    scope: 'work',
+    summary: 'Send an output that is too large for a frame',
+    description: `At most ${WORKER_LIMITS.outputBytes.toLocaleString('en-US')} bytes of UTF-8, of a call that the worker runs, at any gateway. It replaces what was sent before for the same attempt. It counts when \`finish\` names what the answer says; 409 says that the attempt is over or has a newer fence: the worker stops the call.`,
+    params: CallIdParams,
+    query: z.object({
+      worker: WorkerName.describe('The name of the worker, as in `hello`.'),
+      fence: QueryNumber.min(1).describe('As in the `call`.'),
+    }),
+    headers: z.object({
+      'Repr-Digest': z
+        .string()
+        .optional()
+        .meta({
+          description: 'RFC 9530: the SHA-256 of the body. Refused when it is another one.',
+          examples: ['sha-256=:RK/0qy18MlBSVnWgjwz6lZEWjP/lF5HF9bvEF8FabDg=:'],
+        }),
+    }),
+    body: z.string().describe('The text.'),
+    bodyMediaType: 'text/plain',
+    responses: { 200: { description: 'Stored until the call ends, an hour at most.', schema: WorkerOutput } },
+    problems: ['invalid_request', 'payload_too_large', 'unsupported_media_type', ...KEY, 'resource_not_found', 'conflict', 'overloaded'],
   },
 } as const satisfies Record<string, Route>;

@@ -34,6 +34,10 @@ export const ApiKeyConfig = z
       .default([...DEFAULT_SCOPES])
       .describe('What the key may do. `approve`, `admin` and `operate` only where they are listed.'),
     tools: z.array(z.string().min(1)).optional().describe('Patterns of the tools that the key may use. Not set: all.'),
+    workerSecrets: z
+      .boolean()
+      .optional()
+      .describe('`true`: a worker with this key gets the `secrets` of its source with its calls. Not set: none.'),
     ratePerMinute: z
       .number()
       .int()

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AgentGlob } from '../values/principal.js';
 import { AgentSourceDefinition } from './agent-source.js';
-import { EnvironmentName, SecretOrText, SOURCE_FIELDS, SourceHeaders, SourceTenant } from './source-fields.js';
+import { EnvironmentName, SecretOrText, SecretRef, SOURCE_FIELDS, SourceHeaders, SourceTenant } from './source-fields.js';
 
 export * from './source-fields.js';
 export * from './agent-source.js';
@@ -51,7 +51,22 @@ export type FolderSourceDefinition = z.output<typeof FolderSourceDefinition>;
 
 /** What the operator says about the tools that workers in other languages announce under this name. */
 export const WorkerSourceDefinition = z
-  .strictObject({ ...SOURCE_FIELDS, kind: z.literal('worker') })
+  .strictObject({
+    ...SOURCE_FIELDS,
+    kind: z.literal('worker'),
+    secrets: z
+      .record(z.string().min(1).max(128), z.record(EnvironmentName, SecretRef))
+      .optional()
+      .describe(
+        'Secrets that go to the workers with each call of a tool, by the name of the tool: `{deploy: {API_TOKEN: {secretEnv: DEPLOY_TOKEN}}}`, from the environment of the gateways. Only to keys with `workerSecrets`.',
+      ),
+    workspaceRoot: z
+      .string()
+      .startsWith('/', 'expected an absolute path')
+      .max(4_096)
+      .optional()
+      .describe('Where the workers see `WORKSPACE_ROOT`, such as a shared volume. Not set: calls name no folder.'),
+  })
   .meta({ id: 'WorkerSourceDefinition', description: 'Rules of the operator for tools that foreign workers announce under this name.' });
 export type WorkerSourceDefinition = z.output<typeof WorkerSourceDefinition>;
 

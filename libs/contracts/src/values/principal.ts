@@ -25,6 +25,7 @@ export const Principal = z.object({
   agents: z.array(AgentGlob).optional().describe('Globs of the agents that calls may name besides `agentId`. Absent = none.'),
   scopes: z.array(Scope).describe('What the key may do.'),
   tools: z.array(z.string()).optional().describe('Patterns of the tools that the key may use. Absent = all.'),
+  workerSecrets: z.boolean().optional().describe('Workers with the key get the secrets of their source. Absent = not.'),
   ratePerMinute: z.number().int().positive().optional().describe('Requests a minute that the key may make. Absent without a bound.'),
   expiresAt: z.iso.datetime({ offset: true }).optional().describe('When the key ends: RFC 3339. Absent for a key without an end.'),
 });

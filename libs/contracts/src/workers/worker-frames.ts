@@ -20,10 +20,12 @@ export const WORKER_LIMITS = {
   /** Frames of one long-poll request. */
   frames: 1_000,
   waitSeconds: 30,
+  /** Of an output that is sent beside the frames. */
+  outputBytes: 8_388_608,
 } as const;
 
 /** The group of workers that run the same tools: the source under which their tools are in the catalog. */
-const WorkerName = z
+export const WorkerName = z
   .string()
   .regex(/^[a-z][a-z0-9-]{0,31}$/, 'expected a lower-case letter, then at most 31 lower-case letters, digits or -')
   .describe('Name of the source: workers with the same name in a tenant share tools and calls.');
@@ -88,6 +90,18 @@ const WorkerError = z
   })
   .meta({ id: 'WorkerError', description: 'Why a worker could not complete a call.' });
 
+/** A text that was sent by `PUT /v1/calls/{id}/output`. */
+export const WorkerOutput = z
+  .object({
+    sha256: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/, 'expected 64 lower-case hex digits')
+      .describe('SHA-256 of its bytes, 64 lower-case hexadecimal digits.'),
+    bytes: z.number().int().min(0).max(WORKER_LIMITS.outputBytes).describe('Its size in UTF-8.'),
+  })
+  .meta({ id: 'WorkerOutput', description: 'An output that was sent beside the frames.' });
+export type WorkerOutput = z.output<typeof WorkerOutput>;
+
 /** Frames that a worker sends. */
 export const WorkerFrame = z
   .discriminatedUnion('op', [
@@ -129,6 +143,9 @@ export const WorkerFrame = z
         content: z.array(Content).max(1_000).optional().describe('What the model gets.'),
         isError: z.boolean().optional().describe('A completed call that the model reads as an error.'),
         structuredContent: Json.optional().describe('Expected when the tool has an output schema.'),
+        output: WorkerOutput.optional().describe(
+          'What `PUT /v1/calls/{id}/output` answered: a text for the model below `content`, too large for a frame.',
+        ),
         error: WorkerError.optional().describe('Why it failed.'),
       })
       .describe('Ends the attempt. To be repeated until it is answered by `done` or `stale`; a repetition is answered alike.'),
@@ -189,6 +206,14 @@ export const WorkerCall = z
     arguments: z.record(z.string(), Json).describe('Checked against the schema.'),
     deadlineMs: z.number().int().describe('Milliseconds that the attempt may take from now on. No clocks are compared.'),
     session: Label.optional().describe('The session of the call.'),
+    workspace: z
+      .string()
+      .optional()
+      .describe('Folder with the files of the session, as this worker sees it. Absent where the operator has not said where that is.'),
+    secrets: z
+      .record(z.string(), z.string())
+      .optional()
+      .describe('Secrets that the operator gives to this tool, by name. To be forgotten with the call. Absent without any.'),
     resumed: z
       .object({
         reason: z.enum(['timer', 'woken', 'input']).describe('Why the call comes again.'),

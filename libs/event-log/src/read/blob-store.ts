@@ -12,6 +12,7 @@ export type BlobRef =
   | 'secret-arguments'
   | `edited-arguments.${string}`
   | `edited-secret-arguments.${string}`
+  | `worker-output.${number}`
   | SuspensionRef;
 
 /** What a suspended tool keeps, and the input that it got, by the attempt that was suspended. */

@@ -36,6 +36,7 @@ export function fakeToolContext(overrides: Partial<ToolContext> = {}): FakeToolC
     },
     onUpdate: (content) => void updates.push(content),
     redact: (text) => text,
+    conceal: () => {},
     onProgress: (step) => void progress.push(step),
     ...overrides,
     updates,

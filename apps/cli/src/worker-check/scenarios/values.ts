@@ -9,6 +9,7 @@ export const CHECK_TOOLS = [
   'check_big',
   'check_suspend',
   'check_wait',
+  'check_context',
   'check_count',
   'check_tools',
 ] as const;
@@ -68,14 +69,6 @@ export const VALUES: readonly Scenario[] = [
     run: async (bench) => {
       const text = textOf(await bench.run(await bench.connection(), 'check_big', { bytes: 1_000_000 }));
       expectThat(text.length === 1_000_000, `Expected 1,000,000 letters; got ${text.length}.`);
-    },
-  },
-  {
-    title: 'ends a call whose result is larger than a frame, and stays connected',
-    run: async (bench) => {
-      const connection = await bench.connection();
-      await bench.run(connection, 'check_big', { bytes: 3_000_000 });
-      expectThat(textOf(await bench.run(connection, 'check_echo', { value: 'next' })) === 'next', 'Expected the next call to run.');
     },
   },
   {

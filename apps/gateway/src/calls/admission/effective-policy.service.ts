@@ -1,9 +1,9 @@
-import { join } from 'node:path';
 import { Inject, Injectable } from '@nestjs/common';
 import { NO_GRANTS, type AppliedHook, type PolicyConfig, Posture, Principal, SessionGrants, ToolDescriptor } from '#contracts';
 import { availability, matchesTool, type Availability } from '#policy';
 import { agentOf } from '../../auth/agent-of.js';
 import { isToolAllowed } from '../../auth/tool-patterns.js';
+import { workspacePath } from '../../platform/workspace-path.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../../platform/gateway.config.js';
 import { HookConfigService } from '../../governance/hook-config.service.js';
 import type { SessionState } from '../../sessions/session-state.js';
@@ -43,8 +43,7 @@ export interface EffectivePolicy extends PolicyInputs {
  */
 @Injectable()
 export class EffectivePolicyService {
-  /** Ends with a slash. */
-  private readonly workspaces: string;
+  private readonly workspaceRoot: string;
 
   constructor(
     private readonly policyConfig: PolicyConfigService,
@@ -53,12 +52,12 @@ export class EffectivePolicyService {
     private readonly apiKeys: ApiKeyStore,
     @Inject(GATEWAY_CONFIG) { workspaceRoot = '/workspace' }: GatewayConfig,
   ) {
-    this.workspaces = join(workspaceRoot, '/');
+    this.workspaceRoot = workspaceRoot;
   }
 
-  /** The path on workers. Tenants and sessions are labels, which cannot lead out of it. */
+  /** The path on workers. */
   workspaceOf(tenantId: string, sessionId: string | undefined): string {
-    return `${this.workspaces}${tenantId}/${sessionId === undefined ? 'default' : `sessions/${sessionId}`}`;
+    return workspacePath(this.workspaceRoot, { tenantId, ...(sessionId === undefined ? {} : { sessionId }) });
   }
 
   /** Returns a promise only for a call with a session. @throws ProblemError `forbidden` for an agent that the key may not act for */

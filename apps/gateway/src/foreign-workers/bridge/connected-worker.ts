@@ -1,6 +1,7 @@
 import { ulid } from 'ulidx';
 import type { Pool, Principal, WorkerHello, WorkerServerFrame, WorkerTool } from '#contracts';
 import { mappedName } from '#sources';
+import type { Claimant } from './claim-token.js';
 import { WorkerSession } from '../session/worker-session.js';
 
 /** How frames reach a worker: a WebSocket, or the answers of its polls. */
@@ -35,6 +36,12 @@ export class ConnectedWorker {
 
   get source(): string {
     return this.hello.worker;
+  }
+
+  /** As whom it claims calls. */
+  get claimant(): Claimant {
+    const { tenantId, source, principal } = this;
+    return { tenantId, source, keyId: principal.keyId };
   }
 
   offered(): WorkerTool[] {

@@ -21,12 +21,15 @@ import { BUFFERED_REDIS, LOGGER } from '../../platform/tokens.js';
 import { SourceCatalog } from '../../sources/source-catalog.service.js';
 import type { SessionEffect } from '../session/worker-session.js';
 import { AttemptHost } from './attempt-host.service.js';
+import { CallGrantsService } from './call-grants.service.js';
+import { claimToken } from './claim-token.js';
 import { ConnectedWorker, type WorkerTransport } from './connected-worker.js';
 import { keyRefusal } from './key-refusal.js';
-import { claimTokenFor, LostCalls } from './lost-calls.js';
+import { LostCalls } from './lost-calls.js';
 import { RemoteCalls } from './remote-calls.js';
 import { WorkerAnnouncer } from './worker-announcer.service.js';
 import { WorkerGroup } from './worker-group.js';
+import { WorkerOutputs } from './worker-outputs.service.js';
 
 const RENEW_MS = 500;
 /** A worker that connects again within it keeps its tools in the catalog. */
@@ -50,11 +53,13 @@ export class ForeignWorkers implements OnModuleInit {
     private readonly store: CallStore,
     private readonly apiKeys: ApiKeyStore,
     private readonly shutdown: ShutdownState,
+    grants: CallGrantsService,
+    outputs: WorkerOutputs,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
     @Inject(LOGGER) private readonly log: Logger,
     @Inject(BUFFERED_REDIS) connection: RedisConnection,
   ) {
-    this.calls = new RemoteCalls(host.inFlight, (worker, effects) => this.apply(worker, effects));
+    this.calls = new RemoteCalls(host.inFlight, grants, outputs, (worker, effects) => this.apply(worker, effects));
     this.lost = new LostCalls(this.calls, host, store, (worker, effects) => this.apply(worker, effects));
     const { redisUrl, queueBackend: backend, leaseMs: lockMs, name: workerName } = config;
     const onError = (error: Error) => log.error({ err: error }, 'the queue of a foreign worker failed');
@@ -163,7 +168,7 @@ export class ForeignWorkers implements OnModuleInit {
           this.calls.place(job.callId, placement);
           const ended = (fence: number, written: boolean) => this.calls.ended(job.callId, fence, written);
           const { worker: chosen, pool } = placement;
-          await this.host.run({ job, queue, pool, worker: chosen.id, ended, claimToken: claimTokenFor(chosen) });
+          await this.host.run({ job, queue, pool, worker: chosen.id, ended, claimToken: claimToken(chosen.claimant) });
           this.calls.unplace(job.callId, placement);
         },
       }));

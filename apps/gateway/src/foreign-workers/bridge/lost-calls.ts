@@ -1,23 +1,12 @@
-import { ulid } from 'ulidx';
 import type { CallState, CallStore } from '#event-log';
-import { sha256Hex } from '#redis';
 import type { SessionEffect } from '../session/worker-session.js';
 import type { AttemptHost } from './attempt-host.service.js';
+import { claimPrefix } from './claim-token.js';
 import type { ConnectedWorker } from './connected-worker.js';
 import type { Placement, RemoteCalls } from './remote-calls.js';
 
 /** Takeovers of one attempt end where its writes could no more be numbered. */
 const LAST_WRITE = 4_000_000_000;
-
-/** Names the claim of a worker's attempt, so that any gateway can tell whose it is. */
-export function claimTokenFor(worker: ConnectedWorker): string {
-  return `${claimPrefix(worker)}${ulid()}`;
-}
-
-/** Workers of one source with one key may go on with each other's calls: that is how a worker comes back. */
-function claimPrefix({ tenantId, source, principal }: ConnectedWorker): string {
-  return `w.${sha256Hex(`${tenantId}/${source}/${principal.keyId}`).slice(0, 32)}.`;
-}
 
 /**
  * Calls that a worker brings along when it connects again. Those of this gateway go on at the new connection. Those of
@@ -77,5 +66,5 @@ export class LostCalls {
 }
 
 function mayGoOn(worker: ConnectedWorker, { claimToken, meta, writeSeq }: CallState): boolean {
-  return claimToken.startsWith(claimPrefix(worker)) && worker.has(meta.tool) && writeSeq < LAST_WRITE;
+  return claimToken.startsWith(claimPrefix(worker.claimant)) && worker.has(meta.tool) && writeSeq < LAST_WRITE;
 }

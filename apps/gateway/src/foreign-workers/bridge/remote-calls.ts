@@ -1,9 +1,11 @@
 import type { InFlightAttempts } from '#attempts';
-import type { Pool, WorkerFrameOf } from '#contracts';
+import type { Pool, WorkerFrameOf, WorkerOutput } from '#contracts';
 import type { RunSourceTool } from '#sources';
 import { Suspension, ToolError, type ToolContext, type ToolOutput } from '#tool-sdk';
 import type { CallFrame, SessionEffect } from '../session/worker-session.js';
+import type { CallGrantsService } from './call-grants.service.js';
 import type { ConnectedWorker } from './connected-worker.js';
+import type { WorkerOutputs } from './worker-outputs.service.js';
 
 /** An attempt of this gateway whose tool runs in a foreign worker. */
 interface RemoteCall {
@@ -16,6 +18,8 @@ interface RemoteCall {
   /** When the worker last said something about it, by `performance.now()`. */
   renewedAt: number;
   finished: boolean;
+  /** `finish` named a text that was sent beside the frames. */
+  hasOutput?: boolean;
   settle(output: ToolOutput | ToolError): void;
 }
 
@@ -41,6 +45,8 @@ export class RemoteCalls {
 
   constructor(
     private readonly inFlight: Pick<InFlightAttempts, 'byCallId'>,
+    private readonly grants: Pick<CallGrantsService, 'of'>,
+    private readonly outputs: Pick<WorkerOutputs, 'get' | 'forget'>,
     private readonly apply: Apply,
   ) {}
 
@@ -52,6 +58,7 @@ export class RemoteCalls {
   readonly run: RunSourceTool = async ({ name }, rawName, args, context) => {
     const { callId, fence } = context;
     const placement = this.placements.get(callId);
+    const grants = placement && (await this.grants.of(placement.worker, rawName, context));
     if (placement === undefined || (placement.takenOver === undefined && !canTake(placement)))
       throw new ToolError('unavailable', `The worker of ${name} went away before the call was sent to it.`, { retryable: true });
     const { worker, pool, takenOver } = placement;
@@ -60,12 +67,12 @@ export class RemoteCalls {
       const settle = (output: ToolOutput | ToolError) => (output instanceof ToolError ? reject(output) : resolve(output));
       const { tenantId, source, principal } = worker;
       const renewedAt = performance.now();
-      const call = { context, pool, tenantId, source, keyId: principal.keyId, worker, renewedAt, finished: false, settle };
+      const call: RemoteCall = { context, pool, tenantId, source, keyId: principal.keyId, worker, renewedAt, finished: false, settle };
       const key = keyOf(callId, fence);
       this.calls.set(key, call);
       context.signal.addEventListener('abort', () => this.calls.get(key) === call && this.sendCancel(call), { once: true });
     });
-    if (takenOver === undefined) this.apply(worker, worker.session.assign(callFrame(rawName, args, context), pool));
+    if (takenOver === undefined) this.apply(worker, worker.session.assign({ ...callFrame(rawName, args, context), ...grants }, pool));
     else {
       takenOver.attached();
       this.apply(worker, worker.session.attach(callId, fence, pool));
@@ -87,6 +94,7 @@ export class RemoteCalls {
     this.calls.delete(keyOf(callId, fence));
     const { worker, finished } = call;
     this.apply(worker, worker.session.settle(callId, fence, written && finished ? 'done' : 'stale'));
+    if (call.hasOutput) void this.outputs.forget(callId, fence);
   }
 
   /** What the worker said about one of its calls. */
@@ -109,7 +117,19 @@ export class RemoteCalls {
         return call.settle(suspensionOf(frame));
       case 'finish':
         call.finished = true;
-        return call.settle(outputOf(frame));
+        return frame.output === undefined ? call.settle(outputOf(frame)) : void this.finishWith(call, frame, frame.output);
+    }
+  }
+
+  /** The text that was sent beside the frames comes below the content of `finish`. Never rejects. */
+  private async finishWith(call: RemoteCall, frame: WorkerFrameOf<'finish'>, output: WorkerOutput): Promise<void> {
+    call.hasOutput = true;
+    try {
+      const text = await this.outputs.get(frame.callId, frame.fence, output);
+      if (text === undefined) throw new ToolError('output_invalid', `The worker named an output ${output.sha256} that it has not sent.`);
+      call.settle(outputOf({ ...frame, content: [...(frame.content ?? []), { type: 'text', text }] }));
+    } catch (error) {
+      call.settle(error instanceof ToolError ? error : new ToolError('internal', 'The output of the worker could not be read.'));
     }
   }
 

@@ -119,7 +119,7 @@ function pathsOf(routes: Readonly<Record<string, Route>>): ZodOpenApiPathsObject
 }
 
 function operationOf(operationId: string, route: Route): ZodOpenApiOperationObject {
-  const { params, query, headers, scope, body, bodyOptional } = route;
+  const { params, query, headers, scope, body, bodyOptional, bodyMediaType = 'application/json' } = route;
   const needs = scope === undefined ? undefined : `Needs a key with the scope \`${scope}\`.`;
   const description = [route.description, needs].filter(Boolean).join(' ');
   return {
@@ -129,7 +129,7 @@ function operationOf(operationId: string, route: Route): ZodOpenApiOperationObje
     tags: [route.tag],
     security: scope === undefined ? [] : [{ apiKey: [scope] }],
     requestParams: { ...(params && { path: params }), ...(query && { query }), ...(headers && { header: headers }) },
-    ...(body === undefined ? {} : { requestBody: { required: bodyOptional !== true, content: { 'application/json': mediaOf(body) } } }),
+    ...(body === undefined ? {} : { requestBody: { required: bodyOptional !== true, content: { [bodyMediaType]: mediaOf(body) } } }),
     responses: merged(successesOf(route), problemsOf(route)),
   };
 }

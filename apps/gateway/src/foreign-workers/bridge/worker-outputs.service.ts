@@ -1,0 +1,62 @@
+import { isUtf8 } from 'node:buffer';
+import { Injectable } from '@nestjs/common';
+import { ProblemError, WORKER_LIMITS, type Principal, type WorkerOutput } from '#contracts';
+import { BlobStore, CallStore } from '#event-log';
+import { sha256Hex } from '#redis';
+import { claimPrefix } from './claim-token.js';
+
+/** A worker sends `finish` soon after its output. */
+const KEPT_SECONDS = 3_600;
+
+/** Which attempt an output is of, and the source under whose name its worker connected. */
+export interface OutputPlace {
+  readonly callId: string;
+  readonly fence: number;
+  readonly worker: string;
+}
+
+/** Outputs of foreign workers that are too large for a frame: one an attempt, kept until its `finish` names it. */
+@Injectable()
+export class WorkerOutputs {
+  constructor(
+    private readonly store: CallStore,
+    private readonly blobs: BlobStore,
+  ) {}
+
+  /** `digest`: the header Repr-Digest. @throws ProblemError when the attempt is not one of this key that runs */
+  async put({ tenantId, keyId }: Principal, place: OutputPlace, body: Buffer, digest: string | undefined): Promise<WorkerOutput> {
+    const { callId, fence, worker } = place;
+    if (body.byteLength > WORKER_LIMITS.outputBytes)
+      throw new ProblemError('payload_too_large', `Expected at most ${WORKER_LIMITS.outputBytes} bytes; got ${body.byteLength}`);
+    if (!isUtf8(body)) throw new ProblemError('invalid_request', 'Expected text in UTF-8');
+    const sha256 = sha256Hex(body);
+    const said = digest === undefined ? undefined : sha256Of(digest);
+    if (said !== undefined && said !== sha256)
+      throw new ProblemError('invalid_request', `Repr-Digest: expected the SHA-256 of the body, ${sha256}; got ${said}`);
+    const head = await this.store.snapshot(callId);
+    // Whether a call of another tenant or key exists is not said.
+    if (head?.meta.tenantId !== tenantId || !head.claimToken.startsWith(claimPrefix({ tenantId, source: worker, keyId })))
+      throw new ProblemError('resource_not_found', 'No call with this id runs in this worker');
+    if (head.status !== 'running' || head.fence !== fence)
+      throw new ProblemError('conflict', 'The attempt is over or has a newer fence; stop the call');
+    await this.blobs.put(callId, `worker-output.${fence}`, body, KEPT_SECONDS);
+    return { sha256, bytes: body.byteLength };
+  }
+
+  /** The text that `finish` names; undefined when it was not sent, or another one after it. */
+  async get(callId: string, fence: number, { sha256 }: WorkerOutput): Promise<string | undefined> {
+    const body = await this.blobs.get(callId, `worker-output.${fence}`);
+    return body === undefined || sha256Hex(body) !== sha256 ? undefined : body.toString('utf8');
+  }
+
+  /** The attempt is over. Never rejects: what is left expires. */
+  async forget(callId: string, fence: number): Promise<void> {
+    await this.blobs.delete(callId, `worker-output.${fence}`).catch(() => {});
+  }
+}
+
+/** The SHA-256 of a Repr-Digest (RFC 9530); undefined where it has none. */
+function sha256Of(header: string): string | undefined {
+  const [, base64] = /(?:^|,)\s*sha-256=:([A-Za-z0-9+/=]+):/i.exec(header) ?? [];
+  return base64 === undefined ? undefined : Buffer.from(base64, 'base64').toString('hex');
+}
