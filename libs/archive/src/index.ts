@@ -1,5 +1,6 @@
 export { ArchiveConflict, ArchiveCorrupt, ArchiveUnusable } from './archive-errors.js';
 export { openArchive } from './store/open-archive.js';
+export { storeVerified } from './store/store-verified.js';
 export type { ArchiveStore } from './store/archive-store.port.js';
 export { readSegment, sealSegment, SEGMENT_LIMITS } from './segment/segment.js';
 export type { SealedEvent } from './segment/event-lines.js';

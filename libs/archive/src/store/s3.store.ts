@@ -1,3 +1,4 @@
+import { addAbortSignal, type Readable } from 'node:stream';
 import {
   HeadObjectCommand,
   DeleteObjectCommand,
@@ -5,14 +6,18 @@ import {
   ListObjectsV2Command,
   PutObjectCommand,
   S3Client,
-  S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { ArchiveCorrupt, ArchiveUnusable } from '../archive-errors.js';
+import { codeOf, S3Failure, statusOf } from './s3-failure.js';
 import { s3Options } from './s3.config.js';
 import { checkName, MAX_LISTED, MAX_VALUE_BYTES, type ArchiveStore } from './archive-store.port.js';
 
 /** Written once when an archive is opened for writing, and tried again at each start. */
 const CREATE_ONLY_CHECK = 'create-only-check.txt';
+/** A request with its repetitions and its whole body. A store that hangs must not stop sealing for ever. */
+const DEADLINE_MS = 60_000;
+/** The client repeats requests, but not a body that breaks off. */
+const READ_ATTEMPTS = 3;
 
 /** An archive in a bucket. Values are created with `If-None-Match: *`. */
 class S3Store implements ArchiveStore {
@@ -22,6 +27,7 @@ class S3Store implements ArchiveStore {
     private readonly client: S3Client,
     private readonly bucket: string,
     private readonly prefix: string,
+    private readonly deadlineMs = DEADLINE_MS,
   ) {
     this.label = `s3://${bucket}/${prefix}`;
   }
@@ -30,26 +36,27 @@ class S3Store implements ArchiveStore {
     checkName(name);
     const request = new PutObjectCommand({ ...this.keyOf(name), Body: bytes, ContentLength: bytes.byteLength, IfNoneMatch: '*' });
     try {
-      await this.client.send(request);
+      await this.within((abortSignal) => this.client.send(request, { abortSignal }));
       return 'created';
     } catch (error) {
       if (statusOf(error) === 412) return 'exists';
       // Two writers at once: S3 refuses one of them before it knows which one wins.
       if (statusOf(error) === 409 && (await this.exists(name))) return 'exists';
-      throw error;
+      if (statusOf(error) === 501) throw this.overwrites();
+      throw this.failure(`write ${name}`, error);
     }
   }
 
   async get(name: string): Promise<Buffer | undefined> {
     checkName(name);
-    try {
-      const { Body, ContentLength } = await this.client.send(new GetObjectCommand(this.keyOf(name)));
-      if (Body === undefined) return Buffer.alloc(0);
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- in Node the body of an answer is a Readable
-      return await readLimited(name, Body as AsyncIterable<Uint8Array>, ContentLength ?? 0);
-    } catch (error) {
-      if (statusOf(error) === 404) return undefined;
-      throw error;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.within((signal) => this.read(name, signal));
+      } catch (error) {
+        if (statusOf(error) === 404 && codeOf(error) !== 'NoSuchBucket') return undefined;
+        if (error instanceof ArchiveCorrupt) throw error;
+        if (!(error instanceof BrokenBody) || attempt === READ_ATTEMPTS) throw this.failure(`read ${name}`, error);
+      }
     }
   }
 
@@ -57,26 +64,21 @@ class S3Store implements ArchiveStore {
     const names: string[] = [];
     let start = after;
     while (names.length < limit) {
-      const wanted = Math.min(limit - names.length, MAX_LISTED);
-      const { Contents = [], IsTruncated } = await this.client.send(
-        new ListObjectsV2Command({
-          Bucket: this.bucket,
-          Prefix: this.prefix + prefix,
-          MaxKeys: wanted,
-          ...(start === '' ? {} : { StartAfter: this.prefix + start }),
-        }),
-      );
-      const page = Contents.map(({ Key = '' }) => Key.slice(this.prefix.length));
+      const { page, isLast } = await this.page(prefix, start, Math.min(limit - names.length, MAX_LISTED));
       names.push(...page);
       start = page.at(-1) ?? start;
-      if (IsTruncated !== true || page.length === 0) break;
+      if (isLast) break;
     }
     return names;
   }
 
   async delete(name: string): Promise<void> {
     checkName(name);
-    await this.client.send(new DeleteObjectCommand(this.keyOf(name)));
+    try {
+      await this.within((abortSignal) => this.client.send(new DeleteObjectCommand(this.keyOf(name)), { abortSignal }));
+    } catch (error) {
+      throw this.failure(`delete ${name}`, error);
+    }
   }
 
   /** @throws ArchiveUnusable when a second write of the same name is accepted */
@@ -84,20 +86,58 @@ class S3Store implements ArchiveStore {
     const bytes = Buffer.from('Shows that this store refuses to overwrite (If-None-Match: *). Keep it.\n');
     if ((await this.put(CREATE_ONLY_CHECK, bytes)) === 'exists') return;
     if ((await this.put(CREATE_ONLY_CHECK, bytes)) === 'exists') return;
-    throw new ArchiveUnusable(
-      `${this.label}: the store accepts a write with "If-None-Match: *" to a name that exists, so it could overwrite the archive. ` +
-        'Use a store that supports conditional writes (AWS S3, MinIO, Ceph, R2), or a folder.',
-    );
+    throw this.overwrites();
+  }
+
+  private async read(name: string, abortSignal: AbortSignal): Promise<Buffer> {
+    const { Body, ContentLength } = await this.client.send(new GetObjectCommand(this.keyOf(name)), { abortSignal });
+    if (Body === undefined) return Buffer.alloc(0);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- in Node the body of an answer is a Readable
+    return readLimited(name, addAbortSignal(abortSignal, Body as Readable), ContentLength);
+  }
+
+  /** @throws ArchiveUnusable for a list that does not rise, which would never end */
+  private async page(prefix: string, after: string, wanted: number): Promise<{ page: string[]; isLast: boolean }> {
+    const request = new ListObjectsV2Command({
+      Bucket: this.bucket,
+      Prefix: this.prefix + prefix,
+      MaxKeys: wanted,
+      ...(after === '' ? {} : { StartAfter: this.prefix + after }),
+    });
+    try {
+      const { Contents = [], IsTruncated } = await this.within((abortSignal) => this.client.send(request, { abortSignal }));
+      const page = Contents.map(({ Key = '' }) => Key.slice(this.prefix.length));
+      if (page.some((name, index) => name <= (page[index - 1] ?? after)))
+        throw new ArchiveUnusable(`${this.label}: the store lists names below ${prefix} out of order, or more than once.`);
+      return { page: page.slice(0, wanted), isLast: IsTruncated !== true || page.length === 0 };
+    } catch (error) {
+      throw this.failure(`list ${prefix}`, error);
+    }
   }
 
   private async exists(name: string): Promise<boolean> {
     try {
-      await this.client.send(new HeadObjectCommand(this.keyOf(name)));
+      await this.within((abortSignal) => this.client.send(new HeadObjectCommand(this.keyOf(name)), { abortSignal }));
       return true;
     } catch (error) {
       if (statusOf(error) === 404) return false;
-      throw error;
+      throw this.failure(`look for ${name}`, error);
     }
+  }
+
+  private within<T>(request: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    return request(AbortSignal.timeout(this.deadlineMs));
+  }
+
+  private failure(what: string, error: unknown): Error {
+    return error instanceof ArchiveUnusable || error instanceof S3Failure ? error : new S3Failure(this.label, what, error);
+  }
+
+  private overwrites(): ArchiveUnusable {
+    return new ArchiveUnusable(
+      `${this.label}: the store accepts a write with "If-None-Match: *" to a name that exists, or does not know it, so it could overwrite ` +
+        'the archive. Use a store that supports conditional writes (AWS S3, MinIO, Ceph, R2), or a folder.',
+    );
   }
 
   private keyOf(name: string): { Bucket: string; Key: string } {
@@ -105,9 +145,10 @@ class S3Store implements ArchiveStore {
   }
 }
 
-export async function openS3(url: string, { readOnly }: { readOnly: boolean }): Promise<ArchiveStore> {
+/** @param deadlineMs of a request with its body; for tests */
+export async function openS3(url: string, { readOnly, deadlineMs }: { readOnly: boolean; deadlineMs?: number }): Promise<ArchiveStore> {
   const { bucket, prefix } = parseAddress(url);
-  const store = new S3Store(new S3Client(s3Options()), bucket, prefix);
+  const store = new S3Store(new S3Client(s3Options()), bucket, prefix, deadlineMs);
   if (!readOnly) await store.checkCreateOnly();
   return store;
 }
@@ -119,19 +160,23 @@ function parseAddress(url: string): { bucket: string; prefix: string } {
   return { bucket, prefix: prefix === '' ? '' : `${prefix}/` };
 }
 
-async function readLimited(name: string, body: AsyncIterable<Uint8Array>, announced: number): Promise<Buffer> {
+/** A body that ended before its announced length, or was cut. */
+class BrokenBody extends Error {}
+
+async function readLimited(name: string, body: AsyncIterable<Uint8Array>, announced: number | undefined): Promise<Buffer> {
   const tooLarge = () => new ArchiveCorrupt(name, `has more than the ${MAX_VALUE_BYTES} bytes that were expected at most`);
-  if (announced > MAX_VALUE_BYTES) throw tooLarge();
+  if ((announced ?? 0) > MAX_VALUE_BYTES) throw tooLarge();
   const parts: Uint8Array[] = [];
   let size = 0;
-  for await (const part of body) {
-    size += part.byteLength;
-    if (size > MAX_VALUE_BYTES) throw tooLarge();
-    parts.push(part);
+  try {
+    for await (const part of body) {
+      size += part.byteLength;
+      if (size > MAX_VALUE_BYTES) throw tooLarge();
+      parts.push(part);
+    }
+  } catch (error) {
+    throw error instanceof ArchiveCorrupt ? error : new BrokenBody(`the body broke off after ${size} bytes`, { cause: error });
   }
+  if (announced !== undefined && size !== announced) throw new BrokenBody(`the body has ${size} bytes, ${announced} were announced`);
   return Buffer.concat(parts, size);
-}
-
-function statusOf(error: unknown): number | undefined {
-  return error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
 }

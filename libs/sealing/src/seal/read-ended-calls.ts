@@ -1,4 +1,4 @@
-import type { ArchiveStore } from '#archive';
+import { storeVerified, type ArchiveStore } from '#archive';
 import { argumentRefs, decodeSnapshot, toStoredEvent, upcastEvent, type PartitionLog, type StoredEvent } from '#event-log';
 import { keys, partitionOf } from '#redis';
 import { valueName } from '../archive-names.js';
@@ -74,6 +74,6 @@ async function storeValue(
 ): Promise<(readonly [ref: string, sha256: string])[]> {
   const bytes = await redis.getBuffer(keys.blob(id, ref));
   if (bytes === null) return [];
-  await store.put(valueName(sha256), bytes);
+  await storeVerified(store, valueName(sha256), bytes);
   return [[ref, sha256]];
 }

@@ -5,6 +5,7 @@ import {
   SEGMENT_LIMITS,
   sealSegment,
   storeSegment,
+  storeVerified,
   type ArchiveStore,
   type Manifest,
 } from '#archive';
@@ -22,7 +23,7 @@ import {
 } from '#event-log';
 import { keys, type RedisConnection } from '#redis';
 import { endedCallsName, lateEndName } from '../archive-names.js';
-import { encodeEndedCalls, type EndedCall } from '../ended-calls.js';
+import { decodeEndedCalls, encodeEndedCalls, type EndedCall } from '../ended-calls.js';
 import { SealingFault } from '../sealing-fault.js';
 import { markSealed, proposeEnd, readPosition, resetPosition } from './archive-position.js';
 import { readEndedCalls } from './read-ended-calls.js';
@@ -86,7 +87,7 @@ export class PartitionSealer {
     const previous = this.last;
     const sealed = sealSegment({ partition, generation, epoch, previous, events });
     const calls = await readEndedCalls(this.log, this.store, events);
-    await this.store.put(endedCallsName(sealed.manifest), encodeEndedCalls(calls));
+    await storeVerified(this.store, endedCallsName(sealed.manifest), encodeEndedCalls(calls), (stored) => holdsAll(stored, calls));
     await this.storeLateEnds(calls, previous?.fromSeq ?? sealed.manifest.fromSeq, sealed.manifest);
     const manifest = await storeSegment(this.store, sealed);
     await markSealed(this.redis, partition, after, manifest.toSeq);
@@ -98,7 +99,7 @@ export class PartitionSealer {
   private async storeLateEnds(calls: readonly EndedCall[], near: number, { toSeq }: Manifest): Promise<void> {
     for (const { id, snapshot } of calls) {
       const [submitted = near] = decodeSnapshot(id, snapshot).lifecycleSeqs;
-      if (submitted < near) await this.store.put(lateEndName(id), Buffer.from(String(toSeq)));
+      if (submitted < near) await storeVerified(this.store, lateEndName(id), Buffer.from(String(toSeq)), isNumber);
     }
   }
 
@@ -162,4 +163,19 @@ export class PartitionSealer {
 
 function timeOf([, fields]: StreamEntry): number {
   return Number(readEntry(fields).timeText);
+}
+
+/** An earlier attempt may have found a large value that Redis has no more. */
+function holdsAll(stored: Buffer, calls: readonly EndedCall[]): boolean {
+  try {
+    const known = decodeEndedCalls(stored);
+    return known.size === calls.length && calls.every(({ id, snapshot }) => known.get(id)?.snapshot.equals(snapshot) === true);
+  } catch {
+    return false;
+  }
+}
+
+/** Where Redis lost events that are archived, an earlier generation may have named another segment. */
+function isNumber(stored: Buffer): boolean {
+  return /^\d+$/.test(stored.toString());
 }
