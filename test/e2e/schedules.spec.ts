@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { CallPage, Problem, Schedule } from '#contracts';
 import { Agent } from '../support/agent.js';
+import { startCli } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
@@ -36,7 +37,7 @@ const made = async (body: object, by = agent) => {
 };
 const get = async (id: string) => (await agent.get<Schedule>(`/v1/schedules/${id}`)).body;
 const remove = (id: string) => agent.request('DELETE', `/v1/schedules/${id}`);
-const callsOf = async (id: string) => (await agent.get<CallPage>(`/v1/calls?q=${id}`)).body.calls;
+const callsOf = async (id: string) => (await agent.get<CallPage>(`/v1/calls?scheduleId=${id}`)).body.calls;
 const soon = (ms: number) => new Date(Date.now() + ms).toISOString();
 const untilRun = (id: string, condition: (schedule: Schedule) => boolean, what: string) =>
   eventually(async () => {
@@ -54,7 +55,9 @@ describe('a schedule', () => {
     const events = await Promise.all(calls.map((call) => agent.events(call.id)));
     const due = events.map(([first]) => (first?.type === 'call.submitted' ? first.data.idempotencyKey : undefined));
     expect(new Set(due).size).toBe(calls.length);
-    expect(events[0]?.[0]?.data).toMatchObject({ labels: { 'toolyard.schedule': id }, tool: 'echo' });
+    for (const { id: callId } of calls) expect((await agent.get(`/v1/calls/${callId}`)).body).toMatchObject({ scheduleId: id });
+    expect(calls.map(({ scheduleId }) => scheduleId)).toEqual(calls.map(() => id));
+    expect(events[0]?.[0]?.data).toMatchObject({ scheduleId: id, labels: {}, tool: 'echo' });
 
     const { body: resumed } = await agent.request<Schedule>('POST', `/v1/schedules/${id}/resume`);
     expect(resumed.paused).toBeUndefined();
@@ -148,5 +151,39 @@ describe('a schedule', () => {
     expect(paused?.reason).toContain('The key leaver');
     expect(nextRuns).toEqual([]);
     await remove(id);
+  });
+});
+
+describe('toolyard schedules', () => {
+  const cli = (...words: string[]) => startCli(words, { url: toolyard.gateways[0]?.url ?? '' }).ended();
+
+  it('adds, lists, pauses, resumes, runs and removes a schedule, and lists its calls', async () => {
+    const added = await cli('schedules', 'add', 'echo', 'n:=7', '--cron', '0 7 * * 1', '--time-zone', 'Europe/Berlin', '--name', 'weekly');
+    const id = added.out.trim();
+    expect([added.code, id]).toEqual([0, expect.stringMatching(/^sch-/)]);
+    expect(added.err).toContain('Runs next at 2');
+    expect((await cli('schedules')).out).toMatch(new RegExp(`${id} +weekly +echo +0 7 \\* \\* 1 Europe/Berlin +next 2`));
+    expect((await cli('schedules', 'pause', id)).err).toContain('is paused');
+    expect((await cli('schedules', 'list')).out).toMatch(new RegExp(`${id} .*paused: Paused with the key`));
+    expect((await cli('schedules', 'resume', id)).err).toContain('is resumed');
+    const callId = (await cli('schedules', 'run', id)).out.trim();
+    await agent.ended(callId);
+    const listed = await eventually(async () => {
+      const { out } = await cli('calls', '--schedule', id);
+      return out.includes(callId) ? out : undefined;
+    }, 'the call in the list');
+    expect(listed.trim().split('\n')).toHaveLength(1);
+    expect((await cli('show', callId)).out).toMatch(new RegExp(`schedule +${id}`));
+    expect(JSON.parse((await cli('--json', 'schedules')).out)).toMatchObject({ id, name: 'weekly', lastRun: { callId } });
+    expect((await cli('schedules', 'remove', id)).code).toBe(0);
+    expect((await cli('schedules')).err).toContain('There are no schedules.');
+  });
+
+  it('says what is wrong with a time, a duration and an id', async () => {
+    const wrong = await cli('schedules', 'add', 'echo', '--cron', 'every monday');
+    expect([wrong.code === 0, wrong.err]).toEqual([false, expect.stringContaining('cron')]);
+    expect((await cli('schedules', 'add', 'echo', '--every', 'soon')).code).not.toBe(0);
+    expect((await cli('schedules', 'run', 'sch-00000000-0000-0000-0000-000000000000')).code).not.toBe(0);
+    expect((await cli('calls', '--schedule', 'nothing')).err).toContain('expected the id of a schedule');
   });
 });

@@ -42,7 +42,7 @@ describe('a schedule whose gateway is killed (SIGKILL)', () => {
   };
   const handled = (id: string) =>
     eventually(async () => (await agent.get<Schedule>(`/v1/schedules/${id}`)).body.lastRun, 'the due time to be handled', 60_000);
-  const callsOf = async (id: string) => (await agent.get<CallPage>(`/v1/calls?q=${id}`)).body.calls;
+  const callsOf = async (id: string) => (await agent.get<CallPage>(`/v1/calls?scheduleId=${id}`)).body.calls;
 
   it('between its due time and the submission makes exactly one call', async () => {
     webhooks.on('/slow', () => {});

@@ -287,6 +287,7 @@ function filterFlags(command: Command): Command {
     .option('--tool <name>', 'of these tools')
     .option('--session <id>', 'of these sessions')
     .option('--agent <id>', 'of these agents')
+    .option('--schedule <id>', 'that these schedules submitted')
     .option('--pool <pool>', 'of these pools')
     .option('--error-code <code>', 'that failed with this code')
     .option('--since <when>', 'submitted since: 15m, 2h, or a time')

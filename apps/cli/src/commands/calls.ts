@@ -13,6 +13,7 @@ export interface FilterFlags {
   readonly tool?: string;
   readonly session?: string;
   readonly agent?: string;
+  readonly schedule?: string;
   readonly pool?: string;
   readonly errorCode?: string;
   readonly since?: string;
@@ -73,7 +74,7 @@ export async function output({ client, terminal, json }: CommandContext, callId:
 }
 
 export function filterOf(flags: FilterFlags, now: number): CallFilterInput {
-  const { status, outcome, result, tool, session, agent, pool, errorCode, since, until, search } = flags;
+  const { status, outcome, result, tool, session, agent, schedule, pool, errorCode, since, until, search } = flags;
   return {
     status,
     outcome,
@@ -83,6 +84,7 @@ export function filterOf(flags: FilterFlags, now: number): CallFilterInput {
     errorCode,
     sessionId: session,
     agentId: agent,
+    scheduleId: schedule,
     q: search,
     since: since === undefined ? undefined : parseSince(since, now),
     until: until === undefined ? undefined : parseSince(until, now),
@@ -101,6 +103,7 @@ function factsOf(call: Call): [string, string | undefined][] {
     ['edited', approval?.decided?.edited && `by ${approval.decided.by}: ${approval.decided.edited.changes.map(changeText).join('; ')}`],
     ['session', call.sessionId],
     ['agent', call.agentId],
+    ['schedule', call.scheduleId],
     ['arguments', JSON.stringify(call.arguments)],
     [
       'labels',

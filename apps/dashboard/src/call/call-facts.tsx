@@ -1,6 +1,6 @@
 import { Code, CopyButton, Group, Paper, Text, Tooltip, UnstyledButton } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
-import { SCHEDULE_LABEL, type Call } from '#contracts';
+import type { Call } from '#contracts';
 import { durationText, momentText } from '../components/duration.js';
 import { escapeInvisible } from '../components/escape-invisible.js';
 import { Fact, Facts } from '../components/facts.js';
@@ -8,8 +8,7 @@ import { LinkAnchor } from '../components/links.js';
 
 /** The facts of a call. */
 export function CallFacts({ call }: { readonly call: Call }) {
-  const { timeouts } = call;
-  const scheduleId = call.labels[SCHEDULE_LABEL];
+  const { timeouts, scheduleId } = call;
   return (
     <Paper withBorder p="sm" component="section" aria-label="Facts">
       <Facts>

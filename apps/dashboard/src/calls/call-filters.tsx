@@ -30,6 +30,7 @@ const NAMES: Readonly<Record<FilterName, string>> = {
   fingerprint: 'Failure group',
   batchId: 'Batch',
   parentCallId: 'Child of',
+  scheduleId: 'Schedule',
   rootCallId: 'Below',
   since: 'Since',
   until: 'Until',
@@ -123,6 +124,7 @@ function MoreFilters({ search, set }: PartProps) {
       <Several name="errorCode" label="Error" values={CALL_ERROR_CODES} search={search} set={set} labelled searchable />
       {text('batchId', 'id of a batch')}
       {text('parentCallId', 'id of a call')}
+      {text('scheduleId', 'id of a schedule')}
       {text('rootCallId', 'id of a call')}
       {text('since', '2026-01-31T12:00:00Z or 15m')}
       {text('until', '2026-01-31T12:00:00Z')}

@@ -23,6 +23,7 @@ export interface CallRow {
   readonly sessionId?: string | undefined;
   readonly batchId?: string | undefined;
   readonly parentCallId?: string | undefined;
+  readonly scheduleId?: string | undefined;
   readonly fingerprint?: string | undefined;
   readonly attempt: number;
   /** Milliseconds since 1970, as all times here. */
@@ -83,6 +84,7 @@ export function foldRow(before: CallRow | undefined, event: CallEvent): CallRow 
         priority: event.data.priority,
         batchId: event.data.batchId,
         parentCallId: event.data.parentCallId,
+        scheduleId: event.data.scheduleId,
         preview: previewOf(event.data.arguments) ?? event.data.argumentsRef?.preview,
       };
     case 'call.approval_requested':

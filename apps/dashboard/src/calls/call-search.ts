@@ -15,6 +15,7 @@ export interface CallSearch {
   readonly fingerprint?: string;
   readonly batchId?: string;
   readonly parentCallId?: string;
+  readonly scheduleId?: string;
   readonly rootCallId?: string;
   /** A time (RFC 3339), or a span before now such as `15m`, `24h`, `7d`, which moves with the time. */
   readonly since?: string;
@@ -36,6 +37,7 @@ export const FILTER_NAMES = [
   'fingerprint',
   'batchId',
   'parentCallId',
+  'scheduleId',
   'rootCallId',
   'since',
   'until',

@@ -10,7 +10,12 @@ export function rowMatches(row: CallRow, filter: CallFilter): boolean | undefine
   if (!anyOf(filter.status, row.status) || !anyOf(filter.outcome, row.outcome)) return false;
   if (filter.result !== undefined && !anyOf(filter.result, resultOf(row))) return false;
   if (!anyOf(filter.tool, row.tool) || !anyOf(filter.agentId, row.agentId) || !anyOf(filter.sessionId, row.sessionId)) return false;
-  if (!anyOf(filter.errorCode, row.error?.code) || !anyOf(filter.batchId, row.batchId) || !anyOf(filter.parentCallId, row.parentCallId))
+  if (
+    !anyOf(filter.errorCode, row.error?.code) ||
+    !anyOf(filter.batchId, row.batchId) ||
+    !anyOf(filter.parentCallId, row.parentCallId) ||
+    !anyOf(filter.scheduleId, row.scheduleId)
+  )
     return false;
   if (since !== undefined && row.submittedAt < Date.parse(since)) return false;
   if (until !== undefined && row.submittedAt > Date.parse(until)) return false;

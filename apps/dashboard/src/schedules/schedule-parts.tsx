@@ -11,8 +11,8 @@ import { Ago, useNow } from '../components/time.js';
 import { useSubjects } from '../components/use-subjects.js';
 import { useToolyard } from '../stream/toolyard.js';
 
-/** The label by which the gateway marks the calls of a schedule. */
-export const runsOf = (schedule: Pick<Schedule, 'id'>) => ({ q: schedule.id });
+/** The filter of its calls. */
+export const runsOf = (schedule: Pick<Schedule, 'id'>) => ({ scheduleId: schedule.id });
 
 /** Runs, waits for its last due time, or is paused. */
 export function ScheduleState({ schedule }: { readonly schedule: Schedule }) {

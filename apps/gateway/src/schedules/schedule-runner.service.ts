@@ -1,6 +1,6 @@
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import type { Logger } from 'pino';
-import { CancelBody, ProblemError, SCHEDULE_LABEL, type Call, type Principal, type ScheduleRun } from '#contracts';
+import { CancelBody, ProblemError, type Call, type Principal, type ScheduleRun } from '#contracts';
 import { CallStore } from '#event-log';
 import { ScheduleQueue, type DueRun } from '#queue';
 import { ApiKeyStore } from '../auth/api-key-store.service.js';
@@ -67,7 +67,7 @@ export class ScheduleRunner implements OnApplicationBootstrap, BeforeApplication
     const principal = this.principalOf(schedule);
     if (principal instanceof ProblemError) throw principal;
     const at = new Date().toISOString();
-    const { call } = await this.submitCall.submit(principal, bodyOf(schedule));
+    const { call } = await this.submitCall.submit(principal, schedule.call, { scheduleId: schedule.id });
     await this.store.putRun(schedule, { dueAt: at, at, callId: call.id });
     return call;
   }
@@ -114,7 +114,7 @@ export class ScheduleRunner implements OnApplicationBootstrap, BeforeApplication
     if (open !== undefined && overlap === 'skip') return { callId: open, skipped: 'overlap' };
     if (open !== undefined) await this.cancelCall.cancel(principal, open, OVERLAPPED);
     try {
-      const submitted = await this.submitCall.submit(principal, bodyOf(schedule), { idempotencyKey: `${id}.${dueAt}` });
+      const submitted = await this.submitCall.submit(principal, call, { idempotencyKey: `${id}.${dueAt}`, scheduleId: id });
       return { callId: submitted.call.id };
     } catch (error) {
       if (!(error instanceof ProblemError) || error.code === 'overloaded' || error.code === 'too_many_requests') throw error;
@@ -148,8 +148,4 @@ export class ScheduleRunner implements OnApplicationBootstrap, BeforeApplication
 
 export function timingOf({ cron, everyMs, at, timeZone, createdAt }: StoredSchedule): Timing {
   return { cron, everyMs, at, timeZone, anchorMs: Date.parse(createdAt) };
-}
-
-function bodyOf({ id, call }: StoredSchedule): StoredSchedule['call'] {
-  return { ...call, labels: { ...call.labels, [SCHEDULE_LABEL]: id } };
 }

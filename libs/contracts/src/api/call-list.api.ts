@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CALL_ERROR_CODES } from '../errors/error.catalog.js';
 import { Problem } from '../errors/problem.js';
 import { Call, CallOutcome, CallStatus, Priority, Success } from '../calls/call.js';
-import { CallId, Label } from '../values/names.js';
+import { CallId, Label, ScheduleId } from '../values/names.js';
 import { Pool } from '../tools/tool.js';
 import { LIMITS } from '../values/limits.js';
 import { CancelBody } from './calls.api.js';
@@ -67,6 +67,7 @@ export const CallFilter = z
       .describe('The group of similar failures, as `GET /v1/failures` names it.'),
     batchId: anyOf(CallId, '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V').optional().describe('The batch of the call.'),
     parentCallId: anyOf(CallId, '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V').optional().describe('The call that made it.'),
+    scheduleId: anyOf(ScheduleId, 'sch-6f1c2f0e-6a0a-4f6e-9a53-1f3c6c1f7a10').optional().describe('The schedule that submitted it.'),
     rootCallId: anyOf(CallId, '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V').optional().describe('The call at the top of its tree.'),
     toolCallId: anyOf(z.string().min(1).max(256), 'toolu_01A09q90qw90lq917835lq9')
       .optional()
@@ -120,6 +121,7 @@ export const CallSummary = z
     parentCallId: z.string().optional().describe('The call that made this one. Absent without a parent.'),
     rootCallId: z.string().optional().describe('The call at the top of the tree. Absent without a parent.'),
     replayOf: z.string().optional().describe('The call that this one runs again. Absent for the first run.'),
+    scheduleId: z.string().optional().describe('The schedule that submitted the call. Absent for all other calls.'),
     toolCallId: z.string().optional().describe('The id that the model gave to its tool call. Absent if the submission named none.'),
     labels: z.record(z.string(), z.string()).describe('Names and values of the submission.'),
     preview: z.string().describe('The beginning of the arguments as JSON text.'),

@@ -1,17 +1,10 @@
 import { z } from 'zod';
+import { ScheduleId } from '../values/names.js';
 import { CallError, Call } from '../calls/call.js';
 import { SubmitCallBody } from './calls.api.js';
 import { BODY, KEY, type Route } from './route.api.js';
 
 export const SCHEDULE_LIMITS = { perTenant: 200, everyMs: 365 * 24 * 3_600_000, leastMs: 1_000, shownRuns: 5 } as const;
-
-/** The label by which the calls of a schedule are found; its value is the id of the schedule. */
-export const SCHEDULE_LABEL = 'toolyard.schedule';
-
-export const ScheduleId = z
-  .string()
-  .regex(/^sch-[0-9a-f-]{36}$/, 'expected the id of a schedule, such as the answer of POST /v1/schedules has')
-  .meta({ description: 'The id of a schedule.', examples: ['sch-6f1c2f0e-6a0a-4f6e-9a53-1f3c6c1f7a10'] });
 
 const timing = {
   cron: z

@@ -151,6 +151,7 @@ export const Call = z
     parentCallId: z.string().optional().describe('The call that made this one. Absent without a parent.'),
     rootCallId: z.string().optional().describe('The call at the top of the tree. Absent without a parent.'),
     replayOf: z.string().optional().describe('The call that this one runs again. Absent for the first run.'),
+    scheduleId: z.string().optional().describe('The schedule that submitted the call. Absent for all other calls.'),
     toolCallId: z.string().optional().describe('The id that the model gave to its tool call. Absent if the submission named none.'),
     purpose: z.string().optional().describe('What the model wrote that the call is for. Absent if nothing.'),
     labels: z.record(z.string(), z.string()).describe('Names and values of the submission.'),

@@ -70,6 +70,7 @@ export const SubmittedData = z
     agentsAbove: z.number().int().optional().describe('How many of the calls above this one are sub-agents. Absent for none.'),
     agentBudget: AgentBudget.optional().describe('What the sub-agent above leaves to this one. Absent for all other calls.'),
     replayOf: z.string().optional().describe('The call that this one runs again. Absent for the first run.'),
+    scheduleId: z.string().optional().describe('The schedule that submitted the call. Absent for all other calls.'),
     requesters: z
       .array(z.string())
       .optional()

@@ -25,3 +25,8 @@ export const ToolName = z
 export const Traceparent = z
   .string()
   .regex(/^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/, 'expected a W3C traceparent, version 00');
+
+export const ScheduleId = z
+  .string()
+  .regex(/^sch-[0-9a-f-]{36}$/, 'expected the id of a schedule, such as the answer of POST /v1/schedules has')
+  .meta({ description: 'The id of a schedule.', examples: ['sch-6f1c2f0e-6a0a-4f6e-9a53-1f3c6c1f7a10'] });

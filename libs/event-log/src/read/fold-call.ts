@@ -30,6 +30,7 @@ function submitted({ subject, time, tenantid, agentid, sessionid, data }: CallEv
     parentCallId,
     rootCallId,
     replayOf,
+    scheduleId,
     toolCallId,
     purpose,
     argumentsRedacted,
@@ -57,6 +58,7 @@ function submitted({ subject, time, tenantid, agentid, sessionid, data }: CallEv
   if (parentCallId !== undefined) call.parentCallId = parentCallId;
   if (rootCallId !== undefined) call.rootCallId = rootCallId;
   if (replayOf !== undefined) call.replayOf = replayOf;
+  if (scheduleId !== undefined) call.scheduleId = scheduleId;
   if (toolCallId !== undefined) call.toolCallId = toolCallId;
   if (purpose !== undefined) call.purpose = purpose;
   return call;

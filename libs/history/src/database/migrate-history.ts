@@ -2,12 +2,17 @@ import { Migrator, sql, type Migration } from 'kysely';
 import { HistoryUnavailable, SCHEMA, type HistoryDatabase } from './history-database.js';
 import * as calls from './migrations/0001-calls.js';
 import * as hours from './migrations/0002-hours.js';
+import * as schedules from './migrations/0003-schedules.js';
 
 /**
  * In the order of their names. A migration only adds, and what it adds may be null or has a default: processes of the release
  * before go on reading and writing until they are replaced.
  */
-const MIGRATIONS: Readonly<Record<string, Migration>> = { '0001-calls': { up: calls.up }, '0002-hours': { up: hours.up } };
+const MIGRATIONS: Readonly<Record<string, Migration>> = {
+  '0001-calls': { up: calls.up },
+  '0002-hours': { up: hours.up },
+  '0003-schedules': { up: schedules.up },
+};
 
 /** A newer release has changed the tables. */
 export class NewerHistory extends Error {

@@ -32,6 +32,7 @@ export interface CallsTable {
   readonly parent_call_id: string | null;
   readonly root_call_id: string | null;
   readonly replay_of: string | null;
+  readonly schedule_id: string | null;
   readonly tool_call_id: string | null;
   readonly labels: Readonly<Record<string, string>>;
   /** The beginning of the arguments as JSON text. */

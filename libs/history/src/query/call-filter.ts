@@ -19,6 +19,7 @@ const COLUMNS = {
   batchId: 'batch_id',
   parentCallId: 'parent_call_id',
   rootCallId: 'root_call_id',
+  scheduleId: 'schedule_id',
   toolCallId: 'tool_call_id',
 } as const satisfies Partial<Record<keyof CallFilter, keyof HistoryTables['calls']>>;
 

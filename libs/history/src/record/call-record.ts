@@ -26,6 +26,7 @@ export interface CallRecord {
   readonly parentCallId?: string | undefined;
   readonly rootCallId?: string | undefined;
   readonly replayOf?: string | undefined;
+  readonly scheduleId?: string | undefined;
   readonly toolCallId?: string | undefined;
   readonly startedAt?: number | undefined;
   readonly endedAt?: number | undefined;

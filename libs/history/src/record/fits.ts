@@ -15,6 +15,7 @@ const FIELDS = [
   'batchId',
   'parentCallId',
   'rootCallId',
+  'scheduleId',
   'toolCallId',
 ] as const satisfies readonly (keyof CallFilter)[];
 

@@ -69,6 +69,7 @@ function submitted(event: CallEventOf<'call.submitted'>, rootOf: (callId: string
     parentCallId: data.parentCallId,
     rootCallId: data.parentCallId === undefined ? undefined : (rootOf(data.parentCallId) ?? data.parentCallId),
     replayOf: data.replayOf,
+    scheduleId: data.scheduleId,
     toolCallId: data.toolCallId,
   };
 }

@@ -55,6 +55,7 @@ const SHAPES: { readonly [Type in CallEvent['type']]?: z.ZodType } = {
     batchId: Text.optional(),
     parentCallId: Text.optional(),
     replayOf: Text.optional(),
+    scheduleId: Text.optional(),
     toolCallId: Text.optional(),
   }),
   'call.approval_requested': shape({}),

@@ -75,6 +75,7 @@ export const RECORD_COLUMNS = [
   'parent_call_id',
   'root_call_id',
   'replay_of',
+  'schedule_id',
   'tool_call_id',
   'labels',
   'preview',

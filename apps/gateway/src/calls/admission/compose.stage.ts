@@ -28,7 +28,7 @@ export class ComposeStage implements AdmissionStage {
 
   private compose(submission: Submission, files: FileAccess | undefined): void {
     const { principal, options, trace } = submission;
-    const { idempotencyKey, replayOf, requesters, batchId } = options;
+    const { idempotencyKey, replayOf, scheduleId, requesters, batchId } = options;
     submission.newCall = newCall({
       callId: submission.callId,
       principal,
@@ -41,6 +41,7 @@ export class ComposeStage implements AdmissionStage {
       idempotencyKey: idempotencyKey === undefined ? undefined : this.redaction.identifier(idempotencyKey),
       idempotency: submission.idempotency,
       replayOf,
+      scheduleId,
       requesters,
       resultBytes: submission.resultBytes,
       batchId,

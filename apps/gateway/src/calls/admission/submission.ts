@@ -10,6 +10,8 @@ export interface SubmitOptions {
   /** Answer when the call has ended, at most that long. */
   readonly waitMs?: number | undefined;
   readonly replayOf?: string | undefined;
+  /** The schedule that submits it. */
+  readonly scheduleId?: string | undefined;
   /** Of a replay: who submitted the calls before it. */
   readonly requesters?: readonly string[] | undefined;
   /** The batch that the call belongs to. */

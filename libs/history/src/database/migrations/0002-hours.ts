@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { createIndex } from './create-index.js';
 
 /** Sums of the calls of an hour, and indexes for filters that few calls fit. */
 export async function up(db: Kysely<unknown>): Promise<void> {
@@ -45,17 +46,4 @@ async function createHours(db: Kysely<unknown>): Promise<void> {
     )`.execute(db);
   await sql`create index on hours (hour)`.execute(db);
   await sql`create table summed_hours (hour timestamptz primary key, complete boolean not null default false)`.execute(db);
-}
-
-/** Week by week, so that no statement takes longer than one week does. */
-async function createIndex(db: Kysely<unknown>, name: string, columns: string): Promise<void> {
-  await sql`create index ${sql.id(name)} on only calls ${sql.raw(columns)}`.execute(db);
-  const { rows: weeks } = await sql<{
-    week: string;
-  }>`select relname as week from pg_inherits join pg_class on pg_class.oid = inhrelid where inhparent = 'calls'::regclass`.execute(db);
-  for (const { week } of weeks) {
-    const part = sql.id(`${week}_${name}`);
-    await sql`create index ${part} on ${sql.table(week)} ${sql.raw(columns)}`.execute(db);
-    await sql`alter index ${sql.id(name)} attach partition ${part}`.execute(db);
-  }
 }
