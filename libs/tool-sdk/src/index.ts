@@ -11,6 +11,7 @@ export { describeTool, type ToolFacts } from './registry/tool-descriptor.js';
 
 // For processes that list, validate and run tools.
 export { BuiltinSource, type DecoratedTool } from './registry/builtin.source.js';
+export { closestNames } from './validation/suggest.js';
 export { compileForeignSchema } from './validation/schema-compiler.js';
 export { formatCatalog, matchesSearch } from './registry/catalog-formats.js';
 export { ToolRegistry } from './registry/tool.registry.js';

@@ -2,7 +2,8 @@ import { constants, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { ToolContext } from '#tool-sdk';
 import { fileFailure } from './file-failure.js';
-import type { ResolvedFile } from './resolved-file.js';
+import { rejectHardLinkToDenied } from './denied-entries.js';
+import { assertNotDenied, type ResolvedFile } from './resolved-file.js';
 import { pathIn } from './open-beneath.js';
 import { LockLost, withPathLock } from './path-lock.js';
 import { bytesOnDisk } from './workspace-quotas.js';
@@ -34,7 +35,10 @@ export async function changeFile<T>(
   const attempt = (): Promise<T> =>
     withPathLock(place, directory, name, ctx.signal, async (commit) => {
       const stats = await statForWriting(directory, name, path.displayPath);
-      const { bytes, value } = await change(stats, (limit) => readInPlace(pathIn(directory, name), path.displayPath, limit));
+      const { bytes, value } = await change(stats, (limit) => {
+        assertNotDenied(place, [...directory.names, name], 'read');
+        return readInPlace(pathIn(directory, name), place, limit, ctx.signal);
+      });
       await place.quota?.reserve(growthOf(stats, bytes));
       await commit();
       await replaceFile(directory, name, bytes, { ...(stats ? { mode: stats.mode } : {}), signal: ctx.signal, shown: path.displayPath });
@@ -65,11 +69,12 @@ function growthOf(before: Stats | undefined, after: Uint8Array): { bytes: number
   };
 }
 
-async function readInPlace(location: string, shown: string, limit: SizeLimit): Promise<Buffer> {
+async function readInPlace(location: string, place: ResolvedFile, limit: SizeLimit, signal: AbortSignal): Promise<Buffer> {
   const handle = await open(location, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
-    const { size } = await handle.stat();
-    if (size > limit.bytes) throw tooLarge(shown, size, limit);
+    const stats = await handle.stat();
+    await rejectHardLinkToDenied(place, stats, signal);
+    if (stats.size > limit.bytes) throw tooLarge(place.path.displayPath, stats.size, limit);
     return await handle.readFile();
   } finally {
     await handle.close();

@@ -4,6 +4,8 @@ export interface Edit {
   readonly old_text: string;
   readonly new_text: string;
   readonly replace_all: boolean;
+  /** Takes the first of several occurrences. Without effect on `replace_all`. */
+  readonly first_match?: boolean;
 }
 
 const SIMILAR_PLACES = 3;
@@ -19,7 +21,11 @@ export function applyEdit(text: string, edit: Edit, path: string, ctx: Shown): {
   // Split, not replace: "$&" in new_text is plain text.
   const pieces = text.split(old_text);
   const occurrences = pieces.length === 2 && !edit.replace_all && beginsTwice(text, old_text) ? 2 : pieces.length - 1;
-  if (occurrences === 0) throw new ToolError('tool_failed', `old_text not found in ${path}.${hint(text, edit.old_text, ctx)}`);
+  if (occurrences === 0) throw new ToolError('tool_failed', `old_text not found in ${path}.${similarText(text, edit.old_text, ctx)}`);
+  if (edit.first_match === true && !edit.replace_all) {
+    const [before = '', ...after] = pieces;
+    return { text: before + new_text + after.join(old_text), occurrences: 1 };
+  }
   if (occurrences > 1 && !edit.replace_all) {
     throw new ToolError(
       'tool_failed',
@@ -44,7 +50,8 @@ function beginsTwice(text: string, wanted: string): boolean {
   return text.includes(wanted, text.indexOf(wanted) + 1);
 }
 
-function hint(text: string, wanted: string, ctx: Shown): string {
+/** What a text that was not found may have meant: the places that look like it, for the end of a message. */
+export function similarText(text: string, wanted: string, ctx: Shown): string {
   if (text.includes('\r\n') && !wanted.includes('\r') && text.replaceAll('\r\n', '\n').includes(wanted)) {
     return ' The file has Windows line ends in part: use \\r\\n for those line breaks in old_text and new_text.';
   }

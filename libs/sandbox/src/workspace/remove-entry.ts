@@ -1,0 +1,82 @@
+import { lstat, readdir, rmdir, unlink } from 'node:fs/promises';
+import { type ToolContext, ToolError } from '#tool-sdk';
+import { findDeniedEntries } from './denied-entries.js';
+import { fileFailure } from './file-failure.js';
+import { openDirectoryBeneath, pathIn, type OpenDirectory } from './open-beneath.js';
+import { withPathLock } from './path-lock.js';
+import { absolutePath, childOf, type ResolvedFile } from './resolved-file.js';
+import { openParent } from './workspace-file.js';
+import { pathNotAllowed } from './workspace-path.js';
+
+export interface RemovedEntry {
+  readonly kind: 'file' | 'directory';
+  /** Files and folders that are gone, this one among them. */
+  readonly entries: number;
+}
+
+/**
+ * Deletes a file, a symbolic link (never its target), or a folder with all that is in it. A folder with a denied file in it is left
+ * as it is. A cancelled deletion of a folder may have removed a part. Rejects with a ToolError.
+ */
+export async function removeEntry({ signal }: Pick<ToolContext, 'signal'>, place: ResolvedFile): Promise<RemovedEntry> {
+  signal.throwIfAborted();
+  const { displayPath } = place.path;
+  if (place.path.names.length === 0)
+    throw new ToolError(
+      'policy_denied',
+      `Cannot delete ${displayPath}: it is a root folder itself. Give the path of a file or folder in it.`,
+    );
+  const { directory, name } = await openParent(place, { create: false });
+  try {
+    return await withPathLock(place, directory, name, signal, async (commit) => {
+      const stats = await lstat(pathIn(directory, name));
+      if (stats.isDirectory()) return await removeFolder(place, directory, name, signal);
+      await commit();
+      await unlink(pathIn(directory, name));
+      return { kind: 'file', entries: 1 };
+    });
+  } catch (error) {
+    signal.throwIfAborted();
+    throw fileFailure(error, displayPath, 'Use file_list or glob to see what is there.');
+  } finally {
+    place.quota?.invalidate();
+    await directory.handle.close();
+  }
+}
+
+async function removeFolder(place: ResolvedFile, directory: OpenDirectory, name: string, signal: AbortSignal): Promise<RemovedEntry> {
+  const { displayPath } = place.path;
+  if (place.symlinks === 'refuse')
+    throw new ToolError('policy_denied', `Cannot delete ${displayPath}: this very path was opened, and what lies in the folder was not.`);
+  // By its names without links, and no link is followed on the way: what is deleted is what was judged.
+  const folder: ResolvedFile = { ...place, path: { names: [...directory.names, name], displayPath }, symlinks: 'refuse' };
+  await assertNothingDenied(folder, signal);
+  const inside = await removeContent(folder, signal);
+  await rmdir(pathIn(directory, name));
+  return { kind: 'directory', entries: inside + 1 };
+}
+
+async function assertNothingDenied({ root, path, denied }: ResolvedFile, signal: AbortSignal): Promise<void> {
+  if (denied === undefined) return;
+  const { entries, complete } = await findDeniedEntries([absolutePath(root, path.names)], denied, 'write', signal);
+  if (entries.length > 0) throw pathNotAllowed(path.displayPath, 'The folder has files in it that are denied to this call.');
+  if (!complete) throw pathNotAllowed(path.displayPath, 'The folder is too large to find out whether files in it are denied to this call.');
+}
+
+async function removeContent(folder: ResolvedFile, signal: AbortSignal): Promise<number> {
+  const directory = await openDirectoryBeneath(folder);
+  let removed = 0;
+  try {
+    for (const entry of await readdir(pathIn(directory, '.'), { withFileTypes: true })) {
+      signal.throwIfAborted();
+      if (entry.isDirectory()) {
+        removed += await removeContent(childOf(folder, [entry.name]), signal);
+        await rmdir(pathIn(directory, entry.name));
+      } else await unlink(pathIn(directory, entry.name));
+      removed += 1;
+    }
+    return removed;
+  } finally {
+    await directory.handle.close();
+  }
+}
