@@ -8,7 +8,7 @@ import { textOf } from '../support/policy-case.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 /** An agent that may not touch `secret`. */
-const CAREFUL = { policy: { paths: { trusted: [{ tools: ['*'], allowed: [], denied: ['secret'] }] } } };
+const CAREFUL = { policy: { paths: { trusted: [{ tools: ['*'], allowed: [], denied: ['secret', 'box/secret'] }] } } };
 
 const folder = mkdtempSync(join(tmpdir(), 'toolyard-file-tools-'));
 let toolyard: TestCluster;
@@ -76,5 +76,103 @@ describe('file_read', () => {
   it('reads the text of PDF files', async () => {
     await write('a.pdf', pdfOf('Hello PDF'), 'pdf');
     expect(textOf(await run('file_read', { path: 'a.pdf' }, 'pdf'))).toBe('[Page 1 of 1]\nHello PDF\n');
+  });
+});
+
+describe('file_edit', () => {
+  it('inserts at the end, after a line end where the file has none [TB-34]', async () => {
+    await write('a', 'one', 'insert');
+    expect(textOf(await run('edit_file', { path: 'a', insert_text: 'two' }, 'insert'))).toBe('Inserted 1 line(s) at the end of a');
+    await run('edit_file', { path: 'a', insertLine: 0, insert_text: 'zero\n' }, 'insert');
+    expect(textOf(await run('file_read', { path: 'a' }, 'insert'))).toBe('zero\none\ntwo\n');
+  });
+
+  it('gives what it changed as a diff beside the text for the model', async () => {
+    await write('a', 'one\ntwo\nthree\n', 'diff');
+    const { result } = await run('edit_file', { path: 'a', edits: [{ old_text: 'two', new_text: '2' }, { insert_text: 'four' }] }, 'diff');
+    const hunk = { oldStart: 1, oldLines: 3, newStart: 1, newLines: 4, lines: [' one', '-two', '+2', ' three', '+four'] };
+    expect(result?.details).toEqual({ path: 'a', edits: 2, diff: { path: 'a', added: 2, removed: 1, hunks: [hunk], truncated: false } });
+  });
+
+  it('keeps all of 20 edits of distinct lines that three workers make at once [TB-41]', async () => {
+    const lines = (mark: string) => Array.from({ length: 20 }, (_unused, n) => `${mark}${n};`).join('\n');
+    await write('a', lines('old'), 'parallel');
+    const edits = await Promise.all(
+      Array.from({ length: 20 }, (_unused, n) => run('file_edit', { path: 'a', old_text: `old${n};`, new_text: `new${n};` }, 'parallel')),
+    );
+    expect(edits.filter(({ ok }) => ok)).toHaveLength(20);
+    expect(textOf(await run('file_read', { path: 'a' }, 'parallel'))).toBe(lines('new'));
+  });
+});
+
+describe('file_delete', () => {
+  it('deletes files and whole folders, and never the root [TB-38]', async () => {
+    await write('tree/deep/a', 'a', 'delete');
+    await write('tree/b', 'b', 'delete');
+    expect(textOf(await run('file_delete', { path: 'tree/b' }, 'delete'))).toBe('Deleted file tree/b');
+    expect(textOf(await run('file_delete', { path: 'tree' }, 'delete'))).toBe('Deleted directory tree (3 entries)');
+    expect(textOf(await run('file_list', {}, 'delete'))).toBe('no entries found');
+    const refused = await run('file_delete', { path: '.' }, 'delete');
+    expect(refused).toMatchObject({ outcome: 'denied', error: { code: 'policy_denied' } });
+    expect(await run('file_delete', { path: 'tree' }, 'delete')).toMatchObject({ error: { code: 'tool_failed' } });
+  });
+
+  it('leaves a folder as it is when something in it is denied to the call', async () => {
+    await write('box/secret/key', 'x', 'careful');
+    await write('box/a', 'a', 'careful');
+    expect(await run('file_delete', { path: 'box' }, 'careful', asCareful)).toMatchObject({ error: { code: 'policy_denied' } });
+    expect(textOf(await run('file_list', { path: 'box', max_depth: 2 }, 'careful'))).toBe('a\nsecret/\nsecret/key');
+  });
+});
+
+describe('file_patch', () => {
+  const patch =
+    '--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n--- /dev/null\n+++ b/new/b\n@@ -0,0 +1 @@\n+made\n--- a/c\n+++ /dev/null\n@@ -1 +0,0 @@\n-gone\n';
+
+  it('changes, creates and deletes files in one step, or does nothing', async () => {
+    await write('a', 'one\nother\n', 'patch');
+    await write('c', 'gone\n', 'patch');
+    const apply = (paths: string[]) => run('apply_patch', { patch, paths }, 'patch');
+    expect((await apply(['a', 'new/b', 'c'])).error?.message).toMatch(/^Hunk 1 \(line 1\) does not fit a; no file was changed\./);
+    expect(textOf(await run('file_list', {}, 'patch'))).toBe('a\nc');
+    await write('a', 'one\ntwo\n', 'patch');
+    expect((await apply(['a', 'c'])).error?.message).toBe('Invalid patch: it changes new/b, which paths does not name.');
+    expect(textOf(await apply(['a', 'new/b', 'c']))).toBe('Changed a\nCreated new/b\nDeleted c');
+    expect(textOf(await run('file_list', { max_depth: 2 }, 'patch'))).toBe('a\nnew/\nnew/b');
+    expect(textOf(await run('file_read', { path: 'a' }, 'patch'))).toBe('one\n2\n');
+  });
+
+  it('is denied where one of its files is', async () => {
+    await write('a', 'one\n', 'careful');
+    const other = '--- a/a\n+++ b/a\n@@ -1 +1 @@\n-one\n+1\n--- /dev/null\n+++ b/secret/b\n@@ -0,0 +1 @@\n+made\n';
+    expect(await run('file_patch', { patch: other, paths: ['a', 'secret/b'] }, 'careful', asCareful)).toMatchObject({ outcome: 'denied' });
+    expect(await run('file_patch', { patch: other, paths: ['a'] }, 'careful', asCareful)).toMatchObject({ outcome: 'failed' });
+  });
+});
+
+describe('notebook_edit', () => {
+  it('inserts a cell behind another and leaves a notebook of valid JSON [TB-39]', async () => {
+    const cells = ['c1', 'c2'].map((id) => ({ cell_type: 'code', id, metadata: {}, outputs: [], execution_count: 1, source: ['x'] }));
+    await write('n.ipynb', JSON.stringify({ cells, metadata: {}, nbformat: 4, nbformat_minor: 5 }), 'notebook');
+    const insert = { notebook_path: 'n.ipynb', edit_mode: 'insert', cell_id: 'c1', cell_type: 'markdown', new_source: '# T\nx' };
+    expect(textOf(await run('NotebookEdit', insert, 'notebook'))).toMatch(/^Inserted cell [0-9a-f]{8} \(1\) of n\.ipynb$/);
+    const raw = JSON.parse(textOf(await run('file_read', { path: 'n.ipynb', raw: true }, 'notebook')));
+    expect(raw).toMatchObject({ cells: [{ id: 'c1' }, { cell_type: 'markdown', source: ['# T\n', 'x'] }, { id: 'c2' }], nbformat: 4 });
+    const wrong = await run('NotebookEdit', { ...insert, cell_id: 'c3' }, 'notebook');
+    expect(wrong.error?.message).toBe('Cell not found: c3. Did you mean c1, c2?');
+  });
+});
+
+describe('file_copy', () => {
+  it('copies a file within what the call may read and write', async () => {
+    await write('a', 'é', 'copy');
+    expect(textOf(await run('file_copy', { source: 'a', destination: 'b/c' }, 'copy'))).toBe('Copied 2 bytes to b/c');
+    expect((await run('file_copy', { source: 'a', destination: 'b/c' }, 'copy')).error?.message).toContain('Set overwrite');
+    await write('free', 'x', 'careful');
+    for (const args of [
+      { source: 'secret/x', destination: 'free' },
+      { source: 'free', destination: 'secret/x' },
+    ])
+      expect(await run('file_copy', args, 'careful', asCareful)).toMatchObject({ outcome: 'denied' });
   });
 });

@@ -1,6 +1,11 @@
+import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { changeFile, resolveFile } from '#sandbox';
 import { Tool, type ToolContext, type ToolOutput } from '#tool-sdk';
+import { fileDiff } from './change/file-diff.js';
+
+/** What is replaced is compared with the new content up to this size, where the call may read it. */
+const COMPARED = { bytes: 1_048_576, hint: '' };
 
 const input = z.strictObject({
   path: z.string().min(1).describe('File to write, relative to the workspace root.'),
@@ -29,10 +34,19 @@ export class FileWriteTool {
     const place = resolveFile(ctx.workspace, path, 'write');
     const { displayPath } = place.path;
     const bytes = Buffer.from(content, 'utf8');
-    const created = await changeFile(ctx, place, { create: true }, async (stats) => ({ bytes, value: stats === undefined }));
+    const written = await changeFile(ctx, place, { create: true }, async (stats, read) => {
+      const before = stats === undefined || stats.size > COMPARED.bytes ? undefined : await read(COMPARED).then(textOf, () => undefined);
+      const diff = before === undefined ? undefined : fileDiff(displayPath, before, content, ctx);
+      return { bytes, value: { created: stats === undefined, ...(diff && { diff }) } };
+    });
     return {
       content: [{ type: 'text', text: `Wrote ${bytes.length} bytes to ${displayPath}` }],
-      details: { path: displayPath, bytes: bytes.length, created },
+      details: { path: displayPath, bytes: bytes.length, ...written },
     };
   }
+}
+
+/** Undefined for what is no text. */
+function textOf(bytes: Buffer): string | undefined {
+  return isUtf8(bytes) && !bytes.includes(0) ? bytes.toString('utf8') : undefined;
 }

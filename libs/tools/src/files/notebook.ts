@@ -66,3 +66,13 @@ function outputText({ text, data, ename, evalue }: z.output<typeof Output>): str
   const plain = Source.safeParse(data?.['text/plain']);
   return plain.success ? plain.data.trimEnd() : `(${Object.keys(data ?? {}).join(', ') || 'empty'})`;
 }
+
+/** As Jupyter writes it: keys sorted, source as lines, one space of indentation. */
+export function renderNotebook(notebook: Notebook): string {
+  const cells = notebook.cells.map((cell) => ({ ...cell, source: cell.source === '' ? [] : cell.source.split(/(?<=\n)/) }));
+  const sorted = (_key: string, value: unknown): unknown =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value;
+  return `${JSON.stringify({ ...notebook, cells }, sorted, 1)}\n`;
+}

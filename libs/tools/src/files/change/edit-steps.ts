@@ -1,0 +1,68 @@
+import { applyEdit } from '#sandbox';
+import { type ToolContext, ToolError } from '#tool-sdk';
+
+/** One edit as a model gives it: a replacement, or an insertion. */
+export interface EditStep {
+  readonly old_text?: string | undefined;
+  readonly new_text?: string | undefined;
+  readonly replace_all?: boolean | undefined;
+  readonly first_match?: boolean | undefined;
+  readonly insert_text?: string | undefined;
+  readonly insert_line?: number | undefined;
+}
+
+export interface EditedText {
+  readonly text: string;
+  readonly occurrences: number;
+  /** For the model. */
+  readonly summary: string;
+}
+
+/** @throws ToolError for an edit that is neither a replacement nor an insertion, or both */
+export function checkStep({ old_text, new_text, insert_text, insert_line }: EditStep, of = ''): void {
+  const replaces = old_text !== undefined || new_text !== undefined;
+  const inserts = insert_text !== undefined || insert_line !== undefined;
+  if (replaces && inserts) throw invalid(`${of}Give either old_text and new_text, or insert_text, not both.`);
+  if (!replaces && !inserts) throw invalid(`${of}Missing 'old_text' parameter: give old_text and new_text, or insert_text.`);
+  for (const [name, value] of Object.entries(replaces ? { old_text, new_text } : { insert_text }))
+    if (value === undefined) throw invalid(`${of}Missing '${name}' parameter.`);
+  if (replaces && old_text === new_text) throw invalid(`${of}No changes (old_text == new_text)`);
+}
+
+/** Pure. @throws ToolError that helps the model to say what it means */
+export function applyStep(text: string, step: EditStep, path: string, ctx: Pick<ToolContext, 'redact'>): EditedText {
+  const { old_text, new_text, insert_text, insert_line } = step;
+  if (old_text === undefined || new_text === undefined) return insert(text, insert_text ?? '', insert_line, path);
+  const { replace_all = false, first_match = false } = step;
+  const edited = applyEdit(text, { old_text, new_text, replace_all, first_match }, path, ctx);
+  const summary = replace_all
+    ? `Replaced ${edited.occurrences} occurrence(s) in ${path}`
+    : `Replaced ${lineCount(old_text)} line(s) with ${lineCount(new_text)} line(s) in ${path}`;
+  return { ...edited, summary };
+}
+
+/** Whole lines, in the line ends of the file. */
+function insert(text: string, inserted: string, line: number | undefined, path: string): EditedText {
+  const lineEnd = /\r\n/.test(text) && !/(?<!\r)\n/.test(text) ? '\r\n' : '\n';
+  const lines = text === '' ? [] : text.split(/(?<=\n)/);
+  if (line !== undefined && line > lines.length)
+    throw new ToolError('invalid_arguments', `insert_line ${line} is past the end: ${path} has ${lines.length} lines.`);
+  const at = line ?? lines.length;
+  const block = (inserted.endsWith('\n') ? inserted : `${inserted}\n`).replaceAll(/\r?\n/g, lineEnd);
+  const before = lines.slice(0, at).join('');
+  const gap = before === '' || before.endsWith('\n') ? '' : lineEnd;
+  const place = line === undefined ? 'at the end of' : `after line ${line} of`;
+  return {
+    text: before + gap + block + lines.slice(at).join(''),
+    occurrences: 1,
+    summary: `Inserted ${lineCount(inserted)} line(s) ${place} ${path}`,
+  };
+}
+
+export function lineCount(text: string): number {
+  return text === '' ? 0 : text.replace(/\n$/, '').split('\n').length;
+}
+
+function invalid(message: string): ToolError {
+  return new ToolError('invalid_arguments', message);
+}

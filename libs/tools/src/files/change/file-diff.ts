@@ -1,0 +1,51 @@
+import { structuredPatch } from 'diff';
+import type { ToolContext } from '#tool-sdk';
+
+/** What a call changed in a file, for people and programs. */
+export interface FileDiff {
+  readonly path: string;
+  readonly added: number;
+  readonly removed: number;
+  /** In the form of unified diffs: each line begins with a space, `+`, `-` or `\`. Line numbers begin at 1. */
+  readonly hunks: readonly Hunk[];
+  /** Not all of the change is in `hunks`. */
+  readonly truncated: boolean;
+}
+
+interface Hunk {
+  readonly oldStart: number;
+  readonly oldLines: number;
+  readonly newStart: number;
+  readonly newLines: number;
+  readonly lines: readonly string[];
+}
+
+const CONTEXT_LINES = 3;
+/** Comparing two texts takes time that grows with their difference: larger ones are not compared. */
+const MOST_CHARACTERS = 1_000_000;
+const MOST_EDITS = 500;
+const SHOWN_CHARACTERS = 24_000;
+const SHOWN_LINE_CHARACTERS = 500;
+
+/** Undefined where the texts are too large or too different to compare. */
+export function fileDiff(path: string, before: string, after: string, { redact }: Pick<ToolContext, 'redact'>): FileDiff | undefined {
+  if (before.length + after.length > MOST_CHARACTERS) return undefined;
+  const patch = structuredPatch(path, path, before, after, undefined, undefined, {
+    context: CONTEXT_LINES,
+    maxEditLength: MOST_EDITS,
+  });
+  if (patch === undefined) return undefined;
+  const lines = patch.hunks.flatMap((hunk) => hunk.lines);
+  const hunks: Hunk[] = [];
+  let characters = 0;
+  for (const { oldStart, oldLines, newStart, newLines, ...hunk } of patch.hunks) {
+    const shown = hunk.lines.map((line) =>
+      line.length > SHOWN_LINE_CHARACTERS ? `${redact(line.slice(0, SHOWN_LINE_CHARACTERS), true)}…` : line,
+    );
+    characters += shown.join('').length;
+    if (characters > SHOWN_CHARACTERS) break;
+    hunks.push({ oldStart, oldLines, newStart, newLines, lines: shown });
+  }
+  const count = (mark: string): number => lines.filter((line) => line.startsWith(mark)).length;
+  return { path, added: count('+'), removed: count('-'), hunks, truncated: hunks.length < patch.hunks.length };
+}

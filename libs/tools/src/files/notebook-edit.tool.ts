@@ -1,0 +1,135 @@
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { resolveFile } from '#sandbox';
+import { closestNames, Tool, type ToolContext, ToolError, type ToolOutput } from '#tool-sdk';
+import { changeText } from './change/change-text.js';
+import { cellName, isNotebook, parseNotebook, renderNotebook, type Notebook, type NotebookCell } from './notebook.js';
+
+const EXAMPLE_NOTEBOOK = 'example/first.ipynb';
+const EXAMPLE_CONTENT = {
+  cells: [{ cell_type: 'code', execution_count: null, id: 'c1', metadata: {}, outputs: [], source: ['print(1)'] }],
+  metadata: {},
+  nbformat: 4,
+  nbformat_minor: 5,
+};
+
+const input = z.strictObject({
+  path: z.string().min(1).describe('Notebook (.ipynb), relative to the workspace root.'),
+  edit_mode: z.enum(['replace', 'insert', 'delete']).default('replace').describe('What to do with the cell.'),
+  cell_id: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'Id of the cell, or "cell-0" for the first where cells have no ids. insert puts the new cell behind it; not given: at the end.',
+    ),
+  new_source: z.string().optional().describe('The new content of the cell. Required, except to delete.'),
+  cell_type: z.enum(['code', 'markdown']).optional().describe('Kind of the cell. Not given: as it is, and code for a new cell.'),
+});
+type Input = z.output<typeof input>;
+
+@Tool({
+  name: 'notebook_edit',
+  label: 'Edit notebook',
+  description:
+    'Replaces, inserts or deletes one cell of a Jupyter notebook (.ipynb) of the workspace, at most 10 MB. file_read shows the cells with their ids. A cell that is replaced loses its outputs. ' +
+    'Answers which cell was changed. A cell id that is not there is answered with similar ones.',
+  input,
+  tier: 'side_effecting',
+  subjects: [{ kind: 'path', argument: 'path', access: 'write' }],
+  effect: 'once',
+  timeoutMs: 30_000,
+  aliases: ['NotebookEdit'],
+  argumentAliases: { path: ['notebook_path', 'file_path'], cell_id: ['cellId'], new_source: ['newSource', 'source'] },
+  examples: [
+    {
+      title: 'A new cell behind the first',
+      arguments: { path: EXAMPLE_NOTEBOOK, edit_mode: 'insert', cell_id: 'c1', cell_type: 'markdown', new_source: '# Next' },
+      setup: [{ tool: 'file_write', arguments: { path: EXAMPLE_NOTEBOOK, content: JSON.stringify(EXAMPLE_CONTENT) } }],
+    },
+  ],
+})
+export class NotebookEditTool {
+  check({ path, edit_mode, new_source }: Input): void {
+    if (!isNotebook(path)) throw new ToolError('invalid_arguments', 'File must be a Jupyter notebook (.ipynb file).');
+    if (edit_mode !== 'delete' && new_source === undefined)
+      throw new ToolError('invalid_arguments', 'new_source is required for insert and replace edits');
+  }
+
+  async run(args: Input, ctx: ToolContext): Promise<ToolOutput> {
+    const place = resolveFile(ctx.workspace, args.path, 'write');
+    this.check(args);
+    const { value, diff } = await changeText(ctx, place, (text, path) => {
+      const { notebook, ...changed } = edited(parseNotebook(text, path), args);
+      return { text: renderNotebook(notebook), value: changed };
+    });
+    const verb = { replace: 'Replaced', insert: 'Inserted', delete: 'Deleted' }[args.edit_mode];
+    const { displayPath } = place.path;
+    return {
+      content: [{ type: 'text', text: `${verb} cell ${value.cellId} (${value.index}) of ${displayPath}` }],
+      details: { path: displayPath, editMode: args.edit_mode, ...value, ...(diff && { diff }) },
+    };
+  }
+}
+
+interface Edited {
+  readonly notebook: Notebook;
+  readonly cellId: string;
+  readonly cellType: string;
+  readonly index: number;
+}
+
+function edited(notebook: Notebook, { edit_mode, cell_id, new_source = '', cell_type }: Input): Edited {
+  const { cells } = notebook;
+  const at = edit_mode === 'insert' && cell_id === undefined ? cells.length - 1 : placeOf(cells, cell_id);
+  switch (edit_mode) {
+    case 'insert': {
+      const made = newCell(new_source, cell_type ?? 'code', notebook);
+      return resultOf(notebook, [...cells.slice(0, at + 1), made, ...cells.slice(at + 1)], made, at + 1);
+    }
+    case 'delete':
+      return resultOf(notebook, [...cells.slice(0, at), ...cells.slice(at + 1)], cells[at], at);
+    case 'replace': {
+      const made = replaced(cells[at], new_source, cell_type);
+      return resultOf(notebook, [...cells.slice(0, at), made, ...cells.slice(at + 1)], made, at);
+    }
+    default:
+      return edit_mode satisfies never;
+  }
+}
+
+function resultOf(notebook: Notebook, cells: NotebookCell[], cell: NotebookCell | undefined, index: number): Edited {
+  return { notebook: { ...notebook, cells }, cellId: cell?.id ?? `cell-${index}`, cellType: cell?.cell_type ?? 'code', index };
+}
+
+/** @throws ToolError for a cell that is not there, with the names of similar ones */
+function placeOf(cells: readonly NotebookCell[], wanted: string | undefined): number {
+  if (cells.length === 0) throw new ToolError('tool_failed', 'Notebook has no cells to edit');
+  if (wanted === undefined) return 0;
+  const names = cells.map(cellName);
+  const at = names.indexOf(wanted) === -1 ? cells.findIndex((_cell, index) => wanted === `cell-${index}`) : names.indexOf(wanted);
+  if (at !== -1) return at;
+  const near = closestNames(wanted, names, 3);
+  const hint =
+    near.length > 0
+      ? `Did you mean ${near.join(', ')}?`
+      : `Its cells are ${names.slice(0, 10).join(', ')}${names.length > 10 ? ', ...' : ''}.`;
+  throw new ToolError('tool_failed', `Cell not found: ${wanted.slice(0, 100)}. ${hint}`);
+}
+
+/** Cells have ids from format 4.5 on. */
+function newCell(source: string, cellType: 'code' | 'markdown', { nbformat, nbformat_minor }: Notebook): NotebookCell {
+  const id = nbformat > 4 || nbformat_minor >= 5 ? { id: randomBytes(4).toString('hex') } : {};
+  return { cell_type: cellType, ...id, metadata: {}, source, ...codeParts(cellType) };
+}
+
+/** Outputs are those of the old source. */
+function replaced(cell: NotebookCell | undefined, source: string, cellType?: 'code' | 'markdown'): NotebookCell {
+  const { outputs: _outputs, execution_count: _count, ...kept } = cell ?? { cell_type: 'code', source };
+  const kind = cellType ?? kept.cell_type;
+  return { ...kept, cell_type: kind, source, ...codeParts(kind) };
+}
+
+function codeParts(cellType: string): { outputs?: []; execution_count?: null } {
+  return cellType === 'code' ? { outputs: [], execution_count: null } : {};
+}
