@@ -65,6 +65,7 @@ const REQUESTS: Readonly<Record<string, readonly Request[]>> = {
     ['POST /v1/calls:replay', { filter: { tool: 'echo' }, dryRun: true }],
     ['POST /v1/calls:replay', { filter: { x: 1 } }],
   ],
+  exportCalls: [['GET /v1/calls:export'], ['GET /v1/calls:export?format=ocsf']],
   getStats: [['GET /v1/stats'], ['GET /v1/stats?stepMs=1']],
   getToolStats: [['GET /v1/stats/tools'], ['GET /v1/stats/tools?since=yesterday']],
   listFailures: [['GET /v1/failures'], ['GET /v1/failures?limit=0']],

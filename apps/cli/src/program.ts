@@ -1,10 +1,12 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { EXPORT_TYPES } from '#contracts';
 import { ARGUMENTS_HELP } from './call-arguments.js';
 import type { VerifyFlags } from './archive/verify.js';
 import type { CommandContext } from './command-context.js';
 import { bulk, type BulkFlags } from './commands/bulk.js';
 import { call, replay, type CallFlags, type SubmitFlags } from './commands/call.js';
 import { calls, output, show, type CallsFlags } from './commands/calls.js';
+import { exportCalls, type ExportFlags } from './commands/export.js';
 import { approvals, decide, type DecideFlags } from './commands/decide.js';
 import { input, type InputFlags } from './commands/input.js';
 import { claudeHook, ON_ERROR, UNMAPPED, type HookFlags } from './commands/hook.js';
@@ -140,6 +142,10 @@ function addLooking(add: Add, start: Start): void {
   filterFlags(add('calls', 'list calls, newest first'))
     .option('--limit <count>', 'maximum number of calls', count, 20)
     .action((flags: CallsFlags) => start((context) => calls(context, flags)));
+  filterFlags(add('export', 'all events of the calls that match, also those that have left Redis; restart it when it fails'))
+    .addOption(new Option('--format <format>', 'an event a line, or a row').choices(Object.keys(EXPORT_TYPES)).default('jsonl'))
+    .option('-o, --output <file>', 'to this file, which has its name when it is complete; default: standard output')
+    .action((flags: ExportFlags) => start((context) => exportCalls(context, flags)));
   add('show', 'one call, with its result')
     .argument('<call-id>')
     .action((id: string) => start((context) => show(context, id)));

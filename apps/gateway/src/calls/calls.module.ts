@@ -7,6 +7,8 @@ import { BulkCallsService } from './bulk-calls.service.js';
 import { CallTracer } from './call-tracer.service.js';
 import { CallsController } from './calls.controller.js';
 import { CancelCallService } from './cancel-call.service.js';
+import { ExportCalls } from './export/export-calls.service.js';
+import { ExportController } from './export/export.controller.js';
 import { GiveInputService } from './give-input.service.js';
 import { OutputController } from './output.controller.js';
 import { QueriesController } from './queries.controller.js';
@@ -20,8 +22,8 @@ const shared = [CallTracer, CancelCallService, GiveInputService, SubmitCallServi
 /** Submits, reads, cancels and replays calls. */
 @Module({
   imports: [GovernanceModule, WorkersModule, SessionsModule, AdmissionModule],
-  controllers: [CallsController, QueriesController, OutputController, ToolsController],
-  providers: [...shared, ReplayCallService, BulkCallsService],
+  controllers: [CallsController, QueriesController, ExportController, OutputController, ToolsController],
+  providers: [...shared, ReplayCallService, BulkCallsService, ExportCalls],
   exports: [...shared, AdmissionModule],
 })
 export class CallsModule {}

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  EXPORT_TYPES,
   ROUTES,
   type BodyInputOf,
   type BulkResult,
@@ -83,6 +84,15 @@ export class CallsApi {
 
   count(filter: QueryInputOf<typeof ROUTES.countCalls> = {}, options: RequestOptions = {}): Promise<CallCount> {
     return this.http.request(ROUTES.countCalls, { query: filter, ...options });
+  }
+
+  /**
+   * All events of the calls that match, as JSON lines or Parquet. Reading the stream fails where the export is not complete;
+   * cancelling it, or aborting `signal`, stops the gateway's work.
+   */
+  async export(query: QueryInputOf<typeof ROUTES.exportCalls> = {}, options: RequestOptions = {}): Promise<ReadableStream<Uint8Array>> {
+    const body = await this.http.stream(ROUTES.exportCalls, { query, ...options }, EXPORT_TYPES[query.format ?? 'jsonl']);
+    return body ?? new ReadableStream({ start: (controller) => controller.close() });
   }
 
   /** Cancels what matches the filter and has not ended. While the result has a `cursor`, call again with it. */

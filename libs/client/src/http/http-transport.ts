@@ -64,10 +64,10 @@ export class HttpTransport {
     return this.retrying(route, input, { accept, read: async (response) => new Uint8Array(await response.arrayBuffer()) });
   }
 
-  /** A body without an end: the time limit covers the headers alone. Abort the signal to close it. */
-  stream<R extends Route>(route: R, input: RouteInput<R>): Promise<ReadableStream<Uint8Array> | null>;
-  stream(route: Route, input: AnyRouteInput): Promise<ReadableStream<Uint8Array> | null> {
-    return this.retrying(route, input, { accept: 'text/event-stream', read: (response) => Promise.resolve(response.body) });
+  /** A body of any length: the time limit covers the headers alone. Abort the signal to close it. */
+  stream<R extends Route>(route: R, input: RouteInput<R>, accept: string): Promise<ReadableStream<Uint8Array> | null>;
+  stream(route: Route, input: AnyRouteInput, accept: string): Promise<ReadableStream<Uint8Array> | null> {
+    return this.retrying(route, input, { accept, read: (response) => Promise.resolve(response.body) });
   }
 
   private async retrying<T>(route: Route, input: AnyRouteInput, reader: Reader<T>): Promise<T> {

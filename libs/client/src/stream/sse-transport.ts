@@ -91,7 +91,8 @@ export class SseTransport implements StreamTransport {
   }
 
   private open({ filter, cursor }: StreamReader, signal: AbortSignal): Promise<ReadableStream<Uint8Array> | null> {
-    return this.http.stream(ROUTES.streamEvents, { query: filter, headers: { 'Last-Event-ID': cursor }, signal, retry: false });
+    const input = { query: filter, headers: { 'Last-Event-ID': cursor }, signal, retry: false } as const;
+    return this.http.stream(ROUTES.streamEvents, input, 'text/event-stream');
   }
 }
 

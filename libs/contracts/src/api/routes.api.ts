@@ -6,6 +6,7 @@ import { CallEventPage, CallStreamItem, ListEventsQuery, StreamEventsQuery, Stre
 import { ApprovalPage, ListApprovalsQuery, QueryNumber } from './call-list.api.js';
 import { CancelBody, DecisionBody, InputBody, IdempotencyKey, ReplayBody, SubmitCallBody } from './calls.api.js';
 import { LIMITS } from '../values/limits.js';
+import { EXPORT_ROUTES } from './export.api.js';
 import { MCP_ROUTES } from './mcp.api.js';
 import { OPERATION_ROUTES } from './operation-routes.api.js';
 import { QUERY_ROUTES } from './query-routes.api.js';
@@ -128,6 +129,7 @@ export const ROUTES = {
     problems: [...BODY, ...KEY, 'resource_not_found', 'conflict', 'not_implemented'],
   },
   ...QUERY_ROUTES,
+  ...EXPORT_ROUTES,
   getCall: {
     method: 'get',
     path: '/v1/calls/{id}',

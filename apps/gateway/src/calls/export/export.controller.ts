@@ -1,0 +1,83 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Controller, Inject, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import { EXPORT_TYPES, ProblemError, ROUTES, type ExportFormat, type Principal, type QueryOf } from '#contracts';
+import type { StoredEvent } from '#event-log';
+import { ApiKeyStore } from '../../auth/api-key-store.service.js';
+import { Endpoint, RouteQuery } from '../../auth/endpoint.decorator.js';
+import { OpenSockets } from '../../auth/open-sockets.service.js';
+import { CurrentPrincipal } from '../../auth/principal.decorator.js';
+import { ShutdownState } from '../../platform/shutdown-state.service.js';
+import { LOGGER } from '../../platform/tokens.js';
+import { eventLines } from './event-lines.js';
+import { ExportCalls } from './export-calls.service.js';
+
+/** A client that takes nothing for so long is gone. */
+const STALLED_MS = 120_000;
+
+/** Exports, which are streams of any length: each counts as an open stream of its key, and ends with it. */
+@Controller()
+export class ExportController {
+  constructor(
+    private readonly exports: ExportCalls,
+    private readonly apiKeys: ApiKeyStore,
+    private readonly openSockets: OpenSockets,
+    private readonly shutdown: ShutdownState,
+    @Inject(LOGGER) private readonly log: Logger,
+  ) {}
+
+  @Endpoint(ROUTES.exportCalls)
+  async export(
+    @CurrentPrincipal() caller: Principal,
+    @RouteQuery() { format, ...filter }: QueryOf<typeof ROUTES.exportCalls>,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    if (this.shutdown.draining) throw new ProblemError('overloaded', 'This gateway is going away; connect again', { retryAfterMs: 1000 });
+    const headers = { 'content-type': EXPORT_TYPES[format], 'cache-control': 'no-store, no-transform', 'x-accel-buffering': 'no' };
+    if (request.method === 'HEAD') return void reply.headers(headers).send();
+    const place = this.openSockets.open(request.raw, caller);
+    try {
+      const events = await this.exports.open(caller.tenantId, filter);
+      const refusal = this.apiKeys.rejection(caller, 'read');
+      if (refusal !== undefined) throw refusal;
+      const body = Readable.from(await encoded(format, events), { objectMode: false });
+      reply.hijack();
+      for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) reply.raw.setHeader(name, value);
+      reply.raw.writeHead(200, headers);
+      reply.raw.flushHeaders();
+      await this.send(caller, body, reply);
+    } finally {
+      place.release();
+    }
+  }
+
+  /** To the end of the body, or until the connection is cut: the client leaves or takes nothing, the key is lost, this process drains. */
+  private async send(caller: Principal, body: Readable, { raw }: FastifyReply): Promise<void> {
+    // Both: a body that waits for Redis is closed when that answers.
+    const cut = (why: string) => {
+      body.destroy(new Error(why));
+      raw.destroy();
+    };
+    const drain = () => cut('this gateway is going away');
+    this.shutdown.signal.addEventListener('abort', drain);
+    const unwatch = this.apiKeys.watch(caller, 'read', ({ code }) => cut(`the key was lost: ${code}`));
+    raw.setTimeout(STALLED_MS, () => cut('the client takes nothing'));
+    try {
+      await pipeline(body, raw);
+    } catch (error) {
+      raw.destroy();
+      this.log.warn({ err: error, tenantId: caller.tenantId }, 'an export was cut');
+    } finally {
+      this.shutdown.signal.removeEventListener('abort', drain);
+      unwatch();
+    }
+  }
+}
+
+/** The writer of Parquet is loaded where it is used. */
+async function encoded(format: ExportFormat, events: AsyncIterable<readonly StoredEvent[]>): Promise<AsyncIterable<string | Uint8Array>> {
+  return format === 'jsonl' ? eventLines(events) : (await import('./event-rows.js')).eventRows(events);
+}
