@@ -24,7 +24,7 @@ export class Agent {
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     const text = await response.text();
-    const isJson = (response.headers.get('content-type') ?? '').includes('json');
+    const isJson = /[+/]json/.test(response.headers.get('content-type') ?? '');
     const parsed: unknown = isJson && text !== '' ? JSON.parse(text) : text;
     if (response.ok && method === 'POST' && path === '/v1/calls') this.remember(headers, parsed);
     return { status: response.status, headers: response.headers, body: parsed as T };
