@@ -3,8 +3,9 @@ import { z } from 'zod';
 import { ToolyardWorker, workerTool } from '#client/worker';
 import {
   CLOSE_CODES,
+  WORKER_PROTOCOL,
+  type ApiKeyConfig,
   type Problem,
-  type Scope,
   type ToolDescriptor,
   type WorkerCall,
   type WorkerFrame,
@@ -22,7 +23,7 @@ import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/ga
 const OTHER_KEY = 'key-of-another-tenant-123';
 const WORK_KEY = 'key-that-only-works-12345';
 const LEASE_MS = 5_000;
-const keys = [
+const keys: ApiKeyConfig[] = [
   {
     id: 'all',
     tools: ['*'],
@@ -32,7 +33,7 @@ const keys = [
   },
   { id: 'works', key: WORK_KEY, tenant: 'foreign', scopes: ['work'], tools: ['add', 'slow*'] },
   { id: 'other', key: OTHER_KEY, tenant: 'foreign-other', scopes: ['submit', 'read', 'work'] },
-] satisfies { id: string; key: string; tenant: string; scopes: Scope[]; tools?: string[] }[];
+];
 
 const OPTIONS = { keys, leaseMs: LEASE_MS, stopGraceMs: 300 };
 
@@ -351,19 +352,43 @@ describe('workers in other languages', () => {
     expect((await agent.ended(id)).outcome).toBe('unknown');
   });
 
-  it.each([
+  const CHANGES: [how: string, change: Partial<ApiKeyConfig> | undefined][] = [
     ['is revoked', undefined],
-    ['loses the scope work', { scopes: ['read'] as Scope[] }],
+    ['has expired', { expiresAt: '2020-01-01T00:00:00Z' }],
+    ['loses the scope work', { scopes: ['read'] }],
     ['belongs to another tenant', { tenant: 'foreign-other' }],
     ['may not announce the tool any more', { tools: ['slow*'] }],
-  ])('ends the connection, and gives back its call, when the key %s', async (_how, change) => {
+  ];
+  const changedKeys = (change: Partial<ApiKeyConfig> | undefined): ApiKeyConfig[] =>
+    keys.flatMap((key) => (key.id !== 'works' ? [key] : change === undefined ? [] : [{ ...key, ...change }]));
+
+  it.each(CHANGES)('sends no call to a worker, by socket or by poll, from the moment its key %s', async (_how, change) => {
+    const apiKeys = gateway.app.get(ApiKeyStore);
+    const worker = await ready();
+    const poller = new Agent(gateway.url, WORK_KEY);
+    const hello = { op: 'hello', protocol: WORKER_PROTOCOL, worker: `w${count}`, sdk: 'test/1', tools: [ADD] };
+    const { workerId } = (await poller.request<WorkerWelcome>('POST', '/v1/workers', hello)).body;
+    const credit = [{ pool: 'net', n: 1 }];
+    const poll = poller.request<WorkerPollPage>('POST', `/v1/workers/${workerId}/poll?wait=30`, { after: 0, credit });
+    await poller.get('/v1/whoami'); // The request before has arrived, too.
+    try {
+      apiKeys.replace(changedKeys(change));
+      for (let n = 0; n < 2; n++) await agent.submit('add', { a: 1, b: 2 });
+      expect((await poll).body.frames.map(({ op }) => op)).toEqual(['refused']);
+      await eventually(() => worker.closed, 'the end of the connection');
+      expect(worker.frames.map(({ op }) => op)).not.toContain('call');
+    } finally {
+      apiKeys.replace(keys);
+    }
+  });
+
+  it.each(CHANGES)('ends the connection, and gives back its call, when the key %s', async (_how, change) => {
     const apiKeys = gateway.app.get(ApiKeyStore);
     const worker = await ready();
     const { id } = (await agent.submit('add', { a: 1, b: 2 })).body;
     await worker.next('call');
-    const changed = keys.flatMap((key) => (key.id !== 'works' ? [key] : change === undefined ? [] : [{ ...key, ...change }]));
     try {
-      apiKeys.replace(changed);
+      apiKeys.replace(changedKeys(change));
       expect((await eventually(() => worker.closed, 'the end of the connection')).code).toBe(CLOSE_CODES.unauthenticated);
       expect((await agent.ended(id)).outcome).toBe('unknown');
     } finally {

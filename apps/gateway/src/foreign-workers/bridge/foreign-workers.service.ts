@@ -59,7 +59,8 @@ export class ForeignWorkers implements OnModuleInit {
     @Inject(LOGGER) private readonly log: Logger,
     @Inject(BUFFERED_REDIS) connection: RedisConnection,
   ) {
-    this.calls = new RemoteCalls(host.inFlight, grants, outputs, (worker, effects) => this.apply(worker, effects));
+    const mayRun = (worker: ConnectedWorker) => apiKeys.rejection(worker.principal, 'work') === undefined;
+    this.calls = new RemoteCalls(host.inFlight, grants, outputs, (worker, effects) => this.apply(worker, effects), mayRun);
     this.lost = new LostCalls(this.calls, host, store, (worker, effects) => this.apply(worker, effects));
     const { redisUrl, queueBackend: backend, leaseMs: lockMs, name: workerName } = config;
     const onError = (error: Error) => log.error({ err: error }, 'the queue of a foreign worker failed');
@@ -68,6 +69,7 @@ export class ForeignWorkers implements OnModuleInit {
 
   onModuleInit(): void {
     this.catalog.runWith(this.calls.run);
+    this.apiKeys.onChange(() => this.endWithoutKey());
   }
 
   /** @throws ProblemError when the worker is refused */
@@ -227,7 +229,7 @@ export class ForeignWorkers implements OnModuleInit {
     for (const timer of [renew, beat]) this.timers.push(timer.unref());
   }
 
-  /** Workers get arguments as they were submitted, so their keys are looked at again twice a second. */
+  /** Workers get arguments as they were submitted, so their keys are looked at after each change, and twice a second since keys expire. */
   private endWithoutKey(): void {
     for (const worker of this.workers()) {
       const problem = keyRefusal(this.apiKeys, worker.principal, worker.source, worker.offered());

@@ -48,6 +48,8 @@ export class RemoteCalls {
     private readonly grants: Pick<CallGrantsService, 'of'>,
     private readonly outputs: Pick<WorkerOutputs, 'get' | 'forget'>,
     private readonly apply: Apply,
+    /** Whether the key of the worker allows it at this moment. */
+    private readonly mayRun: (worker: ConnectedWorker) => boolean,
   ) {}
 
   /** To be called before the attempt of the call runs. */
@@ -59,7 +61,7 @@ export class RemoteCalls {
     const { callId, fence } = context;
     const placement = this.placements.get(callId);
     const grants = placement && (await this.grants.of(placement.worker, rawName, context));
-    if (placement === undefined || (placement.takenOver === undefined && !canTake(placement)))
+    if (placement === undefined || (placement.takenOver === undefined && !this.canTake(placement)))
       throw new ToolError('unavailable', `The worker of ${name} went away before the call was sent to it.`, { retryable: true });
     const { worker, pool, takenOver } = placement;
     placement.release();
@@ -169,6 +171,10 @@ export class RemoteCalls {
     for (const { context } of calls) this.abort(context.callId, 'lease_lost');
   }
 
+  private canTake({ worker, pool }: Placement): boolean {
+    return !worker.isGone && this.mayRun(worker) && worker.session.creditOf(pool) > 0;
+  }
+
   private abort(callId: string, reason: 'lease_lost' | 'drained' | 'cancelled'): void {
     for (const attempt of this.inFlight.byCallId(callId)) attempt.abort(reason, reason === 'cancelled' ? undefined : 0);
   }
@@ -178,10 +184,6 @@ export class RemoteCalls {
     const reason = this.inFlight.byCallId(callId).at(-1)?.abortInfo?.reason ?? 'cancelled';
     this.apply(worker, worker.session.cancel(callId, fence, reason, graceMs));
   }
-}
-
-function canTake({ worker, pool }: Placement): boolean {
-  return !worker.isGone && worker.session.creditOf(pool) > 0;
 }
 
 function keyOf(callId: string, fence: number): string {
