@@ -2,8 +2,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { z } from 'zod';
 import { ToolyardWorker, workerTool } from '#client/worker';
 import {
-  CLOSE_CODES,
-  WORKER_PROTOCOL,
   type ApiKeyConfig,
   type Problem,
   type ToolDescriptor,
@@ -13,7 +11,6 @@ import {
   type WorkerStatus,
   type WorkerWelcome,
 } from '#contracts';
-import { ApiKeyStore } from '../../apps/gateway/src/auth/api-key-store.service.js';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { ADD, ScriptedWorker } from '../support/foreign-worker.js';
@@ -350,50 +347,6 @@ describe('workers in other languages', () => {
     await worker.next('call');
     worker.send({ op: 'bye' });
     expect((await agent.ended(id)).outcome).toBe('unknown');
-  });
-
-  const CHANGES: [how: string, change: Partial<ApiKeyConfig> | undefined][] = [
-    ['is revoked', undefined],
-    ['has expired', { expiresAt: '2020-01-01T00:00:00Z' }],
-    ['loses the scope work', { scopes: ['read'] }],
-    ['belongs to another tenant', { tenant: 'foreign-other' }],
-    ['may not announce the tool any more', { tools: ['slow*'] }],
-  ];
-  const changedKeys = (change: Partial<ApiKeyConfig> | undefined): ApiKeyConfig[] =>
-    keys.flatMap((key) => (key.id !== 'works' ? [key] : change === undefined ? [] : [{ ...key, ...change }]));
-
-  it.each(CHANGES)('sends no call to a worker, by socket or by poll, from the moment its key %s', async (_how, change) => {
-    const apiKeys = gateway.app.get(ApiKeyStore);
-    const worker = await ready();
-    const poller = new Agent(gateway.url, WORK_KEY);
-    const hello = { op: 'hello', protocol: WORKER_PROTOCOL, worker: `w${count}`, sdk: 'test/1', tools: [ADD] };
-    const { workerId } = (await poller.request<WorkerWelcome>('POST', '/v1/workers', hello)).body;
-    const credit = [{ pool: 'net', n: 1 }];
-    const poll = poller.request<WorkerPollPage>('POST', `/v1/workers/${workerId}/poll?wait=30`, { after: 0, credit });
-    await poller.get('/v1/whoami'); // The request before has arrived, too.
-    try {
-      apiKeys.replace(changedKeys(change));
-      for (let n = 0; n < 2; n++) await agent.submit('add', { a: 1, b: 2 });
-      expect((await poll).body.frames.map(({ op }) => op)).toEqual(['refused']);
-      await eventually(() => worker.closed, 'the end of the connection');
-      expect(worker.frames.map(({ op }) => op)).not.toContain('call');
-    } finally {
-      apiKeys.replace(keys);
-    }
-  });
-
-  it.each(CHANGES)('ends the connection, and gives back its call, when the key %s', async (_how, change) => {
-    const apiKeys = gateway.app.get(ApiKeyStore);
-    const worker = await ready();
-    const { id } = (await agent.submit('add', { a: 1, b: 2 })).body;
-    await worker.next('call');
-    try {
-      apiKeys.replace(changedKeys(change));
-      expect((await eventually(() => worker.closed, 'the end of the connection')).code).toBe(CLOSE_CODES.unauthenticated);
-      expect((await agent.ended(id)).outcome).toBe('unknown');
-    } finally {
-      apiKeys.replace(keys);
-    }
   });
 
   it('answers hostile frames with problems and goes on', async () => {
