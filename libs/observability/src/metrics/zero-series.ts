@@ -46,6 +46,7 @@ export function initializeCounters(meters: Meters): void {
   for (const scope of ['workspace', 'tenant']) for (const limit of ['bytes', 'files']) meters.quotaRefusals.inc({ scope, limit }, 0);
   for (const kind of ['ws', 'sse']) meters.socketsOpened.inc({ kind }, 0);
   for (const where of ['worker', 'socket']) meters.updatesCoalesced.inc({ where }, 0);
+  for (const what of ['calls', 'weeks']) meters.retentionDropped.inc({ what }, 0);
   for (const result of ['ok', 'failed']) for (const counter of [meters.spansExported, meters.retentionRounds]) counter.inc({ result }, 0);
 }
 
