@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -21,6 +21,28 @@ describe('an archive in a folder', () => {
   it('leaves no temporary file when many write a name at the same time', async () => {
     await Promise.all(Array.from({ length: 20 }, (_, writer) => store.put('x/y', Buffer.from(`${writer}`))));
     expect(await readdir(join(folder, '.tmp'))).toEqual([]);
+  });
+
+  it('fails while its folder is gone, instead of looking empty or making it again', async () => {
+    await store.put('a/b', Buffer.from('one'));
+    await rename(folder, `${folder}-away`);
+    await expect(store.get('a/b')).rejects.toThrow(ArchiveUnusable);
+    await expect(store.list('a/')).rejects.toThrow(/is gone. Is its volume mounted/);
+    for (const name of ['a/c', 'd/e/f', 'g']) await expect(store.put(name, Buffer.from('two'))).rejects.toThrow(/ENOENT/);
+    const other = await openArchive(`file://${folder}`);
+    expect(await other.get('a/b')).toBeUndefined();
+    await rename(`${folder}-away`, folder);
+    expect(String(await store.get('a/b'))).toBe('one');
+    expect(await store.put('d/e/f', Buffer.from('two'))).toBe('created');
+    expect(await store.list('')).toEqual(['a/b', 'd/e/f']);
+  });
+
+  it('can be written as soon as its folder can be made', async () => {
+    const fresh = await openArchive(`file://${folder}/file/archive`);
+    await writeFile(join(folder, 'file'), '');
+    await expect(fresh.put('a', Buffer.from('one'))).rejects.toThrow(/ENOTDIR|EEXIST/);
+    await rm(join(folder, 'file'));
+    expect(await fresh.put('a', Buffer.from('one'))).toBe('created');
   });
 
   it('reads no symbolic link and no device', async () => {

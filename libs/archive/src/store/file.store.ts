@@ -12,10 +12,14 @@ const ABANDONED_AFTER_MS = 3_600_000;
 /**
  * An archive in a folder. A value is written to a temporary file, flushed, and linked to its name, which fails when the
  * name exists. Killed at any point, it leaves the whole value, or nothing but a temporary file.
+ *
+ * A folder that this process has seen and that is gone, such as a volume that is not mounted, is an error: it must not look like
+ * an archive without values, nor be made again.
  */
 export class FileStore implements ArchiveStore {
   readonly label: string;
   private prepared: Promise<void> | undefined;
+  private seen = false;
 
   constructor(private readonly folder: string) {
     this.label = `file:${folder}`;
@@ -23,12 +27,12 @@ export class FileStore implements ArchiveStore {
 
   async put(name: string, bytes: Uint8Array): Promise<'created' | 'exists'> {
     checkName(name);
-    await (this.prepared ??= this.prepare());
+    await (this.prepared ??= this.prepare().catch((error: unknown) => this.notPrepared(error)));
     const path = join(this.folder, name);
     const temporary = join(this.folder, TEMPORARY, randomUUID());
     try {
       await writeFlushed(temporary, bytes);
-      await makeFolder(dirname(path));
+      await makeFoldersBelow(this.folder, dirname(path));
       return await linkOnce(temporary, path);
     } finally {
       await rm(temporary, { force: true });
@@ -38,7 +42,7 @@ export class FileStore implements ArchiveStore {
   async get(name: string): Promise<Buffer | undefined> {
     checkName(name);
     const file = await open(join(this.folder, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(absent);
-    if (file === undefined) return undefined;
+    if (file === undefined) return this.noValue();
     try {
       const { size, isFile } = await file.stat().then((found) => ({ size: found.size, isFile: found.isFile() }));
       if (!isFile) throw new ArchiveCorrupt(name, 'is not a regular file');
@@ -66,7 +70,7 @@ export class FileStore implements ArchiveStore {
 
   /** Names of files below `top` (empty, or ending in a slash) in ascending order of the whole name. */
   private async *walk(top: string, prefix: string, after: string): AsyncGenerator<string> {
-    const entries = (await readdir(join(this.folder, top), { withFileTypes: true }).catch(absent)) ?? [];
+    const entries = (await readdir(join(this.folder, top), { withFileTypes: true }).catch(absent)) ?? (await this.noValue()) ?? [];
     const names = entries.filter(listed).map((entry) => `${top}${entry.name}${entry.isDirectory() ? '/' : ''}`);
     for (const name of names.toSorted(ascending)) {
       if (!name.startsWith(prefix) && !prefix.startsWith(name)) continue;
@@ -76,8 +80,22 @@ export class FileStore implements ArchiveStore {
     }
   }
 
+  /** @throws ArchiveUnusable when the whole archive is gone */
+  private async noValue(): Promise<undefined> {
+    const isThere = (await stat(join(this.folder, TEMPORARY)).catch(absent)) !== undefined;
+    if (this.seen && !isThere) throw new ArchiveUnusable(`The folder ${this.folder} of the archive is gone. Is its volume mounted?`);
+    this.seen = isThere;
+  }
+
+  /** The next value tries again. */
+  private notPrepared(error: unknown): never {
+    this.prepared = undefined;
+    throw error;
+  }
+
   /** Makes the folder and removes what a killed process left. */
   private async prepare(): Promise<void> {
+    await this.noValue();
     const temporary = join(this.folder, TEMPORARY);
     await makeFolder(temporary);
     const before = Date.now() - ABANDONED_AFTER_MS;
@@ -85,6 +103,7 @@ export class FileStore implements ArchiveStore {
       const found = await stat(join(temporary, name)).catch(absent);
       if (found !== undefined && found.mtimeMs < before) await rm(join(temporary, name), { force: true });
     }
+    this.seen = true;
   }
 }
 
@@ -133,6 +152,25 @@ async function makeFolder(path: string): Promise<void> {
   for (let folder = above, next = 0; ; folder = join(folder, made[next++] ?? '')) {
     await flushFolder(folder);
     if (next >= made.length) return;
+  }
+}
+
+/** Not `root` itself. Each folder that got a new entry is flushed. */
+async function makeFoldersBelow(root: string, path: string): Promise<void> {
+  let folder = root;
+  for (const name of relative(root, path)
+    .split('/')
+    .filter((part) => part !== '')) {
+    const above = folder;
+    folder = join(above, name);
+    const made = await mkdir(folder, { mode: 0o700 }).then(
+      () => true,
+      (error: unknown) => {
+        if (codeOf(error) === 'EEXIST') return false;
+        throw error;
+      },
+    );
+    if (made) await flushFolder(above);
   }
 }
 
