@@ -9,6 +9,11 @@ export class EventLogUnreplicated extends EventLogUnavailable {
   override readonly name = 'EventLogUnreplicated';
 }
 
+/** What has left Redis cannot be read just now: the archive does not answer. */
+export class ArchiveUnavailable extends Error {
+  override readonly name = 'ArchiveUnavailable';
+}
+
 /** Redis is above maxmemory and takes no new calls; those accepted before still run and end. Nothing was written. */
 export class EventLogFull extends Error {
   override readonly name = 'EventLogFull';

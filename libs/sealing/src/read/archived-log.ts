@@ -4,6 +4,7 @@ import type { ArchivedCall, ArchivedEvent, LogArchive } from '#event-log';
 import { partitionOf } from '#redis';
 import { lateEndName, valueName } from '../archive-names.js';
 import type { EndedCall } from '../ended-calls.js';
+import { readableStore } from './readable-store.js';
 import { SegmentCache } from './segment-cache.js';
 import { segmentOfTime } from './segment-of-time.js';
 
@@ -16,13 +17,16 @@ const MAX_SEARCHED = 64;
 const REMEMBERED_MISSES = 10_000;
 const MISS_TTL_MS = 5_000;
 
-/** What has left Redis, out of the archive. */
+/** What has left Redis, out of the archive. Rejects with `ArchiveUnavailable` while that is away. */
 export class ArchivedLog implements LogArchive {
   private readonly segments: SegmentCache;
   private readonly missing = new LRUCache<string, true>({ max: REMEMBERED_MISSES, ttl: MISS_TTL_MS });
 
-  constructor(private readonly store: ArchiveStore) {
-    this.segments = new SegmentCache(store);
+  private readonly store: ArchiveStore;
+
+  constructor(store: ArchiveStore) {
+    this.store = readableStore(store);
+    this.segments = new SegmentCache(this.store);
   }
 
   async range(partition: string, from: number, to: number, limit: number): Promise<readonly ArchivedEvent[]> {

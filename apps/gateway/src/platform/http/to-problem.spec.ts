@@ -1,6 +1,6 @@
 import { BadRequestException, HttpException, NotFoundException } from '@nestjs/common';
 import { describe, expect, it } from '@jest/globals';
-import { EventLogFull, EventLogUnavailable } from '#event-log';
+import { ArchiveUnavailable, EventLogFull, EventLogUnavailable } from '#event-log';
 import { ProblemError } from '#contracts';
 import { toProblem } from './to-problem.js';
 
@@ -8,6 +8,7 @@ const framework = (statusCode: number) => Object.assign(new Error('said by the f
 
 describe('the problem that an error is shown as', () => {
   it.each([
+    ['an archive that is away', new ArchiveUnavailable('ECONNREFUSED'), 503, 'unavailable'],
     ['a full log', new EventLogFull(), 503, 'overloaded'],
     ['a full Redis', new Error("OOM command not allowed when used memory > 'maxmemory'."), 503, 'overloaded'],
     ['a log out of reach', new EventLogUnavailable('gone'), 503, 'unavailable'],

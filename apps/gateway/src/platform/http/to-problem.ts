@@ -1,6 +1,6 @@
 import { HttpException, NotFoundException } from '@nestjs/common';
 import { LIMITS, ProblemError } from '#contracts';
-import { EventLogFull, EventLogUnavailable, EventLogUnreplicated } from '#event-log';
+import { ArchiveUnavailable, EventLogFull, EventLogUnavailable, EventLogUnreplicated } from '#event-log';
 
 const RETRY_SOON_MS = 1000;
 const RETRY_LATER_MS = 5000;
@@ -23,6 +23,10 @@ export function toProblem(error: unknown): ProblemError {
       { retryAfterMs: RETRY_SOON_MS },
     );
   }
+  if (error instanceof ArchiveUnavailable)
+    return new ProblemError('unavailable', 'The archive does not answer just now, and the call or its events are only there', {
+      retryAfterMs: RETRY_LATER_MS,
+    });
   if (error instanceof NotFoundException) return new ProblemError('resource_not_found', 'No such route');
   if (error instanceof HttpException) return toProblem(error.cause ?? statusError(error.getStatus()));
   return (
