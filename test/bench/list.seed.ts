@@ -63,7 +63,7 @@ class MadeLog implements LogSource {
       if (call === undefined) break;
       const step = (seq - 1) % EVENTS_A_CALL;
       const running = call >= this.calls - 500;
-      entries.push({ seq, mark: String(seq), event: running && step === 2 ? undefined : this.event(partition, call, step) });
+      entries.push({ seq, mark: String(seq), size: 0, event: running && step === 2 ? undefined : this.event(partition, call, step) });
     }
     return Promise.resolve({ epoch: 1, entries });
   }

@@ -249,6 +249,16 @@ describe('the history of calls', () => {
     expect((await index.page('pages', query())).behind).toBeUndefined();
   });
 
+  it('reads no more of the log than 4 MiB for an answer, and says that it is behind', async () => {
+    const preview = 'x'.repeat(60_000);
+    const calls = Array.from({ length: 300 }, () => submit('sizes', {}, { labels: { preview } }));
+    await Promise.all(calls);
+    const { behind } = await index.page('sizes', query());
+    expect([behind === undefined, (behind?.events ?? 0) <= 300]).toEqual([false, true]);
+    await project();
+    expect((await index.page('sizes', query())).behind).toBeUndefined();
+  });
+
   /** Of two calls in one millisecond neither is the later one. */
   const nextMillisecond = async () => {
     const now = async () => {

@@ -5,6 +5,8 @@ export interface LogEntry {
   readonly seq: number;
   /** Tells entries with the same number apart, should the log have lost its end. */
   readonly mark: string;
+  /** Characters of its text. */
+  readonly size: number;
   /** Absent when it changes nothing here, such as Updates and Progress. */
   readonly event?: CallEvent | undefined;
   /** Why the entry cannot be read as an event; such an entry has none. */

@@ -185,7 +185,7 @@ function logOf(calls: readonly Call[]): { readonly source: EventSource; readonly
     end: (partition) => Promise.resolve(logs.get(partition)?.length ?? 0),
     read: (partition, from, limit) => {
       const events = (logs.get(partition) ?? []).slice(from - 1, from - 1 + limit);
-      return Promise.resolve({ epoch: 1, entries: events.map((event, n) => ({ seq: from + n, mark: `${from + n}`, event })) });
+      return Promise.resolve({ epoch: 1, entries: events.map((event, n) => ({ seq: from + n, mark: `${from + n}`, size: 0, event })) });
     },
   };
   return { source, ids };

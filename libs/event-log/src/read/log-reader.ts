@@ -10,6 +10,8 @@ export interface LogEntry {
   readonly seq: number;
   /** Tells entries with the same number apart: a log that lost its end may use a number again. */
   readonly mark: string;
+  /** Characters of its text. */
+  readonly size: number;
   /** Absent for Updates, Progress, notices, and entries with a fault. */
   readonly event?: CallEvent;
   /** Why the entry cannot be read as an event; such an entry has none. */
@@ -57,7 +59,7 @@ export class LogReader {
 
 /** Never throws: an entry that cannot be read must not hold up those after it. */
 function entryOf(partition: string, epoch: number, entryId: string, fields: readonly string[]): LogEntry {
-  const entry = { seq: seqOf(entryId), mark: fingerprintOf(fields) };
+  const entry = { seq: seqOf(entryId), mark: fingerprintOf(fields), size: fields.reduce((sum, text) => sum + text.length, 0) };
   const { type } = readEntry(fields);
   if (WITHOUT_EFFECT.has(type)) return entry;
   try {

@@ -223,6 +223,6 @@ class MadeLog implements EventSource {
   }
   read(partition: string, from: number, limit: number) {
     const events = (this.events.get(partition) ?? []).slice(from - 1, from - 1 + limit);
-    return Promise.resolve({ epoch: 1, entries: events.map((event, n) => ({ seq: from + n, mark: `${from + n}`, event })) });
+    return Promise.resolve({ epoch: 1, entries: events.map((event, n) => ({ seq: from + n, mark: `${from + n}`, size: 0, event })) });
   }
 }

@@ -1,4 +1,4 @@
-import type { Behind } from '#contracts';
+import type { Behind, CallEvent } from '#contracts';
 import type { LogSource } from '../log-source.port.js';
 import type { CallRecord } from '../record/call-record.js';
 import type { HistoryDatabase } from '../database/history-database.js';
@@ -6,8 +6,11 @@ import { partitionNames } from '../rows/partition-names.js';
 import { sortEvents } from '../rows/event-shape.js';
 import { foldEvents } from '../rows/fold-events.js';
 
-/** Events that one request reads from the log itself, since no projector has come to them yet. */
-const TAIL_BUDGET = 4_000;
+/** What one request reads from the log itself, since no projector has come to it yet: events, and characters of them. */
+const MAX_EVENTS = 4_000;
+const MAX_SIZE = 4 * 1_048_576;
+/** Read at once, so that a request holds little more than `MAX_SIZE`. */
+const PAGE = 25;
 
 /** What the newest events of the log make of a tenant's calls, and how far the answer is behind in spite of it. */
 export interface Tail {
@@ -31,20 +34,39 @@ interface Place {
 export async function readTail(db: HistoryDatabase, log: LogSource, partitions: readonly string[], tenantId: string): Promise<Tail> {
   const places = await locate(db, log, partitions);
   const readable = new Set<Place>();
-  let budget = TAIL_BUDGET;
-  for (const place of [...places].sort((a, b) => a.lag - b.lag)) if ((budget -= place.lag) >= 0) readable.add(place);
+  const budget = { size: MAX_SIZE };
+  let events = 0;
+  for (const place of [...places].sort((a, b) => a.lag - b.lag)) if ((events += place.lag) <= MAX_EVENTS) readable.add(place);
   const read = await Promise.all(
-    [...readable].map(async ({ partition, seq, lag }) => {
-      const { epoch, entries } = await log.read(partition, seq + 1, lag);
-      return sortEvents(partition, epoch, entries).events;
+    [...readable].map(async (place) => {
+      const found = await readPlace(log, place, budget);
+      if (found === undefined) readable.delete(place);
+      return found ?? [];
     }),
   );
-  const events = read.flat().filter(({ tenantid }) => tenantid === tenantId);
-  const changes = await foldEvents(db, events);
+  const changes = await foldEvents(
+    db,
+    read.flat().filter(({ tenantid }) => tenantid === tenantId),
+  );
   const records = new Map([...changes].map(([callId, { after }]) => [callId, after]));
   const added = [...changes.values()].filter(({ before }) => before === undefined).length;
   const late = places.filter((place) => !readable.has(place));
   return { records, added, ...(late.length === 0 ? {} : { behind: await describeLag(log, late) }) };
+}
+
+/** Undefined when `budget`, which all partitions of a request share, does not last to the end. */
+async function readPlace(log: LogSource, { partition, seq, lag }: Place, budget: { size: number }): Promise<CallEvent[] | undefined> {
+  const found: CallEvent[] = [];
+  for (let next = seq + 1; next <= seq + lag;) {
+    if (budget.size <= 0) return undefined;
+    const { epoch, entries } = await log.read(partition, next, Math.min(PAGE, seq + lag + 1 - next));
+    const last = entries.at(-1);
+    if (last === undefined) break;
+    budget.size -= entries.reduce((sum, { size }) => sum + size, 0);
+    found.push(...sortEvents(partition, epoch, entries).events);
+    next = last.seq + 1;
+  }
+  return found;
 }
 
 /** How far the rows alone are behind the log. Absent when they are not. */
