@@ -43,9 +43,9 @@ export class Webhooks {
     await Promise.all([this.forSessions, ...this.byHost.values()].map((fetcher) => fetcher.close()));
   }
 
-  private async post(hook: AppliedHook, url: string, options: Parameters<SafeFetch['post']>[1]) {
+  private async post(hook: AppliedHook, url: string, options: Omit<Parameters<SafeFetch['send']>[1], 'method'>) {
     try {
-      return await this.fetcherFor(hook, url).post(url, options);
+      return await this.fetcherFor(hook, url).send(url, { method: 'POST', ...options });
     } catch (error) {
       if (error instanceof EgressError)
         throw new HookFailure(error.kind === 'failed' ? `: ${error.message}` : ': its address is not allowed', { cause: error });

@@ -28,14 +28,22 @@ export interface FetchedDocument {
   readonly truncated: boolean;
 }
 
-export interface PostOptions {
+/** An answer with its headers; several of one name are joined by a comma. */
+export interface HttpAnswer extends FetchedDocument {
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH' | 'HEAD' | 'OPTIONS';
+
+export interface SendOptions {
+  readonly method: HttpMethod;
   readonly signal: AbortSignal;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly body?: string;
   /** Of the answer, after decompression. */
   readonly maxBytes: number;
-  /** Name of the server in errors, since its address may be confidential. */
-  readonly label: string;
+  /** Name of the server in errors where its address may be confidential. */
+  readonly label?: string;
 }
 
 const MAX_REDIRECTS = 10;
@@ -77,15 +85,22 @@ export class SafeFetch {
     throw new EgressError('failed', `Could not fetch ${displayUrl(text)}: more than ${MAX_REDIRECTS} redirects`);
   }
 
-  /** POST to one checked address. A redirect is an answer like any other. */
-  async post(text: string, { signal, headers, body, maxBytes, label }: PostOptions): Promise<FetchedDocument> {
+  /** One request to one checked address. A redirect is an answer like any other. */
+  async send(text: string, { method, signal, headers, body, maxBytes, label }: SendOptions): Promise<HttpAnswer> {
     const url = this.policy.check(text);
     try {
-      const response = await request(url, { dispatcher: this.agent, method: 'POST', headers: { ...headers }, body, signal });
-      return await documentOf(url, response, { wantsBody: () => true, maxBytes });
+      const response = await request(url, {
+        dispatcher: this.agent,
+        method,
+        headers: { ...headers },
+        signal,
+        ...(body === undefined ? {} : { body }),
+      });
+      const document = await documentOf(url, response, { wantsBody: () => true, maxBytes });
+      return { ...document, headers: joined(response.headers) };
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      throw toEgressError(error, label);
+      throw toEgressError(error, label ?? url.host);
     }
   }
 
@@ -184,6 +199,10 @@ function decoder(encoding: string): Duplex | undefined {
 function discard(body: Readable): void {
   body.on('error', () => undefined);
   body.destroy();
+}
+
+function joined(headers: Dispatcher.ResponseData['headers']): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value = '']) => [name, Array.isArray(value) ? value.join(', ') : value]));
 }
 
 function header(response: Dispatcher.ResponseData, name: string): string | undefined {
