@@ -1,10 +1,12 @@
 import { z } from 'zod';
-import { Tool, type ToolContext, type ToolOutput } from '#tool-sdk';
+import { Tool, type ToolContext, ToolError, type ToolOutput } from '#tool-sdk';
 import { checkQuery } from './check-query.js';
 import { LARGEST_SEARCHED_BYTES } from './ripgrep.js';
 import { searchContent, searchCounts, type SearchRequest } from './search-files.js';
 import { checkGlob, searchTarget } from './search-target.js';
 import { EXAMPLE_SETUP } from '../example-file.js';
+
+const lineCount = z.number().int().min(0).max(20).optional();
 
 const input = z.strictObject({
   query: z
@@ -17,6 +19,17 @@ const input = z.strictObject({
   literal: z.boolean().default(false).describe('Take query as plain text.'),
   case_sensitive: z.boolean().default(false).describe('Tell upper and lower case apart.'),
   context: z.number().int().min(0).max(20).default(0).describe('Lines to show before and after each match (content mode).'),
+  before: lineCount.describe('Lines to show before each match instead of context.'),
+  after: lineCount.describe('Lines to show after each match instead of context.'),
+  multiline: z.boolean().optional().describe('A match may go over several lines, and "." matches line breaks.'),
+  type: z
+    .string()
+    .regex(/^[a-z0-9+_-]{1,40}$/)
+    .optional()
+    .describe('Only files of a type that ripgrep knows, such as "ts", "py" or "rust"; not with include.'),
+  max_depth: z.number().int().min(1).max(50).optional().describe('How deep to go; 1 is the folder itself.'),
+  max_per_file: z.number().int().min(1).max(1_000).optional().describe('How many matching lines of one file count at most.'),
+  offset: z.number().int().min(0).optional().describe('Pass over so many results.'),
   output_mode: z
     .enum(['content', 'files_with_matches', 'count'])
     .default('content')
@@ -43,6 +56,9 @@ const input = z.strictObject({
     include: ['glob'],
     max_results: ['head_limit', 'maxResults'],
     case_sensitive: ['caseSensitive'],
+    context: ['-C'],
+    before: ['-B'],
+    after: ['-A'],
   },
   rawArgument: 'query',
   examples: [
@@ -55,8 +71,9 @@ const input = z.strictObject({
   ],
 })
 export class FileSearchTool {
-  check({ query, literal, include }: z.output<typeof input>): void {
+  check({ query, literal, include, type }: z.output<typeof input>): void {
     checkQuery(query, literal);
+    if (include !== undefined && type !== undefined) throw new ToolError('invalid_arguments', 'Give either include or type, not both.');
     if (include !== undefined) checkGlob(include, 'include');
   }
 

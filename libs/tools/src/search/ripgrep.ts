@@ -76,7 +76,7 @@ function errorMessage(stderr: string): string {
   return stderr
     .replace(/^rg: /, '')
     .replace(/Compiled regex exceeds size limit of \d+ bytes\./, 'the expression is too large: repeat less, or search for a part of it')
-    .replace(/\s*Consider enabling multiline mode.*/s, ': a match is within one line')
+    .replace(/\s*Consider enabling multiline mode.*/s, ': a match is within one line unless multiline is true')
     .trim();
 }
 

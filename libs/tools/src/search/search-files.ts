@@ -13,6 +13,15 @@ export interface SearchRequest {
   readonly literal: boolean;
   readonly case_sensitive: boolean;
   readonly context: number;
+  /** Instead of `context`, on one side. */
+  readonly before?: number | undefined;
+  readonly after?: number | undefined;
+  readonly multiline?: boolean | undefined;
+  readonly type?: string | undefined;
+  readonly max_depth?: number | undefined;
+  readonly max_per_file?: number | undefined;
+  /** How many results are passed over before the first one shown. */
+  readonly offset?: number | undefined;
   readonly output_mode: 'content' | 'files_with_matches' | 'count';
   readonly max_results: number;
 }
@@ -33,7 +42,13 @@ export async function searchContent(request: SearchRequest, ctx: ToolContext): P
   const lines: string[] = [];
   let results = 0;
   let characters = 0;
-  for await (const { path, number, line, matches } of searchMatches(request, request.context, ctx)) {
+  let skipped = 0;
+  const { context, before = context, after = context, offset = 0 } = request;
+  for await (const { path, number, line, matches } of searchMatches(request, { before, after }, ctx)) {
+    if (skipped < offset) {
+      if (matches) skipped += 1;
+      continue;
+    }
     if (matches && (results === request.max_results || characters > MOST_OUTPUT_CHARACTERS)) return { lines, results, truncated: true };
     if (matches) results += 1;
     const mark = matches ? ':' : '-';
@@ -46,7 +61,9 @@ export async function searchContent(request: SearchRequest, ctx: ToolContext): P
 /** Names of matching files, or names with the number of matching lines. */
 export async function searchCounts(request: SearchRequest, ctx: ToolContext): Promise<SearchResult> {
   const lines: string[] = [];
+  let skipped = 0;
   for await (const { path, count } of (await isRipgrepSandboxed(ctx)) ? reportedCounts(request, ctx) : countedMatches(request, ctx)) {
+    if (skipped++ < (request.offset ?? 0)) continue;
     if (lines.length === request.max_results) return { lines, results: lines.length, truncated: true };
     lines.push(request.output_mode === 'count' ? `${path}:${count}` : path);
   }
@@ -70,7 +87,7 @@ async function* reportedCounts(request: SearchRequest, ctx: ToolContext): AsyncG
 
 async function* countedMatches(request: SearchRequest, ctx: ToolContext): AsyncGenerator<FileCount> {
   let file: FileCount | undefined;
-  for await (const { path } of searchMatches(request, 0, ctx)) {
+  for await (const { path } of searchMatches(request, { before: 0, after: 0 }, ctx)) {
     if (file && file.path !== path) yield file;
     file = { path, count: file?.path === path ? file.count + 1 : 1 };
   }
@@ -85,14 +102,21 @@ interface SearchMatch {
   readonly matches: boolean;
 }
 
-async function* searchMatches(request: SearchRequest, context: number, ctx: ToolContext): AsyncGenerator<SearchMatch> {
+interface Around {
+  readonly before: number;
+  readonly after: number;
+}
+
+async function* searchMatches(request: SearchRequest, { before, after }: Around, ctx: ToolContext): AsyncGenerator<SearchMatch> {
   const witness = (await isRipgrepSandboxed(ctx)) ? undefined : new ReadVerifier(request.target, ctx);
   const denied = new DeniedResults(request.target, ctx);
-  for await (const record of run(request, ['--json', '--context', String(context)], '\n', ctx)) {
-    const hit = parseRecord(record);
-    if (hit === undefined || !(await denied.allows(hit.path))) continue;
-    if (witness === undefined || (await witness.hasLine(hit.path, hit.number, hit.line)))
-      yield { ...hit, path: displayPath(hit.path, request.target.prefix) };
+  const mode = ['--json', '--before-context', String(before), '--after-context', String(after)];
+  for await (const record of run(request, mode, '\n', ctx)) {
+    for (const hit of parseRecord(record)) {
+      if (!(await denied.allows(hit.path))) continue;
+      if (witness === undefined || (await witness.hasLine(hit.path, hit.number, hit.line)))
+        yield { ...hit, path: displayPath(hit.path, request.target.prefix) };
+    }
   }
 }
 
@@ -102,6 +126,10 @@ function run(request: SearchRequest, mode: readonly string[], separator: '\n' | 
     ...mode,
     ...(request.case_sensitive ? ['--case-sensitive'] : ['--ignore-case']),
     ...(request.literal ? ['--fixed-strings'] : []),
+    ...(request.multiline === true ? ['--multiline', '--multiline-dotall'] : []),
+    ...(request.max_depth === undefined ? [] : ['--max-depth', String(request.max_depth)]),
+    ...(request.max_per_file === undefined ? [] : ['--max-count', String(request.max_per_file)]),
+    ...(request.type === undefined ? [] : ['--type', request.type]),
     ...includeArguments(request.include),
     ...NEVER_SEARCHED,
     '--max-filesize',
@@ -134,11 +162,13 @@ const RipgrepRecord = z.object({
   data: z.object({ path: Text, lines: Text, line_number: z.number() }),
 });
 
-function parseRecord(record: string): SearchMatch | undefined {
+/** A match over several lines is each of them. */
+function parseRecord(record: string): SearchMatch[] {
   const parsed = RipgrepRecord.safeParse(JSON.parse(record));
-  if (!parsed.success) return undefined;
+  if (!parsed.success) return [];
   const { type, data } = parsed.data;
-  return { path: data.path, number: data.line_number, line: data.lines.replace(/\r?\n$/, ''), matches: type === 'match' };
+  const lines = data.lines.replace(/\r?\n$/, '').split(/\r?\n/);
+  return lines.map((line, index) => ({ path: data.path, number: data.line_number + index, line, matches: type === 'match' }));
 }
 
 function truncateLine(line: string, { redact }: Pick<ToolContext, 'redact'>): string {
