@@ -1,4 +1,6 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -10,17 +12,63 @@ import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 /** An agent that may not touch `secret`. */
 const CAREFUL = { policy: { paths: { trusted: [{ tools: ['*'], allowed: [], denied: ['secret', 'box/secret'] }] } } };
 
+/** Search engines, one of which is down, and an API. */
+const queries: string[] = [];
+const site = createServer((request, response) => void answer(request, response));
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://site');
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(Buffer.from(chunk as Uint8Array));
+  const json = (value: unknown, status = 200, headers = {}) =>
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value));
+  if (pathname === '/up/search') {
+    queries.push(searchParams.get('q') ?? '');
+    const hit = (url: string) => ({ title: `T of ${url}`, url, content: 'a snippet' });
+    return void json({ results: [hit('https://good.example/a'), hit('https://sub.bad.example/b'), hit('https://good.example/c')] });
+  }
+  if (pathname === '/echo') {
+    const { authorization } = request.headers;
+    return void json(
+      { method: request.method, body: Buffer.concat(chunks).toString(), token: authorization === 'Bearer of-the-api' },
+      200,
+      {
+        'set-cookie': 'session=abc',
+      },
+    );
+  }
+  if (pathname === '/inside') return void response.writeHead(302, { location: 'http://169.254.169.254/' }).end();
+  if (pathname === '/page') {
+    const paragraphs = Array.from({ length: 60 }, (_unused, index) => `<p>paragraph ${index}${index === 30 ? ' with a needle' : ''}</p>`);
+    return void response.writeHead(200, { 'content-type': 'text/html' }).end(paragraphs.join(''));
+  }
+  return void json({ error: 'down' }, 500);
+}
+
 const folder = mkdtempSync(join(tmpdir(), 'toolyard-file-tools-'));
+let host: string;
 let toolyard: TestCluster;
 let agent: Agent;
 beforeAll(async () => {
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+  host = `127.0.0.1:${(site.address() as AddressInfo).port}`;
   const config = join(folder, 'toolyard.json');
-  writeFileSync(config, JSON.stringify({ agents: { careful: CAREFUL } }));
-  toolyard = await startTestCluster({ workers: 3, env: { TOOLYARD_CONFIG: config } });
+  writeFileSync(config, JSON.stringify({ agents: { careful: CAREFUL, web: { policy: { egress: { privateHosts: [host] } } } } }));
+  toolyard = await startTestCluster({
+    workers: 3,
+    env: {
+      TOOLYARD_CONFIG: config,
+      EGRESS_ALLOW_HOSTS: host,
+      SEARXNG_URLS: `http://${host}/down,http://${host}/up`,
+      HTTP_SECRETS: JSON.stringify({ SITE_AUTHORIZATION: { hosts: [host], tenants: ['default'] } }),
+      SITE_AUTHORIZATION: 'Bearer of-the-api',
+    },
+  });
   agent = new Agent(toolyard.gateways[0]?.url ?? '');
 });
 afterAll(async () => {
   await toolyard.close();
+  site.close();
   rmSync(folder, { recursive: true });
 });
 
@@ -174,5 +222,90 @@ describe('file_copy', () => {
       { source: 'free', destination: 'secret/x' },
     ])
       expect(await run('file_copy', args, 'careful', asCareful)).toMatchObject({ outcome: 'denied' });
+  });
+});
+
+describe('file_search and glob', () => {
+  it('show neighbours of a match, and no more matches than asked for', async () => {
+    await write('a.ts', 'one\ntwo\nthree\ntwo\n', 'grep');
+    const search = async (args: object) => run('grep_search', { pattern: 'two', ...args }, 'grep');
+    const first = await search({ context: 1, head_limit: 1, type: 'ts' });
+    expect(textOf(first)).toBe('a.ts-1-one\na.ts:2:two\na.ts-3-three\n... (showing the first 1 matching lines, there are more)');
+    expect(first.result?.details).toEqual({ results: 1, truncated: true });
+    expect(textOf(await search({ '-B': 1, offset: 1 }))).toBe('a.ts-3-three\na.ts:4:two');
+    expect(textOf(await search({ pattern: 'one.two', multiline: true }))).toBe('a.ts:1:one\na.ts:2:two');
+    expect((await search({ type: 'nothing' })).error).toMatchObject({ code: 'invalid_arguments' });
+  });
+
+  it('show 200 matches, or 200 files, and how many there are [TB-53, TB-55]', async () => {
+    await run('shell', { command: 'for i in $(seq 201); do echo hit > f$i; done' }, 'many');
+    const found = textOf(await run('file_search', { query: 'hit', path: '.' }, 'many')).split('\n');
+    expect(found.filter((line) => /^f\d+:1:hit$/.test(line))).toHaveLength(200);
+    const { result } = await run('glob', { pattern: '*' }, 'many');
+    expect(result?.details).toMatchObject({ totalFiles: 201, truncated: true });
+    expect(result?.details?.['files']).toHaveLength(200);
+  });
+
+  it('show 100 files where no more are asked for [TB-50]', async () => {
+    await run('shell', { command: 'touch $(seq 101)' }, 'hundred');
+    const { result } = await run('glob_search', { pattern: '*', limit: 100 }, 'hundred');
+    expect(result?.details).toMatchObject({ totalFiles: 101, truncated: true });
+    expect(result?.details?.['files']).toHaveLength(100);
+  });
+});
+
+describe('http_request', () => {
+  const request = (path: string, args: object = {}) =>
+    run('http_request', { url: `http://${host}${path}`, ...args }, 'http', { agentId: 'web' });
+
+  it('sends method, headers and body, secrets by their names, and shows no cookies', async () => {
+    const sent = await request('/echo', { method: 'POST', body: 'hello', headers: { authorization: { secret: 'SITE_AUTHORIZATION' } } });
+    expect(textOf(sent)).toMatch(/Status: 200 OK\nResponse Headers: .*set-cookie: \[REDACTED\].*\n\nResponse Body:\n/);
+    expect(textOf(sent)).toContain('{"method":"POST","body":"hello","token":true}');
+    expect(await request('/gone')).toMatchObject({ outcome: 'completed', result: { isError: true, details: { status: 500 } } });
+    expect((await request('/echo', { headers: { x: { secret: 'REDIS_URL' } } })).error).toMatchObject({ code: 'policy_denied' });
+  });
+
+  it('does not follow a redirect, and refuses where it leads', async () => {
+    const moved = await request('/inside');
+    expect(textOf(moved)).toMatch(/Status: 302 .*location: http:\/\/169\.254\.169\.254\//s);
+    const there = await run('http_request', { url: 'http://169.254.169.254/' }, 'http', { agentId: 'web' });
+    expect(there.error).toMatchObject({ code: 'policy_denied' });
+  });
+
+  it('refuses a header value with a line break', async () => {
+    const { error } = await request('/echo', { headers: { x: 'a\r\nhost: other' } });
+    expect(error).toMatchObject({
+      code: 'invalid_arguments',
+      message: 'Invalid header "x": its value has line breaks or control characters.',
+    });
+  });
+});
+
+describe('web_search', () => {
+  const search = (args: object) => run('web_search', { query: 'tea', ...args }, 'search');
+
+  it('asks the next engine where one is down [TB-61]', async () => {
+    const { result } = await search({});
+    expect(result?.details).toMatchObject({ provider: 'searxng', baseUrl: `http://${host}/up`, resultCount: 3 });
+  });
+
+  it('leaves blocked domains out [TB-62]', async () => {
+    const found = await search({ blocked_domains: ['bad.example'] });
+    expect(textOf(found)).toContain('https://good.example/a');
+    expect(textOf(found)).not.toContain('bad.example');
+    expect(textOf(await search({ allowed_domains: ['none.example'] }))).toContain('No web search results matched the query "tea".');
+  });
+
+  it('sends 200 characters of a longer query [TB-63]', async () => {
+    await search({ query: 'x'.repeat(300) });
+    expect(queries.at(-1)).toBe('x'.repeat(200));
+  });
+});
+
+describe('web_fetch', () => {
+  it('shows what is around search terms and nothing else [TB-60]', async () => {
+    const fetched = textOf(await run('web_fetch', { url: `http://${host}/page`, search_terms: 'needle' }, 'fetch', { agentId: 'web' }));
+    expect(fetched.match(/paragraph \d+/g)).toEqual(['paragraph 29', 'paragraph 30', 'paragraph 31']);
   });
 });

@@ -31,6 +31,7 @@ const ARGUMENTS: Record<string, object> = {
   file_copy: { source: 'a', destination: 'b' },
   notebook_edit: { path: 'a.ipynb', new_source: 'b' },
   file_search: { pattern: 'a' },
+  web_search: { query: 'a' },
   glob: { pattern: '*' },
   web_fetch: { url: 'https://example.com/' },
   shell: { command: 'ls' },

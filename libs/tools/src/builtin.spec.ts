@@ -10,7 +10,7 @@ import { toolContract } from './tool.contract.js';
 import { ToolsModule } from './tools.module.js';
 
 /** Their examples need files and hosts that are not there. */
-const NOT_RUN = ['shell', 'web_fetch'];
+const NOT_RUN = ['shell', 'web_fetch', 'http_request', 'web_search'];
 
 let app: TestingModule;
 let site: TestSite;
@@ -59,6 +59,7 @@ toolContract(names.sort(), () => ({
   workspace,
   notRun: NOT_RUN,
   texts: {
+    http_request: [`http://${site.host}/page`, 'http://127.0.0.1:1/', 'http://[', '//x'],
     shell: ['exit 3', 'kill -9 $$', 'echo a; echo b >&2', 'cat README.md; false', '"', "'", '$(', 'while', ': > x; rm -r *', 'cd ..; pwd'],
     web_fetch: [
       `http://${site.host}/page`,

@@ -18,6 +18,7 @@ import {
   sandboxConfig,
   validateSandboxConfig,
 } from '#sandbox';
+import { WEB_ENV } from '#tools';
 import { readPluginSettings } from './plugin-settings.config.js';
 import type { FileScopeSettings } from './file-scope.config.js';
 import { TRACING_ENV, tracingConfig, type TracingConfig } from '#observability';
@@ -159,6 +160,7 @@ export const WorkerEnv = z.object({
   ...TRACING_ENV,
   ...EGRESS_ENV,
   ...TRACE_HOSTS_ENV,
+  ...WEB_ENV,
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 

@@ -1,8 +1,10 @@
 import { Optional } from '@nestjs/common';
 import { z } from 'zod';
 import { decodeBody, isHtml, isTextLike, isUntyped, looksBinary } from './decode-body.js';
-import { EgressError, EgressPolicy, type FetchedDocument, SafeFetch, TraceHosts, egressPolicyFrom, traceHostsFrom } from '#sandbox';
+import { EgressPolicy, type FetchedDocument, SafeFetch, TraceHosts, egressPolicyFrom, traceHostsFrom } from '#sandbox';
 import { Tool, type ToolContext, ToolError, type ToolOutputObject } from '#tool-sdk';
+import { egressFailure } from './egress-failure.js';
+import { matchingSegments } from './matching-segments.js';
 import { HtmlReader, type ReadPage } from './html-reader.js';
 
 const PREVIEW_CHARS = 512;
@@ -15,6 +17,7 @@ const input = z.strictObject({
     .describe(
       'auto: HTML as Markdown, other text as it is, binary as metadata only. markdown, text: how HTML is shown. raw: the source. metadata_only: no body.',
     ),
+  search_terms: z.string().min(1).max(500).optional().describe('Words: only paragraphs with one of them, and their neighbours, are shown.'),
   max_chars: z.number().int().min(1).max(1_000_000).default(50_000).describe('Most characters of the body to return.'),
 });
 type Input = z.output<typeof input>;
@@ -29,7 +32,7 @@ interface Shown extends ReadPage {
   label: 'Fetch a web page',
   description:
     'Gets a public web page or file by HTTP GET. HTML becomes Markdown; JSON and other text come as they are; of images, archives and other binary files only the metadata. ' +
-    'Follows up to 10 redirects and reads at most 5 MiB. Private, loopback and metadata addresses are blocked. A status other than 2xx is an error with the beginning of the body.',
+    'Follows up to 10 redirects and reads at most 5 MiB. Private, loopback and metadata addresses are blocked. search_terms shows only what is around some words. A status other than 2xx is an error with the beginning of the body.',
   input,
   tier: 'side_effecting',
   effect: 'idempotent',
@@ -56,7 +59,7 @@ export class WebFetchTool {
     const document = await this.fetch(args, ctx);
     if (document.status < 200 || document.status > 299) throw httpFailure(document, ctx);
     const shown = await this.show(document, args, ctx.signal);
-    return render(document, shown, args, ctx);
+    return render(document, args.search_terms === undefined ? shown : selected(shown, args.search_terms), args, ctx);
   }
 
   /** Called by Nest when the process ends. */
@@ -69,9 +72,7 @@ export class WebFetchTool {
     try {
       return await this.fetcher.get(args.url, { signal, wantsBody, headers: (url) => this.traceHosts.headers(url, traceparent) });
     } catch (error) {
-      if (!(error instanceof EgressError)) throw error;
-      const code = { blocked: 'policy_denied', invalid: 'invalid_arguments', failed: 'tool_failed' } as const;
-      throw new ToolError(code[error.kind], error.message, { retryable: error.retryable, cause: error });
+      throw egressFailure(error);
     }
   }
 
@@ -86,6 +87,13 @@ export class WebFetchTool {
     const style = args.output_format === 'text' ? 'text' : 'markdown';
     return { mode: style, ...(await this.reader.read(source, style, url, signal)) };
   }
+}
+
+function selected(shown: Shown, terms: string): Shown {
+  if (shown.mode === 'metadata_only') return shown;
+  const { text, note } = matchingSegments(shown.text, terms);
+  const notes = [shown.note, note].filter((it) => it !== undefined);
+  return { ...shown, text, note: notes.join('; ') };
 }
 
 function httpFailure({ status, statusText, url, body, contentType, ...document }: FetchedDocument, ctx: ToolContext): ToolError {
