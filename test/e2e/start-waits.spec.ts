@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
+import { programOf } from '../support/app-program.js';
 import { eventually } from '../support/eventually.js';
 import { freePort } from '../support/redis-server.mjs';
 
@@ -13,7 +14,7 @@ describe.each(['gateway', 'worker'] as const)('a %s that is started before its R
       WORKER_PORT: '0',
       TOOLYARD_API_KEY: 'a-key-for-a-gateway-that-waits',
     };
-    const child = spawn(process.execPath, [`dist/apps/${app}/src/main.js`], { env, stdio: ['ignore', 'ignore', 'pipe'] });
+    const child = spawn(process.execPath, [programOf(app)], { env, stdio: ['ignore', 'ignore', 'pipe'] });
     let said = '';
     child.stderr.on('data', (data: Buffer) => (said += String(data)));
     const ended = once(child, 'exit');

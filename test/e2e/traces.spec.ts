@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Agent } from '../support/agent.js';
+import { programOf } from '../support/app-program.js';
 import { eventually } from '../support/eventually.js';
 import { OtlpCollector, type CollectedSpan } from '../support/otlp-collector.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
@@ -286,7 +287,7 @@ describe('without a collector', () => {
 
   it('a wrong setting stops the start and is named', () => {
     const env = { PATH: process.env['PATH'], OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' };
-    const { status, stderr } = spawnSync(process.execPath, ['dist/apps/worker/src/main.js'], { encoding: 'utf8', env });
+    const { status, stderr } = spawnSync(process.execPath, [programOf('worker')], { encoding: 'utf8', env });
     expect(status).toBe(1);
     expect(stderr).toContain('OTEL_EXPORTER_OTLP_ENDPOINT: expected the http or https URL of an OTLP collector');
     expect(stderr).toContain('OTEL_EXPORTER_OTLP_PROTOCOL: expected http/json');

@@ -8,11 +8,12 @@ import { WorkerStatus, type SubmittedData } from '#contracts';
 import { CallStore, EventLog } from '#event-log';
 import { BullCallQueue } from '#queue';
 import { createRedis, keys, type RedisConnection } from '#redis';
+import { programOf } from '../support/app-program.js';
 import { eventually } from '../support/eventually.js';
 import { aSubmission } from '../support/sample-calls.js';
 import { startTestCluster, type AppProcess, type TestCluster } from '../support/test-cluster.js';
 
-const WORKER = ['--enable-source-maps', 'dist/apps/worker/src/main.js'];
+const WORKER = [programOf('worker')];
 const AUTHOR = { source: '/gateway/test', actor: 'apikey:test' };
 
 describe('a worker process', () => {

@@ -1,5 +1,5 @@
-// Bundles gateway and worker for tests that start them as processes of their own: 2,500 files take Node four times as long to
-// import as a few do, and the tests start these programs more than a hundred times. `npm run test:all` starts the same programs as they are shipped.
+// Bundles the programs that tests start as processes of their own: 2,500 files take Node four times as long to import as a few
+// do, and the tests start these programs some 300 times. `npm run test:all` starts the same programs as they are shipped.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -7,7 +7,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const DIST = join(ROOT, 'dist');
 const OUT = join(DIST, 'bundles');
-const APPS = ['gateway', 'worker'];
+const SERVERS = ['gateway', 'worker', 'projector', 'standalone'];
 
 /** Found by their file names when a process starts, not by imports. */
 const TOOLS = /^libs\/tools\/src\/[^/]+\/[^/]+\.tool\.js$/;
@@ -18,9 +18,18 @@ export async function bundleApps() {
   const build = readFileSync(join(DIST, '.build-stamp'), 'utf8') + readFileSync(fileURLToPath(import.meta.url), 'utf8');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === build) return;
   const tools = readdirSync(DIST, { recursive: true }).filter((file) => TOOLS.test(file));
-  const inputs = [...APPS.map(mainOf), ...tools].map((file) => [file.replace(/\.js$/, ''), join(DIST, file)]);
-  const { build: bundle } = await import('vite');
-  await bundle({
+  await bundle([...SERVERS.map(mainOf), ...tools], OUT);
+  for (const app of SERVERS) writeFileSync(join(OUT, `${app}.mjs`), starterOf(mainOf(app)));
+  // Apart from the others: it starts faster without the files that it would share with them.
+  await bundle([mainOf('cli')], join(OUT, 'cli'));
+  writeFileSync(join(OUT, 'cli.mjs'), cliStarter());
+  writeFileSync(stamp, build);
+}
+
+async function bundle(files, outDir) {
+  const { build } = await import('vite');
+  const input = Object.fromEntries(files.map((file) => [file.replace(/\.js$/, ''), join(DIST, file)]));
+  await build({
     root: ROOT,
     configFile: false,
     logLevel: 'error',
@@ -29,23 +38,28 @@ export async function bundleApps() {
     build: {
       ssr: true,
       target: 'node20',
-      outDir: OUT,
+      outDir,
       copyPublicDir: false,
       minify: false,
-      rolldownOptions: { input: Object.fromEntries(inputs), treeshake: false, output: { entryFileNames: '[name].js' } },
+      rolldownOptions: { input, treeshake: false, output: { entryFileNames: '[name].js' } },
     },
   });
-  for (const app of APPS) writeFileSync(join(OUT, `${app}.mjs`), starterOf(mainOf(app)));
-  writeFileSync(stamp, build);
 }
 
 function mainOf(app) {
   return `apps/${app}/src/main.js`;
 }
 
-/** The program starts when it is the main file of the process. */
+/** The program starts when it is the main file of the process. In a bundle, decorators may run before it has imported their polyfill. */
 function starterOf(main) {
-  return `process.argv[1] = ${JSON.stringify(join(DIST, main))};\nawait import(${JSON.stringify(`./${main}`)});\n`;
+  return `import 'reflect-metadata';\nprocess.argv[1] = ${JSON.stringify(join(DIST, main))};\nawait import(${JSON.stringify(`./${main}`)});\n`;
+}
+
+/** As apps/cli/toolyard.mjs does it. */
+function cliStarter() {
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  const bin = JSON.stringify(join(ROOT, 'apps/cli/toolyard.mjs'));
+  return `process.argv[1] = ${bin};\nconst { main } = await import('./cli/${mainOf('cli')}');\nawait main(${JSON.stringify(version)});\n`;
 }
 
 /** Scripts, threads and files beside a module are found where the module was; tools in the bundle. */

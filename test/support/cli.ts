@@ -1,11 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { programOf } from './app-program.js';
 import { eventually } from './eventually.js';
 import { TEST_KEY } from './test-cluster.js';
-
-const BIN = resolve('apps/cli/toolyard.mjs');
 
 /** The command line tool as a process of its own. */
 export interface CliProcess {
@@ -28,9 +27,10 @@ export interface CliOptions {
 }
 
 export function startCli(words: readonly string[], { url, env = {}, input, keepsInput = false, terminal = false }: CliOptions): CliProcess {
+  const bin = programOf('cli');
   // `exec`: a shell in between would take the Ctrl-C for its own.
-  const line = `exec ${[process.execPath, BIN, ...words].map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(' ')}`;
-  const [file, args] = terminal ? ['script', ['-qfec', line, '/dev/null']] : [process.execPath, [BIN, ...words]];
+  const line = `exec ${[process.execPath, bin, ...words].map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(' ')}`;
+  const [file, args] = terminal ? ['script', ['-qfec', line, '/dev/null']] : [process.execPath, [bin, ...words]];
   const cwd = mkdtempSync(join(tmpdir(), 'toolyard-cli-'));
   const child = spawn(file, args, {
     cwd,

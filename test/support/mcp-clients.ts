@@ -1,10 +1,10 @@
-import { resolve } from 'node:path';
 import { Client, StreamableHTTPClientTransport, type ElicitResult } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as OlderStdioTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ElicitRequestSchema, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { programOf } from './app-program.js';
 
 export const REVISIONS = ['2026-07-28', '2025-11-25'] as const;
 export type Revision = (typeof REVISIONS)[number];
@@ -95,7 +95,7 @@ async function connectOlder({ user, onToolsChanged, ...where }: ConnectOptions):
 
 function command({ key, urls: [url = ''] }: Pick<ConnectOptions, 'key' | 'urls'>, words: readonly string[]) {
   const env = { PATH: process.env['PATH'] ?? '', TOOLYARD_URL: url, TOOLYARD_API_KEY: key };
-  return { command: process.execPath, args: [resolve('apps/cli/toolyard.mjs'), 'mcp', ...words], env };
+  return { command: process.execPath, args: [programOf('cli'), 'mcp', ...words], env };
 }
 
 function transportOptions({ key, urls }: Pick<ConnectOptions, 'key' | 'urls'>) {

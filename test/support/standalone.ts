@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Call } from '#contracts';
+import { programOf } from './app-program.js';
 import { eventually } from './eventually.js';
 import { freePort } from './redis-server.mjs';
 
@@ -45,7 +46,7 @@ export async function spawnStandalone(
   node: string = process.execPath,
 ): Promise<StandaloneProcess> {
   const port = env['GATEWAY_PORT'] ?? String(await freePort());
-  const child = spawn(node, ['--enable-source-maps', 'dist/apps/standalone/src/main.js'], {
+  const child = spawn(node, [programOf('standalone')], {
     env: {
       PATH: process.env['PATH'] ?? '',
       HOME: process.env['HOME'] ?? '',

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRedis } from '#redis';
 import { openArchivedLog } from '#sealing';
+import { programOf } from './app-program.js';
 import { eventually } from './eventually.js';
 import { Availability } from './invariants/availability.js';
 import { historiesOf } from './invariants/client-histories.js';
@@ -226,10 +227,8 @@ function observedWorker(app: AppProcess, availability: Availability): AppProcess
 }
 
 function startApp(name: 'gateway' | 'worker' | 'projector', port: number, env: Record<string, string>): AppProcess {
-  const main =
-    process.env['TEST_BUNDLES'] === undefined || name === 'projector' ? `dist/apps/${name}/src/main.js` : `dist/bundles/${name}.mjs`;
   // Without source maps, which a start would spend a tenth of its time on.
-  const child = spawn(process.execPath, [main], {
+  const child = spawn(process.execPath, [programOf(name)], {
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

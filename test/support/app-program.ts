@@ -1,0 +1,9 @@
+import { resolve } from 'node:path';
+
+export type App = 'gateway' | 'worker' | 'projector' | 'standalone' | 'cli';
+
+/** The file by which Node starts an app: of its bundle, or as it is shipped. See `bundle-apps.mjs`. */
+export function programOf(app: App): string {
+  if (process.env['TEST_BUNDLES'] !== undefined) return resolve(`dist/bundles/${app}.mjs`);
+  return resolve(app === 'cli' ? 'apps/cli/toolyard.mjs' : `dist/apps/${app}/src/main.js`);
+}
