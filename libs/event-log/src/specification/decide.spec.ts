@@ -52,6 +52,13 @@ const retry = (
 });
 
 describe('a call', () => {
+  it('that is woken while it runs and again while it waits has no wake-up left', () => {
+    const suspend: CallCommand = { kind: 'suspend', guard: byWorker(1, 1), nextAttempt: 2, delayMs: 1_000, until: 'children' };
+    const again = after(after(after(accepted(), claim(), T0), suspend, T0), claim(2), T0 + 1_000);
+    const waiting = after(after(again, { kind: 'wake' }, T0 + 1_000), retry(byWorker(2, 1), 1_000, false, 3), T0 + 1_000);
+    expect(after(waiting, { kind: 'wake' }, T0 + 1_000).suspension).toMatch(/^0 w /);
+  });
+
   it('that was accepted is looked at after the fast path had its time, or when its queue wait is over', () => {
     expect(accepted()).toMatchObject({ status: 'queued', version: 1, timer: T0 + DISPATCH_SAFETY_MS, deadline: T0 + 10_000 });
     expect(accepted({ queueMs: 500 }).timer).toBe(T0 + 500);

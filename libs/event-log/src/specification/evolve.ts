@@ -62,7 +62,7 @@ export function runningTimer(state: Pick<CallState, 'leaseUntil' | 'deadline' | 
 export function woken(state: CallState, now: number): CallState {
   if (state.status === 'running') return withSuspension(state, { woken: true });
   if (state.status !== 'queued' || now >= state.notBefore || parseSuspension(state.suspension).kind !== 'children') return state;
-  return queued(withSuspension(state, { kind: 'woken' }), now);
+  return queued(withSuspension(state, { kind: 'woken', woken: false }), now);
 }
 
 /** A call that was woken while it ran does not wait for what has happened already. */
