@@ -62,6 +62,7 @@ export default {
   rootDir,
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
+  testSequencer: '<rootDir>/test/support/slowest-first.sequencer.mjs',
   reporters: ['default', '<rootDir>/test/support/slowest-files.reporter.mjs'],
   testTimeout: 120_000,
   projects: Object.entries(projects).map(([displayName, project]) => ({ displayName, ...base, ...project })),

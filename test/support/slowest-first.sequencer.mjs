@@ -1,0 +1,35 @@
+import TestSequencer from '@jest/test-sequencer';
+
+/** Files of `npm test` that take longest, by the end of their path. Started last, one of them would hold up the end of a run. */
+const SLOWEST = [
+  'libs/tools/src/builtin.spec.ts',
+  'test/contracts/queue.spec.ts',
+  'test/contracts/event-log.spec.ts',
+  'test/e2e/cli.spec.ts',
+  'test/e2e/limits.spec.ts',
+  'test/e2e/openapi.spec.ts',
+  'test/e2e/foreign-workers.spec.ts',
+  'test/e2e/many-agents.spec.ts',
+  'test/e2e/policy.spec.ts',
+  'test/e2e/hooks.spec.ts',
+  'test/e2e/traces.spec.ts',
+  'test/e2e/worker.spec.ts',
+  'test/e2e/standalone-refusals.spec.ts',
+  'test/e2e/standalone.spec.ts',
+  'test/e2e/local-installation.spec.ts',
+  'libs/tools/src/shell/sandbox.spec.ts',
+  'libs/event-log/src/stream/transition.spec.ts',
+  'test/e2e/mcp-questions.spec.ts',
+  'test/e2e/worker-drain.spec.ts',
+];
+
+/** The slowest files first; then as Jest does: by the last run's times, on a fresh machine by size. */
+export default class SlowestFirst extends TestSequencer {
+  sort(tests) {
+    const rank = ({ path }) => {
+      const index = SLOWEST.findIndex((file) => path.endsWith(file));
+      return index === -1 ? SLOWEST.length : index;
+    };
+    return [...super.sort(tests)].sort((a, b) => rank(a) - rank(b));
+  }
+}
