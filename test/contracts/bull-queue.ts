@@ -7,7 +7,7 @@ import type { QueueUnderTest } from './queue.contract.js';
 export function bullQueue(name: string, producer: QueueBackend, worker: QueueBackend): QueueUnderTest {
   return {
     name,
-    jobsUnderLoad: producer === 'batching' && worker === 'batching' ? 20_000 : 4_000,
+    jobsUnderLoad: producer === 'batching' && worker === 'batching' ? 10_000 : 4_000,
     openQueue: (redisUrl) => new BullCallQueue({ redisUrl, backend: producer }),
     consume: (redisUrl, slots, handler) => startConsumer({ redisUrl, backend: worker, onError: () => {} })('read', slots, handler),
     obliterate: async (redisUrl) => {

@@ -24,7 +24,7 @@ export function eventLogContract(name: string, open: () => Promise<EventLogPlace
       redis = createRedis(place.url);
       log = await EventLog.open(redis, place.options);
       store = new CallStore(redis);
-    }, 60_000);
+    });
     afterAll(async () => {
       expect(await checkInvariants(redis, place.options.partitions)).toEqual([]);
       await log.close();

@@ -44,7 +44,7 @@ export function queueContract({ name, jobsUnderLoad, openQueue, consume, obliter
     const dispatch = async (jobs: readonly CallJob[], priority: Priority = 'normal') => {
       await Promise.all(jobs.map((job) => queue.dispatch('read', job, priority)));
     };
-    const allRan = async (count: number, deadlineMs = 20_000) => {
+    const allRan = async (count: number, deadlineMs = 100_000) => {
       const deadline = AbortSignal.timeout(deadlineMs);
       while (runs.size < count) {
         await once(news, 'ran', { signal: deadline }).catch(() =>
@@ -82,7 +82,7 @@ export function queueContract({ name, jobsUnderLoad, openQueue, consume, obliter
       }
       const jobs = Array.from({ length: jobsUnderLoad }, () => newJob());
       for (let i = 0; i < jobs.length; i += 1000) await dispatch(jobs.slice(i, i + 1000));
-      await allRan(jobsUnderLoad, 60_000);
+      await allRan(jobsUnderLoad);
       await nothingLeft();
       expect([...runs.values()].filter((count) => count !== 1)).toEqual([]);
     });
@@ -107,7 +107,7 @@ export function queueContract({ name, jobsUnderLoad, openQueue, consume, obliter
       await allRan(2000);
       await nothingLeft();
       expect([...runs.values()].filter((count) => count !== 1)).toEqual([]);
-    }, 60_000);
+    });
 
     it('lets running handlers finish when a worker closes, and leaves the rest to others', async () => {
       let release = () => {};
@@ -263,8 +263,8 @@ export function queueContract({ name, jobsUnderLoad, openQueue, consume, obliter
         slowest = Math.max(slowest, performance.now() - begin);
       }
       // A worker that missed its wake-up looks again only after 5 s.
-      expect(slowest).toBeLessThan(3000);
-    }, 60_000);
+      expect(slowest).toBeLessThan(4_500);
+    });
 
     it('wakes as many idle workers as a burst can keep busy', async () => {
       let open = new Set<() => void>();
@@ -279,7 +279,7 @@ export function queueContract({ name, jobsUnderLoad, openQueue, consume, obliter
         const begin = performance.now();
         await dispatch([newJob(), newJob(), newJob()]);
         await eventually(() => open.size === 3, 'all three workers to be busy');
-        if (round > 1) expect(performance.now() - begin).toBeLessThan(3000);
+        if (round > 1) expect(performance.now() - begin).toBeLessThan(4_500);
         for (const release of open) release();
         open = new Set();
         await allRan(3 * round);

@@ -176,7 +176,7 @@ describe('software of the Model Context Protocol from npm', () => {
     expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['call_result', 'get-sum', 'shell']));
     const called = await inspect('--method', 'tools/call', '--tool-name', 'get-sum', '--tool-arg', 'a=1', 'b=2');
     expect(called.content).toEqual([{ type: 'text', text: 'The sum of 1 and 2 is 3.' }]);
-  }, 60_000);
+  });
 
   it('serves a client behind mcp-remote', async () => {
     const one = new Client({ name: 'behind-mcp-remote', version: '1.0.0' }, { versionNegotiation: { mode: 'legacy' } });
@@ -198,5 +198,5 @@ describe('software of the Model Context Protocol from npm', () => {
     );
     expect(result.content).toMatchObject([{ type: 'text', text: expect.stringContaining('completed') }]);
     expect(steps.map(({ progress }) => progress).slice(0, 2)).toEqual([1, 2]);
-  }, 60_000);
+  });
 });

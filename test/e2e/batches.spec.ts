@@ -225,7 +225,7 @@ describe('batches', () => {
       calls.map(({ toolCallId }, n) => [toolCallId, n % 2 ? 'not_found' : 'invalid_arguments']),
     );
     expect(new Set(body.results.map(({ callId }) => callId)).size).toBe(1000);
-  }, 60_000);
+  });
 
   describe('with a refused call', () => {
     it('run the others when isolated [K-10, RP-27, VA-14]', async () => {

@@ -70,7 +70,7 @@ describe('a worker in another language whose key changes', () => {
   it.each(CHANGES)('ends the connection, and gives back its call, when the key %s', async (_how, change) => {
     const apiKeys = gateway.app.get(ApiKeyStore);
     const worker = await ready();
-    const { id } = (await agent.submit('add', { a: 1, b: 2 })).body;
+    const { id } = await agent.accepted('add', { a: 1, b: 2 });
     await worker.next('call');
     try {
       apiKeys.replace(changedKeys(change));

@@ -47,6 +47,8 @@ describe('workers in other languages', () => {
   };
   const toolNames = async (as = agent) => (await as.get<{ tools: ToolDescriptor[] }>('/v1/tools')).body.tools.map(({ name }) => name);
 
+  const submit = (args: object, more: Record<string, unknown> = {}) => agent.accepted('add', args, more);
+
   beforeAll(async () => {
     gateway = await startTestGateway('foreign', OPTIONS);
     agent = gateway.agent;
@@ -94,7 +96,7 @@ describe('workers in other languages', () => {
     expect(welcome).toMatchObject({ tools: [{ name: 'add', pool: 'net' }], problems: [], leaseMs: LEASE_MS });
     const path = `/v1/workers/${welcome.workerId}`;
     expect(headers.get('location')).toBe(path);
-    const { id } = (await agent.submit('add', { a: 1, b: 2 })).body;
+    const { id } = await submit({ a: 1, b: 2 });
     const poll = (body: object) => worker.request<WorkerPollPage>('POST', `${path}/poll?wait=30`, body);
     const send = (...frames: WorkerFrame[]) => worker.request<unknown>('POST', `${path}/messages`, { frames });
 
@@ -136,7 +138,7 @@ describe('workers in other languages', () => {
     const run = worker.run();
     try {
       await eventually(async () => (await toolNames()).includes('add'), 'the tool');
-      const ids = await Promise.all(Array.from({ length: 12 }, async (_unused, a) => (await agent.submit('add', { a, b: 1 })).body.id));
+      const ids = await Promise.all(Array.from({ length: 12 }, async (_unused, a) => (await submit({ a, b: 1 })).id));
       const ended = await Promise.all(ids.map((id) => agent.ended(id)));
       expect(ended.map(({ outcome }) => outcome)).toEqual(ids.map(() => 'completed'));
       expect(sent.filter((url) => url.endsWith('/v1/workers'))).toHaveLength(1);
@@ -162,7 +164,7 @@ describe('workers in other languages', () => {
 
   it('sends no call beyond the credit, and keeps calls queued until there is credit', async () => {
     const worker = await ready(ADD, 1);
-    const ids = await Promise.all([1, 2, 3].map(async (a) => (await agent.submit('add', { a, b: 0 })).body.id));
+    const ids = await Promise.all([1, 2, 3].map(async (a) => (await submit({ a, b: 0 })).id));
     const first = await worker.next('call');
     worker.finish(first, 'one');
     await worker.next('done');
@@ -187,7 +189,7 @@ describe('workers in other languages', () => {
 
   it('cancels the call in the worker, and answers a later finish with stale', async () => {
     const worker = await ready();
-    const { id } = (await agent.submit('add', { a: 1, b: 2 })).body;
+    const { id } = await submit({ a: 1, b: 2 });
     const call = await worker.next('call');
     await agent.request('POST', `/v1/calls/${id}/cancel`, { graceMs: 100 });
     expect(await worker.next('cancel')).toMatchObject({ callId: id, reason: 'cancelled' });
@@ -199,7 +201,7 @@ describe('workers in other languages', () => {
 
   it('ends a call at its deadline', async () => {
     const worker = await ready();
-    const { id } = (await agent.submit('add', { a: 1, b: 2 }, { timeouts: { runMs: 100 } })).body;
+    const { id } = await submit({ a: 1, b: 2 }, { timeouts: { runMs: 100 } });
     await worker.next('call');
     expect(await worker.next('cancel')).toMatchObject({ callId: id, reason: 'run_timeout' });
     expect((await agent.ended(id)).outcome).toBe('timed_out');
@@ -207,7 +209,7 @@ describe('workers in other languages', () => {
 
   it('goes on with a call on a new connection', async () => {
     const worker = await ready();
-    const { id } = (await agent.submit('add', { a: 1, b: 2 })).body;
+    const { id } = await submit({ a: 1, b: 2 });
     const call = await worker.next('call');
     worker.close();
     const again = await ScriptedWorker.ready(gateway.url, WORK_KEY, `w${count}`, [ADD], 0);
@@ -222,7 +224,7 @@ describe('workers in other languages', () => {
     const worker = await ready(ADD, 2);
     const other = await startTestGateway('foreign', OPTIONS);
     try {
-      const calls = await Promise.all([1, 2].map(async (a) => (await agent.submit('add', { a, b: 0 })).body.id));
+      const calls = await Promise.all([1, 2].map(async (a) => (await submit({ a, b: 0 })).id));
       const frames = [await worker.next('call'), await worker.next('call')];
       const [ends, cancelled] = frames as [WorkerCall, WorkerCall];
       expect(calls).toContain(ends.callId);
@@ -287,7 +289,7 @@ describe('workers in other languages', () => {
 
   it('suspends a call until its child ends, without a slot, and goes on with its state', async () => {
     const worker = await ready(ADD, 1);
-    const { id } = (await agent.submit('add', { a: 1, b: 2 })).body;
+    const { id } = await submit({ a: 1, b: 2 });
     const call = await worker.next('call');
     const child = (await agent.request('POST', '/v1/calls', { tool: 'add', arguments: { a: 3, b: 4 }, parentCallId: id })).body.id;
     const state = { made: [child], step: 2 };
@@ -311,7 +313,7 @@ describe('workers in other languages', () => {
 
   it('suspends a call until input, and passes the value that was given on to whatever worker is there', async () => {
     const worker = await ready(ADD, 1);
-    const { id } = (await agent.submit('add', { a: 1, b: 2 })).body;
+    const { id } = await submit({ a: 1, b: 2 });
     const { callId, fence } = await worker.next('call');
     const question = { prompt: 'Which number?', inputSchema: { type: 'integer' } };
     worker.send({ op: 'suspend', callId, fence, until: 'input', ...question, state: [1] });
@@ -331,7 +333,7 @@ describe('workers in other languages', () => {
 
   it('keeps a call running, to be cancelled or recovered, while its worker is away', async () => {
     const worker = await ready();
-    const { id } = (await agent.submit('add', { a: 1, b: 2 })).body;
+    const { id } = await submit({ a: 1, b: 2 });
     await worker.next('call');
     worker.close();
     await eventually(async () => {
@@ -343,7 +345,7 @@ describe('workers in other languages', () => {
 
   it('puts calls back into the queue, or ends them as unknown, when a worker says bye', async () => {
     const worker = await ready();
-    const { id } = (await agent.submit('add', { a: 1, b: 2 })).body;
+    const { id } = await submit({ a: 1, b: 2 });
     await worker.next('call');
     worker.send({ op: 'bye' });
     expect((await agent.ended(id)).outcome).toBe('unknown');
@@ -360,7 +362,7 @@ describe('workers in other languages', () => {
     const unknown = '01-01JZ8C5W3Q4X9R7T2M6K8N0P1V';
     worker.send({ op: 'finish', callId: unknown, fence: 1, wseq: 1, outcome: 'completed' });
     expect(await worker.next('stale')).toMatchObject({ callId: unknown });
-    const { id } = (await agent.submit('add', { a: 1, b: 2 })).body;
+    const { id } = await submit({ a: 1, b: 2 });
     const call = await worker.next('call');
     worker.finish({ callId: id, fence: call.fence + 1 }, 'of a wrong fence');
     expect(await worker.next('stale')).toMatchObject({ callId: id });
@@ -386,7 +388,7 @@ describe('workers in other languages', () => {
 
   it('redacts what a worker says', async () => {
     const worker = await ready();
-    const { id } = (await agent.submit('add', { a: 1, b: 2 })).body;
+    const { id } = await submit({ a: 1, b: 2 });
     worker.finish(await worker.next('call'), `the key is ghp_${'a1B2'.repeat(9)}`);
     expect(JSON.stringify((await agent.ended(id)).result)).toContain('[REDACTED]');
   });

@@ -39,7 +39,7 @@ describe('questions of bridged MCP servers', () => {
     const env = { PATH: process.env['PATH'], REDIS_URL: redis.url, WORKER_PORT: 'off', WORKSPACE_ROOT: workspaceRoot, LOG_LEVEL: 'silent' };
     workers.push(...(await Promise.all([1, 2].map(() => startWorker(readWorkerConfig(env))))));
     const listed = async () => (await gateway.agent.get<SourcePage>('/v1/sources')).body.sources;
-    await eventually(async () => (await listed()).every(({ status }) => status === 'ok'), 'both servers to be read', 20_000);
+    await eventually(async () => (await listed()).every(({ status }) => status === 'ok'), 'both servers to be read');
   });
   afterAll(async () => {
     await Promise.all(workers.map((worker) => worker.close()));

@@ -64,7 +64,7 @@ describe('operations of OpenAPI documents', () => {
     gateway = await startTestGateway(TENANT, { redisUrl: redis.url, sources });
     const env = { PATH: process.env['PATH'], REDIS_URL: redis.url, WORKER_PORT: 'off', WORKSPACE_ROOT: folder, LOG_LEVEL: 'silent' };
     worker = await startWorker(readWorkerConfig({ ...env, PETS_TOKEN: TOKEN }));
-    await eventually(async () => (await sourcesNow()).every(({ status }) => status === 'ok'), 'the sources to be read', 20_000);
+    await eventually(async () => (await sourcesNow()).every(({ status }) => status === 'ok'), 'the sources to be read');
   });
   afterAll(async () => {
     await worker?.close();

@@ -12,7 +12,7 @@ describe('the expected start of a quote', () => {
   beforeAll(async () => {
     toolyard = await startTestCluster({ env: { WORKER_POOLS: 'shell,read', WORKER_CONCURRENCY: 'shell=1,read=1' } });
     agent = new Agent(toolyard.gateways[0]?.url ?? '');
-  }, 60_000);
+  });
   afterAll(() => toolyard.close());
 
   const quoted = async (tool: string, args: object, more: object = {}) =>

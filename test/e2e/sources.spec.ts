@@ -63,7 +63,7 @@ describe('tools of sources', () => {
       TOOLYARD_TOOLS: folder,
     };
     worker = await startWorker(readWorkerConfig({ ...env, TRACKER_TOKEN: SECRET }));
-    await eventually(async () => (await sourcesNow()).every(({ status }) => status === 'ok'), 'both sources to be read', 20_000);
+    await eventually(async () => (await sourcesNow()).every(({ status }) => status === 'ok'), 'both sources to be read');
   });
   afterAll(async () => {
     await worker?.close();
@@ -142,9 +142,9 @@ describe('tools of sources', () => {
 
   it('survive a server that ends or sends too much: the call fails, a later one works [TS-06]', async () => {
     expect(await gateway.agent.run('huge', {})).toMatchObject({ outcome: 'failed', error: { code: 'unavailable', retryable: true } });
-    await eventually(async () => (await gateway.agent.run('add', { a: 1, b: 1 })).outcome === 'completed', 'the server to be back', 20_000);
+    await eventually(async () => (await gateway.agent.run('add', { a: 1, b: 1 })).outcome === 'completed', 'the server to be back');
     expect(await gateway.agent.run('exit', {})).toMatchObject({ outcome: 'failed', error: { code: 'unavailable' } });
-    await eventually(async () => (await gateway.agent.run('add', { a: 1, b: 1 })).outcome === 'completed', 'the server to be back', 20_000);
+    await eventually(async () => (await gateway.agent.run('add', { a: 1, b: 1 })).outcome === 'completed', 'the server to be back');
   });
 
   it('wait for a person when their description changes, which the diff shows', async () => {

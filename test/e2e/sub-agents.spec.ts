@@ -38,7 +38,7 @@ beforeAll(async () => {
   toolyard = await startTestCluster({ lists: true, env: { TOOLYARD_CONFIG: config, MODEL_KEY: API_KEY, WORKER_CONCURRENCY: 'agent=1' } });
   agent = new Agent(toolyard.gateways[0]?.url ?? '');
   const ready = async () => (await agent.get<SourcePage>('/v1/sources')).body.sources.every(({ status }) => status === 'ok');
-  await eventually(ready, 'the sub-agents to be offered', 30_000);
+  await eventually(ready, 'the sub-agents to be offered');
 });
 afterAll(async () => {
   await toolyard?.close();

@@ -25,7 +25,7 @@ describe('what happens beside calls', () => {
     toolyard = await startTestCluster({ lists: true, gateways: 2, env: { TOOLYARD_CONFIG: config } });
     agent = new Agent(toolyard.gateways[0]?.url ?? '');
     other = new Agent(toolyard.gateways[1]?.url ?? '', OTHER_KEY);
-  }, 60_000);
+  });
   afterAll(() => toolyard.close());
 
   const watch = async (by: Agent, filter: object, cursor?: string): Promise<Stream> => {
@@ -142,7 +142,7 @@ describe('what happens beside calls', () => {
     polite.signal('SIGTERM');
     killed.signal('SIGKILL');
     for (const stream of [mine, theirs]) {
-      await eventually(() => of(stream, 'polite').length >= 3 && of(stream, 'killed').length >= 2, 'the end of both workers', 30_000);
+      await eventually(() => of(stream, 'polite').length >= 3 && of(stream, 'killed').length >= 2, 'the end of both workers');
       expect(of(stream, 'polite')).toEqual([
         ['worker.started', { pools: [{ pool: 'net', slots: 3 }] }],
         ['worker.draining', { running: 0 }],
@@ -155,5 +155,5 @@ describe('what happens beside calls', () => {
       expect(stream.notices('w').every((event) => event.tenantid === undefined)).toBe(true);
       stream.close();
     }
-  }, 60_000);
+  });
 });

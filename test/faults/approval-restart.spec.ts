@@ -56,7 +56,7 @@ describe('approvals while everything is killed (SIGKILL) and started again', () 
     const again = await ask('granted', 'granted');
     expect((await agent.ended(again.id)).outcome).toBe('completed');
     expect(await findInvariantViolations(toolyard.redis.url)).toEqual([]);
-  }, 90_000);
+  });
 
   it('refuses to run when one byte of the stored arguments changed after the approval', async () => {
     await agent.request('PUT', `/v1/sessions/${SESSION}`, { grants: {} });
@@ -72,18 +72,18 @@ describe('approvals while everything is killed (SIGKILL) and started again', () 
 
     expect(await agent.ended(call.id)).toMatchObject({ outcome: 'denied', error: { code: 'approval_denied' } });
     expect(existsSync(file('tampered'))).toBe(false);
-  }, 60_000);
+  });
 
   it('lets other calls through while a hundred wait [PP-91]', async () => {
     const waiting = await Promise.all(Array.from({ length: 100 }, (_unused, n) => ask(`waits-${n}`, 'x')));
     expect(new Set(waiting.map(({ status }) => status))).toEqual(new Set(['waiting_approval']));
     expect((await agent.run('echo', { n: 1 })).outcome).toBe('completed');
-  }, 60_000);
+  });
 
   it('ends an approval without a decision in time as denied [PP-95]', async () => {
     const soon = new Agent((await toolyard.gateway({ APPROVAL_MS: '1000' })).url);
     const { body } = await soon.submit('file_write', { path: 'never', content: 'x' }, { sessionId: SESSION });
     expect(await agent.ended(body.id)).toMatchObject({ outcome: 'denied', error: { code: 'approval_expired' } });
     expect((await decide(body.id, { decision: 'allow' })).status).toBe(409);
-  }, 60_000);
+  });
 });

@@ -41,5 +41,5 @@ describe('a call that waits for input while everything is killed (SIGKILL) and s
     expect(types.filter((type) => type === 'call.end')).toHaveLength(1);
     expect(types.filter((type) => type === 'call.input_given')).toHaveLength(1);
     expect(await findInvariantViolations(toolyard.redis.url)).toEqual([]);
-  }, 90_000);
+  });
 });

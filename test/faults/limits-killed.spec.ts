@@ -28,7 +28,7 @@ describe('limits and fair share over whole processes', () => {
       workers: 0,
       env: { TOOLYARD_CONFIG: file, LEASE_MS: '1000', WORKER_CONCURRENCY: 'read=2,write=4' },
     });
-  }, 60_000);
+  });
   afterAll(async () => {
     await toolyard.close();
     rmSync(folder, { recursive: true, force: true });

@@ -36,5 +36,5 @@ describe('SIGTERM of all workers in turn under load', () => {
     }
     expect(outcomes).toEqual(new Map([['completed', ids.length]]));
     expect(await findInvariantViolations(toolyard.redis.url)).toEqual([]);
-  }, 90_000);
+  });
 });

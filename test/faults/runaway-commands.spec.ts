@@ -113,7 +113,7 @@ describe.each(['host', 'bubblewrap'])('with the sandbox %s, a command that', (sa
         text: expect.stringMatching(ends.text),
       });
       expect((await agent.events(call.id)).filter(({ type }) => type === 'call.end')).toHaveLength(1);
-      await eventually(() => processesWith(marker).length === 0, `no process of ${marker} to be left`, 3_000);
+      await eventually(() => processesWith(marker).length === 0, `no process of ${marker} to be left`);
 
       await agent.run('file_write', { path: marker, content: '' });
       expect(textOf(await agent.ended(neighbour.body.id))).toBe('up\nsurvived\n');

@@ -45,6 +45,13 @@ export class Agent {
     return this.request('POST', '/v1/calls', { tool, arguments: args, ...more }, headers);
   }
 
+  /** Submits a call that has to be accepted: who waits for it elsewhere would wait in vain for one that was not. */
+  async accepted(tool: string, args: unknown, more: Record<string, unknown> = {}): Promise<Call> {
+    const { status, body } = await this.submit(tool, args, more);
+    if (status !== 202) throw new Error(`a call of ${tool} was answered with ${status}: ${JSON.stringify(body)}`);
+    return body;
+  }
+
   /** Submits and waits for the end on the same request. A refused submission is a call too: it is read by its id. */
   async run(tool: string, args: unknown, more: Record<string, unknown> = {}): Promise<Call> {
     const answer = await this.submit(tool, args, more, { prefer: 'wait=30' });
@@ -53,7 +60,7 @@ export class Agent {
   }
 
   /** Long-polls until the call has ended. */
-  async ended(id: string, deadlineMs = 30_000): Promise<Call> {
+  async ended(id: string, deadlineMs = 60_000): Promise<Call> {
     return eventually(
       async () => {
         const { status, body } = await this.get(`/v1/calls/${id}?wait=10`);

@@ -1,13 +1,17 @@
 /**
  * Resolves with the first truthy answer of `condition`; rejects when none came within the deadline, saying what was awaited.
- * An error of `condition` ends the wait at once. The deadline is long: it is no bound, and a small machine is slow under load.
+ * `what` may be a function, for what is known at the end only. An error of `condition` ends the wait at once. The deadline is long: it is no bound, and a small machine is slow under load.
  */
-export async function eventually<T>(condition: () => T | Promise<T>, what: string, deadlineMs = 60_000): Promise<NonNullable<T>> {
+export async function eventually<T>(
+  condition: () => T | Promise<T>,
+  what: string | (() => string),
+  deadlineMs = 60_000,
+): Promise<NonNullable<T>> {
   const deadline = performance.now() + deadlineMs;
   for (;;) {
     const answer = await condition();
     if (answer) return answer;
-    if (performance.now() > deadline) throw new Error(`waited ${deadlineMs} ms in vain for ${what}`);
+    if (performance.now() > deadline) throw new Error(`waited ${deadlineMs} ms in vain for ${typeof what === 'string' ? what : what()}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

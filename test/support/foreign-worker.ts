@@ -70,15 +70,15 @@ export class ScriptedWorker {
     this.send({ op: 'finish', callId, fence, wseq: ++this.wseq, outcome: 'completed', content: [{ type: 'text', text }] });
   }
 
-  /** The next frame of this kind that no earlier `next` returned. */
+  /** The next frame of this kind that no earlier `next` returned. Rejects when the connection was closed without one. */
   async next<Op extends WorkerServerFrame['op']>(op: Op): Promise<WorkerServerFrameOf<Op>> {
-    return eventually(
-      async () => {
-        const index = this.frames.findIndex((frame) => frame.op === op);
-        return index === -1 ? undefined : (this.frames.splice(index, 1)[0] as WorkerServerFrameOf<Op>);
-      },
-      `a frame ${op}; got ${JSON.stringify(this.frames).slice(0, 500)}`,
-    );
+    const missing = () => `a frame ${op}; got ${JSON.stringify(this.frames).slice(0, 500)}`;
+    return eventually(async () => {
+      const index = this.frames.findIndex((frame) => frame.op === op);
+      if (index !== -1) return this.frames.splice(index, 1)[0] as WorkerServerFrameOf<Op>;
+      if (this.closed !== undefined) throw new Error(`closed with ${JSON.stringify(this.closed)} before ${missing()}`);
+      return undefined;
+    }, missing);
   }
 
   close(): void {

@@ -59,7 +59,7 @@ describe('the batching backend', () => {
       if (n % 300 === 0) await redis.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
     }
     // A stranded job would wait for its lock to expire, which takes 30 s.
-    await eventually(() => ran.size === 3000, 'all jobs to run', 15_000);
+    await eventually(() => ran.size === 3000, 'all jobs to run');
     await eventually(
       async () => (await redis.exists(`${PREFIX}active`, `${PREFIX}wait`, `${PREFIX}prioritized`)) === 0,
       'the queue to be empty',
@@ -107,7 +107,7 @@ describe('the batching backend', () => {
     await eventually(() => held.length === 2, 'the next job to be held');
     // The second worker took what came first: the other job was given back only after that, or is what it took.
     consume(1, hold, 1_000);
-    await eventually(() => held.length === 3, 'the job to be given back', 5_000);
+    await eventually(() => held.length === 3, 'the job to be given back');
     expect(held.slice(1).sort()).toEqual([idOf(1), idOf(2)]);
     release();
     await eventually(async () => (await redis.exists(`${PREFIX}active`, `${PREFIX}wait`)) === 0, 'all jobs to be gone');

@@ -88,7 +88,7 @@ describe('fair share of a pool', () => {
     expect(order.indexOf(lone)).toBeGreaterThanOrEqual(before);
     expect(order.indexOf(lone)).toBeLessThanOrEqual(before + 1);
     await consumer?.close().catch(() => {});
-  }, 30_000);
+  });
 
   it('lets a call of a lower class wait for a bounded number of higher ones, and no more', async () => {
     await send(many(200, 'greedy', 'high'));
@@ -123,7 +123,7 @@ describe('fair share of a pool', () => {
       ),
       { numRuns: 25 },
     );
-  }, 60_000);
+  });
 
   it('forgets the tenants when the queue has run empty', async () => {
     await send([...many(5, 'a'), ...many(5, 'b', 'low')]);

@@ -29,9 +29,9 @@ describe('the example in the README of tool-sdk', () => {
   it('compiles against the exports of the library', () => {
     expect(example).toContain('@Tool({');
     expect(typeErrors(example)).toEqual([]);
-  }, 60_000);
+  });
 
   it('does not compile when run takes other arguments than the schema has', () => {
     expect(typeErrors(example.replace('{ text }: z.output<typeof input>', '{ text }: { text: number }'))).not.toEqual([]);
-  }, 60_000);
+  });
 });

@@ -49,7 +49,7 @@ afterAll(async () => {
 });
 
 const sourceIs = (name: string) =>
-  eventually(async () => (await stage.agent.get<Source>(`/v1/sources/${name}`)).body.status === 'ok', `${name} to be offered`, 30_000);
+  eventually(async () => (await stage.agent.get<Source>(`/v1/sources/${name}`)).body.status === 'ok', `${name} to be offered`);
 
 describe('the run of a sub-agent', () => {
   it('shows turns with tokens, text and calls, budgets used, messages of people, and the tree', async () => {

@@ -26,7 +26,7 @@ afterAll(() => tracker?.close());
 
 const source = async (name: string) => (await stage.agent.get<Source>(`/v1/sources/${name}`)).body;
 const until = (name: string, status: Source['status']) =>
-  eventually(async () => (await source(name)).status === status, `${name} to be ${status}`, 30_000);
+  eventually(async () => (await source(name)).status === status, `${name} to be ${status}`);
 /** The list of a server that does not announce changes is read again when its definition changes. */
 const redefine = (name: string, timeoutMs: number) =>
   stage.agent.request('POST', '/v1/sources', { name, kind: 'mcp', url: `${tracker.url}/mcp`, timeoutMs });

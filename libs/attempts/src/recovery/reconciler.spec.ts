@@ -88,7 +88,7 @@ describe('Reconciler', () => {
     await eventually(all, 'all calls to be dispatched again');
     queue.jobs.clear();
     const before = queue.added;
-    await eventually(all, 'all calls to be in the queue again', 5_000);
+    await eventually(all, 'all calls to be in the queue again');
     expect(queue.added - before).toBeLessThanOrEqual(3 * callIds.length);
     for (const callId of callIds) await claim(callId, 30_000);
   });

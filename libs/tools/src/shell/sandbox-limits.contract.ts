@@ -32,7 +32,7 @@ export function sandboxLimitsContract(name: string, under: SandboxUnderTest): vo
       expect(failure).toMatchObject({ code: 'tool_failed', options: { killed: true } });
       expect(failure.message).toMatch(/^Command had \d+ processes at once, more than the 48 it may, and was killed/);
       expect(processesWith(marker)).toEqual([]);
-    }, 60_000);
+    });
 
     it('that is a fork bomb in sessions of its own is killed whole', async () => {
       const marker = newMarker();
@@ -40,7 +40,7 @@ export function sandboxLimitsContract(name: string, under: SandboxUnderTest): vo
       const failure = await besideNeighbour(() => failureOf(runs.run(bomb, {}, runs.context(), { processes: 48 })));
       expect(failure.message).toMatch(/^Command had \d+ processes at once/);
       expect(processesWith(marker)).toEqual([]);
-    }, 60_000);
+    });
 
     it('that takes 8 GB is killed long before', async () => {
       const marker = newMarker();
@@ -49,13 +49,13 @@ export function sandboxLimitsContract(name: string, under: SandboxUnderTest): vo
       expect(failure).toMatchObject({ code: 'tool_failed', options: { killed: true } });
       expect(failure.message).toMatch(/^Command used [\d,]+ MiB of memory, more than the 128 MiB it may, and was killed/);
       expect(processesWith(marker)).toEqual([]);
-    }, 60_000);
+    });
 
     it('is not charged twice for memory that its processes share', async () => {
       const sharing = `x=$(head -c 30000000 /dev/zero | tr "\\0" x); for i in 1 2 3 4 5 6; do (sleep 0.5; echo \${#x}) & done; wait`;
       const output = await runs.run(sharing, {}, runs.context(), { memoryBytes: 150 * MIB });
       expect(textOf(output)).toBe('30000000\n'.repeat(6));
-    }, 30_000);
+    });
 
     it('that never stops writing is killed at its timeout and delays no other command', async () => {
       const marker = newMarker();
@@ -68,7 +68,7 @@ export function sandboxLimitsContract(name: string, under: SandboxUnderTest): vo
       const output = await runs.run('while :; do :; done', {}, runs.context(), { cpuSeconds: 1 });
       expect(output).toMatchObject({ isError: true });
       expect(textOf(output)).toContain('The command used the 1 seconds of processor time');
-    }, 30_000);
+    });
 
     it('cannot write a file larger than it may, nor open more files', async () => {
       const large = await runs.run('head -c 3000000 /dev/zero > large; exit $?', {}, runs.context(), { fileBytes: MIB });
