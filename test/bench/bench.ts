@@ -1,15 +1,20 @@
 import { cpus, totalmem } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { benchAgainst } from './against.js';
-import type { Measured } from './figures.js';
+import { mapValues, type Measured } from './figures.js';
 import { measureFront } from './front.js';
 import { benchList } from './list.js';
-import { median, type Contender } from './load.js';
-import { LOADS, runPaired } from './paired.js';
-import type { StartRedis } from './processes.js';
-import { startOurQueue, startRawQueue } from './queue.contender.js';
-import { printTable, verdicts, type Figures } from './report.js';
-import { startToolyard, type ToolyardUnderTest } from './toolyard.contender.js';
+import type { Contender } from './load.js';
+import { cpuOf, type StartRedis } from './processes.js';
+import { startOurQueue, startRawInProcess, startRawQueue } from './queue.contender.js';
+import { printTable } from './report.js';
+import { of, over, ratioOf, runRounds, type Rounds } from './rounds.js';
+import { startToolyard } from './toolyard.contender.js';
 import { measureUpdates } from './updates.js';
+import { verdicts, type Figures } from './verdicts.js';
+
+/** Events are sealed a minute after they were written, where a segment is not full before. */
+const SEALED_MS = 70_000;
 
 /**
  * Measures Toolyard against raw BullMQ in the same run, round by round; what counts is the median of the rounds' ratios.
@@ -29,45 +34,68 @@ export async function bench(startRedis: StartRedis, args: readonly string[]): Pr
 
   if (other !== undefined) return benchAgainst(startRedis, other, rounds, calls);
   if (args.includes('list')) return benchList(startRedis);
-  const raw = await startRawQueue(startRedis);
+  if (args.includes('--queue')) return benchQueues(startRedis, rounds, calls);
+  const held = await benchToolyard(startRedis, rounds, calls, quick);
+  return quick ? held : (await benchList(startRedis)) && held;
+}
+
+async function benchToolyard(startRedis: StartRedis, rounds: number, calls: number, quick: boolean): Promise<boolean> {
+  const everysec = await benchEverysec(() => startRedis('everysec'), rounds, calls);
+  const started: Contender[] = [];
   try {
-    if (args.includes('--queue')) return await benchQueues(raw, startRedis, rounds, calls);
+    const inProcess = await startRawInProcess(startRedis);
+    started.push(inProcess);
+    const piped = await startRawQueue(startRedis);
+    started.push(piped);
+    const toolyard = await startToolyard(startRedis);
+    started.push(toolyard);
+    const before = mapValues(toolyard.processes, cpuOf);
+    const always = await runRounds({ inProcess, piped, toolyard, batches: toolyard.batches }, ['flood', 'one', 'sixtyFour'], rounds, calls);
+    await sleep(SEALED_MS);
+    const whole = mapValues(toolyard.processes, (pid, name) => (cpuOf(pid) - (before[name] ?? 0)) / toolyard.submitted());
+    const front = await measureFront(toolyard, quick ? 6000 : 20_000);
+    const updates = await measureUpdates(toolyard, 10_000, 100);
+    const figures: Figures = { always, everysec, whole, front, updates };
+    const judged = verdicts(figures);
+    printTable(figures, judged);
+    console.log(JSON.stringify({ bench: 'toolyard', at: new Date().toISOString(), verdicts: judged, ...figures }));
+    return judged.every(({ verdict }) => verdict !== 'FAILED');
+  } finally {
+    for (const contender of started) await contender.close();
+  }
+}
+
+/** What an installation pays that may lose its last second. */
+async function benchEverysec(startRedis: StartRedis, rounds: number, calls: number): Promise<Rounds> {
+  const piped = await startRawQueue(startRedis);
+  try {
     const toolyard = await startToolyard(startRedis);
     try {
-      const held = await benchToolyard(raw, toolyard, rounds, calls, quick);
-      return quick ? held : (await benchList(startRedis)) && held;
+      return await runRounds({ piped, toolyard }, ['flood', 'sixtyFour'], Math.min(rounds, 3), calls);
     } finally {
       await toolyard.close();
     }
   } finally {
-    await raw.close();
+    await piped.close();
   }
 }
 
-async function benchToolyard(raw: Contender, toolyard: ToolyardUnderTest, rounds: number, calls: number, quick: boolean): Promise<boolean> {
-  const paired = await runPaired(raw, toolyard, rounds, calls);
-  const front = await measureFront(toolyard, quick ? 6000 : 20_000);
-  const updates = await measureUpdates(toolyard, 10_000, 100);
-  const figures: Figures = { paired, front, updates };
-  const judged = verdicts(figures);
-  printTable(figures, judged);
-  console.log(JSON.stringify({ bench: 'toolyard', at: new Date().toISOString(), verdicts: judged, front, updates, runs: paired.runs }));
-  return judged.every(({ verdict }) => verdict !== 'FAILED');
-}
-
-async function benchQueues(raw: Contender, startRedis: StartRedis, rounds: number, calls: number): Promise<boolean> {
+async function benchQueues(startRedis: StartRedis, rounds: number, calls: number): Promise<boolean> {
+  const piped = await startRawQueue(startRedis);
   for (const backend of ['batching', 'stock'] as const) {
     const queue = await startOurQueue(startRedis, backend);
-    const { runs, ratios } = await runPaired(raw, queue, rounds, calls);
+    const runs = await runRounds({ piped, queue }, ['flood', 'one', 'sixtyFour'], rounds, calls);
     await queue.close();
-    for (const load of Object.keys(LOADS) as (keyof typeof LOADS)[]) {
-      const of = (side: 'raw' | 'ours', read: (run: Measured) => number) => median(runs[load].map((round) => read(round[side])));
+    for (const [load, all] of Object.entries(runs)) {
+      const mid = (name: string, read: (run: Measured) => number) => over(all, (round) => read(of(round, name)));
+      const both = (read: (run: Measured) => number) => `${mid('queue', read).toFixed(2)} (raw ${mid('piped', read).toFixed(2)})`;
       console.log(
-        `${queue.name}, ${load}: ${ratios[load].toFixed(2)} × raw; calls/s ${of('ours', (run) => run.callsPerSecond).toFixed(0)} (raw ${of('raw', (run) => run.callsPerSecond).toFixed(0)}), ` +
-          `p50 ${of('ours', (run) => run.p50Ms).toFixed(2)} (${of('raw', (run) => run.p50Ms).toFixed(2)}) ms, p99 ${of('ours', (run) => run.p99Ms).toFixed(2)} (${of('raw', (run) => run.p99Ms).toFixed(2)}) ms, ` +
-          `Redis commands ${of('ours', (run) => run.commands).toFixed(1)} (${of('raw', (run) => run.commands).toFixed(1)})`,
+        `${queue.name}, ${load}: ${ratioOf(all, 'queue', 'piped', ({ callsPerSecond }) => callsPerSecond).toFixed(2)} × raw; ` +
+          `calls/s ${both((run) => run.callsPerSecond)}, p50 ${both((run) => run.p50Ms)} ms, p99 ${both((run) => run.p99Ms)} ms, ` +
+          `Redis commands ${both((run) => run.commands)}`,
       );
     }
   }
+  await piped.close();
   return true;
 }

@@ -1,4 +1,4 @@
-import { startTestPostgres } from '../support/postgres.js';
+import { startPostgres } from './postgres.js';
 import { endProcess, type StartRedis } from './processes.js';
 import { SEED, seedCalls, sessionOf, type Seeded } from './list.seed.js';
 import { freePort, isReady, KEY, startApp } from './toolyard.contender.js';
@@ -48,7 +48,7 @@ function questions(): Record<string, string> {
 
 /** Stores a million calls, then asks a gateway, one question at a time and by turns; times are those of the whole HTTP request. */
 export async function measureList(startRedis: StartRedis, calls = CALLS): Promise<ListFigures> {
-  const [redis, postgres] = await Promise.all([startRedis(), startTestPostgres()]);
+  const [redis, postgres] = await Promise.all([startRedis(), startPostgres()]);
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const seeded = await seedCalls(postgres.url, calls);

@@ -4,6 +4,8 @@ export interface Contender {
   /** Process ids by role, for CPU and memory. */
   readonly processes: Readonly<Record<string, number>>;
   readonly redisUrl: string;
+  /** The loads that it takes part in; absent: all. */
+  readonly loads?: readonly ('flood' | 'one' | 'sixtyFour')[];
   start(index: number): Promise<string> | string;
   onDone(listener: (ids: readonly string[]) => void): void;
   close(): Promise<void>;

@@ -1,4 +1,4 @@
-import { Queue } from 'bullmq';
+import { Queue, Worker } from 'bullmq';
 import { BullCallQueue } from '#queue';
 import type { Contender } from './load.js';
 import { endProcess, forkReady, type StartRedis } from './processes.js';
@@ -6,14 +6,43 @@ import { endProcess, forkReady, type StartRedis } from './processes.js';
 const PAYLOAD = 'x'.repeat(100);
 const CONCURRENCY = '50';
 
-/** Raw BullMQ as its guide shows it: one producer, one Worker with 50 slots, jobs removed when done. */
+function openQueue(url: string): Queue {
+  return new Queue('raw', { connection: { url }, defaultJobOptions: { removeOnComplete: true, removeOnFail: true } });
+}
+
+/** Raw BullMQ in one process: the producer and its Worker share an event loop, and `completed` costs nothing to learn. */
+export async function startRawInProcess(startRedis: StartRedis): Promise<Contender> {
+  const redis = await startRedis();
+  const queue = openQueue(redis.url);
+  const connection = { url: redis.url, maxRetriesPerRequest: null };
+  const worker = new Worker('raw', async (job) => job.data, { connection, concurrency: Number(CONCURRENCY) });
+  let done: (ids: readonly string[]) => void = () => {};
+  worker.on('completed', (job) => done([job.id ?? '']));
+  worker.on('error', (error) => console.error(error));
+  await Promise.all([queue.waitUntilReady(), worker.waitUntilReady()]);
+  return {
+    name: 'raw BullMQ, in-process',
+    redisUrl: redis.url,
+    processes: { redis: redis.pid ?? 0, client: process.pid },
+    start: async () => (await queue.add('call', { text: PAYLOAD })).id ?? '',
+    onDone: (listener) => {
+      done = listener;
+    },
+    close: async () => {
+      await Promise.all([queue.close(), worker.close()]);
+      await redis.stop();
+    },
+  };
+}
+
+/** Raw BullMQ as its guide shows it: one producer, one Worker with 50 slots in its own process, which tells over a pipe what is done. */
 export async function startRawQueue(startRedis: StartRedis): Promise<Contender> {
   const redis = await startRedis();
-  const queue = new Queue('raw', { connection: { url: redis.url }, defaultJobOptions: { removeOnComplete: true, removeOnFail: true } });
+  const queue = openQueue(redis.url);
   await queue.waitUntilReady();
   const worker = await forkReady('./queue-worker.js', ['raw', redis.url, CONCURRENCY]);
   return {
-    name: 'raw BullMQ',
+    name: 'raw BullMQ, piped',
     redisUrl: redis.url,
     processes: { redis: redis.pid ?? 0, worker: worker.pid ?? 0, client: process.pid },
     start: async () => (await queue.add('call', { text: PAYLOAD })).id ?? '',

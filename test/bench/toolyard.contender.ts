@@ -5,25 +5,32 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WebSocket } from 'ws';
+import { BatchPoster } from './batch-poster.js';
 import { CallPoster } from './call-poster.js';
+import { mapValues } from './figures.js';
 import type { Contender } from './load.js';
+import { startPostgres } from './postgres.js';
 import { endProcess, type StartRedis } from './processes.js';
 
 export const KEY = 'bench-key-of-the-default-tenant';
 const HEADERS = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
-const BODY = JSON.stringify({ tool: 'echo', arguments: { text: 'x'.repeat(100) } });
+const CALL = { tool: 'echo', arguments: { text: 'x'.repeat(100) } };
 const READY_MS = 30_000;
 
 export interface ToolyardUnderTest extends Contender {
   readonly gatewayUrl: string;
+  /** The same processes, asked by 100 calls a request. Closed with this one. */
+  readonly batches: Contender;
+  /** Calls so far. */
+  submitted(): number;
 }
 
 /**
- * The real gateway and worker processes, of the release that is built in `folder`. A call: POST /v1/calls, over when its End has
+ * The real processes of the release that is built in `folder`, projector and sealer apart. A call: POST /v1/calls, over when its End has
  * reached the client's WebSocket.
  */
 export async function startToolyard(startRedis: StartRedis, folder = '.', gatewayEnv: NodeJS.ProcessEnv = {}): Promise<ToolyardUnderTest> {
-  const redis = await startRedis();
+  const [redis, postgres] = await Promise.all([startRedis(), startPostgres()]);
   const workspaces = mkdtempSync(join(tmpdir(), 'toolyard-bench-'));
   const env = {
     ...process.env,
@@ -37,29 +44,63 @@ export async function startToolyard(startRedis: StartRedis, folder = '.', gatewa
   };
   const gatewayUrl = `http://127.0.0.1:${await freePort()}`;
   const workerUrl = `http://127.0.0.1:${await freePort()}`;
-  const gateway = startApp('gateway', { ...env, GATEWAY_PORT: new URL(gatewayUrl).port, ...gatewayEnv }, folder);
+  const gateway = startApp(
+    'gateway',
+    { ...env, DATABASE_URL: postgres.url, GATEWAY_PORT: new URL(gatewayUrl).port, ...gatewayEnv },
+    folder,
+  );
   const worker = startApp('worker', { ...env, WORKER_PORT: new URL(workerUrl).port, WORKER_CONCURRENCY: 'read=50' }, folder);
+  const { projector, sealer } = await startHistory(env, postgres.url, folder);
   await Promise.all([isReady(gateway, gatewayUrl), isReady(worker, workerUrl)]);
 
-  const poster = new CallPoster(gatewayUrl, HEADERS, BODY, { connections: 32, pipelining: 4 });
+  const poster = new CallPoster(gatewayUrl, HEADERS, JSON.stringify(CALL), { connections: 32, pipelining: 4 });
+  const batchPoster = new BatchPoster(gatewayUrl, HEADERS, CALL);
   const ends = await subscribeToEnds(gatewayUrl);
-  return {
-    name: 'Toolyard',
+  let submitted = 0;
+  const pids = { redis, postgres, gateway, worker, projector, sealer, client: process };
+  const shared = {
     redisUrl: redis.url,
-    gatewayUrl,
-    processes: { redis: redis.pid ?? 0, gateway: gateway.pid ?? 0, worker: worker.pid ?? 0, client: process.pid },
-    start: () => poster.post(),
-    onDone: (listener) => {
+    processes: mapValues(pids, ({ pid }) => pid ?? 0),
+    onDone: (listener: (ids: readonly string[]) => void) => {
       ends.listener = listener;
     },
+  };
+  const counted = (post: () => Promise<string>) => () => {
+    submitted++;
+    return post();
+  };
+  return {
+    ...shared,
+    name: 'Toolyard',
+    gatewayUrl,
+    start: counted(() => poster.post()),
+    batches: {
+      ...shared,
+      name: 'Toolyard, batches',
+      loads: ['flood'],
+      start: counted(() => batchPoster.post()),
+      close: () => batchPoster.close(),
+    },
+    submitted: () => submitted,
     close: async () => {
       ends.socket.terminate();
       poster.close();
-      await Promise.all([endProcess(gateway), endProcess(worker)]);
-      await redis.stop();
+      await batchPoster.close();
+      await Promise.all([gateway, worker, projector, sealer].map(endProcess));
+      await Promise.all([redis.stop(), postgres.stop()]);
       rmSync(workspaces, { recursive: true, force: true });
     },
   };
+}
+
+/** Rows by one process and sealing by another, so that each shows what it costs. */
+async function startHistory(env: NodeJS.ProcessEnv, databaseUrl: string, folder: string) {
+  const archive = `file://${join(env['WORKSPACE_ROOT'] ?? '', '.archive')}`;
+  const [rowsPort, sealerPort] = await Promise.all([freePort(), freePort()]);
+  const projector = startApp('projector', { ...env, DATABASE_URL: databaseUrl, PROJECTOR_PORT: String(rowsPort) }, folder);
+  const sealer = startApp('projector', { ...env, ARCHIVE_URL: archive, PROJECTOR_PORT: String(sealerPort) }, folder);
+  await Promise.all([isReady(projector, `http://127.0.0.1:${rowsPort}`), isReady(sealer, `http://127.0.0.1:${sealerPort}`)]);
+  return { projector, sealer };
 }
 
 async function subscribeToEnds(gatewayUrl: string): Promise<{ socket: WebSocket; listener: (ids: readonly string[]) => void }> {
@@ -94,9 +135,10 @@ export function openSocket(gatewayUrl: string): WebSocket {
   return new WebSocket(`${gatewayUrl.replace(/^http/, 'ws')}/v1/stream`, { headers: { authorization: HEADERS.authorization } });
 }
 
-/** With the flags of `npm run gateway` and `npm run worker`. */
-export function startApp(name: 'gateway' | 'worker', env: NodeJS.ProcessEnv, folder = '.'): ChildProcess {
-  return spawn(process.execPath, ['--enable-source-maps', '--max-semi-space-size=32', `dist/apps/${name}/src/main.js`], {
+/** With the flags of `npm run gateway`, `npm run worker` and `npm run projector`. */
+export function startApp(name: 'gateway' | 'worker' | 'projector', env: NodeJS.ProcessEnv, folder = '.'): ChildProcess {
+  const flags = name === 'projector' ? [] : ['--max-semi-space-size=32'];
+  return spawn(process.execPath, ['--enable-source-maps', ...flags, `dist/apps/${name}/src/main.js`], {
     cwd: folder,
     env: { KEY_RATE_PER_MINUTE: '1000000000', ...env },
     stdio: ['ignore', 'ignore', 'inherit'],
