@@ -65,10 +65,9 @@ export class HistoryProjector {
   /** One step in each partition whose log has grown; whether any has more. Rejects when Redis or the database is out of reach. */
   async round(): Promise<boolean> {
     let more = false;
-    for (const [name, partition] of this.partitions) {
-      if (this.stopped.signal.aborted) return false;
-      const end = await this.options.log.end(name);
-      if (this.seen.get(name) === end) continue;
+    for (const [name, end] of await this.grown()) {
+      const partition = this.partitions.get(name);
+      if (partition === undefined || this.stopped.signal.aborted) return false;
       const startedAt = performance.now();
       const step = await partition.advance(end);
       if (step.state === 'more') more = true;
@@ -79,6 +78,13 @@ export class HistoryProjector {
       telemetry.projected.emit({ partition: name, events: step.entries, tookMs: performance.now() - startedAt, lagMs: step.lagMs });
     }
     return more;
+  }
+
+  /** Partitions whose log has grown, and where it ends now. All are asked at once: one after the other woke both processes 16 times. */
+  private async grown(): Promise<(readonly [name: string, end: number])[]> {
+    const names = [...this.partitions.keys()];
+    const ends = await Promise.all(names.map(async (name) => [name, await this.options.log.end(name)] as const));
+    return ends.filter(([name, end]) => this.seen.get(name) !== end);
   }
 
   private async run(): Promise<void> {
