@@ -6,7 +6,7 @@ export { connected, createRedis, isClosed, isCluster, connectionName, acceptsCom
 export { loadLua } from './lua-loader.js';
 export { LuaScript } from './lua-script.js';
 export { measureMemory, memoryShare } from './memory/measure-memory.js';
-export { levelOf, RedisMemory, type MemoryLevel } from './memory/redis-memory.js';
+export { RedisMemory, type MemoryLevel } from './memory/redis-memory.js';
 export { ReplicaBarrier, waitForReplicas } from './replica-wait.js';
 export { getServerInfo } from './server-info.js';
 export { sha256Hex } from './sha256-hex.js';

@@ -61,7 +61,7 @@ export class RedisMemory {
   }
 }
 
-export function levelOf(share: number): MemoryLevel {
+function levelOf(share: number): MemoryLevel {
   if (share >= BEGINS.critical) return 'critical';
   if (share >= BEGINS.high) return 'high';
   return share >= BEGINS.elevated ? 'elevated' : 'normal';
