@@ -26,9 +26,9 @@ import {
   waitForRedis,
 } from '#platform';
 import type { RedisConnection } from '#redis';
-import { Archiver } from '#sealing';
+import { Archiver, Eraser } from '#sealing';
 import { readProjectorConfig, type ProjectorConfig } from './projector.config.js';
-import { readRetention } from './retention.config.js';
+import { erasableTenants, readRetention } from './retention.config.js';
 import { ProjectorModule } from './projector.module.js';
 import { DATABASE, LOGGER, METRICS, REDIS } from './projector.tokens.js';
 
@@ -41,7 +41,7 @@ export interface RunningProjector {
 
 /** Starts a projector in this process. Rejects, with everything closed again, when Redis or the database does not answer. */
 export async function startProjector(config: ProjectorConfig): Promise<RunningProjector> {
-  readRetention({ days: config.retentionDays, configPath: config.configPath });
+  erasableTenants(readRetention({ days: config.retentionDays, configPath: config.configPath }), config.databaseUrl);
   await waitForRedis({ ...config, what: 'projector' });
   const logger = createLogger({ level: config.logLevel, base: { app: 'projector', name: config.id }, secrets: config.secrets });
   const options = { logger: nestLogger(logger), abortOnError: false };
@@ -61,6 +61,7 @@ export async function startProjector(config: ProjectorConfig): Promise<RunningPr
     app.get<Archiver | undefined>(Archiver)?.start();
     app.get<HistoryRetention | undefined>(HistoryRetention)?.start();
     app.get<HourSummer | undefined>(HourSummer)?.start();
+    app.get<Eraser | undefined>(Eraser)?.start();
     if (served && config.port !== 'off') await served.listen({ host: config.host, port: config.port });
     return { url: await served?.getUrl(), close };
   } catch (error) {
@@ -88,6 +89,7 @@ async function closeProjector(app: INestApplicationContext): Promise<void> {
   await step('retention', () => app.get<HistoryRetention | undefined>(HistoryRetention)?.close());
   await step('sums', () => app.get<HourSummer | undefined>(HourSummer)?.close());
   await step('projector', () => app.get<HistoryProjector | undefined>(HistoryProjector)?.close());
+  await step('eraser', () => app.get<Eraser | undefined>(Eraser)?.close());
   await step('archiver', () => app.get<Archiver | undefined>(Archiver)?.close());
   await step('process', () => app.get(ProcessRegistration).close());
   await step('database', () => app.get<HistoryDatabase | undefined>(DATABASE)?.destroy());

@@ -3,16 +3,25 @@ import { APP_FILTER } from '@nestjs/core';
 import type { Logger } from 'pino';
 import { openArchive, type ArchiveStore } from '#archive';
 import { LogReader } from '#event-log';
-import { HistoryProjector, HistoryRetention, HourSummer, openHistoryDatabase, type HistoryDatabase, type SkippedEvent } from '#history';
+import {
+  ContentKeyStore,
+  ErasureStore,
+  HistoryProjector,
+  HistoryRetention,
+  HourSummer,
+  openHistoryDatabase,
+  type HistoryDatabase,
+  type SkippedEvent,
+} from '#history';
 import { createMetrics } from '#observability';
 import { ProblemFilter, ProcessRegistration, VERSION } from '#platform';
 import { createRedis, type RedisConnection } from '#redis';
-import { ArchivedLog, Archiver } from '#sealing';
+import { ArchivedLog, Archiver, Eraser } from '#sealing';
 import { HealthController } from './health.controller.js';
 import { openCheckpointer } from './open-checkpointer.js';
 import type { ProjectorConfig } from './projector.config.js';
 import { ARCHIVE, DATABASE, LOGGER, METRICS, PROJECTOR_CONFIG, REDIS } from './projector.tokens.js';
-import { readRetention } from './retention.config.js';
+import { erasableTenants, orLast, readRetention } from './retention.config.js';
 
 /** One for the batch, one for the table of a new week, one for sums, one for retention. */
 const CONNECTIONS = 4;
@@ -23,6 +32,7 @@ const STATEMENT_TIMEOUT_MS = 60_000;
 export class ProjectorModule {
   static forRoot(config: ProjectorConfig, logger: Logger): DynamicModule {
     const { id, redisUrl, databaseUrl, archiveUrl, hotWindow, partitions } = config;
+    const policy = () => readRetention({ days: config.retentionDays, configPath: config.configPath });
     const onError = (error: unknown) => logger.warn({ err: error }, 'a step of the projector failed and is repeated');
     const onArchiveError = (error: unknown) => logger.error({ err: error }, 'a step of the archiver failed and is repeated');
     const onSkipped = (callId: string, error: unknown) =>
@@ -49,7 +59,7 @@ export class ProjectorModule {
           provide: HistoryProjector,
           inject: [REDIS, ARCHIVE, DATABASE],
           useFactory: (redis: RedisConnection, store?: ArchiveStore, db?: HistoryDatabase) => {
-            const log = new LogReader(redis, store && new ArchivedLog(store));
+            const log = new LogReader(redis, store && new ArchivedLog(store, db && new ContentKeyStore(db)));
             return db && new HistoryProjector({ db, log, partitions, onError, onSkipped, onSkippedEvent });
           },
         },
@@ -62,18 +72,37 @@ export class ProjectorModule {
         { provide: ARCHIVE, useFactory: () => archiveUrl && openArchive(archiveUrl) },
         {
           provide: Archiver,
-          inject: [REDIS, ARCHIVE],
-          useFactory: async (redis: RedisConnection, store?: ArchiveStore) => {
+          inject: [REDIS, ARCHIVE, DATABASE],
+          useFactory: async (redis: RedisConnection, store?: ArchiveStore, db?: HistoryDatabase) => {
             if (store === undefined) return undefined;
             const checkpointer = await openCheckpointer(config, store);
-            return new Archiver({ redis, store, partitions, hotWindow, checkpointer, onError: onArchiveError });
+            const known = orLast(policy, onArchiveError);
+            const content = { keys: db && new ContentKeyStore(db), tenants: () => erasableTenants(known(), databaseUrl) };
+            return new Archiver({ redis, store, partitions, hotWindow, checkpointer, content, onError: onArchiveError });
+          },
+        },
+        {
+          provide: Eraser,
+          inject: [REDIS, ARCHIVE, DATABASE],
+          useFactory: (redis: RedisConnection, store?: ArchiveStore, db?: HistoryDatabase) => {
+            if (store === undefined || db === undefined) return undefined;
+            const heldTenants = () =>
+              new Set(Object.entries(policy().tenants).flatMap(([tenant, { legalHold }]) => (legalHold === true ? [tenant] : [])));
+            const failed = (error: unknown) => logger.error({ err: error }, 'an erasure failed and is repeated');
+            return new Eraser({
+              redis,
+              store,
+              keys: new ContentKeyStore(db),
+              erasures: new ErasureStore(db),
+              heldTenants,
+              onError: failed,
+            });
           },
         },
         {
           provide: HistoryRetention,
           inject: [DATABASE],
           useFactory: (db?: HistoryDatabase) => {
-            const policy = () => readRetention({ days: config.retentionDays, configPath: config.configPath });
             const failed = (error: unknown) =>
               logger.error({ err: error }, 'the retention of the history failed; it is tried again in an hour');
             return db && new HistoryRetention({ db, policy, onError: failed });

@@ -29,6 +29,30 @@ export function readRetention({
   return { days, tenants };
 }
 
+/** What was read last, while it cannot be read now: sealing goes on while a person corrects the file. */
+export function orLast<T>(read: () => T, onError: (error: unknown) => void): () => T {
+  let last: { readonly value: T } | undefined;
+  return () => {
+    try {
+      last = { value: read() };
+    } catch (error) {
+      if (last === undefined) throw error;
+      onError(error);
+    }
+    return last.value;
+  };
+}
+
+/** Tenants whose content is encrypted in the archive. @throws ConfigError where there is no place for keys */
+export function erasableTenants({ tenants }: RetentionPolicy, databaseUrl: string | undefined): readonly string[] {
+  const erasable = Object.keys(tenants).filter((tenant) => tenants[tenant]?.erasable === true);
+  if (erasable.length > 0 && databaseUrl === undefined)
+    throw new ConfigError(
+      `TOOLYARD_CONFIG: tenants.${erasable[0]}.retention.erasable needs a database for the keys of calls: set DATABASE_URL, for gateways too`,
+    );
+  return erasable;
+}
+
 function read(path: string): unknown {
   try {
     return parse(readFileSync(path, 'utf8'));

@@ -20,11 +20,12 @@ export {
   type StreamEntry,
 } from './stream/stored-event.js';
 export { toEntry } from './read/archived-entry.js';
-export { decodeSnapshot, type CallState } from './call/call-snapshot.js';
+export { decodeSnapshot, encodeSnapshot, type CallState } from './call/call-snapshot.js';
 export { DEADLINE_SLACK_MS } from './call/timing.js';
 export { NO_UPDATES, UpdatesDigest } from './call/updates-digest.js';
 export { upcastEvent } from './call/upcasters.js';
-export { argumentRefs, BLOB_LIMITS, BlobStore, suspensionBlob, type SuspensionRef } from './read/blob-store.js';
+export { withoutContent } from './call/without-content.js';
+export { argumentRefs, BLOB_LIMITS, BlobStore, suspensionBlob, type BlobRef, type SuspensionRef } from './read/blob-store.js';
 export { CallStore, type EventPage } from './read/call-store.js';
 export { addEarlierApprovals } from './read/earlier-approvals.js';
 export { readPendingApprovals } from './read/pending-approvals.js';

@@ -6,9 +6,14 @@ export function endedCallsName({ file }: Pick<Manifest, 'file'>): string {
   return file.name.replace(/^segments\//, 'calls/');
 }
 
-/** A large value, by its content. */
-export function valueName(sha256: string): string {
-  return `values/${sha256.slice(0, 2)}/${sha256}`;
+/** A large value by its content, below the segment in which its call ended: it is kept as long as that. */
+export function valueName(segment: Pick<Manifest, 'file'>, sha256: string): string {
+  return `${valuesPrefix(segment)}${sha256}`;
+}
+
+/** `segments/p07/g1/0000000000004096.jsonl.gz` → `values/p07/g1/0000000000004096/` */
+export function valuesPrefix({ file }: Pick<Manifest, 'file'>): string {
+  return `${file.name.replace(/^segments\//, 'values/').replace(/\.jsonl\.gz$/, '')}/`;
 }
 
 /** Says in which segment a call ended that was submitted two or more segments earlier: the last number of that segment. */

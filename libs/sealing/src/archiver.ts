@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ArchiveStore, Checkpointer } from '#archive';
 import { telemetry } from '#observability';
 import { measureMemory, memoryShare, partitionName, type RedisConnection } from '#redis';
+import type { ContentPolicy } from './content/content-keys.port.js';
 import { PartitionArchiver } from './partition-archiver.js';
 
 export interface ArchiverOptions {
@@ -15,6 +16,8 @@ export interface ArchiverOptions {
   readonly onError: (error: unknown) => void;
   /** Signs what is archived, once a minute. Absent: nothing is signed. */
   readonly checkpointer?: Pick<Checkpointer, 'sign'> | undefined;
+  /** Absent: no content is encrypted. */
+  readonly content?: ContentPolicy | undefined;
   /** A segment that is not full is closed after this time. Default a minute. */
   readonly segmentMs?: number;
 }
@@ -38,9 +41,12 @@ export class Archiver {
   private signedAt = -Infinity;
 
   constructor(private readonly options: ArchiverOptions) {
-    const { redis, store, partitions, hotWindow } = options;
+    const { redis, store, partitions, hotWindow, content } = options;
     const window = { maxAgeMs: hotWindow.maxAgeMs, maxCalls: Math.floor(hotWindow.maxCalls / partitions) };
-    this.partitions = Array.from({ length: partitions }, (_, index) => new PartitionArchiver(redis, store, partitionName(index), window));
+    this.partitions = Array.from(
+      { length: partitions },
+      (_, index) => new PartitionArchiver(redis, store, partitionName(index), window, content),
+    );
   }
 
   /** Why the last round failed; undefined when it did not. */

@@ -2,6 +2,7 @@ import { findSegment, type ArchiveStore } from '#archive';
 import { telemetry } from '#observability';
 import type { RedisConnection } from '#redis';
 import { endedCallsName } from './archive-names.js';
+import type { ContentPolicy } from './content/content-keys.port.js';
 import { decodeEndedCalls } from './ended-calls.js';
 import { readPosition } from './seal/archive-position.js';
 import { PartitionSealer, type SealedPart } from './seal/seal-partition.js';
@@ -27,15 +28,17 @@ export class PartitionArchiver {
     private readonly store: ArchiveStore,
     private readonly partition: string,
     private readonly window: HotWindow,
+    content?: ContentPolicy,
   ) {
-    this.sealer = new PartitionSealer(redis, store, partition);
+    this.sealer = new PartitionSealer(redis, store, partition, content);
   }
 
   /** Seals the next segment if it is due, and trims what is outside of the window; whether there may be more to do. */
   async step({ nowMs, segmentMs, isFull }: ArchiveStep): Promise<boolean> {
     try {
-      const sealed = await this.seal(segmentMs, nowMs);
-      const trimmed = await this.trim(nowMs, isFull);
+      const { sealedSeq, eraseSeq } = await readPosition(this.redis, this.partition);
+      const sealed = await this.seal(eraseSeq > sealedSeq ? 0 : segmentMs, nowMs);
+      const trimmed = await this.trim(nowMs, isFull, eraseSeq);
       return sealed || trimmed;
     } catch (error) {
       this.forget();
@@ -59,9 +62,9 @@ export class PartitionArchiver {
     return true;
   }
 
-  private async trim(nowMs: number, isFull: boolean): Promise<boolean> {
+  private async trim(nowMs: number, isFull: boolean, eraseSeq: number): Promise<boolean> {
     const hot = this.hot ?? [];
-    const count = countOutside(hot, this.window, nowMs, isFull);
+    const count = countOutside(hot, this.window, { nowMs, isFull, eraseSeq });
     if (count === 0) return false;
     const { trimmedSeq } = await readPosition(this.redis, this.partition);
     if (hot[0]?.manifest.fromSeq !== trimmedSeq + 1) {

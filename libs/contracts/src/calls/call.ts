@@ -147,6 +147,10 @@ export const Call = z
     sessionId: z.string().optional().describe('The session that the call belongs to. Absent without one.'),
     agentId: z.string().optional().describe('The agent that made the call. Absent without one.'),
     tenantId: z.string().describe('The owner of the call.'),
+    erased: z
+      .literal(true)
+      .optional()
+      .describe('Its content was erased: arguments, result, labels and texts are empty for that reason. Absent otherwise.'),
     batchId: z.string().optional().describe('The batch that the call belongs to. Absent without one.'),
     parentCallId: z.string().optional().describe('The call that made this one. Absent without a parent.'),
     rootCallId: z.string().optional().describe('The call at the top of the tree. Absent without a parent.'),

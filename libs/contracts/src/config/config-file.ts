@@ -93,7 +93,13 @@ export const TenantRetention = z.strictObject({
     .union([z.int().min(1), z.literal('forever')], { error: 'expected a number of days, or "forever"' })
     .optional()
     .describe('Days after its end after which a call leaves lists and numbers. Not set: HISTORY_RETENTION_DAYS.'),
-  legalHold: z.boolean().optional().describe('`true`: nothing of the tenant is deleted, however old it is.'),
+  legalHold: z.boolean().optional().describe('`true`: nothing of the tenant is deleted or erased, however old it is.'),
+  erasable: z
+    .boolean()
+    .optional()
+    .describe(
+      '`true`: the content of its new calls is encrypted in the archive, with a key for each call in the history database, so that it can be erased.',
+    ),
 });
 export type TenantRetention = z.output<typeof TenantRetention>;
 

@@ -27,6 +27,10 @@ export const EnvelopeFields = z.object({
   attempt: z.number().int().describe('Number of the attempt; 0 before the first Start.'),
   fence: z.number().int().describe('The fence of the attempt that wrote the event; 0 when no worker wrote it.'),
   actor: z.string().describe('Who caused it: `apikey:<keyId>`, `worker:<id>`, `system:reconciler` or `system:gateway`.'),
+  erased: z
+    .literal(true)
+    .optional()
+    .describe('The content of the call was erased: `data` has what says who called which tool when, and how it ended. Absent otherwise.'),
 });
 
 /** Any event of a call, as agents, dashboards and auditors read it. */
@@ -62,6 +66,7 @@ export const NoticeFields = EnvelopeFields.omit({
   fence: true,
   agentid: true,
   parentcallid: true,
+  erased: true,
 }).extend({
   type: z.enum(NOTICE_TYPES).describe('What happened.'),
   tenantid: z.string().optional().describe('The owner of the session. Absent for workers, which serve all tenants.'),

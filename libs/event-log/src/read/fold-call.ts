@@ -18,7 +18,8 @@ export function foldCall(events: readonly CallEvent[], values: StoredValues = {}
   return others.reduce<Call>((call, event) => apply(call, event, values), submitted(first, values));
 }
 
-function submitted({ subject, time, tenantid, agentid, sessionid, data }: CallEventOf<'call.submitted'>, values: StoredValues): Call {
+function submitted(event: CallEventOf<'call.submitted'>, values: StoredValues): Call {
+  const { subject, time, tenantid, agentid, sessionid, data, erased } = event;
   const {
     tool,
     source,
@@ -51,6 +52,7 @@ function submitted({ subject, time, tenantid, agentid, sessionid, data }: CallEv
     decision,
   };
   // One by one: every submission is answered by this, and taking members out of an object makes it slow to print.
+  if (erased !== undefined) call.erased = erased;
   if (argumentsRedacted !== undefined) call.argumentsRedacted = argumentsRedacted;
   if (sessionid !== undefined) call.sessionId = sessionid;
   if (agentid !== undefined) call.agentId = agentid;

@@ -103,6 +103,34 @@ export interface SummedHoursTable {
   readonly complete: Generated<boolean>;
 }
 
+/**
+ * The key of each call whose content is encrypted in the archive. It cannot be made again: without it the content is lost, and that
+ * is how a call is erased. Back it up apart from the archive and from the other tables.
+ */
+export interface ContentKeysTable {
+  readonly call_id: string;
+  readonly tenant_id: string;
+  /** 32 bytes; null: the call was erased. */
+  readonly key: Buffer | null;
+  readonly created_at: Generated<Date>;
+}
+
+/** Who erased which call, and when. */
+export interface ErasuresTable {
+  readonly call_id: string;
+  readonly tenant_id: string;
+  readonly partition: string;
+  /** The last event of the call: the erasure is complete when it has left Redis. */
+  readonly last_seq: number;
+  readonly requested_by: string;
+  readonly reason: string | null;
+  readonly requested_at: Generated<Date>;
+  /** Null while copies are left that this system reaches. */
+  readonly done_at: Date | null;
+  /** Why it cannot be completed. */
+  readonly fault: string | null;
+}
+
 export interface HistoryTables {
   readonly calls: CallsTable;
   readonly sessions: SessionsTable;
@@ -110,4 +138,6 @@ export interface HistoryTables {
   readonly positions: PositionsTable;
   readonly hours: HoursTable;
   readonly summed_hours: SummedHoursTable;
+  readonly content_keys: ContentKeysTable;
+  readonly erasures: ErasuresTable;
 }

@@ -3,7 +3,9 @@ import { openArchive, type ArchiveStore, type Manifest } from '#archive';
 import type { ArchivedCall, ArchivedEvent, LogArchive } from '#event-log';
 import { partitionOf } from '#redis';
 import { lateEndName, valueName } from '../archive-names.js';
+import type { ContentKeys } from '../content/content-keys.port.js';
 import type { EndedCall } from '../ended-calls.js';
+import { ArchivedContent } from './archived-content.js';
 import { readableStore } from './readable-store.js';
 import { SegmentCache } from './segment-cache.js';
 import { segmentOfTime } from './segment-of-time.js';
@@ -17,16 +19,25 @@ const MAX_SEARCHED = 64;
 const REMEMBERED_MISSES = 10_000;
 const MISS_TTL_MS = 5_000;
 
+/** A call, and the segment in which it ended. */
+export interface FoundCall {
+  readonly call: EndedCall;
+  readonly segment: Manifest;
+}
+
 /** What has left Redis, out of the archive. Rejects with `ArchiveUnavailable` while that is away. */
 export class ArchivedLog implements LogArchive {
   private readonly segments: SegmentCache;
+  private readonly content: ArchivedContent;
   private readonly missing = new LRUCache<string, true>({ max: REMEMBERED_MISSES, ttl: MISS_TTL_MS });
 
   private readonly store: ArchiveStore;
 
-  constructor(store: ArchiveStore) {
+  /** `keys`: of calls whose content is encrypted. Without it they cannot be read here. */
+  constructor(store: ArchiveStore, keys?: Pick<ContentKeys, 'read'>) {
     this.store = readableStore(store);
     this.segments = new SegmentCache(this.store);
+    this.content = new ArchivedContent(keys);
   }
 
   async range(partition: string, from: number, to: number, limit: number): Promise<readonly ArchivedEvent[]> {
@@ -38,19 +49,22 @@ export class ArchivedLog implements LogArchive {
       found.push(...events.slice(seq - segment.fromSeq, Math.min(to, segment.toSeq) - segment.fromSeq + 1));
       seq = segment.toSeq + 1;
     }
-    return found.slice(0, limit);
+    return this.content.readable(found.slice(0, limit));
   }
 
-  call(callId: string): Promise<ArchivedCall | undefined> {
-    return this.endedCall(callId);
+  async call(callId: string): Promise<ArchivedCall | undefined> {
+    return (await this.endedCall(callId))?.call;
   }
 
   async value(callId: string, ref: string): Promise<Buffer | undefined> {
-    const sha256 = (await this.endedCall(callId))?.values[ref];
-    return sha256 === undefined ? undefined : this.store.get(valueName(sha256));
+    const found = await this.endedCall(callId);
+    const sha256 = found?.call.values[ref];
+    const bytes = found && sha256 !== undefined ? await this.store.get(valueName(found.segment, sha256)) : undefined;
+    return bytes && this.content.value(callId, ref, bytes, found?.call.encrypted === true);
   }
 
-  private async endedCall(callId: string): Promise<EndedCall | undefined> {
+  /** A call with the segment in which it ended; undefined when it has not ended, or is not archived. */
+  async endedCall(callId: string): Promise<FoundCall | undefined> {
     if (!CALL_ID.test(callId) || this.missing.has(callId)) return undefined;
     const found = (await this.nearSubmission(callId)) ?? (await this.lateEnd(callId));
     if (found === undefined) this.missing.set(callId, true);
@@ -58,7 +72,7 @@ export class ArchivedLog implements LogArchive {
   }
 
   /** Most calls end in the segment in which they were submitted, or in the next: these are looked at first, then their neighbours. */
-  private async nearSubmission(callId: string): Promise<EndedCall | undefined> {
+  private async nearSubmission(callId: string): Promise<FoundCall | undefined> {
     const partition = partitionOf(callId);
     const submittedAt = timeOfUlid(callId.slice(callId.indexOf('-') + 1));
     let segment = await segmentOfTime(this.segments, partition, submittedAt - CLOCK_SLACK_MS);
@@ -71,14 +85,15 @@ export class ArchivedLog implements LogArchive {
     return undefined;
   }
 
-  private async lateEnd(callId: string): Promise<EndedCall | undefined> {
+  private async lateEnd(callId: string): Promise<FoundCall | undefined> {
     const toSeq = await this.store.get(lateEndName(callId));
     const segment = toSeq && (await this.segments.segmentAt(partitionOf(callId), Number(toSeq.toString())));
     return segment && this.endedIn(segment, callId);
   }
 
-  private async endedIn(segment: Manifest, callId: string): Promise<EndedCall | undefined> {
-    return (await this.segments.endedCallsOf(segment)).get(callId);
+  private async endedIn(segment: Manifest, callId: string): Promise<FoundCall | undefined> {
+    const call = (await this.segments.endedCallsOf(segment)).get(callId);
+    return call && { call, segment };
   }
 }
 
@@ -95,6 +110,6 @@ function timeOfUlid(ulid: string): number {
  *
  * @throws Error when calls have left Redis and there is no address to find them at
  */
-export async function openArchivedLog(url: string): Promise<ArchivedLog> {
-  return new ArchivedLog(await openArchive(url, { readOnly: true }));
+export async function openArchivedLog(url: string, keys?: Pick<ContentKeys, 'read'>): Promise<ArchivedLog> {
+  return new ArchivedLog(await openArchive(url, { readOnly: true }), keys);
 }

@@ -1,14 +1,24 @@
-import { storeVerified, type ArchiveStore } from '#archive';
-import { argumentRefs, decodeSnapshot, toStoredEvent, upcastEvent, type PartitionLog, type StoredEvent } from '#event-log';
+import { createHash } from 'node:crypto';
+import { storeVerified, type ArchiveStore, type Manifest } from '#archive';
+import { argumentRefs, decodeSnapshot, encodeSnapshot, toStoredEvent, upcastEvent, type PartitionLog, type StoredEvent } from '#event-log';
 import { keys, partitionOf } from '#redis';
 import { valueName } from '../archive-names.js';
+import type { SegmentContent } from '../content/segment-content.js';
 import type { EndedCall } from '../ended-calls.js';
 
 /** Calls that are read at once. */
 const PAGE = 200;
 
+/** The segment that the calls ended in, and how their content is archived. */
+export interface EndedCallsPlace {
+  readonly log: PartitionLog;
+  readonly store: ArchiveStore;
+  readonly content: SegmentContent;
+  readonly segment: Pick<Manifest, 'file'>;
+}
+
 /** The calls that ended in these events of a partition, as Redis has them now; an ended call never changes. Their large values are put into the archive. */
-export async function readEndedCalls(log: PartitionLog, store: ArchiveStore, events: readonly StoredEvent[]): Promise<EndedCall[]> {
+export async function readEndedCalls(place: EndedCallsPlace, events: readonly StoredEvent[]): Promise<EndedCall[]> {
   const byCall = new Map<string, StoredEvent[]>();
   for (const event of events) byCall.set(event.callId, [...(byCall.get(event.callId) ?? []), event]);
   const ids = events.filter(({ type }) => type === 'call.end').map(({ callId }) => callId);
@@ -16,23 +26,26 @@ export async function readEndedCalls(log: PartitionLog, store: ArchiveStore, eve
   for (let at = 0; at < ids.length; at += PAGE) {
     const page = ids.slice(at, at + PAGE);
     found.push(
-      ...(await Promise.all(page.map((id) => readEndedCall(log, store, id, byCall.get(id) ?? [])))).filter((call) => call !== undefined),
+      ...(await Promise.all(page.map((id) => readEndedCall(place, id, byCall.get(id) ?? [])))).filter((call) => call !== undefined),
     );
   }
   return found;
 }
 
-async function readEndedCall(
-  log: PartitionLog,
-  store: ArchiveStore,
-  id: string,
-  events: readonly StoredEvent[],
-): Promise<EndedCall | undefined> {
+async function readEndedCall(place: EndedCallsPlace, id: string, events: readonly StoredEvent[]): Promise<EndedCall | undefined> {
+  const { log, content } = place;
   const [snapshot, updateIndex] = await log.redis.mgetBuffer(keys.call(id), keys.updateIndex(id));
   if (!snapshot) return undefined;
   const checks = claimChecksOf(await lifecycleOf(log, id, snapshot, events));
-  const values = await Promise.all(checks.map(([ref, sha256]) => storeValue(log, store, id, ref, sha256)));
-  return { id, snapshot, updateIndex: updateIndex ?? Buffer.alloc(0), values: Object.fromEntries(values.flat()) };
+  const values = await Promise.all(checks.map(([ref, sha256]) => storeValue(place, id, ref, sha256)));
+  const call = { id, snapshot, updateIndex: updateIndex ?? Buffer.alloc(0), values: Object.fromEntries(values.flat()) };
+  return content.cipherOf(id) === undefined ? call : { ...call, snapshot: withoutDigests(id, snapshot), encrypted: true };
+}
+
+/** Digests would let content be guessed; an ended call has no use for them. */
+function withoutDigests(id: string, snapshot: Buffer): Buffer {
+  const state = decodeSnapshot(id, snapshot);
+  return encodeSnapshot({ ...state, options: { ...state.options, digest: '-' }, updates: '', suspension: '' });
 }
 
 /** Those at hand; those of a call that was submitted before this segment are read. */
@@ -64,16 +77,18 @@ function claimChecksOf(events: readonly StoredEvent[]): (readonly [ref: string, 
   });
 }
 
-/** Empty when Redis has it no more: large values are kept there for some days. */
+/** Empty when Redis has it no more, where large values are kept for some days, and for an erased call. */
 async function storeValue(
-  { redis }: PartitionLog,
-  store: ArchiveStore,
+  { log: { redis }, store, content, segment }: EndedCallsPlace,
   id: string,
   ref: string,
   sha256: string,
 ): Promise<(readonly [ref: string, sha256: string])[]> {
-  const bytes = await redis.getBuffer(keys.blob(id, ref));
+  const cipher = content.cipherOf(id);
+  const bytes = cipher === null ? null : await redis.getBuffer(keys.blob(id, ref));
   if (bytes === null) return [];
-  await storeVerified(store, valueName(sha256), bytes);
-  return [[ref, sha256]];
+  const archived = cipher === undefined ? bytes : (cipher?.encrypt(`${id}/${ref}`, bytes) ?? bytes);
+  const digest = cipher === undefined ? sha256 : createHash('sha256').update(archived).digest('hex');
+  await storeVerified(store, valueName(segment, digest), archived);
+  return [[ref, digest]];
 }

@@ -25,7 +25,9 @@ import { keys, type RedisConnection } from '#redis';
 import { endedCallsName, lateEndName } from '../archive-names.js';
 import { decodeEndedCalls, encodeEndedCalls, type EndedCall } from '../ended-calls.js';
 import { SealingFault } from '../sealing-fault.js';
-import { markSealed, proposeEnd, readPosition, resetPosition } from './archive-position.js';
+import type { ContentPolicy } from '../content/content-keys.port.js';
+import { openContent, PLAIN_CONTENT } from '../content/segment-content.js';
+import { markSealed, propose, readPosition, resetPosition, type Proposal } from './archive-position.js';
 import { readEndedCalls } from './read-ended-calls.js';
 
 /** What a segment is known by afterwards, without reading it. */
@@ -48,6 +50,7 @@ export class PartitionSealer {
     private readonly redis: RedisConnection,
     private readonly store: ArchiveStore,
     readonly partition: string,
+    private readonly content?: ContentPolicy,
   ) {
     this.log = new PartitionLog(redis);
   }
@@ -72,21 +75,24 @@ export class PartitionSealer {
       if (first === undefined || timeOf(first) > nowMs - maxAgeMs) return undefined;
     }
     const entries = await this.readNext(after, Math.min(end, after + SEGMENT_LIMITS.events));
-    const to = await proposeEnd(this.redis, this.partition, after, seqOf(entries.at(-1)?.[0] ?? '0'));
-    if (to === undefined) {
+    const wanted = { end: seqOf(entries.at(-1)?.[0] ?? '0'), encrypts: this.content?.tenants() ?? [] };
+    const agreed = await propose(this.redis, this.partition, after, wanted);
+    if (agreed === undefined) {
       this.forget();
       return undefined;
     }
-    return this.seal(after, to === after + entries.length ? entries : await this.readDense(after, to));
+    return this.seal(after, agreed.end === after + entries.length ? entries : await this.readDense(after, agreed.end), agreed);
   }
 
-  private async seal(after: number, entries: readonly StreamEntry[]): Promise<SealedPart> {
+  private async seal(after: number, entries: readonly StreamEntry[], { encrypts, encrypted }: Proposal): Promise<SealedPart> {
     const epoch = Number((await this.redis.get(keys.epoch(this.partition))) ?? FIRST_EPOCH);
     const events = entries.map((entry) => this.toEvent(epoch, entry));
+    const content = encrypted ? await openContent(this.content?.keys, events, encrypts) : PLAIN_CONTENT;
     const { partition, generation } = this;
     const previous = this.last;
-    const sealed = sealSegment({ partition, generation, epoch, previous, events });
-    const calls = await readEndedCalls(this.log, this.store, events);
+    const archived = events.map((event) => content.archived(event));
+    const sealed = sealSegment({ partition, generation, epoch, previous, events: archived });
+    const calls = await readEndedCalls({ log: this.log, store: this.store, content, segment: sealed.manifest }, events);
     await storeVerified(this.store, endedCallsName(sealed.manifest), encodeEndedCalls(calls), (stored) => holdsAll(stored, calls));
     await this.storeLateEnds(calls, previous?.fromSeq ?? sealed.manifest.fromSeq, sealed.manifest);
     const manifest = await storeSegment(this.store, sealed);

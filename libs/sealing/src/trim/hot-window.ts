@@ -13,13 +13,22 @@ export interface HotWindow {
  */
 const YOUNGEST_TRIMMED_MS = 15_000;
 
-/** How many of the oldest segments are outside of the window. `isFull`: Redis needs the memory, so the window is closed. */
-export function countOutside(segments: readonly SealedPart[], window: HotWindow, nowMs: number, isFull: boolean): number {
+export interface HotNow {
+  readonly nowMs: number;
+  /** Redis needs the memory, so the window is closed. */
+  readonly isFull: boolean;
+  /** The window is closed for segments that begin up to this event: a call in them is erased. */
+  readonly eraseSeq?: number;
+}
+
+/** How many of the oldest segments are outside of the window. */
+export function countOutside(segments: readonly SealedPart[], window: HotWindow, { nowMs, isFull, eraseSeq = 0 }: HotNow): number {
   let calls = segments.reduce((sum, { endedCalls }) => sum + endedCalls, 0);
   let count = 0;
   for (const { manifest, endedCalls } of segments) {
     const ageMs = nowMs - manifest.lastTime;
-    if (ageMs < YOUNGEST_TRIMMED_MS || !(isFull || ageMs > window.maxAgeMs || calls > window.maxCalls)) break;
+    const isOpen = !isFull && manifest.fromSeq > eraseSeq;
+    if (ageMs < YOUNGEST_TRIMMED_MS || (isOpen && !(ageMs > window.maxAgeMs || calls > window.maxCalls))) break;
     calls -= endedCalls;
     count += 1;
   }

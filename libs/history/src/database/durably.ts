@@ -1,0 +1,10 @@
+import { sql } from 'kysely';
+import type { HistoryDatabase } from './history-database.js';
+
+/** A transaction that is on the disk of the server when it resolves, unlike those for rows that can be made again. */
+export function durably<T>(db: HistoryDatabase, run: (transaction: HistoryDatabase) => Promise<T>): Promise<T> {
+  return db.transaction().execute(async (transaction) => {
+    await sql`set local synchronous_commit = on`.execute(transaction);
+    return run(transaction);
+  });
+}

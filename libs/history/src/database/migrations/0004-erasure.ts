@@ -1,0 +1,25 @@
+import { type Kysely, sql } from 'kysely';
+
+/** Keys of encrypted content in the archive, and what was erased. Neither can be made again from the log. */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create table content_keys (
+      call_id text collate "C" primary key,
+      tenant_id text not null,
+      key bytea,
+      created_at timestamptz not null default now()
+    )`.execute(db);
+  await sql`
+    create table erasures (
+      call_id text collate "C" primary key,
+      tenant_id text not null,
+      partition text not null,
+      last_seq bigint not null,
+      requested_by text not null,
+      reason text,
+      requested_at timestamptz not null default now(),
+      done_at timestamptz,
+      fault text
+    )`.execute(db);
+  await sql`create index on erasures (requested_at) where done_at is null`.execute(db);
+}

@@ -1,0 +1,137 @@
+import { sql } from 'kysely';
+import { durably } from '../database/durably.js';
+import type { HistoryDatabase } from '../database/history-database.js';
+import { weekOf } from '../rows/call-row.js';
+
+export interface ErasureRequest {
+  readonly callId: string;
+  readonly tenantId: string;
+  readonly partition: string;
+  /** The last event of the call. */
+  readonly lastSeq: number;
+  /** Who asked, such as `apikey:admin`. */
+  readonly requestedBy: string;
+  readonly reason: string | undefined;
+}
+
+/** What is recorded of an erasure. */
+export interface ErasureRecord extends ErasureRequest {
+  readonly requestedAt: Date;
+  /** Undefined while copies are left that this system reaches. */
+  readonly doneAt: Date | undefined;
+  /** Why it cannot be completed. */
+  readonly fault: string | undefined;
+}
+
+/** Which calls were erased, by whom, and the rows of these calls. */
+export class ErasureStore {
+  constructor(private readonly db: HistoryDatabase) {}
+
+  /**
+   * Records the request and takes all texts out of the row of the call. What projectors write later has none either. Of a
+   * repetition the first is kept.
+   */
+  async request({ callId, tenantId, partition, lastSeq, requestedBy, reason }: ErasureRequest): Promise<void> {
+    await durably(this.db, async (transaction) => {
+      // A projector that is in a batch has looked for erasures already.
+      await transaction.selectFrom('positions').select('partition').where('partition', '=', partition).forUpdate().execute();
+      await transaction
+        .insertInto('erasures')
+        .values({
+          call_id: callId,
+          tenant_id: tenantId,
+          partition,
+          last_seq: lastSeq,
+          requested_by: requestedBy,
+          reason: reason ?? null,
+          done_at: null,
+          fault: null,
+        })
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+      const week = weekOf(callId);
+      if (week === undefined) return;
+      await sql`
+        update calls set error_message = case when error_message is null then null else '' end, fingerprint = null, note = null,
+          tool_call_id = null, labels = '{}', preview = '', words = ''
+        where week = ${week} and id = ${callId} and tenant_id = ${tenantId}`.execute(transaction);
+    });
+  }
+
+  /** Undefined for a call that was not erased. */
+  async find(callId: string): Promise<ErasureRecord | undefined> {
+    const row = await this.db.selectFrom('erasures').selectAll().where('call_id', '=', callId).executeTakeFirst();
+    return row && recordOf(row);
+  }
+
+  /** Those that are not complete, and those whose key is back from a backup; oldest first, at most `limit`. */
+  async open(limit: number): Promise<ErasureRecord[]> {
+    const rows = await this.db
+      .selectFrom('erasures')
+      .leftJoin('content_keys', 'content_keys.call_id', 'erasures.call_id')
+      .selectAll('erasures')
+      .where((is) => is.or([is('done_at', 'is', null), is('key', 'is not', null)]))
+      .where('fault', 'is', null)
+      .orderBy('requested_at')
+      .limit(limit)
+      .execute();
+    return rows.map(recordOf);
+  }
+
+  /** Deletes the key: from here on no one reads the content in the archive. */
+  async deleteKey(callId: string): Promise<void> {
+    await durably(this.db, (transaction) =>
+      transaction.updateTable('content_keys').set({ key: null }).where('call_id', '=', callId).execute(),
+    );
+  }
+
+  /** It is not tried again. */
+  async fail(callId: string, fault: string): Promise<void> {
+    await this.db.updateTable('erasures').set({ fault }).where('call_id', '=', callId).execute();
+  }
+
+  async complete(callId: string): Promise<void> {
+    await durably(this.db, (transaction) =>
+      transaction
+        .updateTable('erasures')
+        .set({ done_at: sql`now()` })
+        .where('call_id', '=', callId)
+        .where('done_at', 'is', null)
+        .execute(),
+    );
+  }
+}
+
+/** Those of the calls that are erased. */
+export async function erasedOf(db: HistoryDatabase, callIds: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await db
+    .selectFrom('erasures')
+    .select('call_id')
+    .where(sql<boolean>`call_id = any(${callIds}::text[])`)
+    .execute();
+  return new Set(rows.map(({ call_id }) => call_id));
+}
+
+function recordOf(row: {
+  call_id: string;
+  tenant_id: string;
+  partition: string;
+  last_seq: number;
+  requested_by: string;
+  reason: string | null;
+  requested_at: Date;
+  done_at: Date | null;
+  fault: string | null;
+}): ErasureRecord {
+  return {
+    callId: row.call_id,
+    tenantId: row.tenant_id,
+    partition: row.partition,
+    lastSeq: row.last_seq,
+    requestedBy: row.requested_by,
+    reason: row.reason ?? undefined,
+    requestedAt: row.requested_at,
+    doneAt: row.done_at ?? undefined,
+    fault: row.fault ?? undefined,
+  };
+}

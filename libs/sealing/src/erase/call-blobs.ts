@@ -1,0 +1,35 @@
+import { argumentRefs, suspensionBlob, type BlobRef } from '#event-log';
+import type { CallEvent } from '#contracts';
+
+const ALWAYS: readonly BlobRef[] = ['arguments', 'secret-arguments', 'result', 'output'];
+
+/** The names of all values that Redis may hold of a call, by the events that changed it. */
+export function blobRefsOf(events: readonly CallEvent[]): BlobRef[] {
+  return [...ALWAYS, ...events.flatMap(namedBy)];
+}
+
+function namedBy(event: CallEvent): BlobRef[] {
+  switch (event.type) {
+    case 'call.approval_decided': {
+      const { edited } = event.data;
+      return edited === undefined ? [] : Object.values(argumentRefs({ ...edited, argumentsEdited: true }));
+    }
+    case 'call.retry':
+    case 'call.input_requested':
+      return event.data.state === undefined ? [] : [suspensionBlob(event.data.state)];
+    case 'call.input_given':
+      return event.data.stored === undefined ? [] : [suspensionBlob(event.data.stored)];
+    case 'call.submitted':
+    case 'call.approval_requested':
+    case 'call.start':
+    case 'call.update':
+    case 'call.progress':
+    case 'call.hook':
+    case 'call.turn':
+    case 'call.cancel_requested':
+    case 'call.end':
+      return [];
+    default:
+      return event satisfies never;
+  }
+}

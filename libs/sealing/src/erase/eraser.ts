@@ -1,0 +1,127 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ArchiveStore } from '#archive';
+import { decodeSnapshot, PartitionLog, toStoredEvent, upcastEvent } from '#event-log';
+import { keys, partitionOf, type RedisConnection } from '#redis';
+import { valueName } from '../archive-names.js';
+import type { ContentKeys } from '../content/content-keys.port.js';
+import { ArchivedLog, type FoundCall } from '../read/archived-log.js';
+import { readPosition, requestErase } from '../seal/archive-position.js';
+import { blobRefsOf } from './call-blobs.js';
+
+/** A call that is to be erased. */
+export interface OpenErasure {
+  readonly callId: string;
+  readonly tenantId: string;
+  readonly lastSeq: number;
+}
+
+/** What was asked for, and what came of it. */
+export interface Erasures {
+  /** Oldest first, at most `limit`. */
+  open(limit: number): Promise<readonly OpenErasure[]>;
+  deleteKey(callId: string): Promise<void>;
+  complete(callId: string): Promise<void>;
+  /** It is not tried again. */
+  fail(callId: string, fault: string): Promise<void>;
+}
+
+export interface EraserOptions {
+  readonly redis: RedisConnection;
+  readonly store: ArchiveStore;
+  readonly keys: ContentKeys;
+  readonly erasures: Erasures;
+  /** Tenants of which nothing is deleted now. What it throws stops the round. */
+  readonly heldTenants: () => ReadonlySet<string>;
+  /** Called when a round failed; it is repeated. */
+  readonly onError: (error: unknown) => void;
+}
+
+const PERIOD_MS = 2_000;
+const BATCH = 500;
+const NOT_ENCRYPTED =
+  'the process that archives did not encrypt the call: its TOOLYARD_CONFIG must set tenants.*.retention.erasable before the call is archived';
+
+/**
+ * Completes erasures that were asked for, one call after the other. Several may run, and each step is safe to repeat.
+ *
+ * 1. wait until the events of the call have been archived and have left Redis; the archiver is asked to do that at once
+ * 2. remove what else Redis has of the call
+ * 3. remove its large values from the archive
+ * 4. delete its key
+ * 5. note that it is done
+ */
+export class Eraser {
+  private readonly archived: ArchivedLog;
+  private readonly log: PartitionLog;
+  private readonly stopped = new AbortController();
+  private running: Promise<void> | undefined;
+
+  constructor(private readonly options: EraserOptions) {
+    this.archived = new ArchivedLog(options.store, options.keys);
+    this.log = new PartitionLog(options.redis, this.archived);
+  }
+
+  start(): void {
+    this.running ??= this.run();
+  }
+
+  /** Waits for the call under way. Idempotent. Never rejects. */
+  async close(): Promise<void> {
+    this.stopped.abort();
+    await this.running;
+  }
+
+  /** Tries each open erasure once; how many were completed. */
+  async round(): Promise<number> {
+    const { erasures, heldTenants } = this.options;
+    const open = await erasures.open(BATCH);
+    const held = open.length === 0 ? new Set<string>() : heldTenants();
+    let done = 0;
+    for (const erasure of open) {
+      if (this.stopped.signal.aborted) break;
+      if (!held.has(erasure.tenantId) && (await this.erase(erasure))) done += 1;
+    }
+    return done;
+  }
+
+  private async erase({ callId, lastSeq }: OpenErasure): Promise<boolean> {
+    const { redis, erasures } = this.options;
+    const { trimmedSeq } = await readPosition(redis, partitionOf(callId));
+    if (trimmedSeq < lastSeq) {
+      await requestErase(redis, partitionOf(callId), lastSeq);
+      return false;
+    }
+    const key = (await this.options.keys.read([callId])).get(callId);
+    const found = await this.archived.endedCall(callId);
+    if (key === undefined) {
+      await erasures.fail(callId, NOT_ENCRYPTED);
+      return false;
+    }
+    if (found === undefined) return false;
+    await this.removeCopies(callId, found);
+    await erasures.deleteKey(callId);
+    await erasures.complete(callId);
+    return true;
+  }
+
+  private async removeCopies(callId: string, { call, segment }: FoundCall): Promise<void> {
+    const { redis, store } = this.options;
+    const entries = await this.log.entries(partitionOf(callId), decodeSnapshot(callId, call.snapshot).lifecycleSeqs);
+    const events = entries.flatMap(([id, fields]) => toStoredEvent(partitionOf(callId), 1, id, fields) ?? []);
+    const blobs = blobRefsOf(events.map(({ json }) => upcastEvent(json))).map((ref) => keys.blob(callId, ref));
+    await redis.unlink(keys.call(callId), keys.updateIndex(callId), keys.agentJournal(callId), ...blobs);
+    for (const sha256 of Object.values(call.values)) await store.delete(valueName(segment, sha256));
+  }
+
+  private async run(): Promise<void> {
+    const { signal } = this.stopped;
+    while (!signal.aborted) {
+      try {
+        await this.round();
+      } catch (error) {
+        if (!signal.aborted) this.options.onError(error);
+      }
+      await sleep(PERIOD_MS, undefined, { signal }).catch(() => {});
+    }
+  }
+}
