@@ -8,6 +8,7 @@ import { call, replay, type CallFlags, type SubmitFlags } from './commands/call.
 import { calls, output, show, type CallsFlags } from './commands/calls.js';
 import { exportCalls, type ExportFlags } from './commands/export.js';
 import { approvals, decide, type DecideFlags } from './commands/decide.js';
+import { erase, type EraseFlags } from './commands/erase.js';
 import { input, type InputFlags } from './commands/input.js';
 import { claudeHook, ON_ERROR, UNMAPPED, type HookFlags } from './commands/hook.js';
 import { mcp, type McpFlags } from './commands/mcp.js';
@@ -48,6 +49,7 @@ export function buildProgram(version: string, run: Runner, env: NodeJS.ProcessEn
   const add: Add = (name, description) => program.command(name).description(description);
   const start: Start = (action) => run(program.opts<GlobalFlags>(), action);
   addCalling(add, start);
+  addErasing(add, start);
   addLooking(add, start);
   addAnswering(add, start);
   addSources(add, start);
@@ -128,6 +130,16 @@ function addCalling(add: Add, start: Start): void {
       .option('--dry-run', 'only show their number')
       .option('--yes', 'do not ask')
       .action((flags: BulkFlags) => start((context) => bulk(context, what, flags)));
+}
+
+function addErasing(add: Add, start: Start): void {
+  filterFlags(add('erase', 'erase the content of ended calls, by their ids or by filters (scope admin); cannot be undone'))
+    .argument('[call-ids...]')
+    .option('--reason <text>', 'kept in the record of erasures')
+    .option('--dry-run', 'with filters: only show their number')
+    .option('--yes', 'with filters: do not ask')
+    .option('--no-wait', 'with ids: do not wait until all copies are deleted')
+    .action((ids: string[], flags: EraseFlags) => start((context) => erase(context, ids, flags)));
 }
 
 function addLooking(add: Add, start: Start): void {

@@ -30,6 +30,7 @@ export * from './values/principal.js';
 export * from './api/calls.api.js';
 export * from './api/call-list.api.js';
 export * from './api/export.api.js';
+export * from './api/erasure.api.js';
 export * from './api/stats.api.js';
 export * from './api/batches.api.js';
 export * from './api/schedules.api.js';

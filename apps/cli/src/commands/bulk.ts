@@ -9,24 +9,33 @@ import { filterOf, type FilterFlags } from './calls.js';
 export interface BulkFlags extends FilterFlags {
   readonly dryRun?: boolean;
   readonly yes?: boolean;
+  /** Of an erasure. */
+  readonly reason?: string;
 }
 
-const DONE = { cancel: 'asked to stop', replay: 'submitted again' } as const;
+const DONE = { cancel: 'asked to stop', replay: 'submitted again', erase: 'marked to be erased, which cannot be undone' } as const;
+const COMMAND = { cancel: 'cancel-all', replay: 'replay-all', erase: 'erase' } as const;
 
 /**
- * Cancels or replays all calls that match the filters.
+ * Cancels, replays or erases all calls that match the filters.
  *
  * 1. count them; a dry run ends here, and so does a count of 0
  * 2. ask for confirmation, unless --yes is given
  * 3. send requests until the response has no cursor
  */
-export async function bulk(context: CommandContext, what: 'cancel' | 'replay', flags: BulkFlags): Promise<number> {
+export async function bulk(context: CommandContext, what: keyof typeof DONE, flags: BulkFlags): Promise<number> {
   const { client, terminal, json } = context;
   const filter = Object.fromEntries(Object.entries(filterOf(flags, Date.now())).filter(([, value]) => value !== undefined));
   if (Object.keys(filter).length === 0)
-    throw new UsageError(`Expected at least one filter, such as --session or --tool: without one, ${what}-all would affect every call`);
+    throw new UsageError(
+      `Expected at least one filter, such as --session or --tool: without one, ${COMMAND[what]} would affect every call`,
+    );
   const ask = (body: { dryRun?: boolean; cursor?: string }): Promise<BulkResult> =>
-    what === 'cancel' ? client.calls.cancelMany({ filter, ...body }) : client.calls.replayMany({ filter, ...body });
+    what === 'cancel'
+      ? client.calls.cancelMany({ filter, ...body })
+      : what === 'replay'
+        ? client.calls.replayMany({ filter, ...body })
+        : client.calls.eraseMany({ filter, ...body, ...(flags.reason === undefined ? {} : { reason: flags.reason }) });
 
   const { matched, exact } = await ask({ dryRun: true });
   const count = `${exact ? '' : 'at least '}${matched} ${matched === 1 ? 'call' : 'calls'}`;

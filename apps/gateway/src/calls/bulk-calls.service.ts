@@ -1,9 +1,18 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CallStatus, type BulkCancelBody, type BulkReplayBody, type BulkResult, type CallFilter, type Principal } from '#contracts';
+import {
+  CallStatus,
+  type BulkCancelBody,
+  type BulkEraseBody,
+  type BulkReplayBody,
+  type BulkResult,
+  type CallFilter,
+  type Principal,
+} from '#contracts';
 import type { CallQueries } from '../platform/call-queries.js';
 import { toProblem } from '../platform/http/to-problem.js';
 import { CALL_QUERIES } from '../platform/tokens.js';
 import { CancelCallService } from './cancel-call.service.js';
+import { EraseCallService } from './erase-call.service.js';
 import { ReplayCallService } from './replay-call.service.js';
 
 /** Calls that are changed at a time. */
@@ -26,6 +35,7 @@ export class BulkCallsService {
     @Inject(CALL_QUERIES) private readonly queries: CallQueries,
     private readonly cancelCall: CancelCallService,
     private readonly replayCall: ReplayCallService,
+    private readonly eraseCall: EraseCallService,
   ) {}
 
   /** Of the calls that fit, those that have not ended. Safe to repeat. */
@@ -49,6 +59,19 @@ export class BulkCallsService {
       async (callId) => {
         const key = idempotencyKey === undefined ? undefined : `${idempotencyKey}/${callId}`;
         await this.replayCall.replay(principal, callId, {}, { idempotencyKey: key });
+      },
+    );
+  }
+
+  /** Of the calls that fit, those that have ended. Safe to repeat. */
+  async erase(principal: Principal, { reason, ...selection }: BulkEraseBody): Promise<BulkResult> {
+    const retention = this.eraseCall.allowedFor(principal);
+    return this.each(
+      principal,
+      selection,
+      (status) => status === 'ended',
+      async (callId) => {
+        await this.eraseCall.erase(principal, callId, { reason }, retention);
       },
     );
   }

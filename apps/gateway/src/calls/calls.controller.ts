@@ -1,8 +1,9 @@
 import { Controller, Headers, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { ROUTES, type BodyOf, type Call, type Principal, type QueryOf, type Quote } from '#contracts';
+import { ROUTES, type BodyOf, type Call, type Erasure, type Principal, type QueryOf, type Quote } from '#contracts';
 import { CallReader } from './read/call-reader.service.js';
 import { CancelCallService } from './cancel-call.service.js';
+import { EraseCallService } from './erase-call.service.js';
 import { GiveInputService } from './give-input.service.js';
 import { ReplayCallService } from './replay-call.service.js';
 import { SubmitCallService } from './submit-call.service.js';
@@ -19,6 +20,7 @@ export class CallsController {
   constructor(
     private readonly submitCall: SubmitCallService,
     private readonly cancelCall: CancelCallService,
+    private readonly eraseCall: EraseCallService,
     private readonly giveInput: GiveInputService,
     private readonly replayCall: ReplayCallService,
     private readonly reader: CallReader,
@@ -60,6 +62,15 @@ export class CallsController {
     @RouteBody() body: BodyOf<typeof ROUTES.cancelCall>,
   ): Promise<Call> {
     return this.cancelCall.cancel(caller, parseCallId(id), body);
+  }
+
+  @Endpoint(ROUTES.eraseCall)
+  erase(
+    @CurrentPrincipal() caller: Principal,
+    @Param('id') id: string,
+    @RouteBody() body: BodyOf<typeof ROUTES.eraseCall>,
+  ): Promise<Erasure> {
+    return this.eraseCall.erase(caller, parseCallId(id), body);
   }
 
   @Endpoint(ROUTES.giveInput)

@@ -9,6 +9,7 @@ import { CallsController } from './calls.controller.js';
 import { CancelCallService } from './cancel-call.service.js';
 import { ExportCalls } from './export/export-calls.service.js';
 import { ExportController } from './export/export.controller.js';
+import { EraseCallService } from './erase-call.service.js';
 import { GiveInputService } from './give-input.service.js';
 import { OutputController } from './output.controller.js';
 import { QueriesController } from './queries.controller.js';
@@ -24,6 +25,8 @@ const shared = [CallTracer, CancelCallService, GiveInputService, SubmitCallServi
   imports: [GovernanceModule, WorkersModule, SessionsModule, AdmissionModule],
   controllers: [CallsController, QueriesController, ExportController, OutputController, ToolsController],
   providers: [...shared, ReplayCallService, BulkCallsService, ExportCalls],
+  controllers: [CallsController, QueriesController, OutputController, ToolsController],
+  providers: [...shared, ReplayCallService, EraseCallService, BulkCallsService],
   exports: [...shared, AdmissionModule],
 })
 export class CallsModule {}

@@ -51,6 +51,11 @@ export class QueriesController {
     return this.bulk.replay(caller, body, submitOptions(headers).idempotencyKey);
   }
 
+  @Endpoint(ROUTES.eraseCalls)
+  erase(@CurrentPrincipal() caller: Principal, @RouteBody() body: BodyOf<typeof ROUTES.eraseCalls>): Promise<BulkResult> {
+    return this.bulk.erase(caller, body);
+  }
+
   @Endpoint(ROUTES.getStats)
   stats(@CurrentPrincipal() caller: Principal, @RouteQuery() query: QueryOf<typeof ROUTES.getStats>): Promise<Stats> {
     return this.queries.stats(caller.tenantId, query);

@@ -21,7 +21,6 @@ export interface CallQueries {
   stats(tenantId: string, query: StatsQuery): Promise<Stats>;
   tools(tenantId: string, query: PeriodQuery): Promise<ToolStatsPage>;
   failures(tenantId: string, query: PeriodQuery): Promise<FailurePage>;
-  close(): Promise<void>;
 }
 
 const NO_DATABASE =
@@ -30,5 +29,5 @@ const NO_DATABASE =
 /** Where no database is configured: every question is answered 503 `history_unavailable`. */
 export function noQueries(): CallQueries {
   const refuse = () => Promise.reject(new ProblemError('history_unavailable', NO_DATABASE));
-  return { page: refuse, count: refuse, sessions: refuse, stats: refuse, tools: refuse, failures: refuse, close: () => Promise.resolve() };
+  return { page: refuse, count: refuse, sessions: refuse, stats: refuse, tools: refuse, failures: refuse };
 }

@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import {
+  type TenantRetention,
   type AgentSettings,
   Autonomy,
   ConfigFile,
@@ -105,6 +106,8 @@ export interface GatewayConfig {
   readonly metricsKey?: string | undefined;
   /** For all agents; what it does not set comes from its profile. */
   readonly policy?: PolicySettings;
+  /** How long calls are kept, and whether their content can be erased, by tenant. */
+  readonly retention?: Readonly<Record<string, TenantRetention>>;
   /** By tenant and name. */
   readonly agents?: AgentsByTenant;
   /** A call is allowed by another key than the one that submitted it. */
@@ -284,6 +287,9 @@ export function readGatewayConfig(
       'TOOLYARD_API_KEY: expected an API key here, or `keys` or `jwt` in the file named by TOOLYARD_CONFIG; the gateway does not run without authentication',
     );
   }
+  const erasable = Object.keys(file.tenants).find((tenant) => file.tenants[tenant]?.retention.erasable === true);
+  if (erasable !== undefined && parsed.data?.DATABASE_URL === undefined)
+    faults.push(`tenants.${erasable}.retention.erasable: needs a database for the keys of calls: set DATABASE_URL, for projectors too`);
   if (!parsed.success || faults.length > 0) throw new ConfigError(faults.join('\n'));
 
   const e = parsed.data;
@@ -332,6 +338,7 @@ export function readGatewayConfig(
     hookEnv: Object.fromEntries(e.TOOL_ENV_ALLOWLIST.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
     env,
     ...(egress === undefined ? {} : { egress }),
+    retention: Object.fromEntries(Object.entries(file.tenants).map(([tenant, { retention }]) => [tenant, retention])),
     safety: file.safety,
     secrets: [...environmentSecrets(env, { named: e.REDACT_ENV }), ...file.keys.flatMap(({ key }) => key ?? [])],
     workspaceRoot: resolve(e.WORKSPACE_ROOT ?? `${e.TOOLYARD_DATA}/workspaces`),

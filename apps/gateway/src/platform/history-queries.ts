@@ -1,5 +1,15 @@
 import { ProblemError } from '#contracts';
-import { CallList, HistoryUnavailable, Numbers, SessionList, openHistoryDatabase, type LogSource } from '#history';
+import {
+  CallList,
+  ContentKeyStore,
+  ErasureStore,
+  HistoryUnavailable,
+  Numbers,
+  SessionList,
+  openHistoryDatabase,
+  type HistoryDatabase,
+  type LogSource,
+} from '#history';
 
 import type { CallQueries } from './call-queries.js';
 
@@ -11,16 +21,20 @@ const NO_TABLES = 'The history database has no tables yet: start a projector (np
 const UNAVAILABLE =
   'The history database (DATABASE_URL) does not answer in time. Calls go on and single calls can be read; lists and numbers come back with the database.';
 
-/** While the database is away every question is answered 503 `history_unavailable`; `failed` gets the reason. */
-export function historyQueries(url: string, log: LogSource, partitions: number, failed: (reason: string) => void): CallQueries {
-  const name = 'toolyard-gateway';
+/** `failed` gets the reason when a connection is lost. */
+export function openHistory(url: string, failed: (reason: string) => void) {
   const db = openHistoryDatabase({
     url,
-    name,
+    name: 'toolyard-gateway',
     connections: CONNECTIONS,
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     onError: ({ message }) => failed(message),
   });
+  return { db, contentKeys: new ContentKeyStore(db), erasures: new ErasureStore(db) };
+}
+
+/** While the database is away every question is answered 503 `history_unavailable`; `failed` gets the reason. */
+export function historyQueries(db: HistoryDatabase, log: LogSource, partitions: number, failed: (reason: string) => void): CallQueries {
   const calls = new CallList(db, log, partitions);
   const sessions = new SessionList(db, log, partitions);
   const numbers = new Numbers(db, log, partitions);
@@ -40,6 +54,5 @@ export function historyQueries(url: string, log: LogSource, partitions: number, 
     stats: (tenantId, query) => guarded(numbers.stats(tenantId, query)),
     tools: (tenantId, query) => guarded(numbers.tools(tenantId, query)),
     failures: (tenantId, query) => guarded(numbers.failures(tenantId, query)),
-    close: () => db.destroy(),
   };
 }

@@ -19,15 +19,16 @@ import { CallLimits } from '#limits';
 import { BullCallQueue, dispatchWoken } from '#queue';
 import { createRedis, RedisMemory, type RedisConnection } from '#redis';
 import { EgressPolicy } from '#sandbox';
-import { noQueries, type CallQueries } from './call-queries.js';
+import type { CallQueries } from './call-queries.js';
 import { DurableWrites } from './durable-writes.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from './gateway.config.js';
+import { openGatewayHistory, type GatewayHistory } from './gateway-history.js';
 import { GatewayProblemFilter } from './http/gateway-problem.filter.js';
 import { MemoryGuard } from './memory-guard.service.js';
 import { NotificationChannel } from './notification-channel.service.js';
 import { ShutdownState } from './shutdown-state.service.js';
 import { subscriptionSources } from './subscription-sources.js';
-import { BUFFERED_REDIS, CALL_QUERIES, DURABLE_REDIS, FAIL_FAST_REDIS, LOG_ARCHIVE, LOGGER, WAIT_REDIS } from './tokens.js';
+import { BUFFERED_REDIS, CALL_QUERIES, DURABLE_REDIS, FAIL_FAST_REDIS, HISTORY, LOG_ARCHIVE, LOGGER, WAIT_REDIS } from './tokens.js';
 
 const connections: Provider[] = [
   {
@@ -69,10 +70,12 @@ const log: Provider[] = [
     inject: [FAIL_FAST_REDIS, GATEWAY_CONFIG],
     useFactory: (redis: RedisConnection, { partitions }: GatewayConfig) => new SystemEventLog(redis, partitions),
   },
+  { provide: HISTORY, inject: [GATEWAY_CONFIG, LOGGER], useFactory: openGatewayHistory },
   {
     provide: LOG_ARCHIVE,
-    inject: [GATEWAY_CONFIG],
-    useFactory: async ({ archiveUrl }: GatewayConfig) => archiveUrl && (await import('#sealing')).openArchivedLog(archiveUrl),
+    inject: [GATEWAY_CONFIG, HISTORY],
+    useFactory: async ({ archiveUrl }: GatewayConfig, { contentKeys }: GatewayHistory) =>
+      archiveUrl && (await import('#sealing')).openArchivedLog(archiveUrl, contentKeys),
   },
   ...[CallStore, LogReader, BlobStore].map((Store) => ({
     provide: Store,
@@ -81,13 +84,8 @@ const log: Provider[] = [
   })),
   {
     provide: CALL_QUERIES,
-    inject: [LogReader, GATEWAY_CONFIG, LOGGER],
-    useFactory: async (reader: LogReader, { partitions, databaseUrl }: GatewayConfig, log: Logger) => {
-      if (databaseUrl === undefined) return noQueries();
-      // Loaded where it is used: the query builder is a tenth of all files of a gateway.
-      const { historyQueries } = await import('./history-queries.js');
-      return historyQueries(databaseUrl, reader, partitions, (reason) => log.warn({ reason }, 'the history database failed'));
-    },
+    inject: [LogReader, HISTORY],
+    useFactory: (reader: LogReader, history: GatewayHistory) => history.queries(reader),
   },
   {
     provide: EventHub,

@@ -7,9 +7,9 @@ import { ProcessRegistration, shutdownSteps } from '#platform';
 import type { Metrics, Tracing } from '#observability';
 import { BullCallQueue } from '#queue';
 import { RedisMemory, type RedisConnection } from '#redis';
-import type { CallQueries } from './call-queries.js';
+import type { GatewayHistory } from './gateway-history.js';
 import { ShutdownState } from './shutdown-state.service.js';
-import { BUFFERED_REDIS, CALL_QUERIES, DURABLE_REDIS, FAIL_FAST_REDIS, WAIT_REDIS, LOGGER, METRICS } from './tokens.js';
+import { BUFFERED_REDIS, DURABLE_REDIS, FAIL_FAST_REDIS, HISTORY, WAIT_REDIS, LOGGER, METRICS } from './tokens.js';
 
 /**
  * Closes the gateway within `drainMs` and 10 s. A step that fails or hangs does not stop the next. The order:
@@ -39,7 +39,7 @@ export async function closeGateway(
   await step('webhooks', () => parts.hooks.close());
   await step('queue', () => parts.queue.close());
   await step('log', () => parts.eventLog.close());
-  await step('history', () => app.get<CallQueries>(CALL_QUERIES).close());
+  await step('history', () => app.get<GatewayHistory>(HISTORY).close());
   await step('registration', () => app.get(ProcessRegistration).close());
   await step('metrics', () => metrics.close());
   await step('spans', () => tracing?.close());

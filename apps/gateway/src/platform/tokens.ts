@@ -30,3 +30,6 @@ export const LOG_ARCHIVE = Symbol('LOG_ARCHIVE');
 
 /** Lists, counts and numbers of calls (`CallQueries`). */
 export const CALL_QUERIES = Symbol('CALL_QUERIES');
+
+/** The database of lists, keys and erasures (`GatewayHistory`). */
+export const HISTORY = Symbol('HISTORY');

@@ -4,6 +4,7 @@ import {
   ROUTES,
   type BodyInputOf,
   type BulkResult,
+  type Erasure,
   type Call,
   type CallCount,
   type CallEvent,
@@ -103,6 +104,16 @@ export class CallsApi {
   /** Runs what matches the filter and has ended again. While the result has a `cursor`, call again with it. */
   replayMany(body: BodyInputOf<typeof ROUTES.replayCalls>, options: SubmitOptions = {}): Promise<BulkResult> {
     return this.http.request(ROUTES.replayCalls, { body, ...submitInput(options) });
+  }
+
+  /** Erases what matches the filter and has ended. While the result has a `cursor`, call again with it. */
+  eraseMany(body: BodyInputOf<typeof ROUTES.eraseCalls>, options: RequestOptions = {}): Promise<BulkResult> {
+    return this.http.request(ROUTES.eraseCalls, { body, ...options });
+  }
+
+  /** Erases the content of an ended call. A repetition says how far that is. */
+  erase(callId: string, body: BodyInputOf<typeof ROUTES.eraseCall> = {}, options: RequestOptions = {}): Promise<Erasure> {
+    return this.http.request(ROUTES.eraseCall, { params: { id: callId }, body, ...options });
   }
 
   /** What a submission would meet now; changes nothing. */

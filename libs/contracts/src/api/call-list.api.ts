@@ -176,7 +176,8 @@ export const CallCount = z
   .meta({ id: 'CallCount', description: 'How many calls fit a filter.' });
 export type CallCount = z.output<typeof CallCount>;
 
-const bulk = {
+/** What all bulk requests have. */
+export const bulkFields = {
   filter: CallFilter.refine(
     (filter) => Object.keys(filter).length > 0,
     'expected at least one field: an empty filter would mean every call',
@@ -193,7 +194,7 @@ const bulk = {
 };
 
 /** `POST /v1/calls:cancel`: of the calls that fit, those that have not ended. */
-export const BulkCancelBody = z.strictObject({ ...bulk, reason: CancelBody.shape.reason, graceMs: CancelBody.shape.graceMs }).meta({
+export const BulkCancelBody = z.strictObject({ ...bulkFields, reason: CancelBody.shape.reason, graceMs: CancelBody.shape.graceMs }).meta({
   id: 'BulkCancel',
   description: 'Which calls to cancel; of those that fit, the ones that have not ended.',
   examples: BULK_CANCEL_EXAMPLES,
@@ -201,7 +202,7 @@ export const BulkCancelBody = z.strictObject({ ...bulk, reason: CancelBody.shape
 export type BulkCancelBody = z.output<typeof BulkCancelBody>;
 
 /** `POST /v1/calls:replay`: of the calls that fit, those that have ended. */
-export const BulkReplayBody = z.strictObject(bulk).meta({
+export const BulkReplayBody = z.strictObject(bulkFields).meta({
   id: 'BulkReplay',
   description: 'Which calls to run again; of those that fit, the ones that have ended.',
   examples: BULK_REPLAY_EXAMPLES,
@@ -212,10 +213,10 @@ export const BulkResult = z
   .object({
     matched: z.number().int().describe('The number of calls that match the filter.'),
     exact: z.boolean().describe('`false`: at least `matched` calls match.'),
-    done: z.number().int().describe('Calls that this request cancelled or replayed.'),
+    done: z.number().int().describe('Calls that this request cancelled, replayed or erased.'),
     failed: z
       .array(z.object({ callId: z.string().describe('The call.'), problem: Problem.describe('Why not.') }))
-      .describe('Calls that could not be cancelled or replayed.'),
+      .describe('Calls that could not be cancelled, replayed or erased.'),
     cursor: z.string().optional().describe('There are more: send the same request with it. Absent when all are done.'),
   })
   .meta({ id: 'BulkResult', description: 'What came of a bulk request.' });

@@ -137,6 +137,18 @@ export const SESSION_EXAMPLES = [
 
 const FAILED_TODAY = { outcome: ['failed', 'timed_out'], tool: 'shell', since: '2026-01-31T00:00:00Z' };
 export const BULK_CANCEL_EXAMPLES = [{ filter: { sessionId: 'demo' }, dryRun: true }];
+export const BULK_ERASE_EXAMPLES = [{ filter: { sessionId: 'demo' }, reason: 'request 4711 of the data subject' }];
+export const ERASE_CALL_EXAMPLES = [{ reason: 'request 4711 of the data subject' }];
+export const ERASURE_EXAMPLES = [
+  {
+    callId: ID,
+    state: 'pending',
+    requestedBy: 'apikey:admin',
+    requestedAt: '2026-01-31T09:00:00.000Z',
+    reason: 'request 4711 of the data subject',
+    notReached: ['backups of Redis, of the database and of the archive that were made before'],
+  },
+];
 export const BULK_REPLAY_EXAMPLES = [{ filter: FAILED_TODAY, limit: 100 }];
 
 export const QUOTE_EXAMPLES = [

@@ -1,0 +1,118 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Logger } from 'pino';
+import { ProblemError, type EraseBody, type Erasure, type Principal, type TenantRetention } from '#contracts';
+import type { CallSnapshot } from '#event-log';
+import type { ErasureRecord } from '#history';
+import { partitionOf, type RedisConnection } from '#redis';
+import { eventOrigin } from '../platform/event-origin.js';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
+import { historyUnavailable, type GatewayHistory } from '../platform/gateway-history.js';
+import { FAIL_FAST_REDIS, HISTORY, LOGGER } from '../platform/tokens.js';
+import { CallReader } from './read/call-reader.service.js';
+
+const NOT_REACHED = [
+  'backups of Redis, of the database and of the archive, and backups of the keys, that were made before',
+  'files of `toolyard export`, and what readers, subscribers and hooks have received',
+  'other calls with the same content: those that it made, that replay it, or whose arguments were taken from its result',
+  'what the tool wrote elsewhere: files of workspaces, memories, other systems',
+  'the append-only file and replicas of Redis until they are rewritten, and dead rows of PostgreSQL until they are vacuumed',
+];
+
+/**
+ * Erases the content of ended calls. This records the request, takes the texts out of lists, and asks for the call to leave Redis;
+ * the process that archives does the rest (`Eraser` of #sealing).
+ */
+@Injectable()
+export class EraseCallService {
+  constructor(
+    private readonly reader: CallReader,
+    @Inject(HISTORY) private readonly history: GatewayHistory,
+    @Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection,
+    @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
+    @Inject(LOGGER) private readonly log: Logger,
+  ) {}
+
+  /** What the tenant is set to now. @throws ProblemError `conflict` for one of which nothing may be erased */
+  allowedFor({ tenantId }: Principal): TenantRetention {
+    const retention = this.retentionNow(tenantId);
+    if (retention.legalHold === true)
+      throw new ProblemError(
+        'conflict',
+        `The tenant ${tenantId} is under legal hold (tenants.${tenantId}.retention.legalHold): nothing is erased`,
+      );
+    return retention;
+  }
+
+  /** Safe to repeat: of an erased call it says how far the erasure is. */
+  async erase(principal: Principal, callId: string, { reason }: EraseBody, retention = this.allowedFor(principal)): Promise<Erasure> {
+    const head = await this.reader.head(principal, callId);
+    const { erasures } = this.history;
+    if (erasures === undefined) throw historyUnavailable();
+    return this.guarded(async () => {
+      const before = await erasures.find(callId);
+      if (before !== undefined) return erasureOf(before);
+      await this.checkErasable(head, retention);
+      const { actor } = eventOrigin(this.config.name, principal);
+      const { tenantId } = principal;
+      await erasures.request({ callId, tenantId, partition: partitionOf(callId), lastSeq: head.lastSeq, requestedBy: actor, reason });
+      this.log.info({ callId, tenantId, actor }, 'the erasure of a call was requested');
+      const { requestErase } = await import('#sealing');
+      await requestErase(this.redis, partitionOf(callId), head.lastSeq);
+      const recorded = await erasures.find(callId);
+      if (recorded === undefined) throw new ProblemError('conflict', 'The record of the erasure is gone: try again');
+      return erasureOf(recorded);
+    });
+  }
+
+  private async checkErasable(
+    { callId, status, lifecycleSeqs, meta: { tenantId } }: CallSnapshot,
+    { erasable }: TenantRetention,
+  ): Promise<void> {
+    if (status !== 'ended')
+      throw new ProblemError('conflict', `The call is ${status}: cancel it first, and erase it when it has ended`, { callId });
+    const key = (await this.history.contentKeys?.read([callId]))?.get(callId);
+    if (key !== undefined) return;
+    const setting = `tenants.${tenantId}.retention.erasable`;
+    if (erasable !== true)
+      throw new ProblemError(
+        'conflict',
+        `Calls of the tenant ${tenantId} are archived as they are, so they cannot be erased. Set ${setting}: true in the config file of gateways and projectors; it holds for calls that are submitted afterwards`,
+        { callId },
+      );
+    if (this.config.archiveUrl === undefined)
+      throw new ProblemError('conflict', 'This gateway has no archive, and calls are erased there: set ARCHIVE_URL', { callId });
+    const { readPosition } = await import('#sealing');
+    const { sealedSeq } = await readPosition(this.redis, partitionOf(callId));
+    if ((lifecycleSeqs[0] ?? 0) <= sealedSeq)
+      throw new ProblemError('conflict', `The call was archived before ${setting} was set: it cannot be taken out of the signed archive`, {
+        callId,
+      });
+  }
+
+  /** The file as it is now: a legal hold counts at once. */
+  private retentionNow(tenantId: string): TenantRetention {
+    const { retention = {} } = this.config.file?.read() ?? this.config;
+    return Object.hasOwn(retention, tenantId) ? (retention[tenantId] ?? {}) : {};
+  }
+
+  private async guarded(run: () => Promise<Erasure>): Promise<Erasure> {
+    try {
+      return await run();
+    } catch (error) {
+      throw error instanceof Error && error.name === 'HistoryUnavailable' ? historyUnavailable(error) : error;
+    }
+  }
+}
+
+function erasureOf({ callId, requestedBy, requestedAt, reason, doneAt, fault }: ErasureRecord): Erasure {
+  return {
+    callId,
+    state: doneAt !== undefined ? 'done' : fault === undefined ? 'pending' : 'failed',
+    requestedBy,
+    requestedAt: requestedAt.toISOString(),
+    ...(reason === undefined ? {} : { reason }),
+    ...(doneAt === undefined ? {} : { doneAt: doneAt.toISOString() }),
+    ...(fault === undefined ? {} : { fault }),
+    notReached: NOT_REACHED,
+  };
+}

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { bulkFields } from './call-list.api.js';
+import { BULK_ERASE_EXAMPLES, ERASE_CALL_EXAMPLES, ERASURE_EXAMPLES } from '../values/examples.js';
+
+const reason = z
+  .string()
+  .max(1024)
+  .optional()
+  .describe('Why, for the record of erasures: at most 1,024 characters. Not content of the call.');
+
+/** `POST /v1/calls/:id/erase` */
+export const EraseBody = z
+  .strictObject({ reason })
+  .meta({ id: 'EraseCall', description: 'Why a call is erased.', examples: ERASE_CALL_EXAMPLES });
+export type EraseBody = z.output<typeof EraseBody>;
+
+/** `POST /v1/calls:erase`: of the calls that fit, those that have ended. */
+export const BulkEraseBody = z.strictObject({ ...bulkFields, reason }).meta({
+  id: 'BulkErase',
+  description: 'Which calls to erase; of those that fit, the ones that have ended.',
+  examples: BULK_ERASE_EXAMPLES,
+});
+export type BulkEraseBody = z.output<typeof BulkEraseBody>;
+
+export const Erasure = z
+  .object({
+    callId: z.string().describe('The call.'),
+    state: z
+      .enum(['pending', 'done', 'failed'])
+      .describe(
+        '`pending`: lists have no texts of it, and it leaves Redis as soon as it is archived, some 20 seconds after its End; `done`: its key is deleted; `failed`: see `fault`.',
+      ),
+    requestedBy: z.string().describe('Who asked first, such as `apikey:admin`.'),
+    requestedAt: z.string().describe('When: RFC 3339, UTC.'),
+    reason: z.string().optional().describe('What the first request said. Absent if nothing.'),
+    doneAt: z.string().optional().describe('When the last copy that this system reaches was deleted: RFC 3339, UTC. Absent before.'),
+    fault: z.string().optional().describe('Why it cannot be completed. Absent otherwise.'),
+    notReached: z.array(z.string()).describe('Where copies may be that this system does not delete.'),
+  })
+  .meta({ id: 'Erasure', description: 'The erasure of the content of a call.', examples: ERASURE_EXAMPLES });
+export type Erasure = z.output<typeof Erasure>;
