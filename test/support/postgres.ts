@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { LogReader } from '#event-log';
-import { HistoryProjector, openHistoryDatabase } from '#history';
+import { HistoryProjector, openHistoryDatabase, type HistoryDatabase } from '#history';
 import { createRedis } from '#redis';
 import { findPostgres } from '../../apps/standalone/src/postgres/postgres-programs.js';
 import { startPrivatePostgres } from '../../apps/standalone/src/postgres/private-postgres.js';
@@ -49,11 +49,15 @@ export async function testDatabase(): Promise<string> {
   return url.href;
 }
 
+export function openTestDatabase(url: string): HistoryDatabase {
+  return openHistoryDatabase({ url, name: 'test', connections: 3, statementTimeoutMs: 10_000, onError: (error) => console.error(error) });
+}
+
 /** Fills a history from the log, in this process. */
 export function startTestProjector(databaseUrl: string, redisUrl: string, partitions = 16): { close(): Promise<void> } {
   const onError = (error: unknown) => console.error(error);
   const redis = createRedis(redisUrl);
-  const db = openHistoryDatabase({ url: databaseUrl, name: 'test', connections: 3, statementTimeoutMs: 10_000, onError });
+  const db = openTestDatabase(databaseUrl);
   const projector = new HistoryProjector({ db, log: new LogReader(redis), partitions, onError });
   projector.start();
   return {

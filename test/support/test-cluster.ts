@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ContentKeyStore } from '#history';
 import { createRedis } from '#redis';
 import { openArchivedLog } from '#sealing';
 import { programOf } from './app-program.js';
@@ -10,7 +11,7 @@ import { Availability } from './invariants/availability.js';
 import { historiesOf } from './invariants/client-histories.js';
 import { comeToRest } from './invariants/come-to-rest.js';
 import { readFullLog } from './log-invariants.js';
-import { startTestProjector, testDatabase } from './postgres.js';
+import { openTestDatabase, startTestProjector, testDatabase } from './postgres.js';
 import { freePort, startRedisServer, type RedisServer } from './redis-server.mjs';
 import { gatewayUrls } from './validated/gateways.js';
 
@@ -34,6 +35,8 @@ export interface AppProcess {
 /** A whole installation: private Redis with AOF, gateways and workers, all real processes on loopback. */
 export interface TestCluster {
   readonly redis: RedisServer;
+  /** With `lists`. */
+  readonly databaseUrl: string | undefined;
   readonly workspaceRoot: string;
   readonly gateways: AppProcess[];
   readonly workers: AppProcess[];
@@ -91,6 +94,7 @@ export async function startTestCluster({
   const projectors: AppProcess[] = [];
   const toolyard: TestCluster = {
     redis,
+    databaseUrl,
     workspaceRoot,
     gateways: [],
     workers: [],
@@ -151,8 +155,10 @@ export async function startTestCluster({
   };
   const check = async (url: string, partitions: number) => {
     const connection = createRedis(url);
+    const db = databaseUrl === undefined ? undefined : openTestDatabase(databaseUrl);
     try {
-      const archive = env['ARCHIVE_URL'] === undefined ? undefined : await openArchivedLog(env['ARCHIVE_URL']);
+      const archive =
+        env['ARCHIVE_URL'] === undefined ? undefined : await openArchivedLog(env['ARCHIVE_URL'], db && new ContentKeyStore(db));
       const options = { atRest: true, secrets: [TEST_KEY], archive, ...(url === redis.url ? { awayMs: availability.awayMs } : {}) };
       const log = await readFullLog(connection, partitions, options);
       const violations = [...log.violations, ...toolyard.gateways.flatMap((app) => historiesOf(app.url).check(log))];
@@ -162,6 +168,7 @@ export async function startTestCluster({
         throw new Error(`${violations.length} violations of the invariants:\n${violations.slice(0, 40).join('\n')}`);
     } finally {
       connection.disconnect();
+      await db?.destroy();
     }
   };
 

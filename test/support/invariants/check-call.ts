@@ -81,7 +81,7 @@ export function checkUpdates(callId: string, events: readonly CallEvent[], neede
     if (event.type === 'call.update') known = digest.add(JSON.stringify(event.data.content));
   }
   const [end] = ofType(events, 'call.end');
-  if (end === undefined || (end.data.updates === undefined && !needed)) return [];
+  if (end === undefined || end.erased || (end.data.updates === undefined && !needed)) return [];
   const { count, sha256 } = end.data.updates ?? {};
   const said = count === 0 ? NO_UPDATES : `${count} ${sha256}`;
   return said === known ? [] : [`updates of ${callId}: its End says ${said}, the log has ${known}`];

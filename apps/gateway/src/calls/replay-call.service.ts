@@ -7,6 +7,8 @@ import { SubmitCallService, type SubmittedCall } from './submit-call.service.js'
 
 const SECRETS_ARE_GONE = `The arguments of this call held secrets or hidden characters, which are not kept: send all arguments, with the secrets in place of ${REDACTED}`;
 
+const ERASED = 'The content of this call was erased: replay it with arguments';
+
 /**
  * Runs a call again as a new call of the same session, with the same arguments or edited ones; `replayOf` keeps the
  * lineage. Of arguments that held secrets, or hidden characters that were written out for a person, only what was
@@ -22,6 +24,7 @@ export class ReplayCallService {
   async replay(principal: Principal, callId: string, edit: ReplayBody, options: SubmitOptions): Promise<SubmittedCall> {
     const { argumentsRedacted, ...call } = await this.reader.read(principal, callId);
     const { tool, arguments: args, sessionId, agentId, priority, timeouts, labels } = call;
+    if (call.erased && edit.arguments === undefined) throw new ProblemError('conflict', ERASED, { callId });
     if (edit.arguments === undefined ? argumentsRedacted : JSON.stringify(edit.arguments).includes(REDACTED))
       throw new ProblemError('invalid_request', SECRETS_ARE_GONE, {
         callId,

@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
 import { durably } from '../database/durably.js';
 import type { HistoryDatabase } from '../database/history-database.js';
-import { weekOf } from '../rows/call-row.js';
+import { erasedRecord } from '../record/erased-record.js';
+import { recordOf as callRecordOf, rowOf, weekOf } from '../rows/call-row.js';
+import { RECORD_COLUMNS } from '../rows/fold-events.js';
 
 export interface ErasureRequest {
   readonly callId: string;
@@ -49,12 +51,7 @@ export class ErasureStore {
         })
         .onConflict((conflict) => conflict.doNothing())
         .execute();
-      const week = weekOf(callId);
-      if (week === undefined) return;
-      await sql`
-        update calls set error_message = case when error_message is null then null else '' end, fingerprint = null, note = null,
-          tool_call_id = null, labels = '{}', preview = '', words = ''
-        where week = ${week} and id = ${callId} and tenant_id = ${tenantId}`.execute(transaction);
+      await eraseRow(transaction, callId, partition);
     });
   }
 
@@ -102,14 +99,23 @@ export class ErasureStore {
   }
 }
 
-/** Those of the calls that are erased. */
-export async function erasedOf(db: HistoryDatabase, callIds: readonly string[]): Promise<ReadonlySet<string>> {
-  const rows = await db
-    .selectFrom('erasures')
-    .select('call_id')
-    .where(sql<boolean>`call_id = any(${callIds}::text[])`)
-    .execute();
-  return new Set(rows.map(({ call_id }) => call_id));
+/** Nothing happens where no projector has written it yet. */
+async function eraseRow(db: HistoryDatabase, callId: string, partition: string): Promise<void> {
+  const week = weekOf(callId);
+  if (week === undefined) return;
+  const row = await db.selectFrom('calls').select(RECORD_COLUMNS).where('week', '=', week).where('id', '=', callId).executeTakeFirst();
+  if (row === undefined) return;
+  const { error_message, note, fingerprint, tool_call_id, labels, preview, words } = rowOf(
+    erasedRecord(callRecordOf(row)),
+    row.tenant_id,
+    partition,
+  );
+  const values = JSON.stringify([{ error_message, note, fingerprint, tool_call_id, labels, preview, words }]);
+  await sql`
+    update calls set (error_message, note, fingerprint, tool_call_id, labels, preview, words) =
+      (select error_message, note, fingerprint, tool_call_id, labels, preview, words
+        from json_populate_recordset(null::calls, ${values}::json))
+    where week = ${week} and id = ${callId}`.execute(db);
 }
 
 function recordOf(row: {

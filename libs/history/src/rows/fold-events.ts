@@ -1,7 +1,9 @@
 import type { CallEvent } from '#contracts';
 import type { CallRecord } from '../record/call-record.js';
+import { erasedRecord } from '../record/erased-record.js';
 import { foldRecord } from '../record/fold-record.js';
 import type { HistoryDatabase } from '../database/history-database.js';
+import { erasedOf } from '../erasure/erased-of.js';
 import { recordOf, weekOf } from './call-row.js';
 
 /** What events made of a call. */
@@ -31,7 +33,16 @@ export async function foldEvents(db: HistoryDatabase, events: readonly CallEvent
     if (after === undefined || after === current) continue;
     changes.set(callId, { tenantId, before: change === undefined ? stored?.record : change.before, after });
   }
-  return changes;
+  return withoutErased(db, changes);
+}
+
+/** What was erased stays so: Redis may still have the events, and a rebuild reads them again. */
+async function withoutErased(db: HistoryDatabase, changes: ReadonlyMap<string, Change>): Promise<ReadonlyMap<string, Change>> {
+  const erased = await erasedOf(db, [...changes.keys()]);
+  if (erased.size === 0) return changes;
+  return new Map(
+    [...changes].map(([callId, change]) => [callId, erased.has(callId) ? { ...change, after: erasedRecord(change.after) } : change]),
+  );
 }
 
 /** Calls whose rows are needed: those that the events continue, and the parents of new ones. */

@@ -21,20 +21,16 @@ export async function writeCalls(
   partition: string,
   changes: readonly Change[],
   skipped: Skipped,
-  erased: ReadonlySet<string> = new Set(),
 ): Promise<readonly Change[]> {
   const [first] = changes;
   if (first === undefined) return [];
-  const rows = changes.map(({ after, tenantId }) => {
-    const row = rowOf(after, tenantId, partition);
-    return erased.has(after.id) ? { ...withoutTexts(row), fingerprint: null } : row;
-  });
+  const rows = changes.map(({ after, tenantId }) => rowOf(after, tenantId, partition));
   const refused = await attempt(db, rows);
   if (refused === undefined) return changes;
   if (changes.length > 1) {
     const half = changes.length >> 1;
-    const left = await writeCalls(db, partition, changes.slice(0, half), skipped, erased);
-    return [...left, ...(await writeCalls(db, partition, changes.slice(half), skipped, erased))];
+    const left = await writeCalls(db, partition, changes.slice(0, half), skipped);
+    return [...left, ...(await writeCalls(db, partition, changes.slice(half), skipped))];
   }
   if ((await attempt(db, rows.map(withoutTexts))) === undefined) return changes;
   skipped(first.after.id, refused);

@@ -2,18 +2,13 @@ import { sql } from 'kysely';
 import { sessionAfter, type SessionActivity } from '../record/session-activity.js';
 import { forgetHours, hoursOf } from '../hours/forget-hours.js';
 import type { HistoryDatabase } from '../database/history-database.js';
-import { erasedOf } from '../erasure/erasures.store.js';
 import { nextWeek, weekOf } from '../rows/call-row.js';
 import type { Change } from '../rows/fold-events.js';
 import { writeCalls, type Skipped } from './write-calls.js';
 
 /** Writes what a batch of events changed. To be run in the transaction that moves the position. */
 export async function writeChanges(db: HistoryDatabase, partition: string, changes: readonly Change[], skipped: Skipped): Promise<void> {
-  const erased = await erasedOf(
-    db,
-    changes.map(({ after }) => after.id),
-  );
-  const written = await writeCalls(db, partition, changes, skipped, erased);
+  const written = await writeCalls(db, partition, changes, skipped);
   if (written.length === 0) return;
   await writeSessions(db, partition, written);
   await writeTotals(db, partition, written);
