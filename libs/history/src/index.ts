@@ -11,4 +11,4 @@ export { HistoryRetention } from './retention/history-retention.js';
 export type { RetentionPolicy } from './retention/retention-policy.js';
 export { HourSummer } from './hours/hour-summer.js';
 export { ContentKeyStore } from './erasure/content-keys.store.js';
-export { ErasureStore, type ErasureRecord, type ErasureRequest } from './erasure/erasures.store.js';
+export { ErasureStore, type ErasureRecord } from './erasure/erasures.store.js';

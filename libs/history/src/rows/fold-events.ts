@@ -3,7 +3,7 @@ import type { CallRecord } from '../record/call-record.js';
 import { erasedRecord } from '../record/erased-record.js';
 import { foldRecord } from '../record/fold-record.js';
 import type { HistoryDatabase } from '../database/history-database.js';
-import { erasedOf } from '../erasure/erased-of.js';
+import { erasedOf } from './erased-of.js';
 import { recordOf, weekOf } from './call-row.js';
 
 /** What events made of a call. */
