@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,8 +7,8 @@ import { sql } from 'kysely';
 import { openArchive, verifyArchive, type ArchiveStore } from '#archive';
 import { BlobStore, CallStore, EventLog, LogReader } from '#event-log';
 import { ContentKeyStore, ErasureStore, HistoryProjector, openHistoryDatabase, rebuildHistory, type HistoryDatabase } from '#history';
-import { createRedis, keys, partitionName, partitionOf, type RedisConnection } from '#redis';
-import { ArchivedLog, Eraser, PartitionArchiver, type ContentKeys } from '#sealing';
+import { createRedis, partitionName, partitionOf, type RedisConnection } from '#redis';
+import { ArchivedLog, Eraser, PartitionArchiver, requestErase, type ContentKeys } from '#sealing';
 import { testDatabase } from '../support/postgres.js';
 import { startRedisServer, type RedisServer } from '../support/redis-server.mjs';
 import { aCall, aSubmission, author } from '../support/sample-calls.js';
@@ -82,12 +81,13 @@ describe('erasure', () => {
     new PartitionArchiver(redis, archive, name, { maxAgeMs: 86_400_000, maxCalls: 1_000 }, { keys: contents, tenants: () => tenants });
 
   /** Archives what is older than a minute, a minute later. */
-  const archive = async () => {
+  const archiveWith = async (to: ArchiveStore, contents: ContentKeys = contentKeys) => {
     for (let index = 0; index < PARTITIONS; index += 1) {
-      const one = archiver(partitionName(index));
+      const one = archiver(partitionName(index), contents, to);
       while (await one.step({ nowMs: Date.now() + 120_000, segmentMs: 60_000, isFull: false }));
     }
   };
+  const archive = () => archiveWith(store);
 
   const eraser = () =>
     new Eraser({
@@ -117,6 +117,7 @@ describe('erasure', () => {
       requestedBy: 'apikey:test',
       reason: undefined,
     });
+    await requestErase(redis, partitionOf(callId), lastSeq);
   };
   const erase = async (callId: string) => {
     await request(callId);
@@ -125,7 +126,8 @@ describe('erasure', () => {
     await eraser().round();
     expect((await erasures.find(callId))?.doneAt).toBeInstanceOf(Date);
   };
-  const rows = async () => (await sql<{ row: unknown }>`select to_jsonb(calls) as row from calls order by id`.execute(db)).rows;
+  const rows = async () =>
+    (await sql<{ row: unknown }>`select to_jsonb(calls) as row from calls order by id`.execute(db)).rows.map(({ row }) => row);
 
   /** Where a text is found: files of the archive, keys of Redis, tables of the database. */
   const placesOf = async (text: string) => {
@@ -150,6 +152,8 @@ describe('erasure', () => {
     return found;
   };
 
+  const filesWith = async (text: string) => (await placesOf(text)).filter((place) => place.includes('/') && !place.includes('{'));
+
   it('leaves the content of a call nowhere, and the archive verifies', async () => {
     const callId = await run();
     const other = await run('another-content');
@@ -172,4 +176,140 @@ describe('erasure', () => {
     expect(await calls.read(other)).toMatchObject({ labels: { 'another-content': 'another-content' } });
     expect((await calls.blob(other, 'output'))?.toString()).toBe(largeOf('another-content'));
   });
+
+  it('shows the same rows after a rebuild, with keys and without', async () => {
+    const [callId, other] = [await run(), await run('another-content')];
+    await project();
+    await erase(callId);
+    await project();
+    const before = await rows();
+    const source = new LogReader(redis, new ArchivedLog(store, contentKeys));
+    await rebuildHistory({ db, source, partitions: PARTITIONS });
+    expect(await rows()).toEqual(before);
+    expect(JSON.stringify(before)).not.toContain(SECRET);
+    expect(before).toEqual([expect.objectContaining({ id: callId }), expect.objectContaining({ id: other, preview: 'another-content' })]);
+  });
+
+  it('archives no segment that cannot be read, wherever it stops, and every process the same bytes', async () => {
+    for (let stop = 1; stop <= 12; stop += 1) {
+      const callId = await run(`content-${stop}`);
+      const stopped = failing(store, stop);
+      await Promise.allSettled([archiveWith(stopped), archiveWith(failing(store, stop + 1))]);
+      expect(await new CallStore(redis, new ArchivedLog(store, contentKeys)).read(callId)).toMatchObject({
+        labels: { [`content-${stop}`]: `content-${stop}` },
+      });
+    }
+    await archive();
+    expect(await verifyArchive({ store, report: (fault) => expect(fault).toBeUndefined() })).toMatchObject({ faults: 0, endedCalls: 12 });
+    for (let stop = 1; stop <= 12; stop += 1) expect(await filesWith(`content-${stop}"`)).toEqual([]);
+  });
+
+  it('commits keys before the segment, and archives nothing while they cannot be stored', async () => {
+    await run();
+    const order: string[] = [];
+    const watched: ContentKeys = {
+      make: async (calls) => {
+        await contentKeys.make(calls);
+        order.push('keys');
+      },
+      read: (callIds) => contentKeys.read(callIds),
+    };
+    const away: ContentKeys = {
+      make: () => Promise.reject(new Error('the database is away')),
+      read: (callIds) => contentKeys.read(callIds),
+    };
+    await expect(archiveWith(store, away)).rejects.toThrow('the database is away');
+    expect(await store.list('')).toEqual([]);
+    await archiveWith({ ...bound(store), put: (name, bytes) => (order.push(name), store.put(name, bytes)) }, watched);
+    expect(order[0]).toBe('keys');
+  });
+
+  it('keeps what a call was submitted with when its tenant is set to something else later', async () => {
+    const meta = { tenantId: TENANT, tool: 'echo', sessionId: 's' };
+    const open = log.newCallId(TENANT, 's');
+    await log.accept(aCall(open, { meta, submitted: aSubmission({ arguments: { text: SECRET } }) }));
+    await archive();
+    tenants = [];
+    await log.claim({ callId: open, attempt: 1, leaseMs: 60_000, worker: 'w', author });
+    await log.end({
+      callId: open,
+      guard: { by: 'worker', fence: 1, writeSeq: 1 },
+      data: { outcome: 'completed', attempts: 1, note: SECRET },
+      author,
+    });
+    const plain = await run('plain-content');
+    await archive();
+    expect(await filesWith(SECRET)).toEqual([]);
+    expect(await filesWith('plain-content')).not.toEqual([]);
+    expect((await contentKeys.read([open, plain])).has(plain)).toBe(false);
+    await erase(open);
+    expect(await new CallStore(redis, new ArchivedLog(store, contentKeys)).read(open)).toMatchObject({ erased: true, arguments: null });
+  });
+
+  it('says so when a call turns out not to be encrypted, and erases again what a backup of the keys brought back', async () => {
+    tenants = [];
+    const plain = await run('plain-content');
+    await request(plain);
+    await archive();
+    await eraser().round();
+    expect(await erasures.find(plain)).toMatchObject({ doneAt: undefined, fault: expect.stringContaining('did not encrypt') });
+    tenants = [TENANT];
+    const callId = await run();
+    await archive();
+    const key = (await contentKeys.read([callId])).get(callId);
+    await erase(callId);
+    await db.updateTable('content_keys').set({ key }).where('call_id', '=', callId).execute();
+    await eraser().round();
+    expect((await contentKeys.read([callId])).get(callId)).toBeNull();
+  });
+
+  it('goes on where it was killed, and is the same for two at once', async () => {
+    const callId = await run();
+    await request(callId);
+    await archive();
+    const dying = new Eraser({
+      redis,
+      store: { ...bound(store), delete: () => Promise.reject(new Error('killed')) },
+      keys: contentKeys,
+      erasures,
+      heldTenants: () => new Set(),
+      onError: () => {},
+    });
+    await expect(dying.round()).rejects.toThrow('killed');
+    expect((await erasures.find(callId))?.doneAt).toBeUndefined();
+    await Promise.all([eraser().round(), eraser().round()]);
+    expect(await placesOf(SECRET)).toEqual([]);
+  });
+
+  it('erases nothing of a tenant under legal hold', async () => {
+    const callId = await run();
+    await request(callId);
+    await archive();
+    const held = new Eraser({ redis, store, keys: contentKeys, erasures, heldTenants: () => new Set([TENANT]), onError: () => {} });
+    expect(await held.round()).toBe(0);
+    expect((await contentKeys.read([callId])).get(callId)).toBeInstanceOf(Buffer);
+  });
 });
+
+function bound(store: ArchiveStore): ArchiveStore {
+  return {
+    label: store.label,
+    get: (name) => store.get(name),
+    list: (prefix, options) => store.list(prefix, options),
+    delete: (name) => store.delete(name),
+    put: (name, bytes) => store.put(name, bytes),
+  };
+}
+
+/** Fails at the nth value that is written: the even ones before it is, the others after it was. */
+function failing(store: ArchiveStore, nth: number): ArchiveStore {
+  let count = 0;
+  const put: ArchiveStore['put'] = async (name, bytes) => {
+    count += 1;
+    if (count === nth && nth % 2 === 0) throw new Error('killed before');
+    const result = await store.put(name, bytes);
+    if (count === nth) throw new Error('killed after');
+    return result;
+  };
+  return { ...bound(store), put };
+}

@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { bulkFields } from './call-list.api.js';
+import { CallId } from '../values/names.js';
+import { BulkResult, bulkFields } from './call-list.api.js';
+import { BODY, KEY, type Route } from './route.api.js';
 import { BULK_ERASE_EXAMPLES, ERASE_CALL_EXAMPLES, ERASURE_EXAMPLES } from '../values/examples.js';
 
 const reason = z
@@ -39,3 +41,32 @@ export const Erasure = z
   })
   .meta({ id: 'Erasure', description: 'The erasure of the content of a call.', examples: ERASURE_EXAMPLES });
 export type Erasure = z.output<typeof Erasure>;
+
+export const ERASURE_ROUTES = {
+  eraseCall: {
+    method: 'post',
+    path: '/v1/calls/{id}/erase',
+    idempotent: true,
+    tag: 'calls',
+    scope: 'admin',
+    summary: 'Erase the content of an ended call; a repetition says how far it is',
+    description:
+      'Arguments, results, outputs, labels and texts. Who called which tool when, and how it ended, stays, and the archive still verifies. For tenants that are set to it (`tenants.*.retention.erasable`) and are under no legal hold. What was done cannot be undone.',
+    params: z.object({ id: CallId.describe('The id of the call.') }),
+    body: EraseBody,
+    bodyOptional: true,
+    responses: { 202: { description: 'Recorded; `state` says how far it is.', schema: Erasure } },
+    problems: [...BODY, ...KEY, 'resource_not_found', 'conflict', 'history_unavailable'],
+  },
+  eraseCalls: {
+    method: 'post',
+    path: '/v1/calls:erase',
+    idempotent: true,
+    tag: 'calls',
+    scope: 'admin',
+    summary: 'Erase the content of the ended calls that fit a filter, or say how many that would be',
+    body: BulkEraseBody,
+    responses: { 200: { description: 'What was done; `cursor` when there are more.', schema: BulkResult } },
+    problems: [...BODY, ...KEY, 'conflict', 'history_unavailable'],
+  },
+} as const satisfies Record<string, Route>;

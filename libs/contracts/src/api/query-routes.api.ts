@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { IdempotencyKey } from './calls.api.js';
 import { BulkCancelBody, BulkReplayBody, BulkResult, CallCount, CallFilter, CallPage, ListCallsQuery } from './call-list.api.js';
-import { BulkEraseBody } from './erasure.api.js';
 import { BODY, KEY, type Route } from './route.api.js';
 import { FailurePage, ListSessionsQuery, PeriodQuery, SessionPage, Stats, StatsQuery, ToolStatsPage } from './stats.api.js';
 
@@ -51,17 +50,6 @@ export const QUERY_ROUTES = {
     body: BulkReplayBody,
     responses: { 200: { description: 'What was done; `cursor` when there are more.', schema: BulkResult } },
     problems: [...BODY, ...KEY, 'overloaded', 'history_unavailable'],
-  },
-  eraseCalls: {
-    method: 'post',
-    path: '/v1/calls:erase',
-    idempotent: true,
-    tag: 'calls',
-    scope: 'admin',
-    summary: 'Erase the content of the ended calls that fit a filter, or say how many that would be',
-    body: BulkEraseBody,
-    responses: { 200: { description: 'What was done; `cursor` when there are more.', schema: BulkResult } },
-    problems: [...BODY, ...KEY, 'conflict', 'history_unavailable'],
   },
   getStats: {
     method: 'get',

@@ -5,7 +5,7 @@ import { Violation } from '../errors/problem.js';
 import { CallEventPage, CallStreamItem, ListEventsQuery, StreamEventsQuery, StreamItem } from './events.api.js';
 import { ApprovalPage, ListApprovalsQuery, QueryNumber } from './call-list.api.js';
 import { CancelBody, DecisionBody, InputBody, IdempotencyKey, ReplayBody, SubmitCallBody } from './calls.api.js';
-import { EraseBody, Erasure } from './erasure.api.js';
+import { ERASURE_ROUTES } from './erasure.api.js';
 import { LIMITS } from '../values/limits.js';
 import { EXPORT_ROUTES } from './export.api.js';
 import { MCP_ROUTES } from './mcp.api.js';
@@ -227,21 +227,6 @@ export const ROUTES = {
       'not_implemented',
     ],
   },
-  eraseCall: {
-    method: 'post',
-    path: '/v1/calls/{id}/erase',
-    idempotent: true,
-    tag: 'calls',
-    scope: 'admin',
-    summary: 'Erase the content of an ended call; a repetition says how far it is',
-    description:
-      'Arguments, results, outputs, labels and texts. Who called which tool when, and how it ended, stays, and the archive still verifies. For tenants that are set to it (`tenants.*.retention.erasable`) and are under no legal hold. What was done cannot be undone.',
-    params: CallIdParams,
-    body: EraseBody,
-    bodyOptional: true,
-    responses: { 202: { description: 'Recorded; `state` says how far it is.', schema: Erasure } },
-    problems: [...BODY, ...KEY, 'resource_not_found', 'conflict', 'history_unavailable'],
-  },
   giveInput: {
     method: 'post',
     path: '/v1/calls/{id}/input',
@@ -412,5 +397,6 @@ export const ROUTES = {
   ...MCP_ROUTES,
   ...SCHEDULE_ROUTES,
   ...WORKER_ROUTES,
+  ...ERASURE_ROUTES,
   ...OPERATION_ROUTES,
 } as const satisfies Record<string, Route>;
