@@ -13,7 +13,7 @@ function structureOf(event: CallEvent): CallEvent {
   switch (event.type) {
     case 'call.submitted': {
       const { tool, source, toolVersion, tier, effect, pool, queue, priority, timeouts, retry, decision } = event.data;
-      const { batchId, parentCallId, rootCallId, depth, agentsAbove, replayOf, sessionEpoch } = event.data;
+      const { batchId, parentCallId, rootCallId, depth, agentsAbove, replayOf, scheduleId, sessionEpoch } = event.data;
       const judged = {
         tool,
         source,
@@ -27,7 +27,7 @@ function structureOf(event: CallEvent): CallEvent {
         retry,
         decision: withoutReasons(decision),
       };
-      const lineage = { batchId, parentCallId, rootCallId, depth, agentsAbove, replayOf, sessionEpoch };
+      const lineage = { batchId, parentCallId, rootCallId, depth, agentsAbove, replayOf, scheduleId, sessionEpoch };
       return { ...event, data: { ...judged, ...lineage, argumentsDigest: '', labels: {} } };
     }
     case 'call.approval_requested':
