@@ -14,6 +14,8 @@ function namedBy(event: CallEvent): BlobRef[] {
       const { edited } = event.data;
       return edited === undefined ? [] : Object.values(argumentRefs({ ...edited, argumentsEdited: true }));
     }
+    case 'call.start':
+      return [`worker-output.${event.attempt}`];
     case 'call.retry':
     case 'call.input_requested':
       return event.data.state === undefined ? [] : [suspensionBlob(event.data.state)];
@@ -21,7 +23,6 @@ function namedBy(event: CallEvent): BlobRef[] {
       return event.data.stored === undefined ? [] : [suspensionBlob(event.data.stored)];
     case 'call.submitted':
     case 'call.approval_requested':
-    case 'call.start':
     case 'call.update':
     case 'call.progress':
     case 'call.hook':
