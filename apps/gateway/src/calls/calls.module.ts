@@ -24,9 +24,7 @@ const shared = [CallTracer, CancelCallService, GiveInputService, SubmitCallServi
 @Module({
   imports: [GovernanceModule, WorkersModule, SessionsModule, AdmissionModule],
   controllers: [CallsController, QueriesController, ExportController, OutputController, ToolsController],
-  providers: [...shared, ReplayCallService, BulkCallsService, ExportCalls],
-  controllers: [CallsController, QueriesController, OutputController, ToolsController],
-  providers: [...shared, ReplayCallService, EraseCallService, BulkCallsService],
+  providers: [...shared, ReplayCallService, EraseCallService, BulkCallsService, ExportCalls],
   exports: [...shared, AdmissionModule],
 })
 export class CallsModule {}

@@ -15,7 +15,7 @@ function namedBy(event: CallEvent): BlobRef[] {
       return edited === undefined ? [] : Object.values(argumentRefs({ ...edited, argumentsEdited: true }));
     }
     case 'call.start':
-      return [`worker-output.${event.attempt}`];
+      return [`worker-output.${event.fence}`];
     case 'call.retry':
     case 'call.input_requested':
       return event.data.state === undefined ? [] : [suspensionBlob(event.data.state)];
