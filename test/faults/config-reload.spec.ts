@@ -39,6 +39,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
+/** By the metric: its help text has the same words. */
+const isRefused = async () => /^toolyard_config_refused 1$/m.test((await gateway.agent.get<string>('/metrics')).body);
+
 describe('a config file whose safety settings Redis does not store', () => {
   /** Whether `glob` may be used, whether the second key is known, and what readiness says. */
   const inForce = async () => {
@@ -55,12 +58,45 @@ describe('a config file whose safety settings Redis does not store', () => {
     const warned = async () => (await inForce())[2] !== undefined;
     await eventually(warned, 'the file to be refused');
     expect(await inForce()).toEqual([true, 401, expect.stringContaining('could not be stored for the workers and is tried again')]);
-    expect((await gateway.agent.get<string>('/metrics')).body).toContain('toolyard_config_refused 1');
+    expect(await isRefused()).toBe(true);
 
     await redis.config('SET', 'maxmemory', '0');
     await eventually(async () => !(await warned()), 'the file to be taken over');
     expect(await inForce()).toEqual([false, 200, undefined]);
     const { body: call } = await gateway.agent.submit('echo', { text: 'canary listed in the second file' });
     expect(call.arguments).toEqual({ text: '[REDACTED]' });
+  });
+});
+
+describe('a config file that is replaced while Redis has not stored the safety settings of the one before', () => {
+  const valueOf = (edition: string) => `canary of the ${edition} edition`;
+  const keyOf = (edition: string) => `key-of-the-${edition}-edition-of-the-file`;
+  const edition = (name: string) => ({
+    safety: { redaction: { values: [valueOf(name)] } },
+    keys: [{ id: name, key: keyOf(name), tenant: 'default', scopes: ['read'] }],
+  });
+  const knows = async (name: string) => (await new Agent(gateway.url, keyOf(name)).get('/v1/whoami')).status === 200;
+  const isWriteHeld = async () => /flags=\S*b\S* .*cmd=set /.test(String(await redis.client('LIST')));
+
+  it('counts alone: a refused one keeps the slow one from being taken over later, and the newest holds as a whole', async () => {
+    save(edition('first'));
+    await eventually(() => knows('first'), 'the first file to be taken over');
+    await redis.client('PAUSE', '100000', 'WRITE');
+    try {
+      save(edition('slow'));
+      await eventually(isWriteHeld, 'the settings of the slow file to wait for Redis');
+      save({ keys: 'none' });
+      await eventually(isRefused, 'the file after it to be refused');
+    } finally {
+      await redis.client('UNPAUSE');
+    }
+    await eventually(async () => !(await isWriteHeld()), 'Redis to store the settings of the slow file');
+    expect([await knows('first'), await knows('slow'), await isRefused()]).toEqual([true, false, true]);
+    save(edition('newest'));
+    await eventually(() => knows('newest'), 'the newest file to be taken over');
+    await eventually(async () => !(await isRefused()), 'the metric to say that no file is refused');
+    expect([await knows('first'), await knows('slow')]).toEqual([false, false]);
+    const { body: call } = await gateway.agent.submit('echo', { text: `${valueOf('slow')}, ${valueOf('newest')}` });
+    expect(call.arguments).toEqual({ text: `${valueOf('slow')}, [REDACTED]` });
   });
 });
