@@ -19,6 +19,7 @@ beforeAll(async () => {
     { text: 'hello', list: [1, 2, { deep: true }] },
     { sessionId: 'pages', agentId: 'coder', labels: { step: 'one' } },
   );
+  await stage.agent.run('echo', { text: 'other' }, { sessionId: 'other-pages' });
   await stage.agent.submit('shell', { command: 'git push --force origin main' }, { sessionId: 'pages', agentId: 'coder' });
   const schedule = { everyMs: 86_400_000, call: { tool: 'shell', arguments: { command: 'exit 3' } } };
   scheduled = (await agent.request<Schedule>('POST', '/v1/schedules', schedule)).body.id;
@@ -91,4 +92,33 @@ it('is navigated by keyboard: search, and g with a letter for a page', async () 
   await page.getByText(`Call ${failed}`).waitFor();
   await page.keyboard.press('Enter');
   await page.waitForURL(`${stage.url}/calls/${failed}`);
+});
+
+/** Each list, its rows, and the address that Enter opens in the second row. */
+const LISTS: readonly (readonly [path: string, rows: string, opens: (row: string) => RegExp])[] = [
+  ['/calls', '[role=row][data-call]', (call) => new RegExp(`/calls/${call}$`)],
+  ['/sessions', 'table[aria-label=Sessions] tbody tr', () => /\/sessions\/[^/]+$/],
+  ['/tools', '[data-tool]', (tool) => new RegExp(`/tools/${tool}$`)],
+  ['/failures', '[data-fingerprint]', (fingerprint) => new RegExp(`/calls\\?.*${fingerprint}`)],
+];
+
+describe.each(LISTS)('the list %s', (path, rows, opens) => {
+  it('moves between rows with j and k and opens one with Enter', async () => {
+    const page = await stage.open(path);
+    await page.locator(rows).nth(1).waitFor();
+    const focused = async () => {
+      const counts = await Promise.all([0, 1].map((row) => page.locator(rows).nth(row).locator(':focus').count()));
+      return counts.indexOf(1);
+    };
+    const pressed: number[] = [];
+    for (const key of ['j', 'ArrowDown', 'k', 'k', 'j']) {
+      await page.keyboard.press(key);
+      pressed.push(await focused());
+    }
+    expect(pressed).toEqual([0, 1, 0, 0, 1]);
+    const second = page.locator(rows).nth(1);
+    const ids = await Promise.all(['data-call', 'data-tool', 'data-fingerprint'].map((name) => second.getAttribute(name)));
+    await page.keyboard.press('Enter');
+    await page.waitForURL(opens(ids.find((id) => id !== null) ?? ''));
+  });
 });

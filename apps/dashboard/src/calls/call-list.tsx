@@ -3,11 +3,12 @@ import { useMediaQuery } from '@mantine/hooks';
 import { IconArrowUp } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { isShort, StateBadge } from '../components/state-badge.js';
 import { subjectText } from '../components/subject.js';
 import { Ago, Duration, Since } from '../components/time.js';
 import { useSubjects } from '../components/use-subjects.js';
+import { useRowKeys } from '../components/use-row-keys.js';
 import { escapeInvisible } from '../components/escape-invisible.js';
 import { durationText } from '../components/duration.js';
 import classes from './call-list.module.css';
@@ -29,7 +30,7 @@ interface CallListProps {
  */
 export function CallList({ rows, onEnd, foot }: CallListProps) {
   const narrow = useMediaQuery('(max-width: 48em)') ?? false;
-  const scroller = useRef<HTMLDivElement>(null);
+  const scroller = useRowKeys<HTMLDivElement>();
   const [anchor, setAnchor] = useState<string>();
   const shown = anchor === undefined ? rows : rows.slice(rows.findIndex((row) => byNewest({ id: anchor }, row) <= 0));
   const above = rows.length - shown.length;
@@ -108,7 +109,7 @@ function Row({ row, index, style }: { readonly row: CallRow; readonly index: num
   );
   const state = shownState(row);
   return (
-    <div role="row" aria-rowindex={index + 2} className={classes.row} style={style} data-call={row.id} data-state={state}>
+    <div role="row" aria-rowindex={index + 2} className={classes.row} style={style} data-row data-call={row.id} data-state={state}>
       {cell('State', <StateBadge state={state} note={row.note} />)}
       {cell(
         'Tool',

@@ -14,6 +14,7 @@ import { ScopedButton } from '../components/scoped-button.js';
 import stacked from '../components/stacked.module.css';
 import { Ago } from '../components/time.js';
 import { escapeInvisible } from '../components/escape-invisible.js';
+import { useRowKeys } from '../components/use-row-keys.js';
 import { useToolyard } from '../stream/toolyard.js';
 
 const route = getRouteApi('/failures');
@@ -25,6 +26,7 @@ export function FailuresPage() {
   const { window = '24h' } = route.useSearch();
   const navigate = route.useNavigate();
   const { client } = useToolyard();
+  const list = useRowKeys<HTMLDivElement>();
   const [replaying, setReplaying] = useState<FailureGroup>();
   const failures = useQuery({
     queryKey: ['failures', window],
@@ -49,7 +51,7 @@ export function FailuresPage() {
         </EmptyState>
       )}
       {groups.length > 0 && (
-        <Table.ScrollContainer minWidth={760} className={stacked['stacked']}>
+        <Table.ScrollContainer minWidth={760} className={stacked['stacked']} ref={list}>
           <Table verticalSpacing="xs" highlightOnHover aria-label="Groups of failures">
             <Table.Thead>
               <Table.Tr>
@@ -65,7 +67,7 @@ export function FailuresPage() {
             </Table.Thead>
             <Table.Tbody>
               {groups.map((group) => (
-                <Table.Tr key={group.fingerprint} data-fingerprint={group.fingerprint}>
+                <Table.Tr key={group.fingerprint} data-fingerprint={group.fingerprint} data-row>
                   <Table.Td ta="right" fw={650} data-label="Calls">
                     {group.count.toLocaleString()}
                   </Table.Td>
@@ -87,6 +89,7 @@ export function FailuresPage() {
                   <Table.Td>
                     <Group gap="xs" justify="flex-end" wrap="nowrap">
                       <LinkAnchor
+                        data-open
                         size="sm"
                         to="/calls"
                         search={{ fingerprint: group.fingerprint, ...(since === undefined ? {} : { since }) }}

@@ -7,6 +7,7 @@ import { PageHead } from '../components/page-head.js';
 import stacked from '../components/stacked.module.css';
 import { EmptyState, ErrorState, LoadingRows } from '../components/states.js';
 import { Ago } from '../components/time.js';
+import { useRowKeys } from '../components/use-row-keys.js';
 import { useToolyard } from '../stream/toolyard.js';
 
 const ASK_MS = 1500;
@@ -15,6 +16,7 @@ const ASK_MS = 1500;
 export function SessionsPage() {
   const { client, feed } = useToolyard();
   const queries = useQueryClient();
+  const list = useRowKeys<HTMLDivElement>();
   const pages = useInfiniteQuery({
     queryKey: ['sessions'],
     queryFn: ({ pageParam, signal }) => client.sessions.list(pageParam === undefined ? {} : { cursor: pageParam }, { signal }),
@@ -48,7 +50,7 @@ export function SessionsPage() {
         </EmptyState>
       )}
       {sessions.length > 0 && (
-        <Table.ScrollContainer minWidth={560} className={stacked['stacked']}>
+        <Table.ScrollContainer minWidth={560} className={stacked['stacked']} ref={list}>
           <Table verticalSpacing="xs" highlightOnHover aria-label="Sessions">
             <Table.Thead>
               <Table.Tr>
@@ -62,7 +64,7 @@ export function SessionsPage() {
             </Table.Thead>
             <Table.Tbody>
               {sessions.map((session) => (
-                <Table.Tr key={session.sessionId}>
+                <Table.Tr key={session.sessionId} data-row>
                   <Table.Td data-line>
                     <LinkAnchor fw={550} size="sm" to="/sessions/$sessionId" params={{ sessionId: session.sessionId }}>
                       {session.sessionId}

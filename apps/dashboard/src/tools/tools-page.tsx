@@ -10,6 +10,7 @@ import { PageHead } from '../components/page-head.js';
 import stacked from '../components/stacked.module.css';
 import { EmptyState, ErrorState, LoadingRows } from '../components/states.js';
 import { TimeWindow, WINDOWS } from '../components/time-window.js';
+import { useRowKeys } from '../components/use-row-keys.js';
 import { useToolyard } from '../stream/toolyard.js';
 
 const route = getRouteApi('/tools');
@@ -21,6 +22,7 @@ export function ToolsPage() {
   const navigate = route.useNavigate();
   const { client } = useToolyard();
   const [text, setText] = useState('');
+  const list = useRowKeys<HTMLDivElement>();
   const tools = useQuery({ queryKey: ['tools'], queryFn: ({ signal }) => client.tools.list({}, { signal }), staleTime: 60_000 });
   const stats = useQuery({
     queryKey: ['tool-stats', window],
@@ -54,7 +56,7 @@ export function ToolsPage() {
         </EmptyState>
       )}
       {shown.length > 0 && (
-        <Table.ScrollContainer minWidth={860} className={stacked['stacked']}>
+        <Table.ScrollContainer minWidth={860} className={stacked['stacked']} ref={list}>
           <Table verticalSpacing="xs" highlightOnHover aria-label="Tools">
             <Table.Thead>
               <Table.Tr>
@@ -81,7 +83,7 @@ export function ToolsPage() {
 
 function ToolRow({ tool, stats }: { readonly tool: ToolDescriptor; readonly stats: ToolStats | undefined }) {
   return (
-    <Table.Tr data-tool={tool.name}>
+    <Table.Tr data-tool={tool.name} data-row>
       <Table.Td maw={380} data-line>
         <LinkAnchor fw={550} size="sm" to="/tools/$tool" params={{ tool: tool.name }}>
           {tool.name}
