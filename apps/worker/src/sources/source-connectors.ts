@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { SourceKind, StoredSource } from '#contracts';
+import type { CallStore } from '#event-log';
 import type { SandboxRegistry } from '#sandbox';
 import { AgentConnector, type AgentLoopParts } from '#agents';
 import { FolderConnector, McpConnector, OpenApiConnector, PluginConnector, type LoadedPlugin, type SourceConnector } from '#sources';
@@ -15,12 +16,14 @@ export function sourceConnectors(
   sandboxes: Pick<SandboxRegistry, 'for'>,
   logger: WorkerLog,
   agents: AgentLoopParts,
+  calls: Pick<CallStore, 'snapshot'>,
   plugins: readonly LoadedPlugin[],
 ): Partial<Record<SourceKind, SourceConnector>> {
   const sandboxOf = sandboxes.for.bind(sandboxes);
+  const isOver = async (callId: string) => ((await calls.snapshot(callId))?.status ?? 'ended') === 'ended';
   const log = (message: string, facts: object) => logger.warn(facts, message);
   return {
-    mcp: new McpConnector({ sandboxOf, egress, env, toolEnv, folder: join(workspaceRoot, PROGRAMS_FOLDER) }),
+    mcp: new McpConnector({ sandboxOf, egress, env, toolEnv, isOver, folder: join(workspaceRoot, PROGRAMS_FOLDER) }),
     openapi: new OpenApiConnector({ egress, env, log }),
     folder: new FolderConnector({ sandboxOf, env, log }),
     agent: new AgentConnector({ ...agents, env }),

@@ -48,6 +48,7 @@ const PLUGINS = Symbol('PLUGINS');
             sandboxes,
             logger,
             { gateway: new AgentGateway(requests), journal: new AgentJournal(redis), calls, tools },
+            calls,
             plugins,
           ),
           local: [...folderSources(config.toolFolders), ...plugins.map(({ source }) => source)],

@@ -52,7 +52,7 @@ export const JwtIssuer = z
       .max(86_400_000)
       .default(300_000)
       .describe(
-        'The keys of `jwksUrl` are read again so often. A key that is taken away there counts until the next read, which the first token after this time begins. To end a key at once, change `jwks` or the issuer here.',
+        'The keys of `jwksUrl` are read again so often. A key that is taken away there counts until the next read, which the first token after this time begins; tokens that a gateway knows go on for a minute more, so with the default six minutes. To end a key at once, change `jwks` or the issuer here.',
       ),
     cooldownMs: z
       .number()

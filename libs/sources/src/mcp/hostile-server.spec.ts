@@ -39,6 +39,7 @@ describe('McpConnector with a hostile server', () => {
       egress: new EgressPolicy([host]),
       env: { TOKEN: SECRET },
       toolEnv: {},
+      isOver: async () => false,
       folder: '',
     };
     const definition = SourceDefinition.parse({

@@ -29,6 +29,8 @@ export interface McpConnectionParts {
   readonly client: Client;
   /** Values that must not leave the worker. */
   readonly secrets: readonly string[];
+  /** Whether a call has ended. */
+  readonly isOver: (callId: string) => Promise<boolean>;
   /** Why the server is gone, in words for the operator. */
   readonly whyClosed: () => string;
   readonly close: () => Promise<void>;
@@ -42,7 +44,7 @@ export class McpConnection implements SourceConnection {
   private readonly open: OpenCalls<Result>;
 
   constructor(private readonly parts: McpConnectionParts) {
-    this.open = new OpenCalls(parts.source);
+    this.open = new OpenCalls(parts.source, parts.isOver);
   }
 
   /** Called by the client when the server asks a person something. */

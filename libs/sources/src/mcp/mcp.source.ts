@@ -39,6 +39,8 @@ export interface McpConnectorOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** What programs see besides their own variables. */
   readonly toolEnv: Readonly<Record<string, string>>;
+  /** Whether a call has ended: a server that waits for an answer to it is let go. */
+  readonly isOver: (callId: string) => Promise<boolean>;
   /** Each program gets a folder of its own below it. */
   readonly folder: string;
 }
@@ -102,6 +104,7 @@ export class McpConnector implements SourceConnector {
       source: definition.name,
       client,
       secrets: way.secrets,
+      isOver: this.options.isOver,
       whyClosed: () => way.whyClosed() || 'the connection was closed',
       close,
     });

@@ -4,6 +4,8 @@ import type { Answer } from './question.js';
 /** How long a server is let wait for the answer to a question. Then it reads that none came. */
 export const OPEN_MS = 600_000;
 const SLACK_MS = 10_000;
+/** How soon a server learns that the call that it waits for was cancelled. */
+const LOOK_MS = 2_000;
 
 type Outcome<T> = { readonly kind: 'result'; readonly result: T } | { readonly kind: 'question'; readonly params: unknown };
 
@@ -51,7 +53,7 @@ export class OpenCall<T> {
 
   /** Until the End of the call or a question. Rejects with the reason of the attempt's signal, which ends the call. */
   async follow(ctx: Pick<ToolContext, 'signal' | 'onProgress'>): Promise<Outcome<T>> {
-    clearTimeout(this.expiry);
+    clearInterval(this.expiry);
     this.attempt = ctx;
     const stop = () => this.end(ctx.signal.reason);
     ctx.signal.addEventListener('abort', stop, { once: true });
@@ -66,17 +68,25 @@ export class OpenCall<T> {
     }
   }
 
-  /** No attempt is there until the answer. `then` is called when none has come. */
-  leave(then: () => void): void {
-    this.expiry = setTimeout(() => {
-      this.end(new Error('no answer to the question of the server came in time'));
-      then();
-    }, OPEN_MS + SLACK_MS);
+  /**
+   * No attempt is there until the answer. `then` is called when none has come, or when the call of Toolyard is over, as
+   * `isOver` says: it is asked every few seconds.
+   */
+  leave(isOver: () => Promise<boolean>, then: () => void): void {
+    const until = performance.now() + OPEN_MS + SLACK_MS;
+    this.expiry = setInterval(() => {
+      const look = performance.now() >= until ? Promise.resolve(true) : isOver().catch(() => false);
+      void look.then((over) => {
+        if (!over || this.attempt !== undefined || this.signal.aborted) return;
+        this.end(new Error('no answer to the question of the server came in time'));
+        then();
+      });
+    }, LOOK_MS);
     this.expiry.unref();
   }
 
   end(reason: unknown): void {
-    clearTimeout(this.expiry);
+    clearInterval(this.expiry);
     this.over.abort(reason);
     this.answer({ action: 'cancel' });
   }

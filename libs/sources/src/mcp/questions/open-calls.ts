@@ -21,7 +21,11 @@ export class OpenCalls<T> {
   private readonly running = new Set<OpenCall<T>>();
   private readonly left = new Map<string, OpenCall<T>>();
 
-  constructor(private readonly source: string) {}
+  /** `isOver`: whether a call of Toolyard has ended, so that no answer will come. */
+  constructor(
+    private readonly source: string,
+    private readonly isOver: (callId: string) => Promise<boolean>,
+  ) {}
 
   /** Follows a new call to its result, or to a question. */
   begin(begin: (call: OpenCall<T>) => Promise<T>, ctx: ToolContext): Promise<T | Suspension> {
@@ -75,10 +79,11 @@ export class OpenCalls<T> {
 
   private leave(call: OpenCall<T>, params: unknown, callId: string): Suspension {
     this.left.set(callId, call);
-    call.leave(() => {
+    const over = () => {
       this.running.delete(call);
       if (this.left.get(callId) === call) this.left.delete(callId);
-    });
+    };
+    call.leave(() => this.isOver(callId), over);
     const question = questionOf(this.source, params);
     const asked = typeof question === 'string' ? {} : { prompt: question.prompt, inputSchema: question.inputSchema };
     const state: OpenState = { kind: 'mcp.open', connection: this.id, params: Json.parse(params), tries: 0 };
