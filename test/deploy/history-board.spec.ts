@@ -14,7 +14,9 @@ const Board = z.object({
   templating: z.object({ list: z.array(z.object({ name: z.string(), query: z.string() })) }),
 });
 const board = Board.parse(JSON.parse(readFileSync('deploy/grafana/dashboards/history.json', 'utf8')));
-const documented = [...readFileSync('libs/history/README.md', 'utf8').matchAll(/^-- \d+\. (.+)\n([\s\S]*?;)$/gm)];
+const history = readFileSync('libs/history/README.md', 'utf8');
+const [, tables = ''] = /\| table \| one row for each \|\n([\s\S]*?)\n\n/.exec(history) ?? [];
+const documented = [...history.matchAll(/^-- \d+\. (.+)\n([\s\S]*?;)$/gm)];
 
 /** As Grafana sends it: the last day, an interval of a minute, the tenant `default`. */
 function asSent(sql: string): string {
@@ -80,8 +82,8 @@ describe('the history, as the role of Grafana reads it', () => {
     await reader.query(sql);
   });
 
-  it('has ten documented queries', () => {
-    expect(documented).toHaveLength(10);
+  it('has at least ten documented queries', () => {
+    expect(documented.length).toBeGreaterThanOrEqual(10);
   });
 
   it('is not written by this role, nor is anything read that is not documented', async () => {
@@ -95,7 +97,9 @@ describe('the history, as the role of Grafana reads it', () => {
        where n.nspname !~ '^pg_|information_schema' and c.relkind in ('r', 'p') and not c.relispartition
          and has_table_privilege(c.oid, 'select') and not c.relname like 'kysely%'`,
     );
-    expect(rows.map(({ name }) => name).sort()).toEqual(['calls', 'positions', 'sessions', 'totals']);
+    const names = [...tables.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
+    expect(names).toContain('calls');
+    expect(rows.map(({ name }) => name).sort()).toEqual(names.sort());
   });
 });
 
