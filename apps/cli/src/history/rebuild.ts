@@ -43,7 +43,10 @@ export async function rebuild(
     await history.migrateHistory(db);
     await history.rebuildHistory({
       db,
-      source: new LogReader(redis, archiveUrl === undefined ? undefined : await openArchivedLog(archiveUrl)),
+      source: new LogReader(
+        redis,
+        archiveUrl === undefined ? undefined : await openArchivedLog(archiveUrl, new history.ContentKeyStore(db)),
+      ),
       partitions,
       signal: interrupts.signal,
       onSkipped: (callId) => terminal.note(`The database refuses the row of call ${callId}: it stays out of lists`),
@@ -71,7 +74,8 @@ function readEnvironment(env: NodeJS.ProcessEnv) {
   if (!redisUrl || !databaseUrl) {
     throw new UsageError(
       'Set REDIS_URL and DATABASE_URL (ARCHIVE_URL too where there is one, and PARTITIONS where it is not 16), as the projector has them. ' +
-        'For a Toolyard of npm start: stop it and delete the folder postgres in its data folder; it makes the rows at its next start.',
+        'For a Toolyard of npm start: stop it and delete the folder postgres in its data folder; it makes the rows at its next start. ' +
+        'Not where a tenant is erasable: that folder also has the keys of archived content.',
     );
   }
   const partitions = Number(count || DEFAULT_PARTITIONS);

@@ -40,7 +40,7 @@ export async function startHistory(
     const major = majorOf(folder);
     if (major === undefined) return without(MISSING);
     throw new StartupError(
-      `The history in ${folder} was made by PostgreSQL ${major}, which is not installed any more. Install it, set DATABASE_URL, or delete that folder: the projector makes it again from the event log.`,
+      `The history in ${folder} was made by PostgreSQL ${major}, which is not installed any more. Install it or set DATABASE_URL. Where no tenant is erasable you may delete that folder: the projector makes it again from the event log. With erasable tenants it also has the keys of archived content.`,
     );
   }
   try {
