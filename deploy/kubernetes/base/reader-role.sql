@@ -11,6 +11,11 @@ ALTER ROLE toolyard_reader SET search_path = toolyard;
 CREATE SCHEMA IF NOT EXISTS toolyard;
 GRANT USAGE ON SCHEMA toolyard TO toolyard_reader;
 GRANT SELECT ON ALL TABLES IN SCHEMA toolyard TO toolyard_reader;
+-- Never the keys of encrypted content. A table that is made later revokes it itself.
+SELECT to_regclass('toolyard.content_keys') IS NOT NULL AS has_keys \gset
+\if :has_keys
+REVOKE ALL ON toolyard.content_keys FROM toolyard_reader;
+\endif
 -- For tables of later releases, and for all of them when the schema was dropped to be made again.
 ALTER DEFAULT PRIVILEGES GRANT USAGE ON SCHEMAS TO toolyard_reader;
 ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO toolyard_reader;

@@ -9,6 +9,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       key bytea,
       created_at timestamptz not null default now()
     )`.execute(db);
+  await revokeDefaults(db, 'content_keys');
   await sql`
     create table erasures (
       call_id text collate "C" primary key,
@@ -22,4 +23,12 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       fault text
     )`.execute(db);
   await sql`create index on erasures (requested_at) where done_at is null`.execute(db);
+}
+
+/** Default privileges may let other roles read each new table; keys are for gateways and projectors alone. */
+async function revokeDefaults(db: Kysely<unknown>, table: string): Promise<void> {
+  const { rows } = await sql<{ grantee: string }>`
+    select distinct case acl.grantee when 0 then 'public' else quote_ident(pg_get_userbyid(acl.grantee)) end as grantee
+    from pg_class, aclexplode(relacl) as acl where oid = ${table}::regclass and acl.grantee <> relowner`.execute(db);
+  for (const { grantee } of rows) await sql`revoke all on ${sql.table(table)} from ${sql.raw(grantee)}`.execute(db);
 }
