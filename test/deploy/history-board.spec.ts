@@ -99,7 +99,7 @@ describe('the history, as the role of Grafana reads it', () => {
     );
     const names = [...tables.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
     expect(names).toContain('calls');
-    expect(rows.map(({ name }) => name).sort()).toEqual(names.sort());
+    expect(new Set(rows.map(({ name }) => name))).toEqual(new Set(names));
   });
 });
 

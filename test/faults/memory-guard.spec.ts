@@ -80,7 +80,7 @@ describe('a Redis of 32 MiB that fills', () => {
     const batch = await agent.request<Problem>('POST', '/v1/batches', { calls: [{ tool: 'echo', arguments: {} }] });
     expect([batch.status, batch.body.code]).toEqual([503, 'overloaded']);
 
-    const post = (path: string, body: unknown) => agent.request<Call>('POST', path, body);
+    const post = (path: string, body: unknown) => agent.request('POST', path, body);
     expect((await post(`/v1/calls/${allowed.id}/decision`, { decision: 'allow', scope: 'once' })).status).toBe(200);
     expect((await post(`/v1/calls/${denied.id}/decision`, { decision: 'deny' })).status).toBe(200);
     for (const { id } of [unwanted, running]) expect((await post(`/v1/calls/${id}/cancel`, {})).status).toBeLessThan(300);

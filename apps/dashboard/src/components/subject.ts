@@ -34,7 +34,7 @@ function readArguments(preview: string): Readonly<Record<string, unknown>> | und
 /** The field of each object of a list; without a field the value itself. */
 function valuesOf(value: unknown, field: string | undefined): unknown {
   if (field === undefined || !Array.isArray(value)) return value;
-  return value.map((it: unknown) => (typeof it === 'object' && it !== null ? Reflect.get(it, field) : undefined));
+  return value.map((it: unknown): unknown => (typeof it === 'object' && it !== null ? Reflect.get(it, field) : undefined));
 }
 
 function textsOf(value: unknown): string[] {

@@ -65,7 +65,7 @@ describe('reading a command', () => {
     ['a | b; c & d || e\nf', ['a', 'b', 'c', 'd', 'e', 'f']],
     [
       '(a; { b; }); if c; then d; else e; fi; while f; do g; done; for x in 1; do h; done; case x in y) i;; esac',
-      [...'abcdefg', '', 'h', 'i'],
+      ['a', 'b', 'c', 'd', 'e', 'f', 'g', '', 'h', 'i'],
     ],
     ['f() { rm x; }; f', ['rm x', 'f']],
     ['echo $(id) `who` <(cat)', ['echo $(id) `who` <(cat)', 'id', 'who', 'cat']],

@@ -52,7 +52,7 @@ export class FilePatchTool {
     try {
       for (const target of targets) done.push(await apply(target, ctx));
     } catch (error) {
-      for (const { undo } of done.reverse()) await undo();
+      for (const change of done.reverse()) await change.undo();
       throw error;
     }
     const lines = done.map(({ verb, place }) => `${verb} ${place.path.displayPath}`);

@@ -88,7 +88,8 @@ export class WebSearchTool {
   }
 }
 
-function render({ name, baseUrl }: SearchProvider, query: string, hits: readonly SearchHit[], { redact }: ToolContext): ToolOutputObject {
+function render({ name, baseUrl }: SearchProvider, query: string, hits: readonly SearchHit[], context: ToolContext): ToolOutputObject {
+  const redact = (text: string) => context.redact(text);
   const results = hits.map(({ title, url, snippet }, index) => ({ index: index + 1, title, url, snippet: cut(snippet, redact) }));
   const text = results.map((it) => `${it.index}. ${it.title}\n   ${it.url}\n   ${it.snippet.replaceAll(/\s+/g, ' ')}`).join('\n');
   return {

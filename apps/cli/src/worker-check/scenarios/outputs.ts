@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { WORKER_LIMITS } from '#contracts';
 import { expectThat, textOf, type Bench } from '../bench.js';
 import type { Scenario } from './scenario.js';
@@ -20,7 +21,8 @@ async function sent(bench: Bench, bytes: number) {
 
 async function contextOf(bench: Bench, more: Parameters<Bench['call']>[3]): Promise<Record<string, unknown>> {
   const connection = await bench.connection();
-  return JSON.parse(textOf(await bench.finished(connection, await bench.call(connection, 'check_context', {}, more))));
+  const finished = await bench.finished(connection, await bench.call(connection, 'check_context', {}, more));
+  return z.record(z.string(), z.unknown()).parse(JSON.parse(textOf(finished)));
 }
 
 export const OUTPUTS: readonly Scenario[] = [

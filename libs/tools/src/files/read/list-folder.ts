@@ -33,6 +33,8 @@ const PERMISSIONS = 'rwxrwxrwx';
 function factsOf(stats: Stats | undefined): string {
   if (stats === undefined) return '?';
   const kind = stats.isDirectory() ? 'd' : stats.isSymbolicLink() ? 'l' : '-';
-  const permissions = [...PERMISSIONS].map((letter, index) => ((stats.mode >> (8 - index)) & 1 ? letter : '-')).join('');
+  const permissions = PERMISSIONS.split('')
+    .map((letter, index) => ((stats.mode >> (8 - index)) & 1 ? letter : '-'))
+    .join('');
   return `${kind}${permissions} ${String(stats.size).padStart(9)} ${stats.mtime.toISOString().slice(0, 16).replace('T', ' ')}`;
 }
