@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { SourceSettings, type ApiKeyConfig, type Problem, type ToolDescriptor, type WorkerOutput, type WorkerTool } from '#contracts';
 import type { Agent } from '../support/agent.js';
@@ -98,6 +100,19 @@ describe('what a foreign worker gets with a call, and outputs beside its frames'
     });
   };
 
+  /** The status of a request that never sends the body that it announces. */
+  const announced = async (method: string, path: string, key: string | undefined, bytes: number) => {
+    const authorization = key === undefined ? {} : { authorization: `Bearer ${key}` };
+    const sent = request(`${gateway.url}${path}`, {
+      method,
+      headers: { 'content-type': 'text/plain', 'content-length': String(bytes), ...authorization },
+    });
+    sent.on('error', () => {}).flushHeaders();
+    const [answer]: IncomingMessage[] = await once(sent, 'response');
+    sent.destroy();
+    return answer?.statusCode;
+  };
+
   it('takes an output that is too large for a frame, and counts it in the result', async () => {
     const worker = await connected(WORK_KEY, [ADD]);
     const { id } = (await agent.submit('add', { a: 1, b: 2 })).body;
@@ -148,6 +163,10 @@ describe('what a foreign worker gets with a call, and outputs beside its frames'
     });
     expect(posted.status).toBe(415);
     const { callId, fence } = call;
+    const path = `/v1/calls/${callId}/output?worker=granted&fence=${fence}`;
+    expect(await announced('PUT', path, undefined, 8_388_608)).toBe(401);
+    expect(await announced('PUT', path, BOOTSTRAP_KEY, 8_388_608)).toBe(403);
+    expect(await announced('POST', '/v1/calls', BOOTSTRAP_KEY, 2_000_000)).toBe(413);
     worker.send({ op: 'finish', callId, fence, wseq: 1, outcome: 'completed', output: { sha256: '0'.repeat(64), bytes: 1 } });
     expect((await agent.ended(callId)).error?.code).toBe('output_invalid');
   });

@@ -1,7 +1,9 @@
 import type { Server, Socket } from 'node:net';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { LIMITS, ProblemError, ROUTES, WORKER_LIMITS } from '#contracts';
+import { assertScope, requiredToken } from './auth/access.js';
+import { Authenticator } from './auth/authenticator.service.js';
 import { nestPath } from './auth/endpoint.decorator.js';
 import { OriginPolicy } from './auth/origin-policy.service.js';
 import type { GatewayConfig } from './platform/gateway.config.js';
@@ -78,7 +80,10 @@ export function configureHttpServer(app: NestFastifyApplication, config: Gateway
   fastify.decorate('routeTable', table);
   fastify.decorate('publicUrl', config.publicUrl);
   fastify.decorate('openSockets', socketsOf(fastify.server));
-  fastify.addHook('onRoute', (route) => table.record(route));
+  fastify.addHook('onRoute', (route) => {
+    table.record(route);
+    if (route.url === OUTPUT_PATH && route.method === 'PUT') takeLargeBodies(route, app.get(Authenticator));
+  });
 
   fastify.addHook('onRequest', (request, reply, done) => {
     const refusal = origins.rejectionReason(request.headers);
@@ -103,11 +108,19 @@ export function configureHttpServer(app: NestFastifyApplication, config: Gateway
     }
   });
   // Outputs of workers. Texts for other routes are refused: pages of any site may send them.
-  const outputs = { parseAs: 'buffer', bodyLimit: WORKER_LIMITS.outputBytes } as const;
-  fastify.addContentTypeParser<Buffer>('text/plain', outputs, (request, body, done) => {
+  fastify.addContentTypeParser<Buffer>('text/plain', { parseAs: 'buffer' }, (request, body, done) => {
     if (request.method === 'PUT' && request.routeOptions.url === OUTPUT_PATH) done(null, body);
     else done(new ProblemError('unsupported_media_type', 'Expected the header Content-Type: application/json'));
   });
+}
+
+/** Only this route reads more than `LIMITS.bodyBytes`, and only for keys that may send it: guards run after the body was read. */
+function takeLargeBodies(route: RouteOptions, authenticator: Authenticator): void {
+  route.bodyLimit = WORKER_LIMITS.outputBytes;
+  route.onRequest = async (request) => {
+    const principal = await authenticator.identify(requiredToken(request.headers.authorization), request.raw.socket);
+    assertScope(principal, 'work');
+  };
 }
 
 function socketsOf(server: Server): ReadonlySet<Socket> {

@@ -27,6 +27,13 @@ export function bearerToken(authorization: string | undefined): string | undefin
   return token;
 }
 
+/** @throws ProblemError `unauthenticated` */
+export function requiredToken(authorization: string | undefined): string {
+  const token = bearerToken(authorization);
+  if (token === undefined) throw new ProblemError('unauthenticated', 'Expected the header Authorization: Bearer <API key or JWT>');
+  return token;
+}
+
 export function unknownKey(): ProblemError {
   return new ProblemError('unauthenticated', 'The API key is unknown or has expired');
 }

@@ -1,8 +1,8 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ProblemError, type Principal, type Scope } from '#contracts';
-import { assertScope, assertWithinRate, bearerToken } from './access.js';
+import type { Principal, Scope } from '#contracts';
+import { assertScope, assertWithinRate, requiredToken } from './access.js';
 import { Authenticator } from './authenticator.service.js';
 import { RateLimits, type RateLimitResult } from './rate-limits.service.js';
 import { NO_KEY, REQUIRED_SCOPE } from './principal.decorator.js';
@@ -59,9 +59,7 @@ export class PrincipalGuard implements CanActivate {
   }
 
   private identify(request: FastifyRequest): Principal | Promise<Principal> {
-    const token = bearerToken(request.headers.authorization);
-    if (token === undefined) throw new ProblemError('unauthenticated', 'Expected the header Authorization: Bearer <API key or JWT>');
-    return this.authenticator.identify(token, request.raw.socket);
+    return this.authenticator.identify(requiredToken(request.headers.authorization), request.raw.socket);
   }
 }
 
