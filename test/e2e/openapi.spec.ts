@@ -65,6 +65,15 @@ const REQUESTS: Readonly<Record<string, readonly Request[]>> = {
     ['POST /v1/calls:replay', { filter: { tool: 'echo' }, dryRun: true }],
     ['POST /v1/calls:replay', { filter: { x: 1 } }],
   ],
+  eraseCall: [
+    ['POST /v1/calls/{call}/erase', { reason: 'asked for' }],
+    ['POST /v1/calls/{call}/erase', { reason: 7 }],
+    [`POST /v1/calls/${NO_CALL}/erase`],
+  ],
+  eraseCalls: [
+    ['POST /v1/calls:erase', { filter: { tool: 'echo' }, dryRun: true }],
+    ['POST /v1/calls:erase', { filter: { x: 1 } }],
+  ],
   exportCalls: [['GET /v1/calls:export'], ['GET /v1/calls:export?format=ocsf']],
   getStats: [['GET /v1/stats'], ['GET /v1/stats?stepMs=1']],
   getToolStats: [['GET /v1/stats/tools'], ['GET /v1/stats/tools?since=yesterday']],
@@ -81,6 +90,11 @@ const REQUESTS: Readonly<Record<string, readonly Request[]>> = {
     ['GET /v1/calls/{call}/output'],
     ['GET /v1/calls/{call}/output', undefined, { range: 'bytes=0-1' }],
     ['GET /v1/calls/{call}/output', undefined, { range: 'bytes=9999-' }],
+  ],
+  putCallOutput: [
+    ['PUT /v1/calls/{call}/output?worker=none&fence=1', 'text', { 'content-type': 'text/plain' }],
+    ['PUT /v1/calls/{call}/output', 'text', { 'content-type': 'text/plain' }],
+    ['PUT /v1/calls/{call}/output?worker=none&fence=1', { a: 1 }],
   ],
   cancelCall: [
     ['POST /v1/calls/{call}/cancel', {}],

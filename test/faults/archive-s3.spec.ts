@@ -45,9 +45,9 @@ describe('an installation with its archive in S3', () => {
   /** Redis uses three quarters of its memory, so that what is archived leaves it. */
   const fill = async () =>
     redis.config('SET', 'maxmemory', Math.round(Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]) * 1.3));
-  const failures = async () => {
+  const metric = async (name: string) => {
     const text = await (await fetch(`${projector.url}/metrics`)).text();
-    return Number(/^toolyard_archive_failures_total\S* (\d+)/m.exec(text)?.[1] ?? 0);
+    return Number(new RegExp(`^toolyard_archive_${name} (\\d+)`, 'm').exec(text)?.[1]);
   };
 
   it('keeps in Redis what the store does not give back as it was written, and trims it when the store does', async () => {
@@ -66,7 +66,7 @@ describe('an installation with its archive in S3', () => {
       return true;
     };
     await fill();
-    await eventually(async () => (await failures()) > 3, 'rounds that failed', TRIM_MS);
+    await eventually(async () => (await metric('failures_total')) > 3, 'rounds that failed', TRIM_MS);
     expect([await inRedis(call), await inRedis(large)]).toEqual([true, true]);
     expect((await fetch(`${projector.url}/readyz`)).status).toBe(503);
 
@@ -74,6 +74,8 @@ describe('an installation with its archive in S3', () => {
     await eventually(async () => !(await inRedis(call)) && !(await inRedis(large)), 'the calls to leave Redis', TRIM_MS);
     await redis.config('SET', 'maxmemory', 0);
     expect(await answers()).toEqual(before);
+    const moved = ['events_total', 'bytes_total', 'trimmed_calls_total', 'lag_seconds_count'];
+    expect(await Promise.all(moved.map(async (name) => [name, (await metric(name)) > 0]))).toEqual(moved.map((name) => [name, true]));
   });
 
   it('is verified over S3 by the command line, with the key of the projector', async () => {

@@ -1,7 +1,7 @@
 import type { PolicyConfig, Posture, SessionGrants, ToolDescriptor } from '#contracts';
 
 /** What policy looks at in a tool; a ToolDescriptor fits. */
-export type ToolFacts = Pick<ToolDescriptor, 'name' | 'aliases' | 'source' | 'tier' | 'effect' | 'subjects'>;
+export type ToolFacts = Pick<ToolDescriptor, 'name' | 'aliases' | 'source' | 'pool' | 'tier' | 'effect' | 'subjects'>;
 
 /** Everything a decision may look at; all of it values, so the same facts give the same answer anywhere. */
 export interface CallFacts {

@@ -10,6 +10,7 @@ const facts = fc.record<CallFacts>({
     name: fc.constant('some_tool'),
     aliases: fc.constant([]),
     source: fc.constant('builtin'),
+    pool: fc.constant('read'),
     subjects: fc.constant([]),
     tier: fc.constantFrom(...ToolTier.options),
     effect: fc.constantFrom(...ToolEffect.options),
@@ -26,7 +27,7 @@ const facts = fc.record<CallFacts>({
 
 const judge = (tier: ToolTier, posture: Posture) =>
   decide({
-    tool: { name: 't', aliases: [], source: 'builtin', tier, effect: 'once', subjects: [] },
+    tool: { name: 't', aliases: [], source: 'builtin', pool: 'read', tier, effect: 'once', subjects: [] },
     args: {},
     posture,
     policy: POLICY_PROFILES.core,

@@ -17,13 +17,17 @@ const AVAILABLE: Availability = { ok: true };
 export function availability(tool: ToolFacts, policy: PolicyConfig, grants?: SessionGrants): Availability {
   const excluded = forbiddingPattern(policy.exclude, tool);
   if (excluded !== undefined) return unavailable(`${tool.name} is excluded from this agent's tools by "${excluded}"`);
-  if (!policy.webTools && tool.subjects.some(({ kind }) => kind === 'url'))
-    return unavailable(`${tool.name} is not available: tools of the web are switched off`);
+  if (!policy.webTools && isOfTheWeb(tool)) return unavailable(`${tool.name} is not available: tools of the web are switched off`);
   const listed = matchingPattern(policy.include, tool) ?? matchingPattern(policy.tools, tool);
   if (listed === undefined) return unavailable(`${tool.name} is not among this agent's tools (${summary(policy.tools)})`);
   if (grants !== undefined && forbiddingPattern(grants.deniedTools, tool) !== undefined)
     return unavailable(`${tool.name}: Tool was denied by user`);
   return AVAILABLE;
+}
+
+/** A built-in tool of the pool `net` reaches the web also where no argument is a URL: a search. */
+function isOfTheWeb({ source, pool, subjects }: ToolFacts): boolean {
+  return subjects.some(({ kind }) => kind === 'url') || (source === 'builtin' && pool === 'net');
 }
 
 function unavailable(reason: string): Availability {

@@ -9,6 +9,7 @@ export const UNATTENDED: Posture = { autonomy: 'full', permissionMode: 'danger-f
 const tool = (facts: Partial<ToolFacts> & { name: string }): ToolFacts => ({
   aliases: [],
   source: 'builtin',
+  pool: 'read',
   tier: 'read_only',
   effect: 'pure',
   subjects: [],

@@ -325,7 +325,9 @@ describe('file_search', () => {
     expect(await search({ query: 't[wh]\\w+$', include: '*.ts' })).toBe('a.ts:3:three');
     expect(await search({ query: '(2)', literal: true, include: 'a.*' })).toBe('a.ts:2:Two (2)');
     expect(await search({ query: '(' })).toMatch(/^The search is not valid: regex parse error/);
-    expect(await search({ query: 'a\\nb' })).toMatch(/^The search is not valid: .* is not allowed in a regex: a match is within one line$/);
+    expect(await search({ query: 'a\\nb' })).toMatch(
+      /^The search is not valid: .* is not allowed in a regex: a match is within one line unless multiline is true$/,
+    );
     expect(await search({ query: '--help' })).toBe('No matches');
   });
 
