@@ -8,7 +8,10 @@ const LOADED_SEGMENTS = 16;
 const LOADED_CALLS = 64;
 const KNOWN_MANIFESTS = 20_000;
 
-/** Segments of an archive as they are asked for. Whatever was found once is not asked for again: segments never change. */
+/**
+ * Segments of an archive as they are asked for. Whatever was found once is not asked for again: segments never change. More may
+ * be read at once than are kept: one that is pushed out while it is read is still given to who asked for it (`ignoreFetchAbort`).
+ */
 export class SegmentCache {
   private readonly manifests = new LRUCache<string, Manifest>({ max: KNOWN_MANIFESTS });
   private readonly events: LRUCache<string, readonly SealedEvent[], Manifest>;
@@ -17,10 +20,12 @@ export class SegmentCache {
   constructor(private readonly store: ArchiveStore) {
     this.events = new LRUCache({
       max: LOADED_SEGMENTS,
+      ignoreFetchAbort: true,
       fetchMethod: async (_name, _stale, { context }) => (await loadSegment(store, context)).events,
     });
     this.calls = new LRUCache({
       max: LOADED_CALLS,
+      ignoreFetchAbort: true,
       fetchMethod: async (_name, _stale, { context }) => {
         const file = await store.get(endedCallsName(context));
         return file === undefined ? new Map() : decodeEndedCalls(file);
@@ -38,11 +43,11 @@ export class SegmentCache {
     return found;
   }
 
-  async eventsOf(manifest: Manifest): Promise<readonly SealedEvent[]> {
-    return (await this.events.fetch(manifest.file.name, { context: manifest })) ?? [];
+  eventsOf(manifest: Manifest): Promise<readonly SealedEvent[]> {
+    return this.events.forceFetch(manifest.file.name, { context: manifest });
   }
 
-  async endedCallsOf(manifest: Manifest): Promise<ReadonlyMap<string, EndedCall>> {
-    return (await this.calls.fetch(manifest.file.name, { context: manifest })) ?? new Map<string, EndedCall>();
+  endedCallsOf(manifest: Manifest): Promise<ReadonlyMap<string, EndedCall>> {
+    return this.calls.forceFetch(manifest.file.name, { context: manifest });
   }
 }
