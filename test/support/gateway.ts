@@ -51,7 +51,7 @@ let backend: { readonly started: Promise<ListBackend>; users: number } | undefin
 
 async function startListBackend(): Promise<ListBackend> {
   const [redis, databaseUrl] = await Promise.all([startRedisServer(), testDatabase()]);
-  const projector = startTestProjector(databaseUrl, redis.url);
+  const projector = await startTestProjector(databaseUrl, redis.url);
   return {
     redisUrl: redis.url,
     databaseUrl,

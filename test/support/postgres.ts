@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { LogReader } from '#event-log';
-import { HistoryProjector, openHistoryDatabase, type HistoryDatabase } from '#history';
+import { ContentKeyStore, HistoryProjector, openHistoryDatabase, type HistoryDatabase } from '#history';
 import { createRedis } from '#redis';
+import { openArchivedLog } from '#sealing';
 import { findPostgres } from '../../apps/standalone/src/postgres/postgres-programs.js';
 import { startPrivatePostgres } from '../../apps/standalone/src/postgres/private-postgres.js';
 import { TEMPLATE } from './shared-postgres.mjs';
@@ -53,12 +54,18 @@ export function openTestDatabase(url: string): HistoryDatabase {
   return openHistoryDatabase({ url, name: 'test', connections: 3, statementTimeoutMs: 10_000, onError: (error) => console.error(error) });
 }
 
-/** Fills a history from the log, in this process. */
-export function startTestProjector(databaseUrl: string, redisUrl: string, partitions = 16): { close(): Promise<void> } {
+/** Fills a history from the log and the archive, in this process. */
+export async function startTestProjector(
+  databaseUrl: string,
+  redisUrl: string,
+  archiveUrl?: string,
+  partitions = 16,
+): Promise<{ close(): Promise<void> }> {
   const onError = (error: unknown) => console.error(error);
   const redis = createRedis(redisUrl);
   const db = openTestDatabase(databaseUrl);
-  const projector = new HistoryProjector({ db, log: new LogReader(redis), partitions, onError });
+  const archive = archiveUrl === undefined ? undefined : await openArchivedLog(archiveUrl, new ContentKeyStore(db));
+  const projector = new HistoryProjector({ db, log: new LogReader(redis, archive), partitions, onError });
   projector.start();
   return {
     close: async () => {

@@ -78,7 +78,7 @@ export async function startTestCluster({
   const availability = new Availability();
   const redis = observed(await startRedisServer({ settings: redisSettings }), availability);
   const databaseUrl = lists ? await testDatabase() : undefined;
-  const projector = databaseUrl === undefined ? undefined : startTestProjector(databaseUrl, redis.url);
+  const projector = databaseUrl === undefined ? undefined : await startTestProjector(databaseUrl, redis.url, env['ARCHIVE_URL']);
   const workspaceRoot = mkdtempSync(join(tmpdir(), 'toolyard-workspaces-'));
   const shared = {
     REDIS_URL: redis.url,
