@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ListCallsQuery } from '#contracts';
 import { EventLog, LogReader } from '#event-log';
 import { createMetrics } from '#observability';
-import { createRedis, type RedisConnection } from '#redis';
+import { createRedis, keys, type RedisConnection } from '#redis';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/postgres.js';
 import { appendRaw, type RawEvent } from '../../../test/support/raw-log.js';
 import { startRedisServer, type RedisServer } from '../../../test/support/redis-server.mjs';
@@ -94,6 +94,18 @@ describe('an event of an odd shape', () => {
     expect([rows.includes(callId), rows.includes(usual)]).toEqual([false, true]);
     const counted = [...(await db.selectFrom('totals').selectAll().execute()), ...(await db.selectFrom('sessions').selectAll().execute())];
     expect(counted.map(({ calls }) => calls)).toEqual([rows.length, rows.length]);
+  });
+
+  it('reports events that were trimmed before it came to them, and that no archive gives it', async () => {
+    await submit();
+    await project();
+    const seq = await redis.get(keys.seq('00'));
+    const lost = await submit();
+    const after = await submit();
+    await redis.xtrim(keys.log('00'), 'MINID', `${Number(seq) + 2}-0`);
+    const fault = expect.stringMatching(/^the events (\d+) to \1 are neither in the log nor in the archive/);
+    expect(await project()).toEqual([{ eventId: `1.0.${Number(seq) + 1}`, partition: '00', fault }]);
+    expect([(await stored()).includes(lost), (await stored()).includes(after)]).toEqual([false, true]);
   });
 
   it('takes values that a newer release may write', async () => {

@@ -29,6 +29,18 @@ export function sortEvents(partition: string, epoch: number, entries: readonly L
   return { events, skipped };
 }
 
+/** Sequence numbers have no holes: what is between those of `entries`, which follow the event `after`, has been lost. */
+export function missingEvents(partition: string, epoch: number, after: number, entries: readonly LogEntry[]): SkippedEvent[] {
+  return entries.flatMap(({ seq }, index) => {
+    const expected = (entries[index - 1]?.seq ?? after) + 1;
+    if (seq === expected) return [];
+    const fault =
+      `the events ${expected} to ${seq - 1} are neither in the log nor in the archive. If they were archived, set ARCHIVE_URL here as for the ` +
+      'process that archives, and run toolyard history rebuild';
+    return [{ eventId: `${epoch}.${Number(partition)}.${expected}`, partition, fault }];
+  });
+}
+
 const MAX_INTEGER = 2 ** 31 - 1;
 const Text = z.string();
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { forgetAllHours } from '../hours/forget-hours.js';
 import type { LogEntry, LogSource } from '../log-source.port.js';
 import type { HistoryDatabase } from '../database/history-database.js';
-import { sortEvents, type SkippedEvent } from '../rows/event-shape.js';
+import { missingEvents, sortEvents, type SkippedEvent } from '../rows/event-shape.js';
 import { foldEvents } from '../rows/fold-events.js';
 import type { Skipped } from './write-calls.js';
 import { ensureWeeks, writeChanges } from './write-changes.js';
@@ -49,7 +49,7 @@ export class PartitionProjection {
       if (position === undefined) return { entries: 0, state: 'taken', lagMs: 0, skipped: [] };
       // The event at the position is read again to see that it is the same; there is none at the start.
       const { epoch, entries } = await this.log.read(this.partition, Math.max(1, position.seq), this.batch + 1);
-      if (position.epoch === 0) return this.project(transaction, epoch, entries, end);
+      if (position.epoch === 0) return this.project(transaction, epoch, 0, entries, end);
       if (epoch !== position.epoch || !(await this.continues(position, entries))) {
         await this.empty(transaction);
         return { entries: 0, state: 'more', lagMs: 0, skipped: [] };
@@ -57,6 +57,7 @@ export class PartitionProjection {
       return this.project(
         transaction,
         epoch,
+        position.seq,
         entries.filter(({ seq }) => seq > position.seq),
         end,
       );
@@ -83,7 +84,7 @@ export class PartitionProjection {
       for (let entries = 0, seq = 0; ;) {
         signal?.throwIfAborted();
         const { epoch, entries: read } = await this.log.read(this.partition, seq + 1, this.batch);
-        const step = await this.project(transaction, epoch, read, Infinity);
+        const step = await this.project(transaction, epoch, seq, read, Infinity);
         skipped.push(...step.skipped);
         entries += step.entries;
         seq = read.at(-1)?.seq ?? seq;
@@ -121,7 +122,14 @@ export class PartitionProjection {
     return (await this.log.end(this.partition)) >= seq;
   }
 
-  private async project(transaction: HistoryDatabase, epoch: number, entries: readonly LogEntry[], end: number): Promise<Advance> {
+  /** `entries` follow the event `after`. */
+  private async project(
+    transaction: HistoryDatabase,
+    epoch: number,
+    after: number,
+    entries: readonly LogEntry[],
+    end: number,
+  ): Promise<Advance> {
     const last = entries.at(-1);
     if (last === undefined) return { entries: 0, state: 'end_of_log', lagMs: 0, skipped: [] };
     const { events, skipped } = sortEvents(this.partition, epoch, entries);
@@ -135,7 +143,8 @@ export class PartitionProjection {
       .execute();
     const [oldest] = events;
     const lagMs = oldest === undefined ? 0 : Math.max(0, Date.now() - Date.parse(oldest.time));
-    return { entries: entries.length, state: last.seq >= end ? 'end_of_log' : 'more', lagMs, skipped };
+    const missing = missingEvents(this.partition, epoch, after, entries);
+    return { entries: entries.length, state: last.seq >= end ? 'end_of_log' : 'more', lagMs, skipped: [...missing, ...skipped] };
   }
 
   /** Another log, or one that lost its end: the rows of the partition are made again. */
