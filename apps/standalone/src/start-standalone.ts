@@ -136,6 +136,7 @@ function readApps(env: NodeJS.ProcessEnv): AppConfigs {
     WORKER_PORT: env['WORKER_PORT'] || 'off',
     LOG_LEVEL: env['LOG_LEVEL'] || 'warn',
     OUTSIDE_ROOTS: env['OUTSIDE_ROOTS'] || '/',
+    TOOLYARD_USER: env['TOOLYARD_USER'] || 'local',
   };
   const faults: string[] = [];
   const read = <T>(reader: () => T): T | undefined => {

@@ -38,6 +38,8 @@ export interface ToolContext {
   readonly fence: number;
   readonly tenantId: string;
   readonly agentId?: string;
+  /** The user for whom the call is made, as its key or session says: never taken from arguments. */
+  readonly userId?: string;
   readonly sessionId?: string;
   /** The policy profile whose texts and sizes the answer follows; absent for `core`. */
   readonly profile?: PolicyProfile;

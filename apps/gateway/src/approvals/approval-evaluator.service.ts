@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { Json, type Call, type EditedArguments, type JsonValue, type Principal } from '#contracts';
 import { argumentRefs, BlobStore } from '#event-log';
 import { agentRejection } from '../auth/agent-of.js';
+import { userRejection } from '../auth/user-of.js';
 import { ApiKeyStore } from '../auth/api-key-store.service.js';
 import type { HookDenial } from './approval-hooks.service.js';
 import { RedactionConfigService } from '../governance/redaction-config.service.js';
@@ -49,11 +50,19 @@ export class ApprovalEvaluator {
   ): { readonly submitter: Principal; readonly denial?: undefined } | { readonly submitter?: undefined; readonly denial: HookDenial } {
     const named = { keyId: requester.replace(/^apikey:/, ''), tenantId: call.tenantId, scopes: [], ...rights };
     const current = this.apiKeys.current(named);
-    const lost = this.apiKeys.rejection(named, 'submit') ?? (current && agentRejection(current, call.agentId));
+    const lost =
+      this.apiKeys.rejection(named, 'submit') ??
+      (current && (agentRejection(current, call.agentId) ?? userRejection(current, call.userId)));
     if (current === undefined || lost !== undefined)
       return { denial: keyRemovedDenial(named.keyId, lost?.detail ?? 'The API key was removed') };
-    const { agentId: _, ...key } = current;
-    return { submitter: { ...key, ...(call.agentId === undefined ? {} : { agentId: call.agentId }) } };
+    const { agentId: _, userId: __, ...key } = current;
+    return {
+      submitter: {
+        ...key,
+        ...(call.agentId === undefined ? {} : { agentId: call.agentId }),
+        ...(call.userId === undefined ? {} : { userId: call.userId }),
+      },
+    };
   }
 
   /** The arguments as they would run, with secrets. */

@@ -165,9 +165,16 @@ export class ApiKeyStore {
     if (verified !== undefined) return this.isTrusted(verified) ? verified : undefined;
     const rules = this.keySet.issuers.get(issuerOfKeyId(principal.keyId) ?? '');
     if (rules === undefined || !speaksFor(rules, principal.tenantId)) return undefined;
-    const { keyId, tenantId, agentId, expiresAt } = principal;
+    const { keyId, tenantId, agentId, userId, expiresAt } = principal;
     const scopes = principal.scopes.filter((scope) => rules.scopes.includes(scope));
-    const stored = { keyId, tenantId, scopes, ...(agentId === undefined ? {} : { agentId }), ...boundsOf(rules) };
+    const stored = {
+      keyId,
+      tenantId,
+      scopes,
+      ...(agentId === undefined ? {} : { agentId }),
+      ...(userId === undefined ? {} : { userId }),
+      ...boundsOf(rules),
+    };
     return { principal: Object.freeze(stored), expiresAt: expiresAt === undefined ? Infinity : Date.parse(expiresAt) };
   }
 
@@ -218,6 +225,8 @@ function principalOf(entry: ApiKeyConfig): Principal {
     scopes: entry.scopes,
     ...(entry.agent === undefined ? {} : { agentId: entry.agent }),
     ...(entry.agents === undefined ? {} : { agents: entry.agents }),
+    ...(entry.user === undefined ? {} : { userId: entry.user }),
+    ...(entry.users === undefined ? {} : { users: entry.users }),
     ...(entry.tools === undefined ? {} : { tools: entry.tools }),
     ...(entry.workerSecrets === true ? { workerSecrets: true } : {}),
     ...(entry.ratePerMinute === undefined ? {} : { ratePerMinute: entry.ratePerMinute }),

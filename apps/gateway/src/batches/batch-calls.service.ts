@@ -5,6 +5,7 @@ import { BullCallQueue } from '#queue';
 import { ToolRegistry } from '#tool-sdk';
 import { CancelCallService } from '../calls/cancel-call.service.js';
 import { agentRejection } from '../auth/agent-of.js';
+import { userRejection } from '../auth/user-of.js';
 import { ApiKeyStore } from '../auth/api-key-store.service.js';
 import { ApprovalEvaluator } from '../approvals/approval-evaluator.service.js';
 import { CallReader } from '../calls/read/call-reader.service.js';
@@ -51,9 +52,10 @@ export class BatchCalls {
     return this.store.snapshot(callId);
   }
 
-  /** Why the batch may submit nothing more: its key is gone, or lost the scope or the agent. Undefined when it may. */
+  /** Why the batch may submit nothing more: its key is gone, or lost the scope, the agent or the user. Undefined when it may. */
   rejection({ doc }: BatchRecord): ProblemError | undefined {
-    return this.apiKeys.rejection(doc.principal, 'submit') ?? agentRejection(this.principalOf(doc), doc.agentId);
+    const now = this.principalOf(doc);
+    return this.apiKeys.rejection(doc.principal, 'submit') ?? agentRejection(now, doc.agentId) ?? userRejection(now, doc.userId);
   }
 
   /** The call's id, also when it was refused. Rejects when it should be tried again later. */
@@ -150,7 +152,7 @@ export class BatchCalls {
     const { principal, id, traceparent } = batch.doc;
     const body = bodyOf(batch, index);
     const idempotencyKey = idempotencyKeyOf(batch, index);
-    const { rootId, idempotency } = idempotencyScope(body, idempotencyKey);
+    const { rootId, idempotency } = idempotencyScope(principal, body, idempotencyKey);
     const tool = this.tools.for(principal.tenantId).resolve(body.tool);
     const evaluated: EvaluatedCall = {
       requestedTool: body.tool,
@@ -220,6 +222,11 @@ function idempotencyKeyOf({ doc }: BatchRecord, index: number): string {
 function bodyOf({ doc, calls }: BatchRecord, index: number): SubmitCallBody {
   const call = calls[index];
   if (call === undefined) throw new RangeError(`The batch ${doc.id} has no call ${index}`);
-  const { sessionId, agentId } = doc;
-  return { ...call, ...(sessionId === undefined ? {} : { sessionId }), ...(agentId === undefined ? {} : { agentId }) };
+  const { sessionId, agentId, userId } = doc;
+  return {
+    ...call,
+    ...(sessionId === undefined ? {} : { sessionId }),
+    ...(agentId === undefined ? {} : { agentId }),
+    ...(userId === undefined ? {} : { userId }),
+  };
 }

@@ -74,7 +74,7 @@ export class BatchReader {
 /** The batch as users see it, out of its record and its calls; `shown` takes secrets out of names that callers made up. Pure. */
 export function batchOf(record: BatchRecord, found: ReadonlyMap<number, Call | undefined>, shown: (name: string) => string): Batch {
   const { doc, calls, submittedAt, endedAt, stop, steering } = record;
-  const { id, strategy, onFailure, sessionId, agentId, principal } = doc;
+  const { id, strategy, onFailure, sessionId, agentId, userId, principal } = doc;
   return {
     id,
     status: endedAt === undefined ? 'running' : 'ended',
@@ -83,6 +83,7 @@ export function batchOf(record: BatchRecord, found: ReadonlyMap<number, Call | u
     tenantId: principal.tenantId,
     ...(sessionId === undefined ? {} : { sessionId }),
     ...(agentId === undefined ? {} : { agentId }),
+    ...(userId === undefined ? {} : { userId }),
     submittedAt: new Date(submittedAt).toISOString(),
     ...(endedAt === undefined ? {} : { endedAt: new Date(endedAt).toISOString() }),
     ...(stop === undefined ? {} : { stopped: stop }),

@@ -10,6 +10,7 @@ export const BatchDefinition = z.object({
   principal: Principal,
   sessionId: z.string().optional(),
   agentId: z.string().optional(),
+  userId: z.string().optional(),
   /** The trace of the submission: its calls continue it. */
   traceparent: z.string().optional(),
   strategy: BatchStrategy,

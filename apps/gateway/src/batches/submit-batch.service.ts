@@ -5,6 +5,7 @@ import { EventLog } from '#event-log';
 import { sha256Hex } from '#redis';
 import { ToolRegistry } from '#tool-sdk';
 import { agentOf } from '../auth/agent-of.js';
+import { userMark, userOf } from '../auth/user-of.js';
 import { issuerOfKeyId } from '../auth/tokens/token-principal.js';
 import { idempotencyKeyReused } from '../platform/http/rejection.js';
 import { BeforeHooks } from '../calls/admission/before-hooks.service.js';
@@ -50,11 +51,12 @@ export class SubmitBatchService {
    */
   async submit(principal: Principal, body: SubmitBatchBody, { idempotencyKey, traceparent, waitMs }: SubmitBatchOptions): Promise<Batch> {
     const { sessionId, agentId, calls } = body;
+    const userId = userOf(principal, body.userId);
     this.memory.check('normal');
     const { execution } = this.policyConfig.of(principal.tenantId, agentOf(principal, agentId)).policy;
     const { onFailure = execution.onFailure } = body;
     const strategy = body.strategy ?? (await this.sessions.state(principal.tenantId, sessionId)).strategy ?? execution.strategy;
-    const idempotency = idempotencyOf(body, idempotencyKey);
+    const idempotency = idempotencyOf(principal, body, idempotencyKey);
     const rootId = sessionId ?? (idempotency === undefined ? undefined : `k:${sha256Hex(idempotency.scopedKey)}`);
     const batchId = this.log.newCallId(principal.tenantId, rootId);
     const doc: BatchDefinition = {
@@ -63,6 +65,7 @@ export class SubmitBatchService {
       principal: withoutTokenEnd(principal),
       ...(sessionId === undefined ? {} : { sessionId }),
       ...(agentId === undefined ? {} : { agentId }),
+      ...(userId === undefined ? {} : { userId }),
       ...(traceparent === undefined ? {} : { traceparent }),
       strategy,
       onFailure,
@@ -76,11 +79,11 @@ export class SubmitBatchService {
     return waitMs === undefined ? this.reader.read(principal, id) : this.reader.readEnded(principal, id, waitMs, 'submit');
   }
 
-  private verdictsOf(principal: Principal, { sessionId, agentId, calls }: SubmitBatchBody, batchId: string): Promise<Verdict[]> {
+  private verdictsOf(principal: Principal, { sessionId, agentId, userId, calls }: SubmitBatchBody, batchId: string): Promise<Verdict[]> {
     return Promise.all(
       calls.map(async (call) => {
         if (isMalformed(call.arguments)) return 'malformed';
-        const { rejection, decision } = await this.hooks.dryRun(principal, { ...call, sessionId, agentId }, batchId);
+        const { rejection, decision } = await this.hooks.dryRun(principal, { ...call, sessionId, agentId, userId }, batchId);
         if (rejection !== undefined) return 'refused';
         return decision.effect === 'ask' ? 'ask' : 'allow';
       }),
@@ -89,10 +92,13 @@ export class SubmitBatchService {
 }
 
 /** The scope of a key is (tenant, session or none); `bk:` keeps it from those of calls. */
-function idempotencyOf(body: SubmitBatchBody, key: string | undefined): BatchIdempotency | undefined {
+function idempotencyOf(principal: Principal, body: SubmitBatchBody, key: string | undefined): BatchIdempotency | undefined {
   return key === undefined
     ? undefined
-    : { scopedKey: `${body.sessionId ?? ''}/bk:${key}`, requestSha256: sha256Hex(canonicalize({ body }) ?? '') };
+    : {
+        scopedKey: `${body.sessionId ?? ''}/bk:${key}`,
+        requestSha256: sha256Hex(canonicalize({ body, user: userMark(principal, body.userId) }) ?? ''),
+      };
 }
 
 /** Arguments that no tool could read, whichever it is. */

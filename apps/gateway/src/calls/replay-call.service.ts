@@ -23,7 +23,7 @@ export class ReplayCallService {
 
   async replay(principal: Principal, callId: string, edit: ReplayBody, options: SubmitOptions): Promise<SubmittedCall> {
     const { argumentsRedacted, ...call } = await this.reader.read(principal, callId);
-    const { tool, arguments: args, sessionId, agentId, priority, timeouts, labels } = call;
+    const { tool, arguments: args, sessionId, agentId, userId, priority, timeouts, labels } = call;
     if (call.erased && edit.arguments === undefined) throw new ProblemError('conflict', ERASED, { callId });
     if (edit.arguments === undefined ? argumentsRedacted : JSON.stringify(edit.arguments).includes(REDACTED))
       throw new ProblemError('invalid_request', SECRETS_ARE_GONE, {
@@ -39,6 +39,7 @@ export class ReplayCallService {
       labels,
       ...(sessionId === undefined ? {} : { sessionId }),
       ...(agentId === undefined ? {} : { agentId }),
+      ...(userId === undefined ? {} : { userId }),
     };
     const { requesters } = await this.reader.submissionInfo(principal, callId);
     // With four eyes, who wrote the arguments does not allow them.

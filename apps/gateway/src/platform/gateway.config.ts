@@ -11,6 +11,7 @@ import {
   type Hook,
   type ApiKeyConfig,
   type JwtIssuer,
+  Label,
   LIMITS,
   type Limits,
   PermissionMode,
@@ -235,6 +236,10 @@ export const GatewayEnv = z.object({
       'A key with all scopes for the tenant `default` and all its agents, at least 16 characters. For the command line tool: the key that it sends.',
     shownDefault: 'standalone: generated at the first start',
   }),
+  TOOLYARD_USER: Label.optional().meta({
+    description: 'The user of calls with TOOLYARD_API_KEY that name none: whose notes and facts their tools read and write.',
+    shownDefault: 'none; standalone: `local`',
+  }),
   KEY_RATE_PER_MINUTE: integer(1, 1_000_000_000, 60_000).describe('Requests a minute of a key without its own `ratePerMinute`.'),
   SOCKETS_PER_KEY: integer(1, 1_000_000, 1000).describe('Open WebSockets and event streams of one key.'),
   SOCKETS_PER_TENANT: integer(1, 1_000_000, 5000).describe('Open WebSockets and event streams of one tenant.'),
@@ -321,7 +326,7 @@ export function readGatewayConfig(
     allowedOrigins: e.GATEWAY_ALLOWED_ORIGINS,
     publicUrl: e.GATEWAY_PUBLIC_URL,
     mcp: { answerMs: e.MCP_ANSWER_MS, taskMs: e.MCP_TASK_MS },
-    keys: [...(e.TOOLYARD_API_KEY ? [bootstrapKey(e.TOOLYARD_API_KEY)] : []), ...file.keys],
+    keys: [...(e.TOOLYARD_API_KEY ? [bootstrapKey(e.TOOLYARD_API_KEY, e.TOOLYARD_USER)] : []), ...file.keys],
     jwt: file.jwt,
     sockets: socketLimits(e),
     trustedProxies: e.GATEWAY_TRUSTED_PROXIES,
@@ -376,6 +381,7 @@ function agentsByTenant({ agents, tenants }: ConfigFile): AgentsByTenant {
   return { ...named, [DEFAULT_TENANT]: { ...agents, ...named[DEFAULT_TENANT] } };
 }
 
-function bootstrapKey(key: string): ApiKeyConfig {
-  return { id: 'bootstrap', key, tenant: DEFAULT_TENANT, agents: ['*'], scopes: [...SCOPES] };
+function bootstrapKey(key: string, user: string | undefined): ApiKeyConfig {
+  const users = { ...(user === undefined ? {} : { user }), users: ['*'] };
+  return { id: 'bootstrap', key, tenant: DEFAULT_TENANT, agents: ['*'], ...users, scopes: [...SCOPES] };
 }

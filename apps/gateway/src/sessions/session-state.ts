@@ -23,6 +23,7 @@ export const SessionState = z.object({
   grants: SessionGrants.default(NO_GRANTS),
   strategy: BatchStrategy.optional(),
   hooks: SessionHooks.optional(),
+  userId: z.string().optional(),
   /** How often the session was deleted. What is granted by a call of an earlier epoch is not granted any more. */
   epoch: z.number().int().default(0),
   /** Keys that changed what calls are judged by, since the session began: with four eyes that does not loosen their own calls. */
@@ -107,12 +108,13 @@ function withChangedBy(keyId: string, state: SessionState): SessionState {
   return state.changedBy.includes(keyId) ? state : { ...state, changedBy: [...state.changedBy, keyId] };
 }
 
-function withPut(state: SessionState, { posture, tools, allowedTools, grants, strategy, hooks }: PutSessionBody): SessionState {
-  const { tools: oldTools, allowedTools: oldAllowed, strategy: oldStrategy, hooks: oldHooks, ...rest } = state;
+function withPut(state: SessionState, { posture, tools, allowedTools, grants, strategy, hooks, userId }: PutSessionBody): SessionState {
+  const { tools: oldTools, allowedTools: oldAllowed, strategy: oldStrategy, hooks: oldHooks, userId: oldUser, ...rest } = state;
   const newTools = tools === undefined ? oldTools : tools;
   const newAllowed = allowedTools === undefined ? oldAllowed : allowedTools;
   const newStrategy = strategy === undefined ? oldStrategy : strategy;
   const newHooks = hooks === undefined ? oldHooks : hooks;
+  const newUser = userId === undefined ? oldUser : userId;
   return {
     ...rest,
     posture: { ...state.posture, ...posture },
@@ -121,5 +123,6 @@ function withPut(state: SessionState, { posture, tools, allowedTools, grants, st
     ...(newAllowed ? { allowedTools: newAllowed } : {}),
     ...(newStrategy ? { strategy: newStrategy } : {}),
     ...(newHooks ? { hooks: newHooks } : {}),
+    ...(newUser ? { userId: newUser } : {}),
   };
 }

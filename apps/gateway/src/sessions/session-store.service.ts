@@ -138,7 +138,11 @@ export class SessionStore {
     return (await this.durable.run(WRITE, [keys.session(tenantId, sessionId)], [before, text, LIFE_MS])) === 1;
   }
 
-  private toSession(tenantId: string, id: string, { posture, tools, allowedTools, grants, strategy, hooks }: SessionState): Session {
+  private toSession(
+    tenantId: string,
+    id: string,
+    { posture, tools, allowedTools, grants, strategy, hooks, userId }: SessionState,
+  ): Session {
     return {
       id,
       tenantId,
@@ -148,6 +152,7 @@ export class SessionStore {
       grants,
       ...(strategy === undefined ? {} : { strategy }),
       ...(hooks === undefined ? {} : { hooks }),
+      ...(userId === undefined ? {} : { userId }),
     };
   }
 }

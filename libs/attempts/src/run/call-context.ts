@@ -15,6 +15,7 @@ export class CallContext implements ToolContext {
   readonly fence: number;
   readonly tenantId: string;
   readonly agentId?: string;
+  readonly userId?: string;
   readonly sessionId?: string;
   readonly profile?: PolicyProfile;
   readonly traceparent?: string;
@@ -44,6 +45,7 @@ export class CallContext implements ToolContext {
     this.fence = claimed.fence;
     this.tenantId = meta.tenantId;
     if (meta.agentId !== undefined) this.agentId = meta.agentId;
+    if (claimed.submitted.userId !== undefined) this.userId = claimed.submitted.userId;
     if (meta.sessionId !== undefined) this.sessionId = meta.sessionId;
     if (claimed.submitted.profile !== undefined) this.profile = claimed.submitted.profile;
     this.env = traceparent === undefined ? env : { ...env, TRACEPARENT: traceparent };

@@ -10,9 +10,9 @@ import { SUBMIT_BATCH_EXAMPLES, BATCH_EXAMPLES, STEER_EXAMPLES } from '../values
 /** A batch lives in a partition, as calls do, and its id has the same form. */
 export const BatchId = CallId;
 
-export const BatchCallBody = SubmitCallBody.omit({ sessionId: true, agentId: true }).meta({
+export const BatchCallBody = SubmitCallBody.omit({ sessionId: true, agentId: true, userId: true }).meta({
   id: 'BatchCall',
-  description: 'A call of a batch; session and agent are those of the batch.',
+  description: 'A call of a batch; session, agent and user are those of the batch.',
 });
 export type BatchCallBody = z.output<typeof BatchCallBody>;
 
@@ -27,6 +27,7 @@ export const SubmitBatchBody = z
     ),
     sessionId: Label.optional().describe('The session of all its calls. Without one each call has its own workspace.'),
     agentId: SubmitCallBody.shape.agentId,
+    userId: SubmitCallBody.shape.userId,
     calls: z.array(BatchCallBody).min(1).max(BATCH_LIMITS.calls).describe('The calls in the order of the model: 1 to 1,000.'),
   })
   .meta({
@@ -79,6 +80,7 @@ export const Batch = z
     tenantId: z.string().describe('The owner of the batch.'),
     sessionId: z.string().optional().describe('The session of all its calls. Absent without one.'),
     agentId: z.string().optional().describe('The agent that made the calls. Absent without one.'),
+    userId: z.string().optional().describe('The user that the batch or its key names. Absent without one.'),
     submittedAt: z.string().describe('When the batch was stored: RFC 3339, UTC.'),
     endedAt: z.string().optional().describe('When it ended. Absent before.'),
     stopped: BatchStop.optional().describe('Why the rest of the batch did not run. Absent where nothing was left out.'),

@@ -21,6 +21,9 @@ export const SubmitCallBody = z
     agentId: Label.optional().describe(
       'The agent that makes the call: its policy, posture, hooks and limits hold. Not said: that of the key, if it has one. A name that the key may not act for is refused with 403 `forbidden`.',
     ),
+    userId: Label.optional().describe(
+      'The user for whom the call is made: whose notes and facts its tool reads and writes. Not said: that of the key, else that of the session if the key may act for it. A user that the key may not act for is refused with 403 `forbidden`, as is one that is not the user of the session.',
+    ),
     toolCallId: z
       .string()
       .min(1)
@@ -28,7 +31,7 @@ export const SubmitCallBody = z
       .optional()
       .describe(`The id from the model's answer. In one session the same id runs once: a repetition is answered with the first call.`),
     parentCallId: CallId.optional().describe(
-      'The running call that makes this one, as a sub-agent does. Session and agent are those of the parent, so the key must be one that may act for that agent; no child has more time than its parent has left, and a cancel of the parent reaches it.',
+      'The running call that makes this one, as a sub-agent does. Session, agent and user are those of the parent, so the key must be one that may act for them; no child has more time than its parent has left, and a cancel of the parent reaches it.',
     ),
     dialect: z.string().max(64).optional().describe('Not available yet: answered with 501 `not_implemented`.'),
     priority: Priority.default('normal').describe('Which of the waiting calls of a pool run first.'),

@@ -11,6 +11,7 @@ export const McpCallMeta = z.object({
   'io.toolyard/idempotencyKey': IdempotencyKey.optional().describe('As the header `Idempotency-Key`.'),
   'io.toolyard/sessionId': Label.optional().describe('As `sessionId` of a call.'),
   'io.toolyard/agentId': Label.optional().describe('As `agentId` of a call.'),
+  'io.toolyard/userId': Label.optional().describe('As `userId` of a call.'),
   'io.toolyard/toolCallId': z.string().min(1).max(256).optional().describe('As `toolCallId` of a call.'),
 });
 export type McpCallMeta = z.output<typeof McpCallMeta>;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { SessionHooks } from '../hooks/hook.js';
 import { ToolPattern } from '../policy/policy-config.js';
 import { SessionGrants } from '../policy/session-grants.js';
+import { Label } from '../values/names.js';
 import { BatchStrategy } from '../policy/batch-strategy.js';
 import { PUT_SESSION_EXAMPLES, SESSION_EXAMPLES } from '../values/examples.js';
 
@@ -45,6 +46,9 @@ export const Session = z
       `In which order the calls of a batch run that names no strategy. Absent = that of the agent's policy.`,
     ),
     hooks: SessionHooks.optional().describe('Hooks that run after those of the config file. Absent = none.'),
+    userId: Label.optional().describe(
+      'Whose session it is: calls that name no user are of this one, where their key may act for it. Absent = of none.',
+    ),
   })
   .meta({
     id: 'Session',
@@ -64,6 +68,11 @@ export const PutSessionBody = z
       .optional()
       .describe('In which order the calls of a batch run that names no strategy; `null` for that of the policy.'),
     hooks: SessionHooks.nullable().optional().describe('Hooks that run after those of the config file; `null` for none. At most 20.'),
+    userId: Label.nullable()
+      .optional()
+      .describe(
+        'Whose session it is; `null` for none. Calls of other users are refused in it. It gives no key a user that it may not act for.',
+      ),
   })
   .meta({
     id: 'PutSession',

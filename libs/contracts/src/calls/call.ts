@@ -146,6 +146,7 @@ export const Call = z
     priority: Priority.describe('Which of the waiting calls of a pool run first.'),
     sessionId: z.string().optional().describe('The session that the call belongs to. Absent without one.'),
     agentId: z.string().optional().describe('The agent that made the call. Absent without one.'),
+    userId: z.string().optional().describe('The user for whom the call is made. Absent without one.'),
     tenantId: z.string().describe('The owner of the call.'),
     erased: z
       .literal(true)

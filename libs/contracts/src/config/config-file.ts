@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AgentGlob, DEFAULT_SCOPES, Scope } from '../values/principal.js';
+import { AgentGlob, DEFAULT_SCOPES, Scope, UserGlob } from '../values/principal.js';
 import { Posture } from '../api/sessions.api.js';
 import { Label } from '../values/names.js';
 import { JwtIssuers } from './jwt-issuer.js';
@@ -27,6 +27,13 @@ export const ApiKeyConfig = z
       .optional()
       .describe(
         'The agents that a call with this key may name in `agentId`, as names or globs. Not set: only the own `agent`; without one a call names none.',
+      ),
+    user: Label.optional().describe('The user of the calls with this key: whose notes and facts its tools read and write.'),
+    users: z
+      .array(UserGlob)
+      .optional()
+      .describe(
+        'The users that a call with this key may name in `userId`, as ids or globs; for programs that act for many users. Not set: only the own `user`; without one a call names none.',
       ),
     scopes: z
       .array(Scope)

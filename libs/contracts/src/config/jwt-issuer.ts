@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AgentGlob, DEFAULT_SCOPES, Scope } from '../values/principal.js';
+import { AgentGlob, DEFAULT_SCOPES, Scope, UserGlob } from '../values/principal.js';
 import { Label } from '../values/names.js';
 
 /** Signatures with a private key. Those with a shared secret are refused: a public key could be taken for the secret. */
@@ -76,6 +76,8 @@ export const JwtIssuer = z
       .describe('Tenants that `tenantClaim` may name, as names or globs. Not set: any, so only for an issuer that may speak for all.'),
     agentClaim: Claim.optional().describe('The claim that names the agent of calls that name none.'),
     agents: z.array(AgentGlob).optional().describe('The agents that calls may name in `agentId` besides, as names or globs.'),
+    userClaim: Claim.optional().describe('The claim that names the user of calls, such as `sub` or `email`. Not set: they have none.'),
+    users: z.array(UserGlob).optional().describe('The users that calls may name in `userId` besides, as ids or globs.'),
     scopes: z
       .array(Scope)
       .min(1)

@@ -61,6 +61,7 @@ export const SubmittedData = z
       .string()
       .optional()
       .describe('The name that the model used, where it is an alias. Absent where it is the canonical one.'),
+    userId: z.string().optional().describe('The user for whom the call is made. Absent without one.'),
     toolCallId: z.string().optional().describe('The id that the model gave to its tool call. Absent if the submission named none.'),
     purpose: z.string().optional().describe('What the model wrote that the call is for. Absent if nothing.'),
     batchId: z.string().optional().describe('The batch that the call belongs to. Absent without one.'),

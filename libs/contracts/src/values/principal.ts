@@ -17,12 +17,19 @@ export const AgentGlob = z
   .regex(/^[A-Za-z0-9._@*?-]{1,128}$/, 'expected 1 to 128 of the characters A-Z a-z 0-9 . _ @ - and the wildcards * ?')
   .meta({ id: 'AgentGlob', description: 'Names of agents, such as `deployer` or `team-a-*`; `*` stands for any characters, `?` for one.' });
 
+export const UserGlob = z
+  .string()
+  .regex(/^[A-Za-z0-9._@*?-]{1,128}$/, 'expected 1 to 128 of the characters A-Z a-z 0-9 . _ @ - and the wildcards * ?')
+  .meta({ id: 'UserGlob', description: 'Ids of users, such as `alice` or `*@example.com`; `*` stands for any characters, `?` for one.' });
+
 /** Who makes a request, as the guard found from the key. `keyId` is a short public id, never the key. */
 export const Principal = z.object({
   keyId: z.string().describe('A short public id of the key, never the key.'),
   tenantId: Label.describe('The owner of the key.'),
   agentId: Label.optional().describe('The agent of calls that name none. Absent without one.'),
   agents: z.array(AgentGlob).optional().describe('Globs of the agents that calls may name besides `agentId`. Absent = none.'),
+  userId: Label.optional().describe('The user of its calls. Absent without one.'),
+  users: z.array(UserGlob).optional().describe('Globs of the users that calls may name besides `userId`. Absent = none.'),
   scopes: z.array(Scope).describe('What the key may do.'),
   tools: z.array(z.string()).optional().describe('Patterns of the tools that the key may use. Absent = all.'),
   workerSecrets: z.boolean().optional().describe('Workers with the key get the secrets of their source. Absent = not.'),
@@ -32,7 +39,7 @@ export const Principal = z.object({
 export type Principal = z.output<typeof Principal>;
 
 /** What is kept of a token with the call that was submitted with it. */
-export const TokenRights = Principal.pick({ scopes: true, tools: true, agents: true, agentId: true }).meta({
+export const TokenRights = Principal.pick({ scopes: true, tools: true, agents: true, agentId: true, users: true, userId: true }).meta({
   id: 'TokenRights',
   description: 'What a token allowed when a call was submitted with it.',
 });

@@ -34,6 +34,7 @@ function submitted(event: CallEventOf<'call.submitted'>, values: StoredValues): 
     scheduleId,
     toolCallId,
     purpose,
+    userId,
     argumentsRedacted,
   } = data;
   const call: Call = {
@@ -56,6 +57,7 @@ function submitted(event: CallEventOf<'call.submitted'>, values: StoredValues): 
   if (argumentsRedacted !== undefined) call.argumentsRedacted = argumentsRedacted;
   if (sessionid !== undefined) call.sessionId = sessionid;
   if (agentid !== undefined) call.agentId = agentid;
+  if (userId !== undefined) call.userId = userId;
   if (batchId !== undefined) call.batchId = batchId;
   if (parentCallId !== undefined) call.parentCallId = parentCallId;
   if (rootCallId !== undefined) call.rootCallId = rootCallId;

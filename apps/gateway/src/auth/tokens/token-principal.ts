@@ -17,20 +17,28 @@ export function tokenPrincipal(claims: JWTPayload, rules: JwtIssuer): Principal 
   if (!SUBJECT.test(sub)) throw wrongClaim('sub', 'visible characters of ASCII without braces, at most 255');
   if (exp > LATEST) throw wrongClaim('exp', 'a time before the year 10000, in seconds');
   const agentId = rules.agentClaim === undefined ? undefined : labelOf(claims, rules.agentClaim, 'agent');
+  const userId = rules.userClaim === undefined ? undefined : labelOf(claims, rules.userClaim, 'user');
   return {
     keyId: tokenKeyId(rules.issuer, sub),
     tenantId: tenantOf(claims, rules),
     scopes: scopesOf(claims, rules),
     ...(agentId === undefined ? {} : { agentId }),
+    ...(userId === undefined ? {} : { userId }),
     ...boundsOf(rules),
     expiresAt: new Date(exp * 1_000).toISOString(),
   };
 }
 
 /** What the issuer allows all its tokens alike. */
-export function boundsOf({ agents, tools, ratePerMinute }: JwtIssuer): Pick<Principal, 'agents' | 'tools' | 'ratePerMinute'> {
+export function boundsOf({
+  agents,
+  users,
+  tools,
+  ratePerMinute,
+}: JwtIssuer): Pick<Principal, 'agents' | 'users' | 'tools' | 'ratePerMinute'> {
   return {
     ...(agents === undefined ? {} : { agents }),
+    ...(users === undefined ? {} : { users }),
     ...(tools === undefined ? {} : { tools }),
     ...(ratePerMinute === undefined ? {} : { ratePerMinute }),
   };

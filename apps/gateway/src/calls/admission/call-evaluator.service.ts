@@ -13,6 +13,7 @@ import {
 } from '#contracts';
 import { decide, fileAccessOf, forbiddingPattern } from '#policy';
 import { ToolRegistry } from '#tool-sdk';
+import { userOf } from '../../auth/user-of.js';
 import { EffectivePolicyService, type EffectivePolicy } from './effective-policy.service.js';
 import { FileDenials } from '../../governance/file-denials.service.js';
 import { ToolAvailabilityService } from '../../workers/tool-availability.service.js';
@@ -50,7 +51,7 @@ export class CallEvaluator {
     private readonly denials: FileDenials,
   ) {}
 
-  /** Returns a promise only when the session has to be read. @throws ProblemError for a dialect, or an agent that the key may not act for */
+  /** Returns a promise only when the session has to be read. @throws ProblemError for a dialect, or an agent or user that the key may not act for */
   evaluate(principal: Principal, body: SubmitCallBody): Promise<EvaluatedCall> | EvaluatedCall {
     if (body.dialect !== undefined) throw new ProblemError('not_implemented', NO_DIALECTS);
     const policy = this.policies.of(principal, body);
@@ -60,7 +61,8 @@ export class CallEvaluator {
   }
 
   private evaluateBy(rules: EffectivePolicy, principal: Principal, body: SubmitCallBody): EvaluatedCall {
-    const call = { requestedTool: body.tool, args: body.arguments };
+    const userId = userOf(principal, body.userId, rules.sessionUser);
+    const call = { requestedTool: body.tool, args: body.arguments, ...(userId === undefined ? {} : { userId }) };
     const { hooks, policy } = rules;
     const tools = this.tools.for(principal.tenantId);
     const tool = tools.resolve(body.tool);
@@ -94,6 +96,7 @@ export class CallEvaluator {
       requestedTool: body.tool,
       tool: prepared.tool,
       args: jsonOf(prepared.args),
+      userId,
       purpose: prepared.purpose,
       decision,
       files: decision.effect === 'deny' ? undefined : fileAccessOf(facts, decision),

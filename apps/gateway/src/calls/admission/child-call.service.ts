@@ -21,7 +21,7 @@ export interface CallLineage {
 }
 
 /**
- * Calls that calls make. A child is of its parent's session and agent, lives in its partition, and has no more time than the
+ * Calls that calls make. A child is of its parent's session, agent and user, lives in its partition, and has no more time than the
  * parent has left; a cancel of the parent reaches it.
  */
 @Injectable()
@@ -32,10 +32,10 @@ export class ChildCallService {
   ) {}
 
   /**
-   * The lineage of the call, and its body with the parent's session and agent. `byAgent`: the parent is a sub-agent that asks
+   * The lineage of the call, and its body with the parent's session, agent and user. `byAgent`: the parent is a sub-agent that asks
    * itself. It waits for its calls suspended, so they have the time of the whole call, not only of its attempt.
    * @throws ProblemError `resource_not_found` for an unknown parent, `conflict` for one that does not run, `invalid_request`
-   * when session or agent are not the parent's
+   * when session, agent or user are not the parent's
    */
   async resolveLineage(
     principal: Principal,
@@ -49,7 +49,9 @@ export class ChildCallService {
 
     const { sessionId, agentId } = head.meta;
     requireSame('sessionId', body.sessionId, sessionId);
+    const { userId } = submitted.data;
     requireSame('agentId', body.agentId, agentId);
+    requireSame('userId', body.userId, userId);
     const deadline = byAgent ? head.totalDeadline : Math.min(head.deadline, head.totalDeadline);
     const leftMs = deadline - Number(seconds) * 1000 - Math.floor(Number(micros) / 1000);
     if (leftMs <= 0) throw new ProblemError('conflict', 'The time of the parent call is over', { callId: parentCallId });
@@ -62,7 +64,12 @@ export class ChildCallService {
         remainingMs: leftMs,
         agentsAbove: agentsAbove + Number(pool === 'agent'),
       },
-      body: { ...body, ...(sessionId === undefined ? {} : { sessionId }), ...(agentId === undefined ? {} : { agentId }) },
+      body: {
+        ...body,
+        ...(sessionId === undefined ? {} : { sessionId }),
+        ...(agentId === undefined ? {} : { agentId }),
+        ...(userId === undefined ? {} : { userId }),
+      },
     };
   }
 
@@ -97,7 +104,7 @@ function notRunning({ callId, status, cancelRequested }: CallSnapshot): ProblemE
   return new ProblemError('conflict', `Only a running call can make calls; the parent call is ${state}`, { callId });
 }
 
-function requireSame(field: 'sessionId' | 'agentId', own: string | undefined, parents: string | undefined): void {
+function requireSame(field: 'sessionId' | 'agentId' | 'userId', own: string | undefined, parents: string | undefined): void {
   if (own === undefined || own === parents) return;
   const message = `expected ${parents === undefined ? 'none' : parents}, as of the parent call, or nothing`;
   throw new ProblemError('invalid_request', `A call has the ${field} of the call that makes it: ${message}`, {

@@ -30,6 +30,8 @@ export interface EffectivePolicy extends PolicyInputs {
   readonly withoutSession?: PolicyInputs;
   /** How often the session was deleted. */
   readonly sessionEpoch: number;
+  /** Whose session it is; undefined for no user's. */
+  readonly sessionUser: string | undefined;
   readonly workspaceRoot: string;
   /** Hooks of the config, the agent and the session, in this order, for any tool. */
   readonly hooks: readonly AppliedHook[];
@@ -81,6 +83,7 @@ export class EffectivePolicyService {
         ? { withoutSession: { posture: agent.posture, policy: agent.policy, grants: denialsOf(session.grants) } }
         : {}),
       sessionEpoch: session.epoch,
+      sessionUser: session.userId,
       hooks: this.hookConfig.of(principal.tenantId, agentId, session.hooks),
       workspaceRoot: this.workspaceOf(principal.tenantId, sessionId),
       available: (tool) => {

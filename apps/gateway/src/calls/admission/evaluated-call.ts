@@ -18,6 +18,8 @@ export interface EvaluatedCall {
   /** Absent for a tool that does not exist. */
   readonly tool?: ToolDescriptor;
   readonly args: JsonValue;
+  /** Absent for a call of no user. */
+  readonly userId?: string;
   /** Why the model makes the call, in its own words. */
   readonly purpose?: string;
   readonly decision: Decision;

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ProblemError } from '#contracts';
 import { agentRejection } from '../../auth/agent-of.js';
+import { userRejection } from '../../auth/user-of.js';
 import { ApiKeyStore } from '../../auth/api-key-store.service.js';
 import { isToolAllowed } from '../../auth/tool-patterns.js';
 import { BeforeHooks, hooksApply } from './before-hooks.service.js';
@@ -9,7 +10,7 @@ import type { AdmissionStage, Submission } from './submission.js';
 
 /**
  * Runs the hooks before the call, if any match: they may reject it, or rewrite the arguments, which are then evaluated
- * again. Hooks may take long, so the key, its agents and its tools are checked again after them.
+ * again. Hooks may take long, so the key, its agents, users and tools are checked again after them.
  */
 @Injectable()
 export class HooksStage implements AdmissionStage {
@@ -36,9 +37,9 @@ export class HooksStage implements AdmissionStage {
     if (result.evaluated.hooks !== undefined) this.assertKey(submission);
   }
 
-  private assertKey({ principal, body, evaluated: { tool } }: Submission): void {
+  private assertKey({ principal, body, evaluated: { tool, userId } }: Submission): void {
     const now = this.apiKeys.current(principal) ?? principal;
-    const rejection = this.apiKeys.rejection(principal, 'submit') ?? agentRejection(now, body.agentId);
+    const rejection = this.apiKeys.rejection(principal, 'submit') ?? agentRejection(now, body.agentId) ?? userRejection(now, userId);
     if (rejection !== undefined) throw rejection;
     if (tool !== undefined && !isToolAllowed(now, tool))
       throw new ProblemError('forbidden', `The key ${now.keyId} may not use ${tool.name} any more`);

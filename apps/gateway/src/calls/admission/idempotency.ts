@@ -1,7 +1,8 @@
 import canonicalize from 'canonicalize';
-import type { SubmitCallBody } from '#contracts';
+import type { Principal, SubmitCallBody } from '#contracts';
 import type { NewCall } from '#event-log';
 import { sha256Hex } from '#redis';
+import { userMark } from '../../auth/user-of.js';
 
 export interface IdempotencyScope {
   /** Decides the partition: a session's calls stay together, and the same key always reaches the same place. Undefined = the call is its own root. */
@@ -13,7 +14,12 @@ export interface IdempotencyScope {
  * What recognises a submission that was made before. The scope of a key is (tenant, session or none); the two
  * kinds of key never meet: `ik:` is the caller's Idempotency-Key, `tc:` the model's own id of the call in its session.
  */
-export function idempotencyScope(body: SubmitCallBody, idempotencyKey: string | undefined, replayOf?: string): IdempotencyScope {
+export function idempotencyScope(
+  principal: Principal,
+  body: SubmitCallBody,
+  idempotencyKey: string | undefined,
+  replayOf?: string,
+): IdempotencyScope {
   const { sessionId, toolCallId } = body;
   const key =
     idempotencyKey !== undefined
@@ -24,6 +30,9 @@ export function idempotencyScope(body: SubmitCallBody, idempotencyKey: string | 
   if (key === undefined) return sessionId === undefined ? {} : { rootId: sessionId };
   return {
     rootId: sessionId ?? `k:${sha256Hex(key)}`,
-    idempotency: { scopedKey: `${sessionId ?? ''}/${key}`, requestSha256: sha256Hex(canonicalize({ body, replayOf }) ?? '') },
+    idempotency: {
+      scopedKey: `${sessionId ?? ''}/${key}`,
+      requestSha256: sha256Hex(canonicalize({ body, replayOf, user: userMark(principal, body.userId) }) ?? ''),
+    },
   };
 }

@@ -12,7 +12,7 @@ export class IdentifyStage implements AdmissionStage {
 
   run(submission: Submission): void {
     const { principal, body, lineage, options } = submission;
-    const { rootId, idempotency } = idempotencyScope(body, options.idempotencyKey, options.replayOf);
+    const { rootId, idempotency } = idempotencyScope(principal, body, options.idempotencyKey, options.replayOf);
     submission.idempotency = idempotency;
     submission.callId =
       lineage === undefined ? this.log.newCallId(principal.tenantId, rootId) : this.log.newCallIdBeside(lineage.parentCallId);

@@ -107,6 +107,7 @@ export function newCall(input: NewCallInput): NewCall {
     decision: evaluated.decision,
     labels: body.labels,
     purpose: evaluated.purpose,
+    userId: evaluated.userId,
     toolCallId: body.toolCallId,
     submitter: issuerOfKeyId(principal.keyId) === undefined ? undefined : rightsOf(principal),
     idempotencyKey: input.idempotencyKey,
@@ -187,6 +188,6 @@ export function cutPreview(text: string): string {
   return new TextDecoder().decode(Buffer.from(text.slice(0, PREVIEW_BYTES)).subarray(0, PREVIEW_BYTES), { stream: true });
 }
 
-function rightsOf({ scopes, tools, agents, agentId }: Principal): TokenRights {
-  return { scopes, tools, agents, agentId };
+function rightsOf({ scopes, tools, agents, agentId, users, userId }: Principal): TokenRights {
+  return { scopes, tools, agents, agentId, users, userId };
 }

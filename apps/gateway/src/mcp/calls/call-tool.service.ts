@@ -104,6 +104,7 @@ export class CallToolService {
         arguments: of.args,
         sessionId: said['io.toolyard/sessionId'],
         agentId: said['io.toolyard/agentId'],
+        userId: said['io.toolyard/userId'],
         toolCallId: said['io.toolyard/toolCallId'],
       },
       'body',

@@ -1,0 +1,113 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Batch, Call, Principal, Problem, Session } from '#contracts';
+import { readGatewayConfig } from '../../apps/gateway/src/platform/gateway.config.js';
+import { Agent, type Answer } from '../support/agent.js';
+import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
+
+const ACME = 'key-users-acme';
+const key = (name: string) => `key-of-${name}-of-the-users`;
+
+const FILE = {
+  keys: [
+    { id: 'plain', key: key('plain'), tenant: ACME },
+    { id: 'alice', key: key('alice'), tenant: ACME, user: 'alice' },
+    { id: 'bob', key: key('bob'), tenant: ACME, user: 'bob' },
+    { id: 'app', key: key('app'), tenant: ACME, users: ['al*', '*@acme.example'] },
+  ],
+};
+
+describe('the user of a call', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'toolyard-key-users-'));
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    const path = join(folder, 'toolyard.json');
+    writeFileSync(path, JSON.stringify(FILE));
+    const { keys } = readGatewayConfig({ TOOLYARD_API_KEY: BOOTSTRAP_KEY, TOOLYARD_CONFIG: path });
+    gateway = await startTestGateway(ACME, { keys: keys.map((entry) => (entry.id === 'bootstrap' ? { ...entry, tenant: ACME } : entry)) });
+  });
+  afterAll(async () => {
+    await gateway.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const as = (name: string) => new Agent(gateway.url, key(name));
+  const echo = (more: object = {}) => ({ tool: 'echo', arguments: {}, ...more });
+  const codeOf = ({ status, body }: Answer) => [status, (body as Partial<Problem>).code];
+  const FORBIDDEN = [403, 'forbidden'];
+
+  /** Every way of making a call for a user; each gives status and code of the answer. */
+  const WAYS: readonly (readonly [string, (agent: Agent, userId: string) => Promise<unknown>])[] = [
+    ['a call', async (agent, userId) => codeOf(await agent.request('POST', '/v1/calls', echo({ userId })))],
+    ['a quote', async (agent, userId) => codeOf(await agent.request('POST', '/v1/calls:quote', echo({ userId })))],
+    ['a batch', async (agent, userId) => codeOf(await agent.request('POST', '/v1/batches', { userId, calls: [echo()] }))],
+    [
+      'a replay of a call of that user',
+      async (agent, userId) => {
+        const { body } = await gateway.agent.submit('echo', {}, { userId });
+        return codeOf(await agent.request('POST', `/v1/calls/${body.id}/replay`, {}));
+      },
+    ],
+    [
+      'a child of a call of that user',
+      async (agent, userId) => {
+        const { body } = await gateway.agent.submit('echo', {}, { userId });
+        await gateway.claim(body.id);
+        return codeOf(await agent.request('POST', '/v1/calls', echo({ parentCallId: body.id })));
+      },
+    ],
+    [
+      'a session of that user',
+      async (agent, userId) => {
+        const sessionId = `of-${userId}`;
+        await gateway.agent.request('PUT', `/v1/sessions/${sessionId}`, { userId });
+        return codeOf(await agent.request('POST', '/v1/calls', echo({ sessionId, userId })));
+      },
+    ],
+  ];
+
+  it.each(WAYS)('is none that its key may not act for: %s gets 403', async (_what, way) => {
+    expect(await way(as('plain'), 'alice')).toEqual(FORBIDDEN);
+    expect(await way(as('bob'), 'alice')).toEqual(FORBIDDEN);
+    expect(await way(as('app'), 'bob')).toEqual(FORBIDDEN);
+  });
+
+  it('is that of the key, or one that the key’s globs match, and is shown with the call', async () => {
+    const user = async (name: string, more: object = {}) => {
+      const { status, body } = await as(name).request<Call>('POST', '/v1/calls', echo(more));
+      return [status, body.userId];
+    };
+    expect(await user('alice')).toEqual([202, 'alice']);
+    expect(await user('alice', { userId: 'alice' })).toEqual([202, 'alice']);
+    expect(await user('plain')).toEqual([202, undefined]);
+    expect(await user('app')).toEqual([202, undefined]);
+    expect(await user('app', { userId: 'eve@acme.example' })).toEqual([202, 'eve@acme.example']);
+    const batch = await as('app').request<Batch>('POST', '/v1/batches', { userId: 'alice', calls: [echo()] });
+    expect([batch.status, batch.body.userId]).toEqual([202, 'alice']);
+    expect((await as('bob').get<Principal>('/v1/whoami')).body).toMatchObject({ userId: 'bob' });
+  });
+
+  it('is that of the session for a key that may act for it, and none for another key', async () => {
+    const put = await gateway.agent.request<Session>('PUT', '/v1/sessions/alices', { userId: 'alice' });
+    expect([put.status, put.body.userId]).toEqual([200, 'alice']);
+    const user = async (name: string) => (await as(name).submit('echo', {}, { sessionId: 'alices' })).body.userId;
+    expect(await user('app')).toBe('alice');
+    expect(await user('plain')).toBeUndefined();
+    const intruder = await as('bob').request('POST', '/v1/calls', echo({ sessionId: 'alices' }));
+    expect(codeOf(intruder)).toEqual(FORBIDDEN);
+    expect(JSON.stringify(intruder.body)).not.toContain('alice ');
+    await gateway.agent.request('PUT', '/v1/sessions/alices', { userId: null });
+    expect(await user('app')).toBeUndefined();
+    expect(await user('bob')).toBe('bob');
+  });
+
+  it('keeps submissions apart: a repeated Idempotency-Key of another user never answers with the first call', async () => {
+    const submit = (name: string) => as(name).request<Call>('POST', '/v1/calls', echo(), { 'idempotency-key': 'the-same' });
+    const first = await submit('alice');
+    expect([(await submit('alice')).body.id, first.status]).toEqual([first.body.id, 202]);
+    expect((await submit('bob')).status).toBe(422);
+    expect((await submit('app')).status).toBe(422);
+  });
+});
