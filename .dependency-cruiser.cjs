@@ -27,8 +27,8 @@ const SIBLINGS = [
 
 /** What a library may import besides itself, contracts, observability and patterns. */
 const MAY_ALSO_SEE = {
-  // A sub-agent is a source of one tool. Its turns are in the log, its journal is in Redis, and it asks gateways by a queue.
-  agents: ['redis', 'event-log', 'queue', 'tool-sdk', 'sources'],
+  // A sub-agent is a source of one tool. Its turns are in the log, its journal is in Redis, it asks gateways by a queue and models by egress rules.
+  agents: ['redis', 'event-log', 'queue', 'tool-sdk', 'sandbox', 'sources'],
   // The life of an attempt is written to the log, sent by the queue and kept alive over Redis; it runs a tool, its hooks and checks what was approved.
   attempts: ['redis', 'event-log', 'queue', 'redaction', 'hooks', 'policy', 'tool-sdk'],
   hooks: ['redis', 'sandbox'],

@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Call, CallPage, Problem, SourcePage } from '#contracts';
+import type { Call, CallPage, Problem, Source, SourcePage, ToolDescriptor } from '#contracts';
 import { Agent } from '../support/agent.js';
+import { startCli } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { startModelServer, type ModelServer, type ScriptedToolCall } from '../support/model-server.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
@@ -14,11 +16,16 @@ const GITHUB = 'ghp_1q2w3e4r5t6y7u8i9o0p1q2w3e4r5t6y7u8i';
 
 let toolyard: TestCluster;
 let models: ModelServer;
+/** The only private host that sources of tenants may reach. */
+let tenantModels: ModelServer;
 let agent: Agent;
+let other: Agent;
+const OTHER_KEY = 'key-of-another-tenant';
 
 /** One worker that runs one sub-agent at a time; the model of a sub-agent has its name. */
 beforeAll(async () => {
-  models = await startModelServer();
+  [models, tenantModels] = await Promise.all([startModelServer(), startModelServer()]);
+  const { host, origin } = new URL(tenantModels.url);
   const define = (name: string, more: object = {}, model: object = {}) => ({
     kind: 'agent',
     name,
@@ -34,15 +41,23 @@ beforeAll(async () => {
     define('boss', { tools: ['helper', 'claude', 'boss'], maxDepth: 2 }),
   ];
   const config = join(folder, 'toolyard.json');
-  writeFileSync(config, JSON.stringify({ sources, safety: { provenance: { trusted: sources.map(({ name }) => name) } } }));
-  toolyard = await startTestCluster({ lists: true, env: { TOOLYARD_CONFIG: config, MODEL_KEY: API_KEY, WORKER_CONCURRENCY: 'agent=1' } });
+  const keys = [
+    { id: 'other', tenant: 'other', sha256: createHash('sha256').update(OTHER_KEY).digest('hex'), scopes: ['submit', 'read', 'admin'] },
+  ];
+  const sourceRules = { secrets: [{ name: 'MODEL_KEY', tenants: ['default'], hosts: [origin] }] };
+  const safety = { provenance: { trusted: [...sources.map(({ name }) => name), 'scout'] } };
+  writeFileSync(config, JSON.stringify({ sources, safety, keys, sourceRules }));
+  const env = { TOOLYARD_CONFIG: config, MODEL_KEY: API_KEY, WORKER_CONCURRENCY: 'agent=1', EGRESS_ALLOW_HOSTS: host };
+  toolyard = await startTestCluster({ lists: true, env });
   agent = new Agent(toolyard.gateways[0]?.url ?? '');
+  other = new Agent(agent.url, OTHER_KEY);
   const ready = async () => (await agent.get<SourcePage>('/v1/sources')).body.sources.every(({ status }) => status === 'ok');
   await eventually(ready, 'the sub-agents to be offered');
 });
 afterAll(async () => {
   await toolyard?.close();
   await models?.close();
+  await tenantModels?.close();
   rmSync(folder, { recursive: true });
 });
 
@@ -257,5 +272,101 @@ describe('a sub-agent', () => {
       error: { code: 'unavailable', retryable: false, message: expect.stringContaining('answered with HTTP 401') },
     });
     expect(models.calls('helper')).toHaveLength(1);
+  });
+});
+
+describe('a sub-agent that a key adds for its tenant', () => {
+  const define = (more: object = {}, model: object = {}) => ({
+    kind: 'agent',
+    name: 'scout',
+    tools: ['echo'],
+    model: { provider: 'openai-compatible', name: 'scout', url: tenantModels.url, apiKey: { secretEnv: 'MODEL_KEY' }, ...model },
+    ...more,
+  });
+  const add = (more: object = {}, model: object = {}, by = agent) => by.request<Problem>('POST', '/v1/sources', define(more, model));
+  const isReady = (source: string) =>
+    eventually(async () => (await agent.get<Source>(`/v1/sources/${source}`)).body.status === 'ok', `${source} to be offered`);
+  const toolsOf = async (by: Agent) => (await by.get<{ tools: ToolDescriptor[] }>('/v1/tools')).body.tools;
+
+  it('is listed, runs with the model that it names, changes and is removed, over HTTP and on the command line', async () => {
+    const { code, err } = await startCli(['sources', 'add', JSON.stringify(define({ description: 'Scouts.' }))], {
+      url: agent.url,
+    }).ended();
+    expect([code, err]).toEqual([0, expect.stringContaining('The source scout was added')]);
+    await isReady('scout');
+    expect(await agent.get<Source>('/v1/sources/scout')).toMatchObject({
+      body: { kind: 'agent', origin: 'api', tools: 1, pending: 0, definition: { model: { apiKey: { secretEnv: 'MODEL_KEY' } } } },
+    });
+    expect((await toolsOf(agent)).find(({ name }) => name === 'scout')).toMatchObject({
+      source: 'scout',
+      description: 'Scouts.',
+      tier: 'privileged',
+      pool: 'agent',
+      effect: 'keyed',
+    });
+    tenantModels.on('scout', [{ toolCalls: calls('echo', { n: 7 }) }, { text: 'Seen.' }]);
+    const call = await agent.run('scout', { task: 'Look' });
+    expect([call.outcome, textOf(call)]).toEqual(['completed', 'Seen.']);
+    expect(await childrenOf(call)).toMatchObject([{ tool: 'echo', arguments: { n: 7 } }]);
+    expect(tenantModels.calls('scout')[0]?.headers.authorization).toBe(`Bearer ${API_KEY}`);
+
+    expect((await add({ description: 'Scouts far.' }, { name: 'far-scout' })).status).toBe(201);
+    await eventually(
+      async () => (await toolsOf(agent)).find(({ name }) => name === 'scout')?.description === 'Scouts far.',
+      'the change to be offered',
+    );
+    tenantModels.on('far-scout', [{ text: 'Seen from afar.' }]);
+    expect(textOf(await agent.run('scout', { task: 'Look' }))).toBe('Seen from afar.');
+
+    expect((await agent.request('DELETE', '/v1/sources/scout')).status).toBe(204);
+    await eventually(async () => !(await toolsOf(agent)).some(({ name }) => name === 'scout'), 'the sub-agent to be gone');
+    expect((await agent.submit('scout', { task: 'x' })).status).toBe(404);
+  });
+
+  it('does not exist for other tenants, which may have one of the same name', async () => {
+    await add();
+    await isReady('scout');
+    expect((await other.get<SourcePage>('/v1/sources')).body.sources).toEqual([]);
+    expect([(await other.get('/v1/sources/scout')).status, (await other.request('DELETE', '/v1/sources/scout')).status]).toEqual([
+      404, 404,
+    ]);
+    expect((await toolsOf(other)).map(({ source }) => source)).not.toContain('scout');
+    expect((await other.submit('scout', { task: 'x' })).status).toBe(404);
+    expect((await add({}, { name: 'their-scout', apiKey: undefined }, other)).status).toBe(201);
+    tenantModels.on('their-scout', [{ text: 'Theirs.' }]);
+    await eventually(async () => (await toolsOf(other)).some(({ name }) => name === 'scout'), 'their sub-agent');
+    expect(textOf(await other.run('scout', { task: 'x' }))).toContain('Theirs.');
+    expect(tenantModels.calls('their-scout')[0]?.headers.authorization).toBeUndefined();
+  });
+
+  it('reaches no private host, sends no secret that its tenant may not send there, and widens nothing', async () => {
+    const refused = async (more: object, model: object, by = agent) => {
+      const { status, body } = await add({ name: 'rogue', ...more }, model, by);
+      return `${status} ${body.detail}`;
+    };
+    expect(await refused({}, { url: 'http://169.254.169.254/v1', apiKey: undefined })).toMatch(/^403 Blocked: 169\.254\.169\.254/);
+    expect(await refused({}, { url: models.url, apiKey: undefined })).toMatch(/^403 Blocked: /);
+    expect(await refused({}, { url: 'https://models.example.com/v1' })).toMatch(/^403 .*MODEL_KEY be sent to models\.example\.com/);
+    expect(await refused({}, { apiKey: { secretEnv: 'REDIS_URL' } })).toMatch(/^403 .*secret REDIS_URL/);
+    expect(await refused({}, {}, other)).toMatch(/^403 .*the tenant other use the secret MODEL_KEY/);
+    expect(await refused({ tier: 'read_only' }, {})).toMatch(/^403 .*`tier` is for sub-agents of the config file/);
+    expect(await refused({ name: 'helper' }, {})).toMatch(/^409 The name helper belongs to a source of the config file/);
+    for (const tools of [['rogue'], ['echo', '@helper/helper']])
+      expect(await refused({ tools }, {})).toMatch(/^422 .*expected no sub-agent among the tools of the sub-agent rogue/);
+    expect((await agent.get('/v1/sources/rogue')).status).toBe(404);
+  });
+
+  it('that is removed while it waits for its calls fails, and makes no others', async () => {
+    await add({ name: 'leaver', tools: ['sleep'] }, { name: 'leaver' });
+    await isReady('leaver');
+    tenantModels.on('leaver', [{ toolCalls: calls('sleep', { duration_ms: 60_000 }) }]);
+    const { body: call } = await agent.submit('leaver', { task: 'Wait' });
+    const child = await only(call.id);
+    await agent.request('DELETE', '/v1/sources/leaver');
+    await eventually(async () => (await agent.submit('leaver', { task: 'x' })).status === 404, 'the sub-agent to be gone');
+    await agent.request('POST', `/v1/calls/${child.id}/cancel`, {});
+    // As its worker or the gateway says it, whichever is asked first.
+    expect((await agent.ended(call.id)).error?.message).toMatch(/^(?:The sub-agent leaver is not defined any more|Tool not found: leaver)/);
+    expect(tenantModels.calls('leaver')).toHaveLength(1);
   });
 });

@@ -76,7 +76,7 @@ const routes = [
   createRoute({
     getParentRoute: parent,
     path: '/sources/new',
-    validateSearch: z.object({ kind: z.enum(['mcp', 'openapi', 'json']).optional().catch(undefined) }),
+    validateSearch: z.object({ kind: z.enum(['mcp', 'openapi', 'agent', 'json']).optional().catch(undefined) }),
     component: lazyRouteComponent(() => import('./sources/new-source-page.js'), 'NewSourcePage'),
   }),
   createRoute({

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { AgentArguments, JsonSchema, type AgentSourceDefinition, type StoredSource } from '#contracts';
+import { EgressPolicy, egressFetch, type EgressFetch } from '#sandbox';
 import type { OfferedTool, SourceConnection, SourceConnector } from '#sources';
 import type { ToolContext, ToolOutput } from '#tool-sdk';
 import { AgentLoop, type AgentLoopParts } from './agent-loop.js';
@@ -8,23 +9,35 @@ import { AiSdkModel } from './model/ai-sdk.model.js';
 export interface AgentConnectorOptions extends AgentLoopParts {
   /** Of the worker: API keys are taken from it by name. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** For sub-agents of the config file also the host of their model. */
+  readonly egress: EgressPolicy;
 }
 
 /** Sub-agents: sources of one tool each. */
 export class AgentConnector implements SourceConnector {
   constructor(private readonly options: AgentConnectorOptions) {}
 
-  async open({ definition }: StoredSource): Promise<SourceConnection> {
+  async open({ definition, origin }: StoredSource): Promise<SourceConnection> {
     if (definition.kind !== 'agent') throw new Error('expected a source of the kind agent');
-    return new AgentConnection(definition, new AiSdkModel(definition.model, this.options.env), this.options);
+    const { egress, env } = this.options;
+    const { url } = definition.model;
+    // The operator who wrote the config file named this host.
+    const policy = origin === 'config' ? new EgressPolicy([...egress.allowHosts, new URL(url).host]) : egress;
+    policy.check(url);
+    const guarded = egressFetch(policy);
+    return new AgentConnection(definition, new AiSdkModel(definition.model, env, guarded), guarded, this.options);
   }
 }
 
-/** It holds no connection: models are asked by single requests. */
+/** Models are asked by single requests. A run that is under way when its definition changes ends with the model that it has. */
 class AgentConnection implements SourceConnection {
+  private running = 0;
+  private closed = false;
+
   constructor(
     private readonly definition: AgentSourceDefinition,
     private readonly model: AiSdkModel,
+    private readonly guarded: EgressFetch,
     private readonly parts: AgentLoopParts,
   ) {}
 
@@ -50,14 +63,27 @@ class AgentConnection implements SourceConnection {
     ];
   }
 
-  call(_rawName: string, args: Readonly<Record<string, unknown>>, ctx: ToolContext): Promise<ToolOutput> {
+  async call(_rawName: string, args: Readonly<Record<string, unknown>>, ctx: ToolContext): Promise<ToolOutput> {
     const { task } = AgentArguments.parse(args);
-    return new AgentLoop(this.definition, task, ctx, this.model, this.parts).toOutput();
+    this.running += 1;
+    try {
+      return await new AgentLoop(this.definition, task, ctx, this.model, this.parts).toOutput();
+    } finally {
+      this.running -= 1;
+      await this.release();
+    }
   }
 
   onChange(): void {}
 
   onClosed(): void {}
 
-  async close(): Promise<void> {}
+  async close(): Promise<void> {
+    this.closed = true;
+    await this.release();
+  }
+
+  private async release(): Promise<void> {
+    if (this.closed && this.running === 0) await this.guarded.close();
+  }
 }

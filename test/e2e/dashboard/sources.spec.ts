@@ -5,14 +5,17 @@ import type { Source } from '#contracts';
 import { accessibilityFaults } from '../../support/browser.js';
 import { dashboardHarness, READER_KEY } from '../../support/dashboard-harness.js';
 import { eventually } from '../../support/eventually.js';
+import { startModelServer, type ModelServer } from '../../support/model-server.js';
 import { serveWeb, type WebServer } from '../../support/serve-web.js';
 
 const stage = dashboardHarness();
 const FIRST = 'Creates an issue.\nReturns its number.';
 let tracker: WebServer;
+let models: ModelServer;
 let description = FIRST;
 
 beforeAll(async () => {
+  models = await startModelServer();
   const handler = createMcpHandler(() => {
     const server = new McpServer({ name: 'tracker', version: '1.0.0' });
     const answer = () => ({ content: [{ type: 'text' as const, text: 'done' }] });
@@ -22,7 +25,10 @@ beforeAll(async () => {
   });
   tracker = await serveWeb((request) => handler.fetch(request));
 });
-afterAll(() => tracker?.close());
+afterAll(async () => {
+  tracker?.close();
+  await models?.close();
+});
 
 const source = async (name: string) => (await stage.agent.get<Source>(`/v1/sources/${name}`)).body;
 const until = (name: string, status: Source['status']) =>
@@ -49,6 +55,23 @@ describe('a source', () => {
     await page.locator('[data-source-status=ok]').waitFor();
     await page.locator('[data-source-tool=create]').waitFor();
     expect((await stage.agent.run('create', { title: 'a' })).outcome).toBe('completed');
+  });
+
+  it('may be a sub-agent, with its model', async () => {
+    models.on('clerk-1', [{ text: 'Filed.' }]);
+    const page = await stage.open('/sources/new?kind=agent');
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('clerk');
+    await page.getByRole('button', { name: 'Add the source' }).click();
+    await page.getByText('2 fields are not filled in right.').waitFor();
+    await page.getByRole('textbox', { name: 'Address' }).fill(models.url);
+    await page.getByRole('textbox', { name: 'Model', exact: true }).fill('clerk-1');
+    await page.getByRole('textbox', { name: 'Tools that it may call' }).fill('echo');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Add the source' }).click();
+    await page.waitForURL(/\/sources\/clerk$/);
+    await page.locator('[data-source-tool=clerk]').waitFor();
+    await page.getByRole('region', { name: 'Facts' }).getByText(models.url).waitFor();
+    expect((await stage.agent.run('clerk', { task: 'File it' })).outcome).toBe('completed');
   });
 
   it('of which tools changed shows the differences; one is accepted, the other left out', async () => {

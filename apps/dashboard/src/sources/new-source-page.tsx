@@ -1,4 +1,4 @@
-import { Group, JsonInput, SegmentedControl, Stack, Text, Textarea, TextInput } from '@mantine/core';
+import { Group, JsonInput, SegmentedControl, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState, type FormEvent } from 'react';
@@ -10,11 +10,12 @@ import { Refusal } from '../components/refusal.js';
 import { ScopedButton } from '../components/scoped-button.js';
 import { useToolyard } from '../stream/toolyard.js';
 import { AdminOnly } from './admin-only.js';
+import { AgentFields, ServerFields } from './source-fields.js';
 import { definitionOf, EMPTY_DRAFT, FORM_KINDS, FormKind, type SourceDraft } from './source-draft.js';
 
 const route = getRouteApi('/sources/new');
 
-/** A form for a new source. Folders, commands and sub-agents are named in the config file. */
+/** A form for a new source. Folders and commands are named in the config file. */
 export function NewSourcePage() {
   return (
     <AdminOnly title="Add a source">
@@ -83,39 +84,7 @@ function SourceForm() {
           ) : (
             <>
               <TextInput label="Name" description="Its tools are addressed as @name/tool." required {...field('name')} />
-              {kind === 'mcp' ? (
-                <TextInput
-                  label="Address"
-                  description="Of a Streamable HTTP server."
-                  required
-                  placeholder="https://…/mcp"
-                  {...field('url')}
-                />
-              ) : (
-                <>
-                  <TextInput
-                    label="Document"
-                    description="Address of the OpenAPI document, 3.0 or 3.1, JSON or YAML."
-                    required
-                    placeholder="https://…/openapi.json"
-                    {...field('document')}
-                  />
-                  <TextInput
-                    label="Base address"
-                    description="Of all requests; the servers of the document without one."
-                    {...field('baseUrl', 'url')}
-                  />
-                </>
-              )}
-              <Textarea
-                label="Headers"
-                description="One a line, as Name: value. A value $NAME is a secret of the workers' environment that the operator permits."
-                autosize
-                minRows={2}
-                {...field('headers')}
-              />
-              <TextInput label="Only these tools" description="Names or globs; all without any." {...field('include')} />
-              <TextInput label="Not these tools" description="Names or globs." {...field('exclude')} />
+              {kind === 'agent' ? <AgentFields field={field} /> : <ServerFields kind={kind} field={field} />}
             </>
           )}
           {kind !== 'json' && faults.length > 0 && (

@@ -20,6 +20,19 @@ describe('a source that is filled in', () => {
     });
   });
 
+  it('may be a sub-agent, whose key is the name of a variable', () => {
+    const draft = { ...EMPTY_DRAFT, name: 'scout', url: 'https://m.test/v1', model: 'm', apiKey: '$KEY', tools: 'echo, @git/*' };
+    expect(definitionOf('agent', draft)).toMatchObject({
+      definition: {
+        kind: 'agent',
+        model: { provider: 'openai-compatible', name: 'm', url: 'https://m.test/v1', apiKey: { secretEnv: 'KEY' } },
+        tools: ['echo', '@git/*'],
+        maxTurns: 10,
+      },
+    });
+    expect(faults('agent', { ...draft, url: 'm.test', model: '', apiKey: 'a key' })).toEqual(['model.name', 'model.url', 'model.apiKey']);
+  });
+
   it('says by field what is wrong', () => {
     expect(faults('mcp', { ...EMPTY_DRAFT, name: 'Tracker', url: 'ftp://t.test' })).toEqual(['name', 'url']);
     expect(faults('openapi', { ...EMPTY_DRAFT, name: 'api', document: 'no', baseUrl: 'https://a.test/?b' })).toEqual(['document', 'url']);

@@ -4,15 +4,16 @@ import { SourceDefinition } from '#contracts';
 export const FORM_KINDS = [
   { value: 'mcp', label: 'MCP server' },
   { value: 'openapi', label: 'OpenAPI' },
+  { value: 'agent', label: 'Sub-agent' },
   { value: 'json', label: 'As JSON' },
 ] as const;
-export const FormKind = z.enum(['mcp', 'openapi', 'json']);
+export const FormKind = z.enum(['mcp', 'openapi', 'agent', 'json']);
 export type FormKind = z.output<typeof FormKind>;
 
 /** A source while it is filled in; each field as its input has it. */
 export interface SourceDraft {
   readonly name: string;
-  /** Of the MCP server. */
+  /** Of the MCP server, or of the model's API. */
   readonly url: string;
   readonly document: string;
   /** Of the API, if it is not the one that the document names. */
@@ -20,6 +21,14 @@ export interface SourceDraft {
   readonly headers: string;
   readonly include: string;
   readonly exclude: string;
+  /** Of the sub-agent. */
+  readonly description: string;
+  readonly provider: string;
+  readonly model: string;
+  /** Name of the variable that holds the key of the model's API. */
+  readonly apiKey: string;
+  readonly system: string;
+  readonly tools: string;
   readonly json: string;
 }
 
@@ -31,6 +40,12 @@ export const EMPTY_DRAFT: SourceDraft = {
   headers: '',
   include: '',
   exclude: '',
+  description: '',
+  provider: 'openai-compatible',
+  model: '',
+  apiKey: '',
+  system: '',
+  tools: '',
   json: '{\n  "name": "",\n  "kind": "mcp",\n  "url": ""\n}',
 };
 
@@ -41,11 +56,25 @@ export interface FieldFault {
 
 /** The definition as the API has it, or what is wrong with it by field. */
 export function definitionOf(kind: FormKind, draft: SourceDraft): { definition: SourceDefinition } | { faults: FieldFault[] } {
-  const given = kind === 'json' ? parsed(draft.json) : fieldsOf(kind, draft);
+  const given = kind === 'json' ? parsed(draft.json) : kind === 'agent' ? agentOf(draft) : fieldsOf(kind, draft);
   if (given === undefined) return { faults: [{ field: 'json', message: 'This is not JSON yet' }] };
   const read = SourceDefinition.safeParse(given);
   if (read.success) return { definition: read.data };
-  return { faults: read.error.issues.map(({ path, message }) => ({ field: String(path[0] ?? ''), message })) };
+  return {
+    faults: read.error.issues.map(({ path, message }) => ({ field: path.slice(0, path[0] === 'model' ? 2 : 1).join('.'), message })),
+  };
+}
+
+function agentOf({ name, description, provider, model, url, apiKey, system, tools }: SourceDraft): object {
+  const secret = apiKey.trim().replace(/^\$/, '');
+  return {
+    name: name.trim(),
+    kind: 'agent',
+    ...(description.trim() === '' ? {} : { description: description.trim() }),
+    model: { provider, name: model.trim(), url: url.trim(), ...(secret === '' ? {} : { apiKey: { secretEnv: secret } }) },
+    system,
+    tools: wordsOf(tools),
+  };
 }
 
 function fieldsOf(kind: 'mcp' | 'openapi', draft: SourceDraft): object {

@@ -57,10 +57,11 @@ const Place = z.looseObject({
   command: z.array(z.string()).optional(),
   path: z.string().optional(),
   package: z.string().optional(),
+  model: z.looseObject({ url: z.string() }).optional(),
 });
 
-/** Where the tools are: an address, a command, a folder or a package. */
+/** Where the tools are: an address (of a sub-agent that of its model), a command, a folder or a package. */
 export function placeOf(definition: SourceDefinition): string | undefined {
-  const { document, url, command, path, package: name } = Place.parse(definition);
-  return document ?? url ?? command?.join(' ') ?? path ?? name;
+  const { document, url, command, path, package: name, model } = Place.parse(definition);
+  return document ?? url ?? command?.join(' ') ?? path ?? name ?? model?.url;
 }

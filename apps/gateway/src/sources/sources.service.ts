@@ -2,8 +2,11 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Logger } from 'pino';
 import {
   ALL_TENANTS,
+  listedAgent,
+  listedAgentText,
   ProblemError,
   type AcceptSourceBody,
+  type AgentSourceDefinition,
   type Principal,
   type Source,
   type SourceDefinition,
@@ -55,6 +58,7 @@ export class SourcesService {
     if (fault !== undefined) throw new ProblemError('forbidden', `The source is not allowed: ${fault}`);
     this.assertReachable(definition);
     const known = await this.known(tenantId);
+    if (definition.kind === 'agent') assertListsNoAgent(definition, known);
     const before = known.get(definition.name);
     const origin = before?.stored?.origin ?? before?.pinned?.entry.origin ?? 'api';
     if (origin !== 'api')
@@ -135,8 +139,8 @@ export class SourcesService {
 
   /** The worker checks the address again, and each address that the name resolves to, when it connects. */
   private assertReachable(definition: SourceDefinition): void {
-    const { url, document, auth } = { url: undefined, document: undefined, auth: undefined, ...definition };
-    const urls = [url, document, auth?.type === 'clientCredentials' && auth.tokenUrl];
+    const { url, document, auth, model } = { url: undefined, document: undefined, auth: undefined, model: undefined, ...definition };
+    const urls = [url, document, auth?.type === 'clientCredentials' && auth.tokenUrl, model?.url];
     try {
       for (const url of urls) if (typeof url === 'string') this.egress.check(url);
     } catch (error) {
@@ -144,6 +148,20 @@ export class SourcesService {
       throw error;
     }
   }
+}
+
+/** As for the config file: a sub-agent that may call no others must not list one. */
+function assertListsNoAgent(definition: AgentSourceDefinition, known: ReadonlyMap<string, KnownSource>): void {
+  const agents = [...known].flatMap(([name, { stored, pinned }]) => {
+    const kind = stored?.definition.kind ?? pinned?.entry.kind;
+    return kind === 'agent' ? [name] : [];
+  });
+  const listed = listedAgent(definition, [...agents, definition.name]);
+  if (listed === undefined) return;
+  const message = listedAgentText(definition.name, listed.agent);
+  throw new ProblemError('invalid_request', `The source is not valid: ${message}`, {
+    errors: [{ pointer: `/tools/${listed.at}`, message }],
+  });
 }
 
 function unknown(name: string): ProblemError {

@@ -118,7 +118,8 @@ export class AgentTurns {
         `The key ${named.keyId}, with which the sub-agent was called, may not submit calls any more: ${rejection?.detail ?? 'it is gone'}`,
       );
     const name = submitted.data.source;
-    const own = (await this.sources.definition({ tenantId, name })) ?? (await this.sources.definition({ tenantId: ALL_TENANTS, name }));
+    // As in the catalog: a tenant cannot take the name of a source of all tenants.
+    const own = (await this.sources.definition({ tenantId: ALL_TENANTS, name })) ?? (await this.sources.definition({ tenantId, name }));
     if (own?.definition.kind !== 'agent') throw new ProblemError('conflict', `The sub-agent ${name} is not defined any more`, { callId });
     const { agentsAbove = 0, agentBudget } = submitted.data;
     const given = agentBudget?.depth ?? (agentsAbove === 0 ? Infinity : 0);

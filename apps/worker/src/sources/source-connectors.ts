@@ -26,7 +26,7 @@ export function sourceConnectors(
     mcp: new McpConnector({ sandboxOf, egress, env, toolEnv, isOver, folder: join(workspaceRoot, PROGRAMS_FOLDER) }),
     openapi: new OpenApiConnector({ egress, env, log }),
     folder: new FolderConnector({ sandboxOf, env, log }),
-    agent: new AgentConnector({ ...agents, env }),
+    agent: new AgentConnector({ ...agents, env, egress }),
     plugin: new PluginConnector(plugins, log),
   };
 }

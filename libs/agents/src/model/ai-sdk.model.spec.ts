@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AgentModel } from '#contracts';
+import { EgressPolicy, egressFetch, type EgressFetch } from '#sandbox';
 import { startModelServer, type ModelServer } from '../../../../test/support/model-server.js';
 import { freePort } from '../../../../test/support/redis-server.mjs';
 import { RecordedTurn } from '../journal/recorded-turn.js';
@@ -7,10 +8,15 @@ import { AiSdkModel } from './ai-sdk.model.js';
 import type { ModelFailure, ModelRequest } from './model.port.js';
 
 let server: ModelServer;
+let guarded: EgressFetch;
 beforeAll(async () => {
   server = await startModelServer();
+  guarded = egressFetch(new EgressPolicy(['127.0.0.1']));
 });
-afterAll(() => server.close());
+afterAll(async () => {
+  await guarded.close();
+  await server.close();
+});
 
 const KEY = 'sk-of-the-model-tests';
 const REQUEST: ModelRequest = {
@@ -26,7 +32,7 @@ const REQUEST: ModelRequest = {
 
 describe.each(['openai-compatible', 'anthropic'] as const)('a model behind the API of %s', (provider) => {
   const modelOf = (name: string, more: object = {}) =>
-    new AiSdkModel(AgentModel.parse({ provider, name, url: server.url, apiKey: { secretEnv: 'KEY' }, ...more }), { KEY });
+    new AiSdkModel(AgentModel.parse({ provider, name, url: server.url, apiKey: { secretEnv: 'KEY' }, ...more }), { KEY }, guarded);
   const ask = async (name: string, more: object = {}, signal = new AbortController().signal) => {
     const texts: string[] = [];
     const answer = await modelOf(name, more).ask(REQUEST, { signal, onText: (text) => texts.push(text) });
@@ -82,6 +88,20 @@ describe.each(['openai-compatible', 'anthropic'] as const)('a model behind the A
     expect(await failed('huge')).toMatchObject({ message: 'expected an answer of at most 8388608 bytes', retryable: false });
   });
 
+  it('is not asked where the egress policy forbids it, by address or by name', async () => {
+    const strict = egressFetch(new EgressPolicy([], async () => [{ address: '10.0.0.1', family: 4 }]));
+    for (const [url, reason] of [
+      [server.url, '127.0.0.1 is a loopback address'],
+      ['http://models.test:8080/v1', 'models.test resolves to a private address'],
+    ]) {
+      const model = new AiSdkModel(AgentModel.parse({ provider, name: 'never', url }), {}, strict);
+      const asked = model.ask(REQUEST, { signal: new AbortController().signal, onText: () => {} });
+      await expect(asked).rejects.toMatchObject({ name: 'ModelFailure', message: expect.stringContaining(reason ?? ''), retryable: false });
+    }
+    expect(server.calls('never')).toEqual([]);
+    await strict.close();
+  });
+
   it('ends with the reason of its signal', async () => {
     const controller = new AbortController();
     server.on('waiting', () => {
@@ -93,7 +113,7 @@ describe.each(['openai-compatible', 'anthropic'] as const)('a model behind the A
 
   it('needs its secret', () => {
     const settings = AgentModel.parse({ provider, name: 'm', url: server.url, apiKey: { secretEnv: 'OTHER' } });
-    expect(() => new AiSdkModel(settings, {})).toThrow('the secret OTHER is not set in the environment of the worker');
+    expect(() => new AiSdkModel(settings, {}, guarded)).toThrow('the secret OTHER is not set in the environment of the worker');
   });
 });
 
@@ -101,6 +121,7 @@ it('gives thinking of Anthropic back as it came, with signatures, before the cal
   const model = new AiSdkModel(
     AgentModel.parse({ provider: 'anthropic', name: 'thinks', url: server.url, thinkingLevel: 'low', maxOutputTokens: 100 }),
     {},
+    guarded,
   );
   const blocks = [{ text: 'First the price.', signature: 'c2lnbmF0dXJl' }, { redacted: 'ZW5jcnlwdGVk' }];
   server.on('thinks', [{ thinking: blocks, text: 'I look.', toolCalls: [{ id: 'b', name: 'price', arguments: {} }] }, { text: '3' }]);

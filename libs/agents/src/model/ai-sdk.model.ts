@@ -2,6 +2,7 @@ import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV3, LanguageModelV3StreamPart, SharedV3ProviderOptions } from '@ai-sdk/provider';
 import type { AgentModel } from '#contracts';
+import type { EgressFetch } from '#sandbox';
 import { boundedFetch } from './bounded-fetch.js';
 import { failureOf } from './failure-of.js';
 import {
@@ -34,8 +35,9 @@ export class AiSdkModel implements Model {
   constructor(
     private readonly settings: AgentModel,
     env: Readonly<Record<string, string | undefined>>,
+    guarded: Pick<EgressFetch, 'fetch'>,
   ) {
-    this.model = languageModel(settings, apiKeyOf(settings, env));
+    this.model = languageModel(settings, apiKeyOf(settings, env), boundedFetch(guarded.fetch));
   }
 
   async ask(request: ModelRequest, { signal, onText }: AskOptions): Promise<ModelAnswer> {
@@ -59,8 +61,8 @@ export class AiSdkModel implements Model {
   }
 }
 
-function languageModel({ provider, name, url }: AgentModel, apiKey: string | undefined): LanguageModelV3 {
-  const common = { baseURL: url.replace(/\/+$/, ''), fetch: boundedFetch };
+function languageModel({ provider, name, url }: AgentModel, apiKey: string | undefined, bounded: typeof fetch): LanguageModelV3 {
+  const common = { baseURL: url.replace(/\/+$/, ''), fetch: bounded };
   switch (provider) {
     case 'anthropic':
       return createAnthropic({ ...common, apiKey: apiKey ?? NO_KEY }).languageModel(name);

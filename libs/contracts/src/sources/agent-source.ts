@@ -48,7 +48,9 @@ export const AgentSourceDefinition = z
       .max(500)
       .default([])
       .describe('Patterns of the tools that it may call. Of these it has what session, agent and key of its own call have.'),
-    tier: ToolTier.default('privileged').describe('What policy takes a call of it for. Its own calls are judged one by one.'),
+    tier: ToolTier.default('privileged').describe(
+      'What policy takes a call of it for. Its own calls are judged one by one. Other than `privileged`: config file only.',
+    ),
     maxTurns: z.number().int().min(1).max(100).default(AGENT_DEFAULTS.turns).describe('Most requests to the model.'),
     maxDepth: z
       .number()
@@ -77,11 +79,11 @@ export const AgentSourceDefinition = z
       .max(600_000)
       .default(600_000)
       .describe('Longest time of one turn. How long the whole call may take is `timeouts.totalMs` of the call.'),
-    trust: z.literal(true).default(true).describe('Always true: its facts come from this file.'),
-    pin: z.literal(false).default(false).describe('Always false: a change of this file counts at once.'),
+    trust: z.literal(true).default(true).describe('Always true: its facts come from the definition.'),
+    pin: z.literal(false).default(false).describe('Always false: a change of the definition counts at once.'),
     pool: z.literal('agent').default('agent').describe('The pool whose workers ask the models.'),
   })
-  .meta({ id: 'AgentSourceDefinition', description: 'A sub-agent as a tool. Config file only.' });
+  .meta({ id: 'AgentSourceDefinition', description: 'A sub-agent as a tool.' });
 export type AgentSourceDefinition = z.output<typeof AgentSourceDefinition>;
 
 /** The task that a sub-agent gets. */
@@ -104,22 +106,35 @@ interface ConfiguredSource {
   readonly tenant: string;
 }
 
+/** The first pattern of a sub-agent that may call no others which names one of `agents`, and which one; undefined without such a pattern. */
+export function listedAgent(
+  { tools = [], maxDepth = 1 }: Partial<Pick<AgentSourceDefinition, 'tools' | 'maxDepth'>>,
+  agents: readonly string[],
+): { readonly at: number; readonly agent: string } | undefined {
+  if (maxDepth > 1) return undefined;
+  for (const [at, pattern] of tools.entries()) {
+    const agent = agents.find((it) => namesOf(it).has(pattern));
+    if (agent !== undefined) return { at, agent };
+  }
+  return undefined;
+}
+
+/** Why a sub-agent may not list another one. */
+export function listedAgentText(name: string, agent: string): string {
+  return `expected no sub-agent among the tools of the sub-agent ${name}, found ${agent}: take it out, or set maxDepth to 2`;
+}
+
 /** Refuses a sub-agent that lists another one, or itself, and may not call any. */
 export function checkAgentTools(
   sources: readonly (ConfiguredSource & Partial<Pick<AgentSourceDefinition, 'tools' | 'maxDepth'>>)[],
   context: z.RefinementCtx,
 ): void {
   const agents = sources.filter(({ kind }) => kind === 'agent');
-  for (const [index, { kind, name, tenant, tools = [], maxDepth = 1 }] of sources.entries()) {
-    if (kind !== 'agent' || maxDepth > 1) continue;
-    for (const [at, pattern] of tools.entries()) {
-      const named = agents.find((it) => (it.tenant === tenant || it.tenant === '*') && namesOf(it.name).has(pattern));
-      if (named !== undefined)
-        context.addIssue({
-          code: 'custom',
-          path: [index, 'tools', at],
-          message: `expected no sub-agent among the tools of the sub-agent ${name}, found ${named.name}: take it out, or set maxDepth to 2`,
-        });
-    }
+  for (const [index, { kind, name, tenant, ...definition }] of sources.entries()) {
+    if (kind !== 'agent') continue;
+    const visible = agents.filter((it) => it.tenant === tenant || it.tenant === '*').map((it) => it.name);
+    const listed = listedAgent(definition, visible);
+    if (listed !== undefined)
+      context.addIssue({ code: 'custom', path: [index, 'tools', listed.at], message: listedAgentText(name, listed.agent) });
   }
 }

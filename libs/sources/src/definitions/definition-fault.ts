@@ -11,8 +11,11 @@ const OF_LOADERS = /^(?:LD_|GLIBC_|GCONV_PATH$|LOCPATH$|NLSPATH$|MALLOC_|BASH_|E
 export function definitionFault({ tenantId, origin, definition }: StoredSource, rules: SourceRules): string | undefined {
   if (origin === 'config') return undefined;
   if (definition.kind === 'worker') return 'sources of this kind are announced by their workers; rules for them are in the config file';
-  if (definition.kind === 'agent') return 'sub-agents are defined in the config file';
   if (definition.kind === 'plugin') return 'plugins are named in `plugins` of the config file';
+  if (definition.kind === 'agent')
+    return definition.tier === 'privileged'
+      ? secretFault(tenantId, definition, rules)
+      : '`tier` is for sub-agents of the config file: calls of others count as privileged';
   if (definition.trust) return '`trust` is for sources of the config file: facts of other sources do not count';
   if (!definition.pin) return '`pin: false` is for sources of the config file: changes of other sources wait for a person';
   if ('path' in definition && definition.path !== undefined) return '`path` is for sources of the config file';
@@ -60,9 +63,9 @@ function hostOf(url: string): string {
 /** Each secret of a definition, and the hosts that it is sent to. */
 function secretUses(definition: SourceDefinition): { readonly name: string; readonly to: readonly string[] }[] {
   const uses = (value: unknown, to: readonly string[]) => secretNames(value).map((name) => ({ name, to }));
-  const { url, document } = { url: undefined, document: undefined, ...definition };
+  const { url, document, model } = { url: undefined, document: undefined, model: undefined, ...definition };
   // Without `url` requests go to the origin of the document.
-  const target = url ?? document;
+  const target = url ?? document ?? model?.url;
   const { env, auth, ...rest } = { env: undefined, auth: undefined, ...definition };
   const host = target === undefined ? PROGRAM : hostOf(target);
   return [

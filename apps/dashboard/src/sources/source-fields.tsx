@@ -1,0 +1,85 @@
+import { NativeSelect, Textarea, TextInput } from '@mantine/core';
+import type { ReactNode } from 'react';
+import type { SourceDraft } from './source-draft.js';
+
+/** What an input of the form gets: its text, the fault of its field, and how to change it. */
+export type DraftField = (
+  name: keyof SourceDraft,
+  fault?: string,
+) => {
+  readonly value: string;
+  readonly error: ReactNode;
+  readonly onChange: (event: { readonly currentTarget: { readonly value: string } }) => void;
+};
+
+interface FieldsProps {
+  readonly field: DraftField;
+}
+
+/** An MCP server, or an API by its OpenAPI document. */
+export function ServerFields({ kind, field }: FieldsProps & { readonly kind: 'mcp' | 'openapi' }) {
+  return (
+    <>
+      {kind === 'mcp' ? (
+        <TextInput label="Address" description="Of a Streamable HTTP server." required placeholder="https://…/mcp" {...field('url')} />
+      ) : (
+        <>
+          <TextInput
+            label="Document"
+            description="Address of the OpenAPI document, 3.0 or 3.1, JSON or YAML."
+            required
+            placeholder="https://…/openapi.json"
+            {...field('document')}
+          />
+          <TextInput
+            label="Base address"
+            description="Of all requests; the servers of the document without one."
+            {...field('baseUrl', 'url')}
+          />
+        </>
+      )}
+      <Textarea
+        label="Headers"
+        description="One a line, as Name: value. A value $NAME is a secret of the workers' environment that the operator permits."
+        autosize
+        minRows={2}
+        {...field('headers')}
+      />
+      <TextInput label="Only these tools" description="Names or globs; all without any." {...field('include')} />
+      <TextInput label="Not these tools" description="Names or globs." {...field('exclude')} />
+    </>
+  );
+}
+
+/** A sub-agent; its limits are in its definition as JSON. */
+export function AgentFields({ field }: FieldsProps) {
+  return (
+    <>
+      <TextInput label="Description" description="What the models that may call it read." {...field('description')} />
+      <NativeSelect
+        label="API"
+        description="That the server of the model speaks."
+        data={[
+          { value: 'openai-compatible', label: 'Chat completions, as of OpenAI' },
+          { value: 'anthropic', label: 'Messages, as of Anthropic' },
+        ]}
+        {...field('provider', 'model.provider')}
+      />
+      <TextInput
+        label="Address"
+        description="Base address of the API."
+        required
+        placeholder="https://…/v1"
+        {...field('url', 'model.url')}
+      />
+      <TextInput label="Model" description="Its name, as the server knows it." required {...field('model', 'model.name')} />
+      <TextInput
+        label="API key"
+        description="Name of a variable of the workers' environment that the operator permits."
+        {...field('apiKey', 'model.apiKey')}
+      />
+      <Textarea label="Instructions" description="The system prompt." autosize minRows={3} {...field('system')} />
+      <TextInput label="Tools that it may call" description="Names or patterns; none without any." {...field('tools')} />
+    </>
+  );
+}
