@@ -57,6 +57,7 @@ const GATEWAY_FEATURES = [
   ['batches', 'A batch uses calls and approvals. Transports use batches.'],
   ['schedules', 'A schedule submits calls like any client. No other use case knows schedules.'],
   ['sources', 'Where tools come from is managed apart from calls, which see only the registry.'],
+  ['gateway-tools', 'Tools whose work only gateways can do change sessions, schedules and calls like any client.'],
   ['sub-agents', 'Loops of sub-agents run in workers, and ask here for what only gateways know. No other feature knows them.'],
   ['foreign-workers', 'Workers in other languages run calls of the catalog; no other feature waits for them.'],
   ['streaming', 'Streams deliver the events of all features. No feature waits for a stream.'],

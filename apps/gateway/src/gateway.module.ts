@@ -6,6 +6,7 @@ import { AuthModule } from './auth/auth.module.js';
 import { BatchesModule } from './batches/batches.module.js';
 import { CallsModule } from './calls/calls.module.js';
 import { GovernanceModule } from './governance/governance.module.js';
+import { GatewayToolsModule } from './gateway-tools/gateway-tools.module.js';
 import { McpModule } from './mcp/mcp.module.js';
 import { ForeignWorkersModule } from './foreign-workers/foreign-workers.module.js';
 import type { GatewayConfig } from './platform/gateway.config.js';
@@ -36,6 +37,7 @@ export class GatewayModule {
         BatchesModule,
         SchedulesModule,
         SourcesModule,
+        GatewayToolsModule,
         SubAgentsModule,
         ForeignWorkersModule,
         StreamingModule,

@@ -1,12 +1,14 @@
 import { Module, type DynamicModule, type Type } from '@nestjs/common';
 import type { Tracing } from '#observability';
+import { AgentRequests } from '#queue';
 import { Sandbox, SandboxRegistry } from '#sandbox';
-import { ToolsModule } from '#tools';
+import { ToolGateway, ToolsModule } from '#tools';
 import { AttemptsModule } from './attempts/attempts.module.js';
 import { LeasesModule } from './leases/leases.module.js';
 import { OperationsModule } from './operations/operations.module.js';
 import { PlatformModule } from './platform/platform.module.js';
 import { pluginsOf } from './sources/plugins-of.js';
+import { QueuedToolGateway } from './platform/queued-tool-gateway.js';
 import type { WorkerConfig } from './platform/worker.config.js';
 import type { WorkerLog } from './platform/worker.logger.js';
 import { RecoveryModule } from './recovery/recovery.module.js';
@@ -32,7 +34,13 @@ export class WorkerModule {
       module: WorkerModule,
       imports: [
         PlatformModule.forRoot({ config, logger, sandboxes, tracing }),
-        await ToolsModule.forRoot({ tools, providers: [{ provide: Sandbox, useValue: sandboxes.for('shell') }] }),
+        await ToolsModule.forRoot({
+          tools,
+          providers: [
+            { provide: Sandbox, useValue: sandboxes.for('shell') },
+            { provide: ToolGateway, inject: [AgentRequests], useFactory: (requests: AgentRequests) => new QueuedToolGateway(requests) },
+          ],
+        }),
         SourcesModule.with(await pluginsOf(config)),
         LeasesModule,
         AttemptsModule,

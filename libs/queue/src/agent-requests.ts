@@ -1,5 +1,6 @@
 import { Queue, QueueEvents, Worker } from 'bullmq';
 import { z } from 'zod';
+import { Json } from '#contracts';
 import { createRedis, keys, type RedisConnection } from '#redis';
 import { producerBackend, workerBackend } from './bull-connection.js';
 
@@ -14,13 +15,20 @@ const TRIES = 1_000_000;
 const KEPT_SECONDS = 600;
 
 /** What a sub-agent asks of a gateway, by ids: what belongs to them is in its journal. */
-export const AgentRequest = z.object({
+const AgentTurnRequest = z.object({
   kind: z.enum(['open', 'submit']),
   callId: z.string(),
   turn: z.number().int(),
   /** For its own sub-agents, each. */
   budget: z.object({ depth: z.number().int(), tokens: z.number().int(), modelMs: z.number().int(), calls: z.number().int() }),
 });
+export type AgentTurnRequest = z.output<typeof AgentTurnRequest>;
+
+/** A tool whose work only gateways can do: on sessions, schedules and other calls. */
+const ToolRequest = z.object({ kind: z.literal('tool'), callId: z.string(), args: z.record(z.string(), Json) });
+export type ToolRequest = z.output<typeof ToolRequest>;
+
+const AgentRequest = z.discriminatedUnion('kind', [AgentTurnRequest, ToolRequest]);
 export type AgentRequest = z.output<typeof AgentRequest>;
 
 /** Asks gateways. The same request at the same time is asked once. Connections are made for the first request. */
@@ -33,7 +41,7 @@ export class AgentRequests {
   async ask(request: AgentRequest, attempt: number, timeoutMs: number): Promise<string | undefined> {
     const { queue, events } = (this.opened ??= connect(this.redisUrl));
     const job = await queue.add(request.kind, request, {
-      jobId: `${request.kind}.${request.callId}.${request.turn}.${attempt}`,
+      jobId: [request.kind, request.callId, ...(request.kind === 'tool' ? [] : [request.turn]), attempt].join('.'),
       attempts: TRIES,
       backoff: { type: 'fixed', delay: RETRY_MS },
       removeOnComplete: { age: KEPT_SECONDS },
@@ -42,7 +50,10 @@ export class AgentRequests {
     // Looks at the job again and again: an event from before the stream was read does not come.
     for (let leftMs = timeoutMs; leftMs > 0; leftMs -= LOOK_MS) {
       const answer = await job.waitUntilFinished(events, Math.min(LOOK_MS, leftMs)).catch(() => undefined);
-      if (answer !== undefined) return answer;
+      if (answer === undefined) continue;
+      // Its arguments may hold secrets.
+      if (request.kind === 'tool') await job.remove().catch(() => {});
+      return answer;
     }
     return undefined;
   }

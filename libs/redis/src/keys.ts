@@ -45,6 +45,8 @@ export const keys = {
   /** Lists of releases that kept them in Redis: there until all keys whose names begin with it are removed. */
   earlierLists: (partition: string) => `{p${partition}}:view`,
   session: (tenantId: string, sessionId: string) => `session:${tenantId}:${sessionId}`,
+  /** What the agents of the session keep in it: todo list, task list, settings, tools that they found. */
+  sessionData: (tenantId: string, sessionId: string) => `session-data:${tenantId}:${sessionId}`,
   /** There for a while after the session was cancelled, another one each time. */
   sessionCancel: (tenantId: string, sessionId: string) => `session-cancel:${tenantId}:${sessionId}`,
   /** A batch of calls: a hash in its session's partition. */

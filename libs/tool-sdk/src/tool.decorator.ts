@@ -1,6 +1,6 @@
 import { DiscoveryService } from '@nestjs/core';
 import type { z } from 'zod';
-import type { ToolExample, Pool, RetryPolicy, ToolEffect, ToolSubject, ToolTier } from '#contracts';
+import type { ToolCallers, ToolExample, Pool, RetryPolicy, ToolEffect, ToolSubject, ToolTier } from '#contracts';
 import type { Suspension, ToolOutput, ToolOutputObject } from './tool-output.js';
 import type { ToolContext } from './tool-context.port.js';
 
@@ -31,6 +31,8 @@ export interface ToolOptions<I extends InputSchema = InputSchema, O extends z.Zo
   readonly timeoutMs?: number;
   /** Default: 3 attempts with a delay of 500 ms, doubled up to 30 s; 1 attempt for the effect `once`. */
   readonly retry?: Partial<RetryPolicy>;
+  /** Which agents have the tool: `main` those that are no sub-agents, `sub_agents` only sub-agents. Default: all. */
+  readonly callers?: ToolCallers;
   /** Other wire names of the same tool. */
   readonly aliases?: readonly string[];
   /** Valid arguments; the tool contract suite runs them. `setup`: calls that create what an example needs in an empty workspace. */

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { Principal, ToolDescriptor } from '#contracts';
+import type { Principal, ToolCallers, ToolDescriptor } from '#contracts';
 import { ToolRegistry } from '#tool-sdk';
 import { isToolAllowed } from '../auth/tool-patterns.js';
 import { EffectivePolicyService, type PolicySubject } from './admission/effective-policy.service.js';
+import { callersRefusal } from './admission/tool-callers.js';
 import { ToolAvailabilityService } from '../workers/tool-availability.service.js';
 
 /** The tools that a key may use, sorted by name; `available` says whether a call would be let through now, and why not. */
@@ -15,7 +16,7 @@ export class ToolCatalog {
   ) {}
 
   /** @throws ProblemError `forbidden` for an agent that the key may not act for */
-  async list(caller: Principal, subject: PolicySubject = {}): Promise<ToolDescriptor[]> {
+  async list(caller: Principal, subject: PolicySubject = {}, agent: ToolCallers = 'main'): Promise<ToolDescriptor[]> {
     const [rules] = await Promise.all([this.rules.of(caller, subject), this.readiness.refresh()]);
     const view = this.tools.for(caller.tenantId);
     return view
@@ -24,6 +25,8 @@ export class ToolCatalog {
       .map((tool) => {
         const allowed = rules.available(tool);
         if (!allowed.ok) return { ...tool, available: allowed };
+        const reason = callersRefusal(tool, agent);
+        if (reason !== undefined) return { ...tool, available: { ok: false, reason } };
         // Tools of foreign workers are in the catalog while a worker is connected.
         const isForeign = view.source(tool.name).queueOf?.(tool.pool) !== undefined;
         return { ...tool, available: isForeign ? tool.available : this.readiness.hasLiveWorker(tool) };
@@ -31,7 +34,7 @@ export class ToolCatalog {
   }
 
   /** Those that a call would be let through for. */
-  async callable(caller: Principal, subject: PolicySubject = {}): Promise<ToolDescriptor[]> {
-    return (await this.list(caller, subject)).filter(({ available }) => available.ok);
+  async callable(caller: Principal, subject: PolicySubject = {}, agent: ToolCallers = 'main'): Promise<ToolDescriptor[]> {
+    return (await this.list(caller, subject, agent)).filter(({ available }) => available.ok);
   }
 }

@@ -10,25 +10,12 @@ import { assertHooksAllowed } from './session-hooks.js';
 import { PolicyConfigService } from '../governance/policy-config.service.js';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
 import { withKnownTools } from './granted-tools.js';
+import { DAY_MS, replaceScript, SESSION_LIFE_MS } from './replace-script.js';
+import { SessionDataStore } from './session-data-store.service.js';
 import { SessionEventPublisher } from './session-event-publisher.service.js';
 import { grantedBy, liftedParts, NEW_SESSION, parseSession, putBy, type SessionState, storedSession } from './session-state.js';
 
-const DAY_MS = 86_400_000;
-/** From the last use on; a use is noted once a day. */
-const LIFE_MS = 30 * DAY_MS;
 const TRIES = 50;
-
-/**
- * Writes a session if it has not changed since it was read; repeated after changes of others it could undo them.
- * KEYS[1] the session; ARGV[1] its text as it was read, empty for none; ARGV[2] its new text; ARGV[3] life in ms. Answers 1, or 0.
- */
-const WRITE: DurableScript = {
-  repeatable: false,
-  script: new LuaScript(`#!lua
-if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
-redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
-return 1`),
-};
 
 /**
  * Ends a session: nothing is left of it but how often it was deleted, also above maxmemory. Each run counts.
@@ -55,6 +42,7 @@ export class SessionStore {
     private readonly tools: ToolRegistry,
     private readonly events: SessionEventPublisher,
     private readonly durable: DurableWrites,
+    private readonly data: SessionDataStore,
     @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'egress'>,
   ) {}
 
@@ -111,7 +99,8 @@ export class SessionStore {
 
   async end(principal: Principal, sessionId: string): Promise<void> {
     this.assertNothingLifted(principal, await this.state(principal.tenantId, sessionId), NEW_SESSION);
-    await this.durable.run(END, [keys.session(principal.tenantId, sessionId)], [Date.now(), LIFE_MS]);
+    await this.data.remove(principal.tenantId, sessionId);
+    await this.durable.run(END, [keys.session(principal.tenantId, sessionId)], [Date.now(), SESSION_LIFE_MS]);
     await this.events.publish(principal, sessionId, 'session.deleted', {});
   }
 
@@ -135,14 +124,11 @@ export class SessionStore {
 
   private async put(tenantId: string, sessionId: string, before: string, state: SessionState): Promise<boolean> {
     const text = storedSession({ ...state, touchedAt: Date.now() });
-    return (await this.durable.run(WRITE, [keys.session(tenantId, sessionId)], [before, text, LIFE_MS])) === 1;
+    return (await this.durable.run(replaceScript, [keys.session(tenantId, sessionId)], [before, text, SESSION_LIFE_MS])) === 1;
   }
 
-  private toSession(
-    tenantId: string,
-    id: string,
-    { posture, tools, allowedTools, grants, strategy, hooks, userId }: SessionState,
-  ): Session {
+  private async toSession(tenantId: string, id: string, state: SessionState): Promise<Session> {
+    const { posture, tools, allowedTools, grants, strategy, hooks, userId } = state;
     return {
       id,
       tenantId,
@@ -153,6 +139,7 @@ export class SessionStore {
       ...(strategy === undefined ? {} : { strategy }),
       ...(hooks === undefined ? {} : { hooks }),
       ...(userId === undefined ? {} : { userId }),
+      ...(await this.data.read(tenantId, id)),
     };
   }
 }

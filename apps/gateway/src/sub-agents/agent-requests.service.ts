@@ -4,26 +4,29 @@ import { ProblemError } from '#contracts';
 import { AgentRequestConsumer } from '#queue';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { LOGGER } from '../platform/tokens.js';
+import { GatewayTools } from '../gateway-tools/gateway-tools.service.js';
 import { AgentTurns } from './agent-turns.service.js';
 
-/** Takes the requests of sub-agents. Any gateway handles one; after a crash another one handles it again. */
+/** Takes the requests of sub-agents, and of tools whose work only gateways can do. Any gateway handles one; after a crash another one handles it again. */
 @Injectable()
 export class AgentRequestsService implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly consumer: AgentRequestConsumer;
 
   constructor(
     private readonly turns: AgentTurns,
+    private readonly tools: GatewayTools,
     @Inject(LOGGER) logger: Logger,
     @Inject(GATEWAY_CONFIG) { redisUrl }: GatewayConfig,
   ) {
     this.consumer = new AgentRequestConsumer(redisUrl, (error) =>
-      logger.warn({ err: error }, 'a request of a sub-agent failed; it is tried again'),
+      logger.warn({ err: error }, 'a request of a worker failed; it is tried again'),
     );
   }
 
   onApplicationBootstrap(): void {
     this.consumer.start(async (request) => {
       try {
+        if (request.kind === 'tool') return JSON.stringify(await this.tools.run(request));
         return JSON.stringify(request.kind === 'open' ? await this.turns.open(request) : await this.turns.submit(request));
       } catch (error) {
         if (!(error instanceof ProblemError) || error.code === 'overloaded') throw error;

@@ -11,11 +11,12 @@ import {
 import { AgentJournal, JOURNAL_SECONDS, type OpenAnswer, type SubmitAnswer, type SubmittedToolCall } from '#agents';
 import { CallStore } from '#event-log';
 import { matchesTool } from '#policy';
-import type { AgentRequest } from '#queue';
+import type { AgentTurnRequest } from '#queue';
 import { keys, partitionOf, type RedisConnection } from '#redis';
 import { SourceStore } from '#sources';
 import { ToolRegistry } from '#tool-sdk';
 import { ApiKeyStore } from '../auth/api-key-store.service.js';
+import { submitterOf } from '../auth/submitter-of.js';
 import { CallReader } from '../calls/read/call-reader.service.js';
 import { SubmitCallService } from '../calls/submit-call.service.js';
 import { ToolCatalog } from '../calls/tool-catalog.service.js';
@@ -54,20 +55,20 @@ export class AgentTurns {
   }
 
   /** The tools for a turn. What people said to the session goes to the journal, where the turn finds it. @throws ProblemError when the sub-agent may not go on */
-  async open({ callId, turn, budget }: AgentRequest): Promise<OpenAnswer> {
+  async open({ callId, turn, budget }: AgentTurnRequest): Promise<OpenAnswer> {
     const { principal, submitted, definition, levels } = await this.agent(callId, budget);
     const { sessionid: sessionId, agentid: agentId } = submitted;
     if (sessionId !== undefined) {
       const steering = keys.steering(partitionOf(callId), principal.tenantId, sessionId);
       await takeSteeringScript.run(this.redis, [steering, keys.agentJournal(callId)], [`steering.${turn}`, JOURNAL_SECONDS]);
     }
-    const callable = await this.catalog.callable(principal, { sessionId, agentId });
+    const callable = await this.catalog.callable(principal, { sessionId, agentId }, 'sub_agents');
     const tools = callable.filter((tool) => isOffered(tool, definition, levels));
     return { kind: 'open', tools: tools.map(({ name }) => name) };
   }
 
   /** Submits the calls of a turn, each once: the key of a call is made of its place. @throws ProblemError when the sub-agent may not go on */
-  async submit({ callId, turn: number, budget }: AgentRequest): Promise<SubmitAnswer> {
+  async submit({ callId, turn: number, budget }: AgentTurnRequest): Promise<SubmitAnswer> {
     const agent = await this.agent(callId, budget);
     const { turns, submitted } = await this.journal.load(callId);
     const before = submitted.get(number);
@@ -84,7 +85,7 @@ export class AgentTurns {
     parentCallId: string,
     turn: number,
     { toolCallId, tool, arguments: args }: { readonly toolCallId: string; readonly tool: string; readonly arguments: string },
-    budget: AgentRequest['budget'],
+    budget: AgentTurnRequest['budget'],
   ): Promise<SubmittedToolCall> {
     const found = this.registry.for(principal.tenantId).resolve(tool);
     const isAgent = found?.pool === 'agent';
@@ -103,20 +104,13 @@ export class AgentTurns {
     }
   }
 
-  private async agent(callId: string, budget: AgentRequest['budget']): Promise<OpenAgent> {
+  private async agent(callId: string, budget: AgentTurnRequest['budget']): Promise<OpenAgent> {
     const head = await this.calls.snapshot(callId);
     if (head === undefined || head.status === 'ended' || head.cancelRequested)
       throw new ProblemError('conflict', 'The call of the sub-agent has ended or is being cancelled', { callId });
     const submitted = await this.reader.submission(callId);
     const { tenantId } = head.meta;
-    const named = { keyId: submitted.actor.replace(/^apikey:/, ''), tenantId, scopes: [], ...submitted.data.submitter };
-    const rejection = this.apiKeys.rejection(named, 'submit');
-    const principal = this.apiKeys.current(named);
-    if (principal === undefined || rejection !== undefined)
-      throw new ProblemError(
-        'forbidden',
-        `The key ${named.keyId}, with which the sub-agent was called, may not submit calls any more: ${rejection?.detail ?? 'it is gone'}`,
-      );
+    const principal = submitterOf(this.apiKeys, tenantId, submitted);
     const name = submitted.data.source;
     // As in the catalog: a tenant cannot take the name of a source of all tenants.
     const own = (await this.sources.definition({ tenantId: ALL_TENANTS, name })) ?? (await this.sources.definition({ tenantId, name }));
@@ -129,5 +123,6 @@ export class AgentTurns {
 
 /** `levels`: of sub-agents that this one may have below. */
 function isOffered(tool: ToolDescriptor, { tools }: AgentSourceDefinition, levels: number): boolean {
+  if (tool.callers === 'sub_agents') return true;
   return (tool.pool !== 'agent' || levels >= 1) && tools.some((pattern) => matchesTool(pattern, tool));
 }

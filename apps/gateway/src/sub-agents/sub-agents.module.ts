@@ -1,8 +1,9 @@
 import { Module } from '@nestjs/common';
 import { CallsModule } from '../calls/calls.module.js';
+import { GatewayToolsModule } from '../gateway-tools/gateway-tools.module.js';
 import { AgentRequestsService } from './agent-requests.service.js';
 import { AgentTurns } from './agent-turns.service.js';
 
 /** Does for sub-agents what workers cannot: says which tools they have, and submits their calls. */
-@Module({ imports: [CallsModule], providers: [AgentRequestsService, AgentTurns] })
+@Module({ imports: [CallsModule, GatewayToolsModule], providers: [AgentRequestsService, AgentTurns] })
 export class SubAgentsModule {}

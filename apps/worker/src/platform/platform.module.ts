@@ -3,7 +3,7 @@ import { BlobStore, CallStore, EventLog, type LogArchive, type WokenCall } from 
 import { HookRunner, HookSnapshotStore } from '#hooks';
 import type { Tracing } from '#observability';
 import { ProcessRegistration } from '#platform';
-import { BullCallQueue, dispatchWoken } from '#queue';
+import { AgentRequests, BullCallQueue, dispatchWoken } from '#queue';
 import { createRedis, RedisMemory, type RedisConnection } from '#redis';
 import { SandboxRegistry } from '#sandbox';
 import { WorkerState } from './worker-state.js';
@@ -48,6 +48,11 @@ const connections: Provider[] = [
     provide: BullCallQueue,
     inject: [WORKER_CONFIG],
     useFactory: ({ redisUrl, queueBackend }: WorkerConfig) => new BullCallQueue({ redisUrl, backend: queueBackend }),
+  },
+  {
+    provide: AgentRequests,
+    inject: [WORKER_CONFIG],
+    useFactory: ({ redisUrl }: WorkerConfig) => new AgentRequests(redisUrl),
   },
   {
     provide: ProcessRegistration,

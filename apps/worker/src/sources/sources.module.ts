@@ -18,11 +18,6 @@ const PLUGINS = Symbol('PLUGINS');
 @Module({
   providers: [
     {
-      provide: AgentRequests,
-      inject: [WORKER_CONFIG],
-      useFactory: ({ redisUrl }: WorkerConfig) => new AgentRequests(redisUrl),
-    },
-    {
       provide: SourceHost,
       inject: [WORKER_CONFIG, BUFFERED_REDIS, ToolRegistry, SandboxRegistry, LOGGER, CallStore, AgentRequests, PLUGINS],
       useFactory: (

@@ -4,6 +4,7 @@ import { ToolPattern } from '../policy/policy-config.js';
 import { SessionGrants } from '../policy/session-grants.js';
 import { Label } from '../values/names.js';
 import { BatchStrategy } from '../policy/batch-strategy.js';
+import { SESSION_DATA } from './session-data.api.js';
 import { PUT_SESSION_EXAMPLES, SESSION_EXAMPLES } from '../values/examples.js';
 
 export const Autonomy = z.enum(['read_only', 'supervised', 'full']).meta({
@@ -49,6 +50,7 @@ export const Session = z
     userId: Label.optional().describe(
       'Whose session it is: calls that name no user are of this one, where their key may act for it. Absent = of none.',
     ),
+    ...SESSION_DATA,
   })
   .meta({
     id: 'Session',

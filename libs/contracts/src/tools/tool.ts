@@ -35,6 +35,12 @@ export const RetryPolicy = z
   .meta({ id: 'RetryPolicy', description: 'How often and when a failed attempt is repeated.' });
 export type RetryPolicy = z.output<typeof RetryPolicy>;
 
+export const ToolCallers = z.enum(['main', 'sub_agents']).meta({
+  id: 'ToolCallers',
+  description: 'Which agents have a tool: `main` those that are no sub-agents, `sub_agents` only sub-agents.',
+});
+export type ToolCallers = z.output<typeof ToolCallers>;
+
 export const JsonSchema = z.record(z.string(), Json);
 export type JsonSchema = z.output<typeof JsonSchema>;
 
@@ -98,6 +104,7 @@ export const ToolDescriptor = z
     timeoutMs: z.number().int().positive().describe('Longest run of one attempt in milliseconds, where the call does not say less.'),
     retry: RetryPolicy.describe('How often and when a failed attempt is repeated, where the call does not say.'),
     aliases: z.array(z.string()).describe('Other names that calls may use.'),
+    callers: ToolCallers.optional().describe('Which agents have it. Absent: all.'),
     examples: z.array(ToolExample).describe('Calls that show what the tool does.'),
     annotations: z
       .object({

@@ -7,7 +7,9 @@ import { toInputSchema } from '../validation/input-schema.js';
 
 /** What a source knows about a tool before the facts are completed. */
 export type ToolFacts = Pick<ToolDescriptor, 'name' | 'description' | 'source' | 'input'> &
-  Partial<Pick<ToolDescriptor, 'label' | 'output' | 'tier' | 'effect' | 'pool' | 'subjects' | 'timeoutMs' | 'examples' | 'available'>> & {
+  Partial<
+    Pick<ToolDescriptor, 'label' | 'output' | 'tier' | 'effect' | 'pool' | 'subjects' | 'timeoutMs' | 'callers' | 'examples' | 'available'>
+  > & {
     readonly retry?: Partial<RetryPolicy>;
     readonly aliases?: readonly string[];
   };
@@ -48,6 +50,7 @@ export function describeTool(facts: ToolFacts): ToolDescriptor {
     timeoutMs,
     retry,
     aliases: [...(facts.aliases ?? [])],
+    ...(facts.callers === undefined ? {} : { callers: facts.callers }),
     examples: facts.examples ?? [],
     annotations: annotationsOf(tier, effect, pool),
     available: facts.available ?? { ok: true },

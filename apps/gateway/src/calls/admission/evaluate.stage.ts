@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { withAgentDepth } from './agent-depth.js';
+import { withCallers } from './tool-callers.js';
 import { CallEvaluator } from './call-evaluator.service.js';
+import type { EvaluatedCall } from './evaluated-call.js';
 import type { AdmissionStage, Submission } from './submission.js';
 
 /** Resolves the tool, checks that the key may use it, validates the arguments, and decides by permission mode and policy. */
@@ -13,11 +15,16 @@ export class EvaluateStage implements AdmissionStage {
 
   run(submission: Submission): void | Promise<void> {
     const evaluated = this.evaluator.evaluate(submission.principal, submission.body);
-    if (evaluated instanceof Promise) return evaluated.then((it) => void (submission.evaluated = withAgentDepth(submission, it)));
-    submission.evaluated = withAgentDepth(submission, evaluated);
+    if (evaluated instanceof Promise) return evaluated.then((it) => void (submission.evaluated = byPlace(submission, it)));
+    submission.evaluated = byPlace(submission, evaluated);
   }
 
   spanAttributes({ evaluated: { decision, rejection } }: Submission): Record<string, string | undefined> {
     return { 'toolyard.decision.effect': decision.effect, 'toolyard.refusal.code': rejection?.error.code };
   }
+}
+
+/** With what the calls above it forbid. */
+function byPlace(submission: Submission, evaluated: EvaluatedCall): EvaluatedCall {
+  return withCallers(submission, withAgentDepth(submission, evaluated));
 }

@@ -1,0 +1,14 @@
+import { Module } from '@nestjs/common';
+import { CallsModule } from '../calls/calls.module.js';
+import { GovernanceModule } from '../governance/governance.module.js';
+import { SessionsModule } from '../sessions/sessions.module.js';
+import { GatewayTools } from './gateway-tools.service.js';
+import { PlanningTools } from './planning-tools.service.js';
+
+/** The work of built-in tools that only gateways can do. `sub-agents` takes their requests from the queue. */
+@Module({
+  imports: [GovernanceModule, SessionsModule, CallsModule],
+  providers: [GatewayTools, PlanningTools],
+  exports: [GatewayTools],
+})
+export class GatewayToolsModule {}

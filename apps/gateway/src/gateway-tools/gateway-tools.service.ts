@@ -1,0 +1,58 @@
+import { Injectable } from '@nestjs/common';
+import { CALL_ERROR_CODES, ProblemError, type CallErrorCode, type ToolAnswer } from '#contracts';
+import { CallStore } from '#event-log';
+import type { ToolRequest } from '#queue';
+import { ApiKeyStore } from '../auth/api-key-store.service.js';
+import { submitterOf } from '../auth/submitter-of.js';
+import { CallReader } from '../calls/read/call-reader.service.js';
+import { PlanningTools } from './planning-tools.service.js';
+import type { ToolHandler } from './tool-call.js';
+
+/**
+ * Does the work of built-in tools that workers cannot: on sessions, schedules and other calls. Each acts with the rights of
+ * the key that submitted its call, as they are now, in the session and for the agent of that call.
+ */
+@Injectable()
+export class GatewayTools {
+  private readonly handlers: Readonly<Record<string, ToolHandler | undefined>>;
+
+  constructor(
+    private readonly calls: CallStore,
+    private readonly reader: CallReader,
+    private readonly apiKeys: ApiKeyStore,
+    planning: PlanningTools,
+  ) {
+    this.handlers = { ...planning.handlers };
+  }
+
+  /** Rejects only where another try may succeed. */
+  async run({ callId, args }: ToolRequest): Promise<ToolAnswer> {
+    const head = await this.calls.snapshot(callId);
+    if (head === undefined || head.status === 'ended' || head.cancelRequested)
+      return failed('cancelled', 'The call has ended or is being cancelled');
+    const submitted = await this.reader.submission(callId);
+    const { tool } = submitted.data;
+    const handle = Object.hasOwn(this.handlers, tool) ? this.handlers[tool] : undefined;
+    if (handle === undefined) return failed('unavailable', `No gateway of this release does the work of ${tool}`);
+    try {
+      const { tenantId, sessionId, agentId } = head.meta;
+      return await handle({ callId, principal: submitterOf(this.apiKeys, tenantId, submitted), sessionId, agentId, args });
+    } catch (error) {
+      if (!(error instanceof ProblemError) || error.code === 'overloaded') throw error;
+      return { ...failed(codeOf(error), error.detail), ...(error.facts.errors === undefined ? {} : { errors: error.facts.errors }) };
+    }
+  }
+}
+
+const CALL_CODES: ReadonlySet<string> = new Set(CALL_ERROR_CODES);
+
+function codeOf({ code }: ProblemError): CallErrorCode {
+  if (code === 'invalid_request') return 'invalid_arguments';
+  if (code === 'forbidden') return 'policy_denied';
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the set has exactly these codes
+  return CALL_CODES.has(code) ? (code as CallErrorCode) : 'tool_failed';
+}
+
+function failed(code: CallErrorCode, message: string): Extract<ToolAnswer, { kind: 'failed' }> {
+  return { kind: 'failed', code, message };
+}

@@ -1,0 +1,54 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { ProblemError } from '#contracts';
+import { keys, type RedisConnection } from '#redis';
+import { DurableWrites } from '../platform/durable-writes.service.js';
+import { FAIL_FAST_REDIS } from '../platform/tokens.js';
+import { replaceScript, SESSION_LIFE_MS } from './replace-script.js';
+import { changedText, NO_DATA, SessionData, type SessionContent } from './session-data.js';
+
+/** Every writer that is too late reads again: more tries than workers write to one session at once. */
+const TRIES = 200;
+
+/** What the agents of a session keep in it: todo list, task list, settings, tools that they found. It ends with the session. */
+@Injectable()
+export class SessionDataStore {
+  constructor(
+    @Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection,
+    private readonly durable: DurableWrites,
+  ) {}
+
+  async read(tenantId: string, sessionId: string): Promise<SessionContent> {
+    const { changedBy: _, ...content } = parsed(await this.redis.get(keys.sessionData(tenantId, sessionId)));
+    return content;
+  }
+
+  /**
+   * Changes what is kept and returns it as it was before and is now; changes of several calls follow one another. A call
+   * that has changed it already changes nothing.
+   * @throws ProblemError `quota_exceeded`, and what `next` throws
+   */
+  async change(
+    { tenantId, sessionId, callId }: { readonly tenantId: string; readonly sessionId: string; readonly callId: string },
+    next: (data: SessionContent) => Partial<SessionContent>,
+  ): Promise<{ readonly before: SessionContent; readonly now: SessionContent }> {
+    const key = keys.sessionData(tenantId, sessionId);
+    for (let tries = 0; tries < TRIES; tries++) {
+      const stored = await this.redis.get(key);
+      const before = parsed(stored);
+      if (before.changedBy.includes(callId)) return { before, now: before };
+      const change = next(before);
+      const text = changedText(before, change, callId);
+      if ((await this.durable.run(replaceScript, [key], [stored ?? '', text, SESSION_LIFE_MS])) === 1)
+        return { before, now: { ...before, ...change } };
+    }
+    throw new ProblemError('overloaded', 'The session changed faster than it could be written');
+  }
+
+  async remove(tenantId: string, sessionId: string): Promise<void> {
+    await this.redis.del(keys.sessionData(tenantId, sessionId));
+  }
+}
+
+function parsed(stored: string | null): SessionData {
+  return stored === null ? NO_DATA : SessionData.parse(JSON.parse(stored));
+}
