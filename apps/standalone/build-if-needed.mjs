@@ -13,7 +13,7 @@ const SETTINGS = ['package.json', 'package-lock.json', 'tsconfig.json', '.swcrc'
 const SERVER = ['apps', 'libs', 'test/bench', 'test/support'];
 /** Bundled: the dashboard and the libraries that run in the browser. */
 const DASHBOARD = ['apps/dashboard', 'libs/client', 'libs/contracts'];
-const SHIPPED = /\.(tsx?|lua|json|html|css|svg)$|\/isolation\/etc\/[^/]+$/;
+const SHIPPED = /\.(tsx?|lua|json|html|css|svg|thread\.cjs)$|\/isolation\/etc\/[^/]+$/;
 const FOR_TESTS = /\.(spec|contract)\.ts$|\/libs\/[^/]+\/src\/testing\//;
 
 function* filesOf(path) {
@@ -39,7 +39,7 @@ function fingerprint(files) {
   return hash.digest('hex');
 }
 
-/** Every TypeScript file becomes a JavaScript file in dist/; Lua scripts and the sandbox's files are copied. @throws on a syntax error */
+/** Every TypeScript file becomes a JavaScript file in dist/; Lua scripts, threads in CommonJS and the sandbox's files are copied. @throws on a syntax error */
 async function compile(files) {
   const { transformFile } = await import('@swc/core');
   const written = new Set();
@@ -51,7 +51,7 @@ async function compile(files) {
   await Promise.all(
     files.map(async (file) => {
       const target = join(root, 'dist', relative(root, file));
-      if (/\.lua$|\/isolation\/etc\/[^/]+$/.test(file)) write(target, () => copyFileSync(file, target));
+      if (/\.lua$|\.thread\.cjs$|\/isolation\/etc\/[^/]+$/.test(file)) write(target, () => copyFileSync(file, target));
       if (!file.endsWith('.ts') || file.endsWith('.d.ts')) return;
       const { code, map } = await transformFile(file, {
         configFile: join(root, '.swcrc'),

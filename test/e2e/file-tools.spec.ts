@@ -254,6 +254,30 @@ describe('file_search and glob', () => {
   });
 });
 
+describe('code', () => {
+  it('finds a class by its syntax, shows its outline, and leaves out what is denied to the agent [TB-130]', async () => {
+    await write('src/app.ts', '// class Shop\nexport class Shop {\n  open() {}\n}\n', 'code');
+    const found = await run('code', { operation: 'search_symbols', symbol_name: 'Shop' }, 'code');
+    expect(textOf(found)).toBe('src/app.ts:2 class Shop | export class Shop {');
+    expect(found.result?.details).toMatchObject({ symbols: [{ path: 'src/app.ts', kind: 'class', row: 2, column: 14, lastRow: 4 }] });
+    const outline = await run('code', { operation: 'get_document_symbols', file_path: 'src/app.ts' }, 'code');
+    expect(textOf(outline)).toBe('2-4 class Shop\n  3 method open');
+    const empty = await run('code', { operation: 'search_symbols', symbol_name: '' }, 'code');
+    expect(empty.error).toMatchObject({ code: 'invalid_arguments', message: 'symbol_name cannot be empty' });
+    await write('secret/app.ts', 'export class Shopkeeper {}\n', 'code');
+    const careful = await run('code', { operation: 'search_symbols', symbol_name: 'Shop' }, 'code', asCareful);
+    expect(textOf(careful)).not.toContain('Shopkeeper');
+    const denied = await run('code', { operation: 'get_document_symbols', path: 'secret/app.ts' }, 'code', asCareful);
+    expect(denied).toMatchObject({ outcome: 'denied', attempt: 0 });
+  });
+
+  it('finds code of a form in the files of a language [TB-130]', async () => {
+    await write('a.py', 'print("a")\nprint(x, y)\n# print(1)\n', 'form');
+    const found = await run('code', { operation: 'pattern_search', pattern: 'print($$$ARGS)', language: 'python' }, 'form');
+    expect(textOf(found)).toBe('a.py:1 | print("a") ($ARGS="a")\na.py:2 | print(x, y) ($ARGS=x , y)');
+  });
+});
+
 describe('http_request', () => {
   const request = (path: string, args: object = {}) =>
     run('http_request', { url: `http://${host}${path}`, ...args }, 'http', { agentId: 'web' });

@@ -1,0 +1,119 @@
+import { z } from 'zod';
+import { Tool, type ToolContext, ToolError, type ToolOutputObject } from '#tool-sdk';
+import { EXAMPLE_SETUP } from './example-code.js';
+import { LANGUAGE_NAMES, SYMBOL_KINDS } from './languages.js';
+import type { CodeOperation } from './operations/code-request.js';
+import { generateCodebaseOverview, getDocumentSymbols, searchCodebaseMap } from './operations/outline.js';
+import { patternSearch } from './operations/pattern-search.js';
+import { findReferences, gotoDefinition } from './operations/references.js';
+import { lookupSymbols, searchSymbols } from './operations/symbols.js';
+import { SyntaxThreads } from './syntax-threads.js';
+
+const OPERATION_NAMES = [
+  'search_symbols',
+  'lookup_symbols',
+  'get_document_symbols',
+  'goto_definition',
+  'find_references',
+  'pattern_search',
+  'search_codebase_map',
+  'generate_codebase_overview',
+] as const;
+type OperationName = (typeof OPERATION_NAMES)[number];
+
+const OPERATIONS: Readonly<Record<OperationName, CodeOperation>> = {
+  search_symbols: searchSymbols,
+  lookup_symbols: lookupSymbols,
+  get_document_symbols: getDocumentSymbols,
+  goto_definition: gotoDefinition,
+  find_references: findReferences,
+  pattern_search: patternSearch,
+  search_codebase_map: searchCodebaseMap,
+  generate_codebase_overview: generateCodebaseOverview,
+};
+
+const name = z.string().max(200);
+
+const input = z.strictObject({
+  operation: z
+    .enum(OPERATION_NAMES)
+    .describe(
+      'search_symbols: definitions by a part of their name. lookup_symbols: definitions by exact names. get_document_symbols: outline of a file. ' +
+        'goto_definition, find_references: by symbol_name. pattern_search: code of a form. search_codebase_map: outline of a folder. generate_codebase_overview: what is where.',
+    ),
+  path: z.string().min(1).default('.').describe('File or folder, relative to the workspace root.'),
+  symbol_name: name.optional().describe('Name, also with the names around it: "run" or "ShellTool.run".'),
+  symbols: z.array(name).min(1).max(10).optional().describe('Names for lookup_symbols.'),
+  symbol_type: z.enum(SYMBOL_KINDS).optional().describe('Only definitions of this kind.'),
+  exact_match: z.boolean().default(false).describe('search_symbols: the whole name, in the same case.'),
+  include_source: z.boolean().default(false).describe('lookup_symbols: show the source of each definition.'),
+  top_level_only: z.boolean().default(false).describe('get_document_symbols: without what is inside other definitions.'),
+  pattern: z
+    .string()
+    .max(2_000)
+    .optional()
+    .describe('Code in which $NAME stands for one node and $$$NAME for any number, such as "console.log($$$ARGS)".'),
+  language: z.enum(LANGUAGE_NAMES).optional().describe('Only files of this language; the language of the pattern.'),
+  limit: z.number().int().min(1).max(500).default(50).describe('How many results to show at most.'),
+  offset: z.number().int().min(0).max(1_000_000).default(0).describe('How many results to pass over.'),
+});
+type Input = z.output<typeof input>;
+
+const NEEDED: Partial<Record<OperationName, 'symbol_name' | 'pattern'>> = {
+  search_symbols: 'symbol_name',
+  goto_definition: 'symbol_name',
+  find_references: 'symbol_name',
+  pattern_search: 'pattern',
+};
+
+/** Code by its syntax trees. */
+@Tool({
+  name: 'code',
+  label: 'Code intelligence',
+  description:
+    'Finds definitions, references, outlines and code of a given form in source files, by their syntax trees: names in comments and texts are no results. ' +
+    `Languages: ${LANGUAGE_NAMES.join(', ')}. Rows count from 1. Files excluded by .gitignore, larger than 1 MiB or beyond the first 3,000 are left out, and the last lines in square brackets say so. ` +
+    'Results are found by name, not by type: symbols of the same name are shown together. Use file_search for plain text.',
+  input,
+  tier: 'read_only',
+  subjects: [{ kind: 'path', argument: 'path', access: 'read' }],
+  timeoutMs: 60_000,
+  argumentAliases: { path: ['file_path', 'filePath', 'dir', 'directory'], symbol_name: ['symbol', 'name', 'query'] },
+  examples: [
+    { title: 'Where a class is defined', arguments: { operation: 'search_symbols', symbol_name: 'Tool' }, setup: EXAMPLE_SETUP },
+    { title: 'The outline of a file', arguments: { operation: 'get_document_symbols', path: 'example/app.ts' }, setup: EXAMPLE_SETUP },
+    {
+      title: 'A method with its source',
+      arguments: { operation: 'lookup_symbols', symbols: ['AppTool.run'], include_source: true },
+      setup: EXAMPLE_SETUP,
+    },
+    {
+      title: 'Calls with any arguments',
+      arguments: { operation: 'pattern_search', pattern: 'console.log($$$ARGS)', language: 'typescript' },
+      setup: EXAMPLE_SETUP,
+    },
+  ],
+})
+export class CodeTool {
+  private readonly threads = new SyntaxThreads();
+
+  check(args: Pick<Input, 'operation' | 'symbol_name' | 'pattern' | 'symbols' | 'language'>): void {
+    const argument = NEEDED[args.operation];
+    if (argument !== undefined && (args[argument] ?? '').trim() === '')
+      throw new ToolError('invalid_arguments', `${argument} cannot be empty`);
+    if (args.operation === 'lookup_symbols' && !(args.symbols ?? []).some((it) => it.trim() !== ''))
+      throw new ToolError('invalid_arguments', 'symbols cannot be empty');
+    if (args.operation === 'pattern_search' && args.language === undefined)
+      throw new ToolError('invalid_arguments', 'pattern_search needs the language of the pattern: language');
+  }
+
+  async run(args: Input, ctx: ToolContext): Promise<ToolOutputObject> {
+    this.check(args);
+    return OPERATIONS[args.operation](args, { threads: this.threads, ctx });
+  }
+
+  /** Called by Nest when the process ends. */
+  async onApplicationShutdown(): Promise<void> {
+    await this.threads.close();
+  }
+}

@@ -1,0 +1,37 @@
+import { SourceScan } from '../source-files.js';
+import { occurrencesJob } from '../syntax-threads.js';
+import { type CodeOperation, needed, splitName, textOutput } from './code-request.js';
+import { definitionsOf, symbolLine } from './symbols.js';
+
+const BY_NAME = 'found by name, without types: other symbols of this name are among them';
+
+/** Definitions of exactly this name. */
+export const gotoDefinition: CodeOperation = async (request, { threads, ctx }) => {
+  const wanted = needed(request.symbol_name, 'symbol_name');
+  const scan = new SourceScan(threads, ctx);
+  const { found, more } = await definitionsOf(wanted, request, true, { scan, limit: request.limit, offset: request.offset });
+  const notes = [...(found.length > 1 ? [BY_NAME] : []), ...(more ? [`the first ${found.length} are shown`] : [])];
+  const text = found.map(({ symbol, path }) => symbolLine(symbol, path)).join('\n') || `No definition of ${wanted}`;
+  return textOutput(text + scan.note(...notes), { definitions: found.map(({ symbol, path }) => ({ path, ...symbol })), truncated: more });
+};
+
+/** Where a name stands in code, outside of comments and texts. */
+export const findReferences: CodeOperation = async ({ symbol_name, path, language, limit, offset }, { threads, ctx }) => {
+  const { name } = splitName(needed(symbol_name, 'symbol_name'));
+  const scan = new SourceScan(threads, ctx);
+  const lines: string[] = [];
+  const references: object[] = [];
+  let skipped = 0;
+  let more = false;
+  search: for await (const file of scan.run({ path, language, containing: name }, occurrencesJob(name, offset + limit + 1))) {
+    for (const { line, ...place } of file.results) {
+      if (skipped++ < offset) continue;
+      more = lines.length === limit;
+      if (more) break search;
+      lines.push(`${file.path}:${place.row}:${place.column}${place.definition ? ' (definition)' : ''} | ${line}`);
+      references.push({ path: file.path, ...place });
+    }
+  }
+  const notes = [...(lines.length > 0 ? [BY_NAME] : []), ...(more ? [`the first ${lines.length} are shown: raise limit or offset`] : [])];
+  return textOutput((lines.join('\n') || `No references to ${name}`) + scan.note(...notes), { references, truncated: more });
+};
