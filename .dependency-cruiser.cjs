@@ -7,6 +7,7 @@ const SIBLINGS = [
   'agents',
   'archive',
   'attempts',
+  'dialects',
   'event-log',
   'history',
   'hooks',
@@ -30,7 +31,9 @@ const MAY_ALSO_SEE = {
   // A sub-agent is a source of one tool. Its turns are in the log, its journal is in Redis, it asks gateways by a queue and models by egress rules.
   agents: ['redis', 'event-log', 'queue', 'tool-sdk', 'sandbox', 'sources'],
   // The life of an attempt is written to the log, sent by the queue and kept alive over Redis; it runs a tool, its hooks and checks what was approved.
-  attempts: ['redis', 'event-log', 'queue', 'redaction', 'hooks', 'policy', 'tool-sdk'],
+  attempts: ['redis', 'event-log', 'queue', 'redaction', 'hooks', 'policy', 'tool-sdk', 'dialects'],
+  // Gateways translate names and arguments, workers results; neither knows which dialects there are.
+  dialects: ['tool-sdk'],
   hooks: ['redis', 'sandbox'],
   platform: ['redis', 'event-log', 'redaction'],
   sandbox: ['tool-sdk'],

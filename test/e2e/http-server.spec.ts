@@ -257,10 +257,6 @@ describe('the HTTP server', () => {
       ]);
     }
   });
-
-  it('says of dialects that they are not there yet', async () => {
-    isProblem(await agent.submit('echo', {}, { dialect: 'kiro' }), 501, 'not_implemented');
-  });
 });
 
 /** fetch does not let a program choose its Host. */

@@ -13,6 +13,7 @@ export { describeTool, type ToolFacts } from './registry/tool-descriptor.js';
 export { BuiltinSource, type DecoratedTool } from './registry/builtin.source.js';
 export { closestNames } from './validation/suggest.js';
 export { compileForeignSchema } from './validation/schema-compiler.js';
+export { InputForm } from './validation/input-form.js';
 export { formatCatalog, matchesSearch } from './registry/catalog-formats.js';
 export { ToolRegistry } from './registry/tool.registry.js';
 export type { ToolView, ValidatedCall } from './registry/tool-view.js';

@@ -11,6 +11,8 @@ export interface ToolOutputObject {
   readonly structuredContent?: unknown;
   /** Facts for people and programs; not sent to the model. */
   readonly details?: Readonly<Record<string, unknown>>;
+  /** What the tool did, as values: for those that word the result another way. Neither stored nor sent, so it may be large. */
+  readonly data?: Readonly<Record<string, unknown>>;
   /** Calls that this one made. */
   readonly childCallIds?: readonly string[];
   /** Bytes of text that the tool received, where it kept fewer. The model reads this as the original size. */

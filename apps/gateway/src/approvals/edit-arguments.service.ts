@@ -140,7 +140,7 @@ export class ArgumentEditor {
 }
 
 function bodyOf({ tool, sessionId, priority }: Call, given: EditRequest['given']): SubmitCallBody {
-  return { tool, arguments: given, priority, timeouts: {}, labels: {}, ...(sessionId === undefined ? {} : { sessionId }) };
+  return { tool, dialect: 'core', arguments: given, priority, timeouts: {}, labels: {}, ...(sessionId === undefined ? {} : { sessionId }) };
 }
 
 function invalid({ id }: Call, message: string): ProblemError {

@@ -228,6 +228,7 @@ function principalOf(entry: ApiKeyConfig): Principal {
     ...(entry.user === undefined ? {} : { userId: entry.user }),
     ...(entry.users === undefined ? {} : { users: entry.users }),
     ...(entry.tools === undefined ? {} : { tools: entry.tools }),
+    ...(entry.dialect === undefined ? {} : { dialect: entry.dialect }),
     ...(entry.workerSecrets === true ? { workerSecrets: true } : {}),
     ...(entry.ratePerMinute === undefined ? {} : { ratePerMinute: entry.ratePerMinute }),
     ...(entry.expiresAt === undefined ? {} : { expiresAt: entry.expiresAt }),

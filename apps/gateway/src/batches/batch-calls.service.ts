@@ -12,6 +12,7 @@ import { CallReader } from '../calls/read/call-reader.service.js';
 import { dispatchCall } from '../calls/admission/dispatch-call.js';
 import { eventOrigin } from '../platform/event-origin.js';
 import { idempotencyScope } from '../calls/admission/idempotency.js';
+import { fromDialect } from '../calls/admission/dialect-call.js';
 import type { EvaluatedCall } from '../calls/admission/evaluated-call.js';
 import { endBeforeStart, newCall } from '../calls/admission/new-call.js';
 import { redactSubmission } from '../calls/admission/redact-call.js';
@@ -153,8 +154,11 @@ export class BatchCalls {
     const body = bodyOf(batch, index);
     const idempotencyKey = idempotencyKeyOf(batch, index);
     const { rootId, idempotency } = idempotencyScope(principal, body, idempotencyKey);
-    const tool = this.tools.for(principal.tenantId).resolve(body.tool);
+    const tools = this.tools.for(principal.tenantId);
+    const said = fromDialect(tools, body.dialect, body);
+    const tool = tools.resolve(said.body.tool);
     const evaluated: EvaluatedCall = {
+      spoken: 'refused' in said ? said.refused.spoken : said.spoken,
       requestedTool: body.tool,
       ...(tool === undefined ? {} : { tool }),
       args: null,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import canonicalize from 'canonicalize';
-import type { Batch, Principal, SubmitBatchBody } from '#contracts';
+import type { Batch, Dialect, Principal, SubmitBatchBody } from '#contracts';
 import { EventLog } from '#event-log';
 import { sha256Hex } from '#redis';
 import { ToolRegistry } from '#tool-sdk';
@@ -9,6 +9,7 @@ import { userMark, userOf } from '../auth/user-of.js';
 import { issuerOfKeyId } from '../auth/tokens/token-principal.js';
 import { idempotencyKeyReused } from '../platform/http/rejection.js';
 import { BeforeHooks } from '../calls/admission/before-hooks.service.js';
+import { executionIn, fromDialect } from '../calls/admission/dialect-call.js';
 import { PolicyConfigService } from '../governance/policy-config.service.js';
 import { MemoryGuard } from '../platform/memory-guard.service.js';
 import { SessionStore } from '../sessions/session-store.service.js';
@@ -50,12 +51,16 @@ export class SubmitBatchService {
    * A call that is rejected is a result of the batch, not an error of the request.
    */
   async submit(principal: Principal, body: SubmitBatchBody, { idempotencyKey, traceparent, waitMs }: SubmitBatchOptions): Promise<Batch> {
-    const { sessionId, agentId, calls } = body;
+    const { sessionId, agentId } = body;
     const userId = userOf(principal, body.userId);
     this.memory.check('normal');
-    const { execution } = this.policyConfig.of(principal.tenantId, agentOf(principal, agentId)).policy;
-    const { onFailure = execution.onFailure } = body;
-    const strategy = body.strategy ?? (await this.sessions.state(principal.tenantId, sessionId)).strategy ?? execution.strategy;
+    const session = await this.sessions.state(principal.tenantId, sessionId);
+    const own = session.dialect ?? principal.dialect ?? 'core';
+    const { policy } = this.policyConfig.of(principal.tenantId, agentOf(principal, agentId));
+    // What a call says does not change when its session does.
+    const calls = own === 'core' ? body.calls : body.calls.map((call) => ({ ...call, dialect: call.dialect ?? own }));
+    const execution = executionIn(commonDialect(calls), policy.execution);
+    const { onFailure = execution.onFailure, strategy = session.strategy ?? execution.strategy } = body;
     const idempotency = idempotencyOf(principal, body, idempotencyKey);
     const rootId = sessionId ?? (idempotency === undefined ? undefined : `k:${sha256Hex(idempotency.scopedKey)}`);
     const batchId = this.log.newCallId(principal.tenantId, rootId);
@@ -69,14 +74,19 @@ export class SubmitBatchService {
       ...(traceparent === undefined ? {} : { traceparent }),
       strategy,
       onFailure,
-      readOnly: calls.map(({ tool }) => this.tools.for(principal.tenantId).resolve(tool)?.tier === 'read_only'),
-      verdicts: onFailure === 'isolate' ? calls.map(() => 'allow') : await this.verdictsOf(principal, body, batchId),
+      readOnly: calls.map((call) => this.isReadOnly(principal.tenantId, call)),
+      verdicts: onFailure === 'isolate' ? calls.map(() => 'allow') : await this.verdictsOf(principal, { ...body, calls }, batchId),
     };
     const before = await this.store.create(doc, calls, idempotency);
     if (before?.same === false) throw idempotencyKeyReused(idempotencyKey);
     const id = before?.id ?? doc.id;
     await this.runs.adopt(id).catch(() => {}); // The sweep of any gateway finds it.
     return waitMs === undefined ? this.reader.read(principal, id) : this.reader.readEnded(principal, id, waitMs, 'submit');
+  }
+
+  private isReadOnly(tenantId: string, call: SubmitBatchBody['calls'][number]): boolean {
+    const tools = this.tools.for(tenantId);
+    return tools.resolve(fromDialect(tools, call.dialect, call).body.tool)?.tier === 'read_only';
   }
 
   private verdictsOf(principal: Principal, { sessionId, agentId, userId, calls }: SubmitBatchBody, batchId: string): Promise<Verdict[]> {
@@ -89,6 +99,12 @@ export class SubmitBatchService {
       }),
     );
   }
+}
+
+/** The dialect of all calls of the batch; `core` where they differ. */
+function commonDialect(calls: SubmitBatchBody['calls']): Dialect {
+  const [first = 'core', ...others] = new Set(calls.map(({ dialect }) => dialect));
+  return others.length === 0 ? first : 'core';
 }
 
 /** The scope of a key is (tenant, session or none); `bk:` keeps it from those of calls. */

@@ -33,6 +33,7 @@ export class ReplayCallService {
     // The times are those that the call had, of which a tool may have more than anybody may ask for.
     const body: SubmitCallBody = {
       tool,
+      dialect: 'core',
       arguments: edit.arguments ?? asSubmitted(args),
       priority,
       timeouts,
@@ -41,10 +42,15 @@ export class ReplayCallService {
       ...(agentId === undefined ? {} : { agentId }),
       ...(userId === undefined ? {} : { userId }),
     };
-    const { requesters } = await this.reader.submissionInfo(principal, callId);
+    const { requesters, spoken } = await this.reader.submissionInfo(principal, callId);
     // With four eyes, who wrote the arguments does not allow them.
     const editors = call.approval?.decided?.edited === undefined ? [] : [call.approval.decided.by];
-    return this.submitCall.submit(principal, body, { ...options, replayOf: callId, requesters: [...new Set([...requesters, ...editors])] });
+    return this.submitCall.submit(principal, body, {
+      ...options,
+      replayOf: callId,
+      spoken,
+      requesters: [...new Set([...requesters, ...editors])],
+    });
   }
 }
 

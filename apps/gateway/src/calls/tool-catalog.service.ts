@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { Principal, ToolCallers, ToolDescriptor } from '#contracts';
+import type { Dialect, Principal, ToolCallers, ToolDescriptor } from '#contracts';
+import { viewOf } from '#dialects';
 import { ToolRegistry } from '#tool-sdk';
 import { isToolAllowed } from '../auth/tool-patterns.js';
 import { EffectivePolicyService, type PolicySubject } from './admission/effective-policy.service.js';
@@ -31,6 +32,16 @@ export class ToolCatalog {
         const isForeign = view.source(tool.name).queueOf?.(tool.pool) !== undefined;
         return { ...tool, available: isForeign ? tool.available : this.readiness.hasLiveWorker(tool) };
       });
+  }
+
+  /** The same in a dialect: not said, that of the session or key. Tools of other sources than the built-in ones are in each as they are. */
+  async listIn(caller: Principal, subject: PolicySubject, said?: Dialect): Promise<ToolDescriptor[]> {
+    const dialect = said ?? (await this.rules.of(caller, subject)).dialect;
+    const tools = await this.list(caller, subject);
+    if (dialect === 'core') return tools;
+    const names = new Set(viewOf(dialect).names());
+    const foreign = tools.filter(({ name, source }) => source !== 'builtin' && !names.has(name));
+    return [...viewOf(dialect).catalog(tools), ...foreign].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   /** Those that a call would be let through for. */

@@ -1,7 +1,6 @@
 import { Controller } from '@nestjs/common';
-import { ProblemError, ROUTES, type Principal, type QueryOf, type ResponseOf } from '#contracts';
+import { ROUTES, type Principal, type QueryOf, type ResponseOf } from '#contracts';
 import { formatCatalog, matchesSearch } from '#tool-sdk';
-import { NO_DIALECTS } from './admission/call-evaluator.service.js';
 import { ToolCatalog } from './tool-catalog.service.js';
 import { Endpoint, RouteQuery } from '../auth/endpoint.decorator.js';
 import { CurrentPrincipal } from '../auth/principal.decorator.js';
@@ -20,8 +19,7 @@ export class ToolsController {
     @RouteQuery() query: QueryOf<typeof ROUTES.listTools>,
   ): Promise<ResponseOf<typeof ROUTES.listTools>> {
     const { format, dialect, q, ...subject } = query;
-    if (dialect !== undefined) throw new ProblemError('not_implemented', NO_DIALECTS);
-    const visible = await this.catalog.list(caller, subject);
+    const visible = await this.catalog.listIn(caller, subject, dialect);
     const found = q === undefined ? visible : visible.filter((tool) => matchesSearch(tool, q));
     if (format === 'full') return { tools: found };
     const callable = found.filter(({ available }) => available.ok);

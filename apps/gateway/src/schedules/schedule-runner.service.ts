@@ -67,7 +67,7 @@ export class ScheduleRunner implements OnApplicationBootstrap, BeforeApplication
     const principal = this.principalOf(schedule);
     if (principal instanceof ProblemError) throw principal;
     const at = new Date().toISOString();
-    const { call } = await this.submitCall.submit(principal, schedule.call, { scheduleId: schedule.id });
+    const { call } = await this.submitCall.submit(principal, { ...schedule.call, dialect: 'core' }, { scheduleId: schedule.id });
     await this.store.putRun(schedule, { dueAt: at, at, callId: call.id });
     return call;
   }
@@ -114,7 +114,11 @@ export class ScheduleRunner implements OnApplicationBootstrap, BeforeApplication
     if (open !== undefined && overlap === 'skip') return { callId: open, skipped: 'overlap' };
     if (open !== undefined) await this.cancelCall.cancel(principal, open, OVERLAPPED);
     try {
-      const submitted = await this.submitCall.submit(principal, call, { idempotencyKey: `${id}.${dueAt}`, scheduleId: id });
+      const submitted = await this.submitCall.submit(
+        principal,
+        { ...call, dialect: 'core' },
+        { idempotencyKey: `${id}.${dueAt}`, scheduleId: id },
+      );
       return { callId: submitted.call.id };
     } catch (error) {
       if (!(error instanceof ProblemError) || error.code === 'overloaded' || error.code === 'too_many_requests') throw error;

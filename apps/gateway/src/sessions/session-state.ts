@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import {
   BatchStrategy,
+  Dialect,
   NO_GRANTS,
   Posture,
   SessionGrants,
@@ -22,6 +23,7 @@ export const SessionState = z.object({
   allowedTools: z.array(ToolPattern).optional(),
   grants: SessionGrants.default(NO_GRANTS),
   strategy: BatchStrategy.optional(),
+  dialect: Dialect.optional(),
   hooks: SessionHooks.optional(),
   userId: z.string().optional(),
   /** How often the session was deleted. What is granted by a call of an earlier epoch is not granted any more. */
@@ -108,11 +110,21 @@ function withChangedBy(keyId: string, state: SessionState): SessionState {
   return state.changedBy.includes(keyId) ? state : { ...state, changedBy: [...state.changedBy, keyId] };
 }
 
-function withPut(state: SessionState, { posture, tools, allowedTools, grants, strategy, hooks, userId }: PutSessionBody): SessionState {
-  const { tools: oldTools, allowedTools: oldAllowed, strategy: oldStrategy, hooks: oldHooks, userId: oldUser, ...rest } = state;
+function withPut(state: SessionState, change: PutSessionBody): SessionState {
+  const { posture, tools, allowedTools, grants, strategy, dialect, hooks, userId } = change;
+  const {
+    tools: oldTools,
+    allowedTools: oldAllowed,
+    strategy: oldStrategy,
+    dialect: oldDialect,
+    hooks: oldHooks,
+    userId: oldUser,
+    ...rest
+  } = state;
   const newTools = tools === undefined ? oldTools : tools;
   const newAllowed = allowedTools === undefined ? oldAllowed : allowedTools;
   const newStrategy = strategy === undefined ? oldStrategy : strategy;
+  const newDialect = dialect === undefined ? oldDialect : dialect;
   const newHooks = hooks === undefined ? oldHooks : hooks;
   const newUser = userId === undefined ? oldUser : userId;
   return {
@@ -122,6 +134,7 @@ function withPut(state: SessionState, { posture, tools, allowedTools, grants, st
     ...(newTools ? { tools: newTools } : {}),
     ...(newAllowed ? { allowedTools: newAllowed } : {}),
     ...(newStrategy ? { strategy: newStrategy } : {}),
+    ...(newDialect ? { dialect: newDialect } : {}),
     ...(newHooks ? { hooks: newHooks } : {}),
     ...(newUser ? { userId: newUser } : {}),
   };

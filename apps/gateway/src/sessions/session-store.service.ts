@@ -128,7 +128,7 @@ export class SessionStore {
   }
 
   private async toSession(tenantId: string, id: string, state: SessionState): Promise<Session> {
-    const { posture, tools, allowedTools, grants, strategy, hooks, userId } = state;
+    const { posture, tools, allowedTools, grants, strategy, dialect, hooks, userId } = state;
     return {
       id,
       tenantId,
@@ -137,6 +137,7 @@ export class SessionStore {
       ...(allowedTools === undefined ? {} : { allowedTools }),
       grants,
       ...(strategy === undefined ? {} : { strategy }),
+      ...(dialect === undefined ? {} : { dialect }),
       ...(hooks === undefined ? {} : { hooks }),
       ...(userId === undefined ? {} : { userId }),
       ...(await this.data.read(tenantId, id)),

@@ -91,7 +91,7 @@ export class AgentTurns {
     const isAgent = found?.pool === 'agent';
     if (found === undefined || !isOffered(found, definition, levels))
       return { toolCallId, isAgent, error: `${tool} is not a tool of this sub-agent any more.` };
-    const body = SubmitCallBody.parse({ tool, arguments: args, toolCallId, parentCallId });
+    const body = SubmitCallBody.parse({ tool, dialect: 'core', arguments: args, toolCallId, parentCallId });
     try {
       const options = { idempotencyKey: `${parentCallId}/${turn}/${toolCallId}`, byAgent: { budget: { ...budget, depth: levels } } };
       const { call } = await this.submitCall.submit(principal, body, options);

@@ -4,6 +4,7 @@ import { Json } from '../values/json.js';
 import { Priority } from '../calls/call.js';
 import { LIMITS } from '../values/limits.js';
 import { CallId, Label } from '../values/names.js';
+import { Dialect } from '../values/dialect.js';
 import { RetryPolicy } from '../tools/tool.js';
 import { SUBMIT_CALL_EXAMPLES, CANCEL_CALL_EXAMPLES, DECISION_EXAMPLES, INPUT_EXAMPLES, REPLAY_EXAMPLES } from '../values/examples.js';
 
@@ -33,7 +34,9 @@ export const SubmitCallBody = z
     parentCallId: CallId.optional().describe(
       'The running call that makes this one, as a sub-agent does. Session, agent and user are those of the parent, so the key must be one that may act for them; no child has more time than its parent has left, and a cancel of the parent reaches it.',
     ),
-    dialect: z.string().max(64).optional().describe('Not available yet: answered with 501 `not_implemented`.'),
+    dialect: Dialect.optional().describe(
+      'Whose names and arguments `tool` and `arguments` are. Not said: that of the session, else that of the key, else `core`.',
+    ),
     priority: Priority.default('normal').describe('Which of the waiting calls of a pool run first.'),
     timeouts: z
       .strictObject({

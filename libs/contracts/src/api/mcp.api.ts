@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Dialect } from '../values/dialect.js';
 import { Label } from '../values/names.js';
 import { IdempotencyKey } from './calls.api.js';
 import { KEY, type Route } from './route.api.js';
@@ -12,6 +13,7 @@ export const McpCallMeta = z.object({
   'io.toolyard/sessionId': Label.optional().describe('As `sessionId` of a call.'),
   'io.toolyard/agentId': Label.optional().describe('As `agentId` of a call.'),
   'io.toolyard/userId': Label.optional().describe('As `userId` of a call.'),
+  'io.toolyard/dialect': Dialect.optional().describe('As `dialect` of a call.'),
   'io.toolyard/toolCallId': z.string().min(1).max(256).optional().describe('As `toolCallId` of a call.'),
 });
 export type McpCallMeta = z.output<typeof McpCallMeta>;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { SessionHooks } from '../hooks/hook.js';
 import { ToolPattern } from '../policy/policy-config.js';
+import { Dialect } from '../values/dialect.js';
 import { SessionGrants } from '../policy/session-grants.js';
 import { Label } from '../values/names.js';
 import { BatchStrategy } from '../policy/batch-strategy.js';
@@ -46,6 +47,7 @@ export const Session = z
     strategy: BatchStrategy.optional().describe(
       `In which order the calls of a batch run that names no strategy. Absent = that of the agent's policy.`,
     ),
+    dialect: Dialect.optional().describe('Whose tool names and arguments its calls use where they do not say. Absent = that of the key.'),
     hooks: SessionHooks.optional().describe('Hooks that run after those of the config file. Absent = none.'),
     userId: Label.optional().describe(
       'Whose session it is: calls that name no user are of this one, where their key may act for it. Absent = of none.',
@@ -69,6 +71,9 @@ export const PutSessionBody = z
     strategy: BatchStrategy.nullable()
       .optional()
       .describe('In which order the calls of a batch run that names no strategy; `null` for that of the policy.'),
+    dialect: Dialect.nullable()
+      .optional()
+      .describe('Whose tool names and arguments its calls use where they do not say; `null` for that of the key.'),
     hooks: SessionHooks.nullable().optional().describe('Hooks that run after those of the config file; `null` for none. At most 20.'),
     userId: Label.nullable()
       .optional()

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Json } from '../values/json.js';
 import { Label } from '../values/names.js';
+import { Dialect } from '../values/dialect.js';
 import { Pool, ToolDescriptor } from '../tools/tool.js';
 
 export const ToolFormat = z.enum(['full', 'mcp', 'anthropic', 'openai', 'openai-responses']);
@@ -9,7 +10,7 @@ export type ToolFormat = z.output<typeof ToolFormat>;
 /** `GET /v1/tools`. `q` matches name, aliases, label and description. */
 export const ListToolsQuery = z.strictObject({
   format: ToolFormat.default('full').describe(`The shape of each tool: that of Toolyard, or of a model's API.`),
-  dialect: z.string().max(64).optional().describe('Not available yet: answered with 501 `not_implemented`.'),
+  dialect: Dialect.optional().describe('The catalog of this dialect. Not said: that of the session, else that of the key, else `core`.'),
   q: z.string().min(1).max(256).optional().describe('Text that name, aliases, label or description must contain.'),
   sessionId: Label.optional().describe('The catalog as this session has it.'),
   agentId: Label.optional().describe(

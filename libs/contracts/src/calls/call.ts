@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Approval } from './approval.js';
+import { Dialect } from '../values/dialect.js';
 import { Json } from '../values/json.js';
 import { CALL_ERROR_CODES } from '../errors/error.catalog.js';
 import { Result } from '../values/result.js';
@@ -129,6 +130,8 @@ export const Call = z
   .object({
     id: z.string().describe('Made by the gateway: the partition and a ULID. It sorts by time of submission within a partition.'),
     tool: z.string().describe('Canonical name of the tool. For a tool that does not exist, the name that was asked for.'),
+    requestedTool: z.string().optional().describe('The name that the model used. Absent where it is the canonical one.'),
+    dialect: Dialect.optional().describe('Whose tool name the model used, and whose result it gets. Absent for `core`.'),
     source: z.string().describe('Where the tool comes from, such as `builtin`; `none` for a tool that does not exist.'),
     status: CallStatus.describe('Where the call is on its way.'),
     outcome: CallOutcome.optional().describe('How the call ended. Absent before the End.'),

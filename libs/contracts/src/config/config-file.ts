@@ -6,6 +6,7 @@ import { JwtIssuers } from './jwt-issuer.js';
 import { Hooks, SessionHookSettings } from '../hooks/hook.js';
 import { Limits } from '../policy/limits.js';
 import { PolicySettings, ToolPattern } from '../policy/policy-config.js';
+import { Dialect } from '../values/dialect.js';
 import { Plugins } from './plugin-settings.js';
 import { ALL_TENANTS, checkAgentTools, SourceRules, SourceSettings } from '../sources/source.js';
 import { SafetySettings } from '../safety/safety-settings.js';
@@ -41,6 +42,9 @@ export const ApiKeyConfig = z
       .default([...DEFAULT_SCOPES])
       .describe('What the key may do. `approve`, `admin` and `operate` only where they are listed.'),
     tools: z.array(z.string().min(1)).optional().describe('Patterns of the tools that the key may use. Not set: all.'),
+    dialect: Dialect.optional().describe(
+      'Whose tool names and arguments its calls use where neither call nor session says. Not set: `core`.',
+    ),
     workerSecrets: z
       .boolean()
       .optional()

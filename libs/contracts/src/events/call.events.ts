@@ -8,6 +8,7 @@ import { HookEvent } from '../hooks/hook.js';
 import { keysOf } from '../values/keys-of.js';
 import { FileAccess } from '../policy/file-access.js';
 import { PolicyProfile } from '../policy/profile.js';
+import { Dialect, DialectHints } from '../values/dialect.js';
 import { TrustOption } from '../policy/session-grants.js';
 import { JsonSchema, Pool, RetryPolicy, ToolEffect, ToolTier } from '../tools/tool.js';
 
@@ -90,6 +91,10 @@ export const SubmittedData = z
       ),
     safety: z.string().optional().describe('Digest of the safety settings in force. Absent for the defaults.'),
     profile: PolicyProfile.optional().describe('The agent whose texts the model is answered in. Absent for those of Toolyard.'),
+    dialect: Dialect.exclude(['core']).optional().describe('Whose tool name the model used, and whose result it gets. Absent for our own.'),
+    dialectHints: DialectHints.optional().describe(
+      'What the arguments of the dialect say about the wording of its result. Absent if nothing.',
+    ),
     resultBytes: z.number().int().optional().describe('Text above this size is cut for the model. Absent for the default.'),
     hooks: z.string().optional().describe('SHA-256 of the hooks that the worker runs. Absent without any.'),
     hookFeedback: z

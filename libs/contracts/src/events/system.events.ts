@@ -3,7 +3,7 @@ import { keysOf } from '../values/keys-of.js';
 import { Pool } from '../tools/tool.js';
 
 /** The changed parts of a session; `GET /v1/sessions/:id` returns its current state. */
-export const SessionPart = z.enum(['posture', 'tools', 'allowedTools', 'grants', 'strategy', 'hooks', 'userId']);
+export const SessionPart = z.enum(['posture', 'tools', 'allowedTools', 'grants', 'strategy', 'dialect', 'hooks', 'userId']);
 export type SessionPart = z.output<typeof SessionPart>;
 
 /**

@@ -91,6 +91,7 @@ export type ToolExample = z.output<typeof ToolExample>;
 export const ToolDescriptor = z
   .object({
     name: ToolName.describe('Canonical name, as models use it.'),
+    canonicalName: ToolName.optional().describe('The tool behind a name of a dialect. Absent in the canonical catalog.'),
     label: z.string().describe('A name for people.'),
     description: z.string().min(1).describe('What the tool does, for the model.'),
     source: z.string().describe('Where the tool comes from, such as `builtin`.'),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Dialect } from './dialect.js';
 import { Label } from './names.js';
 
 /** What a key of the config file may do where its entry does not say. */
@@ -32,6 +33,7 @@ export const Principal = z.object({
   users: z.array(UserGlob).optional().describe('Globs of the users that calls may name besides `userId`. Absent = none.'),
   scopes: z.array(Scope).describe('What the key may do.'),
   tools: z.array(z.string()).optional().describe('Patterns of the tools that the key may use. Absent = all.'),
+  dialect: Dialect.optional().describe('The dialect of its calls where neither call nor session says. Absent = `core`.'),
   workerSecrets: z.boolean().optional().describe('Workers with the key get the secrets of their source. Absent = not.'),
   ratePerMinute: z.number().int().positive().optional().describe('Requests a minute that the key may make. Absent without a bound.'),
   expiresAt: z.iso.datetime({ offset: true }).optional().describe('When the key ends: RFC 3339. Absent for a key without an end.'),

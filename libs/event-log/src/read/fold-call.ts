@@ -35,6 +35,8 @@ function submitted(event: CallEventOf<'call.submitted'>, values: StoredValues): 
     toolCallId,
     purpose,
     userId,
+    requestedTool,
+    dialect,
     argumentsRedacted,
   } = data;
   const call: Call = {
@@ -65,6 +67,8 @@ function submitted(event: CallEventOf<'call.submitted'>, values: StoredValues): 
   if (scheduleId !== undefined) call.scheduleId = scheduleId;
   if (toolCallId !== undefined) call.toolCallId = toolCallId;
   if (purpose !== undefined) call.purpose = purpose;
+  if (requestedTool !== undefined) call.requestedTool = requestedTool;
+  if (dialect !== undefined) call.dialect = dialect;
   return call;
 }
 

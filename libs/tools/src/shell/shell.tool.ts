@@ -147,6 +147,7 @@ export class ShellTool {
       content: [{ type: 'text', text }],
       ...(exitCode === 0 ? {} : { isError: true }),
       details,
+      data: { stdout: stdout.text, stderr: stderr.text },
       ...(stdout.truncated || stderr.truncated ? { seenBytes: stdout.bytes + stderr.bytes } : {}),
     };
   }

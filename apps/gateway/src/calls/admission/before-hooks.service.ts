@@ -157,7 +157,9 @@ export class BeforeHooks {
 
   /** Invalid rewritten arguments are a fault of the hook: the model could not correct them. */
   private async reevaluate({ principal, body }: HookRequest, before: EvaluatedCall, args: JsonValue, hook: string): Promise<EvaluatedCall> {
-    const reevaluated = await this.evaluator.evaluate(principal, { ...body, arguments: asArguments(args) });
+    // Hooks see and rewrite canonical arguments.
+    const canonical = before.spoken === undefined ? body : { ...body, tool: before.tool?.name ?? body.tool };
+    const reevaluated = await this.evaluator.evaluate(principal, { ...canonical, arguments: asArguments(args) }, before.spoken);
     const evaluated = before.purpose === undefined ? reevaluated : { ...reevaluated, purpose: before.purpose };
     if (evaluated.rejection?.error.code !== 'invalid_arguments') return evaluated;
     const { message, errors } = evaluated.rejection.error;

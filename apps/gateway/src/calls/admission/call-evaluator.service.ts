@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import {
   LIMITS,
-  ProblemError,
   type AppliedHook,
   type Call,
   type Decision,
@@ -11,6 +10,7 @@ import {
   type SubmitCallBody,
   type ToolDescriptor,
 } from '#contracts';
+import type { SpokenCall } from '#dialects';
 import { decide, fileAccessOf, forbiddingPattern } from '#policy';
 import { ToolRegistry } from '#tool-sdk';
 import { userOf } from '../../auth/user-of.js';
@@ -18,9 +18,8 @@ import { EffectivePolicyService, type EffectivePolicy } from './effective-policy
 import { FileDenials } from '../../governance/file-denials.service.js';
 import { ToolAvailabilityService } from '../../workers/tool-availability.service.js';
 import { NOT_EVALUATED, type EvaluatedCall } from './evaluated-call.js';
+import { executionIn, fromDialect, inDialect } from './dialect-call.js';
 import { applyToolDefaults } from './apply-tool-defaults.js';
-
-export const NO_DIALECTS = 'Dialects are not there yet; leave out `dialect` for the canonical names';
 
 const MORE_DENIED: Decision = {
   effect: 'deny',
@@ -39,7 +38,7 @@ const FORBIDDEN_ARGUMENTS = 'Tool use was rejected because the arguments supplie
 
 /**
  * Finds out everything about a call before it exists, and changes nothing. Steps, the first rejection ends them:
- * resolve the tool → is it available to this key, agent and session, and can anybody run it → parse and validate the arguments → policy.
+ * translate a call of a dialect → resolve the tool → is it available to this key, agent and session, and can anybody run it → parse and validate the arguments → policy.
  * Quotes and submissions come here alike.
  */
 @Injectable()
@@ -51,33 +50,59 @@ export class CallEvaluator {
     private readonly denials: FileDenials,
   ) {}
 
-  /** Returns a promise only when the session has to be read. @throws ProblemError for a dialect, or an agent or user that the key may not act for */
-  evaluate(principal: Principal, body: SubmitCallBody): Promise<EvaluatedCall> | EvaluatedCall {
-    if (body.dialect !== undefined) throw new ProblemError('not_implemented', NO_DIALECTS);
+  /**
+   * `spoken`: how a call was said whose tool and arguments are canonical already. Returns a promise only when the session has to
+   * be read. @throws ProblemError for an agent or user that the key may not act for
+   */
+  evaluate(principal: Principal, body: SubmitCallBody, spoken?: SpokenCall): Promise<EvaluatedCall> | EvaluatedCall {
     const policy = this.policies.of(principal, body);
     return policy instanceof Promise
-      ? policy.then((rules) => this.evaluateBy(rules, principal, body))
-      : this.evaluateBy(policy, principal, body);
+      ? policy.then((rules) => this.evaluateSpoken(rules, principal, body, spoken))
+      : this.evaluateSpoken(policy, principal, body, spoken);
   }
 
-  private evaluateBy(rules: EffectivePolicy, principal: Principal, body: SubmitCallBody): EvaluatedCall {
+  private evaluateSpoken(rules: EffectivePolicy, principal: Principal, body: SubmitCallBody, spoken?: SpokenCall): EvaluatedCall {
+    if (spoken !== undefined) return inDialect({ ...this.evaluateBy(rules, principal, body, spoken), requestedTool: spoken.name, spoken });
+    const { dialect = rules.dialect } = body;
+    if (dialect === 'core') return this.evaluateBy(rules, principal, body);
+    const said = fromDialect(this.tools.for(principal.tenantId), dialect, body);
+    if ('refused' in said) {
+      const userId = userOf(principal, body.userId, rules.sessionUser);
+      const call = { requestedTool: body.tool, args: body.arguments, ...(userId === undefined ? {} : { userId }) };
+      const unreachable = this.unreachable(rules, call, said.refused.tool);
+      return inDialect({ ...said.refused, ...call, ...unreachable });
+    }
+    if (said.spoken === undefined) return this.evaluateBy(rules, principal, said.body);
+    const evaluated = this.evaluateBy(rules, principal, said.body, said.spoken);
+    const { purpose = evaluated.purpose } = said;
+    return inDialect({ ...evaluated, requestedTool: said.spoken.name, spoken: said.spoken, ...(purpose === undefined ? {} : { purpose }) });
+  }
+
+  /** The rejection of a tool that the call cannot have or nothing can run; undefined where it can. */
+  private unreachable(
+    rules: EffectivePolicy,
+    call: Pick<EvaluatedCall, 'requestedTool' | 'args' | 'userId'>,
+    tool: ToolDescriptor | undefined,
+  ): EvaluatedCall | undefined {
+    if (tool === undefined) return undefined;
+    const { ok, reason = `${tool.name} is not available` } = rules.available(tool);
+    if (!ok)
+      return {
+        ...call,
+        tool,
+        ...denied({ effect: 'deny', reasons: [{ axis: 'grants', rule: 'availability', effect: 'deny', reason }] }),
+      };
+    const ready = this.availability.isRunnable(tool);
+    return ready.ok ? undefined : { ...call, tool, ...unavailable(ready.reason ?? `${tool.name} is not available`) };
+  }
+
+  private evaluateBy(rules: EffectivePolicy, principal: Principal, body: SubmitCallBody, spoken?: SpokenCall): EvaluatedCall {
     const userId = userOf(principal, body.userId, rules.sessionUser);
     const call = { requestedTool: body.tool, args: body.arguments, ...(userId === undefined ? {} : { userId }) };
     const { hooks, policy } = rules;
     const tools = this.tools.for(principal.tenantId);
-    const tool = tools.resolve(body.tool);
-    if (tool !== undefined) {
-      const { ok, reason = `${tool.name} is not available` } = rules.available(tool);
-      if (!ok)
-        return {
-          ...call,
-          tool,
-          ...denied({ effect: 'deny', reasons: [{ axis: 'grants', rule: 'availability', effect: 'deny', reason }] }),
-        };
-      const ready = this.availability.isRunnable(tool);
-      if (!ready.ok) return { ...call, tool, ...unavailable(ready.reason ?? `${tool.name} is not available`) };
-    }
-
+    const unreachable = this.unreachable(rules, call, tools.resolve(body.tool));
+    if (unreachable !== undefined) return unreachable;
     const prepared = applyToolDefaults(tools, body, policy);
     if (!prepared.ok) {
       const { code, message, errors } = prepared.failure;
@@ -91,7 +116,8 @@ export class CallEvaluator {
     }
 
     const { decision, facts } = decided(prepared.tool, prepared.args, rules, principal.keyId);
-    const { profile, execution } = policy;
+    const { profile } = policy;
+    const execution = executionIn(spoken?.dialect ?? 'core', policy.execution);
     const evaluated: EvaluatedCall = {
       requestedTool: body.tool,
       tool: prepared.tool,

@@ -1,5 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { NO_GRANTS, type AppliedHook, type PolicyConfig, Posture, Principal, SessionGrants, ToolDescriptor } from '#contracts';
+import {
+  NO_GRANTS,
+  type AppliedHook,
+  type Dialect,
+  type PolicyConfig,
+  Posture,
+  Principal,
+  SessionGrants,
+  ToolDescriptor,
+} from '#contracts';
 import { availability, matchesTool, type Availability } from '#policy';
 import { agentOf } from '../../auth/agent-of.js';
 import { isToolAllowed } from '../../auth/tool-patterns.js';
@@ -28,6 +37,8 @@ export interface PolicyInputs {
 export interface EffectivePolicy extends PolicyInputs {
   /** The inputs without what the session trusts. Set when four eyes are required and the submitting key has changed the session: the call must pass these too. */
   readonly withoutSession?: PolicyInputs;
+  /** Of calls that do not say: that of the session, else that of the key. */
+  readonly dialect: Dialect;
   /** How often the session was deleted. */
   readonly sessionEpoch: number;
   /** Whose session it is; undefined for no user's. */
@@ -82,6 +93,7 @@ export class EffectivePolicyService {
       ...(this.policyConfig.fourEyes && session.changedBy.some((keyId) => this.apiKeys.isSamePerson(keyId, principal.keyId))
         ? { withoutSession: { posture: agent.posture, policy: agent.policy, grants: denialsOf(session.grants) } }
         : {}),
+      dialect: session.dialect ?? principal.dialect ?? 'core',
       sessionEpoch: session.epoch,
       sessionUser: session.userId,
       hooks: this.hookConfig.of(principal.tenantId, agentId, session.hooks),

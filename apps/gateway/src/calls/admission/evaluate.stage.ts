@@ -14,7 +14,7 @@ export class EvaluateStage implements AdmissionStage {
   constructor(private readonly evaluator: CallEvaluator) {}
 
   run(submission: Submission): void | Promise<void> {
-    const evaluated = this.evaluator.evaluate(submission.principal, submission.body);
+    const evaluated = this.evaluator.evaluate(submission.principal, submission.body, submission.options.spoken);
     if (evaluated instanceof Promise) return evaluated.then((it) => void (submission.evaluated = byPlace(submission, it)));
     submission.evaluated = byPlace(submission, evaluated);
   }

@@ -9,12 +9,15 @@ import type {
   PolicyProfile,
   ToolDescriptor,
 } from '#contracts';
+import type { SpokenCall } from '#dialects';
 import type { FileAccessDecision } from '#policy';
 
 /** What admission has found out about a call. A call with a rejection is recorded and ends without running. */
 export interface EvaluatedCall {
   /** The name the caller used. */
   readonly requestedTool: string;
+  /** How a call of a dialect was said; tool and arguments are the canonical ones that it means. */
+  readonly spoken?: SpokenCall | undefined;
   /** Absent for a tool that does not exist. */
   readonly tool?: ToolDescriptor;
   readonly args: JsonValue;

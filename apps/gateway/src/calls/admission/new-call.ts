@@ -124,6 +124,8 @@ export function newCall(input: NewCallInput): NewCall {
     files: input.files,
     resultBytes: resultBytes === Infinity ? undefined : resultBytes,
     profile: evaluated.profile,
+    dialect: evaluated.spoken?.dialect,
+    dialectHints: evaluated.spoken === undefined || Object.keys(evaluated.spoken.hints).length === 0 ? undefined : evaluated.spoken.hints,
     hooks: evaluated.hookSet,
     hookFeedback: evaluated.hookFeedback,
     safety: input.safety,

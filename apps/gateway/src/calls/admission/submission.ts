@@ -1,4 +1,5 @@
 import type { AgentBudget, Call, Principal, SubmitCallBody } from '#contracts';
+import type { SpokenCall } from '#dialects';
 import { EventLogFull, type Applied, type NewCall, type StoredEvent } from '#event-log';
 import type { CallLineage } from './child-call.service.js';
 import { NOT_EVALUATED, type EvaluatedCall } from './evaluated-call.js';
@@ -12,6 +13,8 @@ export interface SubmitOptions {
   readonly replayOf?: string | undefined;
   /** The schedule that submits it. */
   readonly scheduleId?: string | undefined;
+  /** Of a replay: how the call was said whose canonical tool and arguments these are. */
+  readonly spoken?: SpokenCall | undefined;
   /** Of a replay: who submitted the calls before it. */
   readonly requesters?: readonly string[] | undefined;
   /** The batch that the call belongs to. */

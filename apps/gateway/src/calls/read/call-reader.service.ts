@@ -7,9 +7,11 @@ import {
   type Principal,
   type FileAccess,
   type Scope,
+  type SubmittedData,
   type TokenRights,
   type Waiting,
 } from '#contracts';
+import type { SpokenCall } from '#dialects';
 import { CallStore, EventHub, upcastEvent, type CallSnapshot, type EventPage } from '#event-log';
 import { BullCallQueue, type QueuePosition } from '#queue';
 import { ApiKeyStore } from '../../auth/api-key-store.service.js';
@@ -22,6 +24,8 @@ export interface SubmissionInfo {
   /** With those of the calls that it replays. */
   readonly requesters: readonly string[];
   readonly hookSet: string | undefined;
+  /** How a call of a dialect was said. */
+  readonly spoken: SpokenCall | undefined;
   /** Which files the call may open, as its decision at submission says; empty for the workspace and nothing else. */
   readonly files: FileAccess;
   /** How often the session had been deleted. */
@@ -117,8 +121,10 @@ export class CallReader {
     const [first] = await this.store.events(callId, { limit: 1 });
     if (first === undefined) throw callNotFound();
     const event = upcastEvent(first.json);
-    const { hooks: hookSet, files = {}, sessionEpoch = 0, requesters = [], submitter } = event.type === 'call.submitted' ? event.data : {};
-    return { requester: event.actor, submitter, requesters: [...new Set([event.actor, ...requesters])], hookSet, files, sessionEpoch };
+    const data: Partial<SubmittedData> = event.type === 'call.submitted' ? event.data : {};
+    const { hooks: hookSet, files = {}, sessionEpoch = 0, requesters = [], submitter } = data;
+    const all = [...new Set([event.actor, ...requesters])];
+    return { requester: event.actor, submitter, requesters: all, hookSet, files, sessionEpoch, spoken: spokenOf(data) };
   }
 
   /** The whole output of an ended call: what was kept where the result had to be cut, else the result's content, an item a line. */
@@ -130,6 +136,10 @@ export class CallReader {
     const shown = () => (call.result?.content ?? []).map((item) => (item.type === 'text' ? item.text : JSON.stringify(item))).join('\n');
     return whole ?? Buffer.from(shown());
   }
+}
+
+function spokenOf({ dialect, dialectHints: hints = {}, requestedTool, tool = '' }: Partial<SubmittedData>): SpokenCall | undefined {
+  return dialect === undefined ? undefined : { dialect, name: requestedTool ?? tool, hints };
 }
 
 function explainWait(waiting: Waiting, pool: string, { ahead, waiting: queueDepth, active }: QueuePosition): Waiting {

@@ -105,6 +105,7 @@ export class CallToolService {
         sessionId: said['io.toolyard/sessionId'],
         agentId: said['io.toolyard/agentId'],
         userId: said['io.toolyard/userId'],
+        dialect: said['io.toolyard/dialect'],
         toolCallId: said['io.toolyard/toolCallId'],
       },
       'body',

@@ -17,15 +17,17 @@ export class ToolList {
     const after = cursor === undefined || cursor === '' ? '' : nameIn(cursor);
     const said = McpCallMeta.safeParse(meta);
     if (!said.success) throw invalidParams(`_meta: ${said.error.issues.map(({ message }) => message).join('; ')}`);
-    const tools = await this.all(principal, { sessionId: said.data['io.toolyard/sessionId'], agentId: said.data['io.toolyard/agentId'] });
+    const tools = await this.all(principal, said.data);
     const rest = tools.filter(({ name }) => name > after);
     const page = rest.slice(0, PAGE_SIZE);
     const last = page.at(-1);
     return { tools: page, ...(rest.length > page.length && last !== undefined ? { nextCursor: cursorOf(last.name) } : {}) };
   }
 
-  private async all(principal: Principal, subject: { sessionId: string | undefined; agentId: string | undefined }): Promise<Tool[]> {
-    const callable = (await this.catalog.callable(principal, subject)).filter(({ name }) => name !== CALL_RESULT_TOOL);
+  private async all(principal: Principal, said: McpCallMeta): Promise<Tool[]> {
+    const subject = { sessionId: said['io.toolyard/sessionId'], agentId: said['io.toolyard/agentId'] };
+    const visible = await this.catalog.listIn(principal, subject, said['io.toolyard/dialect']);
+    const callable = visible.filter(({ name, available }) => available.ok && name !== CALL_RESULT_TOOL);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the registry takes only tools whose input is an object schema
     const tools = formatCatalog(callable, 'mcp') as Tool[];
     return [...tools, CALL_RESULT_DEFINITION].sort((a, b) => (a.name < b.name ? -1 : 1));

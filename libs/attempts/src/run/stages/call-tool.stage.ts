@@ -2,6 +2,7 @@ import type { TurnData } from '#contracts';
 import { isApplied } from '#event-log';
 import type { AttemptRun, AttemptStage } from '../attempt-run.js';
 import { CallContext } from '../call-context.js';
+import { inDialect } from '../in-dialect.js';
 
 /** Runs the tool. Its context has the abort signal, the deadline, and the sanitizer as the only way out for updates. */
 export const callToolStage: AttemptStage = {
@@ -18,7 +19,7 @@ export const callToolStage: AttemptStage = {
     );
     const source = (view ?? deps.tools.for(claimed.meta.tenantId)).source(tool.name);
     run.toolReached = true;
-    run.toolOutput = await source.call(tool.name, args, context);
+    run.toolOutput = await inDialect(claimed.submitted, args, context, () => source.call(tool.name, args, context));
   },
 };
 

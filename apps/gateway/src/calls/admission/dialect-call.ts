@@ -1,0 +1,77 @@
+import { POLICY_PROFILES, type Dialect, type ExecutionPolicy, type SubmitCallBody } from '#contracts';
+import { dialectOf, renderRefusal, viewOf, type SpokenCall } from '#dialects';
+import type { ToolView } from '#tool-sdk';
+import { NOT_EVALUATED, type EvaluatedCall } from './evaluated-call.js';
+
+/** A submission in canonical terms, and how it was said; or why it means nothing. */
+export type CanonicalSubmission =
+  | { readonly body: SubmitCallBody; readonly spoken?: SpokenCall; readonly purpose?: string | undefined }
+  | { readonly body: SubmitCallBody; readonly refused: EvaluatedCall };
+
+/** Translates name and arguments. What is canonical already, and tools of other sources than the built-in ones, stay as they are. Pure. */
+export function fromDialect(tools: Pick<ToolView, 'resolve'>, dialect: Dialect | undefined, body: SubmitCallBody): CanonicalSubmission {
+  if (dialect === undefined || dialect === 'core') return { body };
+  const view = viewOf(dialect);
+  if (view.isForeign(body.tool, tools)) return { body };
+  const understood = view.understand(body.tool, body.arguments);
+  const spoken = { dialect, name: body.tool, hints: {} };
+  if (understood.ok && tools.resolve(understood.tool) !== undefined) {
+    const { tool, args, hints = {}, purpose } = understood;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- adapted from what was parsed from JSON
+    const canonical = { ...body, tool, arguments: args as Exclude<SubmitCallBody['arguments'], string> };
+    return { body: canonical, spoken: { ...spoken, hints }, purpose };
+  }
+  const fault = understood.ok || understood.tool === undefined ? unknownTool(body.tool, view.suggest(body.tool)) : understood;
+  const tool = fault.tool === undefined ? undefined : tools.resolve(fault.tool);
+  const refused = {
+    requestedTool: body.tool,
+    ...(tool === undefined ? {} : { tool }),
+    args: body.arguments,
+    spoken,
+    decision: NOT_EVALUATED,
+    rejection: {
+      outcome: 'failed',
+      error: {
+        code: fault.code,
+        message: fault.message,
+        retryable: false,
+        ...(fault.errors.length > 0 ? { errors: [...fault.errors] } : {}),
+      },
+    },
+  } as const;
+  return { body: fault.tool === undefined ? body : { ...body, tool: fault.tool }, refused: inDialect(refused) };
+}
+
+interface Fault {
+  readonly tool?: string;
+  readonly code: 'not_found' | 'invalid_arguments';
+  readonly message: string;
+  readonly errors: readonly { readonly pointer: string; readonly message: string }[];
+}
+
+function unknownTool(name: string, near: readonly string[]): Fault {
+  const hint = near.length > 0 ? `\nDid you mean: ${near.join(', ')}?` : '';
+  return { code: 'not_found', message: `Tool not found: ${name}${hint}`, errors: [] };
+}
+
+/** The call with what its model reads of a rejection in the words of its dialect. Pure. */
+export function inDialect(call: EvaluatedCall): EvaluatedCall {
+  const { spoken, rejection } = call;
+  if (spoken === undefined || rejection === undefined) return call;
+  const { code, message, errors } = rejection.error;
+  const args = typeof call.args === 'object' && call.args !== null && !Array.isArray(call.args) ? call.args : undefined;
+  return { ...call, rejection: { ...rejection, text: renderRefusal(spoken, { code, message, errors, args, started: false }) } };
+}
+
+/** What holds for calls of a dialect: its own where the policy has left our default. Pure. */
+export function executionIn(dialect: Dialect, execution: ExecutionPolicy): ExecutionPolicy {
+  if (dialect === 'core') return execution;
+  const own = dialectOf(dialect).execution;
+  const ours = POLICY_PROFILES.core.execution;
+  return {
+    strategy: execution.strategy === ours.strategy ? own.strategy : execution.strategy,
+    onFailure: execution.onFailure === ours.onFailure ? own.onFailure : execution.onFailure,
+    strictArguments: execution.strictArguments,
+    resultBytes: execution.resultBytes === ours.resultBytes ? own.resultBytes : execution.resultBytes,
+  };
+}

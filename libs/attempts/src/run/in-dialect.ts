@@ -1,0 +1,37 @@
+import type { SubmittedData } from '#contracts';
+import { renderOutput, renderRefusal } from '#dialects';
+import { Suspension, type ToolContext, ToolError, type ToolOutput, type ToolOutputObject } from '#tool-sdk';
+
+/** The output or failure of a tool in the words of the dialect that its call was made in. */
+export async function inDialect(
+  { dialect, dialectHints: hints = {}, toolCallId }: Pick<SubmittedData, 'dialect' | 'dialectHints' | 'toolCallId'>,
+  args: Readonly<Record<string, unknown>>,
+  { toolName: name, sinceFirstStartMs, redact }: Pick<ToolContext, 'toolName' | 'sinceFirstStartMs' | 'redact'>,
+  call: () => Promise<ToolOutput>,
+): Promise<ToolOutput> {
+  if (dialect === undefined) return withoutData(await call());
+  const startedAt = performance.now();
+  try {
+    const output = await call();
+    if (output instanceof Suspension) return output;
+    const { data, structuredContent: _structured, ...kept } = objectOf(output);
+    const tookMs = sinceFirstStartMs + Math.round(performance.now() - startedAt);
+    return { ...kept, ...renderOutput({ dialect, name, hints }, { ...kept, data: data ?? {} }, { args, tookMs, toolCallId, redact }) };
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    const { code, message, options } = error;
+    throw new ToolError(code, renderRefusal({ dialect, name }, { code, message, args, errors: options.errors, started: true }), options);
+  }
+}
+
+function objectOf(output: Exclude<ToolOutput, Suspension>): ToolOutputObject {
+  if (typeof output === 'string') return { content: [{ type: 'text', text: output }] };
+  return 'content' in output ? output : { content: output };
+}
+
+/** Nothing but a dialect reads it. */
+function withoutData(output: ToolOutput): ToolOutput {
+  if (typeof output === 'string' || output instanceof Suspension || !('data' in output)) return output;
+  const { data: _data, ...kept } = output;
+  return kept;
+}

@@ -1,0 +1,12 @@
+import { z } from 'zod';
+
+/** Names of the dialects. `core` is the canonical set: the names, arguments and texts of the tools themselves. */
+export const Dialect = z.enum(['core', 'zeroclaw']).meta({
+  id: 'Dialect',
+  description: 'Whose tool names, argument shapes and texts are used: those of a known agent, or `core`, our own.',
+});
+export type Dialect = z.output<typeof Dialect>;
+
+/** Arguments of a dialect that its canonical tool does not have, and that only word the result. Never texts of the model's own. */
+export const DialectHints = z.record(z.string(), z.union([z.string().max(64), z.number(), z.boolean()]));
+export type DialectHints = z.output<typeof DialectHints>;

@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Test, type TestingModule } from '@nestjs/testing';
+import fc from 'fast-check';
+import { ToolRegistry } from '#tool-sdk';
+import { ToolsModule } from '#tools';
+import { allDialects } from './dialects.js';
+import { argumentsOf } from './testing/arbitrary-arguments.js';
+import { viewOf } from './views.js';
+
+let app: TestingModule;
+let registry: ToolRegistry;
+beforeAll(async () => {
+  app = await Test.createTestingModule({ imports: [ToolsModule.forRoot()] }).compile();
+  await app.init();
+  registry = app.get(ToolRegistry);
+});
+afterAll(() => app.close());
+
+const tools = allDialects().flatMap(({ name, tools: all }) => all.map((tool) => [name, tool.name, tool] as const));
+
+describe('each dialect', () => {
+  it.each(tools)('%s maps %s to a tool that exists', (_dialect, _name, { tool }) => {
+    expect(registry.resolve(tool)?.name).toBe(tool);
+  });
+
+  it.each(tools)('%s adapts all arguments that its %s accepts to canonical ones, or says what is wrong with them', (dialect, name) => {
+    const view = viewOf(dialect);
+    const [descriptor] = view.catalog(registry.list()).filter((tool) => tool.name === name);
+    fc.assert(
+      fc.property(argumentsOf(descriptor?.input ?? {}), (args) => {
+        const understood = view.understand(name, args);
+        if (!understood.ok) {
+          expect(understood).toMatchObject({ code: 'invalid_arguments', message: expect.stringMatching(/\S/) });
+          return;
+        }
+        const checked = registry.validateArguments(understood.tool, understood.args);
+        const message = checked.ok ? '' : checked.failure.message;
+        // What only the tool itself knows, such as whether an expression is one, it may refuse.
+        if (!checked.ok && checked.failure.errors.length === 0) expect(message).toMatch(/\S/);
+        else expect([message, understood.args]).toEqual(['', understood.args]);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it.each(tools)('%s has in its catalog %s with all of its names, and knows each', (dialect, name, { aliases = [] }) => {
+    const view = viewOf(dialect);
+    const [descriptor] = view.catalog(registry.list()).filter((tool) => tool.name === name);
+    expect(descriptor).toMatchObject({ name, aliases, description: expect.stringMatching(/\S/), input: { type: 'object' } });
+    for (const alias of aliases) expect(view.find(alias)?.name).toBe(name);
+  });
+
+  it.each(allDialects())('$name leaves out only what is not there', ({ tools: own, missing }) => {
+    for (const name of Object.keys(missing)) {
+      expect(own.some((tool) => tool.name === name)).toBe(false);
+    }
+  });
+});

@@ -1,0 +1,71 @@
+import type { Content, DialectHints, JsonValue, Dialect as DialectName } from '#contracts';
+import type { Arguments, Dialect, Refusal, Rendered } from './dialect.js';
+import { viewOf } from './views.js';
+import { dialectOf } from './dialects.js';
+
+/** A call of a dialect, as it is kept with the canonical one. */
+export interface SpokenCall {
+  readonly dialect: Exclude<DialectName, 'core'>;
+  /** The name that the model used. */
+  readonly name: string;
+  readonly hints: DialectHints;
+}
+
+export interface ReturnedOutput {
+  readonly content: readonly Content[];
+  readonly isError?: boolean;
+  readonly structuredContent?: unknown;
+  readonly details?: Arguments;
+  readonly data?: Arguments;
+}
+
+export interface ReturnedFacts {
+  readonly args: Arguments;
+  readonly tookMs: number;
+  readonly toolCallId: string | undefined;
+  readonly redact: (text: string, truncated?: boolean) => string;
+}
+
+/** What the model that speaks the dialect reads of an output. */
+export function renderOutput(
+  { dialect: dialectName, name, hints }: SpokenCall,
+  { content, isError = false, details = {}, data = {} }: ReturnedOutput,
+  { args, tookMs, toolCallId, redact }: ReturnedFacts,
+): { content: readonly Content[]; isError: boolean; structuredContent?: JsonValue } {
+  const dialect = dialectOf(dialectName);
+  const facts = { ...details, ...data };
+  const text = textOf(content);
+  const cut = (whole: string, bytes: number, suffix: string): string =>
+    Buffer.byteLength(whole) <= bytes ? whole : redact(firstBytes(whole, bytes), true) + suffix;
+  const own = viewOf(dialectName).find(name);
+  const plain = { content, isError };
+  const rendered =
+    own?.result === undefined ? plain : completed(own.result({ args, hints, content, text, isError, facts, tookMs, toolCallId, cut }));
+  return dialect.finish === undefined ? rendered : completed(dialect.finish(rendered));
+}
+
+/** The text of a call that did not come to a result. */
+export function renderRefusal({ dialect: dialectName, name }: Pick<SpokenCall, 'dialect' | 'name'>, refusal: Refusal): string {
+  const dialect: Dialect = dialectOf(dialectName);
+  if (refusal.code === 'not_found') {
+    const near = viewOf(dialectName).suggest(name);
+    return `${dialect.unknown(name)}${near.length > 0 ? `\nDid you mean: ${near.join(', ')}?` : ''}`;
+  }
+  const tool = viewOf(dialectName).find(name);
+  return tool?.refusal === undefined ? dialect.refusal(name, refusal) : tool.refusal(refusal);
+}
+
+export function textOf(content: readonly Content[]): string {
+  return content.flatMap((item) => (item.type === 'text' ? [item.text] : [])).join('\n');
+}
+
+function completed(rendered: Rendered): { content: readonly Content[]; isError: boolean; structuredContent?: JsonValue } {
+  if (typeof rendered === 'string') return { content: [{ type: 'text', text: rendered }], isError: false };
+  const { content, isError = false, ...rest } = rendered;
+  return { ...rest, isError, content: typeof content === 'string' ? [{ type: 'text', text: content }] : content };
+}
+
+/** At most so many bytes of UTF-8, never half a character. */
+function firstBytes(text: string, bytes: number): string {
+  return new TextDecoder().decode(Buffer.from(text).subarray(0, bytes), { stream: true });
+}

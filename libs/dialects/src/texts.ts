@@ -1,0 +1,20 @@
+import type { Refusal } from './dialect.js';
+
+/** The name of the first parameter that is missing, where that is what is wrong. */
+export function missingParameter({ errors = [] }: Pick<Refusal, 'errors'>): string | undefined {
+  for (const { message } of errors) {
+    const [, name] = /^missing '([^']+)' parameter/i.exec(message) ?? [];
+    if (name !== undefined) return name;
+  }
+  return undefined;
+}
+
+/** What is behind "Invalid arguments:", without it. */
+export function detailOf({ message }: Pick<Refusal, 'message'>): string {
+  return message.replace(/^Invalid arguments:\s*/, '');
+}
+
+/** What the policy says, without who says it. */
+export function reasonOf({ message }: Pick<Refusal, 'message'>): string {
+  return message.replace(/^Denied by policy: /, '');
+}

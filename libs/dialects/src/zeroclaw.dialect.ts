@@ -1,0 +1,158 @@
+import { z } from 'zod';
+import { POLICY_PROFILES } from '#contracts';
+import { type Dialect, dialectTool, type Refusal, type Rendered } from './dialect.js';
+import { ShellFacts, shellText } from './facts.js';
+import { missingParameter, reasonOf } from './texts.js';
+
+const STREAM_BYTES = 1_048_576;
+const path = z.string().describe('Path of the file, relative to the workspace.');
+
+const shell = dialectTool({
+  name: 'shell',
+  tool: 'shell',
+  description: 'Execute a shell command in the workspace directory. Killed after 60 seconds.',
+  input: z.strictObject({
+    command: z.string().describe('The shell command to execute.'),
+    approved: z.boolean().default(false).describe('Set true to approve a medium or high risk command explicitly.'),
+  }),
+  argumentAliases: { command: ['cmd', 'script', 'shell_command', 'bash', 'sh', 'command_line', 'input'] },
+  rawArgument: 'command',
+  adapt: ({ command, approved }) => ({
+    tool: 'shell',
+    args: { command: nonEmpty('command', command.trim()), timeout_ms: 60_000, ...(approved ? { approved } : {}) },
+  }),
+  result(result) {
+    const { exitCode, stdout, stderr } = ShellFacts.parse(result.facts);
+    const out = result.cut(stdout, STREAM_BYTES, '\n... [output truncated at 1MB]');
+    const err = result.cut(stderr, STREAM_BYTES, '\n... [stderr truncated at 1MB]');
+    return flat(shellText(out, err), exitCode === 0 ? undefined : `Exit code: ${exitCode}`);
+  },
+  refusal: (refusal) => {
+    if (refusal.code === 'policy_denied') return prefixed('Security policy violation: ', reasonOf(refusal));
+    return refusalText(refusal);
+  },
+});
+
+const fileRead = dialectTool({
+  name: 'file_read',
+  tool: 'file_read',
+  description: 'Read the contents of a file in the workspace, at most 10 MB.',
+  input: z.strictObject({
+    path,
+    offset: z.number().int().min(1).optional().describe('First line to read, counted from 1.'),
+    limit: z.number().int().min(1).optional().describe('How many lines to read.'),
+  }),
+  adapt: (args) => ({ tool: 'file_read', args: { ...args, path: nonEmpty('path', args.path) } }),
+  refusal: (refusal) => {
+    if (refusal.code === 'policy_denied') return `Path not allowed by security policy: ${pathOf(refusal)}`;
+    if (refusal.code !== 'tool_failed') return refusalText(refusal);
+    return refusal.message.startsWith('File not found') ? refusal.message : prefixed('Failed to read file: ', refusal.message);
+  },
+});
+
+const fileWrite = dialectTool({
+  name: 'file_write',
+  tool: 'file_write',
+  description: 'Write a whole file in the workspace. Missing parent folders are created.',
+  input: z.strictObject({ path, content: z.string().describe('The whole content of the file.') }),
+  adapt: (args) => ({ tool: 'file_write', args: { ...args, path: nonEmpty('path', args.path) } }),
+  refusal: (refusal) => {
+    if (refusal.code === 'policy_denied')
+      return /read-only/i.test(refusal.message) ? 'Read-only mode: cannot write files' : `Path not allowed: ${pathOf(refusal)}`;
+    return refusal.code === 'tool_failed' ? prefixed('Failed to write file: ', refusal.message) : refusalText(refusal);
+  },
+});
+
+const httpRequest = dialectTool({
+  name: 'http_request',
+  tool: 'http_request',
+  description: 'Send an HTTP request to a public address. Redirects are not followed; at most 1,000,000 bytes of the body are returned.',
+  input: z.strictObject({
+    url: z.string().describe('http or https URL.'),
+    method: z.enum(['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS']).default('GET').describe('HTTP method.'),
+    headers: z.record(z.string(), z.string()).default({}).describe('Request headers.'),
+    body: z.string().optional().describe('Request body.'),
+  }),
+  adapt: (args) => ({ tool: 'http_request', args: { ...args, url: webUrl(args.url) } }),
+  result: ({ text, facts }) => {
+    const { status } = z.object({ status: z.number() }).parse(facts);
+    return flat(text, status >= 400 ? `HTTP ${status}` : undefined);
+  },
+  refusal: (refusal) => {
+    const [, host] = /^Blocked: (\S+) (?:is|resolves to)/.exec(reasonOf(refusal)) ?? [];
+    if (host !== undefined) return `Blocked local/private host: ${host}`;
+    const [, unlisted] = /(\S+) is not (?:in|among) .*(?:domains|allowlist)/i.exec(reasonOf(refusal)) ?? [];
+    return unlisted === undefined ? refusalText(refusal) : `Host '${unlisted}' is not in http_request.allowed_domains`;
+  },
+});
+
+const webFetch = dialectTool({
+  name: 'web_fetch',
+  tool: 'web_fetch',
+  description: 'Fetch a web page as plain text. Follows at most 10 redirects; at most 500,000 characters are returned.',
+  input: z.strictObject({ url: z.string().describe('http or https URL.') }),
+  adapt: ({ url }) => ({ tool: 'web_fetch', args: { url: webUrl(url), output_format: 'text', max_chars: 500_000 } }),
+  result: ({ facts }) => {
+    const { mode, contentType, body } = z.object({ mode: z.string(), contentType: z.string(), body: z.string() }).parse(facts);
+    if (mode !== 'metadata_only') return flat(body);
+    return flat(
+      '',
+      `Unsupported content type: ${contentType}. web_fetch supports text/html, text/plain, text/markdown, and application/json.`,
+    );
+  },
+  refusal: (refusal) => {
+    const [, status] = /^HTTP (\d{3}[^\n.]*)/.exec(refusal.message) ?? [];
+    return status === undefined ? refusalText(refusal) : `HTTP ${status}`;
+  },
+});
+
+/** The tools of zeroclaw's page "Tool System". */
+export const zeroclaw: Dialect = {
+  name: 'zeroclaw',
+  execution: POLICY_PROFILES.zeroclaw.execution,
+  tools: [shell, fileRead, fileWrite, httpRequest, webFetch],
+  missing: {},
+  unknown: (name) => `Unknown tool: ${name}`,
+  refusal: (_tool, refusal) => refusalText(refusal),
+  finish: (rendered) => {
+    if (rendered.structuredContent !== undefined) return rendered;
+    const text = rendered.content.flatMap((item) => (item.type === 'text' ? [item.text] : [])).join('\n');
+    return { ...rendered, structuredContent: { success: !rendered.isError, output: text } };
+  },
+};
+
+/** `{success, output, error?}`; the model reads the error above the output. */
+function flat(output: string, error?: string): Rendered {
+  const success = error === undefined;
+  const content = success ? output : [error, ...(output === '' ? [] : [output])].join('\n');
+  return { content, isError: !success, structuredContent: { success, output, ...(success ? {} : { error }) } };
+}
+
+function refusalText(refusal: Refusal): string {
+  const missing = refusal.code === 'invalid_arguments' ? missingParameter(refusal) : undefined;
+  return missing === undefined ? reasonOf(refusal) : `Missing '${missing}' parameter`;
+}
+
+function prefixed(prefix: string, text: string): string {
+  return text.startsWith(prefix) ? text : prefix + text;
+}
+
+function pathOf({ args = {} }: Refusal): string {
+  const { path: given } = args;
+  return typeof given === 'string' ? given : '';
+}
+
+/** @throws Error for an empty text */
+function nonEmpty(name: string, text: string): string {
+  if (text === '') throw new Error(`missing '${name}' parameter`);
+  return text;
+}
+
+/** @throws Error with the text of the agent */
+function webUrl(text: string): string {
+  const url = text.trim();
+  if (url === '') throw new Error('URL cannot be empty');
+  if (!/^https?:\/\//i.test(url)) throw new Error('Only http:// and https:// URLs are allowed');
+  if (URL.canParse(url) && new URL(url).username !== '') throw new Error('URL userinfo is not allowed');
+  return url;
+}
