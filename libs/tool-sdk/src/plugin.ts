@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { DecoratedTool } from './registry/builtin.source.js';
-import { ToolMetadata, type AnyToolHandler, type ToolOptions } from './tool.decorator.js';
+import { toolOptionsOf, type AnyToolHandler } from './tool.decorator.js';
 
 /** Known to every copy of this library: a plugin may come with its own. */
 const PLUGIN = Symbol.for('toolyard.plugin');
@@ -60,8 +60,7 @@ export function isPlugin(value: unknown): value is Plugin {
 
 function toDecorated(tool: DecoratedTool | AnyToolHandler): DecoratedTool {
   if ('options' in tool) return tool;
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only ToolMetadata writes under this key
-  const options = Reflect.getMetadata(ToolMetadata.KEY, tool.constructor) as ToolOptions | undefined;
+  const options = toolOptionsOf(tool.constructor);
   if (options === undefined)
     throw new Error(`${tool.constructor.name} is no tool: expected defineTool({...}) or an instance of a class with @Tool`);
   return { options, handler: tool };

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { Reflector } from '@nestjs/core';
 import { z } from 'zod';
-import { Tool, ToolMetadata, type StructuredOutput, type ToolOptions } from './tool.decorator.js';
+import { Tool, toolOptionsOf, type StructuredOutput } from './tool.decorator.js';
 import type { ToolContext } from './tool-context.port.js';
 import type { ToolOutput } from './tool-output.js';
 
@@ -60,11 +59,10 @@ const wrongOptions = [
 ];
 
 describe('Tool decorator', () => {
-  it('keeps what the file says about the tool where discovery finds it', () => {
-    const read = (target: new () => object): ToolOptions | undefined => new Reflector().get<ToolOptions>(ToolMetadata.KEY, target);
-    expect(read(FitsTool)).toMatchObject({ name: 'sample', description: 'A sample.' });
-    expect(read(StructuredTool)?.output).toBeDefined();
-    expect(read(class Plain {})).toBeUndefined();
+  it('keeps what it says about a class', () => {
+    expect(toolOptionsOf(FitsTool)).toMatchObject({ name: 'sample', description: 'A sample.' });
+    expect(toolOptionsOf(StructuredTool)?.output).toBeDefined();
+    expect(toolOptionsOf(class Plain {})).toBeUndefined();
   });
 
   it('is checked by the compiler: each marked line above must be an error, or this file does not compile', () => {

@@ -1,4 +1,3 @@
-import { DiscoveryService } from '@nestjs/core';
 import type { z } from 'zod';
 import type { ToolCallers, ToolExample, Pool, RetryPolicy, ToolEffect, ToolSubject, ToolTier } from '#contracts';
 import type { Suspension, ToolOutput, ToolOutputObject } from './tool-output.js';
@@ -68,7 +67,12 @@ export interface ToolHandler<A, R = ToolOutput> {
 /** A handler as the registry holds it: arguments are checked before they reach it. */
 export type AnyToolHandler = ToolHandler<never>;
 
-export const ToolMetadata = DiscoveryService.createDecorator<ToolOptions>();
+const optionsOfClass = new WeakMap<object, ToolOptions>();
+
+/** What `@Tool` says about a class; undefined for any other value. */
+export function toolOptionsOf(target: unknown): ToolOptions | undefined {
+  return typeof target === 'function' ? optionsOfClass.get(target) : undefined;
+}
 
 /**
  * Declares a class as a tool. The class is a Nest provider, so its constructor is injected; the registry finds it. A `run` that does
@@ -87,5 +91,5 @@ export const ToolMetadata = DiscoveryService.createDecorator<ToolOptions>();
 export function Tool<const I extends InputSchema, O extends z.ZodType = z.ZodType>(
   options: ToolOptions<I, O>,
 ): (target: new (...args: never[]) => ToolHandler<z.output<I>, Returned<O>>) => void {
-  return ToolMetadata(options);
+  return (target) => void optionsOfClass.set(target, options);
 }

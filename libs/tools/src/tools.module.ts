@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { Module, type DynamicModule, type Provider, type Type } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
-import { type AnyToolHandler, BuiltinSource, type DecoratedTool, ToolMetadata, ToolRegistry } from '#tool-sdk';
+import { type AnyToolHandler, BuiltinSource, type DecoratedTool, ToolRegistry, toolOptionsOf } from '#tool-sdk';
 
 const HERE = new URL('./', import.meta.url);
 
@@ -53,8 +53,8 @@ async function builtinClasses(): Promise<Type[]> {
 }
 
 function discover(discovery: DiscoveryService): DecoratedTool[] {
-  return discovery.getProviders({ metadataKey: ToolMetadata.KEY }).flatMap((wrapper) => {
-    const options = discovery.getMetadataByDecorator(ToolMetadata, wrapper);
+  return discovery.getProviders().flatMap((wrapper) => {
+    const options = toolOptionsOf(wrapper.metatype);
     const handler: unknown = wrapper.instance;
     if (!options) return [];
     if (!isHandler(handler)) throw new Error(`Tool "${options.name}" has no instance with a run method: provide its class, not a value`);
@@ -63,7 +63,7 @@ function discover(discovery: DiscoveryService): DecoratedTool[] {
 }
 
 function isToolClass(value: unknown): value is Type {
-  return typeof value === 'function' && Reflect.hasMetadata(ToolMetadata.KEY, value);
+  return toolOptionsOf(value) !== undefined;
 }
 
 function isHandler(value: unknown): value is AnyToolHandler {
