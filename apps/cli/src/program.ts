@@ -17,6 +17,7 @@ import { quote } from './commands/quote.js';
 import { cancel, cancelBatch, steer, type CancelFlags } from './commands/sessions.js';
 import { addSchedule, changeSchedule, listSchedules, type AddScheduleFlags } from './commands/schedules.js';
 import { acceptSource, addSource, listSources, removeSource, type AddSourceFlags } from './commands/sources.js';
+import { startStandalone } from './commands/start.js';
 import { tools, type ToolsFlags } from './commands/tools.js';
 import { watch, type WatchFlags } from './commands/watch.js';
 import { workerCheck, type WorkerCheckFlags } from './commands/worker-check.js';
@@ -39,7 +40,7 @@ const many = (value: string, before: string[] = []) => [...before, value];
 /** Every command with its flags and help. Their actions are in `commands/`. */
 export function buildProgram(version: string, run: Runner, env: NodeJS.ProcessEnv): Command {
   const program = new Command('toolyard')
-    .description('Runs tool calls through a Toolyard gateway and watches them.')
+    .description('Starts Toolyard, runs tool calls through its gateway and watches them.')
     .version(version)
     .option('--url <url>', `the gateway (TOOLYARD_URL; default: .toolyard/address of this folder, else ${DEFAULT_URL})`)
     .option('--key <key>', 'the API key (TOOLYARD_API_KEY; default: .toolyard/key of this folder)')
@@ -48,6 +49,9 @@ export function buildProgram(version: string, run: Runner, env: NodeJS.ProcessEn
     .addHelpText('after', EXIT_CODES_HELP);
   const add: Add = (name, description) => program.command(name).description(description);
   const start: Start = (action) => run(program.opts<GlobalFlags>(), action);
+  add('start', 'everything on this machine: a private Redis and PostgreSQL, a gateway, a worker; also without any word').action(() =>
+    start(startStandalone),
+  );
   addCalling(add, start);
   addErasing(add, start);
   addLooking(add, start);
