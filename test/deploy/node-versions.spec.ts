@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { Call } from '#contracts';
+import { programOf } from '../support/app-program.js';
 import { cleanUp, freshDirectory, spawnStandalone } from '../support/standalone.js';
 
 afterAll(cleanUp);
@@ -12,7 +13,7 @@ describe.each(['22', '24'])('Node %s', (version) => {
   it('runs npm start, the call that it prints for curl, and a clean stop', async () => {
     const node = install(version);
     expect(spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout).toMatch(new RegExp(`^v${version}\\.`));
-    const app = await spawnStandalone(freshDirectory(), {}, node);
+    const app = await spawnStandalone(freshDirectory(), {}, [node, programOf('standalone')]);
     await app.up();
     const { stdout, stderr } = spawnSync('sh', ['-c', app.firstCall()], { encoding: 'utf8' });
     expect(stderr).toBe('');

@@ -39,14 +39,14 @@ export function freshDirectory(): string {
   return directory;
 }
 
-/** `node` is the program that runs it. */
+/** `command` starts it. */
 export async function spawnStandalone(
   data: string,
   env: Record<string, string> = {},
-  node: string = process.execPath,
+  [program = '', ...args]: readonly string[] = [process.execPath, programOf('standalone')],
 ): Promise<StandaloneProcess> {
   const port = env['GATEWAY_PORT'] ?? String(await freePort());
-  const child = spawn(node, [programOf('standalone')], {
+  const child = spawn(program, args, {
     env: {
       PATH: process.env['PATH'] ?? '',
       HOME: process.env['HOME'] ?? '',

@@ -1,0 +1,101 @@
+// `npm run packages`: makes the npm packages of this project in dist/packages, as folders and as tarballs.
+//   toolyard              command line tool and standalone, as they are in dist/
+//   @toolyard/client      libs/client, bundled with the contracts
+//   @toolyard/tool-sdk    the authors' part of libs/tool-sdk, bundled likewise
+// The bundles are ES modules; CommonJS programs load them with require, which Node 20.19 and later can.
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'vite';
+import { bundleManifest, programManifest, readmeOf } from './manifests.mjs';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const OUT = join(ROOT, 'dist/packages');
+const NODE_MODULES = /^(?![./]|#|node:|[A-Za-z]:)/;
+
+const root = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+
+/** Entry → its source without the extension, from the names that the libraries have inside the project. */
+const clientEntries = Object.fromEntries(
+  Object.entries(root.imports)
+    .filter(([name]) => name === '#client' || name.startsWith('#client/'))
+    .map(([name, { source }]) => [name.slice('#client/'.length) || 'index', source.slice('./'.length, -'.ts'.length)]),
+);
+
+const BUNDLES = [
+  { folder: 'client', library: 'libs/client', entries: clientEntries },
+  { folder: 'tool-sdk', library: 'libs/tool-sdk', entries: { index: 'libs/tool-sdk/src/authors' } },
+];
+
+function run(command, args, cwd = ROOT) {
+  const { status, stdout } = spawnSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed\n${stdout}`);
+  return stdout;
+}
+
+async function makeBundle({ folder, library, entries }) {
+  const target = join(OUT, folder);
+  const externals = new Set();
+  await build({
+    root: ROOT,
+    configFile: false,
+    logLevel: 'error',
+    build: {
+      outDir: target,
+      copyPublicDir: false,
+      minify: false,
+      target: 'node20',
+      lib: {
+        entry: Object.fromEntries(Object.entries(entries).map(([name, path]) => [name, join(ROOT, 'dist', `${path}.js`)])),
+        formats: ['es'],
+      },
+      rolldownOptions: {
+        external: (id) => NODE_MODULES.test(id) && externals.add(id) !== undefined,
+        output: { entryFileNames: '[name].js', chunkFileNames: 'chunks/[name].js' },
+      },
+    },
+  });
+  makeDeclarations(target, entries);
+  write(target, bundleManifest(root, { folder, entries, externals: [...externals] }), readmeOf(join(ROOT, library)));
+}
+
+/** The declarations of the entries and of all that they name, in the folders of this project below types/. */
+function makeDeclarations(target, entries) {
+  const settings = join(target, 'tsconfig.json');
+  const compilerOptions = { declaration: true, emitDeclarationOnly: true, sourceMap: false, inlineSources: false };
+  const files = Object.values(entries).map((path) => join(ROOT, `${path}.ts`));
+  const folders = { rootDir: ROOT, outDir: join(target, 'types'), typeRoots: [join(ROOT, 'node_modules/@types')] };
+  writeFileSync(
+    settings,
+    JSON.stringify({ extends: join(ROOT, 'tsconfig.json'), compilerOptions: { ...compilerOptions, ...folders }, include: [], files }),
+  );
+  run(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', settings]);
+  rmSync(settings);
+}
+
+function makeProgram() {
+  const target = join(OUT, 'toolyard');
+  const shipped = (path) => !/\.map$|\.tsbuildinfo$|\/apps\/examples(\/|$)/.test(path);
+  for (const part of ['dist/apps', 'dist/libs']) cpSync(join(ROOT, part), join(target, part), { recursive: true, filter: shipped });
+  mkdirSync(join(target, 'apps/cli'), { recursive: true });
+  cpSync(join(ROOT, root.bin.toolyard), join(target, root.bin.toolyard));
+  write(target, programManifest(root), readmeOf(join(ROOT, 'apps/cli')));
+}
+
+function write(target, manifest, readme) {
+  writeFileSync(join(target, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
+  writeFileSync(join(target, 'README.md'), readme);
+  cpSync(join(ROOT, 'LICENSE'), join(target, 'LICENSE'));
+}
+
+function pack(folder) {
+  const [{ filename }] = JSON.parse(run('npm', ['pack', '--json', '--pack-destination', OUT, '--loglevel', 'error'], join(OUT, folder)));
+  console.log(join('dist/packages', filename.replace('@', '').replace('/', '-')));
+}
+
+run(process.execPath, [join(ROOT, 'apps/standalone/build-if-needed.mjs')]);
+rmSync(OUT, { recursive: true, force: true });
+for (const bundle of BUNDLES) await makeBundle(bundle);
+makeProgram();
+for (const folder of ['client', 'tool-sdk', 'toolyard']) pack(folder);

@@ -1,0 +1,77 @@
+// The package.json and README of each package, from those of this project.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const common = ({ version, license, engines }) => ({
+  version,
+  license,
+  type: 'module',
+  engines,
+  publishConfig: { access: 'public', provenance: true },
+});
+
+/** Of a bundle: `entries` as file name → source, `externals` the modules that it imports. */
+export function bundleManifest(root, { folder, entries, externals }) {
+  const packages = externals.filter((id) => !id.startsWith('node:')).map(packageOf);
+  const exported = Object.entries(entries).map(([name, path]) => [
+    name === 'index' ? '.' : `./${name}`,
+    { types: `./types/${path}.d.ts`, default: `./${name}.js` },
+  ]);
+  return {
+    name: `@toolyard/${folder}`,
+    description: DESCRIPTIONS[folder],
+    ...common(root),
+    sideEffects: false,
+    exports: { ...Object.fromEntries(exported), './package.json': './package.json' },
+    types: exported[0][1].types,
+    // For the declarations only: the code is bundled.
+    imports: { '#contracts': { types: './types/libs/contracts/src/index.d.ts' } },
+    dependencies: pick(root.dependencies, packages),
+  };
+}
+
+const DESCRIPTIONS = {
+  client: 'Client of Toolyard, which runs the tool calls of LLM agents: calls, live events, approvals, adapters for agent SDKs.',
+  'tool-sdk': 'Write tools and plugins for Toolyard, which runs the tool calls of LLM agents.',
+};
+
+/** Of command line tool and standalone, which are shipped as they are built. */
+export function programManifest(root) {
+  const imports = Object.entries(root.imports).map(([name, { default: built }]) => [name, built]);
+  return {
+    name: root.name,
+    description: root.description,
+    ...common(root),
+    bin: root.bin,
+    imports: Object.fromEntries(imports),
+    dependencies: root.dependencies,
+    optionalDependencies: root.optionalDependencies,
+  };
+}
+
+/** The README of a folder, with the names that its content has outside of this project; links into the project become plain text. */
+export function readmeOf(folder) {
+  const file = join(folder, 'README.md');
+  const adapters = join(folder, 'src/adapters/README.md');
+  const text = [file, adapters].filter((path) => existsSync(path)).map((path) => readFileSync(path, 'utf8'));
+  return text
+    .join('\n')
+    .replaceAll(/ \/\/ in other folders: .*/g, '')
+    .replaceAll(/ \/\/ this folder: #.*/g, '')
+    .replaceAll(/#(client|tool-sdk)\b/g, '@toolyard/$1')
+    .replaceAll(/\[([^\]]+)\]\((?!https?:|#)[^)]*\)/g, '$1');
+}
+
+function packageOf(id) {
+  return id
+    .split('/')
+    .slice(0, id.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+function pick(dependencies, names) {
+  const missing = names.filter((name) => dependencies[name] === undefined);
+  if (missing.length > 0) throw new Error(`a bundle imports ${missing.join(', ')}, which package.json does not name under dependencies`);
+  // A range: a program that has zod itself then shares it.
+  return Object.fromEntries([...new Set(names)].sort().map((name) => [name, `^${dependencies[name]}`]));
+}

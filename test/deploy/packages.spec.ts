@@ -1,0 +1,194 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startBrowser } from '../support/browser.js';
+import { installPackages } from '../support/npm-packages.js';
+import { cleanUp, freshDirectory, spawnStandalone, submit, type StandaloneProcess } from '../support/standalone.js';
+
+const PACKED = join(process.cwd(), 'dist/packages');
+const tarball = (name: string) => join(PACKED, `${name}-${version}.tgz`);
+const { version, dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string; dependencies: object };
+
+/** A folder that knows nothing of this project. */
+let elsewhere: string;
+let app: StandaloneProcess;
+let toolyard: readonly string[];
+
+const put = (file: string, text: string) => {
+  mkdirSync(join(elsewhere, file, '..'), { recursive: true });
+  writeFileSync(join(elsewhere, file), text);
+  return join(elsewhere, file);
+};
+
+/** Runs a program there, with address and key of the gateway, and returns its output. */
+function run(file: string, text: string): string {
+  const env = { ...process.env, TOOLYARD_URL: app.url, TOOLYARD_API_KEY: app.key() };
+  return execFileSync(process.execPath, [put(file, text)], { cwd: elsewhere, env, encoding: 'utf8' });
+}
+
+const CALL = `
+const client = new ToolyardClient({ baseUrl: process.env.TOOLYARD_URL, apiKey: process.env.TOOLYARD_API_KEY, WebSocket: false });
+const types = [];
+for await (const event of client.calls.stream({ tool: 'echo', arguments: { text: 'from elsewhere' } })) types.push(event.type.split('.').at(-1));
+console.log(types.join(' '), await client.execute('echo', '{"text":"hello"}', { sessionId: 'demo' }));
+client.close();
+`;
+
+const PLUGIN = `import { definePlugin, defineTool, Suspension, Tool, ToolError } from '@toolyard/tool-sdk';
+import { z } from 'zod';
+
+class Refuse {
+  run() {
+    throw new ToolError('tool_failed', 'refused by the plugin');
+  }
+}
+Tool({ name: 'refuse', description: 'Always fails.', input: z.strictObject({}), tier: 'read_only' })(Refuse);
+
+export default definePlugin({
+  name: 'greeter',
+  config: z.strictObject({ greeting: z.string() }),
+  tools: ({ greeting }) => [
+    new Refuse(),
+    defineTool({
+      name: 'greet',
+      description: 'Waits, then greets.',
+      input: z.strictObject({ name: z.string() }),
+      tier: 'read_only',
+      run: ({ name }, { attempt }) => (attempt === 1 ? new Suspension(10) : greeting + ', ' + name + '!'),
+    }),
+  ],
+});
+`;
+
+beforeAll(async () => {
+  elsewhere = mkdtempSync(join(tmpdir(), 'toolyard-elsewhere-'));
+  execFileSync(process.execPath, ['deploy/packages/build.mjs'], { stdio: 'pipe' });
+  put('package.json', JSON.stringify({ name: 'elsewhere', private: true }));
+  installPackages(elsewhere, [tarball('toolyard-client'), tarball('toolyard-tool-sdk')]);
+  execFileSync('tar', ['-xzf', tarball('toolyard'), '-C', elsewhere]);
+  // What npm would install for it: its dependencies are those of this project.
+  symlinkSync(join(process.cwd(), 'node_modules'), join(elsewhere, 'package/node_modules'));
+  toolyard = [process.execPath, join(elsewhere, 'package/apps/cli/toolyard.mjs')];
+
+  put('node_modules/toolyard-plugin-greeter/package.json', JSON.stringify({ type: 'module', toolyard: './plugin.js' }));
+  put('node_modules/toolyard-plugin-greeter/plugin.js', PLUGIN);
+  const config = 'plugins:\n  - { package: toolyard-plugin-greeter, config: { greeting: Good day }, trust: true }\n';
+  app = await spawnStandalone(freshDirectory(), { TOOLYARD_CONFIG: put('toolyard.yaml', config) }, toolyard);
+  await app.up();
+});
+afterAll(async () => {
+  await cleanUp();
+  rmSync(elsewhere, { recursive: true, force: true });
+});
+
+describe('the package toolyard', () => {
+  it('starts everything without a word, makes calls, serves the dashboard', async () => {
+    const [program = '', ...args] = toolyard;
+    const env = { PATH: process.env['PATH'], TOOLYARD_URL: app.url, TOOLYARD_API_KEY: app.key() };
+    const call = spawnSync(program, [...args, 'call', 'shell', 'command=echo packed'], { cwd: elsewhere, env, encoding: 'utf8' });
+    expect(call).toMatchObject({ status: 0, stdout: expect.stringContaining('packed') });
+    expect(await (await fetch(app.url)).text()).toContain('<title>Toolyard</title>');
+    expect((await fetch(`${app.url}/docs`)).status).toBe(200);
+  });
+
+  it('needs the packages of this project, and installs without a script', () => {
+    const manifest = JSON.parse(readFileSync(join(elsewhere, 'package/package.json'), 'utf8')) as object;
+    expect(manifest).toMatchObject({ name: 'toolyard', version, dependencies });
+    expect(manifest).not.toHaveProperty('private');
+    expect(manifest).not.toHaveProperty('scripts');
+  });
+
+  it('loads a plugin that was written with the package of the SDK', async () => {
+    const greeted = await submit(app, { tool: 'greet', arguments: { name: 'Ada' } });
+    expect(greeted.result?.content).toEqual([{ type: 'text', text: expect.stringMatching(/Good day, Ada!$/) }]);
+    const refused = await submit(app, { tool: 'refuse', arguments: {} });
+    expect(refused).toMatchObject({ outcome: 'failed', error: { code: 'tool_failed', message: 'refused by the plugin' } });
+  });
+});
+
+describe('the package @toolyard/client', () => {
+  it('runs in an ES module, and in CommonJS', () => {
+    const expected = 'submitted start end {"text":"hello"}\n';
+    expect(run('agent.mjs', `import { ToolyardClient } from '@toolyard/client';\n${CALL}`)).toBe(expected);
+    const common = `const { ToolyardClient } = require('@toolyard/client');\nrequire('@toolyard/client/worker');\n`;
+    expect(run('agent.cjs', `${common}(async () => {${CALL}})();\n`)).toBe(expected);
+  });
+
+  it('has types, also in the ways of bundlers', () => {
+    put(
+      'typed.mts',
+      `import { ToolyardClient } from '@toolyard/client';
+import { toolyardTools } from '@toolyard/client/ai-sdk';
+import { defineTool } from '@toolyard/tool-sdk';
+import { z } from 'zod';
+const client = new ToolyardClient({ baseUrl: 'http://127.0.0.1', apiKey: 'key' });
+const call = await client.calls.run({ tool: 'echo', arguments: {} });
+export const outcome: 'completed' | 'failed' | 'timed_out' | 'denied' | 'cancelled' | 'unknown' | undefined = call.outcome;
+// @ts-expect-error -- a call has no such field
+export const nothing = call.nothing;
+export const tools = await toolyardTools(client, { sessionId: 's' });
+export const tool = defineTool({ name: 'x', description: 'y', input: z.strictObject({ a: z.string() }), run: ({ a }) => a });
+`,
+    );
+    const types = ['--types', 'node', '--typeRoots', join(process.cwd(), 'node_modules/@types')];
+    for (const [module = '', resolution = '', ...more] of [
+      ['nodenext', 'nodenext'],
+      ['esnext', 'bundler', '--skipLibCheck'],
+    ]) {
+      const options = [
+        '--noEmit',
+        '--strict',
+        '--target',
+        'es2023',
+        '--module',
+        module,
+        '--moduleResolution',
+        resolution,
+        ...more,
+        ...types,
+      ];
+      const tsc = join(process.cwd(), 'node_modules/typescript/bin/tsc');
+      const { stdout } = spawnSync(process.execPath, [tsc, ...options, 'typed.mts'], { cwd: elsewhere, encoding: 'utf8' });
+      expect(stdout).toBe('');
+    }
+  });
+
+  it('runs in a browser, bundled', async () => {
+    const entry = put(
+      'page.js',
+      `import { ToolyardClient } from '@toolyard/client';
+globalThis.run = async (apiKey) => {
+  const client = new ToolyardClient({ baseUrl: location.origin, apiKey });
+  const types = [];
+  for await (const event of client.calls.stream({ tool: 'echo', arguments: { text: 'x' } })) types.push(event.type.split('.').at(-1));
+  client.close();
+  return types.join(' ');
+};
+`,
+    );
+    const lib = { entry, formats: ['iife'], name: 'page', fileName: 'bundle' };
+    const settings = put('vite.config.mjs', `export default ${JSON.stringify({ logLevel: 'error', build: { lib, outDir: 'out' } })};`);
+    const vite = join(process.cwd(), 'node_modules/vite/bin/vite.js');
+    execFileSync(process.execPath, [vite, 'build', elsewhere, '--config', settings], { stdio: 'pipe' });
+    const browser = await startBrowser();
+    try {
+      const page = await browser.open(app.url, {}, app.key());
+      await page.evaluate(readFileSync(join(elsewhere, 'out/bundle.iife.js'), 'utf8'));
+      expect(await page.evaluate<string>(`run(${JSON.stringify(app.key())})`)).toBe('submitted start end');
+    } finally {
+      await browser.close();
+    }
+  });
+});
+
+describe('toolyard without a word', () => {
+  it('passes Ctrl-C on and exits as standalone does', async () => {
+    const other = await spawnStandalone(freshDirectory(), {}, toolyard);
+    await other.up();
+    other.signal('SIGINT');
+    expect(await other.ended()).toEqual({ code: 0, signal: null });
+    expect(other.output()).toContain('Ctrl-C: no new calls');
+  });
+});
