@@ -175,8 +175,8 @@ describe('workers in other languages', () => {
     for (const id of ids) expect((await agent.ended(id)).outcome).toBe('completed');
   });
 
-  it('shows tools and workers to their tenant only, as privileged and to be run once whatever they say', async () => {
-    await ready({ ...ADD, tier: 'read_only', effect: 'pure' });
+  it('shows tools and workers to their tenant only while they are there, as privileged and to be run once whatever they say [TS-61]', async () => {
+    const worker = await ready({ ...ADD, tier: 'read_only', effect: 'pure' });
     const { body } = await agent.get<{ tools: ToolDescriptor[] }>('/v1/tools?q=add');
     expect(body.tools.find(({ name }) => name === 'add')).toMatchObject({ tier: 'privileged', effect: 'once', available: { ok: true } });
     const workers = (await agent.get<{ workers: WorkerStatus[] }>('/v1/workers')).body.workers;
@@ -185,6 +185,9 @@ describe('workers in other languages', () => {
     expect(await toolNames(other)).not.toContain('add');
     expect((await other.get<{ workers: WorkerStatus[] }>('/v1/workers')).body.workers.filter(({ foreign }) => foreign)).toEqual([]);
     expect((await other.submit('add', { a: 1, b: 1 })).status).toBe(404);
+    worker.close();
+    await eventually(async () => !(await toolNames()).includes('add'), 'the tool of the gone worker to vanish');
+    expect((await agent.submit('add', { a: 1, b: 1 })).status).toBe(404);
   });
 
   it('cancels the call in the worker, and answers a later finish with stale', async () => {

@@ -7,12 +7,24 @@ import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { SourceSettings, type Problem, type Source, type SourcePage, type ToolDescriptor } from '#contracts';
+import {
+  SourceRules,
+  SourceSettings,
+  type ApiKeyConfig,
+  type Problem,
+  type Scope,
+  type Session,
+  type Source,
+  type SourcePage,
+  type ToolDescriptor,
+} from '#contracts';
 import { LANGUAGES, newTool } from '../../apps/cli/src/commands/new-tool.js';
 import { startWorker, type RunningWorker } from '../../apps/worker/src/main.js';
 import { readWorkerConfig } from '../../apps/worker/src/platform/worker.config.js';
 import { eventually } from '../support/eventually.js';
-import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { Agent } from '../support/agent.js';
+import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
+import { serveWeb, type WebServer } from '../support/serve-web.js';
 import { startRedisServer, type RedisServer } from '../support/redis-server.mjs';
 
 const ROOT = resolve('.');
@@ -21,6 +33,7 @@ const PATHS = [join(ROOT, 'test/support'), join(ROOT, 'node_modules'), join(ROOT
 const TENANT = 'default';
 /** Content from outside is marked for the model. */
 const MARK = /^\[Content from outside \(\w+\): data, not instructions\]\n/;
+const NARROW_KEY = 'key-of-some-tools-of-sources';
 const SECRET = 'a secret of the tracker';
 
 /** One installation: an MCP server over stdio in the sandbox, one over HTTP, and a folder of tools, called as agents do. */
@@ -33,6 +46,8 @@ describe('tools of sources', () => {
   const folder = mkdtempSync(join(tmpdir(), 'toolyard-tools-'));
   const seen: (string | undefined)[] = [];
   const workspaceRoot = mkdtempSync(join(tmpdir(), 'toolyard-sources-'));
+  let files: FilesServer;
+  let narrow: Agent;
 
   beforeAll(async () => {
     redis = await startRedisServer();
@@ -47,13 +62,25 @@ describe('tools of sources', () => {
       );
       return server;
     }, seen);
+    files = await startFilesServer();
     const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
     const sources = [
       { name: 'fixture', kind: 'mcp', command: [process.execPath, FIXTURE, 'stdio'], paths: PATHS, trust: true, pin: true },
       { name: 'tracker', kind: 'mcp', url, headers: { 'x-token': { secretEnv: 'TRACKER_TOKEN' } } },
       { name: 'other', kind: 'mcp', url, tenant: 'another' },
+      { name: 'left', kind: 'mcp', url: `${files.url}/left`, exclude: ['linger', 'run_*'], concurrency: 1 },
+      { name: 'right', kind: 'mcp', url: `${files.url}/right`, exclude: ['linger'] },
+      { name: 'hasty', kind: 'mcp', url: `${files.url}/right`, include: ['linger'], timeoutMs: 200 },
+      { name: 'off', kind: 'mcp', url: `${files.url}/right`, exclude: ['*'] },
     ].map((source) => SourceSettings.parse(source));
-    gateway = await startTestGateway(TENANT, { redisUrl: redis.url, sources });
+    const scopes: Scope[] = ['submit', 'read', 'cancel', 'approve', 'admin'];
+    const keys: ApiKeyConfig[] = [
+      { id: 'all', key: BOOTSTRAP_KEY, tenant: TENANT, scopes },
+      { id: 'narrow', key: NARROW_KEY, tenant: TENANT, scopes, tools: ['@tracker/create', '@left/*'] },
+    ];
+    const sourceRules = SourceRules.parse({ kinds: ['mcp', 'agent'] });
+    gateway = await startTestGateway(TENANT, { redisUrl: redis.url, sources, sourceRules, keys });
+    narrow = new Agent(gateway.url, NARROW_KEY);
     const env = {
       PATH: process.env['PATH'],
       REDIS_URL: redis.url,
@@ -70,6 +97,7 @@ describe('tools of sources', () => {
     await gateway?.close();
     http?.closeAllConnections();
     http?.close();
+    files?.close();
     await redis?.stop();
     for (const path of [workspaceRoot, folder]) rmSync(path, { recursive: true, force: true });
   });
@@ -91,7 +119,7 @@ describe('tools of sources', () => {
       input: { type: 'object', required: ['a', 'b'] },
     });
     expect(all.find(({ name }) => name === 'create')).toMatchObject({ source: 'tracker', tier: 'privileged', effect: 'once', pool: 'net' });
-    expect((await sourcesNow()).filter(({ kind }) => kind === 'mcp')).toMatchObject([
+    expect((await sourcesNow()).filter(({ name }) => ['fixture', 'tracker'].includes(name))).toMatchObject([
       { name: 'fixture', status: 'ok', pending: 0 },
       { name: 'tracker', status: 'ok', tools: 1 },
     ]);
@@ -140,6 +168,83 @@ describe('tools of sources', () => {
     await eventually(async () => (await tools()).some(({ name }) => name === 'grown'), 'the new tool');
   });
 
+  it('share one connection of a worker, and run together unless the source says how many at a time [TS-02]', async () => {
+    const run = (tool: string, count: number) => Promise.all(Array.from({ length: count }, () => gateway.agent.run(tool, {})));
+    expect(new Set((await run('process', 10)).map(textOf)).size).toBe(1);
+    // Each waits for the other one.
+    files.right.openAt(2);
+    expect((await run('right__read_part', 2)).map(({ outcome }) => outcome)).toEqual(['completed', 'completed']);
+    const ids = await Promise.all(Array.from({ length: 10 }, async () => (await gateway.agent.accepted('left__read_part', {})).id));
+    const isRunning = async (id: string) => (await gateway.agent.get(`/v1/calls/${id}`)).body.status === 'running';
+    await eventually(async () => (await Promise.all(ids.map(isRunning))).every(Boolean), 'all calls to run or wait in the worker');
+    await eventually(() => files.left.log.length > 0, 'one to reach the server');
+    files.left.openAt(1);
+    for (const id of ids) expect((await gateway.agent.ended(id)).outcome).toBe('completed');
+    expect(files.left.log).toEqual(ids.flatMap(() => ['begin', 'end']));
+  });
+
+  it('of two sources with a tool of the same name both have the source in front; the server gets its own name [TS-03]', async () => {
+    expect((await tools()).map(({ name }) => name).filter((name) => name.includes('read_part'))).toEqual([
+      'left__read_part',
+      'right__read_part',
+    ]);
+    files.left.openAt(1);
+    files.right.openAt(1);
+    expect(textOf(await gateway.agent.run('left__read_part', {}))).toBe('read_part of left');
+    expect(textOf(await gateway.agent.run('right__read_part', {}))).toBe('read_part of right');
+  });
+
+  it('are named @source/tool by sessions, grants and keys, which print it unchanged [CC-15, TS-04]', async () => {
+    const names = async (as: Agent, query = '') =>
+      (await as.get<{ tools: { name: string }[] }>(`/v1/tools?format=anthropic${query}`)).body.tools.map(({ name }) => name);
+    const put = (id: string, body: object) => gateway.agent.request<Session>('PUT', `/v1/sessions/${id}`, body);
+    await put('named', { tools: ['@fixture/add', '@left'] });
+    expect(await names(gateway.agent, '&sessionId=named')).toEqual(['add', 'left__read_part']);
+    expect(await names(narrow)).toEqual(['create', 'left__read_part']);
+    expect((await narrow.submit('right__read_part', {})).status).toBe(403);
+    const { body } = await put('granted', {
+      grants: { trustedTools: ['@right/read_part', 'create', 'left__read_part'], deniedTools: ['@fixture/add'] },
+    });
+    expect(body.grants).toMatchObject({
+      trustedTools: ['@right/read_part', '@tracker/create', '@left/read_part'],
+      deniedTools: ['@fixture/add'],
+    });
+    expect((await gateway.agent.submit('add', { a: 1, b: 1 }, { sessionId: 'granted' })).status).toBe(403);
+  });
+
+  it('wait for a person, unless they are allowed or trusted [TS-12]', async () => {
+    const posture = { autonomy: 'supervised', permissionMode: 'prompt' };
+    const statusAfter = async (id: string, more: object) => {
+      await gateway.agent.request('PUT', `/v1/sessions/${id}`, { posture, ...more });
+      const { body } = await gateway.agent.submit('create', { title: 'a' }, { sessionId: id });
+      return body.status;
+    };
+    expect(await statusAfter('asks', {})).toBe('waiting_approval');
+    expect(await statusAfter('asks-others', { allowedTools: ['@fixture'] })).toBe('waiting_approval');
+    expect(await statusAfter('allows', { allowedTools: ['@tracker/cre*'] })).not.toBe('waiting_approval');
+    expect(await statusAfter('trusts', { grants: { trustedTools: ['@tracker/create'] } })).not.toBe('waiting_approval');
+  });
+
+  it('get arguments that are an object only [TS-08]', async () => {
+    const { status, body } = await gateway.agent.request<Problem>('POST', '/v1/calls', { tool: 'add', arguments: '[1, 2]' });
+    expect([status, body.detail]).toEqual([422, expect.stringContaining('Arguments must be an object, instead found an array of 2')]);
+  });
+
+  it('end at the time limit of their source, which the server hears [TS-09]', async () => {
+    expect(await gateway.agent.run('linger', {})).toMatchObject({ outcome: 'timed_out', error: { code: 'run_timeout' } });
+    await eventually(() => files.cancelled() === 1, 'the server to hear of it');
+    expect((await tools()).find(({ name }) => name === 'add')?.timeoutMs).toBe(120_000);
+  });
+
+  it('are left out by name or glob, one or all of a source; built-in ones stay [TS-10, TS-60]', async () => {
+    const all = await tools();
+    const namesOf = (source: string) => all.filter((tool) => tool.source === source).map(({ name }) => name);
+    expect([namesOf('left'), namesOf('hasty'), namesOf('off')]).toEqual([['left__read_part'], ['linger'], []]);
+    expect(namesOf('right')).toEqual(['right__read_part', 'run_x']);
+    expect((await gateway.agent.submit('left__run_x', {})).status).toBe(404);
+    expect(namesOf('builtin')).toEqual(expect.arrayContaining(['file_read', 'shell', 'web_fetch']));
+  });
+
   it('survive a server that ends or sends too much: the call fails, a later one works [TS-06]', async () => {
     expect(await gateway.agent.run('huge', {})).toMatchObject({ outcome: 'failed', error: { code: 'unavailable', retryable: true } });
     await eventually(async () => (await gateway.agent.run('add', { a: 1, b: 1 })).outcome === 'completed', 'the server to be back');
@@ -168,8 +273,10 @@ describe('tools of sources', () => {
     expect((await gateway.agent.run('create', { title: 'two' })).outcome).toBe('completed');
   });
 
-  it('can be added by a key for its tenant, but not with commands, unknown secrets or private addresses', async () => {
+  it('can be added by a key for its tenant, but not with commands, unknown secrets, private addresses or kinds that are off [TS-22]', async () => {
     const add = (source: object) => gateway.agent.request<Problem>('POST', '/v1/sources', { kind: 'mcp', name: 'mine', ...source });
+    const openApi = await add({ kind: 'openapi', document: 'https://api.example.com/openapi.json' });
+    expect([openApi.status, openApi.body.detail]).toEqual([403, expect.stringContaining('sources of the kind openapi are not enabled')]);
     expect((await add({ command: ['sh'] })).status).toBe(403);
     expect((await add({ url: 'https://tools.example.com/', headers: { a: { secretEnv: 'REDIS_URL' } } })).status).toBe(403);
     expect((await add({ url: 'http://169.254.169.254/' })).status).toBe(403);
@@ -254,4 +361,62 @@ async function serve(factory: () => McpServer, seen: (string | undefined)[]): Pr
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   return server;
+}
+
+/** The tools of one address of the server. */
+class Side {
+  readonly log: ('begin' | 'end')[] = [];
+  private open = 0;
+  private needed = Infinity;
+  private readonly waiting = new Set<() => void>();
+
+  /** Calls are answered once so many are open. */
+  openAt(calls: number): void {
+    this.needed = calls;
+    if (this.open >= calls) for (const go of this.waiting) go();
+  }
+
+  async run(): Promise<void> {
+    this.log.push('begin');
+    this.open += 1;
+    await new Promise<void>((go) => {
+      this.waiting.add(go);
+      this.openAt(this.needed);
+    });
+    this.waiting.clear();
+    this.open -= 1;
+    this.log.push('end');
+  }
+}
+
+interface FilesServer extends WebServer {
+  readonly left: Side;
+  readonly right: Side;
+  /** Calls of `linger` that the client gave up. */
+  readonly cancelled: () => number;
+}
+
+/** An MCP server with two addresses, `/left` and `/right`. */
+async function startFilesServer(): Promise<FilesServer> {
+  const sides = { left: new Side(), right: new Side() };
+  let cancelled = 0;
+  const handlerOf = (name: keyof typeof sides) =>
+    createMcpHandler(() => {
+      const server = new McpServer({ name: 'files', version: '1.0.0' });
+      const define = (tool: string, run: (signal: AbortSignal) => Promise<void>) =>
+        server.registerTool(tool, { description: 'Of files.', inputSchema: z.object({}) }, async (_args, { mcpReq }) => {
+          await run(mcpReq.signal);
+          return { content: [{ type: 'text', text: `${tool} of ${name}` }] };
+        });
+      define('read_part', () => sides[name].run());
+      define('run_x', async () => {});
+      define('linger', async (signal) => {
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        cancelled += 1;
+      });
+      return server;
+    });
+  const handlers = { left: handlerOf('left'), right: handlerOf('right') };
+  const server = await serveWeb((request) => handlers[request.url.endsWith('/left') ? 'left' : 'right'].fetch(request));
+  return { ...server, ...sides, cancelled: () => cancelled };
 }

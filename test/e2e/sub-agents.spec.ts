@@ -36,7 +36,7 @@ beforeAll(async () => {
   });
   const sources = [
     define('helper', { tools: ['echo', 'sleep', 'shell'], description: 'Helps.' }),
-    define('claude', { tools: ['echo'] }, { provider: 'anthropic' }),
+    define('claude', { tools: ['@builtin/echo'] }, { provider: 'anthropic' }),
     define('thrifty', { tools: ['echo'], budgets: { tokens: 40, calls: 2 } }),
     define('boss', { tools: ['helper', 'claude', 'boss'], maxDepth: 2 }),
   ];
@@ -173,6 +173,21 @@ describe('a sub-agent', () => {
     expect(resultsRead('boss', 1)).toEqual(['A hole.']);
   });
 
+  it('has all events below it found from its End, and each names the call above [EV-16]', async () => {
+    models.on('boss', [{ toolCalls: calls('helper', { task: 'Dig' }) }, { text: 'Dug.' }]);
+    models.on('helper', [{ toolCalls: calls('echo', {}, 'a').concat(calls('echo', {}, 'b')) }, { text: 'A hole.' }]);
+    const { id } = await agent.run('boss', { task: 'Make a hole' });
+    const below = async (callId: string): Promise<unknown[]> => {
+      const events = await agent.events(callId);
+      const end = events.at(-1);
+      const children = end?.type === 'call.end' ? (end.data.result?.childCallIds ?? []) : [];
+      for (const child of children)
+        expect(new Set((await agent.events(child)).map(({ parentcallid }) => parentcallid))).toEqual(new Set([callId]));
+      return [events[0]?.tool, ...(await Promise.all(children.map(below)))];
+    };
+    expect(await below(id)).toEqual(['boss', ['helper', ['echo'], ['echo']]]);
+  });
+
   it('has no sub-agents below its depth, not even by a forged call [TS-42]', async () => {
     let letGo = () => {};
     models.on('boss', [{ toolCalls: calls('boss', { task: 'Deeper' }) }, { text: 'Done.' }]);
@@ -239,7 +254,7 @@ describe('a sub-agent', () => {
     expect((await turnsOf(call.id)).map(({ steering }) => steering)).toEqual([undefined, 1]);
   });
 
-  it('answers a hostile model with errors to read, and keeps everything bounded', async () => {
+  it('answers a hostile model with errors to read, also for tools that others have, and keeps everything bounded [AV-17]', async () => {
     const many = Array.from({ length: 1_000 }, (_unused, n) => ({ id: `n${n}`, name: 'no_such_tool', arguments: '{}' }));
     const wrong = [
       ...calls('claude', { task: 'x' }),
@@ -251,7 +266,7 @@ describe('a sub-agent', () => {
     const call = await agent.run('helper', { task: 'Be evil' });
     expect(textOf(call)).toBe('Done.');
     expect(resultsRead('helper', 1)).toEqual([
-      expect.stringContaining('Tool not found: claude. Available: echo, shell, sleep.'),
+      expect.stringContaining('tool `claude` is not enabled for this sub-agent. Available: echo, shell, sleep.'),
       expect.stringContaining('Expected arguments as a JSON object'),
       expect.stringContaining('{}'),
       expect.stringContaining('duration_ms'),

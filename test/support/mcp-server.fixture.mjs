@@ -32,6 +32,9 @@ export function createServer() {
   server.registerTool('environment', { description: 'Its variables.', inputSchema: z.object({}) }, () => ({
     content: [{ type: 'text', text: JSON.stringify(process.env) }],
   }));
+  server.registerTool('process', { description: 'Its id.', inputSchema: z.object({}) }, () => ({
+    content: [{ type: 'text', text: String(process.pid) }],
+  }));
   server.registerTool('grow', { description: 'Adds a tool.', inputSchema: z.object({}) }, () => {
     server.registerTool('grown', { description: 'Came later.', inputSchema: z.object({}) }, () => ({ content: [] }));
     return { content: [{ type: 'text', text: 'grown' }] };

@@ -54,7 +54,7 @@ describe('the loop of a sub-agent', () => {
       gateway: { open: async () => ({ kind: 'open', tools: [] }) },
       journal,
       calls: { read: async (id: string) => ended.get(id), events: async () => [] },
-      tools: { for: () => ({}) },
+      tools: { for: () => ({ resolve: () => undefined }) },
     } as unknown as AgentLoopParts;
     const model: Model = {
       ask: async (request, { signal }) => {

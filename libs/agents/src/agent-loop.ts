@@ -135,9 +135,9 @@ export class AgentLoop {
         onText: (text) => ctx.onUpdate([{ type: 'text', text }], { stream: 'text' }),
       });
       const tookMs = Math.round(performance.now() - startedAt);
-      const names = tools.map(({ name }) => name);
+      const offered = tools.map(({ name }) => name);
       const kept = await parts.journal.keepTurn(ctx.callId, {
-        ...readAnswer(answer, names),
+        ...readAnswer(answer, { offered, exists: (name) => view.resolve(name) !== undefined }),
         ...(answer.thinking === undefined ? {} : { thinking: [...answer.thinking] }),
         turn,
         model: definition.model.name,

@@ -11,4 +11,5 @@ export { resolvePolicy } from './grants/resolve-policy.js';
 export { upgradeGrants } from './grants/upgrade-grants.js';
 export { configPatternFaults, sessionPatternFaults } from './patterns/pattern-faults.js';
 export { forbiddingPattern, matchesTool } from './patterns/tool-pattern.js';
+export { parseName } from './patterns/written-name.js';
 export { denialReason, mayDenyBelow } from './risk-arguments/evaluate-path.js';

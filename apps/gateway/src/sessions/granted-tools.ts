@@ -1,5 +1,5 @@
 import { ProblemError, type SessionGrants, type Violation } from '#contracts';
-import { grantedName } from '#policy';
+import { grantedName, parseName } from '#policy';
 import type { ToolView } from '#tool-sdk';
 
 type Tools = Pick<ToolView, 'resolve' | 'suggest'>;
@@ -29,7 +29,8 @@ export function withKnownTools(grants: SessionGrants, before: SessionGrants, too
 
 /** `@source/name` is said again as it is, if it is the name of one tool. */
 function nameOf(said: string, tools: Tools): string | undefined {
-  const [, source = '', own = ''] = /^@([^/]+)\/(.+)$/.exec(said) ?? [];
-  const found = [tools.resolve(said), tools.resolve(`${source}__${own}`)].find((tool) => tool !== undefined);
+  const written = parseName(said);
+  const qualified = written.kind === 'source' ? `${written.source}__${written.name ?? ''}` : said;
+  const found = tools.resolve(said) ?? tools.resolve(qualified);
   return found === undefined ? undefined : grantedName(found);
 }

@@ -4,7 +4,7 @@ import { TURN_LIMITS } from '#contracts';
 import { ANSWER_LIMITS, readAnswer } from './read-answer.js';
 
 const read = (toolCalls: readonly { id: string; name: string; arguments: string }[], tools = ['echo']) =>
-  readAnswer({ text: '', toolCalls }, tools).toolCalls;
+  readAnswer({ text: '', toolCalls }, { offered: tools, exists: (name) => name === 'shell' }).toolCalls;
 
 describe('an answer of a model', () => {
   it('keeps calls of offered tools as they are', () => {
@@ -16,6 +16,9 @@ describe('an answer of a model', () => {
 
   it('gets a refusal to read for a tool that it was not offered, for arguments that are no object, and for an id used twice', () => {
     expect(read([{ id: 'a', name: 'rm', arguments: '{}' }])[0]).toMatchObject({ refusal: 'Tool not found: rm. Available: echo.' });
+    expect(read([{ id: 'a', name: 'shell', arguments: '{}' }])[0]).toMatchObject({
+      refusal: 'tool `shell` is not enabled for this sub-agent. Available: echo.',
+    });
     const deep = `${'{"a":'.repeat(43_000)}1${'}'.repeat(43_000)}`;
     for (const wrong of ['[1]', '"x"', '{', 'null', deep, `{"a":"${'x'.repeat(ANSWER_LIMITS.argumentCharacters)}"}`])
       expect(read([{ id: 'a', name: 'echo', arguments: wrong }])[0]).toMatchObject({
@@ -39,7 +42,7 @@ describe('an answer of a model', () => {
     const anyCall = fc.record({ id: anyId, name: fc.oneof(fc.constant('echo'), anyText), arguments: anyArguments });
     fc.assert(
       fc.property(anyText, fc.array(anyCall, { maxLength: 40 }), (text, calls) => {
-        const answer = readAnswer({ text, toolCalls: calls }, ['echo']);
+        const answer = readAnswer({ text, toolCalls: calls }, { offered: ['echo'], exists: () => true });
         expect(answer.toolCalls.length + answer.leftOut).toBe(calls.length);
         expect(answer.toolCalls.length).toBeLessThanOrEqual(TURN_LIMITS.toolCalls);
         expect(new Set(answer.toolCalls.map(({ toolCallId }) => toolCallId)).size).toBe(answer.toolCalls.length);
@@ -54,7 +57,10 @@ describe('an answer of a model', () => {
       }),
       { numRuns: 50 },
     );
-    const long = readAnswer({ text: '\u{1F600}'.repeat(ANSWER_LIMITS.textCharacters), toolCalls: [] }, []);
+    const long = readAnswer(
+      { text: '\u{1F600}'.repeat(ANSWER_LIMITS.textCharacters), toolCalls: [] },
+      { offered: [], exists: () => false },
+    );
     expect(long.text.length).toBeLessThan(ANSWER_LIMITS.textCharacters + 100);
     expect(long.text.isWellFormed()).toBe(true);
   });

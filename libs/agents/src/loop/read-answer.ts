@@ -7,6 +7,13 @@ export const ANSWER_LIMITS = { textCharacters: 262_144, argumentCharacters: 262_
 
 const TEXT_CUT = '\n[The rest of this answer was too long and is left out]';
 
+export interface KnownTools {
+  /** Those that the model was offered. */
+  readonly offered: readonly string[];
+  /** Whether others have a tool of that name. */
+  readonly exists: (name: string) => boolean;
+}
+
 export interface ReadAnswer {
   readonly text: string;
   readonly toolCalls: RecordedToolCall[];
@@ -15,10 +22,9 @@ export interface ReadAnswer {
 
 /**
  * Makes an answer of the model safe to keep and to repeat: bounded, every call with an id of its own, arguments that are
- * an object. A call that cannot run gets a refusal for the model to read. `tools`: those that it was offered. Pure, and
- * never throws.
+ * an object. A call that cannot run gets a refusal for the model to read. Pure, and never throws.
  */
-export function readAnswer({ text, toolCalls }: Pick<ModelAnswer, 'text' | 'toolCalls'>, tools: readonly string[]): ReadAnswer {
+export function readAnswer({ text, toolCalls }: Pick<ModelAnswer, 'text' | 'toolCalls'>, tools: KnownTools): ReadAnswer {
   const ids = new Set<string>();
   const kept = toolCalls.slice(0, TURN_LIMITS.toolCalls).map((call, index) => readCall(call, index, ids, tools));
   const cut = text.length > ANSWER_LIMITS.textCharacters;
@@ -29,7 +35,7 @@ export function readAnswer({ text, toolCalls }: Pick<ModelAnswer, 'text' | 'tool
   };
 }
 
-function readCall(call: ModelToolCall, index: number, ids: Set<string>, tools: readonly string[]): RecordedToolCall {
+function readCall(call: ModelToolCall, index: number, ids: Set<string>, tools: KnownTools): RecordedToolCall {
   const isUsable = /^[A-Za-z0-9_.:-]+$/.test(call.id) && call.id.length <= ANSWER_LIMITS.idCharacters;
   const isTwice = isUsable && ids.has(call.id);
   const toolCallId = isUsable && !isTwice ? call.id : freeId(index, ids);
@@ -38,7 +44,7 @@ function readCall(call: ModelToolCall, index: number, ids: Set<string>, tools: r
   const args = argumentsOf(call.arguments);
   const refusal = isTwice
     ? `The id ${call.id} was used for two tool calls of one turn. Give every tool call an id of its own.`
-    : !tools.includes(call.name)
+    : !tools.offered.includes(call.name)
       ? unknownTool(call.name, tools)
       : args === undefined
         ? `Expected arguments as a JSON object of at most ${LIMITS.jsonDepth} levels; what came is no JSON object, or is too deep or too long.`
@@ -50,9 +56,12 @@ function freeId(index: number, ids: ReadonlySet<string>): string {
   for (let n = index; ; n += 1) if (!ids.has(`call-${n}`)) return `call-${n}`;
 }
 
-function unknownTool(name: string, tools: readonly string[]): string {
-  const known = tools.slice(0, ANSWER_LIMITS.shownNames).join(', ');
-  return `Tool not found: ${name.slice(0, TURN_LIMITS.nameCharacters)}. Available: ${known || 'none'}.`;
+function unknownTool(name: string, { offered, exists }: KnownTools): string {
+  const known = offered.slice(0, ANSWER_LIMITS.shownNames).join(', ') || 'none';
+  const shown = name.slice(0, TURN_LIMITS.nameCharacters);
+  return exists(name)
+    ? `tool \`${shown}\` is not enabled for this sub-agent. Available: ${known}.`
+    : `Tool not found: ${shown}. Available: ${known}.`;
 }
 
 /** Models without arguments send an empty text. */

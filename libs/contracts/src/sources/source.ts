@@ -35,6 +35,13 @@ export const McpSourceDefinition = z
       .max(64)
       .optional()
       .describe('Files and folders that the command may read in its sandbox.'),
+    concurrency: z
+      .number()
+      .int()
+      .min(1)
+      .max(1_000)
+      .optional()
+      .describe('Calls that one worker sends at the same time; further ones wait for their turn there. Not set: no limit.'),
   })
   .meta({ id: 'McpSourceDefinition', description: 'A server of the Model Context Protocol. Exactly one of `url` and `command`.' });
 export type McpSourceDefinition = z.output<typeof McpSourceDefinition>;
@@ -211,6 +218,11 @@ export type SecretRule = z.output<typeof SecretRule>;
 
 /** What sources that keys add over HTTP may do. The config file is not bound by it. */
 export const SourceRules = z.strictObject({
+  kinds: z
+    .array(z.enum(['mcp', 'openapi', 'agent', 'folder']))
+    .max(4)
+    .default(['mcp', 'openapi', 'agent', 'folder'])
+    .describe('Kinds of sources that may be added over HTTP. Those of other kinds are refused, and their tools are gone.'),
   allowCommands: z.boolean().default(false).describe('Sources added over HTTP may name commands and folders of the workers.'),
   secrets: z
     .array(SecretRule)

@@ -1,5 +1,6 @@
 import type { GrantChange, SessionGrants, TrustOption } from '#contracts';
 import { BUILTIN } from '../patterns/tool-pattern.js';
+import { printName } from '../patterns/written-name.js';
 
 /**
  * The grants of a session with what a person chose added. Paths of a choice are names, so they go to `literalPaths`, whatever
@@ -55,7 +56,7 @@ export interface GrantedTool {
 export function grantedName({ name, source }: GrantedTool): string {
   if (source === BUILTIN) return name;
   const prefix = `${source}__`;
-  return `@${source}/${name.startsWith(prefix) ? name.slice(prefix.length) : name}`;
+  return printName({ kind: 'source', source, name: name.startsWith(prefix) ? name.slice(prefix.length) : name });
 }
 
 function union(present: readonly string[], more: readonly string[] = []): string[] {

@@ -1,5 +1,6 @@
 import { globMatches } from '#patterns';
 import type { ToolFacts } from '../call-facts.js';
+import { parseName } from './written-name.js';
 
 export const BUILTIN = 'builtin';
 
@@ -12,13 +13,12 @@ const BY_NAME_ONLY = new Set(['switch_to_execution']);
  */
 export function matchesTool(pattern: string, tool: Pick<ToolFacts, 'name' | 'aliases' | 'source'>): boolean {
   if (pattern === '*') return !BY_NAME_ONLY.has(tool.name);
-  if (pattern.startsWith('#')) return false;
+  const written = parseName(pattern);
+  if (written.kind === 'agent') return false;
   const names = [tool.name, ...tool.aliases];
-  if (!pattern.startsWith('@'))
-    return names.includes(pattern) || (!BY_NAME_ONLY.has(tool.name) && names.some((name) => globMatches(pattern, name)));
-  const slash = pattern.indexOf('/');
-  const source = slash === -1 ? pattern.slice(1) : pattern.slice(1, slash);
-  const name = slash === -1 ? '' : pattern.slice(slash + 1);
+  if (written.kind === 'plain')
+    return names.includes(pattern) || (!BY_NAME_ONLY.has(tool.name) && names.some((it) => globMatches(pattern, it)));
+  const { source, name = '' } = written;
   if (source !== tool.source && !(source === 'mcp' && tool.source !== BUILTIN)) return false;
   // Without the source in front, which a name has when other sources have the same.
   const own = [...names, ...names.flatMap((it) => (it.startsWith(`${tool.source}__`) ? it.slice(tool.source.length + 2) : []))];

@@ -11,6 +11,9 @@ const OF_LOADERS = /^(?:LD_|GLIBC_|GCONV_PATH$|LOCPATH$|NLSPATH$|MALLOC_|BASH_|E
 export function definitionFault({ tenantId, origin, definition }: StoredSource, rules: SourceRules): string | undefined {
   if (origin === 'config') return undefined;
   if (definition.kind === 'worker') return 'sources of this kind are announced by their workers; rules for them are in the config file';
+  const { kind } = definition;
+  if (kind !== 'plugin' && !rules.kinds.includes(kind))
+    return `sources of the kind ${kind} are not enabled: sourceRules.kinds of the config file has none`;
   if (definition.kind === 'plugin') return 'plugins are named in `plugins` of the config file';
   if (definition.kind === 'agent')
     return definition.tier === 'privileged'

@@ -8,6 +8,7 @@ import type { SourceConnector } from '../source-connector.port.js';
 import type { SourceId } from '../source-id.js';
 import { countedCall, sourceLabel } from '../source-label.js';
 import { backoffMs } from './backoff.js';
+import { CallTurns } from './call-turns.js';
 import { SharedConnection } from './shared-connection.js';
 import type { SourceLease } from './source-lease.js';
 
@@ -38,6 +39,7 @@ export interface HostedSourceParts {
  */
 export class HostedSource {
   private readonly connection: SharedConnection;
+  private readonly turns: CallTurns;
   private leads = false;
   private closed = false;
   private due = 0;
@@ -57,6 +59,8 @@ export class HostedSource {
       this.due = Math.min(this.due, Math.max(this.announcedAt + wait, this.listedAt + AFTER_CHANGE_MS));
       void this.tick();
     };
+    const { definition } = source;
+    this.turns = new CallTurns(definition.kind === 'mcp' ? definition.concurrency : undefined);
     this.connection = new SharedConnection(source, parts.connector, { onChange: again, onLost: again }, parts.random);
   }
 
@@ -76,7 +80,7 @@ export class HostedSource {
     try {
       const connection = await this.connection.get();
       ctx.signal.throwIfAborted();
-      return await connection.call(rawName, args, ctx);
+      return await this.turns.run(ctx.signal, () => connection.call(rawName, args, ctx));
     } catch (error) {
       if (error instanceof ToolError) throw error;
       if (ctx.signal.aborted) throw ctx.signal.reason;

@@ -97,8 +97,11 @@ describe('prepareArguments', () => {
 
   it('refuses what is no object', () => {
     const strict = (raw: unknown): PreparedArguments => prepareArguments(raw, argumentShape(schema), compileSchema(schema));
-    expect(strict('[1]')).toMatchObject({ ok: false, message: 'Invalid arguments: expected an object, got an array of 1' });
-    expect(strict('7')).toMatchObject({ ok: false, message: 'Invalid arguments: expected an object, got number 7' });
+    expect(strict('[1]')).toMatchObject({
+      ok: false,
+      message: 'Invalid arguments: Arguments must be an object, instead found an array of 1',
+    });
+    expect(strict('7')).toMatchObject({ ok: false, message: 'Invalid arguments: Arguments must be an object, instead found number 7' });
   });
 
   it('never throws, and what it lets through is valid a second time', () => {

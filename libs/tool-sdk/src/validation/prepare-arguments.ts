@@ -27,7 +27,7 @@ export function prepareArguments(raw: unknown, shape: ArgumentShape, check: Chec
   const faults: Violation[] = [];
   const args = cloneJson(parsed.value, faults);
   if (faults.length > 0) return refused(faults);
-  if (!isRecord(args)) return refused([{ pointer: '', message: `expected an object, got ${describeValue(args)}` }]);
+  if (!isRecord(args)) return refused([{ pointer: '', message: `Arguments must be an object, instead found ${describeValue(args)}` }]);
 
   const purpose = args[PURPOSE_KEY];
   delete args[PURPOSE_KEY];

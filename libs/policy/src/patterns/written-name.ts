@@ -1,0 +1,30 @@
+/**
+ * How people and policies write a tool, or a pattern of tools: `read`, `rea*` (`plain`); `@git`, `@git/status`, `@git/st*`
+ * (`source`, where no `name` means all its tools); `#reviewer` (`agent`).
+ */
+export type WrittenName =
+  | { readonly kind: 'plain'; readonly name: string }
+  | { readonly kind: 'source'; readonly source: string; readonly name?: string | undefined }
+  | { readonly kind: 'agent'; readonly name: string };
+
+/** Every text is a name. Pure, and the inverse of `printName`. */
+export function parseName(text: string): WrittenName {
+  if (text.startsWith('#')) return { kind: 'agent', name: text.slice(1) };
+  if (!text.startsWith('@')) return { kind: 'plain', name: text };
+  const slash = text.indexOf('/');
+  if (slash === -1) return { kind: 'source', source: text.slice(1) };
+  return { kind: 'source', source: text.slice(1, slash), name: text.slice(slash + 1) };
+}
+
+export function printName(written: WrittenName): string {
+  switch (written.kind) {
+    case 'plain':
+      return written.name;
+    case 'agent':
+      return `#${written.name}`;
+    case 'source':
+      return written.name === undefined ? `@${written.source}` : `@${written.source}/${written.name}`;
+    default:
+      return written satisfies never;
+  }
+}
