@@ -39,8 +39,22 @@ function faultText({ terminal }: Context, { file, line, fault }: Fault): string 
 }
 
 function printReport({ terminal }: Context, report: VerifyReport): void {
-  const { events, segments, partitions, endedCalls, openCalls, checkpoints, unsignedEvents, leftovers, faults } = report;
+  const {
+    events,
+    segments,
+    partitions,
+    endedCalls,
+    openCalls,
+    checkpoints,
+    unsignedEvents,
+    leftovers,
+    faults,
+    droppedEvents,
+    droppedSegments,
+  } = report;
   terminal.line(`${events} events in ${segments} segments of ${partitions} partitions; ${endedCalls} calls ended, ${openCalls} open`);
+  if (droppedSegments > 0)
+    terminal.line(`${droppedEvents} events in ${droppedSegments} segments were dropped by retention; their hashes are left`);
   terminal.line(`${checkpoints} checkpoints; ${unsignedEvents} events are not signed yet`);
   if (leftovers > 0) terminal.line(`${leftovers} files have no manifest and belong to no segment`);
   if (report.keyFromArchive)

@@ -11,6 +11,11 @@ export function segmentName(segment: { partition: string; generation: number; to
   return `${segmentsPrefix(segment.partition, segment.generation)}${numberText(segment.toSeq)}${suffix}`;
 }
 
+/** The leaf hashes of a segment whose events were dropped: `log/p07/g1/leaves/0000000000004096`. */
+export function leavesName({ partition, generation, toSeq }: { partition: string; generation: number; toSeq: number }): string {
+  return `log/p${partition}/g${generation}/leaves/${numberText(toSeq)}`;
+}
+
 /** What a name says; undefined for a name that no segment has. */
 export function parseSegmentName(
   name: string,

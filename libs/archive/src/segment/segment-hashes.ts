@@ -10,10 +10,14 @@ export const FIRST_CHAIN = '0'.repeat(64);
  * @param tree gets a leaf for each line
  */
 export function foldLines(lines: readonly Buffer[], prevChain: string, tree?: CompactTree): { chain: string; merkleRoot: string } {
+  return foldLeaves(lines.map(leafHash), prevChain, tree);
+}
+
+/** The same, of the leaf hashes of the lines. */
+export function foldLeaves(leaves: readonly Buffer[], prevChain: string, tree?: CompactTree): { chain: string; merkleRoot: string } {
   let chain: Buffer = Buffer.from(prevChain, 'hex');
   const own = CompactTree.empty();
-  for (const line of lines) {
-    const leaf = leafHash(line);
+  for (const leaf of leaves) {
     chain = sha256(chain, leaf);
     own.append(leaf);
     tree?.append(leaf);

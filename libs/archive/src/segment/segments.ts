@@ -32,10 +32,10 @@ export async function storeSegment(store: ArchiveStore, sealed: SealedSegment): 
  * that has the number. Two list requests at the same time while there is one generation.
  */
 export async function findSegment(store: ArchiveStore, partition: string, seq: number): Promise<Manifest | undefined> {
-  const [generations, first] = await Promise.all([generationsOf(store, partition), findIn(store, partition, 1, seq)]);
+  const [generations, first] = await Promise.all([generationsOf(store, partition), findInGeneration(store, partition, 1, seq)]);
   const found: Manifest[] = [];
   for (const generation of generations.toReversed()) {
-    const manifest = generation === 1 ? first : await findIn(store, partition, generation, seq);
+    const manifest = generation === 1 ? first : await findInGeneration(store, partition, generation, seq);
     if (manifest === undefined) continue;
     if (manifest.fromSeq <= seq) return manifest;
     found.push(manifest);
@@ -61,7 +61,13 @@ export async function readManifest(store: ArchiveStore, name: string): Promise<M
   return parseManifest(name, await read(store, name));
 }
 
-async function findIn(store: ArchiveStore, partition: string, generation: number, seq: number): Promise<Manifest | undefined> {
+/** The segment of one generation that holds `seq`, or the first after it. */
+export async function findInGeneration(
+  store: ArchiveStore,
+  partition: string,
+  generation: number,
+  seq: number,
+): Promise<Manifest | undefined> {
   const name = await nextSegmentName(store, partition, generation, seq);
   return name === undefined ? undefined : readManifest(store, name);
 }

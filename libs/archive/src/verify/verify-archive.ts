@@ -1,9 +1,11 @@
 import { CHECKPOINT_PREFIX, checkpointNumber, KEY_PREFIX, keyName, LOG_PREFIX } from '../checkpoint/checkpoint.js';
 import { InvalidNote, parsePublicKey, type NoteVerifier } from '../checkpoint/signed-note.js';
+import { DROP_PREFIX, parseDropName } from '../retention/drop-statement.js';
 import { listAll } from '../store/list-all.js';
 import { parseSegmentName } from '../segment/names.js';
 import { buildCallProof } from './call-proof.js';
 import { verifyCheckpoints } from './verify-checkpoints.js';
+import { verifyDrops } from './verify-drops.js';
 import { verifyGeneration } from './verify-generation.js';
 import { CallLedger } from './call-ledger.js';
 import type { Fault, FoundEvent, ReportFault, VerifyReport } from './verify-report.js';
@@ -23,7 +25,7 @@ export interface VerifyOptions {
 
 /**
  * Verifies everything in an archive: names, signatures and order of checkpoints, hash chains, Merkle trees, tiles, that
- * no sequence number is missing, and that each call has one End. Memory does not grow with the archive, but for open
+ * no sequence number is missing, that each call has one End, and that dropped segments are covered by signed statements. Memory does not grow with the archive, but for open
  * calls.
  */
 export async function verifyArchive(options: VerifyOptions): Promise<VerifyReport> {
@@ -38,6 +40,7 @@ export async function verifyArchive(options: VerifyOptions): Promise<VerifyRepor
   const generations = await verifyNames(store, report, fault);
   const { last, count } = await verifyCheckpoints({ store, keys, published: options.published, fault });
   report.checkpoints = count;
+  const drops = await verifyDrops({ store, keys, published: options.published, fault });
   for (const [partition, numbers] of generations) {
     report.partitions += 1;
     const ledger = new CallLedger();
@@ -45,7 +48,7 @@ export async function verifyArchive(options: VerifyOptions): Promise<VerifyRepor
     for (const generation of numbers.toSorted((a, b) => a - b)) {
       const signed = last?.checkpoint.heads.find((head) => head.partition === partition && head.generation === generation)?.size ?? 0;
       const onEvent = (event: FoundEvent) => void (event.subject === callId && found.push(event));
-      chain = await verifyGeneration({ store, partition, generation, chain, signed, ledger, report, fault, onEvent });
+      chain = await verifyGeneration({ store, partition, generation, chain, signed, drops, ledger, report, fault, onEvent });
     }
     report.openCalls += ledger.openCalls;
     report.endedCalls += ledger.endedCalls;
@@ -63,6 +66,8 @@ const EMPTY_REPORT: VerifyReport = {
   openCalls: 0,
   checkpoints: 0,
   unsignedEvents: 0,
+  droppedEvents: 0,
+  droppedSegments: 0,
   leftovers: 0,
   keyFromArchive: false,
 };
@@ -110,12 +115,15 @@ async function verifyNames(store: ArchiveStore, report: VerifyReport, fault: Rep
     } else if (lastManifest !== name.replace(/\.jsonl\.gz$/, '.json')) report.leftovers += 1;
   }
   for await (const name of listAll(store, LOG_PREFIX)) {
-    if (!isLogName(name)) fault(name, 'is not the name of a checkpoint, key or tile');
+    if (!isLogName(name)) fault(name, 'is not the name of a checkpoint, key, tile, statement or file of leaves');
   }
   return generations;
 }
 
 function isLogName(name: string): boolean {
   if (name.startsWith(CHECKPOINT_PREFIX)) return checkpointNumber(name) !== undefined;
-  return /^log\/(key\/[0-9a-f]{8}|(p\d{2,3}\/g[1-9]\d{0,8}\/)?tile\/\d{1,2}\/(x\d{3}\/)*\d{3})$/.test(name);
+  if (name.startsWith(DROP_PREFIX)) return parseDropName(name) !== undefined;
+  return /^log\/(key\/[0-9a-f]{8}|p\d{2,3}\/g[1-9]\d{0,8}\/leaves\/\d{16}|(p\d{2,3}\/g[1-9]\d{0,8}\/)?tile\/\d{1,2}\/(x\d{3}\/)*\d{3})$/.test(
+    name,
+  );
 }

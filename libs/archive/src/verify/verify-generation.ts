@@ -5,11 +5,14 @@ import { leafHash } from '../merkle/hashes.js';
 import { splitHashes, TILE_WIDTH, TileGatherer, tileName, tileSpan } from '../merkle/tiles.js';
 import { parseSegmentName, segmentsPrefix } from '../segment/names.js';
 import { splitLines } from '../segment/event-lines.js';
+import { keptLeaves } from '../segment/kept-leaves.js';
 import { FIRST_CHAIN } from '../segment/segment-hashes.js';
 import { decompress } from '../segment/segment.js';
 import { loadSegment, readManifest } from '../segment/segments.js';
 import { listAll } from '../store/list-all.js';
+import { earlyDrop, type Drops } from './verify-drops.js';
 import type { CallLedger, CallStep } from './call-ledger.js';
+import type { DropStatement } from '../retention/drop-statement.js';
 import { z } from 'zod';
 import { treeOf, type Manifest } from '../segment/manifest.js';
 import type { ArchiveStore } from '../store/archive-store.port.js';
@@ -23,6 +26,7 @@ interface Options {
   readonly chain: string | undefined;
   /** How many events of the generation the last checkpoint covers. */
   readonly signed: number;
+  readonly drops: Drops;
   readonly ledger: CallLedger;
   readonly report: VerifyReport;
   readonly fault: ReportFault;
@@ -52,9 +56,11 @@ class GenerationPass {
   }
 
   async next(name: string): Promise<void> {
-    const { store, report, fault, ledger } = this.options;
+    const { store, report, fault, ledger, drops } = this.options;
     const manifest = await this.attempt(() => readManifest(store, name));
     if (manifest === undefined) return this.skip(undefined);
+    const drop = drops.of(manifest);
+    if (drop !== undefined && (await store.get(manifest.file.name)) === undefined) return this.nextDropped(name, manifest, drop);
     report.segments += 1;
     report.events += manifest.count;
     report.unsignedEvents += Math.max(0, Math.min(manifest.count, manifest.tree.size - this.options.signed));
@@ -72,7 +78,27 @@ class GenerationPass {
       const place = { index: manifest.fromSeq - manifest.tree.firstSeq + index, line: line.toString() };
       this.options.onEvent({ partition: manifest.partition, generation: manifest.generation, ...place, ...event });
     }
-    if (this.tree !== undefined && !isTreeOf(this.tree, manifest)) fault(name, 'its tree does not follow from the events up to it');
+    this.finish(name, manifest);
+  }
+
+  /** A segment of which only the hashes are left. What its calls were is not known. */
+  private async nextDropped(name: string, manifest: Manifest, drop: DropStatement): Promise<void> {
+    const { store, report, fault, ledger } = this.options;
+    report.droppedSegments += 1;
+    report.droppedEvents += manifest.count;
+    for (const text of this.placeFaults(manifest)) fault(name, text);
+    const early = earlyDrop(drop, manifest);
+    if (early !== undefined) fault(manifest.file.name, early);
+    const leaves = await this.attempt(() => keptLeaves(store, manifest));
+    if (leaves === undefined) return this.skip(manifest);
+    for (const leaf of leaves) await this.append(leaf);
+    ledger.forget();
+    this.finish(name, manifest);
+  }
+
+  private finish(name: string, manifest: Manifest): void {
+    if (this.tree !== undefined && !isTreeOf(this.tree, manifest))
+      this.options.fault(name, 'its tree does not follow from the events up to it');
     this.resume(manifest);
   }
 

@@ -30,6 +30,9 @@ export interface VerifyReport {
   checkpoints: number;
   /** Events that no checkpoint covers yet. */
   unsignedEvents: number;
+  /** Dropped by retention, as signed statements say; only their hashes are left. Not among `events` and `segments`. */
+  droppedEvents: number;
+  droppedSegments: number;
   /** Files of segments whose manifests were never written; they belong to no segment. */
   leftovers: number;
   /** The key was not given, but found in the archive. */
