@@ -8,7 +8,7 @@ export { CallList } from './query/call-list.js';
 export { SessionList } from './query/session-list.js';
 export { Numbers } from './query/numbers.js';
 export { HistoryRetention } from './retention/history-retention.js';
-export type { RetentionPolicy } from './retention/retention-policy.js';
+export { archiveDaysOf, longestArchiveDays, type RetentionPolicy } from './retention/retention-policy.js';
 export { HourSummer } from './hours/hour-summer.js';
 export { ContentKeyStore } from './erasure/content-keys.store.js';
 export { ErasureStore, type ErasureRecord } from './erasure/erasures.store.js';

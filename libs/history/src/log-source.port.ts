@@ -19,6 +19,8 @@ export interface LogSource {
   read(partition: string, fromSeq: number, limit: number): Promise<{ readonly epoch: number; readonly entries: readonly LogEntry[] }>;
   /** The newest sequence number of the partition; 0 while it has none. */
   end(partition: string): Promise<number>;
+  /** Events up to this one were dropped by retention; 0 for none. Absent: nothing ever is. */
+  dropped?(partition: string): Promise<number>;
 }
 
 /** Where all rows can be made from: the log, and what has every event that was trimmed from it. */

@@ -65,6 +65,10 @@ export const telemetry = {
   segmentSealed: telemetryEvent<{ partition: string; events: number; bytes: number; lagMs: number }>('segment.sealed'),
   /** A segment of a partition left Redis, with the calls that ended in it. */
   segmentTrimmed: telemetryEvent<{ partition: string; calls: number }>('segment.trimmed'),
+  /** A segment of the archive was deleted by retention. */
+  segmentDropped: telemetryEvent<{ partition: string; events: number }>('segment.dropped'),
+  /** A round of the archive's retention ended; `oldestMs`: Unix time of the oldest event that is left, where there is one. */
+  archiveRetained: telemetryEvent<{ ok: boolean; oldestMs?: number | undefined }>('archive.retained'),
   /** A round of the archiver failed; it is repeated. */
   sealingFailed: telemetryEvent<object>('sealing.failed'),
   /** A round of the retention of the history: deleted calls, and weeks that were dropped as a whole. */

@@ -6,6 +6,10 @@ export function endedCallsName({ file }: Pick<Manifest, 'file'>): string {
   return file.name.replace(/^segments\//, 'calls/');
 }
 
+export function endedCallsPrefix(partition: string, generation: number): string {
+  return `calls/p${partition}/g${generation}/`;
+}
+
 /** A large value by its content, below the segment in which its call ended: it is kept as long as that. */
 export function valueName(segment: Pick<Manifest, 'file'>, sha256: string): string {
   return `${valuesPrefix(segment)}${sha256}`;

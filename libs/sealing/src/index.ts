@@ -3,5 +3,8 @@ export { ArchivedLog, openArchivedLog } from './read/archived-log.js';
 export { PartitionArchiver } from './partition-archiver.js';
 export { SealingFault } from './sealing-fault.js';
 export type { ContentKeys, ContentPolicy } from './content/content-keys.port.js';
+export { ArchiveRetention } from './retain/archive-retention.js';
+export type { ArchiveDays } from './retain/retention-rule.js';
+export type { OlderCalls, RetainedKeys } from './retain/retained-keys.port.js';
 export { Eraser, type Erasures } from './erase/eraser.js';
 export { readPosition, requestErase, type ArchivePosition } from './seal/archive-position.js';

@@ -104,7 +104,16 @@ export const TenantRetention = z.strictObject({
     .union([z.int().min(1), z.literal('forever')], { error: 'expected a number of days, or "forever"' })
     .optional()
     .describe('Days after its end after which a call leaves lists and numbers. Not set: HISTORY_RETENTION_DAYS.'),
-  legalHold: z.boolean().optional().describe('`true`: nothing of the tenant is deleted or erased, however old it is.'),
+  archiveDays: z
+    .union([z.int().min(1).max(36_500), z.literal('forever')], { error: 'expected 1 to 36500 days, or "forever"' })
+    .optional()
+    .describe(
+      'Days after its end after which a call is deleted from the archive, with its large values: a segment when the days of all tenants in it are over. Lists lose it then, too. Not set: ARCHIVE_RETENTION_DAYS.',
+    ),
+  legalHold: z
+    .boolean()
+    .optional()
+    .describe('`true`: nothing of the tenant is deleted or erased, however old it is: rows, archive, large values, keys.'),
   erasable: z
     .boolean()
     .optional()

@@ -29,7 +29,7 @@ export class LogReader {
   /** `archive`: where the entries are that have left Redis. */
   constructor(
     private readonly redis: RedisConnection,
-    archive?: LogArchive,
+    private readonly archive?: LogArchive,
   ) {
     this.log = new PartitionLog(redis, archive);
   }
@@ -49,6 +49,11 @@ export class LogReader {
   async first(partition: string): Promise<number> {
     const [oldest] = await this.log.range(partition, 1, Number.MAX_SAFE_INTEGER, 1);
     return oldest === undefined ? (await this.end(partition)) + 1 : seqOf(oldest[0]);
+  }
+
+  /** Events up to this one were dropped by retention; 0 for none. */
+  async dropped(partition: string): Promise<number> {
+    return (await this.archive?.droppedSeq(partition)) ?? 0;
   }
 
   /** The newest sequence number of a partition; 0 while it has none. */

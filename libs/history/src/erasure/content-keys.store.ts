@@ -1,11 +1,23 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
+import { encodeTime } from 'ulidx';
 import { durably } from '../database/durably.js';
 import type { HistoryDatabase } from '../database/history-database.js';
 
 const KEY_BYTES = 32;
+/** Of the time in a ULID. */
+const TIME_CHARS = 10;
 
-/** The keys of calls whose content is encrypted in the archive (`ContentKeys` of #sealing). */
+interface OlderKeys {
+  readonly tenantId: string;
+  readonly partition: string;
+  /** Milliseconds since 1970. */
+  readonly submittedBefore: number;
+  readonly after: string;
+  readonly limit: number;
+}
+
+/** The keys of calls whose content is encrypted in the archive (`ContentKeys` and `RetainedKeys` of #sealing). */
 export class ContentKeyStore {
   constructor(private readonly db: HistoryDatabase) {}
 
@@ -33,5 +45,46 @@ export class ContentKeyStore {
       .where(sql<boolean>`call_id = any(${callIds}::text[])`)
       .execute();
     return new Map(rows.map(({ call_id, key }) => [call_id, key]));
+  }
+
+  async tenants(): Promise<readonly string[]> {
+    const rows = await this.db.selectFrom('content_keys').select('tenant_id').distinct().where('key', 'is not', null).execute();
+    return rows.map(({ tenant_id }) => tenant_id);
+  }
+
+  /** Calls of a tenant that have a key and were submitted before, ascending after `after`. The time is in the id. */
+  async older({ tenantId, partition, submittedBefore, after, limit }: OlderKeys): Promise<readonly string[]> {
+    const rows = await this.db
+      .selectFrom('content_keys')
+      .select('call_id')
+      .where('tenant_id', '=', tenantId)
+      .where('key', 'is not', null)
+      .where('call_id', '>', after === '' ? `${partition}-` : after)
+      .where('call_id', '<', `${partition}-${encodeTime(Math.max(0, Math.floor(submittedBefore)), TIME_CHARS)}`)
+      .orderBy('call_id')
+      .limit(limit)
+      .execute();
+    return rows.map(({ call_id }) => call_id);
+  }
+
+  /** From here on no one reads the content of these calls in the archive. */
+  async delete(callIds: readonly string[]): Promise<void> {
+    await durably(this.db, (transaction) =>
+      transaction
+        .updateTable('content_keys')
+        .set({ key: null })
+        .where(sql<boolean>`call_id = any(${callIds}::text[])`)
+        .execute(),
+    );
+  }
+
+  /** Also that they had one: the archive has nothing of them any more. */
+  async forget(callIds: readonly string[]): Promise<void> {
+    await durably(this.db, (transaction) =>
+      transaction
+        .deleteFrom('content_keys')
+        .where(sql<boolean>`call_id = any(${callIds}::text[])`)
+        .execute(),
+    );
   }
 }

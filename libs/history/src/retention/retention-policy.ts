@@ -6,11 +6,37 @@ const DAY_MS = 24 * 3_600_000;
 export interface RetentionPolicy {
   /** For tenants that have no days of their own; undefined: for ever. */
   readonly days: number | undefined;
+  /** How long the archive keeps calls of such tenants; undefined: for ever. */
+  readonly archiveDays?: number | undefined;
   readonly tenants: Readonly<Record<string, TenantRetention>>;
 }
 
-/** Calls of the tenant that ended before this time are deleted; undefined: none. */
-export function cutoffOf({ days, tenants }: RetentionPolicy, tenantId: string, now: number): Date | undefined {
-  const { historyDays = days, legalHold } = (Object.hasOwn(tenants, tenantId) ? tenants[tenantId] : undefined) ?? {};
-  return legalHold === true || historyDays === undefined || historyDays === 'forever' ? undefined : new Date(now - historyDays * DAY_MS);
+/**
+ * Rows of the tenant's calls that ended before this time are deleted; undefined: none. A row does not outlive what the archive has
+ * of its call: it could not be opened, nor made again.
+ */
+export function cutoffOf(policy: RetentionPolicy, tenantId: string, now: number): Date | undefined {
+  const { historyDays = policy.days, legalHold } = settingsOf(policy, tenantId);
+  const days = Math.min(finite(historyDays), finite(archiveDaysOf(policy, tenantId)));
+  return legalHold === true || days === Infinity ? undefined : new Date(now - days * DAY_MS);
+}
+
+/** Days after its end after which the archive may delete a call of the tenant; undefined: for ever, or while the tenant is held. */
+export function archiveDaysOf(policy: RetentionPolicy, tenantId: string): number | undefined {
+  const { archiveDays = policy.archiveDays, legalHold } = settingsOf(policy, tenantId);
+  return legalHold === true || archiveDays === 'forever' ? undefined : archiveDays;
+}
+
+/** The longest that any tenant's calls are kept in the archive, but for ever; undefined where nothing is ever deleted. */
+export function longestArchiveDays({ archiveDays, tenants }: RetentionPolicy): number | undefined {
+  const all = [archiveDays, ...Object.values(tenants).map((tenant) => tenant.archiveDays)].filter((days) => typeof days === 'number');
+  return all.length === 0 ? undefined : Math.max(...all);
+}
+
+function settingsOf({ tenants }: RetentionPolicy, tenantId: string): TenantRetention {
+  return (Object.hasOwn(tenants, tenantId) ? tenants[tenantId] : undefined) ?? {};
+}
+
+function finite(days: number | 'forever' | undefined): number {
+  return typeof days === 'number' ? days : Infinity;
 }

@@ -143,8 +143,16 @@ export class PartitionProjection {
       .execute();
     const [oldest] = events;
     const lagMs = oldest === undefined ? 0 : Math.max(0, Date.now() - Date.parse(oldest.time));
-    const missing = missingEvents(this.partition, epoch, after, entries);
+    const missing = await this.missingEvents(epoch, after, entries);
     return { entries: entries.length, state: last.seq >= end ? 'end_of_log' : 'more', lagMs, skipped: [...missing, ...skipped] };
+  }
+
+  /** Those between the entries; none where retention has dropped them. */
+  private async missingEvents(epoch: number, after: number, entries: readonly LogEntry[]): Promise<SkippedEvent[]> {
+    const missing = missingEvents(this.partition, epoch, after, entries);
+    if (missing.length === 0) return missing;
+    const dropped = (await this.log.dropped?.(this.partition)) ?? 0;
+    return missingEvents(this.partition, epoch, Math.max(after, dropped), entries);
   }
 
   /** Another log, or one that lost its end: the rows of the partition are made again. */

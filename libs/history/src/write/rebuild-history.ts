@@ -37,7 +37,7 @@ export class EventsMissing extends Error {
     readonly first: number,
   ) {
     super(
-      `The log of partition ${partition} begins with event ${first}: the events before it were trimmed, and without them calls would be missing. ` +
+      `The log of partition ${partition} begins with event ${first}: events before it were trimmed, and without them calls would be missing. ` +
         'The rows of this partition are unchanged.',
     );
   }
@@ -56,7 +56,7 @@ export async function rebuildHistory(options: RebuildOptions): Promise<void> {
     const projection = new PartitionProjection(db, source, partition, batch, (callId, error) => onSkipped?.(callId, error));
     const complete = async () => {
       const first = await source.first(partition);
-      if (first > 1) throw new EventsMissing(partition, first);
+      if (first > ((await source.dropped?.(partition)) ?? 0) + 1) throw new EventsMissing(partition, first);
     };
     const rebuilt = await projection.rebuild(complete, signal);
     onPartition?.({ partition, ...rebuilt });

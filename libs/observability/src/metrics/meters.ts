@@ -112,6 +112,14 @@ export function createMeters(registry: Registry) {
     archivedBytes: counter('toolyard_archive_bytes_total', 'Bytes of the segments that this process archived.', []),
     trimmedCalls: counter('toolyard_archive_trimmed_calls_total', 'Ended calls that this process removed from Redis.', []),
     archiveFailures: counter('toolyard_archive_failures_total', 'Rounds of archiving and trimming that failed; each is repeated.', []),
+    archiveRetentionFailures: counter(
+      'toolyard_archive_retention_failures_total',
+      'Hourly rounds that delete old segments of the archive, and keys of old calls, that failed; each is repeated.',
+      [],
+    ),
+    archiveDroppedSegments: counter('toolyard_archive_dropped_segments_total', 'Segments of the archive that this process deleted.', []),
+    archiveDroppedEvents: counter('toolyard_archive_dropped_events_total', 'Events of these segments.', []),
+    archiveOldest: gauge('toolyard_archive_oldest_timestamp_seconds', 'Unix time of the oldest event that retention has left; 0 before its first round.', []),
     retentionRounds: counter('toolyard_history_retention_rounds_total', 'Hourly rounds that delete old calls from lists, by result.', [
       'result',
     ]),

@@ -89,6 +89,14 @@ function onLog(meters: Meters, word: (value: string) => string) {
       meters.archivedBytes.inc(segment.bytes);
     }),
     telemetry.segmentTrimmed.on((segment) => meters.trimmedCalls.inc(segment.calls)),
+    telemetry.segmentDropped.on(({ events }) => {
+      meters.archiveDroppedSegments.inc();
+      meters.archiveDroppedEvents.inc(events);
+    }),
+    telemetry.archiveRetained.on(({ ok, oldestMs }) => {
+      if (!ok) meters.archiveRetentionFailures.inc();
+      if (oldestMs !== undefined) meters.archiveOldest.set(seconds(oldestMs));
+    }),
     telemetry.sealingFailed.on(() => meters.archiveFailures.inc()),
   ];
 }

@@ -91,6 +91,11 @@ export class Eraser {
       await requestErase(redis, partitionOf(callId), lastSeq);
       return false;
     }
+    if (lastSeq <= (await this.archived.droppedSeq(partitionOf(callId)))) {
+      // Retention was faster: nothing of the call is left.
+      await erasures.complete(callId);
+      return true;
+    }
     const key = (await this.options.keys.read([callId])).get(callId);
     const found = await this.archived.endedCall(callId);
     if (key === undefined) {

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { openArchive, type ArchiveStore, type Manifest } from '#archive';
-import type { ArchivedCall, ArchivedEvent, LogArchive } from '#event-log';
+import { ArchiveCorrupt, droppedSeq, openArchive, type ArchiveStore, type Manifest } from '#archive';
+import { decodeSnapshot, type ArchivedCall, type ArchivedEvent, type LogArchive } from '#event-log';
 import { partitionOf } from '#redis';
 import { lateEndName, valueName } from '../archive-names.js';
 import type { ContentKeys } from '../content/content-keys.port.js';
@@ -18,6 +18,9 @@ const CLOCK_SLACK_MS = 30_000;
 const MAX_SEARCHED = 64;
 const REMEMBERED_MISSES = 10_000;
 const MISS_TTL_MS = 5_000;
+const PARTITIONS = 999;
+/** How long dropped events may still be answered from memory. */
+const DROPPED_TTL_MS = 60_000;
 
 /** A call, and the segment in which it ended. */
 export interface FoundCall {
@@ -31,6 +34,7 @@ export class ArchivedLog implements LogArchive {
   private readonly content: ArchivedContent;
   private readonly missing = new LRUCache<string, true>({ max: REMEMBERED_MISSES, ttl: MISS_TTL_MS });
 
+  private readonly dropped: LRUCache<string, number>;
   private readonly store: ArchiveStore;
 
   /** `keys`: of calls whose content is encrypted. Without it they cannot be read here. */
@@ -38,14 +42,23 @@ export class ArchivedLog implements LogArchive {
     this.store = readableStore(store);
     this.segments = new SegmentCache(this.store);
     this.content = new ArchivedContent(keys);
+    this.dropped = new LRUCache({
+      max: PARTITIONS,
+      ttl: DROPPED_TTL_MS,
+      fetchMethod: (partition) => droppedSeq(this.store, partition),
+    });
+  }
+
+  droppedSeq(partition: string): Promise<number> {
+    return this.dropped.forceFetch(partition);
   }
 
   async range(partition: string, from: number, to: number, limit: number): Promise<readonly ArchivedEvent[]> {
     const found: ArchivedEvent[] = [];
-    for (let seq = from; seq <= to && found.length < limit;) {
+    for (let seq = Math.max(from, (await this.droppedSeq(partition)) + 1); seq <= to && found.length < limit;) {
       const segment = await this.segments.segmentAt(partition, seq);
       if (segment === undefined || segment.fromSeq > seq) break;
-      const events = await this.segments.eventsOf(segment);
+      const events = await this.eventsUnlessDropped(segment);
       found.push(...events.slice(seq - segment.fromSeq, Math.min(to, segment.toSeq) - segment.fromSeq + 1));
       seq = segment.toSeq + 1;
     }
@@ -63,12 +76,33 @@ export class ArchivedLog implements LogArchive {
     return bytes && this.content.value(callId, ref, bytes, found?.call.encrypted === true);
   }
 
-  /** A call with the segment in which it ended; undefined when it has not ended, or is not archived. */
+  /** A call with the segment in which it ended; undefined when it has not ended, is not archived, or its beginning was dropped. */
   async endedCall(callId: string): Promise<FoundCall | undefined> {
+    const found = await this.archivedCall(callId);
+    if (found === undefined) return undefined;
+    const dropped = await this.droppedSeq(partitionOf(callId));
+    const [submitted = Infinity] = dropped === 0 ? [] : decodeSnapshot(callId, found.call.snapshot).lifecycleSeqs;
+    return submitted <= dropped ? undefined : found;
+  }
+
+  /** The same, also when its beginning was dropped. */
+  async archivedCall(callId: string): Promise<FoundCall | undefined> {
     if (!CALL_ID.test(callId) || this.missing.has(callId)) return undefined;
     const found = (await this.nearSubmission(callId)) ?? (await this.lateEnd(callId));
     if (found === undefined) this.missing.set(callId, true);
     return found;
+  }
+
+  /** None when the segment was dropped meanwhile. */
+  private async eventsUnlessDropped(segment: Manifest): Promise<readonly ArchivedEvent[]> {
+    try {
+      return await this.segments.eventsOf(segment);
+    } catch (error) {
+      if (!(error instanceof ArchiveCorrupt)) throw error;
+      this.dropped.delete(segment.partition);
+      if (segment.toSeq <= (await this.droppedSeq(segment.partition))) return [];
+      throw error;
+    }
   }
 
   /** Most calls end in the segment in which they were submitted, or in the next: these are looked at first, then their neighbours. */

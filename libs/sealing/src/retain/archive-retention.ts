@@ -1,0 +1,80 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { telemetry } from '#observability';
+import { partitionName } from '#redis';
+import { PartitionRetention, type RetainedPartition, type RetentionPlace } from './partition-retention.js';
+import type { ArchiveDays } from './retention-rule.js';
+import { KeyShredder } from './shred-keys.js';
+
+export interface ArchiveRetentionOptions extends RetentionPlace {
+  readonly partitions: number;
+  /** Asked before each round; undefined: everything is kept. What it throws goes to `onError`, and nothing is deleted. */
+  readonly policy: () => ArchiveDays | undefined;
+  readonly onError: (error: unknown) => void;
+  readonly now?: () => number;
+}
+
+const PERIOD_MS = 3_600_000;
+
+/** Deletes what the archive has of calls that ended long ago: keys first, then whole segments. */
+export class ArchiveRetention {
+  private readonly partitions: readonly { readonly name: string; readonly retention: PartitionRetention }[];
+  private readonly shredder: KeyShredder | undefined;
+  private readonly stopped = new AbortController();
+  private running: Promise<void> | undefined;
+
+  constructor(private readonly options: ArchiveRetentionOptions) {
+    const { redis, store, keys, partitions } = options;
+    this.shredder = keys && new KeyShredder(redis, store, keys);
+    this.partitions = Array.from({ length: partitions }, (_, index) => {
+      const name = partitionName(index);
+      return { name, retention: new PartitionRetention(options, name) };
+    });
+  }
+
+  start(): void {
+    this.running ??= this.run();
+  }
+
+  /** Waits for the partition under way. Idempotent. Never rejects. */
+  async close(): Promise<void> {
+    this.stopped.abort();
+    await this.running;
+  }
+
+  /** A partition that fails does not hold the others: the first error is thrown at the end. */
+  async round(): Promise<RetainedPartition> {
+    const { policy, now = Date.now } = this.options;
+    const daysOf = policy();
+    if (daysOf === undefined) return { droppedSegments: 0, oldestMs: undefined };
+    const nowMs = now();
+    const failures: unknown[] = [];
+    let [dropped, oldest] = [0, Infinity];
+    for (const { name, retention } of this.partitions) {
+      if (this.stopped.signal.aborted) break;
+      try {
+        await this.shredder?.round(name, daysOf, nowMs);
+        const { droppedSegments, oldestMs = Infinity } = await retention.round(daysOf, nowMs);
+        dropped += droppedSegments;
+        oldest = Math.min(oldest, oldestMs);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
+    return { droppedSegments: dropped, oldestMs: Number.isFinite(oldest) ? oldest : undefined };
+  }
+
+  private async run(): Promise<void> {
+    const { signal } = this.stopped;
+    while (!signal.aborted) {
+      try {
+        const { oldestMs } = await this.round();
+        telemetry.archiveRetained.emit({ ok: true, oldestMs });
+      } catch (error) {
+        telemetry.archiveRetained.emit({ ok: false });
+        this.options.onError(error);
+      }
+      await sleep(PERIOD_MS, undefined, { signal }).catch(() => {});
+    }
+  }
+}
