@@ -127,6 +127,8 @@ const HIDDEN = [
   'toolyard_sockets_opened_total',
   'toolyard_sockets_closed_total',
   'toolyard_config_refused',
+  // A point in time, which says something beside the days of the tenants alone.
+  'toolyard_archive_oldest_timestamp_seconds',
   // By code, `toolyard_calls_ended_total` shows the calls; this one says what was full.
   'toolyard_quota_refusals_total',
   'toolyard_queue_active_calls',

@@ -26,9 +26,9 @@ import {
   waitForRedis,
 } from '#platform';
 import type { RedisConnection } from '#redis';
-import { Archiver, Eraser } from '#sealing';
+import { Archiver, ArchiveRetention, Eraser } from '#sealing';
 import { readProjectorConfig, type ProjectorConfig } from './projector.config.js';
-import { erasableTenants, readRetention } from './retention.config.js';
+import { archiveRetention, erasableTenants, readRetention } from './retention.config.js';
 import { ProjectorModule } from './projector.module.js';
 import { DATABASE, LOGGER, METRICS, REDIS } from './projector.tokens.js';
 
@@ -41,7 +41,9 @@ export interface RunningProjector {
 
 /** Starts a projector in this process. Rejects, with everything closed again, when Redis or the database does not answer. */
 export async function startProjector(config: ProjectorConfig): Promise<RunningProjector> {
-  erasableTenants(readRetention({ days: config.retentionDays, configPath: config.configPath }), config.databaseUrl);
+  const retention = readRetention(config);
+  erasableTenants(retention, config.databaseUrl);
+  if (config.archiveUrl !== undefined) archiveRetention(retention, config.signingKeyFile);
   await waitForRedis({ ...config, what: 'projector' });
   const logger = createLogger({ level: config.logLevel, base: { app: 'projector', name: config.id }, secrets: config.secrets });
   const options = { logger: nestLogger(logger), abortOnError: false };
@@ -60,6 +62,7 @@ export async function startProjector(config: ProjectorConfig): Promise<RunningPr
     app.get<HistoryProjector | undefined>(HistoryProjector)?.start();
     app.get<Archiver | undefined>(Archiver)?.start();
     app.get<HistoryRetention | undefined>(HistoryRetention)?.start();
+    app.get<ArchiveRetention | undefined>(ArchiveRetention)?.start();
     app.get<HourSummer | undefined>(HourSummer)?.start();
     app.get<Eraser | undefined>(Eraser)?.start();
     if (served && config.port !== 'off') await served.listen({ host: config.host, port: config.port });
@@ -87,6 +90,7 @@ async function closeProjector(app: INestApplicationContext): Promise<void> {
   const log = app.get<Logger>(LOGGER);
   const step = shutdownSteps(0, (name, error) => log.error({ err: error, step: name }, 'a step of the shutdown failed'));
   await step('retention', () => app.get<HistoryRetention | undefined>(HistoryRetention)?.close());
+  await step('archive retention', () => app.get<ArchiveRetention | undefined>(ArchiveRetention)?.close());
   await step('sums', () => app.get<HourSummer | undefined>(HourSummer)?.close());
   await step('projector', () => app.get<HistoryProjector | undefined>(HistoryProjector)?.close());
   await step('eraser', () => app.get<Eraser | undefined>(Eraser)?.close());

@@ -51,6 +51,11 @@ export const ProjectorEnv = z.object({
     description: 'Days after its end after which a call leaves lists and numbers; `tenants.*.retention` of the config file goes before it.',
     shownDefault: 'for ever',
   }),
+  ARCHIVE_RETENTION_DAYS: z.coerce.number({ error: 'expected a whole number of days' }).int().min(1).max(36_500).optional().meta({
+    description:
+      'Days after its end after which a call is deleted from the archive; `tenants.*.retention` of the config file goes before it. Needs ARCHIVE_SIGNING_KEY_FILE.',
+    shownDefault: 'for ever',
+  }),
   TOOLYARD_CONFIG: z.string().optional(),
   METRICS_KEY: z.string().min(16, 'expected at least 16 characters').optional(),
   START_TIMEOUT_MS: z.coerce.number().int().min(1_000).max(600_000).default(15_000),
@@ -75,6 +80,8 @@ export interface ProjectorConfig {
   readonly port: number | 'off';
   /** Days after its end after which a call leaves the history; undefined: never. */
   readonly retentionDays: number | undefined;
+  /** The same for the archive. */
+  readonly archiveRetentionDays: number | undefined;
   /** The file with `tenants.*.retention`. */
   readonly configPath: string | undefined;
   readonly metricsKey: string | undefined;
@@ -112,6 +119,7 @@ export function readProjectorConfig(env: Readonly<Record<string, string | undefi
     host: values.PROJECTOR_HOST,
     port: values.PROJECTOR_PORT,
     retentionDays: values.HISTORY_RETENTION_DAYS,
+    archiveRetentionDays: values.ARCHIVE_RETENTION_DAYS,
     configPath: values.TOOLYARD_CONFIG,
     metricsKey: values.METRICS_KEY,
     startTimeoutMs: values.START_TIMEOUT_MS,

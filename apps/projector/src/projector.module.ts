@@ -16,12 +16,12 @@ import {
 import { createMetrics } from '#observability';
 import { ProblemFilter, ProcessRegistration, VERSION } from '#platform';
 import { createRedis, type RedisConnection } from '#redis';
-import { ArchivedLog, Archiver, Eraser } from '#sealing';
+import { ArchivedLog, Archiver, ArchiveRetention, Eraser } from '#sealing';
 import { HealthController } from './health.controller.js';
-import { openCheckpointer } from './open-checkpointer.js';
+import { openSignatures } from './open-signatures.js';
 import type { ProjectorConfig } from './projector.config.js';
 import { ARCHIVE, DATABASE, LOGGER, METRICS, PROJECTOR_CONFIG, REDIS } from './projector.tokens.js';
-import { erasableTenants, orLast, readRetention } from './retention.config.js';
+import { archiveRetention, erasableTenants, orLast, readRetention } from './retention.config.js';
 
 /** One for the batch, one for the table of a new week, one for sums, one for retention. */
 const CONNECTIONS = 4;
@@ -32,7 +32,7 @@ const STATEMENT_TIMEOUT_MS = 60_000;
 export class ProjectorModule {
   static forRoot(config: ProjectorConfig, logger: Logger): DynamicModule {
     const { id, redisUrl, databaseUrl, archiveUrl, hotWindow, partitions } = config;
-    const policy = () => readRetention({ days: config.retentionDays, configPath: config.configPath });
+    const policy = () => readRetention(config);
     const onError = (error: unknown) => logger.warn({ err: error }, 'a step of the projector failed and is repeated');
     const onArchiveError = (error: unknown) => logger.error({ err: error }, 'a step of the archiver failed and is repeated');
     const onSkipped = (callId: string, error: unknown) =>
@@ -75,10 +75,30 @@ export class ProjectorModule {
           inject: [REDIS, ARCHIVE, DATABASE],
           useFactory: async (redis: RedisConnection, store?: ArchiveStore, db?: HistoryDatabase) => {
             if (store === undefined) return undefined;
-            const checkpointer = await openCheckpointer(config, store);
+            const checkpointer = (await openSignatures(config, store))?.checkpointer;
             const known = orLast(policy, onArchiveError);
             const content = { keys: db && new ContentKeyStore(db), tenants: () => erasableTenants(known(), databaseUrl) };
             return new Archiver({ redis, store, partitions, hotWindow, checkpointer, content, onError: onArchiveError });
+          },
+        },
+        {
+          provide: ArchiveRetention,
+          inject: [REDIS, ARCHIVE, DATABASE],
+          useFactory: async (redis: RedisConnection, store?: ArchiveStore, db?: HistoryDatabase) => {
+            const signer = store && (await openSignatures(config, store))?.drops;
+            if (store === undefined || signer === undefined) return undefined;
+            const failed = (error: unknown) =>
+              logger.error({ err: error }, 'the retention of the archive failed; it is tried again in an hour');
+            const days = () => archiveRetention(policy(), config.signingKeyFile);
+            return new ArchiveRetention({
+              redis,
+              store,
+              signer,
+              keys: db && new ContentKeyStore(db),
+              partitions,
+              policy: days,
+              onError: failed,
+            });
           },
         },
         {

@@ -15,7 +15,7 @@ const fileOf = (text: string) => {
 
 describe('the retention of a projector', () => {
   it('is that of the environment without a config file', () => {
-    expect(readRetention({ days: 30 })).toEqual({ days: 30, tenants: {} });
+    expect(readRetention({ retentionDays: 30 })).toEqual({ days: 30, archiveDays: undefined, tenants: {} });
     expect(readRetention({})).toEqual({ days: undefined, tenants: {} });
   });
 
@@ -28,7 +28,7 @@ tenants:
   old: { retention: { historyDays: forever } }
   plain: { agents: {} }
 `);
-    expect(readRetention({ days: 30, configPath })).toEqual({
+    expect(readRetention({ retentionDays: 30, configPath })).toEqual({
       days: 30,
       tenants: { acme: { historyDays: 7 }, held: { legalHold: true }, old: { historyDays: 'forever' }, plain: {} },
     });
@@ -41,10 +41,12 @@ tenants:
     ['tenants: { acme: { retention: { legalHolds: true } } }', 'legalHolds'],
     ['tenants: [', 'expected a readable YAML or JSON file'],
   ])('is an error for %s, so that nothing is deleted', (text, message) => {
-    expect(() => readRetention({ days: 1, configPath: fileOf(text) })).toThrow(message);
+    expect(() => readRetention({ retentionDays: 1, configPath: fileOf(text) })).toThrow(message);
   });
 
   it('is an error for a file that is not there', () => {
-    expect(() => readRetention({ days: 1, configPath: join(folder, 'none.yaml') })).toThrow('TOOLYARD_CONFIG: expected a readable');
+    expect(() => readRetention({ retentionDays: 1, configPath: join(folder, 'none.yaml') })).toThrow(
+      'TOOLYARD_CONFIG: expected a readable',
+    );
   });
 });

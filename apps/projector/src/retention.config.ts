@@ -2,8 +2,10 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { TenantRetention } from '#contracts';
-import type { RetentionPolicy } from '#history';
+import { archiveDaysOf, longestArchiveDays, type RetentionPolicy } from '#history';
 import { ConfigError } from '#platform';
+import type { ArchiveDays } from '#sealing';
+import type { ProjectorConfig } from './projector.config.js';
 
 /** What a projector reads of the config file; gateways check all of it. */
 const RetentionFile = z.object({ tenants: z.record(z.string(), z.object({ retention: TenantRetention.default({}) })).default({}) });
@@ -13,20 +15,18 @@ const RetentionFile = z.object({ tenants: z.record(z.string(), z.object({ retent
  * @throws ConfigError for a file that cannot be read: nothing may be deleted then, since it may hold a legal hold
  */
 export function readRetention({
-  days,
+  retentionDays: days,
+  archiveRetentionDays: archiveDays,
   configPath,
-}: {
-  readonly days?: number | undefined;
-  readonly configPath?: string | undefined;
-}): RetentionPolicy {
-  if (configPath === undefined) return { days, tenants: {} };
+}: Partial<Pick<ProjectorConfig, 'retentionDays' | 'archiveRetentionDays' | 'configPath'>>): RetentionPolicy {
+  if (configPath === undefined) return { days, archiveDays, tenants: {} };
   const parsed = RetentionFile.safeParse(read(configPath) ?? {});
   if (!parsed.success) {
     const faults = parsed.error.issues.map(({ path, message }) => `  ${path.join('.')}: ${message}`);
     throw new ConfigError(`The retention in ${configPath} (TOOLYARD_CONFIG) is wrong:\n${faults.join('\n')}`);
   }
   const tenants = Object.fromEntries(Object.entries(parsed.data.tenants).map(([tenant, { retention }]) => [tenant, retention]));
-  return { days, tenants };
+  return { days, archiveDays, tenants };
 }
 
 /** What was read last, while it cannot be read now: sealing goes on while a person corrects the file. */
@@ -51,6 +51,20 @@ export function erasableTenants({ tenants }: RetentionPolicy, databaseUrl: strin
       `TOOLYARD_CONFIG: tenants.${erasable[0]}.retention.erasable needs a database for the keys of calls: set DATABASE_URL, for gateways too`,
     );
   return erasable;
+}
+
+/**
+ * How long the archive keeps calls; undefined where it keeps all. Events of no tenant stay as long as those of any.
+ * @throws ConfigError where there is no key to sign with what is deleted
+ */
+export function archiveRetention(policy: RetentionPolicy, signingKeyFile: string | undefined): ArchiveDays | undefined {
+  const longest = longestArchiveDays(policy);
+  if (longest === undefined) return undefined;
+  if (signingKeyFile === undefined)
+    throw new ConfigError(
+      'ARCHIVE_RETENTION_DAYS, tenants.*.retention.archiveDays: what is deleted from the archive is said in signed form: set ARCHIVE_SIGNING_KEY_FILE',
+    );
+  return (tenantId) => (tenantId === '' ? longest : archiveDaysOf(policy, tenantId));
 }
 
 function read(path: string): unknown {
