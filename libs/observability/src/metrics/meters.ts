@@ -119,7 +119,11 @@ export function createMeters(registry: Registry) {
     ),
     archiveDroppedSegments: counter('toolyard_archive_dropped_segments_total', 'Segments of the archive that this process deleted.', []),
     archiveDroppedEvents: counter('toolyard_archive_dropped_events_total', 'Events of these segments.', []),
-    archiveOldest: gauge('toolyard_archive_oldest_timestamp_seconds', 'Unix time of the oldest event that retention has left; 0 before its first round.', []),
+    archiveOldest: gauge(
+      'toolyard_archive_oldest_timestamp_seconds',
+      'Unix time of the oldest event that retention has left; 0 before its first round.',
+      [],
+    ),
     retentionRounds: counter('toolyard_history_retention_rounds_total', 'Hourly rounds that delete old calls from lists, by result.', [
       'result',
     ]),

@@ -40,7 +40,7 @@ export interface RetainedPartition {
 interface Part {
   readonly generation: number;
   readonly after: number;
-  /** Later generations have the events from here on anew. */
+  /** Later generations replace the events from here on. */
   readonly replacedFrom: number;
   readonly daysOf: ArchiveDays;
   readonly nowMs: number;

@@ -10,7 +10,7 @@ const CALL_ID = /^\d{2,3}-[0-9A-Z]{26}$/;
 /**
  * Reads a segment, and for each call that does not end in it, in which segment it does.
  *
- * @param isReplaced a later generation has these events anew: calls of this one are not waited for
+ * @param isReplaced a later generation replaces these events: calls of this one are not waited for
  */
 export async function readFacts(store: ArchiveStore, archived: ArchivedLog, segment: Manifest, isReplaced: boolean): Promise<SegmentFacts> {
   const { events } = await loadSegment(store, segment);
