@@ -1,5 +1,5 @@
 export type { LogEntry, LogSource } from './log-source.port.js';
-export { HistoryUnavailable, openHistoryDatabase, type HistoryDatabase } from './database/history-database.js';
+export { HistoryUnavailable, openDatabase, openHistoryDatabase, type HistoryDatabase } from './database/history-database.js';
 export { migrateHistory, NewerHistory } from './database/migrate-history.js';
 export { HistoryProjector } from './write/history-projector.js';
 export { rebuildHistory } from './write/rebuild-history.js';

@@ -33,7 +33,15 @@ export interface HistoryDatabaseOptions {
  * projector writes its position in the same transaction and reads the log again from there. So nothing waits for the disk.
  */
 export function openHistoryDatabase(options: HistoryDatabaseOptions): HistoryDatabase {
-  const { url, name, connections, statementTimeoutMs, onError } = options;
+  return openDatabase<HistoryTables>({ ...options, schema: SCHEMA, durable: false });
+}
+
+/** The same for the tables of another schema. `durable`: what is committed is on the disk of the server. */
+export function openDatabase<Tables>(
+  options: HistoryDatabaseOptions & { readonly schema: string; readonly durable: boolean },
+): Kysely<Tables> {
+  const { url, name, connections, statementTimeoutMs, onError, schema, durable } = options;
+  const durability = durable ? '' : '-c synchronous_commit=off ';
   const pool = new pg.Pool({
     connectionString: url,
     application_name: name,
@@ -44,13 +52,13 @@ export function openHistoryDatabase(options: HistoryDatabaseOptions): HistoryDat
     idle_in_transaction_session_timeout: statementTimeoutMs,
     // Generic plans of text searches were a hundred times slower than plans for the words at hand. Pages are on an SSD or in
     // memory, where those of an index cost what others do.
-    options: `-c search_path=${SCHEMA} -c synchronous_commit=off -c plan_cache_mode=force_custom_plan -c timezone=UTC -c random_page_cost=1.1`,
+    options: `-c search_path=${schema} ${durability}-c plan_cache_mode=force_custom_plan -c timezone=UTC -c random_page_cost=1.1`,
   });
   // The error of the driver has the whole connection with its password: only its message goes on.
   pool.on('error', (error) => onError(new HistoryUnavailable(error)));
   // A connection that is lost between two statements of a transaction: the next statement rejects.
   pool.on('connect', (client) => void client.on('error', () => {}));
-  return new Kysely<HistoryTables>({ dialect: new PostgresDialect({ pool: withTypedFailures(pool) }) });
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: withTypedFailures(pool) }) });
 }
 
 /** The database does not answer, took too long, or refused a statement. */
