@@ -12,6 +12,7 @@ const SIBLINGS = [
   'history',
   'hooks',
   'limits',
+  'memory',
   'observability',
   'patterns',
   'platform',
@@ -39,7 +40,9 @@ const MAY_ALSO_SEE = {
   sandbox: ['tool-sdk'],
   // Catalog and pins of sources are in Redis; their programs and requests go through sandbox and egress policy.
   sources: ['redis', 'tool-sdk', 'sandbox'],
-  tools: ['tool-sdk', 'sandbox'],
+  // What tools remember of users is beside the history, in tables of its own.
+  memory: ['history'],
+  tools: ['tool-sdk', 'sandbox', 'memory'],
   queue: ['redis'],
   limits: ['redis'],
   'event-log': ['redis'],

@@ -1,0 +1,39 @@
+import { searchWords } from '../text/search-words.js';
+import type { EmbeddingProvider } from './embedding-provider.port.js';
+
+const DIMENSIONS = 256;
+const NGRAM = 3;
+
+/**
+ * Needs no model and no network: words and their runs of three characters, hashed into a vector. Finds other forms of a word
+ * and misspelt ones, not other words for the same thing.
+ */
+export const OFFLINE_EMBEDDINGS: EmbeddingProvider = {
+  model: 'hashed-ngrams',
+  label: 'hashed n-grams, since no embedding model is configured: other words for the same thing are not found',
+  isLimited: true,
+  minSimilarity: 0.25,
+  embed: (texts) => Promise.resolve(texts.map(hashedNgrams)),
+};
+
+export function hashedNgrams(text: string): number[] {
+  const vector = Array.from({ length: DIMENSIONS }, () => 0);
+  const add = (feature: string, weight: number) => {
+    const hash = fnv1a(feature);
+    const at = hash % DIMENSIONS;
+    vector[at] = (vector[at] ?? 0) + (hash & 0x8000_0000 ? -weight : weight);
+  };
+  for (const word of searchWords(text)) {
+    add(word, 1);
+    const padded = ` ${word} `;
+    for (let at = 0; at + NGRAM <= padded.length; at += 1) add(padded.slice(at, at + NGRAM), 0.5);
+  }
+  return vector;
+}
+
+/** 32 bits, unsigned: http://www.isthe.com/chongo/tech/comp/fnv/ */
+function fnv1a(text: string): number {
+  let hash = 0x811c_9dc5;
+  for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), 0x0100_0193);
+  return hash >>> 0;
+}

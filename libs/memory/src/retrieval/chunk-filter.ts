@@ -1,0 +1,29 @@
+import { sql, type SelectQueryBuilder } from 'kysely';
+import type { ItemKind, MemoryTables } from '../database/tables.js';
+
+/** Which chunks of the user are searched. */
+export interface ChunkFilter {
+  readonly kinds: readonly ItemKind[];
+  /** Not given: of all sessions and of none. */
+  readonly sessions?: readonly string[];
+  /** Documents of these operations. */
+  readonly operations?: readonly string[];
+  /** Only these, by `chunkId`. */
+  readonly chunks?: readonly string[];
+}
+
+export function filtered<O>(
+  query: SelectQueryBuilder<MemoryTables, 'chunks', O>,
+  { kinds, sessions, operations, chunks }: ChunkFilter,
+): SelectQueryBuilder<MemoryTables, 'chunks', O> {
+  let found = query.where('kind', 'in', kinds);
+  if (sessions !== undefined) found = found.where('session_id', 'in', sessions);
+  if (operations !== undefined) found = found.where('operation', 'in', operations);
+  if (chunks !== undefined) found = found.where(sql<boolean>`item_id || '#' || ordinal = any(${chunks}::text[])`);
+  return found;
+}
+
+/** Names a chunk of a user. */
+export function chunkId({ item_id, ordinal }: { readonly item_id: string; readonly ordinal: number }): string {
+  return `${item_id}#${ordinal}`;
+}

@@ -1,0 +1,63 @@
+import { sql } from 'kysely';
+import { productWithPacked, vectorText, type Embedding } from '../embeddings/vectors.js';
+import type { ScopedTables } from '../write/scoped-tables.js';
+import { chunkId, filtered, type ChunkFilter } from './chunk-filter.js';
+
+const PAGE = 500;
+
+export interface SimilarOptions {
+  readonly most: number;
+  /** Cosines below this count as none. */
+  readonly least: number;
+}
+
+/** Whether the server can compare vectors itself: the extension pgvector is there. */
+export async function hasPgvector({ db }: ScopedTables): Promise<boolean> {
+  const { rows } = await sql`select 1 from pg_extension where extname = 'vector'`.execute(db);
+  return rows.length > 0;
+}
+
+/** The most similar chunks, compared in this process: each vector is read once, a page at a time. */
+export async function scanSimilar(
+  tables: ScopedTables,
+  filter: ChunkFilter,
+  query: Embedding,
+  { most, least }: SimilarOptions,
+): Promise<Map<string, number>> {
+  let best: { readonly id: string; readonly score: number }[] = [];
+  for (let after = { item: '', ordinal: -1 }; ;) {
+    const rows = await filtered(tables.chunks(), filter)
+      .where('model', '=', query.model)
+      .where(sql<boolean>`(item_id, ordinal) > (${after.item}, ${after.ordinal})`)
+      .orderBy('item_id')
+      .orderBy('ordinal')
+      .limit(PAGE)
+      .select(['item_id', 'ordinal', sql<Buffer>`array_send(embedding)`.as('packed')])
+      .execute();
+    const scored = rows
+      .map((row) => ({ id: chunkId(row), score: productWithPacked(row.packed, query.vector) }))
+      .filter(({ score }) => score >= least);
+    best = [...best, ...scored].sort((a, b) => b.score - a.score).slice(0, most);
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < PAGE) break;
+    after = { item: last.item_id, ordinal: last.ordinal };
+  }
+  return new Map(best.map(({ id, score }) => [id, score]));
+}
+
+/** The same by pgvector. It compares with every vector of the user, too: an index would miss some of a filtered search. */
+export async function pgvectorSimilar(
+  tables: ScopedTables,
+  filter: ChunkFilter,
+  query: Embedding,
+  { most, least }: SimilarOptions,
+): Promise<Map<string, number>> {
+  const distance = sql<number>`embedding::vector <=> ${vectorText(query.vector)}::vector`;
+  const rows = await filtered(tables.chunks(), filter)
+    .where('model', '=', query.model)
+    .orderBy(distance)
+    .limit(most)
+    .select(['item_id', 'ordinal', distance.as('distance')])
+    .execute();
+  return new Map(rows.map((row) => [chunkId(row), 1 - row.distance] as const).filter(([, score]) => score >= least));
+}

@@ -1,0 +1,87 @@
+import { HistoryUnavailable } from '#history';
+import { migrateMemory } from './database/migrate-memory.js';
+import type { MemoryDatabase } from './database/tables.js';
+import type { EmbeddingProvider } from './embeddings/embedding-provider.port.js';
+import { embedAll, type Embedding } from './embeddings/vectors.js';
+import { MemoryFailure } from './memory-failure.js';
+import type { SearchWeights } from './retrieval/merge-scores.js';
+import { changeInScope, inScope, type MemoryScope, type ScopedTables } from './write/scoped-tables.js';
+import type { MemoryQuotas } from './write/usage.js';
+
+export interface StorageOptions {
+  readonly db: MemoryDatabase;
+  readonly embeddings: EmbeddingProvider;
+  readonly weights: SearchWeights;
+  readonly quotas: MemoryQuotas;
+  /** Chunks of a tenant up to which the vectors of a user are compared in this process. */
+  readonly exactRows: number;
+  /** Called when the database or the embedding model failed. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** The database and the embedding model, as the stores use them. */
+export class MemoryStorage {
+  private ready: Promise<void> | undefined;
+  private refusal: string | undefined;
+
+  constructor(readonly options: StorageOptions) {}
+
+  /** Why nothing can be stored here until an operator acts; undefined while nothing is known of such a reason. */
+  get fault(): string | undefined {
+    return this.refusal;
+  }
+
+  /** Rejects with a MemoryFailure when the database does not answer. */
+  read<T>(scope: MemoryScope, run: (tables: ScopedTables) => Promise<T>): Promise<T> {
+    return this.typed((db) => inScope(db, scope, run));
+  }
+
+  /** The same, with the changes of one user one after another. */
+  change<T>(scope: MemoryScope, run: (tables: ScopedTables) => Promise<T>): Promise<T> {
+    return this.typed((db) => changeInScope(db, scope, run));
+  }
+
+  /** Undefined for texts without a vector; `failed` when the model did not answer, which keeps nothing from being stored. */
+  async embed(
+    texts: readonly string[],
+    signal: AbortSignal,
+  ): Promise<{ readonly embeddings: readonly (Embedding | undefined)[]; readonly failed: boolean }> {
+    try {
+      return { embeddings: await embedAll(this.options.embeddings, texts, signal), failed: false };
+    } catch (error) {
+      signal.throwIfAborted();
+      this.options.onError(error);
+      return { embeddings: texts.map(() => undefined), failed: true };
+    }
+  }
+
+  close(): Promise<void> {
+    return this.options.db.destroy();
+  }
+
+  private async typed<T>(run: (db: MemoryDatabase) => Promise<T>): Promise<T> {
+    try {
+      await (this.ready ??= this.migrate());
+      return await run(this.options.db);
+    } catch (error) {
+      if (!(error instanceof HistoryUnavailable)) throw error;
+      this.options.onError(error);
+      throw new MemoryFailure('unavailable', 'The memory cannot be reached: its database does not answer. Try again later.', {
+        cause: error,
+      });
+    }
+  }
+
+  /** A failure is tried again by the next use. */
+  private async migrate(): Promise<void> {
+    try {
+      await migrateMemory(this.options.db);
+      this.refusal = undefined;
+    } catch (error) {
+      this.ready = undefined;
+      const code = error instanceof HistoryUnavailable ? error.code : undefined;
+      this.refusal = code === undefined ? undefined : `its tables cannot be made in the database of DATABASE_URL (SQLSTATE ${code})`;
+      throw error;
+    }
+  }
+}

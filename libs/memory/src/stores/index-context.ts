@@ -1,0 +1,171 @@
+import { createHash } from 'node:crypto';
+import { MemoryFailure } from '../memory-failure.js';
+import type { MemoryStorage } from '../storage.js';
+import { insertItem, prepareChunks, shrinkage, storableText } from '../write/items.js';
+import type { MemoryScope, ScopedTables } from '../write/scoped-tables.js';
+import { countUsage } from '../write/usage.js';
+import { findContext, removeDocuments } from './knowledge-rows.js';
+
+export interface Document {
+  readonly path: string;
+  readonly text: string;
+}
+
+export interface IndexRequest {
+  /** Chosen by the caller. An operation that is repeated starts from the beginning. */
+  readonly operationId: string;
+  readonly contextId: string;
+  readonly name: string;
+  /** From where it was read; empty for a text. */
+  readonly path: string;
+  /** `add`: there must be none of this name. `update`: there must be one, which is replaced at the end. */
+  readonly mode: 'add' | 'update';
+  readonly total: number;
+  readonly documents: AsyncIterable<Document>;
+}
+
+export interface Indexed {
+  readonly contextId: string;
+  readonly documents: number;
+  readonly chunks: number;
+}
+
+/** Longer than any call may run: the process of such an operation is gone. */
+const LOST_MS = 900_000;
+const KEPT_OPERATIONS = 20;
+
+/**
+ * Indexes documents as a context:
+ * 1. register the operation, so that `status` shows it and `cancel` stops it; forget what lost operations left
+ * 2. index one document after another; readers do not see them yet
+ * 3. make them the documents of the context, in one transaction, and delete those before
+ *
+ * Rejects with the reason of `signal`, or with a MemoryFailure; what was indexed until then is deleted.
+ */
+export async function indexContext(
+  storage: MemoryStorage,
+  scope: MemoryScope,
+  given: IndexRequest,
+  signal: AbortSignal,
+  onProgress: (documents: number) => void,
+): Promise<Indexed | 'cancelled'> {
+  const request = { ...given, name: storableText(given.name), path: storableText(given.path) };
+  await begin(storage, scope, request);
+  let [documents, chunks] = [0, 0];
+  try {
+    for await (const { path, text } of request.documents) {
+      signal.throwIfAborted();
+      const parts = await prepareChunks(storage, storableText(text), signal);
+      signal.throwIfAborted();
+      if (!(await addDocument(storage, scope, request, storableText(path), parts))) return await undo(storage, scope, request, 'cancelled');
+      chunks += parts.length;
+      onProgress((documents += 1));
+    }
+    signal.throwIfAborted();
+    return (await finish(storage, scope, request, documents, chunks)) ?? (await undo(storage, scope, request, 'cancelled'));
+  } catch (error) {
+    // The database may be what failed: then the next operation deletes what is left.
+    const fault = error instanceof MemoryFailure ? error.message : undefined;
+    await undo(storage, scope, request, signal.aborted ? 'cancelled' : 'failed', fault).catch(() => {});
+    throw error;
+  }
+}
+
+function begin(storage: MemoryStorage, scope: MemoryScope, { operationId, name, mode, total }: IndexRequest): Promise<void> {
+  return storage.change(scope, async (tables) => {
+    const existing = await findContext(tables, { name });
+    if (mode === 'add' && existing !== undefined && existing.operation !== operationId)
+      throw new MemoryFailure('conflict', `There is a knowledge context ${name} already. Use the command update, or another name.`);
+    if (mode === 'update' && existing === undefined)
+      throw new MemoryFailure('not_found', `No knowledge context ${name}. Use the command add.`);
+    const lost = await forgetOperations(tables, operationId, existing?.operation);
+    await countUsage(tables, shrinkage(lost), storage.options.quotas);
+    await tables.insertOperation({ id: operationId, name, status: 'running', documents: 0, total, fault: null }).execute();
+  });
+}
+
+/** Deletes old operations, and documents of those that never ended; the operation itself starts from the beginning. */
+async function forgetOperations(tables: ScopedTables, operationId: string, current: string | undefined) {
+  const all = await tables.operations().selectAll().orderBy('started_at', 'desc').execute();
+  const isLost = ({ status, updated_at }: (typeof all)[number]) => status === 'running' && Date.now() - updated_at.getTime() > LOST_MS;
+  const gone = all.filter((it, index) => it.id === operationId || isLost(it) || (index >= KEPT_OPERATIONS && it.status !== 'running'));
+  const ids = gone.map(({ id }) => id);
+  if (ids.length === 0) return [];
+  await tables.deleteOperations().where('id', 'in', ids).execute();
+  const unfinished = gone.filter(({ id, status }) => status === 'running' && id !== current).map(({ id }) => id);
+  return unfinished.length === 0 ? [] : removeDocuments(tables, unfinished);
+}
+
+/** False when the operation was cancelled. */
+function addDocument(
+  storage: MemoryStorage,
+  scope: MemoryScope,
+  { operationId }: IndexRequest,
+  path: string,
+  parts: Awaited<ReturnType<typeof prepareChunks>>,
+): Promise<boolean> {
+  return storage.change(scope, async (tables) => {
+    const running = await tables
+      .updateOperations()
+      .set((row) => ({ documents: row('documents', '+', 1), updated_at: new Date() }))
+      .where('id', '=', operationId)
+      .where('status', '=', 'running')
+      .returning('id')
+      .executeTakeFirst();
+    if (running === undefined) return false;
+    const id = `document-${createHash('sha256')
+      .update(JSON.stringify([scope.tenantId, scope.userId, operationId, path]))
+      .digest('hex')}`;
+    const growth = await insertItem(tables, { id, kind: 'document', name: path, operation: operationId }, parts);
+    await countUsage(tables, growth, storage.options.quotas);
+    return true;
+  });
+}
+
+/** Undefined when the operation was cancelled. */
+function finish(
+  storage: MemoryStorage,
+  scope: MemoryScope,
+  { operationId, contextId, name, path }: IndexRequest,
+  documents: number,
+  chunks: number,
+): Promise<Indexed | undefined> {
+  return storage.change(scope, async (tables) => {
+    const done = await setStatus(tables, operationId, 'completed');
+    if (!done) return undefined;
+    const before = await findContext(tables, { name });
+    const facts = { path, operation: operationId, documents, chunks, updated_at: new Date() };
+    if (before === undefined) await tables.insertContext({ id: contextId, name, ...facts }).execute();
+    else await tables.updateContexts().set(facts).where('id', '=', before.id).execute();
+    const replaced = before === undefined || before.operation === operationId ? [] : await removeDocuments(tables, [before.operation]);
+    await countUsage(tables, shrinkage(replaced), storage.options.quotas);
+    return { contextId: before?.id ?? contextId, documents, chunks };
+  });
+}
+
+function undo(
+  storage: MemoryStorage,
+  scope: MemoryScope,
+  { operationId }: IndexRequest,
+  status: 'cancelled' | 'failed',
+  fault?: string,
+): Promise<'cancelled'> {
+  return storage.change(scope, async (tables): Promise<'cancelled'> => {
+    await setStatus(tables, operationId, status, fault);
+    const current = await tables.contexts().where('operation', '=', operationId).select('id').executeTakeFirst();
+    if (current === undefined) await countUsage(tables, shrinkage(await removeDocuments(tables, [operationId])), storage.options.quotas);
+    return 'cancelled';
+  });
+}
+
+/** False when it does not run any more. */
+async function setStatus(tables: ScopedTables, id: string, status: 'completed' | 'cancelled' | 'failed', fault?: string): Promise<boolean> {
+  const changed = await tables
+    .updateOperations()
+    .set({ status, fault: fault ?? null, updated_at: new Date() })
+    .where('id', '=', id)
+    .where('status', '=', 'running')
+    .returning('id')
+    .executeTakeFirst();
+  return changed !== undefined;
+}

@@ -1,0 +1,56 @@
+export interface TextChunk {
+  /** Place of the first character in the text. */
+  readonly start: number;
+  readonly text: string;
+}
+
+export interface ChunkSizes {
+  readonly characters: number;
+  /** Characters that a chunk repeats of the one before, at most. */
+  readonly overlap: number;
+}
+
+export const DEFAULT_CHUNKS: ChunkSizes = { characters: 1_200, overlap: 150 };
+
+/** Where a text is best cut, best first. */
+const BORDERS = ['\n\n', '\n', '. ', ' '];
+
+/**
+ * A text in parts of at most so many characters that overlap a little and together are the whole text. Cuts at paragraphs,
+ * lines, sentences or words where one ends in the second half of a part, and never inside of a character. Pure.
+ */
+export function chunkText(text: string, { characters, overlap }: ChunkSizes = DEFAULT_CHUNKS): TextChunk[] {
+  const chunks: TextChunk[] = [];
+  for (let start = 0; start < text.length;) {
+    const end = endOf(text, start, characters);
+    chunks.push({ start, text: text.slice(start, end) });
+    if (end === text.length) break;
+    start = startAfter(text, start, end, overlap);
+  }
+  return chunks;
+}
+
+function endOf(text: string, start: number, characters: number): number {
+  const most = wholeCharacter(text, start + characters);
+  if (most >= text.length) return text.length;
+  const least = start + Math.ceil(characters / 2);
+  for (const border of BORDERS) {
+    const at = text.lastIndexOf(border, most - border.length);
+    if (at + border.length > least) return at + border.length;
+  }
+  return most > start ? most : Math.min(text.length, start + 2);
+}
+
+function startAfter(text: string, start: number, end: number, overlap: number): number {
+  const back = end - overlap;
+  const word = text.indexOf(' ', back - 1) + 1;
+  const wanted = word > 0 && word < end ? word : back;
+  const next = wholeCharacter(text, wanted);
+  return next > start && next < end ? next : end;
+}
+
+/** The same place, or the one before where this is inside of a surrogate pair. */
+function wholeCharacter(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  return code >= 0xdc00 && code <= 0xdfff && /[\ud800-\udbff]/.test(text.charAt(at - 1)) ? at - 1 : at;
+}
