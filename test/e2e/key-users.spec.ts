@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Batch, Call, Principal, Problem, Session } from '#contracts';
+import type { Batch, Principal, Problem, Session } from '#contracts';
 import { readGatewayConfig } from '../../apps/gateway/src/platform/gateway.config.js';
 import { Agent, type Answer } from '../support/agent.js';
 import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
@@ -76,7 +76,7 @@ describe('the user of a call', () => {
 
   it('is that of the key, or one that the key’s globs match, and is shown with the call', async () => {
     const user = async (name: string, more: object = {}) => {
-      const { status, body } = await as(name).request<Call>('POST', '/v1/calls', echo(more));
+      const { status, body } = await as(name).request('POST', '/v1/calls', echo(more));
       return [status, body.userId];
     };
     expect(await user('alice')).toEqual([202, 'alice']);
@@ -104,7 +104,7 @@ describe('the user of a call', () => {
   });
 
   it('keeps submissions apart: a repeated Idempotency-Key of another user never answers with the first call', async () => {
-    const submit = (name: string) => as(name).request<Call>('POST', '/v1/calls', echo(), { 'idempotency-key': 'the-same' });
+    const submit = (name: string) => as(name).request('POST', '/v1/calls', echo(), { 'idempotency-key': 'the-same' });
     const first = await submit('alice');
     expect([(await submit('alice')).body.id, first.status]).toEqual([first.body.id, 202]);
     expect((await submit('bob')).status).toBe(422);

@@ -187,7 +187,8 @@ export const GatewayEnv = z.object({
     .url({ protocol: /^postgres(ql)?$/, error: 'expected an address such as postgres://user:password@host:5432/database' })
     .optional()
     .meta({
-      description: 'PostgreSQL database of lists and numbers, which a projector fills. Not set: lists answer 503 `history_unavailable`.',
+      description:
+        'PostgreSQL database of lists and numbers, which a projector fills. Not set: lists answer 503 `history_unavailable`. For workers: where tools remember things of users. Not set: no memory tools.',
       shownDefault: 'none; standalone: a private one, with `none` none',
     }),
   ...ARCHIVE_ENV,

@@ -10,7 +10,7 @@ const LOOK_MS = 2_000;
 
 const READY: Availability = { ok: true };
 
-type Tool = Pick<ToolDescriptor, 'name' | 'pool' | 'subjects' | 'available'>;
+type Tool = Pick<ToolDescriptor, 'name' | 'pool' | 'subjects' | 'available' | 'requires'>;
 
 /**
  * Whether the workers that are alive can run a tool. Looked up in the background, so that no call waits for it; while
@@ -53,14 +53,27 @@ export class ToolAvailabilityService implements OnApplicationBootstrap, OnApplic
     }
   }
 
-  /** Why calls of the tool end where they start: its source is gone, or each worker of its pool refuses to run commands. */
-  isRunnable({ name, pool, subjects, available }: Tool): Availability {
+  /** Why calls of the tool end where they start: its source is gone, or each worker of its pool refuses to run commands, or lacks what it requires. */
+  isRunnable(tool: Tool): Availability {
+    const { name, pool, subjects, available } = tool;
     if (!available.ok) return available;
+    const lacking = this.lackingPart(tool);
+    if (lacking !== undefined) return { ok: false, reason: `${name} is not available: ${lacking}` };
     if (!subjects.some(({ kind }) => kind === 'command')) return READY;
     const sandboxes = this.workersOf(pool).map(({ sandbox }) => sandbox?.[pool]);
     const [first] = sandboxes;
     if (first === undefined || sandboxes.some((sandbox) => sandbox?.ok !== false)) return READY;
     return { ok: false, reason: `${name} is not available: no worker of the pool ${pool} runs commands (${first.reason ?? 'no sandbox'})` };
+  }
+
+  /** Why no worker of the pool has what the tool requires; undefined while one has it, or may have it. */
+  private lackingPart({ pool, requires = [] }: Tool): string | undefined {
+    for (const part of requires) {
+      const states = this.workersOf(pool).map(({ parts }) => parts?.[part]);
+      if (states.length > 0 && states.every((state) => state?.ok === false))
+        return `no worker of the pool ${pool} has the ${part} (${states[0]?.reason ?? 'not configured'})`;
+    }
+    return undefined;
   }
 
   /** For the catalog also whether anybody is there to run it. Calls are taken all the same, and wait for a worker. */

@@ -2,12 +2,14 @@ import { type DynamicModule, Global, Module, type Provider } from '@nestjs/commo
 import { BlobStore, CallStore, EventLog, type LogArchive, type WokenCall } from '#event-log';
 import { HookRunner, HookSnapshotStore } from '#hooks';
 import type { Tracing } from '#observability';
+import { Memory } from '#memory';
 import { ProcessRegistration } from '#platform';
 import { AgentRequests, BullCallQueue, dispatchWoken } from '#queue';
 import { createRedis, RedisMemory, type RedisConnection } from '#redis';
 import { SandboxRegistry } from '#sandbox';
 import { WorkerState } from './worker-state.js';
 import { LOGGER, type WorkerLog } from './worker.logger.js';
+import { openMemory } from './open-memory.js';
 import { WORKER_CONFIG, type WorkerConfig } from './worker.config.js';
 import { BUFFERED_REDIS, LOG_ARCHIVE, WAIT_REDIS, SPANS, type Spans } from './worker.tokens.js';
 
@@ -53,6 +55,12 @@ const connections: Provider[] = [
     provide: AgentRequests,
     inject: [WORKER_CONFIG],
     useFactory: ({ redisUrl }: WorkerConfig) => new AgentRequests(redisUrl),
+  },
+  {
+    provide: Memory,
+    inject: [WORKER_CONFIG, LOGGER],
+    useFactory: ({ memory, egress }: WorkerConfig, logger: WorkerLog) =>
+      memory && openMemory(memory, egress, (error) => logger.warn({ err: error }, 'the memory of tools failed')),
   },
   {
     provide: ProcessRegistration,

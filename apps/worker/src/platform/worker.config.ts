@@ -18,6 +18,7 @@ import {
   sandboxConfig,
   validateSandboxConfig,
 } from '#sandbox';
+import { MEMORY_ENV, memorySettings, type MemorySettings } from '#memory';
 import { WEB_ENV } from '#tools';
 import { readPluginSettings } from './plugin-settings.config.js';
 import type { FileScopeSettings } from './file-scope.config.js';
@@ -161,6 +162,8 @@ export const WorkerEnv = z.object({
   ...EGRESS_ENV,
   ...TRACE_HOSTS_ENV,
   ...WEB_ENV,
+  DATABASE_URL: z.url({ protocol: /^postgres(?:ql)?$/, error: 'expected a URL such as postgres://user@host:5432/toolyard' }).optional(),
+  ...MEMORY_ENV,
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 
@@ -215,6 +218,8 @@ export interface WorkerConfig {
   /** Secrets in the environment of this process: taken out of everything that it writes. */
   readonly secrets: readonly string[];
   readonly sandbox: SandboxConfig;
+  /** Undefined without a database for what tools remember. */
+  readonly memory: MemorySettings | undefined;
   /** There when spans are exported. */
   readonly tracing?: TracingConfig | undefined;
   readonly logLevel: z.output<typeof WorkerEnv>['LOG_LEVEL'];
@@ -278,6 +283,7 @@ export function readWorkerConfig(env: Readonly<Record<string, string | undefined
     egress: egressOf(env),
     secrets: environmentSecrets(env, { named: values.REDACT_ENV, visible: values.TOOL_ENV_ALLOWLIST }),
     sandbox,
+    memory: memoryOf(values),
     tracing: tracingConfig(values, 'toolyard-worker'),
     logLevel: values.LOG_LEVEL,
   };
@@ -286,6 +292,14 @@ export function readWorkerConfig(env: Readonly<Record<string, string | undefined
 function egressOf(env: Readonly<Record<string, string | undefined>>): EgressPolicy {
   try {
     return egressPolicyFrom(env);
+  } catch (error) {
+    throw new ConfigError(`The worker's environment is wrong:\n  ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function memoryOf(values: z.output<typeof WorkerEnv>): MemorySettings | undefined {
+  try {
+    return memorySettings(values, values.DATABASE_URL);
   } catch (error) {
     throw new ConfigError(`The worker's environment is wrong:\n  ${error instanceof Error ? error.message : String(error)}`);
   }

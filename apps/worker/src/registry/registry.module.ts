@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { InFlightAttempts, ToolCallProcessor } from '#attempts';
 import { SystemEventLog } from '#event-log';
+import { Memory } from '#memory';
 import type { RedisConnection } from '#redis';
 import { SandboxRegistry } from '#sandbox';
 import { AttemptsModule } from '../attempts/attempts.module.js';
@@ -18,7 +19,16 @@ import { workerStatus } from './worker-status.js';
   providers: [
     {
       provide: WorkerHeartbeat,
-      inject: [WORKER_CONFIG, BUFFERED_REDIS, WorkerState, ToolCallProcessor, InFlightAttempts, SandboxRegistry, LOGGER],
+      inject: [
+        WORKER_CONFIG,
+        BUFFERED_REDIS,
+        WorkerState,
+        ToolCallProcessor,
+        InFlightAttempts,
+        SandboxRegistry,
+        LOGGER,
+        { token: Memory, optional: true },
+      ],
       useFactory: (
         { id, partitions, workspaceRoot }: WorkerConfig,
         redis: RedisConnection,
@@ -27,12 +37,13 @@ import { workerStatus } from './worker-status.js';
         inFlight: InFlightAttempts,
         sandboxes: SandboxRegistry,
         logger: WorkerLog,
+        memory?: Memory,
       ) => {
         const disk = new DiskSpace(workspaceRoot);
         return new WorkerHeartbeat(
           redis,
           new SystemEventLog(redis, partitions),
-          () => workerStatus(id, state, processor, inFlight, sandboxes, disk),
+          () => workerStatus(id, state, processor, inFlight, sandboxes, disk, memory),
           logger,
           () => {
             state.drain();

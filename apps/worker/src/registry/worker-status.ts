@@ -1,5 +1,6 @@
 import type { InFlightAttempts, ToolCallProcessor } from '#attempts';
 import type { WorkerStatus } from '#contracts';
+import type { Memory } from '#memory';
 import { type SandboxRegistry, findExecutable } from '#sandbox';
 import type { WorkerState } from '../platform/worker-state.js';
 import type { DiskSpace } from './disk-space.js';
@@ -16,6 +17,7 @@ export function workerStatus(
   running: InFlightAttempts,
   sandboxes: SandboxRegistry,
   disk: DiskSpace,
+  memory: Memory | undefined,
 ): WorkerStatus {
   const room = disk.latest;
   return {
@@ -31,6 +33,7 @@ export function workerStatus(
       .map((attempt) => attempt.callId),
     sandbox: sandboxes.status(),
     search: { ok: findExecutable(['rg']) !== undefined },
+    parts: { memory: memory?.status() ?? { ok: false, reason: 'DATABASE_URL is not set for the workers' } },
     host: hostStatus(),
     ...(room === undefined ? {} : { disk: room }),
   };

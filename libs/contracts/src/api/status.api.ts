@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Json } from '../values/json.js';
 import { Label } from '../values/names.js';
 import { Dialect } from '../values/dialect.js';
-import { Pool, ToolDescriptor } from '../tools/tool.js';
+import { Pool, ToolDescriptor, WorkerPart } from '../tools/tool.js';
 
 export const ToolFormat = z.enum(['full', 'mcp', 'anthropic', 'openai', 'openai-responses']);
 export type ToolFormat = z.output<typeof ToolFormat>;
@@ -71,6 +71,16 @@ export const WorkerStatus = z
       .object({ ok: z.boolean().describe('It is present.') })
       .optional()
       .describe('Whether ripgrep is present, without which `file_search` and `glob` fail. Absent for a worker of an older version.'),
+    parts: z
+      .partialRecord(
+        WorkerPart,
+        z.object({
+          ok: z.boolean().describe('It is present.'),
+          reason: z.string().optional().describe('Why not. Absent when it is present.'),
+        }),
+      )
+      .optional()
+      .describe('What it has for tools that require it. Absent for a worker of an older version.'),
     disk: z
       .object({ freeBytes: z.number().describe('Bytes that are free.'), totalBytes: z.number().describe('Its size in bytes.') })
       .optional()

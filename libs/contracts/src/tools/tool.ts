@@ -88,6 +88,10 @@ export const ToolExample = z
   .meta({ id: 'ToolExample', description: 'Arguments that show what a tool does.' });
 export type ToolExample = z.output<typeof ToolExample>;
 
+/** What a worker may have or lack besides its pools. */
+export const WorkerPart = z.enum(['memory']);
+export type WorkerPart = z.output<typeof WorkerPart>;
+
 export const ToolDescriptor = z
   .object({
     name: ToolName.describe('Canonical name, as models use it.'),
@@ -101,6 +105,7 @@ export const ToolDescriptor = z
     tier: ToolTier.describe('What the tool may do at most.'),
     effect: ToolEffect.describe('What running the tool twice does.'),
     pool: Pool.describe('The pool whose workers run it.'),
+    requires: z.array(WorkerPart).optional().describe('What a worker must have to run it. Absent for nothing.'),
     subjects: z.array(ToolSubject).default([]).describe('Arguments that carry risk, which policy judges.'),
     timeoutMs: z.number().int().positive().describe('Longest run of one attempt in milliseconds, where the call does not say less.'),
     retry: RetryPolicy.describe('How often and when a failed attempt is repeated, where the call does not say.'),

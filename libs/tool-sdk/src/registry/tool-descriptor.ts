@@ -1,7 +1,16 @@
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { z } from 'zod';
-import { JsonSchema, ToolName, type Pool, type RetryPolicy, type ToolDescriptor, type ToolEffect, type ToolTier } from '#contracts';
+import {
+  JsonSchema,
+  ToolName,
+  type Pool,
+  type RetryPolicy,
+  type ToolDescriptor,
+  type ToolEffect,
+  type ToolTier,
+  type WorkerPart,
+} from '#contracts';
 import type { ToolOptions } from '../tool.decorator.js';
 import { toInputSchema } from '../validation/input-schema.js';
 
@@ -12,6 +21,7 @@ export type ToolFacts = Pick<ToolDescriptor, 'name' | 'description' | 'source' |
   > & {
     readonly retry?: Partial<RetryPolicy>;
     readonly aliases?: readonly string[];
+    readonly requires?: readonly WorkerPart[];
   };
 
 const POOL_OF_TIER: Record<ToolTier, Pool> = { read_only: 'read', side_effecting: 'write', privileged: 'shell' };
@@ -43,6 +53,7 @@ export function describeTool(facts: ToolFacts): ToolDescriptor {
     }),
     input: facts.input,
     ...(facts.output ? { output: facts.output } : {}),
+    ...(facts.requires ? { requires: [...facts.requires] } : {}),
     tier,
     effect,
     pool,

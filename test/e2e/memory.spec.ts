@@ -1,0 +1,238 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Call, ToolDescriptor } from '#contracts';
+import { Agent } from '../support/agent.js';
+import { startEmbeddingServer, type EmbeddingServer } from '../support/embedding-server.js';
+import { eventually } from '../support/eventually.js';
+import { textOf } from '../support/policy-case.js';
+import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
+
+const key = (name: string) => `key-of-${name}-with-a-memory`;
+const USERS = ['alice', 'bob', 'carol', 'dora'];
+const FILE = {
+  keys: [
+    ...USERS.map((user) => ({ id: user, key: key(user), tenant: 'default', user })),
+    { id: 'rival', key: key('rival'), tenant: 'rival', user: 'alice' },
+    { id: 'plain', key: key('plain'), tenant: 'default' },
+  ],
+};
+const MEMORY_TOOLS = [
+  'knowledge',
+  'memory_delete',
+  'memory_forget',
+  'memory_recall',
+  'memory_save',
+  'memory_search',
+  'memory_store',
+  'memory_turn',
+  'memory_update',
+];
+
+const folder = mkdtempSync(join(tmpdir(), 'toolyard-memory-'));
+let embeddings: EmbeddingServer;
+let toolyard: TestCluster;
+beforeAll(async () => {
+  embeddings = await startEmbeddingServer();
+  const config = join(folder, 'toolyard.json');
+  writeFileSync(config, JSON.stringify(FILE));
+  const model = { EMBEDDINGS_URL: embeddings.url, EMBEDDINGS_MODEL: 'concepts', EMBEDDINGS_API_KEY: 'key-of-the-model' };
+  toolyard = await startTestCluster({ lists: true, env: { TOOLYARD_CONFIG: config, EGRESS_ALLOW_HOSTS: embeddings.host, ...model } });
+});
+afterAll(async () => {
+  await toolyard.close();
+  await embeddings.close();
+  rmSync(folder, { recursive: true });
+});
+
+const as = (name: string) => new Agent(toolyard.gateways[0]?.url ?? '', key(name));
+/** The first text of the result; the second says by what it is ranked. */
+const first = ({ result }: Call) => (result?.content[0]?.type === 'text' ? result.content[0].text : '');
+const run = (name: string, tool: string, args: object, more: Record<string, unknown> = {}) => as(name).run(tool, args, more);
+const said = async (name: string, tool: string, args: object, more: Record<string, unknown> = {}) => {
+  const call = await run(name, tool, args, more);
+  expect(call).toMatchObject({ outcome: 'completed' });
+  return first(call);
+};
+const json = async <T>(name: string, tool: string, args: object, more: Record<string, unknown> = {}) =>
+  JSON.parse(await said(name, tool, args, more)) as T;
+const save = async (name: string, content: string) => (await json<{ note_id: string }>(name, 'memory_save', { content })).note_id;
+interface Note {
+  readonly text: string;
+  readonly source: string;
+  readonly score: number;
+  readonly note_id: string;
+}
+const search = (name: string, query: string, more: object = {}) => json<Note[]>(name, 'memory_search', { query, ...more });
+
+describe('facts of a user', () => {
+  it('are stored by key and found by their words; the same key replaces the fact [TB-70, TB-71]', async () => {
+    expect(await said('alice', 'memory_store', { key: 'editor', content: 'Alice writes in vim.' })).toBe('Stored memory: editor');
+    await said('alice', 'memory_store', { key: 'editor', content: 'Alice writes in emacs.', category: 'tools' });
+    expect(await said('alice', 'memory_recall', { query: 'what does Alice write in?' })).toBe(
+      'Found 1 memories:\n\n- **editor**: Alice writes in emacs.\n',
+    );
+    expect(await said('alice', 'memory_recall', { query: 'vim' })).toBe('No matching memories found');
+  });
+
+  it('are forgotten by key, and with the session if they were stored for it alone [TB-72]', async () => {
+    await said('alice', 'memory_store', { key: 'branch', content: 'The branch is main.' });
+    await said('alice', 'memory_store', { key: 'branch', content: 'The branch is fix-7.', session_only: true }, { sessionId: 'fixing' });
+    expect(await said('alice', 'memory_recall', { query: 'branch', limit: 9 }, { sessionId: 'other' })).not.toContain('fix-7');
+    expect(await said('alice', 'memory_recall', { query: 'branch' }, { sessionId: 'fixing' })).toContain('fix-7');
+    expect(await said('alice', 'memory_forget', { key: 'branch' }, { sessionId: 'fixing' })).toBe('Forgot memory: branch');
+    expect(await said('alice', 'memory_recall', { query: 'branch' }, { sessionId: 'fixing' })).toContain('The branch is main.');
+    expect(await said('alice', 'memory_forget', { key: 'branch' })).toBe('Forgot memory: branch');
+    expect(await said('alice', 'memory_forget', { key: 'branch' })).toBe('No memory found with key: branch');
+  });
+});
+
+describe('notes of a user', () => {
+  it('are saved under an id of their own, and not without a content [TB-75]', async () => {
+    expect(await save('alice', 'The spare key is under the blue pot.')).toMatch(/^note-[0-9a-f-]{36}$/);
+    expect((await run('alice', 'memory_save', { content: ' \n' })).error).toMatchObject({
+      code: 'invalid_arguments',
+      message: expect.stringContaining('content must not be empty'),
+    });
+  });
+
+  it('are found by exact terms and by other words for the same thing, best first [TB-73]', async () => {
+    const ids = [await save('bob', 'Order AX-4711 is late.'), await save('bob', 'My automobile is in the garage.')];
+    const [term] = await search('bob', 'AX-4711');
+    expect(term).toMatchObject({ text: 'Order AX-4711 is late.', source: 'user_memory', note_id: ids[0] });
+    const [paraphrase] = await search('bob', 'where do I keep the vehicle');
+    expect(paraphrase).toMatchObject({ note_id: ids[1] });
+    const scores = (await search('bob', 'AX-4711 vehicle', { top_k: 20 })).map(({ score }) => score);
+    expect(scores).toEqual([...scores].sort((a, b) => b - a));
+    expect((await run('bob', 'memory_search', { query: 'x', top_k: 50 })).error?.code).toBe('invalid_arguments');
+    expect(new Set(embeddings.authorizations)).toEqual(new Set(['Bearer key-of-the-model']));
+  });
+
+  it('keep their id when their text is replaced, and are gone when they are deleted [TB-76, TB-77]', async () => {
+    const id = await save('carol', 'Carol lives in Rome.');
+    await said('carol', 'memory_update', { note_id: id, content: 'Carol lives in Oslo.' });
+    expect(await search('carol', 'Carol lives')).toMatchObject([{ text: 'Carol lives in Oslo.', note_id: id }]);
+    expect(await search('carol', 'Rome')).toEqual([]);
+    expect(await json('carol', 'memory_delete', { note_id: id })).toEqual({ message: 'Note deleted successfully.' });
+    expect(await search('carol', 'Carol lives Oslo')).toEqual([]);
+    for (const [tool, args] of [['memory_delete', {}] as const, ['memory_update', { content: 'x' }] as const])
+      expect((await run('carol', tool, { note_id: id, ...args })).error?.message).toContain(`Note not found: ${id}`);
+  });
+
+  it('belong to one user of one tenant, in all sessions: for others they do not exist [TB-78]', async () => {
+    const id = await save('alice', 'The alarm code is seven seven.');
+    for (const other of ['bob', 'rival']) {
+      expect(await search(other, 'alarm code seven', { include_conversation: true })).toEqual([]);
+      expect((await run(other, 'memory_delete', { note_id: id })).error?.message).toContain('Note not found');
+      expect((await run(other, 'memory_update', { note_id: id, content: 'mine' })).error?.message).toContain('Note not found');
+    }
+    const later = await json<Note[]>('alice', 'memory_search', { query: 'alarm code' }, { sessionId: 'a-later-one' });
+    expect(later).toMatchObject([{ text: 'The alarm code is seven seven.', note_id: id }]);
+  });
+
+  it('need a user: without one the call fails, says why, and stores nothing [CC-27]', async () => {
+    for (const [tool, args] of [
+      ['memory_save', { content: 'note of none' }],
+      ['memory_search', { query: 'note' }],
+      ['memory_store', { key: 'k', content: 'c' }],
+      ['knowledge', { command: 'show' }],
+    ] as const)
+      expect((await run('plain', tool, args)).error).toMatchObject({
+        code: 'tool_failed',
+        message: expect.stringContaining('user context is not available'),
+      });
+    expect(await search('alice', 'note of none', { top_k: 20 })).not.toContainEqual(expect.objectContaining({ text: 'note of none' }));
+  });
+
+  it('are stored without secrets, and none of them is sent to the embedding model', async () => {
+    const secret = `ghp_${'a1B2'.repeat(9)}`;
+    await save('dora', `The token is ${secret}, for the robot.`);
+    expect(await search('dora', 'token robot')).toMatchObject([{ text: 'The token is [REDACTED], for the robot.' }]);
+    expect(embeddings.texts.join()).not.toContain(secret);
+  });
+});
+
+describe('turns of a conversation', () => {
+  it('are found with the notes when they are asked for, in other sessions too', async () => {
+    await said('dora', 'memory_turn', { role: 'user', content: 'My puppy is called Rex.' }, { sessionId: 'monday' });
+    expect(await search('dora', 'dog name')).toEqual([]);
+    expect(await search('dora', 'dog name', { include_conversation: true })).toMatchObject([
+      { text: 'My puppy is called Rex.', source: 'conversation', note_id: '' },
+    ]);
+  });
+});
+
+describe('knowledge of a user', () => {
+  const write = (path: string, content: string) => said('alice', 'file_write', { path, content }, { sessionId: 'library' });
+  const knowledge = <T>(args: object, name = 'alice') => json<T>(name, 'knowledge', args, { sessionId: 'library' });
+
+  it('is a folder that is indexed, shown, searched with snippets, replaced and removed [TB-79]', async () => {
+    await write('docs/cars.md', `# Cars\n\n${'Nothing of interest. '.repeat(200)}The gearbox needs oil of grade 75W.\n`);
+    await write('docs/pets.txt', 'The hound sleeps in the kitchen.');
+    const added = await knowledge<{ operation_id: string; context_id: string }>({ command: 'add', name: 'manuals', path: 'docs' });
+    expect(added).toMatchObject({ documents: 2, skipped: 0 });
+    expect(await knowledge({ command: 'status' })).toMatchObject([
+      { operation_id: added.operation_id, status: 'completed', documents: 2, total: 2 },
+    ]);
+    expect(await knowledge({ command: 'show' })).toMatchObject([{ context_id: added.context_id, name: 'manuals', path: 'docs' }]);
+    const found = await knowledge<{ snippet: string }[]>({ command: 'search', query: 'gearbox oil 75W', snippet_length: 100, limit: 1 });
+    expect(found).toMatchObject([{ context: 'manuals', path: 'docs/cars.md', snippet: expect.stringContaining('gearbox needs oil') }]);
+    expect(found[0]?.snippet.length).toBeLessThanOrEqual(100);
+    expect(await knowledge({ command: 'search', query: 'puppy', file_type: 'txt' })).toMatchObject([{ path: 'docs/pets.txt' }]);
+    expect(await knowledge({ command: 'search', query: 'puppy', file_type: 'md' })).toEqual([]);
+    expect(await knowledge({ command: 'show' }, 'bob')).toEqual([]);
+    expect(await knowledge({ command: 'search', query: 'gearbox' }, 'bob')).toEqual([]);
+
+    await write('docs/pets.txt', 'The cat sleeps in the attic.');
+    expect(await knowledge({ command: 'update', context_id: added.context_id, path: 'docs' })).toMatchObject({ documents: 2 });
+    expect(await knowledge({ command: 'search', query: 'kitchen' })).toEqual([]);
+    expect(await knowledge({ command: 'search', query: 'attic' })).toMatchObject([{ path: 'docs/pets.txt' }]);
+    await knowledge({ command: 'remove', path: 'docs' });
+    expect(await knowledge({ command: 'search', query: 'attic' })).toEqual([]);
+    expect(await knowledge({ command: 'clear' })).toEqual({ message: 'Removed 0 contexts.' });
+  });
+
+  it('says which argument a command lacks, and refuses files that the call may not read', async () => {
+    const fault = async (args: object) => (await run('alice', 'knowledge', args, { sessionId: 'library' })).error;
+    expect(await fault({ command: 'add', name: 'x' })).toMatchObject({
+      code: 'invalid_arguments',
+      message: 'The command add needs path or value.',
+    });
+    expect(await fault({ command: 'search' })).toMatchObject({ code: 'invalid_arguments' });
+    expect(await fault({ command: 'add', name: 'x', path: '/etc/passwd' })).toBeDefined();
+    expect((await fault({ command: 'remove', name: 'never' }))?.message).toContain('No knowledge context never');
+  });
+});
+
+describe('the memory tools', () => {
+  const catalog = async () => {
+    const { body } = await as('alice').get<{ tools: ToolDescriptor[] }>('/v1/tools');
+    return body.tools.filter(({ requires }) => requires?.includes('memory'));
+  };
+
+  it('answer by full text alone while the embedding model fails, and say so', async () => {
+    await save('dora', 'The physician is in room nine.');
+    embeddings.answer = 'error';
+    const call = await run('dora', 'memory_search', { query: 'room nine' });
+    embeddings.answer = 'vectors';
+    expect(JSON.parse(first(call))).toMatchObject([{ text: 'The physician is in room nine.' }]);
+    expect(textOf(call)).toContain('full text alone, since the embedding model did not answer');
+  });
+
+  it('leave the catalog of models when no worker has a database, and their calls say why [RP-11, AV-12]', async () => {
+    expect((await catalog()).map(({ name, available }) => [name, available.ok])).toEqual(MEMORY_TOOLS.map((name) => [name, true]));
+    const [worker] = toolyard.workers;
+    await toolyard.worker({ DATABASE_URL: '' });
+    worker?.signal('SIGTERM');
+    await worker?.ended();
+    const available = await eventually(async () => {
+      const tools = await catalog();
+      return tools.every(({ available: { ok } }) => !ok) ? tools[0]?.available : undefined;
+    }, 'the gateway to know');
+    expect(available?.reason).toMatch(/^knowledge is not available: no worker of the pool write has the memory \(DATABASE_URL is not set/);
+    const { body: forModels } = await as('alice').get<{ tools: { name: string }[] }>('/v1/tools?format=anthropic');
+    expect(forModels.tools.filter(({ name }) => MEMORY_TOOLS.includes(name))).toEqual([]);
+    expect((await run('alice', 'memory_search', { query: 'x' })).error?.code).toBe('unavailable');
+  });
+});
