@@ -8,7 +8,7 @@ import type { Call } from '#contracts';
 import { ScopedButton } from '../components/scoped-button.js';
 import { notifySuccess, notifyError } from '../components/notify.js';
 import { useToolyard } from '../stream/toolyard.js';
-import { asCli, asCurl, asSdk } from './copy-as.js';
+import { asCli, asCurl, asPython, asSdk } from './copy-as.js';
 import { ReplayModal } from './replay-modal.js';
 
 /** The actions of a call. */
@@ -80,7 +80,8 @@ function CopyMenu({ call }: { readonly call: Call }) {
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Item onClick={() => copy(asCurl(call, location.origin))}>curl</Menu.Item>
-        <Menu.Item onClick={() => copy(asSdk(call, location.origin))}>TypeScript SDK</Menu.Item>
+        <Menu.Item onClick={() => copy(asSdk(call, location.origin))}>TypeScript</Menu.Item>
+        <Menu.Item onClick={() => copy(asPython(call, location.origin))}>Python</Menu.Item>
         <Menu.Item onClick={() => copy(asCli(call, location.origin))}>Command line</Menu.Item>
         <Menu.Divider />
         <Menu.Item onClick={() => copy(call.id)}>Its id</Menu.Item>
