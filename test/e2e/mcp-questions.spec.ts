@@ -4,11 +4,12 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createMcpHandler, inputRequired, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { SourceSettings, type Call, type Content, type SourcePage } from '#contracts';
+import { SourceSettings, type Call, type Content, type Problem, type SourcePage } from '#contracts';
 import { startWorker, type RunningWorker } from '../../apps/worker/src/main.js';
 import { readWorkerConfig } from '../../apps/worker/src/platform/worker.config.js';
 import { eventually } from '../support/eventually.js';
-import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
+import { connectMcp, REVISIONS } from '../support/mcp-clients.js';
 import { startRedisServer, type RedisServer } from '../support/redis-server.mjs';
 import { serveWeb, type WebServer } from '../support/serve-web.js';
 
@@ -49,8 +50,8 @@ describe('questions of bridged MCP servers', () => {
     rmSync(workspaceRoot, { recursive: true, force: true });
   });
 
-  const asked = async (tool: string): Promise<Call> => {
-    const { body } = await gateway.agent.submit(tool, {});
+  const asked = async (tool: string, args: object = {}): Promise<Call> => {
+    const { body } = await gateway.agent.submit(tool, args);
     return eventually(async () => {
       const { body: call } = await gateway.agent.get(`/v1/calls/${body.id}`);
       if (call.status === 'ended') throw new Error(`the call ended: ${JSON.stringify(call)}`);
@@ -73,6 +74,44 @@ describe('questions of bridged MCP servers', () => {
       expect([ended.outcome, answerIn(ended)]).toEqual(['completed', { action: 'accept', content: { branch } }]);
     }
   });
+
+  it.each(['modern', 'legacy'])(
+    'may be declined, which the server reads; questions of tools that need a value may not: %s',
+    async (source) => {
+      const input = (id: string, body: object) => gateway.agent.request<Problem>('POST', `/v1/calls/${id}/input`, body);
+      const call = await asked(`${source}__ask`);
+      expect(call.waiting?.input?.declinable).toBe(true);
+      expect((await input(call.id, {})).body.errors).toEqual([
+        { pointer: '/value', message: 'expected exactly one of `value` and `decline`' },
+      ]);
+      expect((await input(call.id, { decline: true, value: { branch: 'main' } })).status).toBe(422);
+      expect([(await input(call.id, { decline: true })).status, (await input(call.id, { decline: true })).status]).toEqual([200, 200]);
+      expect((await input(call.id, { value: { branch: 'main' } })).status).toBe(409);
+      const ended = await gateway.agent.ended(call.id);
+      expect([ended.outcome, answerIn(ended)]).toEqual(['completed', { action: 'decline' }]);
+      const { id } = await asked('ask_user', { question: 'Which?' });
+      expect((await input(id, { decline: true })).body.errors).toEqual([
+        { pointer: '/decline', message: expect.stringContaining('give one, or cancel the call') },
+      ]);
+      await gateway.agent.request('POST', `/v1/calls/${id}/cancel`, {});
+    },
+  );
+
+  it.each(REVISIONS.flatMap((revision) => ['modern', 'legacy'].map((source) => [source, revision] as const)))(
+    'reach the user of an MCP client, and the answer the server: %s, asked by a client of %s',
+    async (source, revision) => {
+      const answers = [{ action: 'accept' as const, content: { branch: 'next' } }, { action: 'decline' as const }];
+      const forms: unknown[] = [];
+      const user = (_message: string, form: unknown) => answers[forms.push(form) - 1] ?? { action: 'cancel' as const };
+      const client = await connectMcp(revision, { key: BOOTSTRAP_KEY, urls: [gateway.url], user });
+      for (const answer of answers) {
+        const result = await client.call(`${source}__ask`, {});
+        expect(JSON.parse((result.content[0]?.text ?? '').replace(/^\[.*\]\n/, ''))).toEqual(answer);
+      }
+      expect(forms).toEqual([expect.objectContaining(BRANCH), expect.objectContaining(BRANCH)]);
+      await client.close();
+    },
+  );
 
   it.each(['modern', 'legacy'])('show an address to the person and never open it: %s', async (source) => {
     const call = await asked(`${source}__address`);

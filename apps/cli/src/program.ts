@@ -283,6 +283,7 @@ function addAnswering(add: Add, start: Start): void {
   add('input', 'give a call the value that its tool has asked for; without a value: show the question')
     .argument('<call-id>')
     .argument('[value]', 'JSON, or a text; - reads it from stdin')
+    .option('--decline', 'give none, where the tool goes on without')
     .option('--follow', 'show the call until its end')
     .action((id: string, value: string | undefined, flags: InputFlags) => start((context) => input(context, id, value, flags)));
   add('steer', "leave a message for the session's agent; it comes with its next batch")

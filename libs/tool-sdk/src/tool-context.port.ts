@@ -14,8 +14,10 @@ export interface Resumed {
   readonly reason: 'timer' | 'woken' | 'input';
   /** As it was given to the suspension. */
   readonly state?: JsonValue;
-  /** Fits the schema of the suspension. Present where the reason is `input`. */
+  /** Fits the schema of the suspension. Present where the reason is `input`, unless the question was declined. */
   readonly input?: JsonValue;
+  /** The question was declined. Only where the suspension was `declinable`. */
+  readonly declined?: true;
 }
 
 /**

@@ -1,29 +1,36 @@
 import { readFileSync } from 'node:fs';
-import type { JsonValue } from '#contracts';
+import type { InputRequest, JsonValue } from '#contracts';
 import type { CommandContext } from '../command-context.js';
 import { followCall } from '../follow-call.js';
+import { UsageError } from '../usage-error.js';
 
 export interface InputFlags {
   readonly follow?: boolean;
+  readonly decline?: boolean;
 }
 
 /** Gives a call the value that its tool has asked for, or shows the question where no value is given. */
 export async function input(context: CommandContext, callId: string, text: string | undefined, flags: InputFlags): Promise<number> {
   const { client, terminal, json } = context;
   const { waiting } = await client.calls.get(callId);
-  if (text === undefined) {
+  if (text === undefined && flags.decline !== true) {
     if (json) terminal.json(waiting?.input ?? null);
     else terminal.note(waiting?.input === undefined ? 'The call does not wait for input.' : waiting.detail);
     if (!json && waiting?.input?.inputSchema !== undefined) terminal.line(JSON.stringify(waiting.input.inputSchema));
     return waiting?.input === undefined ? 1 : 0;
   }
-  const value = valueOf(text === '-' ? readFileSync(0, 'utf8') : text, waiting?.input?.inputSchema?.['type'] === 'string');
+  if (text !== undefined && flags.decline === true) throw new UsageError('Expected a value or --decline, not both');
   const attempt = waiting?.input?.attempt;
-  const call = await client.calls.input(callId, { value, ...(attempt === undefined ? {} : { attempt }) });
+  const call = await client.calls.input(callId, { ...answerOf(text, waiting?.input), ...(attempt === undefined ? {} : { attempt }) });
   if (flags.follow === true) return followCall(context, callId);
   if (json) terminal.json(call);
-  else terminal.note(`${call.id} has its input and is ${call.status}.`);
+  else terminal.note(`${call.id} has its ${text === undefined ? 'refusal' : 'input'} and is ${call.status}.`);
   return 0;
+}
+
+function answerOf(text: string | undefined, question: InputRequest | undefined): { value: JsonValue } | { decline: true } {
+  if (text === undefined) return { decline: true };
+  return { value: valueOf(text === '-' ? readFileSync(0, 'utf8') : text, question?.inputSchema?.['type'] === 'string') };
 }
 
 /** JSON, or the text itself where it is none, or where the tool asks for a text. */

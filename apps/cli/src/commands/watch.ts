@@ -103,7 +103,7 @@ function detailOf(event: CallEvent): string {
     case 'call.input_requested':
       return `asks for input${event.data.prompt === undefined ? '' : `: ${event.data.prompt}`}`;
     case 'call.input_given':
-      return `got its input from ${event.actor}`;
+      return event.data.declined === true ? `was declined its input by ${event.actor}` : `got its input from ${event.actor}`;
     case 'call.cancel_requested':
       return `cancel requested${event.data.reason === undefined ? '' : `: ${event.data.reason}`}`;
     case 'call.end': {

@@ -129,7 +129,8 @@ class TimelineBuilder {
         return;
       case 'call.input_given':
         this.close(at);
-        this.moment(at, `Input given by ${event.actor}`, 'good');
+        if (event.data.declined === true) this.moment(at, `Question declined by ${event.actor}`, 'warn');
+        else this.moment(at, `Input given by ${event.actor}`, 'good');
         this.begin({ kind: 'queued', name: 'Queued for a worker', from: at });
         return;
       case 'call.cancel_requested':

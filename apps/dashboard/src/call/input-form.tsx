@@ -18,9 +18,10 @@ export function InputForm({ callId, question }: { readonly callId: string; reado
   const [text, setText] = useState('');
   const value = valueOf(text, question.inputSchema);
   const give = useMutation({
-    mutationFn: (given: JsonValue) => client.calls.input(callId, { value: given, attempt: question.attempt }),
-    onSuccess: () => notifySuccess('The tool has its input'),
-    onError: (error) => notifyError('The input was not taken', error),
+    mutationFn: (answer: { readonly value: JsonValue } | { readonly decline: true }) =>
+      client.calls.input(callId, { ...answer, attempt: question.attempt }),
+    onSuccess: (_call, answer) => notifySuccess('decline' in answer ? 'The question is declined' : 'The tool has its input'),
+    onError: (error) => notifyError('The answer was not taken', error),
     onSettled: () => void queries.invalidateQueries({ queryKey: ['call', callId] }),
   });
   return (
@@ -29,11 +30,16 @@ export function InputForm({ callId, question }: { readonly callId: string; reado
         {question.prompt !== undefined && <Text style={{ whiteSpace: 'pre-wrap' }}>{escapeInvisible(question.prompt)}</Text>}
         <AnswerField schema={question.inputSchema} value={text} onChange={setText} />
         <Group justify="flex-end">
+          {question.declinable === true && (
+            <ScopedButton scope="read" variant="default" loading={give.isPending} onClick={() => give.mutate({ decline: true })}>
+              Decline
+            </ScopedButton>
+          )}
           <ScopedButton
             scope="read"
             disabled={value === undefined}
             loading={give.isPending}
-            onClick={() => value !== undefined && give.mutate(value.given)}
+            onClick={() => value !== undefined && give.mutate({ value: value.given })}
           >
             Answer
           </ScopedButton>

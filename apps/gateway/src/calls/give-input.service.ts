@@ -1,7 +1,16 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { Inject, Injectable } from '@nestjs/common';
-import { LIMITS, ProblemError, type Call, type InputBody, type InputGivenData, type JsonValue, type Principal } from '#contracts';
+import {
+  LIMITS,
+  ProblemError,
+  type Call,
+  type InputBody,
+  type InputGivenData,
+  type InputRequest,
+  type JsonValue,
+  type Principal,
+} from '#contracts';
 import { BlobStore, CallStore, EventLog, isApplied, suspensionBlob, upcastEvent, type CallSnapshot, type SuspensionRef } from '#event-log';
 import { sha256Hex } from '#redis';
 import { compileForeignSchema } from '#tool-sdk';
@@ -16,8 +25,8 @@ import { CallReader } from './read/call-reader.service.js';
 const INLINE_BYTES = 4_096;
 
 /**
- * Gives a call the value that its tool has asked for. Steps: may this key answer → the call waits, for this question →
- * the value fits schema and limits → secrets are taken out of what is shown → write on the version that was read. The log
+ * Gives a call the value that its tool has asked for, or that it was declined. Steps: one of both is there, and this key may
+ * answer → the call waits, for this question → the value fits schema and limits → secrets are taken out of what is shown → write on the version that was read. The log
  * dispatches the call. The first value counts; the same key may repeat it.
  */
 @Injectable()
@@ -37,17 +46,27 @@ export class GiveInputService {
    * not fit the schema, `payload_too_large`
    */
   async give(principal: Principal, callId: string, body: InputBody): Promise<Call> {
+    const answer = answerIn(body);
     const head = await this.reader.head(principal, callId);
     await this.assertMayAnswer(principal, callId);
     const call = await this.reader.read(principal, callId);
     const question = call.waiting?.input;
-    if (question === undefined) return this.repeated(principal, call, body);
+    if (question === undefined) return this.repeated(principal, call, answer, body.attempt);
     if (body.attempt !== undefined && body.attempt !== question.attempt)
       throw conflict(call, `it waits for the answer to the question of attempt ${question.attempt}, not ${body.attempt}`);
-    this.assertFits(call, body.value);
-    const data = await this.prepare(call, question.attempt, body.value);
+    const data = await this.dataOf(call, question, answer);
     await this.write(principal, head, call, data);
     return this.reader.read(principal, callId);
+  }
+
+  private async dataOf(call: Call, { attempt, declinable }: InputRequest, answer: Answer): Promise<InputGivenData> {
+    if (answer.kind === 'value') {
+      this.assertFits(call, answer.value);
+      return this.prepare(call, attempt, answer.value);
+    }
+    if (declinable === true) return { request: attempt, declined: true };
+    const message = 'The question cannot be declined, since its tool needs a value: give one, or cancel the call';
+    throw new ProblemError('invalid_request', message, { callId: call.id, errors: [{ pointer: '/decline', message }] });
   }
 
   /** Whether the key may answer the questions of this call's tool. */
@@ -101,15 +120,17 @@ export class GiveInputService {
   }
 
   /** The same key gave the same value before: its answer may have been lost. */
-  private async repeated(principal: Principal, call: Call, { value, attempt }: InputBody): Promise<Call> {
+  private async repeated(principal: Principal, call: Call, given: Answer, attempt: number | undefined): Promise<Call> {
     const { actor } = eventOrigin(this.config.name, principal);
     const last = await this.lastGiven(call.id);
     const isOwn = last !== undefined && last.actor === actor && (attempt === undefined || attempt === last.data.request);
-    if (isOwn && (await this.isValue(call.id, last.data, value))) return call;
+    const isSame = isOwn && (given.kind === 'declined' ? last.data.declined === true : await this.isValue(call.id, last.data, given.value));
+    if (isSame) return call;
     throw conflict(call, last === undefined ? `it is ${call.status}` : `it is ${call.status} and has got a value`);
   }
 
-  private async isValue(callId: string, { value, stored }: InputGivenData, given: JsonValue): Promise<boolean> {
+  private async isValue(callId: string, { value, stored, declined }: InputGivenData, given: JsonValue): Promise<boolean> {
+    if (declined === true) return false;
     if (stored === undefined) return isDeepStrictEqual(value, given);
     const salt = (await this.blobs.get(callId, saltOf(suspensionBlob(stored))))?.toString() ?? '';
     return stored.sha256 === sha256Hex(Buffer.from(JSON.stringify(given) + salt));
@@ -121,6 +142,15 @@ export class GiveInputService {
     const event = last && upcastEvent(last.json);
     return event?.type === 'call.input_given' ? event : undefined;
   }
+}
+
+type Answer = { readonly kind: 'declined' } | { readonly kind: 'value'; readonly value: JsonValue };
+
+function answerIn({ value, decline }: InputBody): Answer {
+  if (decline === true && value === undefined) return { kind: 'declined' };
+  if (decline === undefined && value !== undefined) return { kind: 'value', value };
+  const message = 'expected exactly one of `value` and `decline`';
+  throw new ProblemError('invalid_request', `The answer is not valid: ${message}`, { errors: [{ pointer: '/value', message }] });
 }
 
 /** Readers of JSON skip it. It keeps a secret from being guessed by the digest, which the event shows. */

@@ -28,6 +28,7 @@ export interface SuspensionRequest {
   /** Redacted and cut by `sanitize`. */
   readonly prompt?: string;
   readonly inputSchema?: JsonSchema;
+  readonly declinable?: true;
   /** As JSON text. */
   readonly state?: string;
 }

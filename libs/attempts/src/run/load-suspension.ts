@@ -14,7 +14,7 @@ export async function loadSuspension(
   return {
     reason,
     ...(loadedState === undefined ? {} : { state: loadedState }),
-    ...(input === undefined ? {} : { input: loadedInput ?? input.value ?? null }),
+    ...(input === undefined ? {} : input.declined === true ? { declined: true } : { input: loadedInput ?? input.value ?? null }),
   };
 }
 

@@ -23,6 +23,7 @@ export function suspensionRequest({ options }: Suspension): RunResult<never> {
       ...(resumeInMs === undefined ? {} : { resumeInMs: Math.min(resumeInMs, LIMITS.totalMs) }),
       ...(asks && typeof prompt === 'string' ? { prompt } : {}),
       ...(asks && inputSchema !== undefined ? { inputSchema } : {}),
+      ...(asks && options.declinable === true ? { declinable: true } : {}),
       ...(state === undefined ? {} : { state }),
     },
   };

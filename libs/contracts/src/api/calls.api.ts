@@ -114,10 +114,16 @@ export const DecisionBody = z
   .meta({ id: 'DecideApproval', description: 'The answer of a person to the question about a call.', examples: DECISION_EXAMPLES });
 export type DecisionBody = z.output<typeof DecisionBody>;
 
-/** `POST /v1/calls/:id/input`: the value that a tool has asked for. */
+/** `POST /v1/calls/:id/input`: the value that a tool has asked for, or that there is none. */
 export const InputBody = z
   .strictObject({
-    value: Json.describe('The value. It has to fit `waiting.input.inputSchema` of the call, and may have 65,536 bytes as JSON.'),
+    value: Json.optional().describe(
+      'The value. It has to fit `waiting.input.inputSchema` of the call, and may have 65,536 bytes as JSON. Required unless `decline` is set.',
+    ),
+    decline: z
+      .literal(true)
+      .optional()
+      .describe('Instead of a value: the question is declined. Only where `waiting.input.declinable` is set; else cancel the call.'),
     attempt: z
       .number()
       .int()

@@ -232,7 +232,7 @@ export const ROUTES = {
     path: '/v1/calls/{id}/input',
     tag: 'approvals',
     scope: 'read',
-    summary: 'Give a call the value that its tool has asked for',
+    summary: 'Give a call the value that its tool has asked for, or decline to',
     params: CallIdParams,
     body: InputBody,
     responses: {

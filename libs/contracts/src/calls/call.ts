@@ -83,6 +83,10 @@ export const InputRequest = z
     attempt: z.number().int().describe('The attempt that asked. An answer may name it, so that it goes to no later question.'),
     prompt: z.string().optional().describe('What the tool asks for, without secrets. Absent if it did not say.'),
     inputSchema: JsonSchema.optional().describe('The JSON schema of the value. Absent where any value will do.'),
+    declinable: z
+      .literal(true)
+      .optional()
+      .describe('An answer may be `{"decline": true}`: the tool goes on without a value. Absent where it needs one.'),
     requestedAt: z.string().describe('When the tool asked: RFC 3339, UTC.'),
   })
   .meta({ id: 'InputRequest', description: 'The question of a tool that waits for a value.' });

@@ -287,6 +287,7 @@ export const InputRequestedData = z
   .object({
     prompt: z.string().optional().describe('What the tool asks for, without secrets. Absent if it did not say.'),
     inputSchema: JsonSchema.optional().describe('The JSON schema of the value. Absent where any value will do.'),
+    declinable: z.literal(true).optional().describe('The tool goes on when the question is declined. Absent where it needs a value.'),
     nextAttempt: z.number().int().describe('Number of the attempt that follows.'),
     expiresInMs: z
       .number()
@@ -306,12 +307,13 @@ export type InputRequestedData = z.output<typeof InputRequestedData>;
 export const InputGivenData = z
   .object({
     request: z.number().int().describe('The attempt that asked.'),
-    value: Json.optional().describe('The value without secrets. Absent when it is large.'),
+    value: Json.optional().describe('The value without secrets. Absent when it is large, or the question was declined.'),
+    declined: z.literal(true).optional().describe('The question was declined. Absent for a value.'),
     stored: SuspensionState.optional().describe(
       'Where the value is that the worker gets. Absent where it is `value` itself: it is small and holds no secrets.',
     ),
   })
-  .describe('A person or a program gave the value that the tool asked for.');
+  .describe('A person or a program gave the value that the tool asked for, or declined to.');
 export type InputGivenData = z.output<typeof InputGivenData>;
 
 export const CancelRequestedData = z

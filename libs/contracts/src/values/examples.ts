@@ -73,7 +73,7 @@ export const DECISION_EXAMPLES = [
   { decision: 'allow', scope: 'session-args', trustOption: 'command-base' },
   { decision: 'deny', reason: 'not on this branch' },
 ];
-export const INPUT_EXAMPLES = [{ value: 'main' }, { value: { branch: 'main', force: false }, attempt: 1 }];
+export const INPUT_EXAMPLES = [{ value: 'main' }, { value: { branch: 'main', force: false }, attempt: 1 }, { decline: true }];
 export const REPLAY_EXAMPLES = [{}, { arguments: { command: 'make test VERBOSE=1' } }];
 
 export const SUBMIT_BATCH_EXAMPLES = [

@@ -180,12 +180,18 @@ function forRetry({ time, attempt, data }: CallEventOf<'call.retry'>): Waiting {
 }
 
 function forInput({ time, attempt, data }: CallEventOf<'call.input_requested'>): Waiting {
-  const { prompt, inputSchema, expiresInMs, resumeInMs } = data;
+  const { prompt, inputSchema, declinable, expiresInMs, resumeInMs } = data;
   return {
     reason: 'input',
     detail: prompt === undefined ? 'Waits for input, and holds no worker meanwhile.' : `Waits for input: ${prompt}`,
     until: after(time, resumeInMs ?? expiresInMs ?? 0),
-    input: { attempt, ...(prompt === undefined ? {} : { prompt }), ...(inputSchema && { inputSchema }), requestedAt: time },
+    input: {
+      attempt,
+      ...(prompt === undefined ? {} : { prompt }),
+      ...(inputSchema && { inputSchema }),
+      ...(declinable && { declinable }),
+      requestedAt: time,
+    },
   };
 }
 

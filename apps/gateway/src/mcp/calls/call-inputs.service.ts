@@ -28,10 +28,10 @@ export class CallInputs {
   async answer(principal: Principal, callId: string, answer: InputAnswer): Promise<Call> {
     const call = await this.reader.read(principal, callId);
     const question = call.waiting?.input;
-    if (answer.kind === 'dismissed' || question?.attempt !== answer.attempt) return call;
-    const value = valueOf(question.inputSchema, answer.content);
+    if (question?.attempt !== answer.attempt || isDismissed(answer, call)) return call;
+    const given = answer.kind === 'given' ? { value: valueOf(question.inputSchema, answer.content) } : { decline: true as const };
     try {
-      return await this.giveInput.give(principal, callId, { value, attempt: answer.attempt });
+      return await this.giveInput.give(principal, callId, { ...given, attempt: answer.attempt });
     } catch (error) {
       if (!(error instanceof ProblemError) || error.code !== 'conflict') throw error;
       return this.reader.read(principal, callId);
@@ -45,4 +45,9 @@ export class CallInputs {
     const answer = `${dashboard} or with POST /v1/calls/${id}/input {"value": ...}`;
     return `${tool} waits. ${waiting?.detail ?? ''} A person can answer ${answer}; then ask for the result again.`;
   }
+}
+
+/** Whether the answer leaves the question open. */
+export function isDismissed({ kind }: InputAnswer, { waiting }: Call): boolean {
+  return kind === 'dismissed' || (kind === 'declined' && waiting?.input?.declinable !== true);
 }

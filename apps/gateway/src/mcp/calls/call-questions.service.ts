@@ -3,7 +3,7 @@ import type { Call, Principal } from '#contracts';
 import type { ClientFeatures } from '../wire/client-features.js';
 import { answerIn, APPROVAL } from './approval-form.js';
 import { CallApprovals } from './call-approvals.service.js';
-import { CallInputs } from './call-inputs.service.js';
+import { CallInputs, isDismissed } from './call-inputs.service.js';
 import { inputAnswerIn, inputForm, inputQuestion } from './input-form.js';
 import type { ElicitationForm } from './tool-call.js';
 
@@ -41,7 +41,7 @@ export class CallQuestions {
     const name = this.nameOf(call);
     if (name === APPROVAL) return answerIn(responses)?.decision === 'dismissed';
     const answer = inputAnswerIn(responses);
-    return answer?.kind === 'dismissed' && name === `input.${answer.attempt}`;
+    return answer !== undefined && isDismissed(answer, call) && name === `input.${answer.attempt}`;
   }
 
   /** Applies the answer in the request. Undefined without one. @throws what `CallApprovals` and `CallInputs` throw */

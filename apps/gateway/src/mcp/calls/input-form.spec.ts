@@ -47,7 +47,7 @@ describe('valueOf', () => {
 describe('inputAnswer', () => {
   it.each([
     ['input.2', { action: 'accept', content: { value: 'x' } }, { kind: 'given', attempt: 2, content: { value: 'x' } }],
-    ['input.2', { action: 'decline' }, { kind: 'dismissed', attempt: 2 }],
+    ['input.2', { action: 'decline' }, { kind: 'declined', attempt: 2 }],
     ['input.2', { action: 'cancel' }, { kind: 'dismissed', attempt: 2 }],
     ['input.2', { action: 'other' }, undefined],
     ['input.0', { action: 'accept' }, undefined],
@@ -60,6 +60,6 @@ describe('inputAnswer', () => {
 
   it('is the one to the latest question of a request', () => {
     const responses = { 'input.10': { action: 'decline' }, 'input.9': { action: 'accept' }, approval: { action: 'accept' } };
-    expect(inputAnswerIn(responses)).toEqual({ kind: 'dismissed', attempt: 10 });
+    expect(inputAnswerIn(responses)).toEqual({ kind: 'declined', attempt: 10 });
   });
 });

@@ -73,9 +73,9 @@ function jsonField(schema: unknown): FormField {
   return { type: 'string', title: 'Value', description: `The value as JSON.${fits}` };
 }
 
-/** `dismissed`: the user gave no value, so that anybody else still may. */
+/** `dismissed`: the user gave no value, so that anybody else still may. So does one who declines where the tool needs a value. */
 export type InputAnswer =
-  | { readonly kind: 'dismissed'; readonly attempt: number }
+  | { readonly kind: 'dismissed' | 'declined'; readonly attempt: number }
   | { readonly kind: 'given'; readonly attempt: number; readonly content: Readonly<Record<string, JsonValue>> };
 
 const Response = z.looseObject({
@@ -89,7 +89,8 @@ export function inputAnswer(question: string, response: unknown): InputAnswer | 
   const { data } = Response.safeParse(response);
   if (data === undefined || !Question.safeParse(question).success) return undefined;
   const attempt = Number(question.slice(PREFIX.length));
-  return data.action === 'accept' ? { kind: 'given', attempt, content: data.content ?? {} } : { kind: 'dismissed', attempt };
+  if (data.action === 'accept') return { kind: 'given', attempt, content: data.content ?? {} };
+  return { kind: data.action === 'decline' ? 'declined' : 'dismissed', attempt };
 }
 
 /** The answer to the latest of the questions in a request. */

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Json } from '#contracts';
 import { Suspension, ToolError, type ToolContext } from '#tool-sdk';
 import { OPEN_MS, OpenCall } from './open-call.js';
-import { answerOf, questionOf, type Answer, type AskedState } from './question.js';
+import { answerOf, givenIn, questionOf, type Answer, type AskedState } from './question.js';
 
 /** An answer is taken by whichever worker is free; it passes it on to the one with the connection. */
 const PASS_ON_MS = 200;
@@ -36,15 +36,15 @@ export class OpenCalls<T> {
 
   /** The answer has come, or its time is over. @throws ToolError when the call is not under way any more */
   async resume(state: OpenState, ctx: ToolContext): Promise<T | Suspension> {
-    const value = ctx.resumed?.reason === 'input' ? ctx.resumed.input : state.given?.value;
+    const given = ctx.resumed?.reason === 'input' ? givenIn(ctx.resumed) : (state.given ?? {});
     const call = this.left.get(ctx.callId);
     if (state.connection !== this.id || call === undefined) {
       if (state.connection === this.id || state.tries >= MAX_TRIES) throw gone();
-      const passedOn = { ...state, tries: state.tries + 1, given: value === undefined ? {} : { value } };
+      const passedOn = { ...state, tries: state.tries + 1, given };
       return new Suspension({ resumeInMs: PASS_ON_MS, state: Json.parse(passedOn) });
     }
     this.left.delete(ctx.callId);
-    call.answer(answerOf(state.params, value));
+    call.answer(answerOf(state.params, given));
     return this.follow(call, ctx);
   }
 
@@ -87,7 +87,7 @@ export class OpenCalls<T> {
     const question = questionOf(this.source, params);
     const asked = typeof question === 'string' ? {} : { prompt: question.prompt, inputSchema: question.inputSchema };
     const state: OpenState = { kind: 'mcp.open', connection: this.id, params: Json.parse(params), tries: 0 };
-    return new Suspension({ until: 'input', ...asked, resumeInMs: OPEN_MS, state: Json.parse(state) });
+    return new Suspension({ until: 'input', ...asked, declinable: true, resumeInMs: OPEN_MS, state: Json.parse(state) });
   }
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Json, JsonSchema, LIMITS, type JsonValue } from '#contracts';
+import type { Resumed } from '#tool-sdk';
 
 /** What a person is asked on behalf of a server. */
 export interface Question {
@@ -50,8 +51,19 @@ export function questionOf(source: string, params: unknown): Question | string {
   return { prompt: `The MCP server ${source} asks: ${form.message}`, inputSchema: schema };
 }
 
-/** `undefined`: no answer came in time. */
-export function answerOf(params: unknown, value: JsonValue | undefined): Answer {
+/** What came of a question. Neither: no answer came in time. */
+export interface Given {
+  readonly value?: JsonValue | undefined;
+  readonly declined?: boolean | undefined;
+}
+
+export function givenIn({ reason, input, declined }: Resumed): Given {
+  if (reason !== 'input') return {};
+  return { ...(input === undefined ? {} : { value: input }), ...(declined === true ? { declined } : {}) };
+}
+
+export function answerOf(params: unknown, { value, declined }: Given): Answer {
+  if (declined === true) return { action: 'decline' };
   if (value === undefined) return { action: 'cancel' };
   if (Url.safeParse(params).success) return { action: value === true ? 'accept' : 'decline' };
   const content = Content.safeParse(value).data;
@@ -75,7 +87,7 @@ export const AskedState = z.discriminatedUnion('kind', [
     connection: z.string(),
     params: Json,
     tries: z.number().int(),
-    given: z.object({ value: Json.optional() }).optional(),
+    given: z.object({ value: Json.optional(), declined: z.boolean().optional() }).optional(),
   }),
 ]);
 export type AskedState = z.output<typeof AskedState>;

@@ -1,7 +1,7 @@
 import { isInputRequiredResult, type InputRequiredResult } from '@modelcontextprotocol/client';
 import { Json } from '#contracts';
 import { Suspension, ToolError, type Resumed } from '#tool-sdk';
-import { answerOf, questionOf, type AskedState } from './question.js';
+import { answerOf, givenIn, questionOf, type AskedState } from './question.js';
 
 const MAX_ROUNDS = 20;
 /** Before a call is repeated whose server asked for nothing but a repetition. */
@@ -32,10 +32,10 @@ export function firstRound(source: string, { inputRequests = {}, requestState }:
 }
 
 /** The state with the answer to its open question. */
-export function answered(state: RoundState, { reason, input }: Resumed): RoundState {
+export function answered(state: RoundState, resumed: Resumed): RoundState {
   const [open, ...left] = state.left;
   if (open === undefined) return state;
-  const answer = answerOf(open.params, reason === 'input' ? input : undefined);
+  const answer = answerOf(open.params, givenIn(resumed));
   return { ...state, left, responses: { ...state.responses, [open.key]: Json.parse(answer) } };
 }
 
@@ -45,7 +45,12 @@ export function nextStep(source: string, state: RoundState): Suspension | { read
   for (const [index, { key, params }] of state.left.entries()) {
     const question = questionOf(source, params);
     if (typeof question !== 'string')
-      return new Suspension({ until: 'input', ...question, state: { ...state, responses, left: state.left.slice(index) } });
+      return new Suspension({
+        until: 'input',
+        ...question,
+        declinable: true,
+        state: { ...state, responses, left: state.left.slice(index) },
+      });
     responses[key] = { action: 'decline' };
   }
   const isEmpty = Object.keys(responses).length === 0;
