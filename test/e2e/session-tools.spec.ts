@@ -1,6 +1,10 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Call, Session } from '#contracts';
-import { Agent } from '../support/agent.js';
+import type { Call, Session, ToolDescriptor } from '#contracts';
+import { Agent, type Stream } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 const GITHUB = 'ghp_1q2w3e4r5t6y7u8i9o0p1q2w3e4r5t6y7u8i';
@@ -8,11 +12,23 @@ const GITHUB = 'ghp_1q2w3e4r5t6y7u8i9o0p1q2w3e4r5t6y7u8i';
 let toolyard: TestCluster;
 let agent: Agent;
 
+/** The tools of agents that get few of them at first. */
+const CORE = ['file_edit', 'file_read', 'file_write', 'shell', 'tool_search'];
+const DEFERRED = ['file_patch', 'glob', 'http_request', 'notebook_edit', 'web_fetch', 'web_search'];
+const CONFIG = { agents: { lean: { tools: [...CORE, ...DEFERRED], policy: { deferredTools: DEFERRED } } } };
+
+const folder = mkdtempSync(join(tmpdir(), 'toolyard-session-tools-'));
+
 beforeAll(async () => {
-  toolyard = await startTestCluster({ gateways: 2, workers: 2 });
+  const config = join(folder, 'toolyard.json');
+  writeFileSync(config, JSON.stringify(CONFIG));
+  toolyard = await startTestCluster({ gateways: 2, workers: 2, env: { TOOLYARD_CONFIG: config } });
   agent = new Agent(toolyard.gateways[0]?.url ?? '');
 });
-afterAll(() => toolyard?.close());
+afterAll(async () => {
+  await toolyard?.close();
+  rmSync(folder, { recursive: true });
+});
 
 const jsonOf = ({ result, error }: Call): unknown => {
   const [first] = result?.content ?? [];
@@ -21,6 +37,13 @@ const jsonOf = ({ result, error }: Call): unknown => {
 const run = async (tool: string, args: object, sessionId: string) => jsonOf(await agent.run(tool, args, { sessionId }));
 const session = async (id: string) => (await agent.get<Session>(`/v1/sessions/${id}`)).body;
 const todo = (content: string, status: string) => ({ content, activeForm: `${content}...`, status });
+
+const notices = async (sessionId: string, types: string[]): Promise<Stream> => {
+  const stream = await new Agent(toolyard.gateways[1]?.url ?? '').stream();
+  stream.send({ op: 'subscribe', id: 'w', filter: { types, sessionId } });
+  await stream.frame('subscribed', 'w');
+  return stream;
+};
 
 describe('todo_write', () => {
   it('replaces the list of the session, which everyone sees, and clears it when all is done [TB-113]', async () => {
@@ -102,5 +125,141 @@ describe('task_list', () => {
     await run('task_list', { command: 'create', task_list_description: '', tasks: many(60) }, 'bound');
     expect(await run('task_list', { command: 'add', new_tasks: many(10) }, 'bound')).toMatchObject({ code: 'quota_exceeded' });
     expect((await session('bound')).taskList?.tasks).toHaveLength(60);
+  });
+});
+
+describe('config', () => {
+  const config = (args: object, sessionId = 'settings') => run('config', args, sessionId);
+
+  it('reads and changes the settings of a session by their names and types [TB-118]', async () => {
+    const stream = await notices('settings', ['session.data']);
+    expect(await config({ setting: 'verbose' })).toEqual({ success: true, operation: 'get', setting: 'verbose', value: null });
+    expect(await config({ setting: 'verbose', value: 'true' })).toMatchObject({ success: true, previousValue: null, newValue: true });
+    expect(await config({ setting: 'editorMode', value: 'vim' })).toMatchObject({ success: true, operation: 'set' });
+    expect((await session('settings')).settings).toEqual({ verbose: true, editorMode: 'vim' });
+    expect(await config({ setting: 'verbose', value: 'yes' })).toMatchObject({ success: false, error: 'setting requires true or false' });
+    expect(await config({ setting: 'editorMode', value: 'ed' })).toMatchObject({ error: 'setting requires one of default, vim, emacs' });
+    const unknown = await agent.run('config', { setting: 'sudo', value: true }, { sessionId: 'settings' });
+    expect(unknown).toMatchObject({ outcome: 'completed', result: { isError: true } });
+    expect(jsonOf(unknown)).toMatchObject({ success: false, error: 'Unknown setting: "sudo"' });
+    await eventually(() => stream.notices('w').length === 2, 'the notices of both changes');
+    expect(stream.notices('w')).toMatchObject([{ data: { changed: ['settings'] } }, { data: { changed: ['settings'] } }]);
+    stream.close();
+  });
+
+  it('asks a person about the permission mode, and makes it stricter, never looser [TB-118]', async () => {
+    const setting = 'permissions.defaultMode';
+    await agent.request('PUT', '/v1/sessions/modes', { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
+    const { body: asked } = await agent.submit('config', { setting, value: 'plan' }, { sessionId: 'modes' });
+    expect(asked.status).toBe('waiting_approval');
+    await agent.request('POST', `/v1/calls/${asked.id}/decision`, { decision: 'allow' });
+    expect(jsonOf(await agent.ended(asked.id))).toMatchObject({ success: true, newValue: 'plan' });
+    expect((await session('modes')).posture.permissionMode).toBe('read-only');
+    await agent.request('PUT', '/v1/sessions/modes', { posture: { autonomy: 'full', permissionMode: 'danger-full-access' } });
+    for (const value of ['auto', 'dontAsk']) expect(await config({ setting, value }, 'modes')).toMatchObject({ code: 'policy_denied' });
+    expect((await session('modes')).posture.permissionMode).toBe('danger-full-access');
+  });
+});
+
+describe('structured_output', () => {
+  it('is the object as it was given, and has to fit the schema of the session [TB-99]', async () => {
+    const answer = { city: 'Berlin', facts: [{ degrees: 21 }] };
+    const echoed = { data: 'Structured output provided successfully', structured_output: answer };
+    expect(jsonOf(await agent.run('structured_output', answer))).toEqual(echoed);
+    const outputSchema = { type: 'object', required: ['city'], properties: { city: { type: 'string' } } };
+    expect((await agent.request('PUT', '/v1/sessions/answers', { outputSchema })).status).toBe(200);
+    expect(await run('structured_output', answer, 'answers')).toEqual(echoed);
+    expect(await run('structured_output', { city: 7 }, 'answers')).toMatchObject({
+      code: 'invalid_arguments',
+      message: expect.stringContaining('/city'),
+      errors: [{ pointer: '/city' }],
+    });
+    await agent.request('PUT', '/v1/sessions/answers', { outputSchema: null });
+    expect(await run('structured_output', { city: 7 }, 'answers')).toMatchObject({ structured_output: { city: 7 } });
+  });
+});
+
+describe('send_user_message', () => {
+  it('reaches everyone who watches the session, with its attachments [TB-98]', async () => {
+    const stream = await notices('messages', ['session.message']);
+    const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex').toString('base64');
+    await agent.run('shell', { command: `echo ${png} | base64 -d > plot.png; echo hello > notes.txt` }, { sessionId: 'messages' });
+    const attachments = [
+      { path: 'plot.png', size: 16, isImage: true },
+      { path: 'notes.txt', size: 6, isImage: false },
+    ];
+    const sent = await run(
+      'send_user_message',
+      { message: `Done, ${GITHUB}`, status: 'proactive', attachments: ['plot.png', 'notes.txt'] },
+      'messages',
+    );
+    expect(sent).toEqual({ message: 'Done, [REDACTED]', attachments, sentAt: expect.any(String) });
+    await eventually(() => stream.notices('w').length === 1, 'the message to come');
+    expect(stream.notices('w')).toMatchObject([
+      { subject: 'session/messages', data: { message: 'Done, [REDACTED]', status: 'proactive', attachments } },
+    ]);
+    stream.close();
+    expect(await run('send_user_message', { message: ' ', status: 'normal' }, 'messages')).toMatchObject({
+      message: expect.stringContaining('message must not be empty'),
+    });
+    const outside = await run('send_user_message', { message: 'x', status: 'normal', attachments: ['/etc/passwd'] }, 'messages');
+    expect(outside).toMatchObject({ code: expect.stringMatching(/policy_denied|tool_failed|invalid_arguments/) });
+  });
+});
+
+describe('tool_search', () => {
+  const MCP = { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' };
+  const inSession = (sessionId: string) => ({ sessionId, agentId: 'lean' });
+  const search = async (args: object, sessionId: string) => jsonOf(await agent.run('tool_search', args, inSession(sessionId)));
+  const listed = async (sessionId?: string, format = 'anthropic') => {
+    const of = sessionId === undefined ? '' : `&sessionId=${sessionId}`;
+    const { body } = await agent.get<{ tools: ToolDescriptor[] }>(`/v1/tools?format=${format}&agentId=lean${of}`);
+    return body.tools;
+  };
+  const names = async (sessionId?: string) => (await listed(sessionId)).map(({ name }) => name);
+  const overMcp = async (sessionId: string) => {
+    const meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientInfo': { name: 'lean', version: '1' },
+      'io.modelcontextprotocol/clientCapabilities': {},
+      'io.toolyard/sessionId': sessionId,
+      'io.toolyard/agentId': 'lean',
+    };
+    const ask = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: meta } };
+    const { body } = await agent.request<{ result: { tools: ToolDescriptor[] } }>('POST', '/mcp', ask, MCP);
+    return body.result.tools.map(({ name }) => name).filter((name) => [...CORE, ...DEFERRED].includes(name));
+  };
+
+  it('finds deferred tools, which models see in that session from then on [TB-117]', async () => {
+    expect(await names()).toEqual(CORE);
+    expect(await names('searching')).toEqual(CORE);
+    expect(await overMcp('searching')).toEqual(CORE);
+    expect(await search({ query: 'select:web_fetch' }, 'searching')).toMatchObject({ matches: ['web_fetch'] });
+    const found = [...CORE, 'web_fetch'].sort();
+    expect(await names('searching')).toEqual(found);
+    expect(await overMcp('searching')).toEqual(found);
+    expect(await names('elsewhere')).toEqual(CORE);
+    expect((await session('searching')).foundTools).toEqual(['web_fetch']);
+    const all = await listed('searching', 'full');
+    expect(all.filter(({ deferred }) => deferred === true).map(({ name }) => name)).toEqual(
+      DEFERRED.filter((name) => name !== 'web_fetch'),
+    );
+  });
+
+  it('picks by name and ranks by words [TB-116]', async () => {
+    expect(await search({ query: 'select:WebFetch, glob,unknown' }, 'ranked')).toMatchObject({ matches: ['web_fetch', 'glob'] });
+    expect(await search({ query: '  Notebook ' }, 'ranked')).toMatchObject({
+      matches: expect.arrayContaining(['notebook_edit']),
+      normalized_query: 'notebook',
+      total_deferred_tools: DEFERRED.length,
+    });
+    expect(await search({ query: 'web +fetch', max_results: 1 }, 'ranked')).toMatchObject({ matches: ['web_fetch'] });
+    expect(await search({ query: '+quantum web' }, 'ranked')).toMatchObject({ matches: [] });
+    expect(await search({ query: ' ' }, 'ranked')).toMatchObject({ code: 'invalid_arguments' });
+  });
+
+  it('changes no rights: a deferred tool can be called, and one that the agent does not have is not found', async () => {
+    expect(await agent.run('glob', { pattern: '*' }, inSession('calling'))).toMatchObject({ outcome: 'completed' });
+    expect(await search({ query: 'select:todo_write,echo' }, 'calling')).toMatchObject({ matches: [] });
   });
 });

@@ -37,7 +37,7 @@ export * from './api/stats.api.js';
 export * from './api/batches.api.js';
 export * from './api/schedules.api.js';
 export * from './policy/execution-policy.js';
-export * from './api/session-data.api.js';
+export * from './values/session-data.js';
 export * from './api/sessions.api.js';
 export * from './api/status.api.js';
 export * from './api/sources.api.js';

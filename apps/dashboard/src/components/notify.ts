@@ -8,3 +8,8 @@ export function notifySuccess(message: string): void {
 export function notifyError(title: string, error: unknown): void {
   notifications.show({ title, message: messageOf(error), color: 'red', autoClose: 10_000 });
 }
+
+/** A message of an agent: it stays until it is closed. */
+export function notifyMessage(message: string): void {
+  notifications.show({ title: 'The agent says', message, color: 'blue', autoClose: false });
+}

@@ -9,13 +9,15 @@ import { LinkButton } from '../components/links.js';
 import { PageHead } from '../components/page-head.js';
 import { ScopedButton } from '../components/scoped-button.js';
 import { EmptyState, ErrorState, LoadingRows } from '../components/states.js';
-import { notifySuccess, notifyError } from '../components/notify.js';
+import { escapeInvisible } from '../components/escape-invisible.js';
+import { notifySuccess, notifyError, notifyMessage } from '../components/notify.js';
 import { useFrames } from '../stream/frame-store.js';
 import { useToolyard } from '../stream/toolyard.js';
 import { Gantt } from './gantt.js';
 import { SessionGrantsCard } from './session-grants-card.js';
 import { SessionPostureCard } from './session-posture-card.js';
 import { treeOf } from './session-tree.js';
+import { SessionWorkCard } from './session-work-card.js';
 import { SteerCard } from './steer-card.js';
 
 const route = getRouteApi('/sessions/$sessionId');
@@ -35,7 +37,15 @@ function OneSession({ sessionId }: { readonly sessionId: string }) {
   const { query, branches, underWay } = useSessionCalls(sessionId);
   const session = useQuery({ queryKey: ['session', sessionId], queryFn: ({ signal }) => client.sessions.get(sessionId, { signal }) });
   const { refetch } = session;
-  useEffect(() => feed.onNotice(({ sessionid }) => void (sessionid === sessionId && refetch())), [feed, refetch, sessionId]);
+  useEffect(
+    () =>
+      feed.onNotice((notice) => {
+        if (notice.sessionid !== sessionId) return;
+        if (notice.type === 'session.message') notifyMessage(escapeInvisible(notice.data.message));
+        else void refetch();
+      }),
+    [feed, refetch, sessionId],
+  );
   return (
     <>
       <PageHead
@@ -74,6 +84,7 @@ function OneSession({ sessionId }: { readonly sessionId: string }) {
             {session.isError && <ErrorState error={session.error} onRetry={() => void session.refetch()} />}
             {session.data && (
               <>
+                <SessionWorkCard session={session.data} />
                 <SessionPostureCard session={session.data} />
                 <SessionGrantsCard session={session.data} />
               </>

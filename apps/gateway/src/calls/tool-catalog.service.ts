@@ -5,7 +5,10 @@ import { ToolRegistry } from '#tool-sdk';
 import { isToolAllowed } from '../auth/tool-patterns.js';
 import { EffectivePolicyService, type PolicySubject } from './admission/effective-policy.service.js';
 import { callersRefusal } from './admission/tool-callers.js';
+import { SessionDataStore } from '../sessions/session-data-store.service.js';
 import { ToolAvailabilityService } from '../workers/tool-availability.service.js';
+
+const NOTHING_FOUND: ReadonlySet<string> = new Set();
 
 /** The tools that a key may use, sorted by name; `available` says whether a call would be let through now, and why not. */
 @Injectable()
@@ -14,15 +17,17 @@ export class ToolCatalog {
     private readonly tools: ToolRegistry,
     private readonly rules: EffectivePolicyService,
     private readonly readiness: ToolAvailabilityService,
+    private readonly sessionData: SessionDataStore,
   ) {}
 
   /** @throws ProblemError `forbidden` for an agent that the key may not act for */
   async list(caller: Principal, subject: PolicySubject = {}, agent: ToolCallers = 'main'): Promise<ToolDescriptor[]> {
-    const [rules] = await Promise.all([this.rules.of(caller, subject), this.readiness.refresh()]);
+    const [rules, found] = await Promise.all([this.rules.of(caller, subject), this.found(caller, subject), this.readiness.refresh()]);
     const view = this.tools.for(caller.tenantId);
     return view
       .list()
       .filter((tool) => isToolAllowed(caller, tool))
+      .map((tool) => (rules.isDeferred(tool) && !found.has(tool.name) ? { ...tool, deferred: true as const } : tool))
       .map((tool) => {
         const allowed = rules.available(tool);
         if (!allowed.ok) return { ...tool, available: allowed };
@@ -47,5 +52,16 @@ export class ToolCatalog {
   /** Those that a call would be let through for. */
   async callable(caller: Principal, subject: PolicySubject = {}, agent: ToolCallers = 'main'): Promise<ToolDescriptor[]> {
     return (await this.list(caller, subject, agent)).filter(({ available }) => available.ok);
+  }
+
+  /** Those that a model is shown: not the deferred ones that its session has not found. */
+  async forModel(caller: Principal, subject: PolicySubject = {}, agent: ToolCallers = 'main'): Promise<ToolDescriptor[]> {
+    return (await this.callable(caller, subject, agent)).filter(({ deferred }) => deferred !== true);
+  }
+
+  private async found({ tenantId }: Principal, { sessionId }: PolicySubject): Promise<ReadonlySet<string>> {
+    if (sessionId === undefined) return NOTHING_FOUND;
+    const { foundTools } = await this.sessionData.read(tenantId, sessionId);
+    return new Set(foundTools);
   }
 }

@@ -7,7 +7,8 @@ import { CurrentPrincipal } from '../auth/principal.decorator.js';
 
 /**
  * The catalog that the caller's key may use, in the shape its model's API wants. `full` also shows what the agent or the session
- * does not have or no worker can run, and why; the shapes for models have what a call would be let through for now.
+ * does not have or no worker can run, and why, and
+ * deferred tools; the shapes for models have what a call would be let through for now, without deferred tools that the session has not found.
  */
 @Controller()
 export class ToolsController {
@@ -22,7 +23,7 @@ export class ToolsController {
     const visible = await this.catalog.listIn(caller, subject, dialect);
     const found = q === undefined ? visible : visible.filter((tool) => matchesSearch(tool, q));
     if (format === 'full') return { tools: found };
-    const callable = found.filter(({ available }) => available.ok);
+    const callable = found.filter(({ available, deferred }) => available.ok && deferred !== true);
     return { tools: formatCatalog(callable, format) };
   }
 }

@@ -4,11 +4,13 @@ import { GovernanceModule } from '../governance/governance.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { GatewayTools } from './gateway-tools.service.js';
 import { PlanningTools } from './planning-tools.service.js';
+import { SessionTools } from './session-tools.service.js';
+import { ToolSearch } from './tool-search.service.js';
 
 /** The work of built-in tools that only gateways can do. `sub-agents` takes their requests from the queue. */
 @Module({
   imports: [GovernanceModule, SessionsModule, CallsModule],
-  providers: [GatewayTools, PlanningTools],
+  providers: [GatewayTools, PlanningTools, SessionTools, ToolSearch],
   exports: [GatewayTools],
 })
 export class GatewayToolsModule {}

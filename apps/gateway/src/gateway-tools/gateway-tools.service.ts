@@ -6,7 +6,9 @@ import { ApiKeyStore } from '../auth/api-key-store.service.js';
 import { submitterOf } from '../auth/submitter-of.js';
 import { CallReader } from '../calls/read/call-reader.service.js';
 import { PlanningTools } from './planning-tools.service.js';
+import { SessionTools } from './session-tools.service.js';
 import type { ToolHandler } from './tool-call.js';
+import { ToolSearch } from './tool-search.service.js';
 
 /**
  * Does the work of built-in tools that workers cannot: on sessions, schedules and other calls. Each acts with the rights of
@@ -21,8 +23,10 @@ export class GatewayTools {
     private readonly reader: CallReader,
     private readonly apiKeys: ApiKeyStore,
     planning: PlanningTools,
+    sessions: SessionTools,
+    search: ToolSearch,
   ) {
-    this.handlers = { ...planning.handlers };
+    this.handlers = { ...planning.handlers, ...sessions.handlers, ...search.handlers };
   }
 
   /** Rejects only where another try may succeed. */
@@ -31,12 +35,13 @@ export class GatewayTools {
     if (head === undefined || head.status === 'ended' || head.cancelRequested)
       return failed('cancelled', 'The call has ended or is being cancelled');
     const submitted = await this.reader.submission(callId);
-    const { tool } = submitted.data;
+    const { tool, agentsAbove = 0 } = submitted.data;
+    const agent = agentsAbove > 0 ? 'sub_agents' : 'main';
     const handle = Object.hasOwn(this.handlers, tool) ? this.handlers[tool] : undefined;
     if (handle === undefined) return failed('unavailable', `No gateway of this release does the work of ${tool}`);
     try {
       const { tenantId, sessionId, agentId } = head.meta;
-      return await handle({ callId, principal: submitterOf(this.apiKeys, tenantId, submitted), sessionId, agentId, args });
+      return await handle({ callId, principal: submitterOf(this.apiKeys, tenantId, submitted), sessionId, agentId, agent, args });
     } catch (error) {
       if (!(error instanceof ProblemError) || error.code === 'overloaded') throw error;
       return { ...failed(codeOf(error), error.detail), ...(error.facts.errors === undefined ? {} : { errors: error.facts.errors }) };

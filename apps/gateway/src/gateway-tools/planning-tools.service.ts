@@ -32,7 +32,7 @@ export class PlanningTools {
     const args = TaskListArguments.parse(this.withoutSecrets(call));
     const session = sessionOf(call);
     if (args.command === 'list') {
-      const { taskList } = await this.data.read(session.tenantId, session.sessionId);
+      const { taskList } = await this.data.read(call.principal.tenantId, session.sessionId);
       return jsonOutput(shownTaskList(withCommand(taskList, args)));
     }
     const { now } = await this.data.change(session, ({ taskList }) => ({ taskList: withCommand(taskList, args) }));

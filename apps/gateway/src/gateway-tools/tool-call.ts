@@ -1,4 +1,4 @@
-import { ProblemError, type JsonValue, type Principal, type ToolAnswer } from '#contracts';
+import { ProblemError, type JsonValue, type Principal, type ToolAnswer, type ToolCallers } from '#contracts';
 
 /** A running call whose tool asks a gateway to do its work. */
 export interface ToolCall {
@@ -7,6 +7,8 @@ export interface ToolCall {
   readonly principal: Principal;
   readonly sessionId: string | undefined;
   readonly agentId: string | undefined;
+  /** Whether a sub-agent made it. */
+  readonly agent: ToolCallers;
   /** As submitted, with secrets; the worker has checked them. */
   readonly args: Readonly<Record<string, JsonValue>>;
 }
@@ -15,12 +17,12 @@ export interface ToolCall {
 export type ToolHandler = (call: ToolCall) => Promise<ToolAnswer>;
 
 /** @throws ProblemError `invalid_request` for a call without a session */
-export function sessionOf({ callId, principal: { tenantId }, sessionId }: ToolCall): {
-  readonly tenantId: string;
-  readonly sessionId: string;
-  readonly callId: string;
-} {
-  if (sessionId !== undefined) return { tenantId, sessionId, callId };
+export function sessionOf({
+  callId,
+  principal,
+  sessionId,
+}: ToolCall): Pick<ToolCall, 'principal' | 'callId'> & { readonly sessionId: string } {
+  if (sessionId !== undefined) return { principal, sessionId, callId };
   throw new ProblemError('invalid_request', 'This tool works in a session only: submit the call with a sessionId');
 }
 

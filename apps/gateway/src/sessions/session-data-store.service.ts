@@ -1,9 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { ProblemError } from '#contracts';
+import { ProblemError, SESSION_DATA_PARTS, type Principal } from '#contracts';
 import { keys, type RedisConnection } from '#redis';
 import { DurableWrites } from '../platform/durable-writes.service.js';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
 import { replaceScript, SESSION_LIFE_MS } from './replace-script.js';
+import { SessionEventPublisher } from './session-event-publisher.service.js';
 import { changedText, NO_DATA, SessionData, type SessionContent } from './session-data.js';
 
 /** Every writer that is too late reads again: more tries than workers write to one session at once. */
@@ -15,6 +16,7 @@ export class SessionDataStore {
   constructor(
     @Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection,
     private readonly durable: DurableWrites,
+    private readonly events: SessionEventPublisher,
   ) {}
 
   async read(tenantId: string, sessionId: string): Promise<SessionContent> {
@@ -28,18 +30,22 @@ export class SessionDataStore {
    * @throws ProblemError `quota_exceeded`, and what `next` throws
    */
   async change(
-    { tenantId, sessionId, callId }: { readonly tenantId: string; readonly sessionId: string; readonly callId: string },
+    { principal, sessionId, callId }: { readonly principal: Principal; readonly sessionId: string; readonly callId: string },
     next: (data: SessionContent) => Partial<SessionContent>,
   ): Promise<{ readonly before: SessionContent; readonly now: SessionContent }> {
-    const key = keys.sessionData(tenantId, sessionId);
+    const key = keys.sessionData(principal.tenantId, sessionId);
     for (let tries = 0; tries < TRIES; tries++) {
       const stored = await this.redis.get(key);
       const before = parsed(stored);
       if (before.changedBy.includes(callId)) return { before, now: before };
       const change = next(before);
       const text = changedText(before, change, callId);
-      if ((await this.durable.run(replaceScript, [key], [stored ?? '', text, SESSION_LIFE_MS])) === 1)
-        return { before, now: { ...before, ...change } };
+      if ((await this.durable.run(replaceScript, [key], [stored ?? '', text, SESSION_LIFE_MS])) !== 1) continue;
+      await this.events.publish(principal, sessionId, 'session.data', {
+        changed: SESSION_DATA_PARTS.filter((part) => change[part] !== undefined),
+        callId,
+      });
+      return { before, now: { ...before, ...change } };
     }
     throw new ProblemError('overloaded', 'The session changed faster than it could be written');
   }

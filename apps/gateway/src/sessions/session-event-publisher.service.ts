@@ -17,11 +17,16 @@ export class SessionEventPublisher {
 
   /** Resolves when the event is in the log. Never rejects: the session is changed already. */
   async publish<T extends SessionNoticeType>(principal: Principal, sessionId: string, type: T, data: NoticeData<T>): Promise<void> {
-    const { tenantId } = principal;
     try {
-      await this.systemEvents.ofSession({ tenantId, sessionId }, type, data, eventOrigin(this.config.name, principal));
+      await this.send(principal, sessionId, type, data);
     } catch (error) {
-      this.log.warn({ tenant: tenantId, session: sessionId, type, err: error }, 'could not publish an event of a session');
+      this.log.warn({ tenant: principal.tenantId, session: sessionId, type, err: error }, 'could not publish an event of a session');
     }
+  }
+
+  /** Resolves when the event is in the log. Rejects when it cannot be written: for what is nowhere else. */
+  async send<T extends SessionNoticeType>(principal: Principal, sessionId: string, type: T, data: NoticeData<T>): Promise<void> {
+    const { tenantId } = principal;
+    await this.systemEvents.ofSession({ tenantId, sessionId }, type, data, eventOrigin(this.config.name, principal));
   }
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import {
   BatchStrategy,
   Dialect,
+  JsonSchema,
   NO_GRANTS,
   Posture,
   SessionGrants,
@@ -25,6 +26,7 @@ export const SessionState = z.object({
   strategy: BatchStrategy.optional(),
   dialect: Dialect.optional(),
   hooks: SessionHooks.optional(),
+  outputSchema: JsonSchema.optional(),
   userId: z.string().optional(),
   /** How often the session was deleted. What is granted by a call of an earlier epoch is not granted any more. */
   epoch: z.number().int().default(0),
@@ -71,6 +73,12 @@ export function grantedBy(keyId: string, state: SessionState, grants: GrantChang
 const AUTONOMY: readonly Autonomy[] = ['read_only', 'supervised', 'full'];
 const MODES: readonly PermissionMode[] = ['read-only', 'prompt', 'workspace-write', 'danger-full-access', 'allow'];
 
+/** The state with a stricter mode, or the same; undefined when the mode is looser. `otherwise`: what holds where the session says nothing. Pure. */
+export function tightenedTo(mode: PermissionMode, state: SessionState, otherwise: PermissionMode): SessionState | undefined {
+  if (isLooser(MODES, state.posture.permissionMode ?? otherwise, mode)) return undefined;
+  return { ...state, posture: { ...state.posture, permissionMode: mode } };
+}
+
 /** What restricts calls by `before` and does so no more, or less, by `after`. A posture that is taken away counts as lifted, as agents have others. Pure. */
 export function liftedParts(before: SessionState, after: SessionState): SessionPart[] {
   const lifted: Partial<Record<SessionPart, boolean>> = {
@@ -111,16 +119,18 @@ function withChangedBy(keyId: string, state: SessionState): SessionState {
 }
 
 function withPut(state: SessionState, change: PutSessionBody): SessionState {
-  const { posture, tools, allowedTools, grants, strategy, dialect, hooks, userId } = change;
+  const { posture, tools, allowedTools, grants, strategy, dialect, hooks, outputSchema, userId } = change;
   const {
     tools: oldTools,
     allowedTools: oldAllowed,
     strategy: oldStrategy,
     dialect: oldDialect,
     hooks: oldHooks,
+    outputSchema: oldSchema,
     userId: oldUser,
     ...rest
   } = state;
+  const newSchema = outputSchema === undefined ? oldSchema : outputSchema;
   const newTools = tools === undefined ? oldTools : tools;
   const newAllowed = allowedTools === undefined ? oldAllowed : allowedTools;
   const newStrategy = strategy === undefined ? oldStrategy : strategy;
@@ -136,6 +146,7 @@ function withPut(state: SessionState, change: PutSessionBody): SessionState {
     ...(newStrategy ? { strategy: newStrategy } : {}),
     ...(newDialect ? { dialect: newDialect } : {}),
     ...(newHooks ? { hooks: newHooks } : {}),
+    ...(newSchema ? { outputSchema: newSchema } : {}),
     ...(newUser ? { userId: newUser } : {}),
   };
 }

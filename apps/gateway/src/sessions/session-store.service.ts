@@ -1,5 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { ProblemError, SessionGrants, SessionPart, type GrantChange, type Principal, type PutSessionBody, type Session } from '#contracts';
+import {
+  ProblemError,
+  SessionGrants,
+  SessionPart,
+  type GrantChange,
+  type PermissionMode,
+  type Principal,
+  type PutSessionBody,
+  type Session,
+} from '#contracts';
 import { sessionPatternFaults } from '#policy';
 import { keys, LuaScript, type RedisConnection } from '#redis';
 import { ToolRegistry } from '#tool-sdk';
@@ -13,7 +22,16 @@ import { withKnownTools } from './granted-tools.js';
 import { DAY_MS, replaceScript, SESSION_LIFE_MS } from './replace-script.js';
 import { SessionDataStore } from './session-data-store.service.js';
 import { SessionEventPublisher } from './session-event-publisher.service.js';
-import { grantedBy, liftedParts, NEW_SESSION, parseSession, putBy, type SessionState, storedSession } from './session-state.js';
+import {
+  grantedBy,
+  liftedParts,
+  NEW_SESSION,
+  parseSession,
+  putBy,
+  type SessionState,
+  storedSession,
+  tightenedTo,
+} from './session-state.js';
 
 const TRIES = 50;
 
@@ -97,6 +115,17 @@ export class SessionStore {
     await this.events.publish(principal, sessionId, 'session.put', { changed: ['grants'] });
   }
 
+  /** Sets a stricter mode. `otherwise`: what holds where the session says nothing. @throws ProblemError `forbidden` for a looser one */
+  async tighten(principal: Principal, sessionId: string, mode: PermissionMode, otherwise: PermissionMode): Promise<void> {
+    await this.change(principal.tenantId, sessionId, (state) => {
+      const tightened = tightenedTo(mode, state, otherwise);
+      if (tightened !== undefined) return tightened;
+      const now = state.posture.permissionMode ?? otherwise;
+      throw new ProblemError('forbidden', `The session has the mode ${now}, and an agent cannot loosen it to ${mode}: ask a person`);
+    });
+    await this.events.publish(principal, sessionId, 'session.put', { changed: ['posture'] });
+  }
+
   async end(principal: Principal, sessionId: string): Promise<void> {
     this.assertNothingLifted(principal, await this.state(principal.tenantId, sessionId), NEW_SESSION);
     await this.data.remove(principal.tenantId, sessionId);
@@ -128,7 +157,7 @@ export class SessionStore {
   }
 
   private async toSession(tenantId: string, id: string, state: SessionState): Promise<Session> {
-    const { posture, tools, allowedTools, grants, strategy, dialect, hooks, userId } = state;
+    const { posture, tools, allowedTools, grants, strategy, dialect, hooks, outputSchema, userId } = state;
     return {
       id,
       tenantId,
@@ -139,6 +168,7 @@ export class SessionStore {
       ...(strategy === undefined ? {} : { strategy }),
       ...(dialect === undefined ? {} : { dialect }),
       ...(hooks === undefined ? {} : { hooks }),
+      ...(outputSchema === undefined ? {} : { outputSchema }),
       ...(userId === undefined ? {} : { userId }),
       ...(await this.data.read(tenantId, id)),
     };

@@ -62,7 +62,7 @@ export class AgentTurns {
       const steering = keys.steering(partitionOf(callId), principal.tenantId, sessionId);
       await takeSteeringScript.run(this.redis, [steering, keys.agentJournal(callId)], [`steering.${turn}`, JOURNAL_SECONDS]);
     }
-    const callable = await this.catalog.callable(principal, { sessionId, agentId }, 'sub_agents');
+    const callable = await this.catalog.forModel(principal, { sessionId, agentId }, 'sub_agents');
     const tools = callable.filter((tool) => isOffered(tool, definition, levels));
     return { kind: 'open', tools: tools.map(({ name }) => name) };
   }

@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import { JsonSchema } from '../tools/tool.js';
 import { SessionHooks } from '../hooks/hook.js';
 import { ToolPattern } from '../policy/policy-config.js';
 import { Dialect } from '../values/dialect.js';
 import { SessionGrants } from '../policy/session-grants.js';
 import { Label } from '../values/names.js';
 import { BatchStrategy } from '../policy/batch-strategy.js';
-import { SESSION_DATA } from './session-data.api.js';
+import { SESSION_DATA } from '../values/session-data.js';
 import { PUT_SESSION_EXAMPLES, SESSION_EXAMPLES } from '../values/examples.js';
 
 export const Autonomy = z.enum(['read_only', 'supervised', 'full']).meta({
@@ -34,6 +35,7 @@ export type Posture = z.output<typeof Posture>;
 /** The default posture: work in the workspace runs, every privileged call asks a person. */
 export const DEFAULT_POSTURE: Posture = { autonomy: 'supervised', permissionMode: 'workspace-write' };
 
+const OUTPUT_SCHEMA_CHARACTERS = 16_384;
 const ToolPatterns = z.array(ToolPattern).max(200);
 
 export const Session = z
@@ -52,6 +54,7 @@ export const Session = z
     userId: Label.optional().describe(
       'Whose session it is: calls that name no user are of this one, where their key may act for it. Absent = of none.',
     ),
+    outputSchema: JsonSchema.optional().describe('JSON Schema that `structured_output` has to fit. Absent = any object.'),
     ...SESSION_DATA,
   })
   .meta({
@@ -80,6 +83,10 @@ export const PutSessionBody = z
       .describe(
         'Whose session it is; `null` for none. Calls of other users are refused in it. It gives no key a user that it may not act for.',
       ),
+    outputSchema: JsonSchema.nullable()
+      .optional()
+      .refine((schema) => JSON.stringify(schema ?? null).length <= OUTPUT_SCHEMA_CHARACTERS, 'expected at most 16,384 characters')
+      .describe('JSON Schema that `structured_output` has to fit, at most 16,384 characters; `null` for any object.'),
   })
   .meta({
     id: 'PutSession',

@@ -77,6 +77,8 @@ export const Notice = z
     notice('session.put'),
     notice('session.deleted'),
     notice('session.steered'),
+    notice('session.data'),
+    notice('session.message'),
     notice('session.cancelled'),
     notice('worker.started'),
     notice('worker.draining'),

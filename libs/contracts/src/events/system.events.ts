@@ -1,10 +1,26 @@
 import { z } from 'zod';
 import { keysOf } from '../values/keys-of.js';
+import { SESSION_DATA_PARTS } from '../values/session-data.js';
 import { Pool } from '../tools/tool.js';
 
 /** The changed parts of a session; `GET /v1/sessions/:id` returns its current state. */
-export const SessionPart = z.enum(['posture', 'tools', 'allowedTools', 'grants', 'strategy', 'dialect', 'hooks', 'userId']);
+export const SessionPart = z.enum(['posture', 'tools', 'allowedTools', 'grants', 'strategy', 'dialect', 'hooks', 'outputSchema', 'userId']);
 export type SessionPart = z.output<typeof SessionPart>;
+
+/** A message of an agent to the people who watch its session. */
+export const SESSION_MESSAGE = {
+  message: z.string().describe('What the agent says, without secrets.'),
+  status: z.enum(['normal', 'proactive']).describe('`normal`: an answer. `proactive`: something that it was not asked for.'),
+  attachments: z
+    .array(
+      z.object({
+        path: z.string().describe('Where it is, in the workspace of the session.'),
+        size: z.number().int().describe('Its size in bytes.'),
+        isImage: z.boolean().describe('Whether it is an image.'),
+      }),
+    )
+    .describe('Files that belong to it.'),
+};
 
 /**
  * What happens beside calls, for who watches sessions and workers. They come only to who names their types: a reader of
@@ -21,6 +37,15 @@ export const NOTICE_DATA = {
       waiting: z.number().int().describe('Messages that no batch has taken yet, this one among them.'),
     })
     .describe('A person said something to the session.'),
+  'session.data': z
+    .object({
+      changed: z.array(z.enum(SESSION_DATA_PARTS)).describe('The parts that changed; `GET /v1/sessions/:id` returns them.'),
+      callId: z.string().describe('The call that changed them.'),
+    })
+    .describe('An agent changed what it keeps in the session, such as its todo list.'),
+  'session.message': z
+    .object({ callId: z.string().describe('The call that sent it.'), ...SESSION_MESSAGE })
+    .describe('An agent says something to the people who watch its session.'),
   'session.cancelled': z
     .object({
       calls: z.number().int().describe('Calls that were cancelled.'),

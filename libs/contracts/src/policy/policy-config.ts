@@ -29,6 +29,9 @@ export const PolicyConfig = z
     tools: z.array(ToolPattern).describe('What exists for the agent at all. Checked again at each call.'),
     include: z.array(ToolPattern).describe('Also available, whatever `tools` says.'),
     exclude: z.array(ToolPattern).describe('Never available, whatever the others say.'),
+    deferredTools: z
+      .array(ToolPattern)
+      .describe('Left out of the lists for models until `tool_search` finds them in the session. They can be called in any case.'),
     allowedTools: z.array(ToolPattern).describe('These run without asking, unless a rule denies.'),
     gatePrivileged: z.boolean().describe('Every privileged call is asked for, in every mode.'),
     webTools: z.boolean().describe('False: no tool of the web is available.'),

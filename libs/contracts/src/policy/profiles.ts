@@ -42,6 +42,7 @@ const core: PolicyConfig = {
   tools: ['*'],
   include: [],
   exclude: [],
+  deferredTools: [],
   allowedTools: [],
   gatePrivileged: false,
   webTools: true,

@@ -111,6 +111,10 @@ export const ToolDescriptor = z
     retry: RetryPolicy.describe('How often and when a failed attempt is repeated, where the call does not say.'),
     aliases: z.array(z.string()).describe('Other names that calls may use.'),
     callers: ToolCallers.optional().describe('Which agents have it. Absent: all.'),
+    deferred: z
+      .literal(true)
+      .optional()
+      .describe('Lists for models leave it out until `tool_search` finds it in the session. Absent: they do not.'),
     examples: z.array(ToolExample).describe('Calls that show what the tool does.'),
     annotations: z
       .object({

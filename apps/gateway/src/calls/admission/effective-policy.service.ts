@@ -48,6 +48,8 @@ export interface EffectivePolicy extends PolicyInputs {
   readonly hooks: readonly AppliedHook[];
   /** Whether the tool is available to this call; the same for the catalog and for the call. */
   readonly available: (tool: ToolDescriptor) => Availability;
+  /** Whether lists for models leave the tool out until it is found. */
+  readonly isDeferred: (tool: ToolDescriptor) => boolean;
 }
 
 /**
@@ -98,6 +100,7 @@ export class EffectivePolicyService {
       sessionUser: session.userId,
       hooks: this.hookConfig.of(principal.tenantId, agentId, session.hooks),
       workspaceRoot: this.workspaceOf(principal.tenantId, sessionId),
+      isDeferred: (tool) => policy.deferredTools.some((pattern) => matchesTool(pattern, tool)),
       available: (tool) => {
         if (!isToolAllowed(principal, tool)) return keyLacks(principal, tool.name);
         if (tools !== undefined && !tools.some((pattern) => matchesTool(pattern, tool)))

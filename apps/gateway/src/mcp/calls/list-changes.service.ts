@@ -77,7 +77,7 @@ export class ListChanges implements OnApplicationShutdown {
   }
 
   private async lookAt(principal: Principal, watched: Watched): Promise<void> {
-    const tools = await this.catalog.callable(this.apiKeys.current(principal) ?? principal);
+    const tools = await this.catalog.forModel(this.apiKeys.current(principal) ?? principal);
     const seen = tools.map(({ name, version }) => `${name} ${version}`).join('\n');
     const changed = watched.seen !== undefined && watched.seen !== seen;
     watched.seen = seen;

@@ -27,7 +27,7 @@ export class ToolList {
   private async all(principal: Principal, said: McpCallMeta): Promise<Tool[]> {
     const subject = { sessionId: said['io.toolyard/sessionId'], agentId: said['io.toolyard/agentId'] };
     const visible = await this.catalog.listIn(principal, subject, said['io.toolyard/dialect']);
-    const callable = visible.filter(({ name, available }) => available.ok && name !== CALL_RESULT_TOOL);
+    const callable = visible.filter(({ name, available, deferred }) => available.ok && deferred !== true && name !== CALL_RESULT_TOOL);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the registry takes only tools whose input is an object schema
     const tools = formatCatalog(callable, 'mcp') as Tool[];
     return [...tools, CALL_RESULT_DEFINITION].sort((a, b) => (a.name < b.name ? -1 : 1));

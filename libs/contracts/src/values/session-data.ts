@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { Json } from '../values/json.js';
+import { Json } from './json.js';
+import { keysOf } from './keys-of.js';
 
 /** What agents keep in a session, together. */
 export const SESSION_DATA_BYTES = 262_144;
@@ -41,3 +42,5 @@ export const SESSION_DATA = {
   settings: z.record(z.string(), Json).optional().describe('Settings that agents changed, by name. Absent = none.'),
   foundTools: z.array(z.string()).optional().describe('Deferred tools that were found in the session. Absent = none.'),
 };
+
+export const SESSION_DATA_PARTS = keysOf(SESSION_DATA);

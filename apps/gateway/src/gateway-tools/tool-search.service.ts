@@ -1,0 +1,36 @@
+import { Injectable } from '@nestjs/common';
+import type { ToolAnswer } from '#contracts';
+import { ToolSearchArguments } from '#tools';
+import { EffectivePolicyService } from '../calls/admission/effective-policy.service.js';
+import { ToolCatalog } from '../calls/tool-catalog.service.js';
+import { SessionDataStore } from '../sessions/session-data-store.service.js';
+import { normalizedQuery, searchTools } from './search-tools.js';
+import { jsonOutput, type ToolCall, type ToolHandler } from './tool-call.js';
+
+const MOST_FOUND = 200;
+
+/** Finds tools that lists for models leave out; the lists of the session have them from then on. */
+@Injectable()
+export class ToolSearch {
+  readonly handlers: Readonly<Record<string, ToolHandler>> = { tool_search: (call) => this.search(call) };
+
+  constructor(
+    private readonly catalog: ToolCatalog,
+    private readonly policies: EffectivePolicyService,
+    private readonly data: SessionDataStore,
+  ) {}
+
+  private async search({ callId, principal, sessionId, agentId, agent, args }: ToolCall): Promise<ToolAnswer> {
+    const { query, max_results } = ToolSearchArguments.parse(args);
+    const subject = { sessionId, agentId };
+    const [callable, rules] = await Promise.all([this.catalog.callable(principal, subject, agent), this.policies.of(principal, subject)]);
+    const deferred = callable.filter((tool) => rules.isDeferred(tool));
+    // Where nothing is left out, it answers what there is.
+    const matches = searchTools(deferred.length === 0 ? callable : deferred, query, max_results);
+    if (sessionId !== undefined && deferred.length > 0 && matches.length > 0)
+      await this.data.change({ principal, sessionId, callId }, ({ foundTools = [] }) => ({
+        foundTools: [...new Set([...foundTools, ...matches])].slice(-MOST_FOUND),
+      }));
+    return jsonOutput({ matches, query, normalized_query: normalizedQuery(query), total_deferred_tools: deferred.length });
+  }
+}
