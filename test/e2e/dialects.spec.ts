@@ -4,8 +4,14 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { NO_GRANTS, type Batch, type Call, type ToolDescriptor } from '#contracts';
+import { NO_GRANTS, type Batch } from '#contracts';
 import { Agent } from '../support/agent.js';
+import { zeroclawContract } from './dialects/zeroclaw.contract.js';
+import { phiContract } from './dialects/phi.contract.js';
+import { oxydraContract } from './dialects/oxydra.contract.js';
+import { kiroContract } from './dialects/kiro.contract.js';
+import { claudeCodeContract } from './dialects/claude-code.contract.js';
+import { speakerOf } from './dialects/speaker.js';
 import { connectMcp, REVISIONS } from '../support/mcp-clients.js';
 import { textOf } from '../support/policy-case.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
@@ -51,10 +57,8 @@ describe('a dialect', () => {
     rmSync(folder, { recursive: true });
   });
 
-  const speaking =
-    (dialect: string) =>
-    (tool: string, args: unknown, more: Record<string, unknown> = {}): Promise<Call> =>
-      agent.run(tool, args, { sessionId: `in-${dialect}`, dialect, ...more });
+  const started = () => ({ agent, origin });
+  const speaking = (dialect: string) => speakerOf(started, dialect);
 
   describe('is chosen', () => {
     it('by the call before the session, by the session before the key', async () => {
@@ -123,64 +127,59 @@ describe('a dialect', () => {
     }
   });
 
-  describe('zeroclaw', () => {
-    const run = speaking('zeroclaw');
+  zeroclawContract(started);
+  phiContract(started);
+  oxydraContract(started);
+  kiroContract(started);
+  claudeCodeContract(started);
 
-    it('has a catalog of its own names, schemas and descriptions [RP-02]', async () => {
-      const { body } = await agent.get<{ tools: ToolDescriptor[] }>('/v1/tools?dialect=zeroclaw');
-      const shell = body.tools.find(({ name }) => name === 'shell');
-      expect(shell).toMatchObject({ canonicalName: 'shell', aliases: [], input: { required: ['command'] } });
-      expect(Object.keys(shell?.input['properties'] ?? {})).toEqual(['command', 'approved']);
-      expect(body.tools.map(({ name }) => name)).toEqual(
-        expect.arrayContaining(['file_read', 'file_write', 'http_request', 'shell', 'web_fetch']),
-      );
-      expect(body.tools.some(({ name }) => name === 'file_edit')).toBe(false);
-    });
+  /** What a model trained on the agent does, step by step: write a program, see it fail, find and mend the fault, see it pass. */
+  const FAULTY = 'console.log(1 + 1 === 3 ? "pass" : "fail");\n';
+  const TASKS: Readonly<Record<string, readonly (readonly [tool: string, args: unknown, reads: RegExp])[]>> = {
+    zeroclaw: [
+      ['file_write', { path: 'app.mjs', content: FAULTY }, /^Wrote \d+ bytes to app\.mjs$/],
+      ['shell', 'node app.mjs', /^fail/],
+      ['file_read', { path: 'app.mjs' }, /=== 3/],
+      ['file_write', { path: 'app.mjs', content: FAULTY.replace('3', '2') }, /^Wrote/],
+      ['shell', { cmd: 'node app.mjs' }, /^pass/],
+    ],
+    phi: [
+      ['write_file', { path: 'app.mjs', content: FAULTY }, /^Wrote/],
+      ['bash', { command: 'node app.mjs' }, /^Exit code: 0\nfail/],
+      ['search', { pattern: '=== 3' }, /app\.mjs:1:/],
+      ['edit_file', { path: 'app.mjs', old_text: '=== 3', new_text: '=== 2' }, /^Replaced 1 line/],
+      ['bash', { command: 'node app.mjs' }, /^Exit code: 0\npass/],
+    ],
+    oxydra: [
+      ['file_write', { path: 'app.mjs', content: FAULTY }, /^wrote/],
+      ['shell_exec', { command: 'node app.mjs' }, /^fail/],
+      ['file_search', { path: '.', query: '=== 3' }, /app\.mjs:1:/],
+      ['file_edit', { path: 'app.mjs', old_text: '=== 3', new_text: '=== 2' }, /^updated app\.mjs$/],
+      ['shell_exec', { command: 'node app.mjs' }, /^pass/],
+    ],
+    kiro: [
+      ['fsWrite', { command: 'create', path: 'app.mjs', content: FAULTY }, /^Successfully created/],
+      ['execute_bash', { command: 'node app.mjs' }, /"stdout":"fail/],
+      ['grep', { pattern: '=== 3' }, /app\.mjs/],
+      ['fs_write', { command: 'strReplace', path: 'app.mjs', oldStr: '=== 3', newStr: '=== 2' }, /^Successfully replaced 1/],
+      ['shell', { command: 'node app.mjs' }, /"stdout":"pass/],
+    ],
+    'claude-code': [
+      ['write_file', { path: 'app.mjs', content: FAULTY }, /"type":"create"/],
+      ['bash', { command: 'node app.mjs' }, /"stdout":"fail/],
+      ['grep_search', { pattern: '=== 3' }, /app\.mjs/],
+      ['edit_file', { path: 'app.mjs', old_string: '=== 3', new_string: '=== 2' }, /structuredPatch/],
+      ['bash', { command: 'node app.mjs' }, /"stdout":"pass/],
+    ],
+  };
 
-    it('answers a command by success, output and error [CC-30, TB-01, TB-02]', async () => {
-      const silent = await run('shell', { cmd: 'exit 3' });
-      expect([silent.result?.structuredContent, textOf(silent), silent.result?.isError]).toEqual([
-        { success: false, output: '', error: 'Exit code: 3' },
-        'Exit code: 3',
-        true,
-      ]);
-      const both = await run('shell', { command: 'echo a; echo b >&2' });
-      expect(both.result?.structuredContent).toEqual({ success: true, output: 'stdout:\na\n\n\nstderr:\nb\n' });
-    });
-
-    it('names a parameter that is missing [VA-10, TB-02, TB-20, TB-30]', async () => {
-      for (const [tool, missing] of [
-        ['shell', 'command'],
-        ['file_read', 'path'],
-        ['file_write', 'path'],
-      ] as const) {
-        const call = await run(tool, {});
-        expect([call.error?.code, textOf(call)]).toEqual(['invalid_arguments', `Missing '${missing}' parameter`]);
-      }
-      expect(textOf(await run('file_write', { path: 'x' }))).toBe("Missing 'content' parameter");
-    });
-
-    it('words what the policy refuses [TB-20, TB-30, PP-10]', async () => {
-      expect(textOf(await run('file_read', { path: '../x' }))).toBe('Path not allowed by security policy: ../x');
-      expect(textOf(await run('file_write', { path: '../x', content: '' }))).toBe('Path not allowed: ../x');
-      const denied = await run('shell', { command: 'nmap host' }, { agentId: 'strict' });
-      expect(textOf(denied)).toMatch(/^Security policy violation: Command not in allowlist/);
-      expect(textOf(await run('file_write', { path: '../x', content: '' }, { agentId: 'reader' }))).toBe(
-        'Read-only mode: cannot write files',
-      );
-    });
-
-    it('requests and fetches [TB-56, TB-57]', async () => {
-      const posted = await run('http_request', { url: `${origin}/`, method: 'POST', body: 'ping' });
-      expect(textOf(posted)).toMatch(/Status: 200 OK\nResponse Headers: .*\n\nResponse Body:\nping/);
-      const gone = await run('http_request', { url: `${origin}/gone` });
-      expect(gone.result?.structuredContent).toMatchObject({ success: false, error: 'HTTP 404' });
-      expect(textOf(await run('http_request', { url: 'ftp://x' }))).toBe('Only http:// and https:// URLs are allowed');
-      expect(textOf(await run('http_request', { url: ' ' }))).toBe('URL cannot be empty');
-      expect(textOf(await run('http_request', { url: 'http://127.0.0.1:1/' }))).toMatch(/^Blocked local\/private host: 127\.0\.0\.1/);
-      expect(textOf(await run('web_fetch', { url: `${origin}/` }))).toContain('Head');
-      expect(textOf(await run('web_fetch', { url: `${origin}/image` }))).toContain('Unsupported content type: image/png');
-      expect(textOf(await run('web_fetch', { url: `${origin}/gone` }))).toMatch(/HTTP 404/);
-    });
+  it.each(Object.keys(TASKS))('lets a model that speaks %s write, run and mend a program in its own words', async (dialect) => {
+    const sessionId = `task-in-${dialect}`;
+    await agent.request('PUT', `/v1/sessions/${sessionId}`, { dialect });
+    for (const [tool, args, reads] of TASKS[dialect] ?? []) {
+      const call = await agent.run(tool, args, { sessionId });
+      expect([tool, call.outcome, textOf(call)]).toEqual([tool, 'completed', expect.stringMatching(reads)]);
+      expect([call.dialect, call.requestedTool ?? call.tool]).toEqual([dialect, tool]);
+    }
   });
 });

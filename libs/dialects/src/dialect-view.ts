@@ -1,6 +1,6 @@
-import type { DialectHints, ToolDescriptor } from '#contracts';
+import type { DialectHints, JsonSchema, ToolDescriptor } from '#contracts';
 import { closestNames, InputForm, type ToolView } from '#tool-sdk';
-import type { Dialect, DialectTool } from './dialect.js';
+import type { Caller, Dialect, DialectTool } from './dialect.js';
 
 /** A call of a dialect as the canonical call that it means. `tolerant`: the dialect leaves out arguments that it does not have. */
 export interface UnderstoodCall {
@@ -9,12 +9,14 @@ export interface UnderstoodCall {
   readonly args: Record<string, unknown>;
   readonly purpose: string | undefined;
   readonly hints: DialectHints | undefined;
+  readonly timeoutMs: number | undefined;
 }
 
 export interface MisunderstoodCall {
   readonly ok: false;
   /** The canonical tool. Absent for a name that the dialect does not have. */
   readonly tool?: string;
+  readonly kind: 'schema' | 'semantic';
   readonly code: 'not_found' | 'invalid_arguments';
   readonly message: string;
   readonly errors: readonly { readonly pointer: string; readonly message: string }[];
@@ -44,21 +46,27 @@ export class DialectView {
     return this.byName.get(name)?.tool;
   }
 
+  /** The schema of its arguments. */
+  schemaOf(name: string): JsonSchema | undefined {
+    return this.byName.get(name)?.form.schema;
+  }
+
   /** Never throws. */
-  understand(name: string, raw: unknown): UnderstoodCall | MisunderstoodCall {
+  understand(name: string, raw: unknown, caller: Caller): UnderstoodCall | MisunderstoodCall {
     const entry = this.byName.get(name);
-    if (entry === undefined) return { ok: false, code: 'not_found', message: `Tool not found: ${name}`, errors: [] };
+    if (entry === undefined) return { ok: false, kind: 'schema', code: 'not_found', message: `Tool not found: ${name}`, errors: [] };
     const { tool, form } = entry;
     const { strict = this.dialect.execution.strictArguments } = tool;
     const prepared = form.prepare(raw, !strict);
-    if (!prepared.ok) return { ok: false, tool: tool.tool, code: 'invalid_arguments', message: prepared.message, errors: prepared.errors };
+    if (!prepared.ok)
+      return { ok: false, tool: tool.tool, kind: 'schema', code: 'invalid_arguments', message: prepared.message, errors: prepared.errors };
     try {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- they were checked against the schema that `adapt` is typed by
-      const { hints, ...call } = tool.adapt(prepared.args as never);
-      return { ok: true, ...call, hints, purpose: prepared.purpose };
+      const { hints, ...call } = tool.adapt(prepared.args as never, caller);
+      return { ok: true, ...call, hints, timeoutMs: tool.timeoutMs, purpose: prepared.purpose };
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      return { ok: false, tool: tool.tool, code: 'invalid_arguments', message, errors: [{ pointer: '', message }] };
+      return { ok: false, tool: tool.tool, kind: 'semantic', code: 'invalid_arguments', message, errors: [{ pointer: '', message }] };
     }
   }
 
@@ -71,10 +79,10 @@ export class DialectView {
   /** The dialect's tools that exist here, as the catalog of the agent has them: its names, schemas and descriptions. Sorted by name. */
   catalog(tools: readonly ToolDescriptor[]): ToolDescriptor[] {
     const canonical = new Map(tools.map((tool) => [tool.name, tool]));
-    const own = this.dialect.tools.flatMap(({ name, aliases = [], tool, description }) => {
+    const own = this.dialect.tools.flatMap(({ name, aliases = [], tool, description, hidden = false }) => {
       const facts = canonical.get(tool);
       const form = this.byName.get(name)?.form;
-      if (facts === undefined || form === undefined) return [];
+      if (facts === undefined || form === undefined || hidden) return [];
       const { output: _output, ...rest } = facts;
       return [
         {

@@ -3,6 +3,11 @@ import type { Content, DialectHints, Dialect as DialectName, ExecutionPolicy, Js
 
 export type Arguments = Readonly<Record<string, unknown>>;
 
+/** Who calls. */
+export interface Caller {
+  readonly inSession: boolean;
+}
+
 /** What a call of a dialect means in canonical terms. */
 export interface CanonicalCall {
   readonly tool: string;
@@ -30,15 +35,23 @@ export interface CanonicalResult {
 }
 
 /** A text is the whole result and no error. */
-export type Rendered =
-  | string
-  | { readonly content: readonly Content[] | string; readonly isError?: boolean; readonly structuredContent?: JsonValue };
+export type Rendered = string | RenderedObject;
+
+export interface RenderedObject {
+  readonly content: readonly Content[] | string;
+  readonly isError?: boolean;
+  readonly structuredContent?: JsonValue;
+  /** Instead of those of the canonical tool. */
+  readonly details?: Readonly<Record<string, unknown>>;
+}
 
 /** Why a call did not come to a result. */
 export interface Refusal {
   readonly code: string;
   readonly message: string;
   readonly errors?: readonly Violation[] | undefined;
+  /** What refused arguments: the schema, or what they mean; or who else refused the call. */
+  readonly kind: 'schema' | 'semantic' | 'policy' | 'run';
   /** Canonical, where they were read. */
   readonly args?: Arguments | undefined;
   /** Whether the tool had started. */
@@ -59,7 +72,11 @@ export interface DialectTool {
   /** Whether arguments that it does not have are refused. Absent: as the dialect says. */
   readonly strict?: boolean;
   /** Pure. @throws Error with the text for the model, for arguments that fit the schema and mean nothing */
-  adapt(args: never): CanonicalCall;
+  adapt(args: never, caller: Caller): CanonicalCall;
+  /** Longest run in milliseconds, where the policy has left that of the canonical tool. Absent: that one. */
+  readonly timeoutMs?: number;
+  /** Understood, but not in the catalog: names of earlier versions. */
+  readonly hidden?: boolean;
   /** Absent: the result as it is. */
   result?(result: CanonicalResult): Rendered;
   /** Absent: as the dialect words it. */
@@ -79,12 +96,12 @@ export interface Dialect {
   /** Text of a call that did not come to a result. */
   refusal(tool: string, refusal: Refusal): string;
   /** The last step of each result. */
-  finish?(rendered: { readonly content: readonly Content[]; readonly isError: boolean; readonly structuredContent?: JsonValue }): Rendered;
+  finish?(rendered: RenderedObject & { readonly content: readonly Content[] }): Rendered;
 }
 
 /** Types `adapt` by the schema. */
 export function dialectTool<T extends z.ZodType>(
-  tool: Omit<DialectTool, 'input' | 'adapt'> & { readonly input: T; adapt(args: z.output<T>): CanonicalCall },
+  tool: Omit<DialectTool, 'input' | 'adapt'> & { readonly input: T; adapt(args: z.output<T>, caller: Caller): CanonicalCall },
 ): DialectTool {
   return tool;
 }

@@ -1,15 +1,101 @@
 import { z } from 'zod';
+import type { CanonicalResult } from './dialect.js';
 
 /** What a command did, of the canonical `shell`. */
-export const ShellFacts = z.object({
+const ShellFacts = z.object({
   exitCode: z.number(),
-  signal: z.string().nullable(),
   stdout: z.string(),
   stderr: z.string(),
-  durationMs: z.number(),
+  stdoutBytes: z.number(),
+  stderrBytes: z.number(),
 });
 
+export interface Streams {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A command's streams, each cut to so many bytes, with the suffix that says so. */
+export function streamsOf(result: CanonicalResult, bytes: number, suffix: (stream: 'output' | 'stderr') => string): Streams {
+  const facts = ShellFacts.parse(result.facts);
+  const cut = (text: string, total: number, stream: 'output' | 'stderr') =>
+    total <= bytes ? text : result.cut(text, bytes, '') + suffix(stream);
+  return {
+    exitCode: facts.exitCode,
+    stdout: cut(facts.stdout, facts.stdoutBytes, 'output'),
+    stderr: cut(facts.stderr, facts.stderrBytes, 'stderr'),
+  };
+}
+
 /** Both streams in one text, with their names where there are two. */
-export function shellText(stdout: string, stderr: string): string {
+export function shellText({ stdout, stderr }: Streams): string {
   return stdout !== '' && stderr !== '' ? `stdout:\n${stdout}\n\nstderr:\n${stderr}` : stdout + stderr;
+}
+
+/** Lines of a file, of the canonical `file_read`. */
+export const LinesFacts = z.object({ content: z.string(), startLine: z.number(), numLines: z.number(), totalLines: z.number() });
+
+/** Of the canonical `file_search`. */
+export const SearchFacts = z.object({
+  truncated: z.boolean(),
+  found: z.array(
+    z.object({
+      path: z.string(),
+      count: z.number().optional(),
+      line: z.number().optional(),
+      text: z.string().optional(),
+      matches: z.boolean().optional(),
+    }),
+  ),
+});
+
+/** Of the canonical `glob`. */
+export const GlobFacts = z.object({ files: z.array(z.string()), totalFiles: z.number(), truncated: z.boolean() });
+
+/** Of the canonical `web_fetch`. */
+export const FetchFacts = z.object({
+  url: z.string(),
+  status: z.number(),
+  statusText: z.string(),
+  contentType: z.string(),
+  contentLength: z.number().optional(),
+  title: z.string().optional(),
+  note: z.string().optional(),
+  mode: z.string(),
+  truncated: z.boolean(),
+  body: z.string(),
+  bytes: z.number(),
+});
+
+/** Of the canonical `web_search`. */
+export const WebSearchFacts = z.object({
+  query: z.string(),
+  provider: z.string(),
+  baseUrl: z.string().optional(),
+  results: z.array(z.object({ title: z.string(), url: z.string(), snippet: z.string() })),
+});
+
+const Hunk = z.object({
+  oldStart: z.number(),
+  oldLines: z.number(),
+  newStart: z.number(),
+  newLines: z.number(),
+  lines: z.array(z.string()),
+});
+
+/** Of the canonical tools that change a file. */
+export const ChangeFacts = z.object({
+  path: z.string(),
+  before: z.string().optional(),
+  after: z.string().optional(),
+  created: z.boolean().optional(),
+  occurrences: z.number().optional(),
+  bytes: z.number().optional(),
+  diff: z.object({ hunks: z.array(Hunk) }).optional(),
+});
+
+/** The lines of a text; a line end at its end begins no further one. */
+export function countLines(text: string): number {
+  return text === '' ? 0 : text.replace(/\n$/, '').split('\n').length;
 }

@@ -1,5 +1,5 @@
-import type { Content, DialectHints, JsonValue, Dialect as DialectName } from '#contracts';
-import type { Arguments, Dialect, Refusal, Rendered } from './dialect.js';
+import type { Content, DialectHints, Dialect as DialectName } from '#contracts';
+import type { Arguments, Dialect, Refusal, Rendered, RenderedObject } from './dialect.js';
 import { viewOf } from './views.js';
 import { dialectOf } from './dialects.js';
 
@@ -26,12 +26,14 @@ export interface ReturnedFacts {
   readonly redact: (text: string, truncated?: boolean) => string;
 }
 
+type RenderedContent = RenderedObject & { readonly content: readonly Content[] };
+
 /** What the model that speaks the dialect reads of an output. */
 export function renderOutput(
   { dialect: dialectName, name, hints }: SpokenCall,
   { content, isError = false, details = {}, data = {} }: ReturnedOutput,
   { args, tookMs, toolCallId, redact }: ReturnedFacts,
-): { content: readonly Content[]; isError: boolean; structuredContent?: JsonValue } {
+): RenderedContent {
   const dialect = dialectOf(dialectName);
   const facts = { ...details, ...data };
   const text = textOf(content);
@@ -59,7 +61,7 @@ export function textOf(content: readonly Content[]): string {
   return content.flatMap((item) => (item.type === 'text' ? [item.text] : [])).join('\n');
 }
 
-function completed(rendered: Rendered): { content: readonly Content[]; isError: boolean; structuredContent?: JsonValue } {
+function completed(rendered: Rendered): RenderedContent {
   if (typeof rendered === 'string') return { content: [{ type: 'text', text: rendered }], isError: false };
   const { content, isError = false, ...rest } = rendered;
   return { ...rest, isError, content: typeof content === 'string' ? [{ type: 'text', text: content }] : content };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { POLICY_PROFILES } from '#contracts';
 import { type Dialect, dialectTool, type Refusal, type Rendered } from './dialect.js';
-import { ShellFacts, shellText } from './facts.js';
+import { FetchFacts, shellText, streamsOf } from './facts.js';
 import { missingParameter, reasonOf } from './texts.js';
 
 const STREAM_BYTES = 1_048_576;
@@ -22,10 +22,8 @@ const shell = dialectTool({
     args: { command: nonEmpty('command', command.trim()), timeout_ms: 60_000, ...(approved ? { approved } : {}) },
   }),
   result(result) {
-    const { exitCode, stdout, stderr } = ShellFacts.parse(result.facts);
-    const out = result.cut(stdout, STREAM_BYTES, '\n... [output truncated at 1MB]');
-    const err = result.cut(stderr, STREAM_BYTES, '\n... [stderr truncated at 1MB]');
-    return flat(shellText(out, err), exitCode === 0 ? undefined : `Exit code: ${exitCode}`);
+    const streams = streamsOf(result, STREAM_BYTES, (stream) => `\n... [${stream} truncated at 1MB]`);
+    return flat(shellText(streams), streams.exitCode === 0 ? undefined : `Exit code: ${streams.exitCode}`);
   },
   refusal: (refusal) => {
     if (refusal.code === 'policy_denied') return prefixed('Security policy violation: ', reasonOf(refusal));
@@ -93,7 +91,7 @@ const webFetch = dialectTool({
   input: z.strictObject({ url: z.string().describe('http or https URL.') }),
   adapt: ({ url }) => ({ tool: 'web_fetch', args: { url: webUrl(url), output_format: 'text', max_chars: 500_000 } }),
   result: ({ facts }) => {
-    const { mode, contentType, body } = z.object({ mode: z.string(), contentType: z.string(), body: z.string() }).parse(facts);
+    const { mode, contentType, body } = FetchFacts.parse(facts);
     if (mode !== 'metadata_only') return flat(body);
     return flat(
       '',

@@ -20,7 +20,11 @@ export async function inDialect(
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
     const { code, message, options } = error;
-    throw new ToolError(code, renderRefusal({ dialect, name }, { code, message, args, errors: options.errors, started: true }), options);
+    throw new ToolError(
+      code,
+      renderRefusal({ dialect, name }, { code, message, args, errors: options.errors, kind: 'run', started: true }),
+      options,
+    );
   }
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** Names of the dialects. `core` is the canonical set: the names, arguments and texts of the tools themselves. */
-export const Dialect = z.enum(['core', 'zeroclaw']).meta({
+export const Dialect = z.enum(['core', 'claude-code', 'zeroclaw', 'phi', 'oxydra', 'kiro']).meta({
   id: 'Dialect',
   description: 'Whose tool names, argument shapes and texts are used: those of a known agent, or `core`, our own.',
 });

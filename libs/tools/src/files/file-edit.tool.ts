@@ -80,10 +80,11 @@ export class FileEditTool {
   async run(args: Input, ctx: ToolContext): Promise<ToolOutput> {
     const place = resolveFile(ctx.workspace, args.path, 'write');
     this.check(args);
-    const { value, diff } = await changeText(ctx, place, (text, path) => applyAll(text, args, path, ctx));
+    const { value, diff, before } = await changeText(ctx, place, (text, path) => applyAll(text, args, path, ctx));
     return {
       content: [{ type: 'text', text: value.summary }],
       details: { path: place.path.displayPath, ...value.facts, ...(diff && { diff }) },
+      data: { before },
     };
   }
 }

@@ -42,7 +42,7 @@ export class FileListTool {
       pattern === undefined ? await everything(path, max_depth, ctx) : await matching(path, pattern, max_depth, ctx);
     const truncated = total > entries.length;
     const lines = truncated ? [...entries, `... (${total} entries, showing first ${entries.length})`] : entries;
-    return { content: [{ type: 'text', text: lines.join('\n') || 'no entries found' }], details: { total, truncated } };
+    return { content: [{ type: 'text', text: lines.join('\n') || 'no entries found' }], details: { total, truncated }, data: { entries } };
   }
 }
 

@@ -80,8 +80,8 @@ export class FileReadTool {
   async run(args: z.output<typeof input>, ctx: ToolContext): Promise<ToolOutput> {
     this.check(args);
     if (args.operations !== undefined) return runOperations(args.operations, this.pdf, ctx);
-    const { content, details } = await readFile({ ...args, path: args.path ?? '' }, this.pdf, ctx);
-    return { content: [content], details };
+    const { content, details, data } = await readFile({ ...args, path: args.path ?? '' }, this.pdf, ctx);
+    return { content: [content], details, ...(data && { data: { ...data } }) };
   }
 
   /** Called by Nest when the process ends. */

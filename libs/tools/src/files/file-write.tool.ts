@@ -37,11 +37,12 @@ export class FileWriteTool {
     const written = await changeFile(ctx, place, { create: true }, async (stats, read) => {
       const before = stats === undefined || stats.size > COMPARED.bytes ? undefined : await read(COMPARED).then(textOf, () => undefined);
       const diff = before === undefined ? undefined : fileDiff(displayPath, before, content, ctx);
-      return { bytes, value: { created: stats === undefined, ...(diff && { diff }) } };
+      return { bytes, value: { details: { created: stats === undefined, ...(diff && { diff }) }, before } };
     });
     return {
       content: [{ type: 'text', text: `Wrote ${bytes.length} bytes to ${displayPath}` }],
-      details: { path: displayPath, bytes: bytes.length, ...written },
+      details: { path: displayPath, bytes: bytes.length, ...written.details },
+      data: { before: written.before },
     };
   }
 }

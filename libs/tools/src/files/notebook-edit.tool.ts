@@ -59,7 +59,7 @@ export class NotebookEditTool {
   async run(args: Input, ctx: ToolContext): Promise<ToolOutput> {
     const place = resolveFile(ctx.workspace, args.path, 'write');
     this.check(args);
-    const { value, diff } = await changeText(ctx, place, (text, path) => {
+    const { value, diff, ...data } = await changeText(ctx, place, (text, path) => {
       const { notebook, ...changed } = edited(parseNotebook(text, path), args);
       return { text: renderNotebook(notebook), value: changed };
     });
@@ -68,6 +68,7 @@ export class NotebookEditTool {
     return {
       content: [{ type: 'text', text: `${verb} cell ${value.cellId} (${value.index}) of ${displayPath}` }],
       details: { path: displayPath, editMode: args.edit_mode, ...value, ...(diff && { diff }) },
+      data,
     };
   }
 }

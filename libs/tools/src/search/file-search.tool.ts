@@ -81,10 +81,10 @@ export class FileSearchTool {
     // What else is wrong with an expression ripgrep says itself.
     this.check({ ...args, literal: true });
     const request: SearchRequest = { ...args, target: await searchTarget(ctx.workspace, args.path, LARGEST_SEARCHED_BYTES) };
-    const { lines, results, truncated } =
+    const { lines, found, results, truncated } =
       args.output_mode === 'content' ? await searchContent(request, ctx) : await searchCounts(request, ctx);
     const what = args.output_mode === 'content' ? 'matching lines' : 'files';
     const shown = truncated ? [...lines, `... (showing the first ${results} ${what}, there are more)`] : lines;
-    return { content: [{ type: 'text', text: shown.join('\n') || 'No matches' }], details: { results, truncated } };
+    return { content: [{ type: 'text', text: shown.join('\n') || 'No matches' }], details: { results, truncated }, data: { found } };
   }
 }

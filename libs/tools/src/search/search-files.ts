@@ -28,8 +28,20 @@ export interface SearchRequest {
 
 export interface SearchResult {
   readonly lines: string[];
+  /** What the lines say. */
+  readonly found: Found[];
   readonly results: number;
   readonly truncated: boolean;
+}
+
+/** A line of a file, or a file with the number of its matching lines. */
+export interface Found {
+  readonly path: string;
+  readonly count?: number;
+  readonly line?: number;
+  readonly text?: string;
+  /** False for a line of context. */
+  readonly matches?: boolean;
 }
 
 /** An expression that compiles to more is refused; searching takes no more memory than the second. */
@@ -40,6 +52,7 @@ const MOST_OUTPUT_CHARACTERS = 1_000_000;
 /** Matching lines with their context, by file in the order of paths. */
 export async function searchContent(request: SearchRequest, ctx: ToolContext): Promise<SearchResult> {
   const lines: string[] = [];
+  const found: Found[] = [];
   let results = 0;
   let characters = 0;
   let skipped = 0;
@@ -49,25 +62,30 @@ export async function searchContent(request: SearchRequest, ctx: ToolContext): P
       if (matches) skipped += 1;
       continue;
     }
-    if (matches && (results === request.max_results || characters > MOST_OUTPUT_CHARACTERS)) return { lines, results, truncated: true };
+    if (matches && (results === request.max_results || characters > MOST_OUTPUT_CHARACTERS))
+      return { lines, found, results, truncated: true };
     if (matches) results += 1;
     const mark = matches ? ':' : '-';
-    lines.push(`${path}${mark}${number}${mark}${truncateLine(line, ctx)}`);
+    const text = truncateLine(line, ctx);
+    found.push({ path, line: number, text, matches });
+    lines.push(`${path}${mark}${number}${mark}${text}`);
     characters += lines.at(-1)?.length ?? 0;
   }
-  return { lines, results, truncated: false };
+  return { lines, found, results, truncated: false };
 }
 
 /** Names of matching files, or names with the number of matching lines. */
 export async function searchCounts(request: SearchRequest, ctx: ToolContext): Promise<SearchResult> {
   const lines: string[] = [];
+  const found: Found[] = [];
   let skipped = 0;
   for await (const { path, count } of (await isRipgrepSandboxed(ctx)) ? reportedCounts(request, ctx) : countedMatches(request, ctx)) {
     if (skipped++ < (request.offset ?? 0)) continue;
-    if (lines.length === request.max_results) return { lines, results: lines.length, truncated: true };
+    if (lines.length === request.max_results) return { lines, found, results: lines.length, truncated: true };
+    found.push({ path, count });
     lines.push(request.output_mode === 'count' ? `${path}:${count}` : path);
   }
-  return { lines, results: lines.length, truncated: false };
+  return { lines, found, results: lines.length, truncated: false };
 }
 
 interface FileCount {

@@ -129,7 +129,11 @@ function render(document: FetchedDocument, shown: Shown, args: Input, ctx: ToolC
     ...(shown.note === undefined ? [] : [`Note: ${shown.note}`]),
   ].join('\n');
   const text = shown.mode === 'metadata_only' ? header : `${header}\n\n${body}${truncated ? '\n\n[truncated]' : ''}`;
-  return { content: [{ type: 'text', text }], details: facts, data: { body: shown.mode === 'metadata_only' ? '' : body } };
+  return {
+    content: [{ type: 'text', text }],
+    details: facts,
+    data: { body: shown.mode === 'metadata_only' ? '' : body, statusText: document.statusText, bytes: document.body.length },
+  };
 }
 
 interface Facts {

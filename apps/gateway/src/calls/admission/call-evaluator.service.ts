@@ -70,12 +70,24 @@ export class CallEvaluator {
       const userId = userOf(principal, body.userId, rules.sessionUser);
       const call = { requestedTool: body.tool, args: body.arguments, ...(userId === undefined ? {} : { userId }) };
       const unreachable = this.unreachable(rules, call, said.refused.tool);
-      return inDialect({ ...said.refused, ...call, ...unreachable });
+      return unreachable === undefined ? { ...said.refused, ...call } : inDialect({ ...unreachable, spoken: said.refused.spoken });
     }
     if (said.spoken === undefined) return this.evaluateBy(rules, principal, said.body);
     const evaluated = this.evaluateBy(rules, principal, said.body, said.spoken);
-    const { purpose = evaluated.purpose } = said;
-    return inDialect({ ...evaluated, requestedTool: said.spoken.name, spoken: said.spoken, ...(purpose === undefined ? {} : { purpose }) });
+    const { purpose = evaluated.purpose, timeoutMs } = said;
+    const tool = evaluated.tool && this.timed(principal, evaluated.tool, timeoutMs);
+    return inDialect({
+      ...evaluated,
+      requestedTool: said.spoken.name,
+      spoken: said.spoken,
+      ...(tool === undefined ? {} : { tool }),
+      ...(purpose === undefined ? {} : { purpose }),
+    });
+  }
+
+  /** The tool with the time that a dialect gives it, where the policy has left its own. */
+  private timed({ tenantId }: Principal, tool: ToolDescriptor, timeoutMs = tool.timeoutMs): ToolDescriptor {
+    return this.tools.for(tenantId).resolve(tool.name)?.timeoutMs === tool.timeoutMs ? { ...tool, timeoutMs } : tool;
   }
 
   /** The rejection of a tool that the call cannot have or nothing can run; undefined where it can. */

@@ -5,7 +5,13 @@ import { NOT_EVALUATED, type EvaluatedCall } from './evaluated-call.js';
 
 /** A submission in canonical terms, and how it was said; or why it means nothing. */
 export type CanonicalSubmission =
-  | { readonly body: SubmitCallBody; readonly spoken?: SpokenCall; readonly purpose?: string | undefined }
+  | {
+      readonly body: SubmitCallBody;
+      readonly spoken?: SpokenCall;
+      readonly purpose?: string | undefined;
+      /** Longest run that the agent gives the tool. */
+      readonly timeoutMs?: number | undefined;
+    }
   | { readonly body: SubmitCallBody; readonly refused: EvaluatedCall };
 
 /** Translates name and arguments. What is canonical already, and tools of other sources than the built-in ones, stay as they are. Pure. */
@@ -13,13 +19,13 @@ export function fromDialect(tools: Pick<ToolView, 'resolve'>, dialect: Dialect |
   if (dialect === undefined || dialect === 'core') return { body };
   const view = viewOf(dialect);
   if (view.isForeign(body.tool, tools)) return { body };
-  const understood = view.understand(body.tool, body.arguments);
+  const understood = view.understand(body.tool, body.arguments, { inSession: body.sessionId !== undefined });
   const spoken = { dialect, name: body.tool, hints: {} };
   if (understood.ok && tools.resolve(understood.tool) !== undefined) {
-    const { tool, args, hints = {}, purpose } = understood;
+    const { tool, args, hints = {}, purpose, timeoutMs } = understood;
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- adapted from what was parsed from JSON
     const canonical = { ...body, tool, arguments: args as Exclude<SubmitCallBody['arguments'], string> };
-    return { body: canonical, spoken: { ...spoken, hints }, purpose };
+    return { body: canonical, spoken: { ...spoken, hints }, purpose, timeoutMs };
   }
   const fault = understood.ok || understood.tool === undefined ? unknownTool(body.tool, view.suggest(body.tool)) : understood;
   const tool = fault.tool === undefined ? undefined : tools.resolve(fault.tool);
@@ -39,11 +45,12 @@ export function fromDialect(tools: Pick<ToolView, 'resolve'>, dialect: Dialect |
       },
     },
   } as const;
-  return { body: fault.tool === undefined ? body : { ...body, tool: fault.tool }, refused: inDialect(refused) };
+  return { body: fault.tool === undefined ? body : { ...body, tool: fault.tool }, refused: inDialect(refused, fault.kind) };
 }
 
 interface Fault {
   readonly tool?: string;
+  readonly kind: 'schema' | 'semantic';
   readonly code: 'not_found' | 'invalid_arguments';
   readonly message: string;
   readonly errors: readonly { readonly pointer: string; readonly message: string }[];
@@ -51,16 +58,17 @@ interface Fault {
 
 function unknownTool(name: string, near: readonly string[]): Fault {
   const hint = near.length > 0 ? `\nDid you mean: ${near.join(', ')}?` : '';
-  return { code: 'not_found', message: `Tool not found: ${name}${hint}`, errors: [] };
+  return { kind: 'schema', code: 'not_found', message: `Tool not found: ${name}${hint}`, errors: [] };
 }
 
 /** The call with what its model reads of a rejection in the words of its dialect. Pure. */
-export function inDialect(call: EvaluatedCall): EvaluatedCall {
+export function inDialect(call: EvaluatedCall, of: 'schema' | 'semantic' = 'semantic'): EvaluatedCall {
   const { spoken, rejection } = call;
   if (spoken === undefined || rejection === undefined) return call;
   const { code, message, errors } = rejection.error;
   const args = typeof call.args === 'object' && call.args !== null && !Array.isArray(call.args) ? call.args : undefined;
-  return { ...call, rejection: { ...rejection, text: renderRefusal(spoken, { code, message, errors, args, started: false }) } };
+  const kind = code === 'invalid_arguments' ? of : 'policy';
+  return { ...call, rejection: { ...rejection, text: renderRefusal(spoken, { code, message, errors, args, kind, started: false }) } };
 }
 
 /** What holds for calls of a dialect: its own where the policy has left our default. Pure. */

@@ -1,4 +1,5 @@
-import { type AttemptFacts, decideAttempt } from '../../commit/decide-attempt.js';
+import { renderRefusal } from '#dialects';
+import { type AttemptDecision, type AttemptFacts, decideAttempt } from '../../commit/decide-attempt.js';
 import type { AttemptRun, AttemptStage } from '../attempt-run.js';
 
 /** Decides from how the tool ended, and from an abort, whether the attempt ends, is retried, or is another worker's. */
@@ -7,9 +8,19 @@ export const decideStage: AttemptStage = {
   run(run) {
     // An attempt that cannot go on here is left to its lease: its tool may still run.
     const isLeft = run.options.takenOver !== undefined && !run.toolReached;
-    run.decision = isLeft ? { kind: 'nothing' } : decideAttempt(factsOf(run), run.deps.random);
+    run.decision = isLeft ? { kind: 'nothing' } : worded(run, decideAttempt(factsOf(run), run.deps.random));
   },
 };
+
+/** What the worker itself says of a time that is over, in the dialect of the call; tools word their own failures. */
+function worded({ claimed, inputs, toolResult }: AttemptRun, decision: AttemptDecision): AttemptDecision {
+  const { dialect, requestedTool, tool } = claimed.submitted;
+  if (dialect === undefined || decision.kind !== 'end' || decision.failure?.code !== 'run_timeout') return decision;
+  const { code, message } = decision.failure;
+  if (toolResult.kind === 'failure' && toolResult.failure.message === message) return decision;
+  const facts = { code, message, args: inputs.args, kind: 'run', started: true } as const;
+  return { ...decision, failure: { ...decision.failure, message: renderRefusal({ dialect, name: requestedTool ?? tool }, facts) } };
+}
 
 function factsOf({ attempt, claimed, deps, endedAt, runMs, toolResult }: AttemptRun): AttemptFacts {
   const { effect, retry, timeouts } = claimed.submitted;

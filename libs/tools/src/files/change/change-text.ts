@@ -11,6 +11,8 @@ export interface TextChange<T> {
 
 export interface ChangedText<T> {
   readonly value: T;
+  readonly before: string;
+  readonly after: string;
   /** Absent where the texts are too large to compare. */
   readonly diff?: FileDiff;
 }
@@ -27,6 +29,6 @@ export async function changeText<T>(
     const before = decodeText(await read(LIMIT), displayPath);
     const { text, value } = change(before, displayPath);
     const diff = fileDiff(displayPath, before, text, ctx);
-    return { bytes: Buffer.from(text, 'utf8'), value: { value, ...(diff === undefined ? {} : { diff }) } };
+    return { bytes: Buffer.from(text, 'utf8'), value: { value, before, after: text, ...(diff === undefined ? {} : { diff }) } };
   });
 }

@@ -12,14 +12,25 @@ export interface LinesRequest {
 export interface ShownText {
   readonly text: string;
   readonly details: Readonly<Record<string, unknown>>;
+  /** The lines that are shown, as they are in the file. */
+  readonly data: LinesData;
+}
+
+export interface LinesData {
+  readonly content: string;
+  readonly startLine: number;
+  readonly numLines: number;
+  readonly totalLines: number;
 }
 
 /** The whole text, or the lines of it that are asked for and fit, below a header that says which. */
 export function showText(text: string, path: string, request: LinesRequest, ctx: Pick<ToolContext, 'redact'>): ShownText {
   const { offset, limit, line_numbers = false, cut } = request;
   const isCut = cut !== undefined && Buffer.byteLength(text) > cut.bytes;
-  if (offset === undefined && limit === undefined && !isCut && !line_numbers)
-    return { text, details: { path, totalLines: linesOf(text).length } };
+  if (offset === undefined && limit === undefined && !isCut && !line_numbers) {
+    const totalLines = linesOf(text).length;
+    return { text, details: { path, totalLines }, data: { content: text, startLine: 1, numLines: totalLines, totalLines } };
+  }
   return part({ text, path, offset: offset ?? 1, limit: limit ?? Infinity, line_numbers, cut }, ctx);
 }
 
@@ -40,17 +51,18 @@ function part({ text, path, offset, limit, line_numbers, cut }: Part, ctx: Pick<
   const last = offset - 1 + shown.length;
   const details = { path, startLine: offset, numLines: shown.length, totalLines: lines.length };
   const content = shown.join('');
+  const data = { content, startLine: offset, numLines: shown.length, totalLines: lines.length };
   if (cut !== undefined && (shown.length < asked.length || Buffer.byteLength(content) > cut.bytes)) {
     // A line of its own may be longer than all that may come: then it is cut, and whether half a secret is left is asked.
     const kept = shown.length > 1 ? shown : [ctx.redact(cutToBytes(content, cut.bytes), true)];
-    return { text: (line_numbers ? numbered(kept, offset) : kept.join('')) + cut.note(offset, last, lines.length), details };
+    return { text: (line_numbers ? numbered(kept, offset) : kept.join('')) + cut.note(offset, last, lines.length), details, data };
   }
   const whole = shown.length === lines.length;
   if (line_numbers) {
     const header = whole ? `[${lines.length} lines]` : `[Lines ${offset}-${last} of ${lines.length}]`;
-    return { text: [header, ...(shown.length === 0 ? [] : [numbered(shown, offset)])].join('\n'), details };
+    return { text: [header, ...(shown.length === 0 ? [] : [numbered(shown, offset)])].join('\n'), details, data };
   }
-  return { text: (whole ? '' : `[Lines ${offset}-${last} of ${lines.length}]\n`) + content, details };
+  return { text: (whole ? '' : `[Lines ${offset}-${last} of ${lines.length}]\n`) + content, details, data };
 }
 
 function numbered(lines: readonly string[], first: number): string {

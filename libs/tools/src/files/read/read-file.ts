@@ -3,7 +3,7 @@ import { decodeText, resolveFile, imageType, readWorkspaceFile, tooLarge } from 
 import { type ToolContext, ToolError } from '#tool-sdk';
 import { FILE_READ_DIALECTS, type FileReadDialect } from '../file-read-dialects.js';
 import { isNotebook, notebookText, parseNotebook } from '../notebook.js';
-import { showText } from './lines.js';
+import { type LinesData, showText } from './lines.js';
 import { isPdf, type PdfReader } from './pdf-reader.js';
 
 export interface ReadRequest {
@@ -17,6 +17,7 @@ export interface ReadRequest {
 export interface ReadFile {
   readonly content: Content;
   readonly details: Readonly<Record<string, unknown>>;
+  readonly data?: LinesData;
 }
 
 interface OpenFile {
@@ -32,7 +33,7 @@ export async function readFile(request: ReadRequest, pdf: PdfReader, ctx: ToolCo
   if (mimeType !== undefined) return image(file, mimeType, dialect);
   const text = await textOf({ ...file, dialect }, request, pdf, ctx);
   const shown = showText(text, file.path, { ...request, cut: dialect.cut }, ctx);
-  return { content: { type: 'text', text: shown.text }, details: shown.details };
+  return { content: { type: 'text', text: shown.text }, details: shown.details, data: shown.data };
 }
 
 /** One file that must be an image. Rejects with a ToolError. */

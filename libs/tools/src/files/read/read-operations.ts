@@ -32,7 +32,8 @@ export async function runOperations(operations: readonly ReadOperation[], pdf: P
   }
   const [first] = failures;
   if (first !== undefined) throw new ToolError(first.code, failures.map(({ message }) => message).join(', '), { retryable: false });
-  return { content: results.map(({ content }) => content), details: { operations: results.map(({ details }) => details) } };
+  const data = { read: results.map((result) => result.data ?? null) };
+  return { content: results.map(({ content }) => content), details: { operations: results.map(({ details }) => details) }, data };
 }
 
 async function runOperation(operation: ReadOperation, pdf: PdfReader, ctx: ToolContext): Promise<ReadFile> {

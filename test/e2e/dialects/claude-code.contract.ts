@@ -1,0 +1,96 @@
+import { describe, expect, it } from '@jest/globals';
+import { textOf } from '../../support/policy-case.js';
+import { type DialectInstallation, jsonOf, speakerOf } from './speaker.js';
+
+/** What a model that speaks claude-code reads. */
+export function claudeCodeContract(started: DialectInstallation): void {
+  describe('claude-code', () => {
+    const run = speakerOf(started, 'claude-code');
+
+    it('answers commands as JSON [TB-03, EX-28]', async () => {
+      expect(jsonOf(await run('bash', { command: 'exit 2' }))).toMatchObject({
+        returnCodeInterpretation: 'exit_code:2',
+        interrupted: false,
+      });
+      expect(jsonOf(await run('bash', { command: 'echo a', description: 'says a' }))).toMatchObject({
+        stdout: 'a\n',
+        returnCodeInterpretation: null,
+      });
+      expect(jsonOf(await run('bash', { command: 'sleep 20', timeout: 200 }))).toMatchObject({
+        stderr: 'Command exceeded timeout of 200 ms',
+        interrupted: true,
+        returnCodeInterpretation: 'timeout',
+      });
+    });
+
+    it('reads, writes and edits [TB-22, TB-32, TB-35]', async () => {
+      const created = jsonOf(await run('write_file', { path: 'c/a', content: 'one\ntwo\ntwo\n' }));
+      expect(created).toMatchObject({ type: 'create', filePath: 'c/a', originalFile: null });
+      expect(jsonOf(await run('read_file', { path: 'c/a', offset: 1, limit: 1 }))).toEqual({
+        type: 'text',
+        file: { filePath: 'c/a', content: 'two\n', startLine: 2, numLines: 1, totalLines: 3 },
+      });
+      const edited = jsonOf(await run('edit_file', { path: 'c/a', old_string: 'two', new_string: 'three' }));
+      expect(edited).toMatchObject({
+        originalFile: 'one\ntwo\ntwo\n',
+        replaceAll: false,
+        structuredPatch: [{ lines: expect.arrayContaining(['-two', '+three']) }],
+      });
+      expect(jsonOf(await run('read_file', { path: 'c/a' }))).toMatchObject({ file: { content: 'one\nthree\ntwo\n' } });
+      expect(jsonOf(await run('write_file', { path: 'c/a', content: 'new' }))).toMatchObject({
+        type: 'update',
+        originalFile: 'one\nthree\ntwo\n',
+      });
+      expect(textOf(await run('edit_file', { path: 'c/a', old_string: 'q', new_string: 'r' }))).toBe('old_string not found in file');
+      expect(textOf(await run('edit_file', { path: 'c/a', old_string: 'q', new_string: 'q' }))).toBe(
+        'old_string and new_string must differ',
+      );
+    });
+
+    it('finds files and lines [TB-50, TB-51]', async () => {
+      await run('bash', { command: "mkdir -p g && printf 'a\\nmatch\\nb\\n' > g/1.ts && cp g/1.ts g/2.ts" });
+      expect(jsonOf(await run('glob_search', { pattern: 'g/*.ts' }))).toMatchObject({ numFiles: 2, truncated: false });
+      const around = jsonOf(await run('grep_search', { pattern: 'MATCH', path: 'g/1.ts', output_mode: 'content', '-C': 1, '-i': true }));
+      expect(around).toMatchObject({ mode: 'content', content: 'g/1.ts-1-a\ng/1.ts:2:match\ng/1.ts-3-b', numLines: 3 });
+      expect(jsonOf(await run('grep_search', { pattern: 'match', path: 'g', head_limit: 1 }))).toMatchObject({
+        filenames: ['g/1.ts'],
+        appliedLimit: 1,
+      });
+    });
+
+    it('fetches, waits, edits notebooks and keeps todos [TB-09, TB-39, TB-59, TB-113]', async () => {
+      const page = jsonOf(await run('WebFetch', { url: `${started().origin}/`, prompt: 'What is the title?' }));
+      expect(page).toMatchObject({ code: 200, codeText: 'OK', result: `Fetched ${started().origin}/\nTitle: X` });
+      expect(jsonOf(await run('Sleep', { duration_ms: 10 }))).toEqual({ duration_ms: 10, message: 'Slept for 10ms' });
+      const notebook = {
+        cells: [{ cell_type: 'code', id: 'c1', metadata: {}, outputs: [], source: [] }],
+        metadata: {},
+        nbformat: 4,
+        nbformat_minor: 5,
+      };
+      await run('write_file', { path: 'n.ipynb', content: JSON.stringify(notebook) });
+      const inserted = jsonOf(
+        await run('NotebookEdit', {
+          notebook_path: 'n.ipynb',
+          cell_id: 'c1',
+          cell_type: 'markdown',
+          edit_mode: 'insert',
+          new_source: '# x',
+        }),
+      );
+      expect(inserted).toMatchObject({ edit_mode: 'insert', cell_type: 'markdown', language: 'python', notebook_path: 'n.ipynb' });
+      const todos = [{ content: 'a', activeForm: 'b', status: 'pending' }];
+      expect(jsonOf(await run('TodoWrite', { todos }))).toEqual({ oldTodos: [], newTodos: todos });
+      expect(textOf(await run('NotebookEdit', { notebook_path: 'a.txt', new_source: '' }))).toBe(
+        'File must be a Jupyter notebook (.ipynb file).',
+      );
+    });
+
+    it('refuses names and arguments that it does not have [CC-46, VA-05, VA-13]', async () => {
+      expect(textOf(await run('x', {}))).toBe('unknown tool: x');
+      expect(textOf(await run('reed_file', {}))).toBe('unknown tool: reed_file\nDid you mean: read_file?');
+      expect(textOf(await run('read_file', { path: 'a', x: 1 }))).toMatch(/unknown parameter 'x'/);
+      expect(textOf(await run('bash', { command: 'ls', run_in_background: true }))).toMatch(/not available/);
+    });
+  });
+}

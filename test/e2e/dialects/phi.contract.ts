@@ -1,0 +1,50 @@
+import { describe, expect, it } from '@jest/globals';
+import { textOf } from '../../support/policy-case.js';
+import { type DialectInstallation, speakerOf } from './speaker.js';
+
+/** What a model that speaks phi reads. */
+export function phiContract(started: DialectInstallation): void {
+  describe('phi', () => {
+    const run = speakerOf(started, 'phi');
+
+    it('answers a command by exit code and streams, and a non-zero one is no error [TB-04, K-11]', async () => {
+      const failed = await run('bash', { command: 'false' });
+      expect([failed.result?.isError ?? false, textOf(failed)]).toEqual([false, 'Exit code: 1\n']);
+      expect(failed.result?.details).toMatchObject({ exit_code: 1, success: false });
+      expect(textOf(await run('bash', { command: 'echo a; echo b >&2' }))).toBe('Exit code: 0\nSTDOUT:\na\n\nSTDERR:\nb\n');
+      const long = textOf(await run('bash', { command: "head -c 300000 /dev/zero | tr '\\0' ." }));
+      expect(long).toBe(`Exit code: 0\n${'.'.repeat(262_144)}\n... (output truncated)`);
+    });
+
+    it('reads, writes, edits, lists and searches [TB-23, TB-27, TB-33, TB-36, TB-52]', async () => {
+      const written = await run('write_file', { path: 'p/a.txt', content: 'a\nb' });
+      expect([textOf(written), written.result?.details]).toEqual([
+        'Wrote 3 bytes to p/a.txt',
+        expect.objectContaining({ path: 'p/a.txt', bytes: 3 }),
+      ]);
+      expect(textOf(await run('read_file', { path: 'p/a.txt' }))).toBe('[2 lines]\n   1 | a\n   2 | b');
+      expect(textOf(await run('read_file', { path: 'p/a.txt', offset: 2 }))).toBe('[Lines 2-2 of 2]\n   2 | b');
+      expect(textOf(await run('edit_file', { path: 'p/a.txt', old_text: 'a\n', new_text: 'x\ny\n' }))).toBe(
+        'Replaced 1 line(s) with 2 line(s) in p/a.txt',
+      );
+      expect(textOf(await run('edit_file', { path: 'p/none', old_text: 'a', new_text: 'b' }))).toBe(
+        'File not found: p/none. Use write_file to create it.',
+      );
+      expect(textOf(await run('list_files', { path: 'p' }))).toBe('a.txt\n(1 files)');
+      expect(textOf(await run('list_files', { path: 'nowhere' }))).toBe('Directory not found: nowhere. Check the path and try again.');
+      expect(textOf(await run('search', { pattern: 'Y', path: 'p' }))).toBe('p/a.txt:2:y\n1 matches');
+      const none = await run('search', { pattern: 'zzz' });
+      expect([none.result?.isError ?? false, textOf(none)]).toEqual([false, "No matches found for 'zzz'"]);
+      expect(textOf(await run('search', { pattern: '(' }))).toMatch(/^Search error: /);
+      await run('bash', { command: 'yes | head -c 1200000 > large' });
+      expect(textOf(await run('read_file', { path: 'large' }))).toBe(
+        'File too large (1200000 bytes, max 1048576). Use offset/limit for partial reads.',
+      );
+    });
+
+    it('names what is wrong [CC-41, CC-42, VA-13]', async () => {
+      expect(textOf(await run('nope', {}))).toBe('Tool not found: nope');
+      expect(textOf(await run('read_file', {}))).toBe("Invalid arguments: missing 'path' parameter");
+    });
+  });
+}
