@@ -57,7 +57,18 @@ export const ToolSubject = z
       field: z.string().optional().describe('In an array of objects, the field with the path. Absent for texts.'),
       access: z.enum(['read', 'write']).describe('What the tool does with the path.'),
     }),
-    z.object({ kind: z.literal('command'), argument: z.string().describe('The argument with the command line.') }),
+    z.object({
+      kind: z.literal('command'),
+      argument: z.string().describe('The argument with the command line.'),
+      language: z
+        .string()
+        .optional()
+        .describe('The language of the text where it is not a shell command, such as `powershell`. Absent for a shell command.'),
+      languageArgument: z
+        .string()
+        .optional()
+        .describe('The argument that names the language of the text. Absent where there is only one language.'),
+    }),
     z.object({ kind: z.literal('url'), argument: z.string().describe('The argument with the URL.') }),
     z.object({
       kind: z.literal('operation'),

@@ -1,6 +1,6 @@
 import type { Posture, ToolSubject } from '#contracts';
 import type { CallFacts } from '../call-facts.js';
-import { parseCommand } from '../shell/parse-command.js';
+import { readCommand } from '../shell/code.js';
 import type { ParsedCommand } from '../shell/sub-command.js';
 import { operationOf, type OperationArgument } from './operation.js';
 
@@ -33,7 +33,7 @@ export function riskArgumentsOf({ tool, args }: Pick<CallFacts, 'tool' | 'args'>
     for (const text of textsOf(args, subject)) {
       switch (subject.kind) {
         case 'command':
-          commands.push(parseCommand(text));
+          commands.push(readCommand(text, languageOf(subject, args)));
           break;
         case 'path':
           paths.push({ path: text, access: subject.access });
@@ -53,6 +53,16 @@ export function riskArgumentsOf({ tool, args }: Pick<CallFacts, 'tool' | 'args'>
     }
   }
   return { commands, paths, urls, operations, agents };
+}
+
+/** Undefined for a shell command. */
+function languageOf(
+  { language, languageArgument }: Extract<ToolSubject, { kind: 'command' }>,
+  args: CallFacts['args'],
+): string | undefined {
+  if (language !== undefined || languageArgument === undefined) return language;
+  const named = fieldOf(args, languageArgument);
+  return typeof named === 'string' ? named : 'unknown';
 }
 
 /** A text, the texts of an array, or a field of its objects; anything else has nothing to judge. */

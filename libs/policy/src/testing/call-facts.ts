@@ -28,6 +28,18 @@ export const TOOLS = {
       { kind: 'path', argument: 'working_dir', access: 'read' },
     ],
   }),
+  repl: tool({
+    name: 'repl',
+    tier: 'privileged',
+    effect: 'once',
+    subjects: [{ kind: 'command', argument: 'code', languageArgument: 'language' }],
+  }),
+  powershell: tool({
+    name: 'powershell',
+    tier: 'privileged',
+    effect: 'once',
+    subjects: [{ kind: 'command', argument: 'command', language: 'powershell' }],
+  }),
   file_read: tool({ name: 'file_read', aliases: ['read', 'fs_read'], subjects: [{ kind: 'path', argument: 'path', access: 'read' }] }),
   file_write: tool({
     name: 'file_write',
