@@ -1,12 +1,18 @@
 import { execFile } from 'node:child_process';
+import { realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { delimiter } from 'node:path';
 import { findExecutable } from '../process/find-executable.js';
 import type { ResourceLimits } from '../process/resource-limits.js';
+import { isWithin } from '../workspace/workspace-path.js';
 import { runProcess, type ProcessCommand } from '../process/run-process.js';
 import { bubblewrapProfile } from './bubblewrap-profile.js';
 import { DEFAULT_LIMITS } from './default-limits.js';
 import { Sandbox, type SandboxReport, type SandboxView } from './sandbox.port.js';
 
+/** Where programs are inside; see `bubblewrap-profile.ts`. */
+const SHOWN_FOLDERS = ['/usr', '/bin', '/sbin'];
+const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin';
 const INSTALL = 'install bubblewrap (Debian: apt-get install bubblewrap) on a system that allows user namespaces, or set SANDBOX=host';
 const PROBE_TIMEOUT_MS = 5_000;
 /** How long a failed probe is believed: an operator who installs what is missing need not restart the worker. */
@@ -47,6 +53,19 @@ export class BubblewrapSandbox extends Sandbox {
     const report = await last.report;
     if (!report.ok && performance.now() - last.at > FAILED_FOR_MS && this.probed === last) this.probed = undefined;
     return report;
+  }
+
+  /** Programs that the sandbox does not show, such as those in a home folder, do not count. */
+  override findProgram(names: readonly string[], path = process.env['PATH'] ?? SYSTEM_PATH): string | undefined {
+    const shown = [...SHOWN_FOLDERS, ...this.readable];
+    const isShown = (place: string) => shown.some((folder) => isWithin(place, folder));
+    for (const name of names) {
+      for (const folder of path.split(delimiter)) {
+        const found = isShown(folder) ? findExecutable([name], folder) : undefined;
+        if (found !== undefined && isShown(realpathSync(found))) return found;
+      }
+    }
+    return undefined;
   }
 
   wrap(command: ProcessCommand, workspace: string, view?: SandboxView): ProcessCommand {

@@ -1,3 +1,4 @@
+import { findExecutable } from '../process/find-executable.js';
 import type { ProcessCommand } from '../process/run-process.js';
 
 /** What a sandbox really gives on this machine, found out by trying it. */
@@ -28,6 +29,10 @@ export abstract class Sandbox {
   abstract readonly network: 'none' | 'host';
   /** Tries the sandbox; what was found to work is not tried again. Never rejects: what does not work is in the report. */
   abstract probe(): Promise<SandboxReport>;
+  /** The absolute path of the first of `names` that commands can run, looked for where `path` says; undefined when there is none. */
+  findProgram(names: readonly string[], path?: string): string | undefined {
+    return findExecutable(names, path);
+  }
   /**
    * The command that runs `command` inside. `workspace` is absolute, is seen at the same path inside, and is writable. A
    * sandbox without isolation shows everything whatever `view` says.

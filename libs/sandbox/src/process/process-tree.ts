@@ -29,9 +29,9 @@ function membersOf(tree: ProcessTree): ProcessRow[] {
   return processesSince(tree.leader).filter(({ pid, group }) => group === tree.leader || hasTag(pid, tree.tagMethod, tree.tag));
 }
 
-/** Asks every living process of the tree to stop, but for a leader that only holds the others. */
-export function terminate(tree: ProcessTree): void {
-  for (const pid of listAlive(tree)) if (!(tree.leaderIsSandbox && pid === tree.leader)) trySignal(pid, 'SIGTERM');
+/** Asks every living process of the tree to stop, but for a leader that only holds the others. SIGINT: to leave what it does now. */
+export function terminate(tree: ProcessTree, signal: 'SIGTERM' | 'SIGINT' = 'SIGTERM'): void {
+  for (const pid of listAlive(tree)) if (!(tree.leaderIsSandbox && pid === tree.leader)) trySignal(pid, signal);
 }
 
 /** Waits until the tree is empty; false when it is not after `timeoutMs`. */

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { openPidGroup } from './pid-groups.js';
 import { processTreeKiller } from './process-tree-killer.js';
-import { killAll } from './process-tree.js';
+import { killAll, terminate } from './process-tree.js';
 import { start, type ProcessCommand } from './run-process.js';
 
 /** A program that serves for a while, such as a server that speaks over its standard input and output. */
@@ -11,6 +11,8 @@ export interface RunningProcess {
   readonly stderr: Readable;
   /** Resolves when the program has ended by itself or was killed for its limits; how, in words. Never rejects. */
   readonly ended: Promise<string>;
+  /** SIGINT to the whole tree, which a program may take as a wish to leave what it does now. */
+  interrupt(): void;
   /** SIGTERM to the whole tree, after the grace SIGKILL. No process is left when it resolves. Idempotent. */
   stop(): Promise<void>;
 }
@@ -38,6 +40,7 @@ export async function startProcess(command: Omit<ProcessCommand, 'input'>, grace
       stdout,
       stderr,
       ended,
+      interrupt: () => terminate(tree, 'SIGINT'),
       stop: async () => {
         stopping.abort();
         await ended;

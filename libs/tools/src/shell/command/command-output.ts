@@ -1,0 +1,24 @@
+import type { Sandbox } from '#sandbox';
+import type { ToolOutputObject } from '#tool-sdk';
+import type { ShellDialect } from '../shell-dialects.js';
+import { exitText } from '../shell-text.js';
+import type { CommandReport } from './run-command.js';
+
+/** What the model reads of a command that has ended, whatever its exit code. `note` stands behind the output. */
+export function commandOutput(
+  { command, ...report }: CommandReport,
+  { name, network }: Pick<Sandbox, 'name' | 'network'>,
+  dialect: ShellDialect,
+  note = '',
+): ToolOutputObject {
+  const { exit, stdout, stderr, durationMs } = report;
+  const exitCode = exit.how === 'exited' ? exit.code : -1;
+  const signal = exit.how === 'signalled' ? exit.signal : null;
+  const text = exitText(report, { limits: command.limits, network }, dialect) + note;
+  return {
+    content: [{ type: 'text', text }],
+    ...(exitCode === 0 ? {} : { isError: true }),
+    details: { exitCode, signal, durationMs, stdoutBytes: stdout.bytes, stderrBytes: stderr.bytes, sandbox: name },
+    ...(stdout.truncated || stderr.truncated ? { seenBytes: stdout.bytes + stderr.bytes } : {}),
+  };
+}

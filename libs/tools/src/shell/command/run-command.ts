@@ -1,0 +1,83 @@
+import {
+  type CapturedOutput,
+  type ProcessCommand,
+  type ProcessReport,
+  ProcessStartError,
+  type Sandbox,
+  resolveSandboxView,
+  runProcess,
+} from '#sandbox';
+import { type ToolContext, ToolError } from '#tool-sdk';
+import { openCommandQuota } from '../command-quota.js';
+import type { ShellDialect } from '../shell-dialects.js';
+import { abortError, limitError, redactTruncatedOutput, withinLimit } from '../shell-text.js';
+
+/** A program to run for a call. `root` is the real path of the workspace. */
+export interface CommandRun {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly root: string;
+  readonly limitMs: number;
+  readonly dialect: ShellDialect;
+  readonly files?: readonly number[] | undefined;
+  /** Besides those that the worker gives to all commands. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** How a command ended, and as what it ran: inside the sandbox, with its limits. */
+export interface CommandReport extends ProcessReport {
+  readonly command: ProcessCommand;
+}
+
+/** @throws ToolError `unavailable` on a worker that must isolate commands and cannot */
+export async function requireSandbox(sandbox: Sandbox, toolName: string): Promise<void> {
+  const { ok, detail } = await sandbox.probe();
+  if (!ok) throw new ToolError('unavailable', `${toolName} tool is disabled: ${detail}`, { retryable: false });
+}
+
+/**
+ * Runs a program in the sandbox, held to its time, to its limits and to the quota of the workspace, and sends its output
+ * as updates. Nothing that it started is left when the promise settles.
+ * @throws ToolError for a program that could not start, and for one that was stopped for its time, its limits or the call
+ */
+export async function runCommand(sandbox: Sandbox, run: CommandRun, ctx: ToolContext): Promise<CommandReport> {
+  const { file, args, cwd, root, limitMs, dialect, files } = run;
+  const env = { ...ctx.env, ...run.env, HOME: root, PWD: cwd };
+  const quota = await openCommandQuota(ctx.workspace.quota);
+  const limit = AbortSignal.timeout(limitMs);
+  const view = await resolveSandboxView({ ...ctx.workspace, root }, ctx.signal);
+  const wrapped = sandbox.wrap({ file, args, cwd, env, ...(files && { files }) }, root, view);
+  const command = quota.limit(wrapped);
+  const report = await execute(command, AbortSignal.any([ctx.signal, limit, quota.signal]), dialect, ctx).finally(() => quota.close());
+  if (report.leftAlive.length > 0) ctx.log.warn('processes could not be killed', { pids: report.leftAlive });
+  const overrun = limitError(report, ctx) ?? quota.failureOf(report, ctx);
+  if (overrun) throw overrun;
+  if (report.exit.how === 'stopped' || report.exit.how === 'killed') throw abortError(report, ctx, limitMs, dialect);
+  return { ...report, command };
+}
+
+async function execute(command: ProcessCommand, signal: AbortSignal, dialect: ShellDialect, ctx: ToolContext): Promise<ProcessReport> {
+  const options = {
+    signal,
+    get graceMs() {
+      return ctx.graceMs;
+    },
+    onText: (stream: string, text: string, cut: boolean) => ctx.onUpdate([{ type: 'text', text }], { stream, truncated: cut }),
+  };
+  try {
+    const report = await runProcess(command, options);
+    const kept = (output: CapturedOutput) => redactTruncatedOutput(withinLimit(output, dialect), ctx);
+    return { ...report, stdout: kept(report.stdout), stderr: kept(report.stderr) };
+  } catch (error) {
+    throw startFailure(error);
+  }
+}
+
+/** What a program that could not start means for the model; any other error as it is. */
+export function startFailure(error: unknown): unknown {
+  if (!(error instanceof ProcessStartError)) return error;
+  const wrong = error.reason === 'too_long' || error.reason === 'invalid';
+  const advice = error.reason === 'too_long' ? '. Write the script to a file and run that' : '';
+  return new ToolError(wrong ? 'invalid_arguments' : 'tool_failed', `Execution failed: ${error.message}${advice}`, { cause: error });
+}
