@@ -2,7 +2,10 @@ import { Module, type DynamicModule, type Type } from '@nestjs/common';
 import type { Tracing } from '#observability';
 import { AgentRequests } from '#queue';
 import { Sandbox, SandboxRegistry } from '#sandbox';
-import { ToolGateway, ToolsModule } from '#tools';
+import { BackgroundRuns, ToolGateway, ToolsModule } from '#tools';
+import { CallStore } from '#event-log';
+import type { RedisConnection } from '#redis';
+import { CallBackgroundRuns } from './background/call-background-runs.js';
 import { AttemptsModule } from './attempts/attempts.module.js';
 import { LeasesModule } from './leases/leases.module.js';
 import { OperationsModule } from './operations/operations.module.js';
@@ -12,8 +15,15 @@ import { QueuedToolGateway } from './platform/queued-tool-gateway.js';
 import type { WorkerConfig } from './platform/worker.config.js';
 import type { WorkerLog } from './platform/worker.logger.js';
 import { RecoveryModule } from './recovery/recovery.module.js';
+import { BUFFERED_REDIS } from './platform/worker.tokens.js';
 import { RegistryModule } from './registry/registry.module.js';
 import { SourcesModule } from './sources/sources.module.js';
+
+const BACKGROUND_RUNS = {
+  provide: BackgroundRuns,
+  inject: [BUFFERED_REDIS, CallStore],
+  useFactory: (redis: RedisConnection, calls: CallStore) => new CallBackgroundRuns(redis, calls),
+};
 
 /** The worker as a composition of its features. Each folder is one feature; `apps/README.md` says what each does. */
 @Module({})
@@ -38,6 +48,7 @@ export class WorkerModule {
           tools,
           providers: [
             { provide: Sandbox, useValue: sandboxes.for('shell') },
+            BACKGROUND_RUNS,
             { provide: ToolGateway, inject: [AgentRequests], useFactory: (requests: AgentRequests) => new QueuedToolGateway(requests) },
           ],
         }),

@@ -53,6 +53,8 @@ export const keys = {
   batch: (batchId: string) => `{p${partitionOf(batchId)}}:batch:${batchId}`,
   /** Batches of the partition that have not ended; the score is until when their gateway looks after them. */
   batches: (partition: string) => `{p${partition}}:batches`,
+  /** Background runs of a session, by the Redis time at which they were asked for. */
+  backgroundRuns: (partition: string, tenantId: string, sessionId: string) => `{p${partition}}:background:${tenantId}:${sessionId}`,
   /** Messages of people to a session that no batch has taken yet. */
   steering: (partition: string, tenantId: string, sessionId: string) => `{p${partition}}:steer:${tenantId}:${sessionId}`,
   /** Held by the gateway that looks for batches of dead gateways now. */

@@ -43,6 +43,8 @@ export interface ToolContext {
   /** The user for whom the call is made, as its key or session says: never taken from arguments. */
   readonly userId?: string;
   readonly sessionId?: string;
+  /** The call is a background run, which this call started. Only gateways say so. */
+  readonly startedBy?: string;
   /** The policy profile whose texts and sizes the answer follows; absent for `core`. */
   readonly profile?: PolicyProfile;
   /** W3C traceparent of the tool's span. Absent when nothing is traced. */

@@ -10,7 +10,7 @@ import { toolContract } from './tool.contract.js';
 import { ToolsModule } from './tools.module.js';
 
 /** Their examples need files and hosts that are not there. */
-const NOT_RUN = ['shell', 'web_fetch', 'http_request', 'web_search'];
+const NOT_RUN = ['aws', 'powershell', 'shell', 'shell_list', 'shell_output', 'shell_stop', 'web_fetch', 'http_request', 'web_search'];
 
 let app: TestingModule;
 let site: TestSite;
@@ -58,9 +58,12 @@ toolContract(names.sort(), () => ({
   registry: app.get(ToolRegistry),
   workspace,
   notRun: NOT_RUN,
+  // An interpreter for each of 500 inputs would take a minute.
+  contexts: { repl: { sessionId: 'one' } },
   texts: {
     http_request: [`http://${site.host}/page`, 'http://127.0.0.1:1/', 'http://[', '//x'],
     shell: ['exit 3', 'kill -9 $$', 'echo a; echo b >&2', 'cat README.md; false', '"', "'", '$(', 'while', ': > x; rm -r *', 'cd ..; pwd'],
+    repl: ['1 +', 'exit()', 'n = 1', 'while', '"', "'", 'throw 1', 'raise', 'print(1)', 'process.exit(3)'],
     web_fetch: [
       `http://${site.host}/page`,
       `http://${site.host}/gone`,

@@ -1,4 +1,6 @@
 export { ToolsModule } from './tools.module.js';
+export { type BackgroundOutput, type BackgroundRun, BackgroundRuns } from './shell/background/background-runs.port.js';
+export { programStatus } from './shell/command/programs.js';
 export { WEB_ENV } from './web/web.config.js';
 export { ToolGateway } from './gateway/tool-gateway.port.js';
 export { TaskListArguments } from './planning/task-list.tool.js';

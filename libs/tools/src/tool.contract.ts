@@ -12,6 +12,8 @@ export interface ToolContractSubject {
   workspace(): Promise<{ root: string; snapshot(): Promise<string>; remove(): Promise<void> }>;
   /** Tools whose examples act outside the workspace: only random arguments are run. */
   readonly notRun?: readonly string[];
+  /** What the context of a tool has besides the usual. */
+  readonly contexts?: Readonly<Record<string, Partial<ToolContext>>>;
   /** More texts that are awkward for one tool. */
   readonly texts?: Readonly<Record<string, readonly string[]>>;
 }
@@ -25,7 +27,7 @@ export function toolContract(names: readonly string[], subject: () => ToolContra
 
     const tool = (): ToolDescriptor => resolved(subject().registry, name);
     const run = (raw: Record<string, unknown> | string, overrides: Partial<ToolContext> = {}): Promise<ToolOutput> =>
-      call(subject().registry, name, raw, fakeToolContext({ toolName: name, workspace, ...overrides }));
+      call(subject().registry, name, raw, fakeToolContext({ toolName: name, workspace, ...subject().contexts?.[name], ...overrides }));
     const runs = (): boolean => !(subject().notRun ?? []).includes(name);
 
     it('describes itself [RP-12, RP-13]', () => {

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { CallsModule } from '../calls/calls.module.js';
 import { GovernanceModule } from '../governance/governance.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
+import { BackgroundTools } from './background-tools.service.js';
 import { GatewayTools } from './gateway-tools.service.js';
 import { PlanningTools } from './planning-tools.service.js';
 import { SessionTools } from './session-tools.service.js';
@@ -10,7 +11,7 @@ import { ToolSearch } from './tool-search.service.js';
 /** The work of built-in tools that only gateways can do. `sub-agents` takes their requests from the queue. */
 @Module({
   imports: [GovernanceModule, SessionsModule, CallsModule],
-  providers: [GatewayTools, PlanningTools, SessionTools, ToolSearch],
+  providers: [GatewayTools, PlanningTools, SessionTools, ToolSearch, BackgroundTools],
   exports: [GatewayTools],
 })
 export class GatewayToolsModule {}

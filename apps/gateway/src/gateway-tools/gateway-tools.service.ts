@@ -5,6 +5,7 @@ import type { ToolRequest } from '#queue';
 import { ApiKeyStore } from '../auth/api-key-store.service.js';
 import { submitterOf } from '../auth/submitter-of.js';
 import { CallReader } from '../calls/read/call-reader.service.js';
+import { BackgroundTools } from './background-tools.service.js';
 import { PlanningTools } from './planning-tools.service.js';
 import { SessionTools } from './session-tools.service.js';
 import type { ToolHandler } from './tool-call.js';
@@ -25,8 +26,9 @@ export class GatewayTools {
     planning: PlanningTools,
     sessions: SessionTools,
     search: ToolSearch,
+    background: BackgroundTools,
   ) {
-    this.handlers = { ...planning.handlers, ...sessions.handlers, ...search.handlers };
+    this.handlers = { ...planning.handlers, ...sessions.handlers, ...search.handlers, ...background.handlers };
   }
 
   /** Rejects only where another try may succeed. */

@@ -53,6 +53,9 @@ redis.call('SET', KEYS[1], string.format('{"epoch":%d,"touchedAt":%s}', epoch + 
  */
 @Injectable()
 export class SessionStore {
+  /** Called after a session was ended, before that is answered. */
+  readonly onEnd = new Set<(principal: Principal, sessionId: string) => Promise<void>>();
+
   constructor(
     @Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection,
     private readonly policyConfig: PolicyConfigService,
@@ -131,6 +134,7 @@ export class SessionStore {
     await this.data.remove(principal.tenantId, sessionId);
     await this.durable.run(END, [keys.session(principal.tenantId, sessionId)], [Date.now(), SESSION_LIFE_MS]);
     await this.events.publish(principal, sessionId, 'session.deleted', {});
+    await Promise.all([...this.onEnd].map((listener) => listener(principal, sessionId)));
   }
 
   /** Four eyes: a key that submits calls may add to what restricts them, but not take it away. */

@@ -2,6 +2,7 @@ import type { InFlightAttempts, ToolCallProcessor } from '#attempts';
 import type { WorkerStatus } from '#contracts';
 import type { Memory } from '#memory';
 import { type SandboxRegistry, findExecutable } from '#sandbox';
+import { programStatus } from '#tools';
 import type { WorkerState } from '../platform/worker-state.js';
 import type { DiskSpace } from './disk-space.js';
 import { hostStatus } from './host-status.js';
@@ -20,6 +21,7 @@ export function workerStatus(
   memory: Memory | undefined,
 ): WorkerStatus {
   const room = disk.latest;
+  const commands = sandboxes.for('shell');
   return {
     id,
     startedAt: state.startedAt.toISOString(),
@@ -33,7 +35,11 @@ export function workerStatus(
       .map((attempt) => attempt.callId),
     sandbox: sandboxes.status(),
     search: { ok: findExecutable(['rg']) !== undefined },
-    parts: { memory: memory?.status() ?? { ok: false, reason: 'DATABASE_URL is not set for the workers' } },
+    parts: {
+      memory: memory?.status() ?? { ok: false, reason: 'DATABASE_URL is not set for the workers' },
+      powershell: programStatus(commands, 'powershell'),
+      aws: programStatus(commands, 'aws'),
+    },
     host: hostStatus(),
     ...(room === undefined ? {} : { disk: room }),
   };

@@ -17,6 +17,7 @@ export class CallContext implements ToolContext {
   readonly agentId?: string;
   readonly userId?: string;
   readonly sessionId?: string;
+  readonly startedBy?: string;
   readonly profile?: PolicyProfile;
   readonly traceparent?: string;
   readonly env: Readonly<Record<string, string>>;
@@ -47,6 +48,7 @@ export class CallContext implements ToolContext {
     if (meta.agentId !== undefined) this.agentId = meta.agentId;
     if (claimed.submitted.userId !== undefined) this.userId = claimed.submitted.userId;
     if (meta.sessionId !== undefined) this.sessionId = meta.sessionId;
+    if (claimed.submitted.startedBy !== undefined) this.startedBy = claimed.submitted.startedBy;
     if (claimed.submitted.profile !== undefined) this.profile = claimed.submitted.profile;
     this.env = traceparent === undefined ? env : { ...env, TRACEPARENT: traceparent };
     const parent = traceparent ?? meta.traceparent;

@@ -71,6 +71,10 @@ export const SubmittedData = z
     depth: z.number().int().optional().describe('How far the call is below the top of the tree. Absent without a parent.'),
     agentsAbove: z.number().int().optional().describe('How many of the calls above this one are sub-agents. Absent for none.'),
     agentBudget: AgentBudget.optional().describe('What the sub-agent above leaves to this one. Absent for all other calls.'),
+    startedBy: z
+      .string()
+      .optional()
+      .describe('The call that started this one as a background run, with the same arguments. Absent for all other calls.'),
     replayOf: z.string().optional().describe('The call that this one runs again. Absent for the first run.'),
     scheduleId: z.string().optional().describe('The schedule that submitted the call. Absent for all other calls.'),
     requesters: z

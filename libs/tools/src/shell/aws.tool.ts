@@ -5,11 +5,11 @@ import { DisabledSandbox, Sandbox } from '#sandbox';
 import { Tool, type ToolContext, ToolError, type ToolOutputObject } from '#tool-sdk';
 import { awsArguments } from './command/aws-arguments.js';
 import { commandOutput } from './command/command-output.js';
+import { findProgram } from './command/programs.js';
 import { requireSandbox, runCommand } from './command/run-command.js';
 import { SHELL_DIALECTS } from './shell-dialects.js';
 
 const TIMEOUT_MS = 120_000;
-const MISSING = 'AWS CLI not found (expected `aws` in PATH)';
 
 const Value = z.union([z.string(), z.number(), z.boolean(), z.array(z.union([z.string(), z.number()]))]);
 const input = z.strictObject({
@@ -36,6 +36,7 @@ const input = z.strictObject({
   tier: 'privileged',
   effect: 'once',
   pool: 'shell',
+  requires: ['aws'],
   subjects: [
     {
       kind: 'operation',
@@ -57,10 +58,6 @@ const input = z.strictObject({
 export class AwsTool {
   constructor(@Optional() private readonly sandbox: Sandbox = new DisabledSandbox('no sandbox was chosen for this process')) {}
 
-  unavailable(): string | undefined {
-    return this.sandbox.findProgram(['aws']) === undefined ? MISSING : undefined;
-  }
-
   /** @throws ToolError `invalid_arguments` for arguments that the CLI would take for something else */
   check(args: z.output<typeof input>): void {
     awsArguments(args);
@@ -68,8 +65,9 @@ export class AwsTool {
 
   async run(args: z.output<typeof input>, ctx: ToolContext): Promise<ToolOutputObject> {
     await requireSandbox(this.sandbox, 'aws');
-    const file = this.sandbox.findProgram(['aws'], ctx.env['PATH']);
-    if (file === undefined) throw new ToolError('unavailable', MISSING, { retryable: false });
+    const found = findProgram(this.sandbox, 'aws', ctx.env['PATH']);
+    if ('missing' in found) throw new ToolError('unavailable', found.missing, { retryable: false });
+    const { file } = found;
     const root = await realpath(ctx.workspace.root);
     const dialect = SHELL_DIALECTS[ctx.profile ?? 'core'];
     const run = {

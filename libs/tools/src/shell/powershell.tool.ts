@@ -4,14 +4,13 @@ import { z } from 'zod';
 import { DisabledSandbox, Sandbox } from '#sandbox';
 import { Tool, type ToolContext, ToolError, type ToolOutputObject } from '#tool-sdk';
 import { commandOutput } from './command/command-output.js';
+import { findProgram } from './command/programs.js';
 import { requireSandbox, runCommand } from './command/run-command.js';
 import { folderOf } from './command/working-folder.js';
 import { SHELL_DIALECTS } from './shell-dialects.js';
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 const MAX_TIMEOUT_MS = 600_000;
-const PROGRAMS = ['pwsh', 'powershell'];
-const MISSING = 'PowerShell executable not found (expected `pwsh` or `powershell` in PATH)';
 
 const input = z.strictObject({
   command: z.string().min(1).describe('PowerShell command or script.'),
@@ -36,6 +35,7 @@ const input = z.strictObject({
   tier: 'privileged',
   effect: 'once',
   pool: 'shell',
+  requires: ['powershell'],
   subjects: [
     { kind: 'command', argument: 'command', language: 'powershell' },
     { kind: 'path', argument: 'working_dir', access: 'read' },
@@ -50,17 +50,14 @@ export class PowershellTool {
   /** Without a sandbox, as in a process that only lists tools, nothing runs. */
   constructor(@Optional() private readonly sandbox: Sandbox = new DisabledSandbox('no sandbox was chosen for this process')) {}
 
-  unavailable(): string | undefined {
-    return this.sandbox.findProgram(PROGRAMS) === undefined ? MISSING : undefined;
-  }
-
   async run(
     { command, working_dir = '.', timeout_ms = DEFAULT_TIMEOUT_MS }: z.output<typeof input>,
     ctx: ToolContext,
   ): Promise<ToolOutputObject> {
     await requireSandbox(this.sandbox, 'powershell');
-    const file = this.sandbox.findProgram(PROGRAMS, ctx.env['PATH']);
-    if (file === undefined) throw new ToolError('unavailable', MISSING, { retryable: false });
+    const found = findProgram(this.sandbox, 'powershell', ctx.env['PATH']);
+    if ('missing' in found) throw new ToolError('unavailable', found.missing, { retryable: false });
+    const { file } = found;
     const root = await realpath(ctx.workspace.root);
     const cwd = await folderOf({ ...ctx.workspace, root }, working_dir);
     const dialect = SHELL_DIALECTS[ctx.profile ?? 'core'];

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ShellTool } from './shell.tool.js';
-import { textOf } from '../testing/shell-runs.js';
+import { outputOf, textOf } from '../testing/shell-runs.js';
 import { fakeToolContext } from '../testing/tool-context.js';
 import { BubblewrapSandbox, isWithin, resolveSandboxView } from '#sandbox';
 import type { DeniedPaths, Workspace } from '#tool-sdk';
@@ -54,7 +54,9 @@ describe('what a command sees of folders that were opened to it', () => {
   }
 
   const run = async (command: string, of = workspace): Promise<string> =>
-    textOf(await new ShellTool(sandbox).run({ command, persistent: false }, fakeToolContext({ workspace: of })));
+    textOf(
+      outputOf(await new ShellTool(sandbox).run({ command, persistent: false, background: false }, fakeToolContext({ workspace: of }))),
+    );
 
   it('leaves out what is denied in them, also for writing only', async () => {
     const at = (path: string): string => join(home, path);

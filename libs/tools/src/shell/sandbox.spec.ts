@@ -41,7 +41,7 @@ describe('a sandbox that does not work', () => {
 });
 
 async function expectRefusal(sandbox: Sandbox | undefined, message: RegExp): Promise<void> {
-  const refused = new ShellTool(sandbox).run({ command: 'echo ran', persistent: false }, fakeToolContext());
+  const refused = new ShellTool(sandbox).run({ command: 'echo ran', persistent: false, background: false }, fakeToolContext());
   await expect(refused).rejects.toMatchObject({
     code: 'unavailable',
     message: expect.stringMatching(message),

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ShellTool } from '../shell/shell.tool.js';
 import type { ResourceLimits, Sandbox } from '#sandbox';
-import { type ToolContext, ToolError, type ToolOutputObject } from '#tool-sdk';
+import { type ToolContext, ToolError, type ToolOutput, type ToolOutputObject } from '#tool-sdk';
 import { fakeToolContext } from './tool-context.js';
 
 /** What the suites need to know of a sandbox to run the shell in it. */
@@ -45,16 +45,22 @@ export class ShellRuns {
     return this.context({ sessionId, workspace: { root }, ...overrides });
   }
 
-  run(
+  async run(
     command: string,
     more: { working_dir?: string; timeout_ms?: number; persistent?: boolean } = {},
     ctx: ToolContext = this.context(),
     limits?: Partial<ResourceLimits>,
   ): Promise<ToolOutputObject> {
-    return new ShellTool(this.under.make(limits)).run({ command, persistent: false, ...more }, ctx);
+    const output = await new ShellTool(this.under.make(limits)).run({ command, persistent: false, background: false, ...more }, ctx);
+    return outputOf(output);
   }
 
   text = async (...args: Parameters<ShellRuns['run']>) => textOf(await this.run(...args));
+}
+
+export function outputOf(output: ToolOutput): ToolOutputObject {
+  if (typeof output === 'object' && 'content' in output) return output;
+  throw new Error('expected an object with content');
 }
 
 export function textOf({ content: [first] }: ToolOutputObject): string {

@@ -41,6 +41,7 @@ export class ComposeStage implements AdmissionStage {
       idempotencyKey: idempotencyKey === undefined ? undefined : this.redaction.identifier(idempotencyKey),
       idempotency: submission.idempotency,
       replayOf,
+      startedBy: options.startedBy?.callId,
       scheduleId,
       requesters,
       resultBytes: submission.resultBytes,

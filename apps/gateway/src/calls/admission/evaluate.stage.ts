@@ -3,6 +3,7 @@ import { withAgentDepth } from './agent-depth.js';
 import { withCallers } from './tool-callers.js';
 import { CallEvaluator } from './call-evaluator.service.js';
 import type { EvaluatedCall } from './evaluated-call.js';
+import { withStartersApproval } from './starters-approval.js';
 import type { AdmissionStage, Submission } from './submission.js';
 
 /** Resolves the tool, checks that the key may use it, validates the arguments, and decides by permission mode and policy. */
@@ -24,7 +25,7 @@ export class EvaluateStage implements AdmissionStage {
   }
 }
 
-/** With what the calls above it forbid. */
+/** With what the calls above it forbid, and what a person allowed of the call that started it. */
 function byPlace(submission: Submission, evaluated: EvaluatedCall): EvaluatedCall {
-  return withCallers(submission, withAgentDepth(submission, evaluated));
+  return withStartersApproval(submission, withCallers(submission, withAgentDepth(submission, evaluated)));
 }

@@ -48,6 +48,7 @@ export interface NewCallInput {
   readonly idempotencyKey?: string | undefined;
   readonly idempotency?: NewCall['idempotency'] | undefined;
   readonly replayOf?: string | undefined;
+  readonly startedBy?: string | undefined;
   readonly scheduleId?: string | undefined;
   readonly requesters?: readonly string[] | undefined;
   readonly resultBytes?: number | undefined;
@@ -118,6 +119,7 @@ export function newCall(input: NewCallInput): NewCall {
     agentsAbove: lineage === undefined || lineage.agentsAbove === 0 ? undefined : lineage.agentsAbove,
     agentBudget: tool.pool === 'agent' ? input.agentBudget : undefined,
     replayOf: input.replayOf,
+    startedBy: input.startedBy,
     scheduleId: input.scheduleId,
     requesters: input.requesters === undefined ? undefined : [...input.requesters],
     capabilityProfile: tool.subjects.length === 0 ? undefined : capabilityProfileOf(tool.subjects),

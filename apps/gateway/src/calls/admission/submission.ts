@@ -1,4 +1,4 @@
-import type { AgentBudget, Call, Principal, SubmitCallBody } from '#contracts';
+import type { AgentBudget, Call, DecisionReason, Principal, SubmitCallBody } from '#contracts';
 import type { SpokenCall } from '#dialects';
 import { EventLogFull, type Applied, type NewCall, type StoredEvent } from '#event-log';
 import type { CallLineage } from './child-call.service.js';
@@ -21,6 +21,8 @@ export interface SubmitOptions {
   readonly batchId?: string | undefined;
   /** The loop of a sub-agent makes the call. `budget`: what it leaves to a sub-agent that it calls. */
   readonly byAgent?: { readonly budget: AgentBudget } | undefined;
+  /** The call is a background run: the call that started it, with the same arguments, and what a person allowed that one. */
+  readonly startedBy?: { readonly callId: string; readonly allowed: readonly DecisionReason[] } | undefined;
   /** Cancel the call when the client disconnects during the wait. */
   readonly cancelOnDisconnect?: boolean | undefined;
   /** Returns a signal that aborts when the client disconnects. Called only where something can be stopped by it. */

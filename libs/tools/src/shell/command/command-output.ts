@@ -19,6 +19,7 @@ export function commandOutput(
     content: [{ type: 'text', text }],
     ...(exitCode === 0 ? {} : { isError: true }),
     details: { exitCode, signal, durationMs, stdoutBytes: stdout.bytes, stderrBytes: stderr.bytes, sandbox: name },
+    data: { stdout: stdout.text, stderr: stderr.text },
     ...(stdout.truncated || stderr.truncated ? { seenBytes: stdout.bytes + stderr.bytes } : {}),
   };
 }

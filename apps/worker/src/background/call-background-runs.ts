@@ -1,0 +1,87 @@
+import { type CallEvent, type Call, Json } from '#contracts';
+import { type CallStore, upcastEvent } from '#event-log';
+import { keys, partitionOf, type RedisConnection } from '#redis';
+import { type BackgroundOutput, type BackgroundRun, BackgroundRuns } from '#tools';
+import { z } from 'zod';
+
+type Asking = Parameters<BackgroundRuns['list']>[0];
+
+/** Updates that are read at once: each has at most 8 KiB. */
+const EVENTS = 16;
+const ExitDetails = z.object({ exitCode: z.number().int() });
+const Command = z.object({ command: z.string() });
+
+/** Background runs as calls: the log has their output and state. */
+export class CallBackgroundRuns extends BackgroundRuns {
+  constructor(
+    private readonly redis: RedisConnection,
+    private readonly calls: Pick<CallStore, 'read' | 'readSummaries' | 'events'>,
+  ) {
+    super();
+  }
+
+  async list(ctx: Asking): Promise<readonly BackgroundRun[]> {
+    const key = keyOf(ctx);
+    if (key === undefined) return [];
+    const ids = await this.redis.zrevrangebyscore(key, '+inf', '-inf');
+    const found = await this.calls.readSummaries(ids.filter((id) => id !== ctx.callId));
+    return found.flatMap((call) => (call === undefined ? [] : [runOf(call)]));
+  }
+
+  async output(ctx: Asking, taskId: string, position: number, maxBytes: number): Promise<BackgroundOutput | undefined> {
+    if (!(await this.isOfSession(ctx, taskId))) return undefined;
+    // The state first: whatever it says has ended has all of its output in the log.
+    const call = await this.calls.read(taskId);
+    if (call === undefined) return undefined;
+    const read = await this.textAfter(taskId, position, maxBytes);
+    return { run: runOf(call), ...read };
+  }
+
+  private async textAfter(callId: string, position: number, maxBytes: number): Promise<Omit<BackgroundOutput, 'run'>> {
+    let [text, seq, truncated] = ['', position, false];
+    for (;;) {
+      const events = maxBytes === 0 ? [] : await this.calls.events(callId, { afterSeq: seq, limit: EVENTS });
+      if (events.length === 0) return { text, position: seq, hasMore: false, truncated };
+      for (const stored of events) {
+        const event = upcastEvent(stored.json);
+        const more = textOf(event);
+        if (text !== '' && Buffer.byteLength(text) + Buffer.byteLength(more) > maxBytes)
+          return { text, position: seq, hasMore: true, truncated };
+        text += more;
+        truncated ||= event.type === 'call.update' && event.data.truncated === true;
+        seq = stored.seq;
+      }
+    }
+  }
+
+  private async isOfSession(ctx: Asking, taskId: string): Promise<boolean> {
+    const key = keyOf(ctx);
+    return key !== undefined && (await this.redis.zscore(key, taskId)) !== null;
+  }
+}
+
+/** All calls of a session are of one partition. Undefined without a session. */
+function keyOf({ callId, tenantId, sessionId }: Asking): string | undefined {
+  return sessionId === undefined ? undefined : keys.backgroundRuns(partitionOf(callId), tenantId, sessionId);
+}
+
+function textOf(event: CallEvent): string {
+  if (event.type !== 'call.update') return '';
+  return event.data.content.map((item) => (item.type === 'text' ? item.text : '')).join('');
+}
+
+function runOf({ id, tool, status, outcome, error, result, arguments: args, submittedAt, endedAt }: Call): BackgroundRun {
+  const exit = ExitDetails.safeParse(result?.details).data;
+  const command = Command.safeParse(Json.safeParse(args).data).data?.command ?? '';
+  return {
+    taskId: id,
+    tool,
+    status,
+    command,
+    startedAt: submittedAt,
+    ...(endedAt === undefined ? {} : { endedAt }),
+    ...(outcome === undefined ? {} : { outcome }),
+    ...(exit === undefined ? {} : { exitCode: exit.exitCode }),
+    ...(error === undefined ? {} : { error: error.message }),
+  };
+}

@@ -1,0 +1,42 @@
+import type { ToolContext } from '#tool-sdk';
+
+/** A call that runs in the background of a session. */
+export interface BackgroundRun {
+  readonly taskId: string;
+  readonly tool: string;
+  readonly status: 'waiting_approval' | 'queued' | 'running' | 'waiting_input' | 'ended';
+  /** How it ended; absent before. `unknown`: its worker was lost. */
+  readonly outcome?: string;
+  readonly exitCode?: number;
+  /** Of a run that did not complete. */
+  readonly error?: string;
+  readonly startedAt: string;
+  readonly endedAt?: string;
+  /** As people see it, without secrets. */
+  readonly command: string;
+}
+
+/** Output of a run after a position, and where it ends. */
+export interface BackgroundOutput {
+  readonly run: BackgroundRun;
+  readonly text: string;
+  readonly position: number;
+  /** There is more after `position` already. */
+  readonly hasMore: boolean;
+  /** Output before `position` was left out, since a run shows only so much. */
+  readonly truncated: boolean;
+}
+
+type Asking = Pick<ToolContext, 'callId' | 'tenantId' | 'sessionId'>;
+
+/**
+ * Background runs of the session of a call. Runs of other sessions and tenants do not exist for it. Each run is a call of
+ * its own, which gateways start and stop: queued, judged, limited and logged like any other. The class is the injection token.
+ */
+export abstract class BackgroundRuns {
+  /** Newest first. */
+  abstract list(ctx: Asking): Promise<readonly BackgroundRun[]>;
+
+  /** Undefined for a run that the session does not have. `position` 0 is the beginning. */
+  abstract output(ctx: Asking, taskId: string, position: number, maxBytes: number): Promise<BackgroundOutput | undefined>;
+}

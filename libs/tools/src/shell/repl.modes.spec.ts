@@ -1,0 +1,149 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { BubblewrapSandbox, DEFAULT_LIMITS, NoSandbox, type Sandbox } from '#sandbox';
+import { type ToolContext, ToolError } from '#tool-sdk';
+import { failureOf, newMarker, processesWith, textOf } from '../testing/shell-runs.js';
+import { type TestWorkspace, testWorkspace } from '../testing/test-workspace.js';
+import { fakeToolContext } from '../testing/tool-context.js';
+import { LocalInterpreters } from './repl/local-interpreters.js';
+import { ReplTool } from './repl.tool.js';
+
+const limits = { ...DEFAULT_LIMITS, memoryBytes: 536_870_912 };
+const bubblewrap = new BubblewrapSandbox({ limits });
+const works = (await bubblewrap.probe()).ok;
+const sandboxes: [string, Sandbox][] = [
+  ['on the host', new NoSandbox(limits)],
+  ...(works ? [['in bubblewrap', bubblewrap] as [string, Sandbox]] : []),
+];
+
+describe.each(sandboxes)('code %s', (_name, sandbox) => {
+  let workspace: TestWorkspace;
+  let interpreters: LocalInterpreters;
+  let tool: ReplTool;
+  beforeAll(async () => {
+    workspace = await testWorkspace();
+    interpreters = new LocalInterpreters({ most: 3, mostOfTenant: 2, idleMs: 60_000 });
+    tool = new ReplTool(sandbox, interpreters);
+  });
+  afterEach(() => interpreters.close());
+  afterAll(() => workspace.remove());
+
+  const context = (more: Partial<ToolContext> = {}) => fakeToolContext({ workspace: { root: workspace.root }, sessionId: 'one', ...more });
+  const run = (language: 'python' | 'node' | 'py' | 'bash', code: string, ctx = context(), timeout_ms?: number) =>
+    tool.run({ language, code, ...(timeout_ms === undefined ? {} : { timeout_ms }) }, ctx);
+  const text = async (...args: Parameters<typeof run>) => textOf(await run(...args));
+
+  it('in Python keeps variables, functions and imports, and shows output, value and error', async () => {
+    expect(await text('python', 'import math\nn = 41\ndef up(x): return x + 1')).toBe('The code has run, without output or value.');
+    expect(await text('py', 'print("hé\\0llo"); up(n)')).toBe('hé\0llo\n=> 42');
+    expect(await text('python', 'math.floor(_ / 10)')).toBe('=> 4');
+    const failed = await run('python', 'import sys\nprint("out"); print("err", file=sys.stderr); n / 0');
+    expect(failed).toMatchObject({ isError: true, details: { language: 'python', exitCode: 1, stateLost: false } });
+    expect(textOf(failed)).toMatch(
+      /^stdout:\nout\n\n\nstderr:\nerr\n?\nTraceback[^]*"<repl>", line 2[^]*ZeroDivisionError: division by zero$/,
+    );
+    expect(textOf(failed)).not.toContain('evaluate');
+    expect(await text('python', 'input()')).toContain('EOFError');
+    expect(await text('python', 'this is no python')).toContain('SyntaxError');
+    expect(await text('python', 'exit(3)')).toContain('SystemExit: 3');
+    expect(await text('python', 'n')).toBe('=> 41');
+  });
+
+  it('in Node.js keeps variables and functions, awaits, and shows output, value and error', async () => {
+    expect(await text('node', 'const n = 41; function up(x) { return x + 1 }')).toBe('The code has run, without output or value.');
+    expect(await text('node', 'console.log("out"); up(n)')).toBe('out\n=> 42');
+    expect(await text('node', 'await Promise.resolve({ n })')).toBe('=> { n: 41 }');
+    expect(await text('node', 'require("node:path").basename(process.cwd())')).toBe("=> 'one'");
+    const failed = await run('node', 'console.error("err"); null.x');
+    expect(failed.isError).toBe(true);
+    expect(textOf(failed)).toMatch(/^err\nTypeError: Cannot read properties of null/);
+    expect(await text('node', 'this is no javascript')).toContain('SyntaxError');
+    expect(
+      await text('node', 'setTimeout(() => { throw new Error("late") }, 1); await new Promise((r) => setTimeout(r, 50)); n'),
+    ).toContain('late');
+    expect(await text('node', 'n')).toBe('=> 41');
+  });
+
+  it('in bash is the persistent shell of the session', async () => {
+    await run('bash', 'mkdir -p deep && cd deep && x=41');
+    expect(await text('bash', 'echo $x; basename "$PWD"')).toBe('41\ndeep\n');
+  });
+
+  it('is interrupted after its time, and says that the state was kept', async () => {
+    await run('python', 'n = 1');
+    await run('node', 'var n = 1');
+    for (const [language, code] of [
+      ['python', 'print("begun", flush=True)\nwhile True: pass'],
+      ['python', 'import time; print("begun", flush=True); time.sleep(60)'],
+      ['node', 'console.log("begun"); for (;;);'],
+      ['node', 'console.log("begun"); await new Promise(() => setTimeout(() => {}, 60000))'],
+    ] as const) {
+      const failure = await failureOf(run(language, code, context(), 300));
+      expect(failure).toMatchObject({ code: 'run_timeout', options: { killed: false } });
+      expect(failure.message).toBe(
+        'The code ran longer than its 300 ms: it was interrupted, and the state was kept.\n\nLast output:\nbegun',
+      );
+      expect(await text(language, 'n')).toBe('=> 1');
+    }
+  });
+
+  it('that does not react to the interrupt is killed with all it started, and the state is lost', async () => {
+    const marker = newMarker();
+    const code = `import os, signal, subprocess, time\nsubprocess.Popen(['bash', '-c', 'trap "" INT; exec -a ${marker} sleep 600'], start_new_session=True)\nwhile True:\n  try: time.sleep(60)\n  except KeyboardInterrupt: pass`;
+    const failure = await failureOf(run('python', code, context(), 1_000));
+    expect(failure).toMatchObject({ code: 'run_timeout', options: { killed: true } });
+    expect(failure.message).toContain('its interpreter was killed, and the state is lost');
+    expect(processesWith(marker)).toEqual([]);
+    expect(await text('python', '1 + 1')).toBe('=> 2');
+  });
+
+  it('is interrupted by the cancel of its call', async () => {
+    const cancel = new AbortController();
+    const ctx = context({ signal: cancel.signal, onUpdate: () => cancel.abort(new ToolError('cancelled', 'Cancelled by Ann')) });
+    const failure = await failureOf(run('python', 'n = 7\nprint("begun", flush=True)\nwhile True: pass', ctx));
+    expect(failure).toMatchObject({
+      code: 'cancelled',
+      message: expect.stringMatching(/^Cancelled by Ann\. About the code: it was interrupted/),
+    });
+    expect(await text('python', 'n')).toBe('=> 7');
+  });
+
+  it('that ends its interpreter, or takes too much memory, loses the state and says so', async () => {
+    await run('python', 'n = 1');
+    expect((await failureOf(run('python', 'import os; os._exit(5)'))).message).toMatch(
+      /^The interpreter is gone, and the state is lost: it ended with exit code 5/,
+    );
+    expect((await failureOf(run('python', 'x = b"x" * 2_000_000_000\nimport time; time.sleep(60)'))).message).toContain(
+      'more than its limits allow',
+    );
+    expect(await text('python', 'n')).toContain("NameError: name 'n' is not defined");
+  });
+
+  it('of another session, tenant or language finds nothing of it', async () => {
+    await run('python', 'secret = 1');
+    for (const other of [{ sessionId: 'two' }, { tenantId: 'rival' }]) {
+      expect(await text('python', 'secret', context(other))).toContain('NameError');
+      await interpreters.close();
+      await run('python', 'secret = 1');
+    }
+    const once: Partial<ToolContext> = {};
+    const { sessionId: _, ...without } = context(once);
+    expect(await text('python', '"secret" in globals()', without as ReturnType<typeof context>)).toBe('=> False');
+  });
+
+  it('of a session whose room another one of its tenant took says that its state is lost, and why', async () => {
+    for (const sessionId of ['a', 'b', 'c']) await run('python', 'n = 1', context({ sessionId }));
+    expect(await text('python', 'n', context({ sessionId: 'c' }))).toBe('=> 1');
+    const lost = await text('python', '1', context({ sessionId: 'a' }));
+    expect(lost).toBe(
+      '[The state of earlier python code is lost: its room was needed for another session. This code ran in a new interpreter.]\n=> 1',
+    );
+  });
+
+  it('does not go on in an interpreter that may see other files', async () => {
+    await run('python', 'n = 1');
+    const denied = { denialReason: (path: string) => (path.endsWith('secret.txt') ? 'denied' : undefined), mayDenyBelow: () => true };
+    await workspace.put('secret.txt', 'x');
+    const answer = await text('python', '2', context({ workspace: { root: workspace.root, denied } }));
+    expect(answer).toContain('what the session may see of the files has changed');
+  });
+});

@@ -1,0 +1,144 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { type ProcessCommand, type RunningProcess, startProcess } from '#sandbox';
+import { MarkedOutput } from './marked-output.js';
+
+/** From the interrupt until the interpreter is killed. */
+const INTERRUPT_MS = 2_000;
+const STOP_GRACE_MS = 500;
+
+const Answer = z.object({ value: z.string().optional(), error: z.string().optional(), interrupted: z.boolean().optional() });
+
+export interface CodeRun {
+  readonly code: string;
+  /** Aborting interrupts the code; what does not react is killed. */
+  readonly signal: AbortSignal;
+  readonly onText: (stream: 'stdout' | 'stderr', text: string, cut: boolean) => void;
+}
+
+/** How code ended. */
+export interface CodeReport {
+  /** `ended`: the interpreter is gone, and its state with it; `why` says how. */
+  readonly how: 'done' | 'interrupted' | 'ended';
+  readonly why?: string;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly truncated: boolean;
+  /** Of the last expression. */
+  readonly value?: string;
+  /** With the frames of the code. */
+  readonly error?: string;
+  readonly durationMs: number;
+}
+
+/** An interpreter process that runs code in one namespace, one piece after the other. */
+export class Interpreter {
+  private readonly stdout: MarkedOutput;
+  private readonly stderr: MarkedOutput;
+  private before: Promise<unknown> = Promise.resolve();
+  private gone: string | undefined;
+  /** Runs that are under way or wait. */
+  busy = 0;
+  lastUsed = performance.now();
+
+  private constructor(private readonly running: RunningProcess) {
+    this.stdout = new MarkedOutput(running.stdout, true);
+    this.stderr = new MarkedOutput(running.stderr, false);
+    void running.ended.then((how) => (this.gone = how));
+  }
+
+  /** Rejects with a ProcessStartError when the program cannot start. */
+  static async start(command: ProcessCommand): Promise<Interpreter> {
+    return new Interpreter(await startProcess(command, STOP_GRACE_MS));
+  }
+
+  /** How it ended; undefined while it runs. */
+  get endedBecause(): string | undefined {
+    return this.gone;
+  }
+
+  /** Resolves when it ended by itself, or was stopped. */
+  get ended(): Promise<string> {
+    return this.running.ended;
+  }
+
+  /** After the runs before. Never rejects. */
+  async run(run: CodeRun): Promise<CodeReport> {
+    this.busy += 1;
+    const result = this.before.then(() => this.runNow(run));
+    this.before = result;
+    try {
+      return await result;
+    } finally {
+      this.busy -= 1;
+      this.lastUsed = performance.now();
+    }
+  }
+
+  /** Kills it. Idempotent. */
+  stop(): Promise<void> {
+    return this.running.stop();
+  }
+
+  private async runNow({ code, signal, onText }: CodeRun): Promise<CodeReport> {
+    const startedAt = performance.now();
+    const durationMs = () => Math.round(performance.now() - startedAt);
+    if (signal.aborted) return { how: 'interrupted', stdout: '', stderr: '', truncated: false, durationMs: 0 };
+    const nonce = randomBytes(16).toString('hex');
+    const both = Promise.all([
+      this.stdout.until(nonce, (text, cut) => onText('stdout', text, cut)),
+      this.stderr.until(nonce, (text, cut) => onText('stderr', text, cut)),
+    ]);
+    const stopInterrupts = this.interruptOn(signal);
+    this.running.stdin.write(`${JSON.stringify({ nonce, code })}\n`);
+    const done = await Promise.race([both, this.running.ended]);
+    stopInterrupts();
+    if (typeof done === 'string') {
+      const [out, err] = [this.stdout.cut(), this.stderr.cut()];
+      return {
+        how: 'ended',
+        why: done,
+        stdout: out.text,
+        stderr: err.text,
+        truncated: out.truncated || err.truncated,
+        durationMs: durationMs(),
+      };
+    }
+    const [out, err] = done;
+    const { value, error, interrupted } = answerOf(out.answer);
+    return {
+      how: interrupted === true ? 'interrupted' : 'done',
+      stdout: out.text,
+      stderr: err.text,
+      truncated: out.truncated || err.truncated,
+      ...(value === undefined ? {} : { value }),
+      ...(error === undefined ? {} : { error }),
+      durationMs: durationMs(),
+    };
+  }
+
+  /** SIGINT on the abort, and a kill when that does not help. Returns how to end the watch. */
+  private interruptOn(signal: AbortSignal): () => void {
+    const over = new AbortController();
+    const onAbort = async () => {
+      this.running.interrupt();
+      await sleep(INTERRUPT_MS, undefined, { signal: over.signal }).catch(() => undefined);
+      if (!over.signal.aborted) await this.stop();
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    return () => {
+      over.abort();
+      signal.removeEventListener('abort', onAbort);
+    };
+  }
+}
+
+/** Code may write to the streams what it likes, but only into its own answer. */
+function answerOf(text: string): z.output<typeof Answer> {
+  try {
+    return Answer.safeParse(JSON.parse(text)).data ?? { error: 'the interpreter gave an answer that cannot be read' };
+  } catch {
+    return { error: 'the interpreter gave an answer that cannot be read' };
+  }
+}

@@ -1,0 +1,115 @@
+import type { Readable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
+
+const KEPT_CHARACTERS = 1_048_576;
+/** Of what is written while no code runs; it is shown with the next. */
+const BETWEEN_CHARACTERS = 65_536;
+/** An answer of a driver is shorter. */
+const ANSWER_CHARACTERS = 1_048_576;
+/** Reading discarded output must not block the event loop. */
+const PACE_CHARACTERS = 1_048_576;
+const PACE_REST_MS = 5;
+
+export interface MarkedText {
+  readonly text: string;
+  readonly truncated: boolean;
+  /** What stands between the first and the second mark; empty for a stream with one mark. */
+  readonly answer: string;
+}
+
+/** Cuts the output of a driver at its marks: what code writes goes on as it comes, the answer is kept apart. */
+export class MarkedOutput {
+  private readonly decoder = new StringDecoder('utf8');
+  private buffer = '';
+  private text = '';
+  private truncated = false;
+  private isAnswer = false;
+  private sinceRest = 0;
+  private current:
+    | { readonly mark: string; readonly onText: (text: string, cut: boolean) => void; readonly resolve: (text: MarkedText) => void }
+    | undefined;
+
+  /** `answers`: a second mark ends the text behind the first. */
+  constructor(
+    private readonly stream: Readable,
+    private readonly answers: boolean,
+  ) {
+    stream.on('data', (chunk: Buffer) => this.accept(this.decoder.write(chunk)));
+  }
+
+  /** Resolves when the mark came. One at a time. `onText` gets the output as it comes. */
+  until(nonce: string, onText: (text: string, cut: boolean) => void): Promise<MarkedText> {
+    const between = this.buffer;
+    this.buffer = '';
+    this.text = '';
+    this.truncated = this.isAnswer = false;
+    return new Promise((resolve) => {
+      this.current = { mark: `\0${nonce}\0`, onText, resolve };
+      this.accept(between);
+    });
+  }
+
+  /** What came so far of code that does not end. */
+  cut(): Pick<MarkedText, 'text' | 'truncated'> {
+    return { text: this.text, truncated: this.truncated };
+  }
+
+  private accept(text: string): void {
+    this.pace(text.length);
+    this.buffer += text;
+    const { current } = this;
+    if (current === undefined) {
+      this.buffer = this.buffer.slice(0, BETWEEN_CHARACTERS);
+      return;
+    }
+    const at = this.buffer.indexOf(current.mark);
+    if (this.isAnswer) return this.finish(at);
+    if (at === -1) {
+      const held = heldBack(this.buffer, current.mark);
+      this.emit(this.buffer.slice(0, this.buffer.length - held));
+      this.buffer = this.buffer.slice(this.buffer.length - held);
+      return;
+    }
+    this.emit(this.buffer.slice(0, at));
+    this.buffer = this.buffer.slice(at + current.mark.length);
+    this.isAnswer = true;
+    this.finish(this.answers ? this.buffer.indexOf(current.mark) : 0);
+  }
+
+  private finish(at: number): void {
+    const { current } = this;
+    if (current === undefined) return;
+    if (at === -1) {
+      if (this.buffer.length > ANSWER_CHARACTERS) this.buffer = '';
+      return;
+    }
+    const answer = this.buffer.slice(0, at);
+    this.buffer = this.buffer.slice(this.answers ? at + current.mark.length : 0);
+    this.current = undefined;
+    current.resolve({ text: this.text, truncated: this.truncated, answer });
+  }
+
+  private emit(text: string): void {
+    if (text === '' || this.truncated) return;
+    const room = KEPT_CHARACTERS - this.text.length;
+    const kept = text.slice(0, room);
+    this.truncated = kept.length < text.length;
+    this.text += kept;
+    this.current?.onText(kept, this.truncated);
+  }
+
+  private pace(length: number): void {
+    this.sinceRest += this.truncated ? length : 0;
+    if (this.sinceRest < PACE_CHARACTERS) return;
+    this.sinceRest = 0;
+    this.stream.pause();
+    setTimeout(() => this.stream.resume(), PACE_REST_MS);
+  }
+}
+
+/** How many characters at the end may be the beginning of the mark. */
+function heldBack(text: string, mark: string): number {
+  for (let length = Math.min(mark.length - 1, text.length); length > 0; length -= 1)
+    if (text.endsWith(mark.slice(0, length))) return length;
+  return 0;
+}

@@ -1,0 +1,59 @@
+import type { Sandbox } from '#sandbox';
+import { type ToolContext, ToolError, type ToolOutputObject } from '#tool-sdk';
+import type { InterpreterAnswer } from './interpreters.port.js';
+
+const LAST_CHARACTERS = 800;
+
+/**
+ * Why code that did not end by itself did not; undefined for any other.
+ * `quota`: it has used up the workspace. `limitMs`: its time is over.
+ */
+export function replFailure(
+  { how, why = '', stdout, stderr }: InterpreterAnswer,
+  quota: ToolError | undefined,
+  limitMs: number | undefined,
+  { signal, redact }: Pick<ToolContext, 'signal' | 'redact'>,
+): ToolError | undefined {
+  if (how === 'done') return undefined;
+  const killed = how === 'ended';
+  const last = [stdout, stderr].map((text) => redact(text).slice(-LAST_CHARACTERS).trim()).filter((text) => text !== '');
+  const output = last.length === 0 ? '' : `\n\nLast output:\n${last.join('\n')}`;
+  const state = killed ? 'its interpreter was killed, and the state is lost' : 'it was interrupted, and the state was kept';
+  const reason: unknown = signal.aborted ? signal.reason : quota;
+  if (reason instanceof ToolError)
+    return new ToolError(reason.code, `${reason.message}${/[.!]$/.test(reason.message) ? '' : '.'} About the code: ${state}.${output}`, {
+      ...reason.options,
+      killed,
+    });
+  if (limitMs !== undefined)
+    return new ToolError('run_timeout', `The code ran longer than its ${limitMs} ms: ${state}.${output}`, { killed });
+  if (killed) return new ToolError('tool_failed', `The interpreter is gone, and the state is lost: ${why}.${output}`, { retryable: false });
+  return undefined;
+}
+
+/** What the model reads: what was written, then the value or the error, and before all that state was lost. */
+export function replOutput(
+  language: string,
+  answer: InterpreterAnswer,
+  { name, network }: Pick<Sandbox, 'name' | 'network'>,
+  { redact }: Pick<ToolContext, 'redact'>,
+): ToolOutputObject {
+  const { stdout, stderr, truncated, value, durationMs, lostBecause, how } = answer;
+  const error = answer.error ?? (how === 'interrupted' ? 'The code interrupted itself.' : undefined);
+  const shown = (text: string) => (truncated ? redact(text, true) : text);
+  const written = stdout !== '' && stderr !== '' ? `stdout:\n${shown(stdout)}\n\nstderr:\n${shown(stderr)}` : shown(stdout) + shown(stderr);
+  const parts = [
+    ...(lostBecause === undefined
+      ? []
+      : [`[The state of earlier ${language} code is lost: ${lostBecause}. This code ran in a new interpreter.]`]),
+    written.replace(/\n$/, ''),
+    ...(truncated ? ['[output truncated]'] : []),
+    ...(value === undefined ? [] : [`=> ${value}`]),
+    ...(error === undefined ? [] : [error.trimEnd()]),
+  ].filter((part) => part !== '');
+  return {
+    content: [{ type: 'text', text: parts.length === 0 ? 'The code has run, without output or value.' : parts.join('\n') }],
+    ...(error === undefined ? {} : { isError: true }),
+    details: { language, exitCode: error === undefined ? 0 : 1, durationMs, stateLost: lostBecause !== undefined, sandbox: name, network },
+  };
+}
