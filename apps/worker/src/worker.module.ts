@@ -2,9 +2,10 @@ import { Module, type DynamicModule, type Type } from '@nestjs/common';
 import type { Tracing } from '#observability';
 import { AgentRequests } from '#queue';
 import { Sandbox, SandboxRegistry } from '#sandbox';
-import { BackgroundRuns, ToolGateway, ToolsModule } from '#tools';
+import { BackgroundRuns, Interpreters, ToolGateway, ToolsModule } from '#tools';
 import { CallStore } from '#event-log';
 import type { RedisConnection } from '#redis';
+import { OwnedInterpreters } from './background/owned-interpreters.js';
 import { CallBackgroundRuns } from './background/call-background-runs.js';
 import { AttemptsModule } from './attempts/attempts.module.js';
 import { LeasesModule } from './leases/leases.module.js';
@@ -12,12 +13,18 @@ import { OperationsModule } from './operations/operations.module.js';
 import { PlatformModule } from './platform/platform.module.js';
 import { pluginsOf } from './sources/plugins-of.js';
 import { QueuedToolGateway } from './platform/queued-tool-gateway.js';
-import type { WorkerConfig } from './platform/worker.config.js';
+import { WORKER_CONFIG, type WorkerConfig } from './platform/worker.config.js';
 import type { WorkerLog } from './platform/worker.logger.js';
 import { RecoveryModule } from './recovery/recovery.module.js';
 import { BUFFERED_REDIS } from './platform/worker.tokens.js';
 import { RegistryModule } from './registry/registry.module.js';
 import { SourcesModule } from './sources/sources.module.js';
+
+const INTERPRETERS = {
+  provide: Interpreters,
+  inject: [BUFFERED_REDIS, WORKER_CONFIG],
+  useFactory: (redis: RedisConnection, { id }: WorkerConfig) => new OwnedInterpreters(redis, id),
+};
 
 const BACKGROUND_RUNS = {
   provide: BackgroundRuns,
@@ -49,6 +56,7 @@ export class WorkerModule {
           providers: [
             { provide: Sandbox, useValue: sandboxes.for('shell') },
             BACKGROUND_RUNS,
+            INTERPRETERS,
             { provide: ToolGateway, inject: [AgentRequests], useFactory: (requests: AgentRequests) => new QueuedToolGateway(requests) },
           ],
         }),

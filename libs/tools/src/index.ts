@@ -1,5 +1,7 @@
 export { ToolsModule } from './tools.module.js';
 export { type BackgroundOutput, type BackgroundRun, BackgroundRuns } from './shell/background/background-runs.port.js';
+export { Interpreters, type InterpreterAnswer, type InterpreterPlace } from './shell/repl/interpreters.port.js';
+export { LocalInterpreters } from './shell/repl/local-interpreters.js';
 export { programStatus } from './shell/command/programs.js';
 export { WEB_ENV } from './web/web.config.js';
 export { ToolGateway } from './gateway/tool-gateway.port.js';

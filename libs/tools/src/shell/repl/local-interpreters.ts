@@ -1,5 +1,5 @@
 import { ToolError } from '#tool-sdk';
-import { Interpreter, type CodeReport, type CodeRun } from './interpreter.js';
+import { Interpreter, type CodeRun } from './interpreter.js';
 import { Interpreters, type InterpreterAnswer, type InterpreterKey, type InterpreterPlace } from './interpreters.port.js';
 
 export interface InterpreterLimits {
@@ -26,37 +26,27 @@ export class LocalInterpreters extends Interpreters {
   private readonly lost = new Map<string, string>();
   private timer: NodeJS.Timeout | undefined;
 
-  constructor(
-    private readonly limits = LIMITS,
-    /** Called when state is lost that no answer has reported yet. */
-    private readonly onLost?: (key: InterpreterKey, why: string) => void,
-  ) {
+  constructor(private readonly limits = LIMITS) {
     super();
   }
 
-  has(key: InterpreterKey): boolean {
-    return this.kept.has(nameOf(key));
+  /** Ends the interpreter of the key, whose state does not count any more. */
+  async discard(key: InterpreterKey): Promise<void> {
+    const name = nameOf(key);
+    await this.drop(name, 'other code of the session ran elsewhere');
+    this.lost.delete(name);
   }
 
   async run(place: InterpreterPlace, run: CodeRun, lostBecause?: string): Promise<InterpreterAnswer> {
     const name = nameOf(place.key);
     await this.dropChanged(name, place.view);
     const isNew = !this.kept.has(name);
-    const why = lostBecause ?? (isNew ? this.lost.get(name) : undefined);
+    const why = isNew ? (this.lost.get(name) ?? lostBecause) : undefined;
     this.lost.delete(name);
     const { interpreter } = await this.open(name, place);
     const report = await interpreter.run(run);
     if (report.how === 'ended') this.forget(name);
     return why === undefined ? report : { ...report, lostBecause: why };
-  }
-
-  /** Code for an interpreter of this process; undefined when there is none that sees the same. */
-  async runIfKept(key: InterpreterKey, view: string, run: CodeRun): Promise<CodeReport | undefined> {
-    const kept = await this.kept.get(nameOf(key))?.catch(() => undefined);
-    if (kept?.view !== view) return undefined;
-    const report = await kept.interpreter.run(run);
-    if (report.how === 'ended') this.forget(nameOf(key));
-    return report;
   }
 
   async close(): Promise<void> {
@@ -77,7 +67,7 @@ export class LocalInterpreters extends Interpreters {
   private async start(name: string, { key, view, command }: InterpreterPlace): Promise<Kept> {
     const interpreter = await Interpreter.start(command);
     // One that ends between two pieces of code; the others are reported with the code.
-    void interpreter.ended.then((how) => interpreter.busy === 0 && this.report(name, key, `its interpreter is gone: ${how}`));
+    void interpreter.ended.then((how) => interpreter.busy === 0 && this.report(name, `its interpreter is gone: ${how}`));
     return { key, view, interpreter };
   }
 
@@ -112,14 +102,13 @@ export class LocalInterpreters extends Interpreters {
   private async drop(name: string, why: string): Promise<void> {
     const kept = await this.kept.get(name)?.catch(() => undefined);
     if (kept === undefined) return;
-    this.report(name, kept.key, why);
+    this.report(name, why);
     await kept.interpreter.stop();
   }
 
-  private report(name: string, key: InterpreterKey, why: string): void {
+  private report(name: string, why: string): void {
     if (!this.forget(name)) return;
     this.lost.set(name, why);
-    this.onLost?.(key, why);
   }
 
   private forget(name: string): boolean {
