@@ -1,4 +1,5 @@
 import { beforeAll, expect, it } from '@jest/globals';
+import { accessibilityFaults } from '../../support/browser.js';
 import { dashboardHarness } from '../../support/dashboard-harness.js';
 import { eventually } from '../../support/eventually.js';
 
@@ -31,6 +32,30 @@ it('approves a call of another client by keyboard, and shows who decided', async
     .getByRole('region', { name: 'Timeline' })
     .getByText(/Approved by apikey:/)
     .waitFor();
+});
+
+it('shows a command line by line, hidden characters, an edit as a difference, and the arguments as JSON', async () => {
+  const command = await ask('git push \u202e--force\nfor f in dist/*; do\n  gzip "$f"\ndone');
+  const page = await stage.open('/approvals');
+  await page.locator(`[data-call="${command}"][aria-current]`).waitFor();
+  const shown = page.getByRole('region', { name: 'Command' });
+  expect(await shown.innerText()).toBe('git push U+202E right-to-left override--force\nfor f in dist/*; do\n  gzip "$f"\ndone');
+  await page.getByText('characters that are not seen').waitFor();
+  await page.getByText('JSON', { exact: true }).click();
+  await page.getByRole('tree', { name: 'Arguments' }).waitFor();
+  await page.keyboard.press('d');
+  await stage.agent.ended(command);
+
+  await stage.agent.request('PUT', '/v1/sessions/edits', { posture: { autonomy: 'supervised', permissionMode: 'prompt' } });
+  const args = { path: 'src/login.ts', old_text: 'const a = 1;', new_text: 'const a = 2;' };
+  const { body } = await stage.agent.submit('file_edit', args, { sessionId: 'edits' });
+  await page.locator(`[data-call="${body.id}"][aria-current]`).waitFor();
+  const change = page.getByRole('region', { name: 'The change' });
+  expect(await change.locator('mark').allInnerTexts()).toEqual(['1', '2']);
+  await page.getByText('src/login.ts').first().waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.keyboard.press('d');
+  await stage.agent.ended(body.id);
 });
 
 it('allows a call with edited arguments, and shows why others were not taken', async () => {

@@ -1,11 +1,11 @@
 import { Badge, Box, Grid, Group, Kbd, Paper, Stack, Text, TextInput, Title, UnstyledButton } from '@mantine/core';
-import { useHotkeys } from '@mantine/hooks';
+import { useKeys } from '../components/use-keys.js';
 import { IconChecklist } from '@tabler/icons-react';
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import type { ApprovalOption, Call, TrustOption } from '#contracts';
 import { DecisionView } from '../call/decision-view.js';
-import { Json } from '../components/json.js';
+import { SubjectView } from '../subject/subject-view.js';
 import { LinkAnchor } from '../components/links.js';
 import { ScopedButton } from '../components/scoped-button.js';
 import { PageHead } from '../components/page-head.js';
@@ -53,7 +53,7 @@ export function ApprovalsPage() {
     if (call && !editing && !answer.isPending && lacking === undefined) answer.mutate({ call, option, trust, reason });
   };
   const step = (by: number) => !editing && setChosen(calls[Math.min(calls.length - 1, Math.max(0, index + by))]?.id);
-  useHotkeys([
+  useKeys([
     ['j', () => step(1)],
     ['ArrowDown', () => step(1)],
     ['k', () => step(-1)],
@@ -252,7 +252,7 @@ function Question({ call, pending, reason, onReason, onSay, onEdit }: QuestionPr
         </div>
       </Group>
       {call.purpose !== undefined && <Text size="sm">The agent says: “{escapeInvisible(call.purpose)}”</Text>}
-      <Json value={call.arguments} label="Arguments" />
+      <SubjectView call={call} />
       <Paper withBorder p="sm">
         <Text size="sm" fw={600}>
           Why a person is asked

@@ -2,6 +2,8 @@ import { Badge, Stack, Tabs, Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import type { Call } from '#contracts';
 import { Json } from '../components/json.js';
+import { changesOf, ChangeView } from '../subject/change-view.js';
+import { SubjectView } from '../subject/subject-view.js';
 import { CallTab } from './call-tab.js';
 import classes from './call-page.module.css';
 import type { CallView } from './call-view.js';
@@ -74,7 +76,7 @@ export function CallTabs({ call, view, version }: CallTabsProps) {
       </Tabs.Panel>
       <Tabs.Panel value="result">{call.result && <ResultView call={call} result={call.result} />}</Tabs.Panel>
       <Tabs.Panel value="arguments">
-        <Json value={call.arguments} label="Arguments" />
+        <SubjectView call={call} />
       </Tabs.Panel>
       <Tabs.Panel value="decision">
         <DecisionView decision={call.decision} approval={call.approval} />
@@ -95,6 +97,9 @@ function ResultView({ call, result }: { readonly call: Call; readonly result: No
         </Badge>
       )}
       <ContentView content={result.content} />
+      {changesOf(result.details).map((change, index) => (
+        <ChangeView key={index} change={change} />
+      ))}
       {result.truncated && <WholeOutput call={call} bytes={result.truncated.originalBytes} />}
       {result.structuredContent !== undefined && (
         <div>

@@ -2,11 +2,11 @@ import { notifications } from '@mantine/notifications';
 import { messageOf } from './states.js';
 
 export function notifySuccess(message: string): void {
-  notifications.show({ message, color: 'teal', autoClose: 4000 });
+  notifications.show({ closeButtonProps: { 'aria-label': 'Close' }, message, color: 'teal', autoClose: 4000 });
 }
 
 export function notifyError(title: string, error: unknown): void {
-  notifications.show({ title, message: messageOf(error), color: 'red', autoClose: 10_000 });
+  notifications.show({ closeButtonProps: { 'aria-label': 'Close' }, title, message: messageOf(error), color: 'red', autoClose: 10_000 });
 }
 
 /** A message of an agent: it stays until it is closed. */

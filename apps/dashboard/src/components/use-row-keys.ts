@@ -1,4 +1,4 @@
-import { useHotkeys } from '@mantine/hooks';
+import { useKeys } from './use-keys.js';
 import { useRef, type RefObject } from 'react';
 
 /**
@@ -13,7 +13,7 @@ export function useRowKeys<T extends HTMLElement>(): RefObject<T | null> {
     const next = rows[at < 0 ? (by > 0 ? 0 : rows.length - 1) : Math.min(rows.length - 1, Math.max(0, at + by))];
     (next?.querySelector<HTMLElement>('[data-open]') ?? next?.querySelector<HTMLElement>('a, button'))?.focus();
   };
-  useHotkeys([
+  useKeys([
     ['j', () => step(1)],
     ['ArrowDown', () => step(1)],
     ['k', () => step(-1)],

@@ -6,7 +6,7 @@ import { CallLink, CopyableId } from '../call/call-facts.js';
 import { rowOfSummary, shownState } from '../calls/call-row.js';
 import { escapeInvisible } from '../components/escape-invisible.js';
 import { Fact, Facts } from '../components/facts.js';
-import { Json } from '../components/json.js';
+import { SubjectView } from '../subject/subject-view.js';
 import { LinkAnchor, LinkButton } from '../components/links.js';
 import { PageHead } from '../components/page-head.js';
 import stacked from '../components/stacked.module.css';
@@ -88,7 +88,7 @@ function OneSchedule({ schedule }: { readonly schedule: Schedule }) {
               <Title order={2} mb="xs">
                 What it calls
               </Title>
-              <Json value={call.arguments} label="Arguments" />
+              <SubjectView call={call} />
             </div>
           </Stack>
         </Grid.Col>

@@ -1,0 +1,94 @@
+import { SegmentedControl, Stack, Text } from '@mantine/core';
+import { useMemo, useState } from 'react';
+import type { Call } from '#contracts';
+import { DiffView } from '../components/diff-view.js';
+import { Json } from '../components/json.js';
+import { useSubjects } from '../components/use-subjects.js';
+import { VisibleText } from '../components/visible-text.js';
+import { CodeBlock } from './code-block.js';
+import { languageOf } from './highlight.js';
+import { subjectParts, type SubjectPart } from './subject-parts.js';
+import classes from './subject.module.css';
+
+/** What a call does: its command, paths, changes and other arguments as a person reads them, or as JSON. */
+export function SubjectView({ call }: { readonly call: Pick<Call, 'tool' | 'arguments' | 'argumentsRedacted'> }) {
+  const subjects = useSubjects(call.tool);
+  const [asJson, setAsJson] = useState(false);
+  const parts = useMemo(() => subjectParts(call.arguments, subjects), [call.arguments, subjects]);
+  return (
+    <Stack gap="xs">
+      <SegmentedControl
+        size="xs"
+        className={classes['choice'] ?? ''}
+        aria-label="How the arguments are shown"
+        value={asJson ? 'json' : 'readable'}
+        onChange={(value) => setAsJson(value === 'json')}
+        data={[
+          { value: 'readable', label: 'Readable' },
+          { value: 'json', label: 'JSON' },
+        ]}
+      />
+      {asJson ? (
+        <Json value={call.arguments} label="Arguments" />
+      ) : (
+        parts.map((part, index) => <Part key={index} part={part} writtenOut={call.argumentsRedacted === true} />)
+      )}
+      {parts.length === 0 && !asJson && (
+        <Text size="sm" c="dimmed">
+          It has no arguments.
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+function Part({ part, writtenOut }: { readonly part: SubjectPart; readonly writtenOut: boolean }) {
+  switch (part.kind) {
+    case 'command':
+      return <CodeBlock code={part.text} language="bash" label="Command" writtenOut={writtenOut} />;
+    case 'edit':
+      return <DiffView before={part.before} after={part.after} label={`The ${part.name}`} writtenOut={writtenOut} />;
+    case 'patch':
+      return <CodeBlock code={part.text} language="diff" label="Changes" writtenOut={writtenOut} />;
+    case 'text':
+      return (
+        <div>
+          <Name name={part.name} />
+          <CodeBlock code={part.text} language={languageOf(part.path ?? '')} label={part.name} writtenOut={writtenOut} />
+        </div>
+      );
+    case 'url':
+    case 'path':
+      return <Line name={part.name} text={part.text} writtenOut={writtenOut} />;
+    case 'value':
+      if (typeof part.value === 'object' && part.value !== null)
+        return (
+          <div>
+            <Name name={part.name} />
+            <Json value={part.value} label={part.name} />
+          </div>
+        );
+      return <Line name={part.name} text={String(part.value)} writtenOut={writtenOut} />;
+    default:
+      return part satisfies never;
+  }
+}
+
+function Name({ name }: { readonly name: string }) {
+  return (
+    <Text size="xs" c="dimmed">
+      <VisibleText text={name} />
+    </Text>
+  );
+}
+
+function Line({ name, text, writtenOut }: { readonly name: string; readonly text: string; readonly writtenOut: boolean }) {
+  return (
+    <div className={classes['line']}>
+      <Name name={name} />
+      <code className={classes['value']}>
+        <VisibleText text={text} writtenOut={writtenOut} />
+      </code>
+    </div>
+  );
+}
