@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Call, Session, ToolDescriptor } from '#contracts';
+import type { Call, Schedule, Session, ToolDescriptor } from '#contracts';
 import { Agent, type Stream } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
@@ -261,5 +261,46 @@ describe('tool_search', () => {
   it('changes no rights: a deferred tool can be called, and one that the agent does not have is not found', async () => {
     expect(await agent.run('glob', { pattern: '*' }, inSession('calling'))).toMatchObject({ outcome: 'completed' });
     expect(await search({ query: 'select:todo_write,echo' }, 'calling')).toMatchObject({ matches: [] });
+  });
+});
+
+describe('schedules by tools', () => {
+  const add = (args: object, sessionId: string) => run('cron_add', args, sessionId);
+  const every = { kind: 'every', every_ms: 1_000 };
+  const lastRun = async (id: string) => (await agent.get<Schedule>(`/v1/schedules/${id}`)).body.lastRun;
+
+  it('run calls of the session until they are removed, and belong to it [TB-111, TB-112]', async () => {
+    const added = (await add({ schedule: every, name: 'tick', tool: 'echo', arguments: { n: 1 } }, 'planned')) as { id: string };
+    expect(added).toMatchObject({ name: 'tick', job_type: 'tool', schedule: every, next_run: expect.any(String), enabled: true });
+    expect(await run('cron_list', {}, 'planned')).toMatchObject([{ id: added.id }]);
+    expect(await run('cron_list', {}, 'elsewhere')).toEqual([]);
+    const callId = await eventually(async () => (await lastRun(added.id))?.callId, 'a run');
+    expect(await agent.ended(callId)).toMatchObject({ tool: 'echo', sessionId: 'planned', scheduleId: added.id, outcome: 'completed' });
+    expect(await run('cron_remove', { job_id: added.id }, 'elsewhere')).toMatchObject({ code: 'tool_failed' });
+    expect(await run('cron_remove', { job_id: added.id }, 'planned')).toMatchObject({ text: `Removed cron job ${added.id}` });
+    expect(await run('cron_list', {}, 'planned')).toEqual([]);
+    expect((await agent.get(`/v1/schedules/${added.id}`)).status).toBe(404);
+  });
+
+  it('have no more rights than a call of the session at that time', async () => {
+    const added = (await add({ schedule: every, command: 'echo scheduled' }, 'narrowed')) as { id: string };
+    expect(added).toMatchObject({ job_type: 'shell' });
+    await agent.request('PUT', '/v1/sessions/narrowed', { tools: ['cron_*'] });
+    const refused = await eventually(async () => {
+      const last = await lastRun(added.id);
+      return last?.error === undefined ? undefined : last;
+    }, 'a run that is refused');
+    expect(refused.error?.code).toBe('policy_denied');
+    expect(await add({ schedule: every, command: 'echo again' }, 'narrowed')).toMatchObject({ code: 'policy_denied' });
+    await run('cron_remove', { job_id: added.id }, 'narrowed');
+  });
+
+  it('are refused with what is wrong about them', async () => {
+    const message = (text: string) => ({ code: 'invalid_arguments', message: expect.stringContaining(text) });
+    expect(await add({ schedule: every }, 'wrong')).toMatchObject(message("Missing 'command'"));
+    expect(await add({ schedule: every, agent: 'helper' }, 'wrong')).toMatchObject(message("Missing 'prompt' for agent job"));
+    expect(await add({ schedule: { kind: 'every', every_ms: 10 }, command: 'ls' }, 'wrong')).toMatchObject(message('Invalid schedule'));
+    expect(await add({ schedule: { kind: 'cron', expr: 'daily' }, command: 'ls' }, 'wrong')).toMatchObject(message('cron expression'));
+    expect(await add({ schedule: every, tool: 'no_such_tool' }, 'wrong')).toMatchObject(message('no_such_tool'));
   });
 });

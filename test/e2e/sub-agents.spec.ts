@@ -38,6 +38,7 @@ beforeAll(async () => {
     define('helper', { tools: ['echo', 'sleep', 'shell'], description: 'Helps.' }),
     define('claude', { tools: ['@builtin/echo'] }, { provider: 'anthropic' }),
     define('thrifty', { tools: ['echo'], budgets: { tokens: 40, calls: 2 } }),
+    define('all', { tools: ['*'] }),
     define('boss', { tools: ['helper', 'claude', 'boss'], maxDepth: 2 }),
   ];
   const config = join(folder, 'toolyard.json');
@@ -87,7 +88,12 @@ describe('a sub-agent', () => {
       { role: 'system', content: 'You are helper.' },
       { role: 'user', content: 'Do it' },
     ]);
-    expect(first?.body.tools.map((tool: { function: { name: string } }) => tool.function.name)).toEqual(['echo', 'shell', 'sleep']);
+    expect(first?.body.tools.map((tool: { function: { name: string } }) => tool.function.name)).toEqual([
+      'echo',
+      'shell',
+      'sleep',
+      'summary',
+    ]);
     expect(first?.headers.authorization).toBe(`Bearer ${API_KEY}`);
     expect(second?.body.messages.slice(2)).toMatchObject([
       { role: 'assistant', content: 'Let me see.' },
@@ -95,6 +101,40 @@ describe('a sub-agent', () => {
     ]);
     models.on('helper', [{ text: '' }]);
     expect(textOf(await agent.run('helper', { task: 'Say nothing' }))).toBe('(sub-agent produced no text output)');
+  });
+
+  it('is called by its name with a task and a context, in the background too; only main agents do so [TB-92]', async () => {
+    models.on('helper', [{ text: 'Found.' }]);
+    const call = await agent.run('delegate', { agent: 'helper', prompt: 'Find it', context: 'It is blue' });
+    expect(call).toMatchObject({ tool: 'agent', outcome: 'completed' });
+    expect(textOf(call)).toBe('Found.');
+    expect(await childrenOf(call)).toMatchObject([{ tool: 'helper', parentCallId: call.id, outcome: 'completed' }]);
+    expect(models.calls('helper')[0]?.body.messages.at(-1)).toEqual({ role: 'user', content: '[Context]\nIt is blue\n\n[Task]\nFind it' });
+
+    models.on('helper', [{ text: 'Later.' }]);
+    const manifest = await agent.run('agent', { agent: 'helper', prompt: 'Dig', background: true });
+    const [content] = manifest.result?.content ?? [];
+    expect(content).toMatchObject({ json: { name: 'helper', status: 'running' } });
+    expect(textOf(await agent.ended(manifest.result?.childCallIds?.[0] ?? ''))).toBe('Later.');
+
+    expect((await agent.run('agent', { agent: 'stranger', prompt: 'x' })).error?.message).toMatch(
+      /Unknown agent 'stranger'\. Available agents: .*helper/,
+    );
+    models.on('all', [{ toolCalls: calls('echo') }, { text: 'Done.' }]);
+    await agent.run('agent', { agent: 'all', prompt: 'x' });
+    const offered = models.calls('all')[0]?.body.tools.map((tool: { function: { name: string } }) => tool.function.name);
+    expect(offered).toContain('todo_write');
+    for (const name of ['agent', 'task_list', 'cron_add']) expect(offered).not.toContain(name);
+  });
+
+  it('has the tool summary, whose result is its own; other agents do not have it [TB-95, AV-08]', async () => {
+    const summed = { taskDescription: 'Dig', taskResult: 'A hole of 2 m' };
+    models.on('helper', [{ toolCalls: calls('summary', summed) }, { text: 'I am done.' }]);
+    const call = await agent.run('helper', { task: 'Dig' });
+    expect(textOf(call)).toBe('A hole of 2 m');
+    expect((await agent.run('summary', summed)).error).toMatchObject({ code: 'policy_denied' });
+    const { body } = await agent.get<{ tools: { name: string }[] }>('/v1/tools?format=anthropic');
+    expect(body.tools.map(({ name }) => name)).not.toContain('summary');
   });
 
   it('writes each turn to its events once, before its calls are submitted', async () => {
@@ -207,7 +247,7 @@ describe('a sub-agent', () => {
     const call = await agent.run('boss', { task: 'x' });
     expect(call.outcome).toBe('completed');
     const inner = models.calls('boss').find(({ body }) => JSON.stringify(body.messages).includes('Deeper') && body.messages.length === 2);
-    expect(inner?.body.tools ?? []).toEqual([]);
+    expect(inner?.body.tools).toMatchObject([{ function: { name: 'summary' } }]);
   });
 
   it('is cancelled with all that it called [EX-24, TS-43]', async () => {
@@ -266,7 +306,7 @@ describe('a sub-agent', () => {
     const call = await agent.run('helper', { task: 'Be evil' });
     expect(textOf(call)).toBe('Done.');
     expect(resultsRead('helper', 1)).toEqual([
-      expect.stringContaining('tool `claude` is not enabled for this sub-agent. Available: echo, shell, sleep.'),
+      expect.stringContaining('tool `claude` is not enabled for this sub-agent. Available: echo, shell, sleep, summary.'),
       expect.stringContaining('Expected arguments as a JSON object'),
       expect.stringContaining('{}'),
       expect.stringContaining('duration_ms'),

@@ -4,8 +4,8 @@ import type { Call } from '#contracts';
 import { eventually } from '../support/eventually.js';
 import { TEST_KEY, startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
-/** Their examples need the internet. */
-const OUTSIDE = ['web_fetch', 'web_search', 'http_request'];
+/** Their examples need the internet, a sub-agent, or a schedule. */
+const OUTSIDE = ['web_fetch', 'web_search', 'http_request', 'agent', 'summary', 'cron_remove'];
 /** Their examples need the id of a note that is there. */
 const OF_A_NOTE = ['memory_update', 'memory_delete'];
 /** It waits for a person. */

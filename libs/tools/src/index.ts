@@ -11,3 +11,6 @@ export { ConfigArguments } from './session/config.tool.js';
 export { UserMessageArguments } from './session/send-user-message.tool.js';
 export { parseSetting, PERMISSION_SETTING } from './session/session-settings.js';
 export { ToolSearchArguments } from './session/tool-search.tool.js';
+export { AgentToolArguments } from './agents/agent.tool.js';
+export { CronAddArguments } from './planning/cron-add.tool.js';
+export { CronRemoveArguments } from './planning/cron-remove.tool.js';

@@ -1,17 +1,20 @@
 import { Module } from '@nestjs/common';
 import { CallsModule } from '../calls/calls.module.js';
 import { GovernanceModule } from '../governance/governance.module.js';
+import { SchedulesModule } from '../schedules/schedules.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { BackgroundTools } from './background-tools.service.js';
 import { GatewayTools } from './gateway-tools.service.js';
+import { AgentTools } from './agent-tools.service.js';
 import { PlanningTools } from './planning-tools.service.js';
+import { ScheduleTools } from './schedule-tools.service.js';
 import { SessionTools } from './session-tools.service.js';
 import { ToolSearch } from './tool-search.service.js';
 
 /** The work of built-in tools that only gateways can do. `sub-agents` takes their requests from the queue. */
 @Module({
-  imports: [GovernanceModule, SessionsModule, CallsModule],
-  providers: [GatewayTools, PlanningTools, SessionTools, ToolSearch, BackgroundTools],
+  imports: [GovernanceModule, SessionsModule, CallsModule, SchedulesModule],
+  providers: [GatewayTools, PlanningTools, SessionTools, ToolSearch, ScheduleTools, AgentTools, BackgroundTools],
   exports: [GatewayTools],
 })
 export class GatewayToolsModule {}

@@ -5,8 +5,10 @@ import type { ToolRequest } from '#queue';
 import { ApiKeyStore } from '../auth/api-key-store.service.js';
 import { submitterOf } from '../auth/submitter-of.js';
 import { CallReader } from '../calls/read/call-reader.service.js';
+import { AgentTools } from './agent-tools.service.js';
 import { BackgroundTools } from './background-tools.service.js';
 import { PlanningTools } from './planning-tools.service.js';
+import { ScheduleTools } from './schedule-tools.service.js';
 import { SessionTools } from './session-tools.service.js';
 import type { ToolHandler } from './tool-call.js';
 import { ToolSearch } from './tool-search.service.js';
@@ -27,8 +29,11 @@ export class GatewayTools {
     sessions: SessionTools,
     search: ToolSearch,
     background: BackgroundTools,
+    schedules: ScheduleTools,
+    agents: AgentTools,
   ) {
-    this.handlers = { ...planning.handlers, ...sessions.handlers, ...search.handlers, ...background.handlers };
+    const parts = [planning, sessions, search, background, schedules, agents];
+    this.handlers = Object.fromEntries(parts.flatMap(({ handlers }) => Object.entries(handlers)));
   }
 
   /** Rejects only where another try may succeed. */
@@ -37,13 +42,13 @@ export class GatewayTools {
     if (head === undefined || head.status === 'ended' || head.cancelRequested)
       return failed('cancelled', 'The call has ended or is being cancelled');
     const submitted = await this.reader.submission(callId);
-    const { tool, agentsAbove = 0 } = submitted.data;
+    const { tool, agentsAbove = 0, userId } = submitted.data;
     const agent = agentsAbove > 0 ? 'sub_agents' : 'main';
     const handle = Object.hasOwn(this.handlers, tool) ? this.handlers[tool] : undefined;
     if (handle === undefined) return failed('unavailable', `No gateway of this release does the work of ${tool}`);
     try {
       const { tenantId, sessionId, agentId } = head.meta;
-      return await handle({ callId, principal: submitterOf(this.apiKeys, tenantId, submitted), sessionId, agentId, agent, args });
+      return await handle({ callId, principal: submitterOf(this.apiKeys, tenantId, submitted), sessionId, agentId, userId, agent, args });
     } catch (error) {
       if (!(error instanceof ProblemError) || error.code === 'overloaded') throw error;
       return { ...failed(codeOf(error), error.detail), ...(error.facts.errors === undefined ? {} : { errors: error.facts.errors }) };

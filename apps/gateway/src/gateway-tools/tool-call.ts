@@ -7,6 +7,7 @@ export interface ToolCall {
   readonly principal: Principal;
   readonly sessionId: string | undefined;
   readonly agentId: string | undefined;
+  readonly userId: string | undefined;
   /** Whether a sub-agent made it. */
   readonly agent: ToolCallers;
   /** As submitted, with secrets; the worker has checked them. */
@@ -26,6 +27,6 @@ export function sessionOf({
   throw new ProblemError('invalid_request', 'This tool works in a session only: submit the call with a sessionId');
 }
 
-export function jsonOutput(json: JsonValue): ToolAnswer {
+export function jsonOutput(json: JsonValue): Extract<ToolAnswer, { kind: 'output' }> {
   return { kind: 'output', content: [{ type: 'json', json }] };
 }

@@ -17,9 +17,10 @@ export type StoredSchedule = z.output<typeof StoredSchedule>;
 
 /**
  * KEYS[1] schedules of the tenant, KEYS[2] tenants with schedules; ARGV[1] id, ARGV[2] text, ARGV[3] most of them,
- * ARGV[4] tenant. Answers 1, or 0 when there are too many.
+ * ARGV[4] tenant. Answers 1, also when it is there, or 0 when there are too many.
  */
 const CREATE = once(`#!lua
+if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then return 1 end
 if redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[3]) then return 0 end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 redis.call('SADD', KEYS[2], ARGV[4])

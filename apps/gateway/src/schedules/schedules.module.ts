@@ -11,5 +11,6 @@ import { SchedulesService } from './schedules.service.js';
   imports: [GovernanceModule, CallsModule],
   controllers: [SchedulesController],
   providers: [ScheduleRunner, ScheduleStore, SchedulesService],
+  exports: [SchedulesService],
 })
 export class SchedulesModule {}

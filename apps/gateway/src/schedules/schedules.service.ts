@@ -28,11 +28,11 @@ export class SchedulesService {
     private readonly redaction: RedactionConfigService,
   ) {}
 
-  /** @throws ProblemError `invalid_request` that names the wrong field, also of the call; `quota_exceeded` for too many */
-  async create(principal: Principal, body: CreateScheduleBody): Promise<Schedule> {
+  /** With the same `id` it is made once. @throws ProblemError `invalid_request` that names the wrong field, also of the call; `quota_exceeded` for too many */
+  async create(principal: Principal, body: CreateScheduleBody, id = `sch-${randomUUID()}`): Promise<Schedule> {
     const { tenantId, keyId } = principal;
     const now = Date.now();
-    const schedule: StoredSchedule = { ...body, id: `sch-${randomUUID()}`, tenantId, keyId, createdAt: new Date(now).toISOString() };
+    const schedule: StoredSchedule = { ...body, id, tenantId, keyId, createdAt: new Date(now).toISOString() };
     assertTiming(timingOf(schedule), now);
     if (Object.keys(body.call.labels).length >= LIMITS.labels) throw wrongCall('/labels', `Expected fewer than ${LIMITS.labels} labels`);
     if (this.runner.principalOf(schedule) instanceof ProblemError)

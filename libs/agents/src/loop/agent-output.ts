@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { AgentRun, ToolOutputObject } from '#tool-sdk';
 import type { AgentHistory } from '../journal/agent-journal.js';
 import type { LimitReason, Spent } from './agent-loop.decider.js';
@@ -13,9 +14,26 @@ export interface FinishedRun {
   readonly limit: LimitReason | undefined;
 }
 
-/** The last text of the model is the result; all else is for people and programs. Pure. */
+const Summary = z.object({ taskResult: z.string().min(1) });
+
+/** What the model gave to the tool `summary` last, as its result. */
+function summaryOf(turns: AgentHistory['turns']): string | undefined {
+  const calls = turns.flatMap(({ toolCalls }) => toolCalls.filter(({ tool, refusal }) => tool === 'summary' && refusal === undefined));
+  return calls.flatMap(({ arguments: args }) => resultIn(args)).at(-1);
+}
+
+function resultIn(args: string): string[] {
+  try {
+    const parsed = Summary.safeParse(JSON.parse(args));
+    return parsed.success ? [parsed.data.taskResult] : [];
+  } catch {
+    return [];
+  }
+}
+
+/** What the model summed up is the result, or its last text; all else is for people and programs. Pure. */
 export function agentOutput({ callId, run, history: { turns, submitted }, spent, limit }: FinishedRun): ToolOutputObject {
-  const text = turns.findLast((turn) => turn.text.trim() !== '')?.text ?? NO_TEXT;
+  const text = summaryOf(turns) ?? turns.findLast((turn) => turn.text.trim() !== '')?.text ?? NO_TEXT;
   const children = [...submitted.values()].flat().flatMap(({ callId: child }) => child ?? []);
   return {
     content: [{ type: 'text', text }],

@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { CreateScheduleBody, ProblemError, type JsonValue, type Schedule, type ToolAnswer } from '#contracts';
+import { CronAddArguments, CronRemoveArguments } from '#tools';
+import { SubmitCallService } from '../calls/submit-call.service.js';
+import { SchedulesService } from '../schedules/schedules.service.js';
+import { jsonOutput, sessionOf, type ToolCall, type ToolHandler } from './tool-call.js';
+
+/**
+ * Schedules by tools. What runs is a call of the same key, session, agent and user, judged at each run: it gains no rights by
+ * being scheduled. An agent sees and removes only the schedules of its session that its key made.
+ */
+@Injectable()
+export class ScheduleTools {
+  readonly handlers: Readonly<Record<string, ToolHandler>> = {
+    cron_add: (call) => this.add(call),
+    cron_list: async (call) => jsonOutput((await this.own(call)).map(shown)),
+    cron_remove: (call) => this.remove(call),
+  };
+
+  constructor(
+    private readonly schedules: SchedulesService,
+    private readonly submitCall: SubmitCallService,
+  ) {}
+
+  private async add(call: ToolCall): Promise<ToolAnswer> {
+    const args = CronAddArguments.parse(call.args);
+    const { sessionId } = sessionOf(call);
+    const { agentId, userId } = call;
+    const scheduled = {
+      ...jobOf(args),
+      sessionId,
+      ...(agentId === undefined ? {} : { agentId }),
+      ...(userId === undefined ? {} : { userId }),
+    };
+    const parsed = CreateScheduleBody.safeParse({
+      ...timingOf(args),
+      ...(args.name === undefined ? {} : { name: args.name }),
+      call: scheduled,
+    });
+    if (!parsed.success) throw wrong(parsed.error.issues.map(({ message }) => message).join('; '));
+    const { decision } = await this.submitCall.quote(call.principal, parsed.data.call);
+    const denials = decision?.reasons.filter(({ effect }) => effect === 'deny') ?? [];
+    if (denials.length > 0) throw new ProblemError('forbidden', `Denied by policy: ${denials.map(({ reason }) => reason).join('; ')}`);
+    return jsonOutput(shown(await this.schedules.create(call.principal, parsed.data, idOf(call.callId))));
+  }
+
+  private async remove(call: ToolCall): Promise<ToolAnswer> {
+    const { job_id } = CronRemoveArguments.parse(call.args);
+    const found = (await this.own(call)).find(({ id }) => id === job_id);
+    if (found === undefined) throw new ProblemError('resource_not_found', `This session has no cron job ${job_id}`);
+    await this.schedules.delete(call.principal, found.id);
+    return { kind: 'output', content: [{ type: 'text', text: `Removed cron job ${found.id}` }] };
+  }
+
+  private async own(call: ToolCall): Promise<Schedule[]> {
+    const { principal, sessionId } = sessionOf(call);
+    const all = await this.schedules.list(principal);
+    return all.filter(({ keyId, call: of }) => keyId === principal.keyId && of.sessionId === sessionId && of.agentId === call.agentId);
+  }
+}
+
+type Arguments = ReturnType<typeof CronAddArguments.parse>;
+
+function jobOf({ command, agent, prompt, tool, arguments: args = {} }: Arguments): { tool: string; arguments: object } {
+  if (command !== undefined) return { tool: 'shell', arguments: { command } };
+  if (agent !== undefined) return { tool: agent, arguments: { task: prompt ?? '' } };
+  return { tool: tool ?? '', arguments: args };
+}
+
+function timingOf({ schedule: { kind, expr, tz, at, every_ms } }: Arguments): object {
+  switch (kind) {
+    case 'cron':
+      return { ...(expr === undefined ? {} : { cron: expr }), ...(tz === undefined ? {} : { timeZone: tz }) };
+    case 'at':
+      return at === undefined ? {} : { at };
+    case 'every':
+      return every_ms === undefined ? {} : { everyMs: every_ms };
+    default:
+      return kind satisfies never;
+  }
+}
+
+/** As models read it. */
+function shown({ id, name, call, cron, timeZone, at, everyMs, nextRuns, paused }: Schedule): JsonValue {
+  const task = typeof call.arguments === 'object' && 'task' in call.arguments;
+  return {
+    id,
+    name: name ?? null,
+    job_type: call.tool === 'shell' ? 'shell' : task ? 'agent' : 'tool',
+    tool: call.tool,
+    schedule:
+      cron !== undefined
+        ? { kind: 'cron', expr: cron, tz: timeZone }
+        : at !== undefined
+          ? { kind: 'at', at }
+          : { kind: 'every', every_ms: everyMs ?? null },
+    next_run: nextRuns[0] ?? null,
+    enabled: paused === undefined,
+  };
+}
+
+/** The same call makes the same schedule, however often it is handled. */
+function idOf(callId: string): string {
+  const hex = createHash('sha256').update(callId).digest('hex');
+  return `sch-${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+function wrong(why: string): ProblemError {
+  return new ProblemError('invalid_request', `Invalid schedule: ${why}`);
+}

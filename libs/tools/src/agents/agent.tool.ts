@@ -1,0 +1,38 @@
+import { Optional } from '@nestjs/common';
+import { z } from 'zod';
+import { Tool, type ToolContext, type ToolOutput } from '#tool-sdk';
+import { NoToolGateway, ToolGateway } from '../gateway/tool-gateway.port.js';
+
+export const AgentToolArguments = z.strictObject({
+  agent: z.string().min(1).max(64).describe('The name of the sub-agent.'),
+  prompt: z
+    .string()
+    .min(1)
+    .max(150_000)
+    .describe('The task, with all that is needed to do it: the sub-agent sees nothing of this conversation.'),
+  context: z.string().max(50_000).optional().describe('What it should know before; it comes before the task.'),
+  background: z.boolean().default(false).describe('Answer at once; the sub-agent goes on, and its call has its result.'),
+});
+
+/** Calls a sub-agent by its name. Its call is judged as if the caller made it, and counts levels and budgets like it. */
+@Tool({
+  name: 'agent',
+  label: 'Call a sub-agent',
+  description:
+    'Gives a task to a sub-agent and answers its last text. With background it answers {agentId, name, status} at once. An unknown name is answered with the names there are. Sub-agents do not have it.',
+  input: AgentToolArguments,
+  tier: 'side_effecting',
+  effect: 'keyed',
+  callers: 'main',
+  subjects: [{ kind: 'agent', argument: 'agent' }],
+  timeoutMs: 30_000,
+  aliases: ['delegate'],
+  examples: [{ title: 'A task', arguments: { agent: 'explorer', prompt: 'Where is the parser?' } }],
+})
+export class AgentTool {
+  constructor(@Optional() private readonly gateway: ToolGateway = new NoToolGateway()) {}
+
+  run(args: z.output<typeof AgentToolArguments>, ctx: ToolContext): Promise<ToolOutput> {
+    return this.gateway.run(ctx, args);
+  }
+}
