@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { findSegment, loadSegment, openArchive, type ArchiveStore } from '#archive';
+import { findSegment, loadSegment, openArchive, verifyArchive, type ArchiveStore } from '#archive';
 import { BlobStore, CallStore, EventLog, isApplied, LogReader, type StoredEvent } from '#event-log';
 import { createRedis, keys, partitionName, partitionOf, type RedisConnection } from '#redis';
 import { startRedisServer, type RedisServer } from '../../../test/support/redis-server.mjs';
@@ -188,6 +188,7 @@ describe('archiving and trimming', () => {
 
     const segment = await findSegment(archive, name, 4);
     expect(segment).toMatchObject({ generation: 2, fromSeq: 4, toSeq: 6 });
+    await verifyArchive({ store: archive, report: (fault) => expect(fault).toBeUndefined() });
     const store = new CallStore(redis, new ArchivedLog(archive));
     expect(await Promise.all([first, lost, next].map(async (id) => (await store.read(id))?.status))).toEqual(['ended', undefined, 'ended']);
   });

@@ -1,4 +1,5 @@
 import {
+  droppedSeq,
   findSegment,
   lastSegment,
   loadSegment,
@@ -43,6 +44,8 @@ export interface SealedPart {
 export class PartitionSealer {
   private readonly log: PartitionLog;
   private last: Manifest | undefined;
+  /** What the chain continues: the end of the archive, also where a new generation replaces it. */
+  private newest: Manifest | undefined;
   private generation = 1;
   private aligned = false;
 
@@ -89,15 +92,15 @@ export class PartitionSealer {
     const events = entries.map((entry) => this.toEvent(epoch, entry));
     const content = encrypted ? await openContent(this.content?.keys, events, encrypts) : PLAIN_CONTENT;
     const { partition, generation } = this;
-    const previous = this.last;
+    const previous = this.newest;
     const archived = events.map((event) => content.archived(event));
     const sealed = sealSegment({ partition, generation, epoch, previous, events: archived });
     const calls = await readEndedCalls({ log: this.log, store: this.store, content, segment: sealed.manifest }, events);
     await storeVerified(this.store, endedCallsName(sealed.manifest), encodeEndedCalls(calls), (stored) => holdsAll(stored, calls));
-    await this.storeLateEnds(calls, previous?.fromSeq ?? sealed.manifest.fromSeq, sealed.manifest);
+    await this.storeLateEnds(calls, this.last?.fromSeq ?? sealed.manifest.fromSeq, sealed.manifest);
     const manifest = await storeSegment(this.store, sealed);
     await markSealed(this.redis, partition, after, manifest.toSeq);
-    this.last = manifest;
+    [this.last, this.newest] = [manifest, manifest];
     return { manifest, endedCalls: calls.length };
   }
 
@@ -147,23 +150,29 @@ export class PartitionSealer {
     const generation = kept === newest ? Math.max(newest?.generation ?? 1, stored.generation) : (newest?.generation ?? 1) + 1;
     if (stored.sealedSeq !== (kept?.toSeq ?? 0) || stored.generation !== generation)
       await resetPosition(this.redis, this.partition, kept?.toSeq ?? 0, generation);
-    [this.last, this.generation, this.aligned] = [kept, generation, true];
+    [this.last, this.newest, this.generation, this.aligned] = [kept, newest, generation, true];
   }
 
-  /** The newest segment whose last event is the one of the log; a trimmed one is. */
+  /** The newest segment whose last event is the one of the log; a trimmed one is. Where Redis lost trimmed ones, a dropped one is not. */
   private async lastInLog(newest: Manifest): Promise<Manifest | undefined> {
     const { trimmedSeq } = await readPosition(this.redis, this.partition);
+    if (newest.toSeq <= trimmedSeq) return newest;
+    const dropped = await droppedSeq(this.store, this.partition);
     let segment: Manifest | undefined = newest;
-    while (segment !== undefined && segment.toSeq > trimmedSeq && !(await this.isInLog(segment)))
+    while (segment !== undefined && segment.toSeq > trimmedSeq) {
+      if (segment.toSeq <= dropped) return undefined;
+      if (await this.isInLog(segment)) return segment;
       segment = segment.fromSeq === 1 ? undefined : await findSegment(this.store, this.partition, segment.fromSeq - 1);
+    }
     return segment;
   }
 
   private async isInLog(segment: Manifest): Promise<boolean> {
     const [stored] = await this.log.range(this.partition, segment.toSeq, segment.toSeq);
+    if (stored === undefined) return false;
     const { events } = await loadSegment(this.store, segment);
     const archived = events.at(-1);
-    return stored !== undefined && archived !== undefined && fingerprintOf(stored[1]) === fingerprintOf(toEntry(archived)[1]);
+    return archived !== undefined && fingerprintOf(stored[1]) === fingerprintOf(toEntry(archived)[1]);
   }
 }
 
