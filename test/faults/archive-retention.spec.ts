@@ -1,9 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { listAll, type ArchiveStore } from '#archive';
+import { ContentKeyStore, ErasureStore } from '#history';
 import { partitionOf } from '#redis';
-import { ArchivedInstallation } from '../support/archived-installation.js';
+import { Eraser } from '#sealing';
+import { ArchivedInstallation, type InstallationOptions } from '../support/archived-installation.js';
+import { openTestDatabase, testDatabase } from '../support/postgres.js';
 import { startRedisServer, type RedisServer } from '../support/redis-server.mjs';
+import { S3_BUCKET, S3Server } from '../support/s3-server.js';
 
 const RUNS = 12;
 
@@ -20,8 +24,8 @@ describe('retention of the archive', () => {
   afterAll(() => server.stop());
 
   const opened: ArchivedInstallation[] = [];
-  const open = async (partitions = 1) => {
-    const installation = await ArchivedInstallation.open({ redisUrl: `${server.url}/${databases++}`, partitions });
+  const open = async (more: Partial<InstallationOptions> = {}) => {
+    const installation = await ArchivedInstallation.open({ redisUrl: `${server.url}/${databases++}`, partitions: 1, ...more });
     opened.push(installation);
     return installation;
   };
@@ -41,7 +45,7 @@ describe('retention of the archive', () => {
     const at = fc.array(fc.integer({ min: 0, max: 12 }), { minLength: 2, maxLength: 2 });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 8 }), days, at, async (steps, daysOf, times) => {
-        const installation = await open(2);
+        const installation = await open({ partitions: 2 });
         const made: { id: string; tenant: keyof typeof daysOf; isOpen: boolean; before: unknown }[] = [];
         for (const { tenant, kind, sealed } of steps) {
           const id = kind === 'ends' ? await installation.run(tenant) : await installation.submit(tenant);
@@ -97,6 +101,118 @@ describe('retention of the archive', () => {
     expect([await installation.read(kept), await installation.faults()]).toEqual([undefined, []]);
   });
 
+  it('works in S3 as in a folder', async () => {
+    const s3 = await S3Server.start();
+    const environment = { ...process.env };
+    Object.assign(process.env, s3.env);
+    try {
+      const installation = await open({ archiveUrl: `s3://${S3_BUCKET}/toolyard` });
+      const [gone, kept] = [await installation.run('acme'), await installation.submit('acme')];
+      await installation.archive();
+      expect(await installation.retain(() => 1, 2)).toBe(0);
+      await installation.end(kept);
+      await installation.archive();
+      expect(await installation.retain(() => 1, 2)).toBe(2);
+      expect(await Promise.all([gone, kept].map((id) => installation.read(id)))).toEqual([undefined, undefined]);
+      expect((await namesOf(installation.store)).filter((name) => /^(values|calls|late)\/|gz$/.test(name))).toEqual([]);
+      expect(await installation.faults()).toEqual([]);
+    } finally {
+      process.env = environment;
+      await s3.stop();
+    }
+  });
+
+  it('deletes keys and large values of an erasable tenant when its days are over, whatever keeps the segment', async () => {
+    const db = openTestDatabase(await testDatabase());
+    try {
+      const contentKeys = new ContentKeyStore(db);
+      const installation = await open({ keys: contentKeys, erasable: ['acme', 'young'] });
+      const [gone, stays, open_] = [await installation.run('acme'), await installation.run('young'), await installation.submit('acme')];
+      const plain = await installation.run('other');
+      await installation.archive();
+      const before = await Promise.all([stays, plain].map((id) => installation.read(id)));
+      const days = new Map([
+        ['acme', 30],
+        ['young', 60],
+      ]);
+      expect(await installation.retain((tenant) => days.get(tenant), 40)).toBe(0);
+
+      expect(await contentKeys.read([gone, stays, open_])).toEqual(
+        new Map([
+          [gone, null],
+          [stays, expect.any(Buffer)],
+          [open_, expect.any(Buffer)],
+        ]),
+      );
+      expect(await installation.read(gone)).toMatchObject({ call: { erased: true, outcome: 'completed' } });
+      expect(JSON.stringify(await installation.read(gone))).not.toContain('content');
+      expect(await Promise.all([stays, plain].map((id) => installation.read(id)))).toEqual(before);
+      expect((await namesOf(installation.store)).filter((name) => name.startsWith('values/'))).toHaveLength(2);
+      expect(await installation.faults()).toEqual([]);
+
+      await installation.end(open_);
+      await installation.archive();
+      expect(await installation.retain(() => 30, 40)).toBe(2);
+      expect(await contentKeys.read([gone, stays, open_])).toEqual(new Map());
+      expect([await installation.read(gone), await installation.faults()]).toEqual([undefined, []]);
+    } finally {
+      await db.destroy();
+    }
+  });
+
+  it('completes an erasure of a call that it has dropped', async () => {
+    const db = openTestDatabase(await testDatabase());
+    try {
+      const [contentKeys, erasures] = [new ContentKeyStore(db), new ErasureStore(db)];
+      const installation = await open({ keys: contentKeys, erasable: ['acme'] });
+      const callId = await installation.run('acme');
+      await installation.archive();
+      await installation.retain(() => 1, 2);
+      await erasures.request({ callId, tenantId: 'acme', partition: '00', lastSeq: 3, requestedBy: 'apikey:test', reason: undefined });
+      const { redis, store } = installation;
+      const eraser = new Eraser({ redis, store, keys: contentKeys, erasures, heldTenants: () => new Set(), onError: () => {} });
+      expect(await eraser.round()).toBe(1);
+      expect(await erasures.find(callId)).toMatchObject({ doneAt: expect.any(Date), fault: undefined });
+    } finally {
+      await db.destroy();
+    }
+  });
+
+  it('is no obstacle to a Redis that has lost everything, whose events are a generation of their own', async () => {
+    const installation = await open();
+    const lost = await installation.run('acme');
+    await installation.archive();
+    expect(await installation.retain(() => 1, 2)).toBe(1);
+    await installation.redis.flushdb();
+    const next = await open({
+      redisUrl: installation.redisUrl,
+      archiveUrl: `file://${installation.folder}/archive`,
+      keyFile: installation.keyFile,
+    });
+    const calls = [await next.run('acme'), await next.run('acme')];
+    const before = await Promise.all(calls.map((id) => next.read(id)));
+    await next.archive();
+    expect(await Promise.all(calls.map((id) => next.read(id)))).toEqual(before);
+    expect([await next.read(lost), await next.faults()]).toEqual([undefined, []]);
+    expect(await next.retain(() => 1, 2)).toBe(1);
+    expect([await next.read(calls[0] ?? ''), await next.faults()]).toEqual([undefined, []]);
+  });
+
+  it('takes the whole of a call whose beginning it drops, though another tenant keeps the segment of its End', async () => {
+    const installation = await open();
+    const spanning = await installation.submit('acme');
+    await installation.archive();
+    await installation.end(spanning);
+    const kept = await installation.run('other');
+    await installation.archive();
+    const before = await installation.read(kept);
+    const days = (tenant: string) => (tenant === 'acme' ? 30 : undefined);
+    expect(await installation.retain(days, 31)).toBe(1);
+    expect(await Promise.all([spanning, kept].map((id) => installation.read(id)))).toEqual([undefined, before]);
+    expect(await installation.retain(() => 30, 31)).toBe(1);
+    expect([await installation.read(kept), await installation.faults()]).toEqual([undefined, []]);
+  });
+
   it('drops nothing that no checkpoint covers', async () => {
     const installation = await open();
     await installation.run('acme');
@@ -121,7 +237,7 @@ describe('retention of the archive', () => {
       await installation.archive();
       const before = await Promise.all(ids.map((id) => installation.read(id)));
       isDone = await installation
-        .retain(() => 1, 2, stopping(installation.store, stop))
+        .retain(() => 1, 2, { store: stopping(installation.store, stop) })
         .then(
           () => true,
           () => false,
@@ -141,7 +257,7 @@ describe('retention of the archive', () => {
     await installation.archive();
     const events = (await namesOf(installation.store)).filter((name) => /gz$|^values/.test(name));
     const blocked: ArchiveStore = { ...bound(installation.store), delete: () => Promise.reject(new Error('stopped')) };
-    await expect(installation.retain(() => 1, 2, blocked)).rejects.toThrow('stopped');
+    await expect(installation.retain(() => 1, 2, { store: blocked })).rejects.toThrow('stopped');
     expect(await installation.retain(() => undefined, 2)).toBe(0);
     expect((await namesOf(installation.store)).filter((name) => events.includes(name))).toEqual(events);
     await installation.retain(() => 1, 2);

@@ -16,13 +16,15 @@ import { createRedis, partitionName, type RedisConnection } from '#redis';
 import { ArchivedLog, ArchiveRetention, PartitionArchiver, type ArchiveDays, type ContentKeys, type RetainedKeys } from '#sealing';
 import { aCall, aSubmission, author, endOf } from './sample-calls.js';
 
-export type Keys = ContentKeys & RetainedKeys;
+type Keys = ContentKeys & RetainedKeys;
 
-interface Options {
+export interface InstallationOptions {
   readonly redisUrl: string;
   readonly partitions: number;
   /** Default: a folder of its own. */
   readonly archiveUrl?: string;
+  /** Of the key that signs. Default: one of its own. */
+  readonly keyFile?: string;
   readonly keys?: Keys;
   /** Tenants whose content is encrypted in the archive. */
   readonly erasable?: readonly string[];
@@ -33,22 +35,28 @@ export const DAY_MS = 24 * 3_600_000;
 /** A log, its signed archive, and what a projector does with them, step by step and at any time. */
 export class ArchivedInstallation {
   private constructor(
-    private readonly options: Options,
+    private readonly options: InstallationOptions,
     readonly folder: string,
+    readonly keyFile: string,
     readonly redis: RedisConnection,
     readonly log: EventLog,
     readonly store: ArchiveStore,
     readonly published: ArchiveStore,
   ) {}
 
-  static async open(options: Options): Promise<ArchivedInstallation> {
+  static async open(options: InstallationOptions): Promise<ArchivedInstallation> {
     const redis = createRedis(options.redisUrl);
     const folder = mkdtempSync(join(tmpdir(), 'toolyard-archived-'));
     const log = await EventLog.open(redis, { partitions: options.partitions });
     const store = await openArchive(options.archiveUrl ?? `file://${folder}/archive`);
     const published = await openArchive(`file://${folder}/published`);
-    await ensureSigningKey(join(folder, 'key'));
-    return new ArchivedInstallation(options, folder, redis, log, store, published);
+    const { keyFile = join(folder, 'key') } = options;
+    await ensureSigningKey(keyFile);
+    return new ArchivedInstallation(options, folder, keyFile, redis, log, store, published);
+  }
+
+  get redisUrl(): string {
+    return this.options.redisUrl;
   }
 
   /** A call with a large output that ends. */
@@ -86,17 +94,21 @@ export class ArchivedInstallation {
   }
 
   async sign(): Promise<void> {
-    const signer = await readSigningKey(join(this.folder, 'key'));
+    const signer = await readSigningKey(this.keyFile);
     await new Checkpointer({ store: this.store, signer, publishTo: this.published, partitions: this.names() }).sign();
   }
 
   /** A round of retention so many days from now. */
-  async retain(daysOf: ArchiveDays, inDays: number, store: ArchiveStore = this.store): Promise<number> {
-    const signer = new DropSigner({ store, signer: await readSigningKey(join(this.folder, 'key')), publishTo: this.published });
-    const { redis } = this;
+  async retain(
+    daysOf: ArchiveDays,
+    inDays: number,
+    { store = this.store, deleteRows }: { store?: ArchiveStore; deleteRows?: () => Promise<unknown> } = {},
+  ): Promise<number> {
+    const signer = new DropSigner({ store, signer: await readSigningKey(this.keyFile), publishTo: this.published });
     const { partitions, keys } = this.options;
     const now = () => Date.now() + inDays * DAY_MS;
-    const retention = new ArchiveRetention({ redis, store, signer, keys, partitions, policy: () => daysOf, now, onError: () => {} });
+    const place = { redis: this.redis, store, signer, keys, partitions };
+    const retention = new ArchiveRetention({ ...place, policy: () => daysOf, now, deleteRows, onError: () => {} });
     return (await retention.round()).droppedSegments;
   }
 

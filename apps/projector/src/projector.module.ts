@@ -83,8 +83,8 @@ export class ProjectorModule {
         },
         {
           provide: ArchiveRetention,
-          inject: [REDIS, ARCHIVE, DATABASE],
-          useFactory: async (redis: RedisConnection, store?: ArchiveStore, db?: HistoryDatabase) => {
+          inject: [REDIS, ARCHIVE, DATABASE, HistoryRetention],
+          useFactory: async (redis: RedisConnection, store?: ArchiveStore, db?: HistoryDatabase, rows?: HistoryRetention) => {
             const signer = store && (await openSignatures(config, store))?.drops;
             if (store === undefined || signer === undefined) return undefined;
             const failed = (error: unknown) =>
@@ -97,6 +97,7 @@ export class ProjectorModule {
               keys: db && new ContentKeyStore(db),
               partitions,
               policy: days,
+              deleteRows: rows && (() => rows.round()),
               onError: failed,
             });
           },

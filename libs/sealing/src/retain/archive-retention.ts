@@ -9,6 +9,8 @@ export interface ArchiveRetentionOptions extends RetentionPlace {
   readonly partitions: number;
   /** Asked before each round; undefined: everything is kept. What it throws goes to `onError`, and nothing is deleted. */
   readonly policy: () => ArchiveDays | undefined;
+  /** Deletes the rows of these calls, so that no list has a call that is gone. While it fails, nothing is dropped. */
+  readonly deleteRows?: (() => Promise<unknown>) | undefined;
   readonly onError: (error: unknown) => void;
   readonly now?: () => number;
 }
@@ -47,6 +49,7 @@ export class ArchiveRetention {
     const daysOf = policy();
     if (daysOf === undefined) return { droppedSegments: 0, oldestMs: undefined };
     const nowMs = now();
+    await this.options.deleteRows?.();
     const failures: unknown[] = [];
     let [dropped, oldest] = [0, Infinity];
     for (const { name, retention } of this.partitions) {
