@@ -84,6 +84,23 @@ describe('a dialect', () => {
     });
   });
 
+  it.each([
+    ['zeroclaw', 'file_read file_write http_request memory_forget memory_recall memory_store shell web_fetch'],
+    ['phi', 'bash edit_file list_files read_file search write_file'],
+    [
+      'oxydra',
+      'file_delete file_edit file_list file_read file_search file_write memory_delete memory_save memory_search memory_update shell_exec vault_copyto web_fetch web_search',
+    ],
+    ['kiro', 'code glob grep knowledge read shell task web_fetch web_search write'],
+    [
+      'claude-code',
+      'Config NotebookEdit SendUserMessage Sleep StructuredOutput TodoWrite WebFetch WebSearch bash edit_file glob_search grep_search read_file write_file',
+    ],
+  ])('shows a model that speaks %s exactly the names of its agent that exist here [RP-02]', async (dialect, names) => {
+    const { body } = await agent.get<{ tools: { name: string }[] }>(`/v1/tools?dialect=${dialect}`);
+    expect(body.tools.map(({ name }) => name).join(' ')).toBe(names);
+  });
+
   it('keeps the canonical tool and arguments in the log, the name as it was called, and is judged by the canonical ones', async () => {
     const call = await speaking('zeroclaw')('shell', ' echo hi ');
     expect(call).toMatchObject({ tool: 'shell', dialect: 'zeroclaw', arguments: { command: 'echo hi', timeout_ms: 60_000 } });

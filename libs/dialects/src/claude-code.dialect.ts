@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { POLICY_PROFILES, type JsonValue } from '#contracts';
-import { type CanonicalResult, type Dialect, dialectTool, given, type Refusal } from './dialect.js';
+import { type CanonicalResult, type Dialect, dialectTool, given, type Refusal, type RenderedObject } from './dialect.js';
 import { ChangeFacts, FetchFacts, GlobFacts, LinesFacts, SearchFacts, streamsOf, WebSearchFacts } from './facts.js';
 import { detailOf, reasonOf } from './texts.js';
 
@@ -241,7 +241,7 @@ const todoWrite = dialectTool({
       .max(100),
   }),
   adapt: (args) => ({ tool: 'todo_write', args }),
-  result: ({ content }) => content.map((item) => (item.type === 'json' ? json(item.json) : '')).join(''),
+  result: jsonText,
 });
 
 const notebookEdit = dialectTool({
@@ -290,20 +290,72 @@ const sleep = dialectTool({
   result: ({ args, text }) => json({ duration_ms: Number(args['duration_ms']), message: text }),
 });
 
+const config = dialectTool({
+  name: 'Config',
+  tool: 'config',
+  description: 'Get or set a setting of the session.',
+  input: z.strictObject({
+    setting: z.string().min(1).max(100).describe('Name of the setting.'),
+    value: z
+      .union([z.string().max(200), z.boolean(), z.number()])
+      .optional()
+      .describe('New value; not said, the setting is read.'),
+  }),
+  adapt: (args) => ({ tool: 'config', args: given(args) }),
+  result: jsonText,
+});
+
+const sendUserMessage = dialectTool({
+  name: 'SendUserMessage',
+  tool: 'send_user_message',
+  description: 'Send a message to the user.',
+  input: z.strictObject({
+    message: z.string().max(4_000).describe('The message.'),
+    status: z.enum(['normal', 'proactive']).describe('proactive: not as an answer.'),
+    attachments: z.array(z.string().min(1).max(1_024)).max(10).optional().describe('Paths of files.'),
+  }),
+  adapt: (args) => {
+    if (args.message.trim() === '') throw new Error('message must not be empty');
+    return { tool: 'send_user_message', args: given(args) };
+  },
+  result: jsonText,
+});
+
+const structuredOutput = dialectTool({
+  name: 'StructuredOutput',
+  tool: 'structured_output',
+  description: 'Give the final answer as an object of any form.',
+  input: z.looseObject({}),
+  adapt: (args) => ({ tool: 'structured_output', args }),
+  result: jsonText,
+});
+
 const NOT_YET = 'there is no canonical tool for it yet';
 
 /** The tools of the book about claw-code, a port of Claude Code. */
 export const claudeCode: Dialect = {
   name: 'claude-code',
   execution: POLICY_PROFILES.claw.execution,
-  tools: [bash, readFile, writeFile, editFile, globSearch, grepSearch, webFetch, webSearch, todoWrite, notebookEdit, sleep],
+  tools: [
+    bash,
+    readFile,
+    writeFile,
+    editFile,
+    globSearch,
+    grepSearch,
+    webFetch,
+    webSearch,
+    todoWrite,
+    notebookEdit,
+    sleep,
+    config,
+    sendUserMessage,
+    structuredOutput,
+  ],
   missing: {
     Skill: NOT_YET,
     Agent: 'sub-agents are sources of their own, by the name that the operator gives them',
-    ToolSearch: NOT_YET,
-    SendUserMessage: NOT_YET,
-    Config: NOT_YET,
-    StructuredOutput: NOT_YET,
+    ToolSearch: 'the canonical one finds canonical names',
     REPL: NOT_YET,
     PowerShell: NOT_YET,
   },
@@ -317,6 +369,11 @@ function refusalText(refusal: Refusal): string {
 
 function lines(number: number | undefined): number | undefined {
   return number === undefined ? undefined : Math.min(number, 20);
+}
+
+/** The canonical answer, which is JSON. */
+function jsonText({ content, isError }: CanonicalResult): RenderedObject {
+  return { isError, content: content.map((item) => (item.type === 'json' ? { type: 'text', text: json(item.json) } : item)) };
 }
 
 function json(value: JsonValue): string {

@@ -270,11 +270,37 @@ const code = dialectTool({
   adapt: ({ file_path, path: folder, ...args }) => ({ tool: 'code', args: given({ ...args, path: file_path ?? folder }) }),
 });
 
+const label = z.string().min(1).max(256);
+const knowledge = dialectTool({
+  name: 'knowledge',
+  tool: 'knowledge',
+  description: 'Index files and texts, and search them: show, add, remove, clear, search, update, status, cancel.',
+  input: z.strictObject({
+    command: z.enum(['show', 'add', 'remove', 'clear', 'search', 'update', 'status', 'cancel']),
+    name: label.optional().describe('add, remove, update: name of the context.'),
+    value: z.string().min(1).max(4_096).optional().describe('add: a path of the workspace, or a text.'),
+    path: z.string().min(1).max(4_096).optional(),
+    context_id: z.string().min(1).max(128).optional(),
+    query: z.string().min(1).max(2_000).optional(),
+    limit: z.number().int().min(1).max(50).optional(),
+    offset: z.number().int().min(0).max(1_000).optional(),
+    snippet_length: z.number().int().min(50).max(2_000).optional(),
+    sort_by: z.enum(['relevance', 'path', 'name']).optional(),
+    file_type: z.string().min(1).max(32).optional(),
+    operation_id: z.string().min(1).max(128).optional(),
+  }),
+  adapt: ({ value, ...args }) => {
+    // A path has no blanks; every other value is a text.
+    const isPath = value !== undefined && args.path === undefined && /^[^\s]*[./][^\s]*$/.test(value);
+    return { tool: 'knowledge', args: given({ ...args, ...(isPath ? { path: value } : { value }) }) };
+  },
+});
+
 /** The tools of Kiro's command line, version 2. */
 export const kiro: Dialect = {
   name: 'kiro',
   execution: POLICY_PROFILES.kiro.execution,
-  tools: [...KIRO_READ, write, shell, grep, glob, webFetch, webSearch, task, code],
+  tools: [...KIRO_READ, write, shell, grep, glob, webFetch, webSearch, task, code, knowledge],
   missing: {
     summary: 'there is no canonical tool for it yet',
     use_aws: 'there is no canonical tool for it yet',
@@ -282,7 +308,6 @@ export const kiro: Dialect = {
     session_management: 'there is no canonical tool for it yet',
     switch_to_execution: 'there is no canonical tool for it yet',
     introspect: 'there is no canonical tool for it yet',
-    knowledge: 'there is no canonical tool for it yet',
   },
   unknown: (name) => `Failed to parse the tool use: A tool with the name '${name}' does not exist`,
   refusal: (_tool, refusal) => refusalText(refusal),

@@ -176,17 +176,76 @@ const vaultCopyTo = dialectTool({
   },
 });
 
+const note = z.string().min(1).max(128).describe('Id of the note.');
+const content = z.string().max(32_768).describe('Text of the note.');
+
+const memorySearch = dialectTool({
+  name: 'memory_search',
+  tool: 'memory_search',
+  timeoutMs: 15_000,
+  description: "Search the user's notes.",
+  input: z.strictObject({
+    query: z.string().min(1).max(2_000).describe('What to look for.'),
+    top_k: z.number().int().min(1).max(20).default(5).describe('How many results.'),
+    include_conversation: z.boolean().default(false).describe('Also earlier turns.'),
+  }),
+  adapt: (args) => ({ tool: 'memory_search', args }),
+  result: ({ content: items }) => ({ content: items.slice(0, 1) }),
+});
+
+const memorySave = dialectTool({
+  name: 'memory_save',
+  tool: 'memory_save',
+  timeoutMs: 10_000,
+  description: 'Save a note about the user.',
+  input: z.strictObject({ content }),
+  adapt: (args) => ({ tool: 'memory_save', args: { content: nonBlank(args.content) } }),
+});
+
+const memoryUpdate = dialectTool({
+  name: 'memory_update',
+  tool: 'memory_update',
+  timeoutMs: 10_000,
+  description: 'Replace the text of a note.',
+  input: z.strictObject({ note_id: note, content }),
+  adapt: (args) => ({ tool: 'memory_update', args: { ...args, content: nonBlank(args.content) } }),
+});
+
+const memoryDelete = dialectTool({
+  name: 'memory_delete',
+  tool: 'memory_delete',
+  timeoutMs: 10_000,
+  description: 'Delete a note.',
+  input: z.strictObject({ note_id: note }),
+  adapt: (args) => ({ tool: 'memory_delete', args }),
+});
+
+function nonBlank(text: string): string {
+  if (text.trim() === '') throw new Error('content must not be empty');
+  return text;
+}
+
 /** The tools of oxydra's guidebook, chapter 4. */
 export const oxydra: Dialect = {
   name: 'oxydra',
   execution: POLICY_PROFILES.oxydra.execution,
-  tools: [shellExec, fileRead, fileList, fileSearch, fileWrite, fileEdit, fileDelete, webFetch, webSearch, vaultCopyTo],
-  missing: {
-    memory_search: 'there is no canonical memory tool yet',
-    memory_save: 'there is no canonical memory tool yet',
-    memory_update: 'there is no canonical memory tool yet',
-    memory_delete: 'there is no canonical memory tool yet',
-  },
+  tools: [
+    shellExec,
+    fileRead,
+    fileList,
+    fileSearch,
+    fileWrite,
+    fileEdit,
+    fileDelete,
+    webFetch,
+    webSearch,
+    vaultCopyTo,
+    memorySearch,
+    memorySave,
+    memoryUpdate,
+    memoryDelete,
+  ],
+  missing: {},
   unknown: (name) => failed(name, `unknown tool \`${name}\``),
   refusal: refusalText,
 };

@@ -104,12 +104,57 @@ const webFetch = dialectTool({
   },
 });
 
+const CATEGORIES = ['core', 'daily', 'conversation'];
+
+const memoryStore = dialectTool({
+  name: 'memory_store',
+  tool: 'memory_store',
+  description: 'Store a fact under a key. The same key replaces it.',
+  input: z.strictObject({
+    key: z.string().min(1).max(256).describe('Names the fact.'),
+    content: z.string().min(1).max(32_768).describe('The fact.'),
+    category: z.string().default('core').describe('core, daily or conversation.'),
+  }),
+  adapt: ({ category, ...args }) => ({
+    tool: 'memory_store',
+    args: { ...args, category: CATEGORIES.includes(category) ? category : 'core' },
+  }),
+});
+
+const memoryRecall = dialectTool({
+  name: 'memory_recall',
+  tool: 'memory_recall',
+  description: 'Find facts by what they are about.',
+  input: z.strictObject({
+    query: z.string().min(1).max(2_000).describe('What to look for.'),
+    limit: z.number().int().min(1).max(50).default(5).describe('How many facts.'),
+  }),
+  adapt: (args) => ({ tool: 'memory_recall', args }),
+  result: ({ content }) => ({ content: content.slice(0, 1) }),
+});
+
+const memoryForget = dialectTool({
+  name: 'memory_forget',
+  tool: 'memory_forget',
+  description: 'Remove a fact.',
+  input: z.strictObject({ key: z.string().min(1).max(256).describe('Key of the fact.') }),
+  adapt: (args) => ({ tool: 'memory_forget', args }),
+});
+
+const NOT_YET = 'there is no canonical tool for it yet';
+
 /** The tools of zeroclaw's page "Tool System". */
 export const zeroclaw: Dialect = {
   name: 'zeroclaw',
   execution: POLICY_PROFILES.zeroclaw.execution,
-  tools: [shell, fileRead, fileWrite, httpRequest, webFetch],
-  missing: {},
+  tools: [shell, fileRead, fileWrite, httpRequest, webFetch, memoryStore, memoryRecall, memoryForget],
+  missing: {
+    browser: NOT_YET,
+    delegate: 'sub-agents are sources of their own, by the name that the operator gives them',
+    cron_add: NOT_YET,
+    cron_list: NOT_YET,
+    cron_remove: NOT_YET,
+  },
   unknown: (name) => `Unknown tool: ${name}`,
   refusal: (_tool, refusal) => refusalText(refusal),
   finish: (rendered) => {

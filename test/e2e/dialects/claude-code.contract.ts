@@ -86,6 +86,19 @@ export function claudeCodeContract(started: DialectInstallation): void {
       );
     });
 
+    it('sets settings, gives structured answers and sends messages [TB-98, TB-99, TB-118]', async () => {
+      expect(jsonOf(await run('Config', { setting: 'verbose', value: 'true' }))).toMatchObject({
+        success: true,
+        operation: 'set',
+        newValue: true,
+      });
+      const unknown = await run('Config', { setting: 'nonsense' });
+      expect([jsonOf(unknown), unknown.result?.isError]).toEqual([expect.objectContaining({ success: false }), true]);
+      expect(jsonOf(await run('StructuredOutput', { city: 'Berlin' }))).toMatchObject({ structured_output: { city: 'Berlin' } });
+      expect(jsonOf(await run('SendUserMessage', { message: 'done', status: 'normal' }))).toMatchObject({ message: 'done' });
+      expect(textOf(await run('SendUserMessage', { message: ' ', status: 'normal' }))).toBe('message must not be empty');
+    });
+
     it('refuses names and arguments that it does not have [CC-46, VA-05, VA-13]', async () => {
       expect(textOf(await run('x', {}))).toBe('unknown tool: x');
       expect(textOf(await run('reed_file', {}))).toBe('unknown tool: reed_file\nDid you mean: read_file?');
