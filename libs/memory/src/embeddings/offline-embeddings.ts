@@ -1,7 +1,7 @@
 import { searchWords } from '../text/search-words.js';
 import type { EmbeddingProvider } from './embedding-provider.port.js';
 
-const DIMENSIONS = 256;
+const DIMENSIONS = 512;
 const NGRAM = 3;
 
 /**
@@ -12,7 +12,7 @@ export const OFFLINE_EMBEDDINGS: EmbeddingProvider = {
   model: 'hashed-ngrams',
   label: 'hashed n-grams, since no embedding model is configured: other words for the same thing are not found',
   isLimited: true,
-  minSimilarity: 0.25,
+  minSimilarity: 0.2,
   embed: (texts) => Promise.resolve(texts.map(hashedNgrams)),
 };
 

@@ -27,3 +27,8 @@ export function filtered<O>(
 export function chunkId({ item_id, ordinal }: { readonly item_id: string; readonly ordinal: number }): string {
   return `${item_id}#${ordinal}`;
 }
+
+/** The item of a chunk, by its `chunkId`. */
+export function itemOf(id: string): string {
+  return id.slice(0, id.lastIndexOf('#'));
+}

@@ -5,7 +5,7 @@ import type { MemoryStorage } from '../storage.js';
 import { searchWords } from '../text/search-words.js';
 import type { MemoryScope, ScopedTables } from '../write/scoped-tables.js';
 import { chunkCounts } from '../write/usage.js';
-import { chunkId, filtered, type ChunkFilter } from './chunk-filter.js';
+import { chunkId, filtered, itemOf, type ChunkFilter } from './chunk-filter.js';
 import { mergeScores, type Scored } from './merge-scores.js';
 import { hasPgvector, pgvectorSimilar, scanSimilar } from './similar-chunks.js';
 import { textScores } from './text-scores.js';
@@ -49,8 +49,8 @@ export interface SearchRequest extends ChunkFilter {
 /**
  * Finds what shares words with the query (full text of the database) or is similar to it (vectors):
  * 1. ask the model for the vector of the query, before anything is locked
- * 2. read the chunks that share words, and the most similar ones
- * 3. weigh both, and read the items of the best
+ * 2. read the chunks that share words, and the most similar ones; each gets both scores
+ * 3. weigh them, and read the items of the best
  */
 export async function searchChunks(
   storage: MemoryStorage,
@@ -71,7 +71,14 @@ export async function searchChunks(
       embedding === undefined
         ? new Map<string, number>()
         : await similarChunks(tables, filter, embedding, means, [...texts.keys()], embeddings.minSimilarity);
-    const scored = mergeScores({ text: words.length === 0 ? new Map() : textScores(words, texts, counts.user), vector: similar }, weights);
+    const all = new Map([
+      ...texts,
+      ...(await textsOf(
+        tables,
+        [...similar.keys()].filter((id) => !texts.has(id)),
+      )),
+    ]);
+    const scored = mergeScores({ text: words.length === 0 ? new Map() : textScores(words, all, counts.user), vector: similar }, weights);
     return { hits: await hitsOf(tables, scored, limit), ...rankingOf(storage, failed, means) };
   });
 }
@@ -98,6 +105,17 @@ async function textMatches(tables: ScopedTables, filter: ChunkFilter, words: rea
   return new Map(rows.map((row) => [chunkId(row), row.text]));
 }
 
+async function textsOf(tables: ScopedTables, chunks: readonly string[]): Promise<Map<string, string>> {
+  if (chunks.length === 0) return new Map();
+  const rows = await tables
+    .chunks()
+    .where('item_id', 'in', [...new Set(chunks.map(itemOf))])
+    .where(sql<boolean>`item_id || '#' || ordinal = any(${chunks}::text[])`)
+    .select(['item_id', 'ordinal', 'text'])
+    .execute();
+  return new Map(rows.map((row) => [chunkId(row), row.text]));
+}
+
 async function similarChunks(
   tables: ScopedTables,
   filter: ChunkFilter,
@@ -106,7 +124,7 @@ async function similarChunks(
   matches: readonly string[],
   least: number,
 ): Promise<Map<string, number>> {
-  const options = { most: CANDIDATES, least };
+  const options = { most: CANDIDATES, least, always: new Set(matches) };
   switch (means) {
     case 'scan':
       return scanSimilar(tables, filter, query, options);
@@ -127,7 +145,7 @@ async function hitsOf(tables: ScopedTables, scored: readonly Scored[], limit: nu
     .chunks()
     .innerJoin('items', 'items.id', 'chunks.item_id')
     .where(sql<boolean>`chunks.item_id || '#' || chunks.ordinal = any(${best.map(({ id }) => id)}::text[])`)
-    .where('chunks.item_id', 'in', [...new Set(best.map(({ id }) => id.slice(0, id.lastIndexOf('#'))))])
+    .where('chunks.item_id', 'in', [...new Set(best.map(({ id }) => itemOf(id)))])
     .select([
       'chunks.item_id',
       'chunks.ordinal',

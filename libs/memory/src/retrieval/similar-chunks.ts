@@ -9,6 +9,8 @@ export interface SimilarOptions {
   readonly most: number;
   /** Cosines below this count as none. */
   readonly least: number;
+  /** Chunks that are scored besides, by `chunkId`. */
+  readonly always: ReadonlySet<string>;
 }
 
 /** Whether the server can compare vectors itself: the extension pgvector is there. */
@@ -17,14 +19,15 @@ export async function hasPgvector({ db }: ScopedTables): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** The most similar chunks, compared in this process: each vector is read once, a page at a time. */
+/** The most similar chunks, and those that are always scored, compared in this process: each vector is read once, a page at a time. */
 export async function scanSimilar(
   tables: ScopedTables,
   filter: ChunkFilter,
   query: Embedding,
-  { most, least }: SimilarOptions,
+  { most, least, always }: SimilarOptions,
 ): Promise<Map<string, number>> {
   let best: { readonly id: string; readonly score: number }[] = [];
+  const others: [string, number][] = [];
   for (let after = { item: '', ordinal: -1 }; ;) {
     const rows = await filtered(tables.chunks(), filter)
       .where('model', '=', query.model)
@@ -37,12 +40,13 @@ export async function scanSimilar(
     const scored = rows
       .map((row) => ({ id: chunkId(row), score: productWithPacked(row.packed, query.vector) }))
       .filter(({ score }) => score >= least);
+    others.push(...scored.filter(({ id }) => always.has(id)).map(({ id, score }) => [id, score] as [string, number]));
     best = [...best, ...scored].sort((a, b) => b.score - a.score).slice(0, most);
     const last = rows.at(-1);
     if (last === undefined || rows.length < PAGE) break;
     after = { item: last.item_id, ordinal: last.ordinal };
   }
-  return new Map(best.map(({ id, score }) => [id, score]));
+  return new Map([...best.map(({ id, score }) => [id, score] as const), ...others]);
 }
 
 /** The same by pgvector. It compares with every vector of the user, too: an index would miss some of a filtered search. */
@@ -50,8 +54,9 @@ export async function pgvectorSimilar(
   tables: ScopedTables,
   filter: ChunkFilter,
   query: Embedding,
-  { most, least }: SimilarOptions,
+  options: SimilarOptions,
 ): Promise<Map<string, number>> {
+  const { most, least, always } = options;
   const distance = sql<number>`embedding::vector <=> ${vectorText(query.vector)}::vector`;
   const rows = await filtered(tables.chunks(), filter)
     .where('model', '=', query.model)
@@ -59,5 +64,7 @@ export async function pgvectorSimilar(
     .limit(most)
     .select(['item_id', 'ordinal', distance.as('distance')])
     .execute();
-  return new Map(rows.map((row) => [chunkId(row), 1 - row.distance] as const).filter(([, score]) => score >= least));
+  const best = rows.map((row) => [chunkId(row), 1 - row.distance] as const).filter(([, score]) => score >= least);
+  const others = await scanSimilar(tables, { ...filter, chunks: [...always] }, query, options);
+  return new Map([...best, ...others]);
 }

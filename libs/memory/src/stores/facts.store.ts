@@ -23,7 +23,7 @@ export class FactStore {
 
   /** The same key again replaces content and category. */
   async store(scope: MemoryScope, fact: Fact, signal: AbortSignal): Promise<void> {
-    const [name, content] = [storableText(fact.key), storableText(fact.content)];
+    const [name, content, category] = [storableText(fact.key), storableText(fact.content), storableText(fact.category)];
     const sessionId = sessionOf(scope, fact.inSession);
     const chunks = await prepareChunks(this.storage, `${name}: ${content}`, signal);
     signal.throwIfAborted();
@@ -31,7 +31,7 @@ export class FactStore {
       const before = await remove(tables, name, sessionId);
       const [old] = before;
       const item = { id: old?.id ?? `fact-${randomUUID()}`, kind: 'fact', sessionId, name, content, createdAt: old?.created_at } as const;
-      const growth = await insertItem(tables, { ...item, category: fact.category }, chunks);
+      const growth = await insertItem(tables, { ...item, category }, chunks);
       await countUsage(tables, sumOf(shrinkage(before), growth), this.storage.options.quotas);
     });
   }

@@ -25,7 +25,8 @@ export function chunkText(text: string, { characters, overlap }: ChunkSizes = DE
     const end = endOf(text, start, characters);
     chunks.push({ start, text: text.slice(start, end) });
     if (end === text.length) break;
-    start = startAfter(text, start, end, overlap);
+    const next = startAfter(text, start, end, overlap);
+    start = endOf(text, next, characters) > end ? next : end;
   }
   return chunks;
 }

@@ -1,0 +1,227 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sql } from 'kysely';
+import { testDatabase } from '../../../test/support/postgres.js';
+import { conceptVector } from '../../../test/support/embedding-server.js';
+import type { MemoryDatabase } from './database/tables.js';
+import type { EmbeddingProvider } from './embeddings/embedding-provider.port.js';
+import { OFFLINE_EMBEDDINGS } from './embeddings/offline-embeddings.js';
+import { Memory, openMemoryDatabase } from './memory.js';
+import type { StorageOptions } from './storage.js';
+import type { Document } from './stores/index-context.js';
+
+const QUOTA = { bytes: 10_000_000, rows: 10_000 };
+const signal = new AbortController().signal;
+const ALICE = { tenantId: 'acme', userId: 'alice' };
+const BOB = { tenantId: 'acme', userId: 'bob' };
+
+const CONCEPTS: EmbeddingProvider = {
+  model: 'concepts',
+  label: 'concepts',
+  isLimited: false,
+  minSimilarity: 0.25,
+  embed: (texts) => Promise.resolve(texts.map(conceptVector)),
+};
+
+let db: MemoryDatabase;
+const errors: unknown[] = [];
+beforeAll(async () => {
+  db = openMemoryDatabase(await testDatabase(), (error) => errors.push(error));
+});
+afterAll(() => db.destroy());
+
+const memory = (changed: Partial<StorageOptions> = {}) =>
+  new Memory({
+    db,
+    embeddings: OFFLINE_EMBEDDINGS,
+    weights: { text: 0.5, vector: 0.5 },
+    quotas: { user: QUOTA, tenant: { bytes: 100_000_000, rows: 100_000 } },
+    exactRows: 50_000,
+    onError: (error) => errors.push(error),
+    ...changed,
+  });
+const texts = async (of: Memory, scope: typeof ALICE, query: string) =>
+  (await of.notes.search(scope, { query, limit: 20, turns: true }, signal)).results.map(({ text }) => text);
+const usage = async (scope: typeof ALICE) => {
+  const { rows } = await sql<{ user_id: string; items: number; chunks: number; bytes: number }>`
+    select user_id, items, chunks, bytes from usage where tenant_id = ${scope.tenantId} order by user_id`.execute(db);
+  return rows;
+};
+
+describe('a search', () => {
+  it('without a model finds words and other forms of them, and says that it finds no other words for the same thing', async () => {
+    const scope = { tenantId: 'offline', userId: 'alice' };
+    const offline = memory();
+    await offline.notes.save(scope, 'note-1', 'The deployments failed on Monday.', signal);
+    await offline.notes.save(scope, 'note-2', 'An automobile is in the garage.', signal);
+    expect((await texts(offline, scope, 'deployments'))[0]).toBe('The deployments failed on Monday.');
+    expect((await texts(offline, scope, 'deploymnts faild'))[0]).toBe('The deployments failed on Monday.');
+    expect(await texts(offline, scope, 'vehicle')).toEqual([]);
+    const { ranking, isLimited } = await offline.notes.search(scope, { query: 'x', limit: 5, turns: false }, signal);
+    expect([ranking, isLimited]).toEqual([expect.stringMatching(/^full text and hashed n-grams, since no embedding model/), true]);
+  });
+
+  it('ranks by text alone or by vectors alone where the other has no weight [TB-74]', async () => {
+    const scope = { tenantId: 'weights', userId: 'alice' };
+    const store = memory({ embeddings: CONCEPTS });
+    await store.notes.save(scope, 'note-3', 'The physician wrote a report about the parking garage.', signal);
+    await store.notes.save(scope, 'note-4', 'An automobile stands outside.', signal);
+    const ranked = (text: number, vector: number) =>
+      texts(memory({ embeddings: CONCEPTS, weights: { text, vector } }), scope, 'garage vehicle');
+    expect(await ranked(1, 0)).toEqual(['The physician wrote a report about the parking garage.']);
+    expect(await ranked(0, 1)).toEqual(['An automobile stands outside.']);
+    expect(new Set(await ranked(0.5, 0.5)).size).toBe(2);
+  });
+
+  it('goes on by full text alone where the vectors of many rows cannot be compared, and says so', async () => {
+    const scope = { tenantId: 'many', userId: 'alice' };
+    const store = memory({ embeddings: CONCEPTS, exactRows: 1 });
+    await store.notes.save(scope, 'note-5', 'An automobile stands outside.', signal);
+    await store.notes.save(scope, 'note-6', 'The vehicle is red.', signal);
+    expect(await texts(store, scope, 'vehicle')).toEqual(['The vehicle is red.']);
+    const { ranking } = await store.notes.search(scope, { query: 'vehicle', limit: 5, turns: false }, signal);
+    expect(ranking).toContain('the database has no pgvector');
+  });
+
+  it('compares no vectors of another model', async () => {
+    const scope = { tenantId: 'models', userId: 'alice' };
+    await memory().notes.save(scope, 'note-7', 'An automobile stands outside.', signal);
+    const other = memory({ embeddings: { ...CONCEPTS, model: 'another' } });
+    expect(await texts(other, scope, 'vehicle')).toEqual([]);
+    expect(await texts(other, scope, 'automobile')).toEqual(['An automobile stands outside.']);
+  });
+});
+
+describe('what is stored', () => {
+  it('is bounded by user and by tenant, counted to the byte, and given back when it goes', async () => {
+    const [one, two] = [
+      { tenantId: 'full', userId: 'one' },
+      { tenantId: 'full', userId: 'two' },
+    ];
+    const small = memory({ quotas: { user: { bytes: 1_000_000, rows: 3 }, tenant: { bytes: 1_000_000, rows: 4 } } });
+    for (const id of ['note-a', 'note-b', 'note-c']) await small.notes.save(one, id, `text of ${id}`, signal);
+    await expect(small.notes.save(one, 'note-d', 'too much', signal)).rejects.toMatchObject({ code: 'quota_exceeded' });
+    expect(await texts(small, one, 'too much')).toEqual([]);
+    await small.notes.save(two, 'note-e', 'text', signal);
+    await expect(small.facts.store(two, { key: 'k', content: 'c', category: 'core', inSession: false }, signal)).rejects.toThrow(
+      'The memory of the tenant is full',
+    );
+    for (const id of ['note-a', 'note-b', 'note-c']) await small.notes.delete(one, id);
+    await small.notes.update(two, 'note-e', 'text of more', signal);
+    await small.notes.delete(two, 'note-e');
+    expect(await usage(one)).toEqual(['', 'one', 'two'].map((user_id) => ({ user_id, items: 0, chunks: 0, bytes: 0 })));
+  });
+
+  it('is one version at any time when a note is replaced: a failure in between keeps the old text', async () => {
+    const scope = { tenantId: 'crash', userId: 'alice' };
+    await memory().notes.save(scope, 'note-x', 'the old text', signal);
+    const failing = memory({ quotas: { user: { bytes: 1, rows: 1 }, tenant: QUOTA } });
+    await expect(failing.notes.update(scope, 'note-x', 'the new and longer text of it', signal)).rejects.toMatchObject({
+      code: 'quota_exceeded',
+    });
+    expect(await texts(memory(), scope, 'text')).toEqual(['the old text']);
+  });
+
+  it('is hidden from other users by the server, too, whatever a query says', async () => {
+    await memory().notes.save(ALICE, 'note-secret', 'only for Alice', signal);
+    await db.connection().execute(async (connection) => {
+      await sql`create role reader_of_memory nologin`.execute(connection);
+      await sql`grant usage on schema toolyard_memory to reader_of_memory`.execute(connection);
+      await sql`grant select, delete on all tables in schema toolyard_memory to reader_of_memory`.execute(connection);
+      const seenAs = async (user: string) =>
+        connection.transaction().execute(async (transaction) => {
+          await sql`set local role reader_of_memory`.execute(transaction);
+          await sql`select set_config('toolyard.tenant', 'acme', true), set_config('toolyard.user', ${user}, true)`.execute(transaction);
+          const { rows } = await sql<{ id: string }>`select id from items where id = 'note-secret'`.execute(transaction);
+          return rows.length;
+        });
+      expect([await seenAs('alice'), await seenAs('bob'), await seenAs('')]).toEqual([1, 0, 0]);
+      await sql`drop owned by reader_of_memory`.execute(connection);
+      await sql`drop role reader_of_memory`.execute(connection);
+    });
+    await expect(memory().notes.delete(BOB, 'note-secret')).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('of one user goes as a whole by `forget_user`, and nothing of others', async () => {
+    const [gone, stays] = [
+      { tenantId: 'forget', userId: 'gone' },
+      { tenantId: 'forget', userId: 'stays' },
+    ];
+    const store = memory();
+    for (const scope of [gone, stays])
+      await store.turns.add(scope, `turn-${scope.userId}`, { role: 'user', content: 'hello there' }, signal);
+    await sql`select forget_user('forget', 'gone')`.execute(db);
+    expect([await texts(store, gone, 'hello'), await texts(store, stays, 'hello')]).toEqual([[], ['hello there']]);
+    const [tenant, user] = await usage(gone);
+    expect([tenant?.items, user]).toEqual([1, { ...tenant, user_id: 'stays' }]);
+  });
+
+  it('may be any text: NUL, half characters, quotes of the query language, and no words at all', async () => {
+    const scope = { tenantId: 'odd', userId: 'alice' };
+    const store = memory();
+    for (const [index, text] of ['a\0b', '\ud800 half', "it's & | ! :* <-> \\ '", '…!?', 'x'.repeat(30_000)].entries()) {
+      await store.notes.save(scope, `note-odd-${index}`, text, signal);
+      await texts(store, scope, text.slice(0, 2_000));
+    }
+    expect(await texts(store, scope, "it's & | half")).toEqual(expect.arrayContaining([expect.stringContaining('half')]));
+  });
+});
+
+describe('indexing', () => {
+  const request = (name: string, documents: AsyncIterable<Document>, mode: 'add' | 'update' = 'add') => ({
+    operationId: `operation-${name}-${mode}`,
+    contextId: `context-${name}`,
+    name,
+    path: '',
+    mode,
+    total: 3,
+    documents,
+  });
+  const scope = { tenantId: 'knowledge', userId: 'alice' };
+  const find = (of: Memory, query: string) =>
+    of.knowledge
+      .search(scope, { query, limit: 10, offset: 0, sortBy: 'path' }, signal)
+      .then(({ results }) => results.map(({ path }) => path));
+
+  it('is cancelled by another call: nothing of it is found, and its room is given back [TB-79]', async () => {
+    const store = memory();
+    const seen: unknown[] = [];
+    const documents = async function* () {
+      yield { path: 'one.md', text: 'the first page' };
+      seen.push((await store.knowledge.operations(scope)).map(({ status, documents: done, total }) => ({ status, done, total })));
+      expect(await find(store, 'page')).toEqual([]);
+      expect(await store.knowledge.cancel(scope)).toEqual(['operation-manual-add']);
+      yield { path: 'two.md', text: 'the second page' };
+    };
+    expect(await store.index(scope, request('manual', documents()), signal, () => {})).toBe('cancelled');
+    expect(seen).toEqual([[{ status: 'running', done: 1, total: 3 }]]);
+    expect(await store.knowledge.operations(scope)).toMatchObject([{ status: 'cancelled' }]);
+    expect(await find(store, 'page')).toEqual([]);
+    expect(await usage(scope)).toMatchObject([{ chunks: 0 }, { chunks: 0 }]);
+  });
+
+  it('again replaces the documents at once at its end, and keeps them when it fails', async () => {
+    const store = memory();
+    const pages = async function* (...names: string[]) {
+      for (const path of names) yield await Promise.resolve({ path, text: `page of ${path}` });
+    };
+    await store.index(scope, request('book', pages('a', 'b')), signal, () => {});
+    const failing = async function* () {
+      yield await Promise.resolve({ path: 'c', text: 'page of c' });
+      throw new Error('the disk is gone');
+    };
+    await expect(store.index(scope, request('book', failing(), 'update'), signal, () => {})).rejects.toThrow('the disk is gone');
+    expect(await find(store, 'page')).toEqual(['a', 'b']);
+    await store.index(scope, request('book', pages('b', 'd'), 'update'), signal, () => {});
+    expect(await find(store, 'page')).toEqual(['b', 'd']);
+    await expect(
+      store.index(scope, { ...request('book', pages('e')), operationId: 'operation-other' }, signal, () => {}),
+    ).rejects.toMatchObject({
+      code: 'conflict',
+    });
+    expect((await usage(scope)).map(({ chunks }) => chunks)).toEqual([2, 2]);
+  });
+});
+
+it('every failure of the database in these tests was expected', () => {
+  expect(errors).toEqual([]);
+});
