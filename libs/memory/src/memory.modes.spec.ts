@@ -199,12 +199,39 @@ describe('indexing', () => {
     expect(await usage(scope)).toMatchObject([{ chunks: 0 }, { chunks: 0 }]);
   });
 
+  it('that was lost leaves nothing behind once another one begins', async () => {
+    const lost = { tenantId: 'lost', userId: 'alice' };
+    const store = memory();
+    const one = async function* () {
+      yield await Promise.resolve({ path: 'one', text: 'the first page' });
+    };
+    // Its process dies after the first document: the loop never ends.
+    const arrived = new Promise<void>((resolve) => {
+      const documents = async function* () {
+        yield* one();
+        resolve();
+        await new Promise(() => {});
+      };
+      void store.index(lost, request('dying', documents()), signal, () => {});
+    });
+    await arrived;
+    await sql`update operations set updated_at = now() - interval '1 hour' where tenant_id = 'lost'`.execute(db);
+    await store.index(lost, request('next', one()), signal, () => {});
+    expect((await store.knowledge.operations(lost)).map(({ name, status }) => [name, status])).toEqual([['next', 'completed']]);
+    expect((await usage(lost)).map(({ items, chunks }) => [items, chunks])).toEqual([
+      [1, 1],
+      [1, 1],
+    ]);
+  });
+
   it('again replaces the documents at once at its end, and keeps them when it fails', async () => {
     const store = memory();
     const pages = async function* (...names: string[]) {
       for (const path of names) yield await Promise.resolve({ path, text: `page of ${path}` });
     };
     await store.index(scope, request('book', pages('a', 'b')), signal, () => {});
+    const repeated = await store.index(scope, request('book', pages()), signal, () => {});
+    expect(repeated).toEqual({ contextId: 'context-book', documents: 2, chunks: 2 });
     const failing = async function* () {
       yield await Promise.resolve({ path: 'c', text: 'page of c' });
       throw new Error('the disk is gone');

@@ -12,7 +12,7 @@ export interface Document {
 }
 
 export interface IndexRequest {
-  /** Chosen by the caller. An operation that is repeated starts from the beginning. */
+  /** Chosen by the caller. An operation that is repeated starts from the beginning, unless it was complete. */
   readonly operationId: string;
   readonly contextId: string;
   readonly name: string;
@@ -50,7 +50,8 @@ export async function indexContext(
   onProgress: (documents: number) => void,
 ): Promise<Indexed | 'cancelled'> {
   const request = { ...given, name: storableText(given.name), path: storableText(given.path) };
-  await begin(storage, scope, request);
+  const done = await begin(storage, scope, request);
+  if (done !== undefined) return done;
   let [documents, chunks] = [0, 0];
   try {
     for await (const { path, text } of request.documents) {
@@ -71,29 +72,36 @@ export async function indexContext(
   }
 }
 
-function begin(storage: MemoryStorage, scope: MemoryScope, { operationId, name, mode, total }: IndexRequest): Promise<void> {
+/** What it came to, if the operation is complete: the process that ran it was lost before it said so. */
+function begin(storage: MemoryStorage, scope: MemoryScope, { operationId, name, mode, total }: IndexRequest): Promise<Indexed | undefined> {
   return storage.change(scope, async (tables) => {
     const existing = await findContext(tables, { name });
-    if (mode === 'add' && existing !== undefined && existing.operation !== operationId)
+    if (existing?.operation === operationId) return { contextId: existing.id, documents: existing.documents, chunks: existing.chunks };
+    if (mode === 'add' && existing !== undefined)
       throw new MemoryFailure('conflict', `There is a knowledge context ${name} already. Use the command update, or another name.`);
     if (mode === 'update' && existing === undefined)
       throw new MemoryFailure('not_found', `No knowledge context ${name}. Use the command add.`);
-    const lost = await forgetOperations(tables, operationId, existing?.operation);
+    const lost = await forgetOperations(tables, operationId);
     await countUsage(tables, shrinkage(lost), storage.options.quotas);
     await tables.insertOperation({ id: operationId, name, status: 'running', documents: 0, total, fault: null }).execute();
+    return undefined;
   });
 }
 
-/** Deletes old operations, and documents of those that never ended; the operation itself starts from the beginning. */
-async function forgetOperations(tables: ScopedTables, operationId: string, current: string | undefined) {
+/** Deletes old operations, and documents that are of no context and of no running operation; the operation itself starts from the beginning. */
+async function forgetOperations(tables: ScopedTables, operationId: string) {
   const all = await tables.operations().selectAll().orderBy('started_at', 'desc').execute();
   const isLost = ({ status, updated_at }: (typeof all)[number]) => status === 'running' && Date.now() - updated_at.getTime() > LOST_MS;
   const gone = all.filter((it, index) => it.id === operationId || isLost(it) || (index >= KEPT_OPERATIONS && it.status !== 'running'));
   const ids = gone.map(({ id }) => id);
-  if (ids.length === 0) return [];
-  await tables.deleteOperations().where('id', 'in', ids).execute();
-  const unfinished = gone.filter(({ id, status }) => status === 'running' && id !== current).map(({ id }) => id);
-  return unfinished.length === 0 ? [] : removeDocuments(tables, unfinished);
+  if (ids.length > 0) await tables.deleteOperations().where('id', 'in', ids).execute();
+  return tables
+    .deleteItems()
+    .where('kind', '=', 'document')
+    .where('operation', 'not in', tables.contexts().select('operation'))
+    .where('operation', 'not in', tables.operations().where('status', '=', 'running').select('id'))
+    .returning(['id', 'chunks', 'bytes'])
+    .execute();
 }
 
 /** False when the operation was cancelled. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { basename } from 'node:path';
 import { afterAll, beforeAll } from '@jest/globals';
@@ -39,7 +40,7 @@ const names = readdirSync(new URL('./', import.meta.url))
 /** With a database and a user; `builtin.spec.ts` runs the same without. */
 toolContract(names, () => ({
   registry: app.get(ToolRegistry),
-  contexts: Object.fromEntries(names.map((name) => [name, { userId: 'alice', sessionId: 'contract' }])),
+  contexts: Object.fromEntries(names.map((name) => [name, { userId: 'alice', sessionId: 'contract', callId: randomUUID() }])),
   workspace: async () => {
     const { root, put, remove } = await testWorkspace();
     await put('docs/notes.md', '# Notes\nThe colour is blue.\n');
