@@ -1,6 +1,7 @@
 export { EgressError } from './egress/egress-error.js';
 export { EgressPolicy } from './egress/egress-policy.js';
 export { EGRESS_ENV, TRACE_HOSTS_ENV, egressPolicyFrom, traceHostsFrom } from './egress/egress.config.js';
+export { EgressProxy } from './egress/egress-proxy.js';
 export { egressFetch, type EgressFetch } from './egress/egress-fetch.js';
 export { type FetchedDocument, type HttpAnswer, SafeFetch } from './egress/safe-fetch.js';
 export { TraceHosts } from './egress/trace-hosts.js';

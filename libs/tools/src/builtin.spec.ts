@@ -5,12 +5,24 @@ import { Test, type TestingModule } from '@nestjs/testing';
 import { BubblewrapSandbox, DEFAULT_LIMITS, EgressPolicy, DisabledSandbox, Sandbox, egressPolicyFrom } from '#sandbox';
 import { ToolRegistry } from '#tool-sdk';
 import { type TestSite, testSite } from '../../sandbox/src/testing/test-site.fixture.js';
+import { BROWSER_SETTINGS, browserSettingsFrom } from './browser/browser.config.js';
 import { testWorkspace } from './testing/test-workspace.js';
 import { toolContract } from './tool.contract.js';
 import { ToolsModule } from './tools.module.js';
 
 /** Their examples need files and hosts that are not there. */
-const NOT_RUN = ['aws', 'powershell', 'shell', 'shell_list', 'shell_output', 'shell_stop', 'web_fetch', 'http_request', 'web_search'];
+const NOT_RUN = [
+  'aws',
+  'browser',
+  'powershell',
+  'shell',
+  'shell_list',
+  'shell_output',
+  'shell_stop',
+  'web_fetch',
+  'http_request',
+  'web_search',
+];
 
 let app: TestingModule;
 let site: TestSite;
@@ -23,6 +35,7 @@ beforeAll(async () => {
   const sandbox = (await bubblewrap.probe()).ok ? bubblewrap : new DisabledSandbox();
   const providers = [
     { provide: Sandbox, useValue: sandbox },
+    { provide: BROWSER_SETTINGS, useValue: browserSettingsFrom({ BROWSER: 'off' }) },
     { provide: EgressPolicy, useValue: egressPolicyFrom({ EGRESS_ALLOW_HOSTS: site.host }) },
   ];
   app = await Test.createTestingModule({ imports: [ToolsModule.forRoot({ providers })] }).compile();
