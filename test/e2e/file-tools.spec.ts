@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Problem, ToolDescriptor, WorkerStatus } from '#contracts';
 import { pdfOf } from '../../libs/tools/src/testing/pdf.js';
 import { Agent } from '../support/agent.js';
 import { textOf } from '../support/policy-case.js';
@@ -59,6 +60,7 @@ beforeAll(async () => {
     env: {
       TOOLYARD_CONFIG: config,
       EGRESS_ALLOW_HOSTS: host,
+      BROWSER: 'off',
       SEARXNG_URLS: `http://${host}/down,http://${host}/up`,
       HTTP_SECRETS: JSON.stringify({ SITE_AUTHORIZATION: { hosts: [host], tenants: ['default'] } }),
       SITE_AUTHORIZATION: 'Bearer of-the-api',
@@ -275,6 +277,18 @@ describe('code', () => {
     await write('a.py', 'print("a")\nprint(x, y)\n# print(1)\n', 'form');
     const found = await run('code', { operation: 'pattern_search', pattern: 'print($$$ARGS)', language: 'python' }, 'form');
     expect(textOf(found)).toBe('a.py:1 | print("a") ($ARGS="a")\na.py:2 | print(x, y) ($ARGS=x , y)');
+  });
+});
+
+describe('browser', () => {
+  it('is unavailable with the reason where the workers have none: in their status, in the catalog and for a call [AV-16]', async () => {
+    const { workers } = (await agent.get<{ workers: WorkerStatus[] }>('/v1/workers')).body;
+    for (const { parts } of workers) expect(parts?.browser).toEqual({ ok: false, reason: 'BROWSER switches it off on this worker' });
+    const { tools } = (await agent.get<{ tools: ToolDescriptor[] }>('/v1/tools?q=browser')).body;
+    const reason = 'browser is not available: no worker of the pool net has the browser (BROWSER switches it off on this worker)';
+    expect(tools.find(({ name }) => name === 'browser')?.available).toEqual({ ok: false, reason });
+    const refused = await agent.request<Problem>('POST', '/v1/calls', { tool: 'browser', arguments: { action: 'get_url' } });
+    expect(refused).toMatchObject({ status: 503, body: { code: 'unavailable', detail: expect.stringContaining(reason) } });
   });
 });
 

@@ -2,7 +2,7 @@ import { Module, type DynamicModule, type Type } from '@nestjs/common';
 import type { Tracing } from '#observability';
 import { AgentRequests } from '#queue';
 import { Sandbox, SandboxRegistry } from '#sandbox';
-import { BackgroundRuns, Interpreters, ToolGateway, ToolsModule } from '#tools';
+import { BROWSER_SETTINGS, BackgroundRuns, Interpreters, ToolGateway, ToolsModule } from '#tools';
 import { CallStore } from '#event-log';
 import type { RedisConnection } from '#redis';
 import { OwnedInterpreters } from './background/owned-interpreters.js';
@@ -57,6 +57,7 @@ export class WorkerModule {
             { provide: Sandbox, useValue: sandboxes.for('shell') },
             BACKGROUND_RUNS,
             INTERPRETERS,
+            { provide: BROWSER_SETTINGS, useValue: config.browser },
             { provide: ToolGateway, inject: [AgentRequests], useFactory: (requests: AgentRequests) => new QueuedToolGateway(requests) },
           ],
         }),

@@ -154,9 +154,9 @@ function checkSandbox(pool: QueueStatus['pool'], serving: readonly WorkerStatus[
   return states.length === 0 ? [] : [{ what, verdict: 'ok', found: `commands are isolated by ${states[0]?.backend ?? ''}` }];
 }
 
-/** Other requirements of workers: ripgrep, and free space on the disk of their workspaces. */
+/** Other requirements of workers: ripgrep, what some tools require, and free space on the disk of their workspaces. */
 export function checkWorkers(workers: readonly WorkerStatus[]): Check[] {
-  return [...checkSearch(workers), ...workers.flatMap(checkRoom)];
+  return [...checkSearch(workers), ...checkParts(workers), ...workers.flatMap(checkRoom)];
 }
 
 function checkSearch(workers: readonly WorkerStatus[]): Check[] {
@@ -174,6 +174,16 @@ function checkSearch(workers: readonly WorkerStatus[]): Check[] {
       fix: 'install the package ripgrep',
     },
   ];
+}
+
+/** A tool that no worker has the parts for is left out of the catalog: no fault, where it is not wanted. */
+function checkParts(workers: readonly WorkerStatus[]): Check[] {
+  const known = workers.flatMap(({ draining, parts }) => (draining || parts === undefined ? [] : [Object.entries(parts)]));
+  const missing = new Map(known.flat().flatMap(([part, { ok, reason }]) => (ok ? [] : [[part, reason ?? 'not configured'] as const])));
+  return [...missing].map(([part, reason]) => {
+    const without = known.filter((list) => list.some(([name, { ok }]) => name === part && !ok)).length;
+    return { what: part, verdict: 'ok', found: `not available on ${without} of ${known.length} workers: ${reason}` };
+  });
 }
 
 const ROOM_WARN = { bytes: 2 * 1024 ** 3, share: 0.05 };

@@ -19,7 +19,7 @@ import {
   validateSandboxConfig,
 } from '#sandbox';
 import { MEMORY_ENV, memorySettings, type MemorySettings } from '#memory';
-import { WEB_ENV } from '#tools';
+import { BROWSER_ENV, type BrowserSettings, WEB_ENV, browserSettingsFrom } from '#tools';
 import { readPluginSettings } from './plugin-settings.config.js';
 import type { FileScopeSettings } from './file-scope.config.js';
 import { TRACING_ENV, tracingConfig, type TracingConfig } from '#observability';
@@ -162,6 +162,7 @@ export const WorkerEnv = z.object({
   ...EGRESS_ENV,
   ...TRACE_HOSTS_ENV,
   ...WEB_ENV,
+  ...BROWSER_ENV,
   DATABASE_URL: z.url({ protocol: /^postgres(?:ql)?$/, error: 'expected a URL such as postgres://user@host:5432/toolyard' }).optional(),
   ...MEMORY_ENV,
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
@@ -218,6 +219,7 @@ export interface WorkerConfig {
   /** Secrets in the environment of this process: taken out of everything that it writes. */
   readonly secrets: readonly string[];
   readonly sandbox: SandboxConfig;
+  readonly browser: BrowserSettings;
   /** Undefined without a database for what tools remember. */
   readonly memory: MemorySettings | undefined;
   /** There when spans are exported. */
@@ -283,6 +285,7 @@ export function readWorkerConfig(env: Readonly<Record<string, string | undefined
     egress: egressOf(env),
     secrets: environmentSecrets(env, { named: values.REDACT_ENV, visible: values.TOOL_ENV_ALLOWLIST }),
     sandbox,
+    browser: browserSettingsFrom(env),
     memory: memoryOf(values),
     tracing: tracingConfig(values, 'toolyard-worker'),
     logLevel: values.LOG_LEVEL,

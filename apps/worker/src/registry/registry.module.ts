@@ -11,7 +11,7 @@ import { LOGGER, type WorkerLog } from '../platform/worker.logger.js';
 import { BUFFERED_REDIS } from '../platform/worker.tokens.js';
 import { DiskSpace } from './disk-space.js';
 import { WorkerHeartbeat } from './worker-heartbeat.js';
-import { workerStatus } from './worker-status.js';
+import { partsOf, workerStatus } from './worker-status.js';
 
 /** Registers this worker for `GET /v1/workers`, and receives requests to drain it. */
 @Module({
@@ -30,7 +30,7 @@ import { workerStatus } from './worker-status.js';
         { token: Memory, optional: true },
       ],
       useFactory: (
-        { id, partitions, workspaceRoot }: WorkerConfig,
+        { id, partitions, workspaceRoot, browser }: WorkerConfig,
         redis: RedisConnection,
         state: WorkerState,
         processor: ToolCallProcessor,
@@ -43,7 +43,7 @@ import { workerStatus } from './worker-status.js';
         return new WorkerHeartbeat(
           redis,
           new SystemEventLog(redis, partitions),
-          () => workerStatus(id, state, processor, inFlight, sandboxes, disk, memory),
+          () => workerStatus(id, state, processor, inFlight, sandboxes, disk, partsOf(memory, browser, sandboxes.for('shell'))),
           logger,
           () => {
             state.drain();

@@ -1,8 +1,8 @@
 import type { InFlightAttempts, ToolCallProcessor } from '#attempts';
 import type { WorkerStatus } from '#contracts';
 import type { Memory } from '#memory';
-import { type SandboxRegistry, findExecutable } from '#sandbox';
-import { programStatus } from '#tools';
+import { type Sandbox, type SandboxRegistry, findExecutable } from '#sandbox';
+import { type BrowserSettings, browserStatus, programStatus } from '#tools';
 import type { WorkerState } from '../platform/worker-state.js';
 import type { DiskSpace } from './disk-space.js';
 import { hostStatus } from './host-status.js';
@@ -18,10 +18,9 @@ export function workerStatus(
   running: InFlightAttempts,
   sandboxes: SandboxRegistry,
   disk: DiskSpace,
-  memory: Memory | undefined,
+  parts: WorkerStatus['parts'],
 ): WorkerStatus {
   const room = disk.latest;
-  const commands = sandboxes.for('shell');
   return {
     id,
     startedAt: state.startedAt.toISOString(),
@@ -35,12 +34,19 @@ export function workerStatus(
       .map((attempt) => attempt.callId),
     sandbox: sandboxes.status(),
     search: { ok: findExecutable(['rg']) !== undefined },
-    parts: {
-      memory: memory?.status() ?? { ok: false, reason: 'DATABASE_URL is not set for the workers' },
-      powershell: programStatus(commands, 'powershell'),
-      aws: programStatus(commands, 'aws'),
-    },
+    parts,
     host: hostStatus(),
     ...(room === undefined ? {} : { disk: room }),
+  };
+}
+
+/** What this worker has for tools that require it. */
+export function partsOf(memory: Memory | undefined, browser: BrowserSettings, commands: Sandbox): WorkerStatus['parts'] {
+  const { ok, detail } = browserStatus(browser);
+  return {
+    memory: memory?.status() ?? { ok: false, reason: 'DATABASE_URL is not set for the workers' },
+    browser: ok ? { ok } : { ok, reason: detail },
+    powershell: programStatus(commands, 'powershell'),
+    aws: programStatus(commands, 'aws'),
   };
 }

@@ -100,7 +100,7 @@ export const ToolExample = z
 export type ToolExample = z.output<typeof ToolExample>;
 
 /** What a worker may have or lack besides its pools. */
-export const WorkerPart = z.enum(['memory', 'powershell', 'aws']);
+export const WorkerPart = z.enum(['memory', 'browser', 'powershell', 'aws']);
 export type WorkerPart = z.output<typeof WorkerPart>;
 
 export const ToolDescriptor = z

@@ -56,7 +56,7 @@ export class EgressProxy {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** Counts the bytes anew. */
+  /** Starts to count the bytes from zero. */
   allow(): void {
     this.received = 0;
   }

@@ -45,7 +45,7 @@ export class BrowserEngine {
     if (mode === 'off') return failed('BROWSER switches it off on this worker');
     if (this.executable === undefined || !existsSync(this.executable))
       return failed(`there is no Chromium${this.executable === undefined ? '' : ` at ${this.executable}`}: install the package chromium`);
-    if (library() === undefined) return failed('the npm package playwright-core is not installed');
+    if (!isInstalled()) return failed('the npm package playwright-core is not installed');
     if (mode === 'sandboxed' && process.getuid?.() === 0)
       return failed("Chromium's own sandbox does not work for root: run the worker as another user, or set BROWSER=unsandboxed");
     return { ok: true, detail: mode === 'sandboxed' ? "pages run in Chromium's own sandbox" : "pages run without Chromium's own sandbox" };
@@ -74,7 +74,7 @@ export class BrowserEngine {
 
   private async launch(): Promise<Browser> {
     try {
-      const browser = await library()?.chromium.launch({
+      return await library().chromium.launch({
         executablePath: this.executable,
         chromiumSandbox: this.settings.mode === 'sandboxed',
         args: ARGUMENTS,
@@ -86,8 +86,6 @@ export class BrowserEngine {
         handleSIGINT: false,
         handleSIGTERM: false,
       });
-      if (browser === undefined) throw new Error('playwright-core is not installed');
-      return browser;
     } catch (error) {
       const why = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
       throw new ToolError('unavailable', `browser is not available: Chromium could not be started: ${why.slice(0, 300)}`, {
@@ -98,12 +96,18 @@ export class BrowserEngine {
   }
 }
 
-/** An optional dependency, which is loaded where the tool runs only. */
-function library(): typeof import('playwright-core') | undefined {
+const load = createRequire(import.meta.url);
+
+function isInstalled(): boolean {
   try {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the package exports
-    return createRequire(import.meta.url)('playwright-core') as typeof import('playwright-core');
+    return load.resolve('playwright-core') !== '';
   } catch {
-    return undefined;
+    return false;
   }
+}
+
+/** An optional dependency, which is loaded for the first page only. */
+function library(): typeof import('playwright-core') {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the package exports
+  return load('playwright-core') as typeof import('playwright-core');
 }

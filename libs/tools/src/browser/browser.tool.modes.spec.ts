@@ -304,7 +304,7 @@ describe('browser with little time', () => {
     const idle = toolWith({ idleMs: 1_000, actionMs: 500 });
     session = 'idle';
     await textFrom(call({ action: 'open', url: '/endless' }, {}, idle));
-    await eventually(async () => (endless === 0 ? true : undefined), 'the page to be closed');
+    await eventually(() => endless === 0);
     expect(await textFrom(call({ action: 'get_url' }, {}, idle))).toMatch(/^No page is open/);
     await idle.onApplicationShutdown();
   });

@@ -23,6 +23,7 @@ const SHOWN_CHARACTERS = 50_000;
   tier: 'privileged',
   effect: 'once',
   pool: 'net',
+  requires: ['browser'],
   subjects: [{ kind: 'url', argument: 'url' }],
   timeoutMs: 60_000,
   argumentAliases: { selector: ['ref', 'element'], url: ['uri', 'link'], ms: ['timeout_ms'] },

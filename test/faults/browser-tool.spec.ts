@@ -1,0 +1,65 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Agent } from '../support/agent.js';
+import { textOf } from '../support/policy-case.js';
+import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
+
+const PAGE = `<title>Shop</title><button onclick="document.querySelector('p').textContent = 'bought'">Buy</button><p>for sale</p>
+<a id="in" href="http://127.0.0.1/">inside</a>`;
+
+/** Chromium of a worker, used over HTTP. */
+describe('the browser of a session', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'toolyard-browser-'));
+  let site: Server;
+  let toolyard: TestCluster;
+  let agent: Agent;
+  let host: string;
+  beforeAll(async () => {
+    site = createServer((_request, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end(PAGE));
+    await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+    host = `127.0.0.1:${(site.address() as AddressInfo).port}`;
+    const config = join(folder, 'toolyard.json');
+    const egress = { privateHosts: [host], blockedDomains: ['blocked.example'] };
+    writeFileSync(config, JSON.stringify({ agents: { web: { policy: { egress } } } }));
+    toolyard = await startTestCluster({
+      env: {
+        TOOLYARD_CONFIG: config,
+        EGRESS_ALLOW_HOSTS: host,
+        // As root, the sandbox of Chromium does not work.
+        BROWSER: process.getuid?.() === 0 ? 'unsandboxed' : 'sandboxed',
+        BROWSER_EXECUTABLE: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
+      },
+    });
+    agent = new Agent(toolyard.gateways[0]?.url ?? '');
+  });
+  afterAll(async () => {
+    await toolyard.close();
+    site.closeAllConnections();
+    site.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const browser = (args: object) => agent.run('browser', args, { sessionId: 'shop', agentId: 'web' });
+
+  it('stays on its page from call to call: what a snapshot shows can be clicked, and a screenshot is an image [TB-64]', async () => {
+    expect(textOf(await browser({ action: 'open', url: `http://${host}/` }))).toContain('Title: Shop');
+    const ref = /button "Buy" \[(@\w+)\]/.exec(textOf(await browser({ action: 'snapshot' })) ?? '')?.[1];
+    expect(textOf(await browser({ action: 'click', selector: ref }))).toContain(`Clicked ${ref}`);
+    expect(textOf(await browser({ action: 'get_text', selector: 'p' }))).toContain('bought');
+    const { result } = await browser({ action: 'screenshot' });
+    expect(result?.content).toContainEqual(expect.objectContaining({ type: 'image', mimeType: 'image/png' }));
+  });
+
+  it('reaches no private host: by its address before the call runs, by a link of a page while it runs [PP-46, TB-64]', async () => {
+    expect(await browser({ action: 'open', url: 'http://127.0.0.1:1/' })).toMatchObject({ outcome: 'denied', attempt: 0 });
+    expect(await browser({ action: 'open', url: 'http://sub.blocked.example/' })).toMatchObject({ outcome: 'denied', attempt: 0 });
+    await browser({ action: 'open', url: `http://${host}/` });
+    const clicked = await browser({ action: 'click', selector: '#in' });
+    expect(clicked).toMatchObject({ outcome: 'denied', attempt: 1, error: { code: 'policy_denied' } });
+    expect(clicked.error?.message).toMatch(/^Blocked: 127\.0\.0\.1 is a loopback address/);
+  });
+});
