@@ -147,14 +147,14 @@ describe('what one client can take of the MCP endpoint', () => {
     const wrong = await modern('tools/list', {}, { meta: { 'io.toolyard/agentId': 'another-agent' } });
     expect(wrong.body.error).toMatchObject({ code: -32_602, message: expect.stringContaining('another-agent') });
     const catalog = gateway.app.get(ToolCatalog);
-    const { callable } = catalog;
-    catalog.callable = () => Promise.reject(new Error('secret of 10.0.0.5'));
+    const { listIn } = catalog;
+    catalog.listIn = () => Promise.reject(new Error('secret of 10.0.0.5'));
     try {
       const { body } = await modern('tools/list', {});
       expect(body.error?.code).toBe(-32_603);
       expect(JSON.stringify(body)).not.toContain('secret');
     } finally {
-      catalog.callable = callable;
+      catalog.listIn = listIn;
     }
   });
 

@@ -90,6 +90,37 @@ describe('MCP sessions of revision 2025-11-25, over two gateways', () => {
     expect(JSON.stringify((await answering).body)).not.toContain('"result"');
   });
 
+  it('resume the response of a call after its last event, at any gateway, in the same session only', async () => {
+    const [{ session }, { session: another }] = await Promise.all([open(), open()]);
+    const headers = { authorization: `Bearer ${BOOTSTRAP_KEY}`, accept: 'application/json, text/event-stream' };
+    const client = new AbortController();
+    const params = { name: 'echo', arguments: {}, _meta: { ...inSession('resumed'), progressToken: 1 } };
+    const first = await fetch(`${gateways[0].url}/mcp`, {
+      method: 'POST',
+      headers: { ...headers, ...session, 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 'r1', method: 'tools/call', params }),
+      signal: client.signal,
+    });
+    const { id } = await callIn('resumed');
+    const attempt = await gateways[0].claim(id);
+    await attempt.update('seen');
+    const { text, lastId } = await readUntil(first, 'seen');
+    expect(text).toMatch(/^id: \S+\nretry: 1000\ndata: \n\n/m);
+    client.abort();
+    const resume = (lastEventId: string, of = session, at = gateways[1]) =>
+      fetch(`${at.url}/mcp`, { headers: { ...headers, ...of, 'last-event-id': lastEventId } });
+    const refusedWith = async (...of: Parameters<typeof resume>) => (await resume(...of)).status;
+    expect(await Promise.all([refusedWith('nonsense'), refusedWith(lastId, another)])).toEqual([400, 400]);
+    const live = await resume(lastId);
+    await attempt.end('done');
+    const rest = await live.text();
+    expect(rest.match(/"text":"done"/g)).toHaveLength(1);
+    const steps = [...`${text}${rest}`.matchAll(/"progress":([\d.]+)/g)].map(([, step]) => Number(step));
+    expect(steps).toEqual([...new Set(steps)].toSorted((a, b) => a - b));
+    expect(rest.match(/"id":"r1"/g)).toHaveLength(1);
+    expect(await refusedWith(lastId)).toBe(400);
+  });
+
   it('take no answer to a question that they were not asked', async () => {
     const { body } = await gateways[0].agent.submit('shell', { command: 'date' }, { sessionId: 'unasked' });
     expect(body.status).toBe('waiting_approval');
@@ -155,3 +186,19 @@ describe('MCP sessions of revision 2025-11-25, over two gateways', () => {
     }
   });
 });
+
+/** What came until this text, and the id of the last event. */
+async function readUntil(response: Response, enough: string): Promise<{ readonly text: string; readonly lastId: string }> {
+  const reader = (response.body ?? fail()).pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  while (!text.includes(enough) || !text.endsWith('\n\n')) {
+    const { done, value } = await reader.read();
+    if (done) throw new Error(`the stream ended: ${text}`);
+    text += value;
+  }
+  return { text, lastId: [...text.matchAll(/^id: (.+)$/gm)].at(-1)?.[1] ?? '' };
+}
+
+function fail(): never {
+  throw new Error('the response has no body');
+}

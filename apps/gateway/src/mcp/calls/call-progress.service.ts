@@ -19,6 +19,8 @@ export interface FollowRequest {
   readonly signal: AbortSignal;
   /** Also ends the wait: the attempts after this one ask for input. */
   readonly asksAfter?: number | undefined;
+  /** The steps begin above this one, which was reported before. */
+  readonly above?: number | undefined;
   /** Called with increasing steps until the returned promise resolves, never after. */
   readonly report: (step: ProgressStep) => void;
 }
@@ -33,8 +35,8 @@ export class CallProgress {
   ) {}
 
   /** Resolves after the last progress when the call has ended, or when it cannot be followed: read the call then. */
-  async follow({ principal, callId, signal, asksAfter, report }: FollowRequest): Promise<void> {
-    const meter = new ProgressMeter();
+  async follow({ principal, callId, signal, asksAfter, above, report }: FollowRequest): Promise<void> {
+    const meter = new ProgressMeter(above);
     const begun = Date.now();
     let waiting: ProgressStep | undefined;
     const flush = () => {

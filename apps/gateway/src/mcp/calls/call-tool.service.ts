@@ -190,9 +190,10 @@ export class CallToolService {
     const report = (step: ProgressStep) =>
       // A client that disconnects meanwhile needs no progress.
       void ctx.mcpReq.notify({ method: 'notifications/progress', params: { progressToken, ...step } }).catch(() => {});
+    const above = session?.progressAfter;
     try {
       const signal = AbortSignal.any([ctx.mcpReq.signal, over.signal, closed.signal]);
-      await this.progress.follow({ principal, callId, signal, asksAfter, report: progressToken === undefined ? () => {} : report });
+      await this.progress.follow({ principal, callId, signal, asksAfter, above, report: progressToken === undefined ? () => {} : report });
     } finally {
       clearTimeout(timer);
       stopWatching();

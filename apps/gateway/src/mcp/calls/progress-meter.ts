@@ -16,10 +16,12 @@ const SMALL_STEP = 1 / 1024;
  * that were there before (a second attempt begins at 0 again), count by steps that are smaller than any number of a tool.
  */
 export class ProgressMeter {
-  private last = -SMALL_STEP;
   private total: number | undefined;
   /** The client knows that the call waits. */
   private waited = false;
+
+  /** `last`: the step that was reported before. */
+  constructor(private last = -SMALL_STEP) {}
 
   /** Undefined for an event that is no progress. */
   stepOf(event: CallEvent): ProgressStep | undefined {

@@ -16,6 +16,8 @@ export interface ToolCall {
 
 /** What a call needs of the session in which it was made. */
 export interface CallSession {
+  /** The client has read progress up to here: what is sent begins above it. */
+  readonly progressAfter?: number | undefined;
   /** Remembers which call the request became. False: the client has cancelled the request meanwhile. */
   began(callId: string): Promise<boolean>;
   /** Asks the user of the client. The answer comes with a request of its own. */

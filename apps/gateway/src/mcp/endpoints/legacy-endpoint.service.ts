@@ -7,11 +7,12 @@ import {
   isJSONRPCResponse,
   ProtocolErrorCode,
   WebStandardStreamableHTTPServerTransport,
+  type JSONRPCRequest,
   type JSONRPCResponse,
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { CancelBody, ProblemError, type Principal } from '#contracts';
+import { CALL_RESULT_TOOL, CancelBody, ProblemError, type Principal } from '#contracts';
 import { ApiKeyStore } from '../../auth/api-key-store.service.js';
 import { CancelCallService } from '../../calls/cancel-call.service.js';
 import { ShutdownState } from '../../platform/shutdown-state.service.js';
@@ -22,6 +23,7 @@ import { inputAnswer } from '../calls/input-form.js';
 import { ListChanges } from '../calls/list-changes.service.js';
 import type { CallSession } from '../calls/tool-call.js';
 import { featuresOfSession } from '../wire/client-features.js';
+import { EventIds, readSoFar, type ReadSoFar } from '../wire/event-ids.js';
 import { jsonRpcError } from '../wire/json-rpc-error.js';
 import { McpServers } from './mcp-servers.service.js';
 import type { ToolServer } from '../wire/tool-server.js';
@@ -33,6 +35,8 @@ const SESSION_NOT_FOUND = -32_001;
 const BAD_REQUEST = -32_000;
 const ACCEPTED = () => new Response(null, { status: 202 });
 
+/** When a client that was disconnected comes back. */
+const RETRY_MS = 1_000;
 /** How soon a request ends whose question the user dismissed at another gateway. */
 const DISMISSED_MS = 500;
 /** How soon a stream ends whose session was ended at another gateway. */
@@ -77,6 +81,8 @@ export class LegacyEndpoint {
       );
     const session = await this.sessions.find(sessionId, principal);
     if (session === undefined) return jsonRpcError(404, SESSION_NOT_FOUND, 'Session not found: send `initialize` again');
+    const lastEventId = request.headers.get('last-event-id');
+    if (request.method === 'GET' && lastEventId !== null) return this.resume(principal, session, request, lastEventId);
     if (request.method === 'GET') return this.notifications(principal, session, request);
     if (request.method === 'DELETE') return this.end(session);
     if (isJSONRPCResponse(body)) return this.answer(principal, session, body);
@@ -101,11 +107,13 @@ export class LegacyEndpoint {
     return response;
   }
 
-  private async serve(principal: Principal, session: McpSession, request: Request, body: unknown): Promise<Response> {
-    const callSession = (server: ToolServer, ctx: ServerContext) => callSessionOf(session, server, ctx);
+  /** `read`: by a client that was disconnected and goes on. */
+  private async serve(principal: Principal, session: McpSession, request: Request, body: unknown, read?: ReadSoFar): Promise<Response> {
+    const callSession = (server: ToolServer, ctx: ServerContext) => callSessionOf(session, server, ctx, read?.progress);
     const server = this.servers.create(principal, { features: session.features, callSession });
     const isCall = isJSONRPCRequest(body) && body.method === 'tools/call';
-    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !isCall });
+    const events = isCall ? { eventStore: new EventIds(read ?? beginningOf(body)), retryInterval: RETRY_MS } : {};
+    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !isCall, ...events });
     await server.connect(transport);
     const response = await transport.handleRequest(request, { parsedBody: body });
     // A client that has gone needs no progress; its call goes on.
@@ -113,6 +121,29 @@ export class LegacyEndpoint {
     if (!isCall || request.signal.aborted) close();
     else request.signal.addEventListener('abort', close, { once: true });
     return response;
+  }
+
+  /** Goes on with the response to a request that became a call and has no answer: the call is asked for its result. */
+  private async resume(principal: Principal, session: McpSession, request: Request, lastEventId: string): Promise<Response> {
+    const read = readSoFar(lastEventId);
+    const callId = read && (await session.callOf(read.requestId));
+    if (read === undefined || callId === undefined)
+      return jsonRpcError(
+        400,
+        BAD_REQUEST,
+        'No request of this session without an answer has this event: ask for its call with call_result',
+      );
+    const { requestId, progressToken } = read;
+    const params = {
+      name: CALL_RESULT_TOOL,
+      arguments: { callId },
+      _meta: progressToken === undefined ? {} : { progressToken },
+    };
+    const headers = new Headers(request.headers);
+    headers.set('accept', 'application/json, text/event-stream');
+    headers.set('content-type', 'application/json');
+    const asked = new Request(request.url, { method: 'POST', headers, signal: request.signal });
+    return this.serve(principal, session, asked, { jsonrpc: '2.0', id: requestId, method: 'tools/call', params }, read);
   }
 
   /** The stream of what is not about one request: changes of the tool list. Ends with the key and the session, and when this gateway drains. */
@@ -192,9 +223,15 @@ const NO_CALLS: CallSession = {
   isCancelled: () => Promise.resolve(false),
 };
 
-function callSessionOf(session: McpSession, server: ToolServer, { mcpReq: { id, signal } }: ServerContext): CallSession {
+function callSessionOf(
+  session: McpSession,
+  server: ToolServer,
+  { mcpReq: { id, signal } }: ServerContext,
+  progressAfter: number | undefined,
+): CallSession {
   const asked = new Set<string>();
   return {
+    progressAfter,
     began: (callId) => session.began(id, callId),
     ask: async (callId, question, params) => {
       const name = nameOf(callId, question);
@@ -207,6 +244,10 @@ function callSessionOf(session: McpSession, server: ToolServer, { mcpReq: { id, 
     // A client that has gone may still cancel the call.
     isCancelled: () => (signal.aborted ? session.isCancelled(id) : session.finished(id, [...asked])),
   };
+}
+
+function beginningOf({ id, params }: JSONRPCRequest): ReadSoFar {
+  return { requestId: id, progressToken: params?._meta?.progressToken, n: 0 };
 }
 
 /** The name under which a session remembers a question. That of an approval is the id of the call. */
