@@ -3,6 +3,8 @@ import fc from 'fast-check';
 import {
   CallId,
   ClientFrame,
+  EventFilter,
+  EventType,
   errorEntry,
   CALL_ERROR_CODES,
   REQUEST_ERROR_CODES,
@@ -48,6 +50,12 @@ describe('the routes', () => {
       'openStream',
       'ready',
     ]);
+  });
+});
+
+describe('the filter of events', () => {
+  it('may name every type', () => {
+    expect(EventFilter.safeParse({ types: EventType.options }).success).toBe(true);
   });
 });
 

@@ -2,6 +2,9 @@ import { z } from 'zod';
 import { CallId, Label } from '../values/names.js';
 import { EventType } from './envelope.js';
 
+/** More than there are types, so that a filter may name each. */
+const MOST_TYPES = 64;
+
 /**
  * Which events a subscriber wants: all that match every given field. An empty filter means the calls of the whole
  * tenant; what happens beside calls comes only where `types` names it.
@@ -15,9 +18,9 @@ export const EventFilter = z
     types: z
       .array(EventType)
       .min(1)
-      .max(16)
+      .max(MOST_TYPES)
       .optional()
-      .describe('Only these types: 1 to 16. Not said: all types of calls, and none of those beside calls.'),
+      .describe('Only these types, 1 to 64. Not said: all types of calls, and none of those beside calls.'),
   })
   .meta({ id: 'EventFilter', description: 'Which events: all that match every field that is given.' });
 export type EventFilter = z.output<typeof EventFilter>;
