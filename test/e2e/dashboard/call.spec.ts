@@ -29,7 +29,7 @@ describe('the page of a call', () => {
     const shown = await page.getByRole('log').innerText();
     expect([shown.includes('0;pwned'), shown.includes('\u001b')]).toEqual([false, false]);
     expect(await page.locator('[role=log] script, [role=log] img').count()).toBe(0);
-    expect(await page.title()).toBe('shell · Toolyard');
+    expect(await page.title()).toMatch(/^\$ .* – shell · Toolyard$/);
   });
 
   it('keeps its clocks running during ten updates a second', async () => {
@@ -101,6 +101,7 @@ describe('the page of a call', () => {
     const page = await stage.open(`/calls/${body.id}`);
     open(0);
     await page.getByRole('log').getByText('first').waitFor();
+    await page.locator('[data-connection=live]').waitFor();
 
     const [before] = stage.toolyard.gateways;
     before!.signal('SIGKILL');

@@ -5,6 +5,7 @@ import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-q
 import { useEffect, useRef, useState } from 'react';
 import type { ApprovalOption, Call, TrustOption } from '#contracts';
 import { DecisionView } from '../call/decision-view.js';
+import { useSubjectLine } from '../subject/use-subject-line.js';
 import { SubjectView } from '../subject/subject-view.js';
 import { LinkAnchor } from '../components/links.js';
 import { ScopedButton } from '../components/scoped-button.js';
@@ -13,8 +14,6 @@ import { EmptyState, ErrorState, LoadingRows } from '../components/states.js';
 import { notifySuccess, notifyError } from '../components/notify.js';
 import { Ago, useNow } from '../components/time.js';
 import { durationText } from '../components/duration.js';
-import { subjectText } from '../components/subject.js';
-import { useSubjects } from '../components/use-subjects.js';
 import { escapeInvisible } from '../components/escape-invisible.js';
 import { useScopes } from '../session/use-scopes.js';
 import { useToolyard } from '../stream/toolyard.js';
@@ -203,13 +202,10 @@ function Inbox({
   );
 }
 
-const SUBJECT_CHARS = 2000;
-
 function SubjectLine({ call }: { readonly call: Call }) {
-  const subjects = useSubjects(call.tool);
   return (
     <Text size="xs" ff="monospace" truncate>
-      {escapeInvisible(subjectText(JSON.stringify(call.arguments).slice(0, SUBJECT_CHARS), subjects))}
+      {useSubjectLine(call)}
     </Text>
   );
 }

@@ -12,6 +12,7 @@ import { ErrorState, LoadingRows } from '../components/states.js';
 import { durationText } from '../components/duration.js';
 import { Ago, useNow } from '../components/time.js';
 import { escapeInvisible } from '../components/escape-invisible.js';
+import { useSubjectLine } from '../subject/use-subject-line.js';
 import { CallActions } from './call-actions.js';
 import { CallFacts, CopyableId } from './call-facts.js';
 import { CallTabs } from './call-tabs.js';
@@ -23,6 +24,7 @@ import classes from './call-page.module.css';
 import { useCall } from './use-call.js';
 
 const route = getRouteApi('/calls/$callId');
+const TAB_CHARS = 60;
 
 /** One call: timeline, output, decision and actions. */
 export function CallPage() {
@@ -39,25 +41,7 @@ function OneCall({ callId }: { readonly callId: string }) {
   const cancelling = data.status !== 'ended' && view.lifecycle.some(({ type }) => type === 'call.cancel_requested');
   return (
     <>
-      <PageHead
-        tab={data.tool}
-        title={
-          <Group gap="sm">
-            <span>{data.tool}</span>
-            <StateBadge size="lg" state={stateOfCall(data, cancelling)} note={data.note} />
-          </Group>
-        }
-        about={
-          <Group gap="sm">
-            <CopyableId id={data.id} />
-            <span>
-              submitted <Ago at={Date.parse(data.submittedAt)} />
-            </span>
-          </Group>
-        }
-      >
-        <CallActions call={data} />
-      </PageHead>
+      <CallHead call={data} cancelling={cancelling} />
       <Stack gap="md">
         {connection === 'reconnecting' && data.status !== 'ended' && (
           <Alert color="orange" icon={<IconPlugConnectedX aria-hidden />} title="The connection was lost">
@@ -99,6 +83,37 @@ function OneCall({ callId }: { readonly callId: string }) {
         </Grid>
       </Stack>
     </>
+  );
+}
+
+/** Tool, state and subject of a call; the tab of the browser begins with the subject. */
+function CallHead({ call, cancelling }: { readonly call: Call; readonly cancelling: boolean }) {
+  const subject = useSubjectLine(call);
+  return (
+    <PageHead
+      tab={subject === '' ? call.tool : `${subject.slice(0, TAB_CHARS)} – ${call.tool}`}
+      title={
+        <Group gap="sm">
+          <span>{call.tool}</span>
+          <StateBadge size="lg" state={stateOfCall(call, cancelling)} note={call.note} />
+        </Group>
+      }
+      about={
+        <>
+          <Text ff="monospace" size="sm" lineClamp={2} className={classes.subject}>
+            {subject}
+          </Text>
+          <Group gap="sm">
+            <CopyableId id={call.id} />
+            <span>
+              submitted <Ago at={Date.parse(call.submittedAt)} />
+            </span>
+          </Group>
+        </>
+      }
+    >
+      <CallActions call={call} />
+    </PageHead>
   );
 }
 
