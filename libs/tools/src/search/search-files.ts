@@ -147,7 +147,7 @@ function run(request: SearchRequest, mode: readonly string[], separator: '\n' | 
     ...(request.multiline === true ? ['--multiline', '--multiline-dotall'] : []),
     ...(request.max_depth === undefined ? [] : ['--max-depth', String(request.max_depth)]),
     ...(request.max_per_file === undefined ? [] : ['--max-count', String(request.max_per_file)]),
-    ...(request.type === undefined ? [] : ['--type', request.type]),
+    ...(request.type === undefined ? [] : [`--type=${request.type}`]),
     ...includeArguments(request.include),
     ...NEVER_SEARCHED,
     '--max-filesize',
