@@ -236,7 +236,7 @@ describe('file_search and glob', () => {
     expect(first.result?.details).toEqual({ results: 1, truncated: true });
     expect(textOf(await search({ '-B': 1, offset: 1 }))).toBe('a.ts-3-three\na.ts:4:two');
     expect(textOf(await search({ pattern: 'one.two', multiline: true }))).toBe('a.ts:1:one\na.ts:2:two');
-    expect((await search({ type: 'nothing' })).error).toMatchObject({ code: 'invalid_arguments' });
+    for (const type of ['nothing', '--version', '-V']) expect((await search({ type })).error).toMatchObject({ code: 'invalid_arguments' });
   });
 
   it('show 200 matches, or 200 files, and how many there are [TB-53, TB-55]', async () => {
