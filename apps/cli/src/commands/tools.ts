@@ -1,3 +1,4 @@
+import type { ModelTool } from '#client';
 import type { ToolDescriptor } from '#contracts';
 import type { CommandContext } from '../command-context.js';
 import { safeText } from '../terminal/safe-text.js';
@@ -15,16 +16,16 @@ export interface ToolsFlags {
 export async function tools({ client, terminal, json }: CommandContext, name: string | undefined, flags: ToolsFlags): Promise<number> {
   const { search, session, agent, format } = flags;
   const query = { q: name ?? search, sessionId: session, agentId: agent };
+  const found = name === undefined && format !== undefined ? [] : await client.tools.list(query);
+  const named = name === undefined ? undefined : toolOfName(name, found);
   if (format !== undefined) {
-    for (const tool of await client.tools.forModel(format, query)) terminal.json(tool);
+    for (const tool of await client.tools.forModel(format, query))
+      if (named === undefined || isCalled(tool, named.name)) terminal.json(tool);
     return 0;
   }
-  const found = await client.tools.list(query);
-  if (name !== undefined) {
-    const tool = found.find((candidate) => candidate.name === name || candidate.aliases.includes(name));
-    if (tool === undefined) throw new UsageError(`There is no tool ${JSON.stringify(name)} for this key${near(found)}`);
-    if (json) terminal.json(tool);
-    else describe(tool, terminal);
+  if (named !== undefined) {
+    if (json) terminal.json(named);
+    else describe(named, terminal);
     return 0;
   }
   if (json) for (const tool of found) terminal.json(tool);
@@ -40,6 +41,18 @@ export async function tools({ client, terminal, json }: CommandContext, name: st
     for (const line of table(shown, terminal.width)) terminal.line(line);
   }
   return 0;
+}
+
+function toolOfName(name: string, found: readonly ToolDescriptor[]): ToolDescriptor {
+  const tool = found.find((candidate) => candidate.name === name || candidate.aliases.includes(name));
+  if (tool === undefined) throw new UsageError(`There is no tool ${JSON.stringify(name)} for this key${near(found)}`);
+  return tool;
+}
+
+/** The formats of model APIs have the name on top or in `function`. */
+function isCalled(tool: ModelTool, name: string): boolean {
+  const inner = tool['function'];
+  return tool['name'] === name || (typeof inner === 'object' && inner !== null && 'name' in inner && inner.name === name);
 }
 
 function near(found: readonly ToolDescriptor[]): string {
