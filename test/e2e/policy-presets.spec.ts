@@ -69,7 +69,12 @@ describe('the time that a call may take', () => {
     async (agentId, command, list, search, write) => {
       const args = async (given: object) => (await submitted(agentId, 'shell', { command: 'ls', ...given })).arguments;
       const runMs = async (tool: string, given: object) => (await submitted(agentId, tool, given)).timeouts.runMs;
-      expect(await args({})).toEqual({ command: 'ls', persistent: false, ...(command === undefined ? {} : { timeout_ms: command }) });
+      expect(await args({})).toEqual({
+        command: 'ls',
+        persistent: false,
+        background: false,
+        ...(command === undefined ? {} : { timeout_ms: command }),
+      });
       expect(await args({ timeout: 77 })).toMatchObject({ timeout_ms: 77 });
       expect([await runMs('file_list', {}), await runMs('file_search', { pattern: 'a' })]).toEqual([list, search]);
       expect(await runMs('file_write', WRITE)).toBe(write);

@@ -9,6 +9,7 @@ import { matchesTool } from './patterns/tool-pattern.js';
 import { factsOf, TOOLS, WORKSPACE, type Circumstances } from './testing/call-facts.js';
 
 const tools = Object.values(TOOLS);
+const BUILTIN = ['echo', 'shell', 'repl', 'powershell', 'file_read', 'file_write', 'web_fetch', 'aws', 'crew'];
 const meant = (...patterns: string[]) =>
   tools.filter((tool) => patterns.some((pattern) => matchesTool(pattern, tool))).map(({ name }) => name);
 const shell = (command: string, circumstances: Circumstances = {}) => factsOf('shell', { command }, circumstances);
@@ -16,9 +17,9 @@ const shell = (command: string, circumstances: Circumstances = {}) => factsOf('s
 describe('tool patterns', () => {
   it.each([
     [['*'], tools.map(({ name }) => name)],
-    [['@builtin'], ['echo', 'shell', 'file_read', 'file_write', 'web_fetch', 'aws', 'crew']],
-    [['@builtin/'], ['echo', 'shell', 'file_read', 'file_write', 'web_fetch', 'aws', 'crew']],
-    [['@builtin/*'], ['echo', 'shell', 'file_read', 'file_write', 'web_fetch', 'aws', 'crew']],
+    [['@builtin'], BUILTIN],
+    [['@builtin/'], BUILTIN],
+    [['@builtin/*'], BUILTIN],
     [['@builtin/echo'], ['echo']],
     [['@builtin/file_*'], ['file_read', 'file_write']],
     [['@mcp'], ['status']],

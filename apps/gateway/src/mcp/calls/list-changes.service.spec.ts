@@ -6,8 +6,8 @@ const A = keyOf('a');
 const B = keyOf('b');
 
 function changesOf(tools: (principal: unknown) => string[], current: (principal: unknown) => unknown = (principal) => principal) {
-  const callable = (principal: unknown) => Promise.resolve().then(() => tools(principal).map((name) => ({ name, version: '1' })));
-  return new ListChanges({ callable } as never, { current } as never, { debug: () => {} } as never);
+  const forModel = (principal: unknown) => Promise.resolve().then(() => tools(principal).map((name) => ({ name, version: '1' })));
+  return new ListChanges({ forModel } as never, { current } as never, { debug: () => {} } as never);
 }
 
 describe('ListChanges', () => {
