@@ -22,28 +22,9 @@ const rows = (profile: string, table: Record<ToolTier, string>) =>
   Object.entries(table).flatMap(([tier, names]) => names.split(' ').map((name) => ({ profile, name, tier: tier as ToolTier })));
 const TIERS = [...rows('claw', CLAW), ...rows('oxydra', OXYDRA)];
 
-/** Valid arguments of the tools that are built in. */
-const ARGUMENTS: Record<string, object> = {
-  file_read: { path: 'a' },
-  file_write: { path: 'a', content: 'b' },
-  file_edit: { path: 'a', old_text: 'b', new_text: 'c' },
-  file_delete: { path: 'a' },
-  file_copy: { source: 'a', destination: 'b' },
-  notebook_edit: { path: 'a.ipynb', new_source: 'b' },
-  file_search: { pattern: 'a' },
-  web_search: { query: 'a' },
-  glob: { pattern: '*' },
-  web_fetch: { url: 'https://example.com/' },
-  shell: { command: 'ls' },
-};
-
-/** What kiro runs without approval, by the arguments that its operations are read from. */
-const KIRO: [string, object, boolean][] = [
-  ...['introspect', 'summary', 'switch_to_execution', 'task', 'session'].map((name): [string, object, boolean] => [name, {}, true]),
-  ['code', { operation: 'search_symbols' }, true],
-  ['code', { operation: 'goto_definition' }, true],
-  ['code', { operation: 'rename_symbol' }, false],
-];
+/** What kiro runs without approval; `summary` is of sub-agents only. */
+const KIRO = ['introspect', 'switch_to_execution', 'task', 'session'];
+const CODE = ['search_symbols', 'lookup_symbols', 'get_document_symbols', 'goto_definition', 'find_references', 'pattern_search'];
 
 const POLICIES: Record<string, PolicySettings> = {
   claw: { profile: 'claw' },
@@ -61,17 +42,9 @@ let gateway: TestGateway;
 let agent: Agent;
 
 beforeAll(async () => {
-  const free = await unknownToolNames([...TIERS.map(({ name }) => name), ...KIRO.map(([name]) => name), 'aws', 'agent_crew']);
-  const special: Parameters<typeof fixtureTool>[0][] = [
-    {
-      name: 'aws',
-      aliases: ['use_aws'],
-      subjects: [{ kind: 'operation', argument: 'operation_name', service: 'service_name', readOnly: ['list-*', 'get-*'] }],
-    },
-    { name: 'agent_crew', subjects: [{ kind: 'agent', argument: 'stages', field: 'role' }] },
-    { name: 'code', subjects: [{ kind: 'operation', argument: 'operation' }] },
-  ];
-  const tools = free.map((name) => fixtureTool(special.find((it) => it.name === name) ?? { name }));
+  const free = await unknownToolNames([...TIERS.map(({ name }) => name), ...KIRO, 'agent_crew']);
+  const crew = fixtureTool({ name: 'agent_crew', subjects: [{ kind: 'agent', argument: 'stages', field: 'role' }] });
+  const tools = free.map((name) => (name === 'agent_crew' ? crew : fixtureTool({ name })));
   const agents = Object.fromEntries(Object.entries(POLICIES).map(([name, policy]) => [name, { policy }]));
   gateway = await startTestGateway('policy-tools', { agents: { 'policy-tools': agents }, defaultPosture: SUPERVISED }, tools);
   ({ agent } = gateway);
@@ -82,10 +55,11 @@ describe('under the profile of a known agent', () => {
   it.each(TIERS)('$profile, $name is $tier [K-04, PP-54, PP-60]', async ({ profile, name, tier }) => {
     const sessionId = `reading-${profile}`;
     await agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: { autonomy: 'full', permissionMode: 'read-only' } });
-    const canonical = gateway.app.get(ToolRegistry).resolve(name)?.name ?? name;
+    const known = gateway.app.get(ToolRegistry).resolve(name);
+    const canonical = known?.name ?? name;
     const quoted = await agent.request<Quote>('POST', '/v1/calls:quote', {
       tool: name,
-      arguments: ARGUMENTS[canonical] ?? {},
+      arguments: known?.examples[0]?.arguments ?? {},
       agentId: profile,
       sessionId,
     });
@@ -112,7 +86,7 @@ async function fate(judged: PolicyCase): Promise<string> {
 describe('operations of services', () => {
   const aws = (agentId: string, service_name: string, operation_name: string) => ({
     tool: 'aws',
-    args: { service_name, operation_name },
+    args: { service_name, operation_name, region: 'eu-central-1' },
     agentId,
   });
 
@@ -143,9 +117,14 @@ describe('agents that a call would start', () => {
 });
 
 describe('tools that a known agent runs without approval', () => {
-  it.each(KIRO)('%s with %j runs without asking there: only there, and only what reads [PP-88]', async (tool, args, runs) => {
-    expect(await fate({ tool, args: { ...args }, agentId: 'kiro' })).toBe(runs ? 'queued' : 'waiting_approval');
-    expect(await fate({ tool, args: { ...args }, agentId: 'named' })).toBe('waiting_approval');
+  it.each(KIRO)('%s runs without asking there, and only there [PP-88]', async (tool) => {
+    expect(await fate({ tool, args: {}, agentId: 'kiro' })).toBe('queued');
+    expect(await fate({ tool, args: {}, agentId: 'named' })).toBe('waiting_approval');
+  });
+
+  it.each(CODE)('code with the operation %s runs without asking [PP-88]', async (operation) => {
+    const args = { operation, symbol_name: 'a', symbols: ['a'], pattern: 'a', language: 'typescript' };
+    expect(await fate({ tool: 'code', args, agentId: 'kiro' })).toBe('queued');
   });
 });
 

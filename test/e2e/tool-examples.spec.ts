@@ -10,8 +10,8 @@ const OUTSIDE = ['web_fetch', 'web_search', 'http_request', 'agent', 'summary', 
 const OF_A_NOTE = ['memory_update', 'memory_delete'];
 /** Their examples need the id of a background run. */
 const OF_A_RUN = ['shell_output', 'shell_stop'];
-/** Their programs may be missing. */
-const OF_A_PROGRAM = ['aws', 'powershell'];
+/** Their programs may be missing; they have tests of their own. */
+const OF_A_PROGRAM = ['aws', 'powershell', 'browser'];
 const NOT_RUN = [...OUTSIDE, ...OF_A_NOTE, ...OF_A_RUN, ...OF_A_PROGRAM];
 /** It waits for a person. */
 const ASKS = 'ask_user';
