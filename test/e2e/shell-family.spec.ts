@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -19,7 +19,8 @@ let toolyard: TestCluster;
 let agent: Agent;
 beforeAll(async () => {
   mkdirSync(programs);
-  program('aws', 'for word in "$@"; do echo "<$word>"; done; [ "$4" != delete-bucket ] || exit 254');
+  const home = 'ls "$HOME/.aws/cli/alias" 2>&1; mkdir -p "$HOME/.aws"; echo "$HOME $AWS_CONFIG_FILE $AWS_SHARED_CREDENTIALS_FILE"';
+  program('aws', `for word in "$@"; do echo "<$word>"; done; case "$4" in delete-bucket) exit 254 ;; *-home) ${home} ;; esac`);
   const path = `${programs}:/usr/local/bin:/usr/bin:/bin`;
   toolyard = await startTestCluster({ env: { PATH: path, SANDBOX_READABLE: programs } });
   agent = new Agent(toolyard.gateways[0]?.url ?? '');
@@ -40,6 +41,16 @@ describe('aws', () => {
     expect(textOf(call)).toBe('<--region>\n<r>\n<s3api>\n<list-buckets>\n<--max-items>\n<5>\n<--query>\n<$(id); `id`>\n');
     const failed = await agent.run('aws', operation('delete-bucket'));
     expect(failed).toMatchObject({ outcome: 'completed', isError: true, result: { details: { exitCode: 254 } } });
+  });
+
+  it('never reads configuration that a model wrote to the workspace', async () => {
+    const sessionId = 'planted';
+    await agent.run('file_write', { path: '.aws/cli/alias', content: '[toplevel]' }, { sessionId });
+    const call = await agent.run('aws', operation('describe-home'), { sessionId });
+    const [failed = '', variables = ''] = textOf(call).trim().split('\n').slice(4);
+    expect(failed).toContain('No such file');
+    const [home = '', ...files] = variables.split(' ');
+    expect([files, home.startsWith('/tmp/aws-'), existsSync(home)]).toEqual([['/dev/null', '/dev/null'], true, false]);
   });
 
   it('reads without asking in a supervised session, and asks for the rest', async () => {

@@ -1,4 +1,6 @@
-import { realpath } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { realpath, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Optional } from '@nestjs/common';
 import { z } from 'zod';
 import { DisabledSandbox, Sandbox } from '#sandbox';
@@ -70,15 +72,26 @@ export class AwsTool {
     const { file } = found;
     const root = await realpath(ctx.workspace.root);
     const dialect = SHELL_DIALECTS[ctx.profile ?? 'core'];
-    const run = {
-      file,
-      args: awsArguments(args),
-      cwd: root,
-      root,
-      limitMs: TIMEOUT_MS,
-      dialect,
-      env: { AWS_PAGER: '', AWS_CLI_AUTO_PROMPT: 'off' },
-    };
-    return commandOutput(await runCommand(this.sandbox, run, ctx), this.sandbox, dialect);
+    const env = awsEnvironment(ctx.env);
+    const run = { file, args: awsArguments(args), cwd: root, root, limitMs: TIMEOUT_MS, dialect, env };
+    try {
+      return commandOutput(await runCommand(this.sandbox, run, ctx), this.sandbox, dialect);
+    } finally {
+      await rm(env.HOME, { recursive: true, force: true });
+    }
   }
+}
+
+/**
+ * The configuration of the CLI can name programs to run (`credential_process`, aliases), so it is the operator's or none: the
+ * home is a folder that nobody can have filled, which the CLI makes where it wants to keep something.
+ */
+function awsEnvironment(given: ToolContext['env']) {
+  return {
+    HOME: join('/tmp', `aws-${randomUUID()}`),
+    AWS_CONFIG_FILE: given['AWS_CONFIG_FILE'] ?? '/dev/null',
+    AWS_SHARED_CREDENTIALS_FILE: given['AWS_SHARED_CREDENTIALS_FILE'] ?? '/dev/null',
+    AWS_PAGER: '',
+    AWS_CLI_AUTO_PROMPT: 'off',
+  };
 }

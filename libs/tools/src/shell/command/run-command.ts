@@ -21,7 +21,7 @@ export interface CommandRun {
   readonly limitMs: number;
   readonly dialect: ShellDialect;
   readonly files?: readonly number[] | undefined;
-  /** Besides those that the worker gives to all commands. */
+  /** Besides those that the worker gives to all commands. HOME is the workspace where it does not say another one. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -43,7 +43,7 @@ export async function requireSandbox(sandbox: Sandbox, toolName: string): Promis
  */
 export async function runCommand(sandbox: Sandbox, run: CommandRun, ctx: ToolContext): Promise<CommandReport> {
   const { file, args, cwd, root, limitMs, dialect, files } = run;
-  const env = { ...ctx.env, ...run.env, HOME: root, PWD: cwd };
+  const env = { ...ctx.env, HOME: root, ...run.env, PWD: cwd };
   const quota = await openCommandQuota(ctx.workspace.quota);
   const limit = AbortSignal.timeout(limitMs);
   const view = await resolveSandboxView({ ...ctx.workspace, root }, ctx.signal);
