@@ -19,7 +19,7 @@ function codeReading(source: string, language: string): ParsedCommand {
   return {
     source,
     fault: `it is ${language} code, and only running it tells what it does`,
-    commands: [{ words: [word(language), ...literals], assignments: [], redirects: [], text: source, inner: false }],
+    commands: [{ words: [{ value: language, dynamic: true }, ...literals], assignments: [], redirects: [], text: source, inner: false }],
     features: new Set(),
     forkBomb: false,
   };

@@ -4,6 +4,7 @@ import { findDestructiveCommand } from './destructive-command.js';
 import { findDangerousCommand } from './dangerous-command.js';
 import { parseCommand } from './parse-command.js';
 import { isReadonly } from './readonly.js';
+import { readCommand } from './code.js';
 import { riskOf } from './risk-class.js';
 import { plainText } from './sub-command.js';
 
@@ -150,6 +151,10 @@ describe('the risk of a command', () => {
     "bash -c 'rm x'",
     '$X y',
   ])('%s is high [PP-02, PP-16]', (source) => expect(riskOf(parseCommand(source))).toBe('high'));
+
+  it.each(['python', 'powershell', 'unknown'])('code in %s is high: only running it tells what it does', (language) =>
+    expect(riskOf(readCommand('2 + 2', language))).toBe('high'),
+  );
 });
 
 describe('danger in a command', () => {
