@@ -45,6 +45,14 @@ describe('operations of services', () => {
     expect(policy.toolsSettings['aws']?.deniedServices).toEqual(['iam']);
   });
 
+  it('do not only read when the tool excepts them, or when they may write a file', () => {
+    expect([aws('vault', 'get-secret-value').effect, aws('sts', 'get-session-token').effect]).toEqual(['ask', 'ask']);
+    expect(aws('other', 'get-session-token').effect).toBe('allow');
+    const on = (targets: unknown) => decide(factsOf('aws', { service: 's3api', operation: 'get-object', targets }, {})).effect;
+    expect([on([]), on(['s3://a/b', 's3://c']), on('s3://a')]).toEqual(['allow', 'allow', 'allow']);
+    expect([on(['.aws/cli/alias']), on(['s3://a', 'file']), on('file'), on([1])]).toEqual(['ask', 'ask', 'ask', 'ask']);
+  });
+
   it('are judged all, when a tool takes several', () => {
     const several = (operation: string[]) => decide(factsOf('aws', { service: 'iam', operation }, {}));
     expect([several(['list-a', 'get-b']).effect, several(['list-a', 'put-b']).effect]).toEqual(['allow', 'ask']);

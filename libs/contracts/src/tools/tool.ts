@@ -75,6 +75,17 @@ export const ToolSubject = z
       argument: z.string().describe('The argument with the operation.'),
       service: z.string().optional().describe('The argument that names the service. Absent for a tool of one service.'),
       readOnly: z.array(z.string()).optional().describe('Globs of operations that only read. Absent where none is known.'),
+      exceptions: z
+        .array(z.string())
+        .optional()
+        .describe('Globs of operations, or of `service:operation`, that `readOnly` does not mean: they give out secrets or write files.'),
+      readOnlyTargets: z
+        .object({
+          argument: z.string().describe('The argument with what the operation is done to. An array means each of its texts.'),
+          globs: z.array(z.string()).describe('An operation with another text only reads in no case, as it may write a file of that name.'),
+        })
+        .optional()
+        .describe('What an operation that only reads may be done to. Absent where it may be anything.'),
     }),
     z.object({
       kind: z.literal('agent'),

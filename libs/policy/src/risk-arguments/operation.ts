@@ -17,8 +17,21 @@ export function operationOf(
 ): OperationArgument {
   const given = subject.service !== undefined && Object.hasOwn(args, subject.service) ? args[subject.service] : undefined;
   const service = typeof given === 'string' ? given : undefined;
-  const readOnly = (subject.readOnly ?? []).some((pattern) => globMatches(withoutSlashes(pattern), withoutSlashes(name)));
-  return { text: service === undefined ? name : `${service}:${name}`, service, readOnly };
+  const text = service === undefined ? name : `${service}:${name}`;
+  const { readOnly = [], exceptions = [] } = subject;
+  const reads = matchesAny(readOnly, name) && !matchesAny(exceptions, name) && !matchesAny(exceptions, text);
+  return { text, service, readOnly: reads && hasReadOnlyTargets(subject, args) };
+}
+
+function hasReadOnlyTargets({ readOnlyTargets }: Extract<ToolSubject, { kind: 'operation' }>, args: CallFacts['args']): boolean {
+  if (readOnlyTargets === undefined || !Object.hasOwn(args, readOnlyTargets.argument)) return true;
+  const value = args[readOnlyTargets.argument];
+  const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return values.every((it) => typeof it === 'string' && matchesAny(readOnlyTargets.globs, it));
+}
+
+function matchesAny(globs: readonly string[], text: string): boolean {
+  return globs.some((glob) => globMatches(withoutSlashes(glob), withoutSlashes(text)));
 }
 
 /** The first of the globs that means the operation; one without a colon means all of a service. */

@@ -54,7 +54,16 @@ export const TOOLS = {
     aliases: ['use_aws'],
     tier: 'privileged',
     effect: 'once',
-    subjects: [{ kind: 'operation', argument: 'operation', service: 'service', readOnly: ['list-*', 'get-*'] }],
+    subjects: [
+      {
+        kind: 'operation',
+        argument: 'operation',
+        service: 'service',
+        readOnly: ['list-*', 'get-*'],
+        exceptions: ['get-secret-*', 'sts:get-session-*'],
+        readOnlyTargets: { argument: 'targets', globs: ['s3://*'] },
+      },
+    ],
   }),
   crew: tool({ name: 'crew', tier: 'privileged', effect: 'once', subjects: [{ kind: 'agent', argument: 'stages', field: 'role' }] }),
   git_status: tool({ name: 'status', source: 'git' }),

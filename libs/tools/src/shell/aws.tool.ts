@@ -13,6 +13,20 @@ import { SHELL_DIALECTS } from './shell-dialects.js';
 
 const TIMEOUT_MS = 120_000;
 
+/** They read, and still a person has to be asked: what they answer gives access to more, or they write a local file. */
+const SECRET_OR_WRITING = [
+  '*get-secret*',
+  'get-parameter*',
+  '*token*',
+  '*credential*',
+  '*password*',
+  '*api-key*',
+  '*access-details*',
+  '*-login*',
+  'get-job-unlock-code',
+  'get-game-session-log',
+];
+
 const Value = z.union([z.string(), z.number(), z.boolean(), z.array(z.union([z.string(), z.number()]))]);
 const input = z.strictObject({
   service_name: z.string().min(1).max(64).describe('Service of the AWS CLI, such as `s3api` or `ec2`.'),
@@ -32,7 +46,7 @@ const input = z.strictObject({
   label: 'Use the AWS CLI',
   description:
     'Calls one operation of an AWS service with the AWS CLI and returns its output. No shell takes part: every argument reaches the CLI as it is. ' +
-    'Operations that only read (get, list, describe, ls, search, batch-get) run without approval where the policy lets them. A non-zero exit code is an error that shows the output. ' +
+    'Operations that only read (get, list, describe, ls, search, batch-get) run without approval where the policy lets them, but not those that give out secrets or write a file. A non-zero exit code is an error that shows the output. ' +
     'After 120 seconds the CLI is killed. Not available where the worker has no AWS CLI.',
   input,
   tier: 'privileged',
@@ -44,7 +58,10 @@ const input = z.strictObject({
       kind: 'operation',
       argument: 'operation_name',
       service: 'service_name',
-      readOnly: ['get-*', 'list-*', 'describe-*', 'search-*', 'batch-get-*', 'get', 'list', 'describe', 'search', 'ls'],
+      readOnly: ['get-*', 'list-*', 'describe-*', 'search-*', 'batch-get-*', 'list', 'describe', 'search', 'ls'],
+      exceptions: SECRET_OR_WRITING,
+      // The name of a local file in other operations: `get-object` writes it.
+      readOnlyTargets: { argument: 'positional_args', globs: ['s3://*'] },
     },
   ],
   timeoutMs: TIMEOUT_MS + 10_000,
@@ -84,7 +101,7 @@ export class AwsTool {
 
 /**
  * The configuration of the CLI can name programs to run (`credential_process`, aliases), so it is the operator's or none: the
- * home is a folder that nobody can have filled, which the CLI makes where it wants to keep something.
+ * home is a folder that no tool can have filled, which the CLI makes where it wants to keep something.
  */
 function awsEnvironment(given: ToolContext['env']) {
   return {
