@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, request, type IncomingHttpHeaders, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { toEgressError, type EgressError } from './egress-error.js';
+import { EgressError, toEgressError } from './egress-error.js';
 import type { EgressPolicy } from './egress-policy.js';
 import { pinnedLookup } from './pinned-connector.js';
 
@@ -90,17 +90,27 @@ export class EgressProxy {
       lookup: pinnedLookup(this.policy, url.port),
       agent: false,
     });
-    upstream.on('socket', (socket) => this.watch(socket));
-    upstream.on('response', (response) => {
-      outgoing.writeHead(response.statusCode ?? 502, endToEnd(response.headers));
-      response.on('error', () => outgoing.destroy());
-      response.pipe(outgoing);
-    });
-    upstream.on('error', (error) => {
+    const fail = (error: unknown): void => {
+      if (outgoing.writableEnded) return;
       const { message, kind } = this.refused(url.host, error);
       if (outgoing.headersSent) outgoing.destroy();
       else outgoing.writeHead(kind === 'blocked' ? 403 : 502, { 'content-type': 'text/plain' }).end(message);
+    };
+    upstream.on('socket', (socket) => this.watch(socket));
+    upstream.on('response', (response) => {
+      response.on('error', () => outgoing.destroy());
+      try {
+        outgoing.writeHead(statusOf(response, url.host), endToEnd(response.headers));
+      } catch (error) {
+        fail(error);
+        return;
+      }
+      response.pipe(outgoing);
     });
+    upstream.on('error', fail);
+    // A server that switches protocols gives neither a response nor an error.
+    upstream.on('close', () => outgoing.headersSent || fail(new Error('the connection ended without a response')));
+    outgoing.on('error', () => outgoing.destroy());
     outgoing.on('close', () => upstream.destroy());
     incoming.pipe(upstream);
   }
@@ -184,6 +194,12 @@ interface Refusal {
 }
 
 type Answer = (status: number, text: string, headers: Readonly<Record<string, string>>) => void;
+
+/** A server may send any three digits; what is no final status (RFC 9110, 15) cannot be passed on. */
+function statusOf({ statusCode = 0 }: IncomingMessage, host: string): number {
+  if (statusCode >= 200 && statusCode <= 599) return statusCode;
+  throw new EgressError('failed', `Could not fetch from ${host}: the status ${statusCode} of the response is not valid`);
+}
 
 function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_HEADERS.includes(name)));

@@ -17,12 +17,13 @@ export function pinnedLookup(policy: EgressPolicy, port: string): LookupFunction
     policy.addresses(hostname, port).then(
       (found) => {
         const [first] = found;
-        if (all === true)
+        if (first === undefined) done(new Error('no address'), '');
+        else if (all === true)
           done(
             null,
             found.map(({ address, family }) => ({ address, family })),
           );
-        else done(first ? null : new Error('no address'), first?.address ?? '', first?.family);
+        else done(null, first.address, first.family);
       },
       (error: unknown) => done(error instanceof Error ? error : new Error('lookup failed', { cause: error }), ''),
     );
