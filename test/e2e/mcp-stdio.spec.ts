@@ -90,15 +90,40 @@ describe.each(REVISIONS)('toolyard mcp for a client of the SDK that speaks revis
     expect(await client.call('call_result', { callId: 5 })).toMatchObject({ isError: true });
   });
 
-  it('answers with an error when the connection breaks before the answer', async () => {
-    const answering = client.call('echo', {}, { meta: { 'io.toolyard/sessionId': `${session}-cut` }, onprogress: () => {} });
-    const failure = answering.catch((error: unknown) => error);
-    const { id } = await callIn(`${session}-cut`);
-    network.cut();
-    expect(await failure).toMatchObject({ code: -32_000, message: expect.stringContaining('broke before the answer came') });
+  it('answers with an error when the connection breaks before the answer and the gateway cannot go on', async () => {
+    const { id, answer } = await cutCall((lastEventId) => 'x'.repeat(lastEventId.length));
+    expect(await answer).toMatchObject({ code: -32_000, message: expect.stringContaining('broke before the answer came') });
     await gateway.agent.request('POST', `/v1/calls/${id}/cancel`, {});
     expect(await client.call('call_result', { callId: 5 })).toMatchObject({ isError: true });
   });
+
+  const resumes = revision === '2025-11-25' ? it : undefined;
+  resumes?.('goes on with the response when the connection breaks before the answer', async () => {
+    let resumed = false;
+    const { id, answer } = await cutCall((lastEventId) => {
+      resumed = true;
+      return lastEventId;
+    });
+    await eventually(() => resumed, 'the response to be resumed');
+    await gateway.run(id, 'late');
+    expect(await answer).toMatchObject({ content: [{ text: 'late' }] });
+  });
+
+  /** A call whose connection is cut; `change` gets and gives the id of the event after which the client goes on. */
+  async function cutCall(change: (lastEventId: string) => string): Promise<{ id: string; answer: Promise<unknown> }> {
+    const answering = client.call('echo', {}, { meta: { 'io.toolyard/sessionId': `${session}-cut` }, onprogress: () => {} });
+    const answer = answering.catch((error: unknown) => error);
+    const { id } = await callIn(`${session}-cut`);
+    network.toServer = (piece) => {
+      const text = piece.toString('latin1');
+      return Buffer.from(
+        text.replace(/(?<=last-event-id: )\S+/i, (lastEventId) => change(lastEventId)),
+        'latin1',
+      );
+    };
+    network.cut();
+    return { id, answer };
+  }
 });
 
 describe('toolyard mcp', () => {

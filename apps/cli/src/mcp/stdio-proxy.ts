@@ -170,6 +170,7 @@ export class StdioProxy {
     const transport = new StreamableHTTPClientTransport(new URL('mcp', `${this.options.url.replace(/\/+$/, '')}/`), {
       requestInit: { headers },
       reconnectionOptions: RECONNECTION,
+      fetch: fetchResumable,
     });
     /* oxlint-disable unicorn/prefer-add-event-listener -- a transport is no EventTarget; these are its only hooks */
     transport.onmessage = (message) => this.fromGateway(message, transport);
@@ -194,6 +195,16 @@ export class StdioProxy {
     clearTimeout(late);
     for (const open of new Set([transport, ...[...this.pending.values()].map((request) => request.transport)])) await open.close();
   }
+}
+
+/**
+ * A response that the gateway cannot go on with has ended: 405 tells the transport so. Any other refusal makes it ask again
+ * for as long as the proxy runs.
+ */
+async function fetchResumable(url: string | URL, init?: RequestInit): Promise<Response> {
+  const response = await fetch(url, init);
+  const isResumption = new Headers(init?.headers).has('last-event-id');
+  return isResumption && response.status === 400 ? new Response(null, { status: 405 }) : response;
 }
 
 /** The revision that both sides agreed on. Later requests name it. */
