@@ -9,11 +9,12 @@ export interface InterpreterDriver {
  * A driver reads requests from its standard input, a line of JSON each: `{"nonce", "code"}`. It runs the code in one
  * namespace for all requests. Afterwards it writes the mark `\0nonce\0` to both streams; on standard output an answer
  * follows, `{"value"?, "error"?, "interrupted"?}` and the mark again. SIGINT interrupts the code and nothing else. Code
- * can spoil its own interpreter only, which is of one session.
+ * can spoil its own interpreter only, which is of one session. A driver takes its own modules from its language, never from
+ * the workspace: only code may ask for those.
  */
 
 const PYTHON = String.raw`
-import ast, json, os, signal, sys, traceback
+import ast, json, linecache, os, signal, site, sys, tokenize, traceback, unicodedata
 LIMIT = 65536
 def serve():
     requests = os.fdopen(os.dup(0), 'r', encoding='utf-8')
@@ -22,7 +23,8 @@ def serve():
     os.close(empty)
     sys.stdin = open(0, 'r')
     sys.argv = ['']
-    sys.path.insert(0, '')
+    sys.path[:0] = ['', *filter(None, os.environ.get('PYTHONPATH', '').split(os.pathsep))]
+    sys.path.append(site.getusersitepackages())
     space = {'__name__': '__main__', '__builtins__': __builtins__}
     def put(fd, data):
         while data:
@@ -118,7 +120,7 @@ lines.on('close', () => process.exit());
 `;
 
 export const DRIVERS = {
-  python: { programs: ['python3', 'python'], args: ['-u', '-c', PYTHON] },
+  python: { programs: ['python3', 'python'], args: ['-I', '-B', '-X', 'utf8', '-u', '-c', PYTHON] },
   node: { programs: ['node', 'nodejs'], args: ['-e', NODE] },
 } as const satisfies Record<string, InterpreterDriver>;
 
