@@ -61,6 +61,17 @@ describe('aws', () => {
     await agent.request('POST', `/v1/calls/${body.id}/cancel`, {});
   });
 
+  it.each([
+    ['get-secret-value', {}],
+    ['get-login-password', {}],
+    ['get-object', { positional_args: ['.aws/cli/alias'] }],
+  ])('is asked for where it only seems to read: %s %j', async (name, more) => {
+    await supervised('aws');
+    const { body } = await agent.submit('aws', operation(name, more), { sessionId: 'aws' });
+    expect(body.status).toBe('waiting_approval');
+    await agent.request('POST', `/v1/calls/${body.id}/cancel`, {});
+  });
+
   it('is refused with arguments that the CLI would take for another option', async () => {
     const call = await agent.run('aws', operation('list-buckets', { parameters: { endpointUrl: 'http://evil.test' } }));
     expect(call).toMatchObject({ outcome: 'failed', error: { code: 'invalid_arguments' } });
@@ -108,6 +119,14 @@ describe('repl', () => {
     expect(textOf(await run('python', 'n + 1', 'kept'))).toBe('=> 42');
     expect(await run('python', 'n', 'other')).toMatchObject({ isError: true });
     expect(textOf(await run('node', 'typeof n', 'kept'))).toBe("=> 'undefined'");
+  });
+
+  it('keeps nothing for a session of the same name after a deletion', async () => {
+    await run('python', 'n = 41', 'again');
+    expect((await agent.request('DELETE', '/v1/sessions/again')).status).toBe(204);
+    const call = await run('python', 'n', 'again');
+    expect(textOf(call)).toContain('NameError');
+    expect(textOf(call)).not.toContain('is lost');
   });
 
   it('interrupts code after its time and keeps the state', async () => {

@@ -55,8 +55,9 @@ export const keys = {
   batches: (partition: string) => `{p${partition}}:batches`,
   /** Background runs of a session, by the Redis time at which they were asked for. */
   backgroundRuns: (partition: string, tenantId: string, sessionId: string) => `{p${partition}}:background:${tenantId}:${sessionId}`,
-  /** Which worker ran code of a session in this language last: its interpreter has the state. */
-  interpreterOwner: (tenantId: string, sessionId: string, language: string) => `interpreter:${tenantId}:${sessionId}:${language}`,
+  /** Which worker ran code of a user of this life of a session in this language last: its interpreter has the state. */
+  interpreterOwner: (tenantId: string, sessionId: string, language: string, sessionEpoch: number, userId = '') =>
+    `interpreter:${tenantId}:${sessionId}:${language}:${sessionEpoch}:${encodeURIComponent(userId)}`,
   /** Messages of people to a session that no batch has taken yet. */
   steering: (partition: string, tenantId: string, sessionId: string) => `{p${partition}}:steer:${tenantId}:${sessionId}`,
   /** Held by the gateway that looks for batches of dead gateways now. */

@@ -43,6 +43,8 @@ export interface ToolContext {
   /** The user for whom the call is made, as its key or session says: never taken from arguments. */
   readonly userId?: string;
   readonly sessionId?: string;
+  /** How often a session of this name had been deleted before: what a tool keeps for a session is of this one only. Absent = 0. */
+  readonly sessionEpoch?: number;
   /** The call is a background run, which this call started. Only gateways say so. */
   readonly startedBy?: string;
   /** The policy profile whose texts and sizes the answer follows; absent for `core`. */

@@ -24,8 +24,8 @@ export class OwnedInterpreters extends Interpreters {
   }
 
   async run(place: InterpreterPlace, run: Parameters<Interpreters['run']>[1]): Promise<InterpreterAnswer> {
-    const { tenantId, sessionId, language } = place.key;
-    const key = keys.interpreterOwner(tenantId, sessionId, language);
+    const { tenantId, sessionId, sessionEpoch, userId, language } = place.key;
+    const key = keys.interpreterOwner(tenantId, sessionId, language, sessionEpoch, userId);
     const before = await this.redis.set(key, this.owner, 'EX', KNOWN_SECONDS, 'GET');
     const isElsewhere = before !== null && before !== this.owner;
     if (isElsewhere) await this.local.discard(place.key);

@@ -17,6 +17,7 @@ export class CallContext implements ToolContext {
   readonly agentId?: string;
   readonly userId?: string;
   readonly sessionId?: string;
+  readonly sessionEpoch?: number;
   readonly startedBy?: string;
   readonly profile?: PolicyProfile;
   readonly traceparent?: string;
@@ -48,6 +49,7 @@ export class CallContext implements ToolContext {
     if (meta.agentId !== undefined) this.agentId = meta.agentId;
     if (claimed.submitted.userId !== undefined) this.userId = claimed.submitted.userId;
     if (meta.sessionId !== undefined) this.sessionId = meta.sessionId;
+    if (claimed.submitted.sessionEpoch !== undefined) this.sessionEpoch = claimed.submitted.sessionEpoch;
     if (claimed.submitted.startedBy !== undefined) this.startedBy = claimed.submitted.startedBy;
     if (claimed.submitted.profile !== undefined) this.profile = claimed.submitted.profile;
     this.env = traceparent === undefined ? env : { ...env, TRACEPARENT: traceparent };

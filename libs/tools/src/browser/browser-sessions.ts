@@ -1,5 +1,6 @@
 import type { EgressPolicy } from '#sandbox';
 import { ToolError } from '#tool-sdk';
+import { ownerName, type SessionOwner } from '../session-owner.js';
 import type { BrowserSettings } from './browser.config.js';
 import type { BrowserEngine } from './browser-engine.js';
 import { BrowserSession } from './browser-session.js';
@@ -26,17 +27,18 @@ export class BrowserSessions {
     this.timer.unref();
   }
 
-  /** Undefined when the session has no page here. */
-  async find(tenantId: string, sessionId: string): Promise<BrowserSession | undefined> {
-    const found = await this.entries.get(keyOf(tenantId, sessionId))?.session.catch(() => undefined);
+  /** Undefined when the owner has no page here. */
+  async find(owner: SessionOwner): Promise<BrowserSession | undefined> {
+    const found = await this.entries.get(ownerName(owner))?.session.catch(() => undefined);
     return found?.closed === false ? found : undefined;
   }
 
   /** @throws ToolError `unavailable` when there are too many, or no browser */
-  async open(tenantId: string, sessionId: string): Promise<BrowserSession> {
-    const found = await this.find(tenantId, sessionId);
+  async open(owner: SessionOwner): Promise<BrowserSession> {
+    const found = await this.find(owner);
     if (found !== undefined && (found.busy || (await found.answers()))) return found;
-    const key = keyOf(tenantId, sessionId);
+    const { tenantId } = owner;
+    const key = ownerName(owner);
     await this.makeRoom(tenantId);
     const before = this.entries.get(key);
     if (before !== undefined && !(await isClosed(before))) return before.session;
@@ -47,9 +49,9 @@ export class BrowserSessions {
   }
 
   /** Whether there was a page. */
-  async closeOf(tenantId: string, sessionId: string): Promise<boolean> {
-    const found = await this.find(tenantId, sessionId);
-    await this.drop(keyOf(tenantId, sessionId));
+  async closeOf(owner: SessionOwner): Promise<boolean> {
+    const found = await this.find(owner);
+    await this.drop(ownerName(owner));
     return found !== undefined;
   }
 
@@ -103,8 +105,4 @@ export class BrowserSessions {
 
 async function isClosed({ session }: Entry): Promise<boolean> {
   return (await session.catch(() => undefined))?.closed !== false;
-}
-
-function keyOf(tenantId: string, sessionId: string): string {
-  return JSON.stringify([tenantId, sessionId]);
 }

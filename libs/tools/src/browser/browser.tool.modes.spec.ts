@@ -177,7 +177,7 @@ describe('browser', () => {
     expect(await act('get_text', {}, { sessionId: undefined })).toBe('browser needs a session: submit the call with a sessionId');
   });
 
-  it('keeps the pages and cookies of sessions and tenants apart', async () => {
+  it('keeps the pages and cookies of sessions, their users and tenants apart', async () => {
     session = 'one';
     await open('/cookie');
     expect(await act('get_text')).toContain('none');
@@ -188,7 +188,8 @@ describe('browser', () => {
     expect(await act('get_text')).toContain('none');
     await act('close');
     session = 'one';
-    expect(await act('get_url', {}, { tenantId: 'other' })).toMatch(/^No page is open/);
+    for (const other of [{ tenantId: 'other' }, { sessionEpoch: 1 }, { userId: 'eve' }])
+      expect(await act('get_url', {}, other)).toMatch(/^No page is open/);
     expect(await act('close')).toBe('Closed the page');
     expect(await act('get_url')).toMatch(/^No page is open/);
   });

@@ -6,6 +6,7 @@ import { ACTIONS, isTimeout, type PageAction } from './browser-actions.js';
 import { type BrowserArguments, input, NEEDED } from './browser-arguments.js';
 import { BrowserEngine } from './browser-engine.js';
 import type { BrowserSession } from './browser-session.js';
+import { type SessionOwner, sessionOwnerOf } from '../session-owner.js';
 import { BrowserSessions } from './browser-sessions.js';
 import { BROWSER_SETTINGS, type BrowserSettings, browserSettingsFrom } from './browser.config.js';
 
@@ -54,13 +55,13 @@ export class BrowserTool {
 
   async run(args: BrowserArguments, ctx: ToolContext): Promise<ToolOutputObject> {
     this.check(args);
-    const { sessionId, tenantId } = ctx;
-    if (sessionId === undefined) throw new ToolError('invalid_arguments', 'browser needs a session: submit the call with a sessionId');
+    const owner = sessionOwnerOf(ctx);
+    if (owner === undefined) throw new ToolError('invalid_arguments', 'browser needs a session: submit the call with a sessionId');
     if (args.action === 'close') {
-      const text = (await this.sessions.closeOf(tenantId, sessionId)) ? 'Closed the page' : 'No page is open';
+      const text = (await this.sessions.closeOf(owner)) ? 'Closed the page' : 'No page is open';
       return { content: [{ type: 'text', text }] };
     }
-    const session = await this.sessionFor(args, tenantId, sessionId);
+    const session = await this.sessionFor(args, owner);
     return this.act(args.action, args, session, ctx);
   }
 
@@ -69,16 +70,16 @@ export class BrowserTool {
     await this.sessions.close();
   }
 
-  private async sessionFor({ action, url }: BrowserArguments, tenantId: string, sessionId: string): Promise<BrowserSession> {
+  private async sessionFor({ action, url }: BrowserArguments, owner: SessionOwner): Promise<BrowserSession> {
     if (action === 'open') {
       try {
         this.policy.check(url ?? '');
       } catch (error) {
         throw egressFailure(error);
       }
-      return this.sessions.open(tenantId, sessionId);
+      return this.sessions.open(owner);
     }
-    const found = await this.sessions.find(tenantId, sessionId);
+    const found = await this.sessions.find(owner);
     if (found !== undefined) return found;
     // Says so where there can be none.
     const { ok, detail } = this.engine.status();

@@ -118,9 +118,9 @@ describe.each(sandboxes)('code %s', (_name, sandbox) => {
     expect(await text('python', 'n')).toContain("NameError: name 'n' is not defined");
   });
 
-  it('of another session, tenant or language finds nothing of it', async () => {
+  it('of another session, tenant, user or language, or of a session of the same name, finds nothing of it', async () => {
     await run('python', 'secret = 1');
-    for (const other of [{ sessionId: 'two' }, { tenantId: 'rival' }]) {
+    for (const other of [{ sessionId: 'two' }, { tenantId: 'rival' }, { sessionEpoch: 1 }, { userId: 'eve' }]) {
       expect(await text('python', 'secret', context(other))).toContain('NameError');
       await interpreters.close();
       await run('python', 'secret = 1');
@@ -137,6 +137,14 @@ describe.each(sandboxes)('code %s', (_name, sandbox) => {
     expect(lost).toBe(
       '[The state of earlier python code is lost: its room was needed for another session. This code ran in a new interpreter.]\n=> 1',
     );
+  });
+
+  it('in Python takes the modules that run it from Python, and those it asks for also from the workspace', async () => {
+    for (const name of ['ast', 'json', 'os', 'traceback', 'linecache', 'sitecustomize', 'usercustomize', 'own'])
+      await workspace.put(`${name}.py`, 'print("planted")');
+    const ctx = context({ sessionId: 'planted' });
+    expect(await text('python', '2 + 2', ctx)).toBe('=> 4');
+    expect(await text('python', 'import own', ctx)).toBe('planted');
   });
 
   it('does not go on in an interpreter that may see other files', async () => {

@@ -3,6 +3,7 @@ import { Optional } from '@nestjs/common';
 import { z } from 'zod';
 import { DisabledSandbox, type ProcessCommand, Sandbox, findExecutable, resolveSandboxView } from '#sandbox';
 import { Tool, type ToolContext, ToolError, type ToolOutputObject } from '#tool-sdk';
+import { sessionOwnerOf } from '../session-owner.js';
 import { openCommandQuota } from './command-quota.js';
 import { runBash } from './command/run-bash.js';
 import { requireSandbox, startFailure } from './command/run-command.js';
@@ -116,9 +117,10 @@ export class ReplTool {
     view: string,
     command: ProcessCommand,
     run: Parameters<Interpreter['run']>[0],
-    { tenantId, sessionId }: ToolContext,
+    ctx: ToolContext,
   ): Promise<InterpreterAnswer> {
-    if (sessionId !== undefined) return this.interpreters.run({ key: { tenantId, sessionId, language }, view, command }, run);
+    const owner = sessionOwnerOf(ctx);
+    if (owner !== undefined) return this.interpreters.run({ key: { ...owner, language }, view, command }, run);
     const interpreter = await Interpreter.start(command);
     return interpreter.run(run).finally(() => interpreter.stop());
   }

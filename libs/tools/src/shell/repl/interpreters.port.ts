@@ -1,11 +1,10 @@
 import type { ProcessCommand } from '#sandbox';
+import type { SessionOwner } from '../../session-owner.js';
 import type { InterpreterLanguage } from './drivers.js';
 import type { CodeReport, CodeRun } from './interpreter.js';
 
-/** Whose interpreter it is: each session has one of each language. */
-export interface InterpreterKey {
-  readonly tenantId: string;
-  readonly sessionId: string;
+/** Whose interpreter it is: each user of a session has one of each language. */
+export interface InterpreterKey extends SessionOwner {
   readonly language: InterpreterLanguage;
 }
 

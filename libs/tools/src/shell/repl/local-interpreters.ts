@@ -1,4 +1,5 @@
 import { ToolError } from '#tool-sdk';
+import { ownerName } from '../../session-owner.js';
 import { Interpreter, type CodeRun } from './interpreter.js';
 import { Interpreters, type InterpreterAnswer, type InterpreterKey, type InterpreterPlace } from './interpreters.port.js';
 
@@ -116,8 +117,8 @@ export class LocalInterpreters extends Interpreters {
   }
 }
 
-function nameOf({ tenantId, sessionId, language }: InterpreterKey): string {
-  return JSON.stringify([tenantId, sessionId, language]);
+function nameOf(key: InterpreterKey): string {
+  return `${key.language} ${ownerName(key)}`;
 }
 
 function ofLargestTenant(all: readonly Kept[]): readonly Kept[] {
