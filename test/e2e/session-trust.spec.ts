@@ -151,6 +151,18 @@ describe('with four eyes', () => {
     }
   });
 
+  it('no key that submits takes away or changes the user of a session; another key may', async () => {
+    const sessionId = `trust-${++sessions}`;
+    expect((await put(of(SUBMITTER_KEY), sessionId, { userId: 'alice' })).status).toBe(200);
+    for (const userId of [null, 'bob']) {
+      const refused = await put(of(SUBMITTER_KEY), sessionId, { userId });
+      expect([codeOf(refused), JSON.stringify(refused.body)]).toEqual(['forbidden', expect.stringContaining('(userId)')]);
+    }
+    expect((await put(of(SUBMITTER_KEY), sessionId, { userId: 'alice' })).status).toBe(200);
+    const { status, body } = await put(of(KEEPER_KEY), sessionId, { userId: null });
+    expect([status, body.userId]).toEqual([200, undefined]);
+  });
+
   it('arguments are not edited on approval, since only their author would have seen them: a replay asks another key', async () => {
     const { waiting } = await asked(of(SUBMITTER_KEY));
     const edited = { path: 'b.txt', content: 'x' };

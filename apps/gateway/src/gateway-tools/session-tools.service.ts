@@ -57,7 +57,7 @@ export class SessionTools {
   /** @throws ProblemError `forbidden` for a looser mode than the session has now */
   private async tighten({ principal, agentId }: ToolCall, sessionId: string, mode: PermissionMode): Promise<void> {
     const { posture } = await this.policies.of(principal, { sessionId, agentId });
-    await this.sessions.tighten(principal, sessionId, mode, posture.permissionMode);
+    await this.sessions.tighten(principal, sessionId, mode, posture);
   }
 
   private async structuredOutput({ args, principal, sessionId }: ToolCall): Promise<ToolAnswer> {

@@ -5,6 +5,7 @@ import {
   Dialect,
   JsonSchema,
   NO_GRANTS,
+  PermissionMode,
   Posture,
   SessionGrants,
   SessionHooks,
@@ -12,7 +13,6 @@ import {
   ToolPattern,
   type Autonomy,
   type GrantChange,
-  type PermissionMode,
   type PutSessionBody,
 } from '#contracts';
 import { addGrant, upgradeGrants } from '#policy';
@@ -20,6 +20,8 @@ import { addGrant, upgradeGrants } from '#policy';
 /** A session as it is stored: only what was set. */
 export const SessionState = z.object({
   posture: Posture.partial().default({}),
+  /** A mode that an agent chose for the session. It only makes that of an agent or of the posture stricter; a posture with a mode ends it. */
+  chosenMode: PermissionMode.optional(),
   tools: z.array(ToolPattern).optional(),
   allowedTools: z.array(ToolPattern).optional(),
   grants: SessionGrants.default(NO_GRANTS),
@@ -60,7 +62,8 @@ const JUDGED_BY = ['posture', 'tools', 'allowedTools', 'grants'] as const;
 /** The state with what a PUT by this key gives. Pure. */
 export function putBy(keyId: string, state: SessionState, change: PutSessionBody): SessionState {
   const changed = withPut(state, change);
-  return JUDGED_BY.some((part) => change[part] !== undefined) ? withChangedBy(keyId, changed) : changed;
+  const judgedOtherwise = JUDGED_BY.some((part) => change[part] !== undefined) || isUserLifted(state, changed);
+  return judgedOtherwise ? withChangedBy(keyId, changed) : changed;
 }
 
 /** The state with what a person trusts or denies from now on. Pure. */
@@ -73,28 +76,47 @@ export function grantedBy(keyId: string, state: SessionState, grants: GrantChang
 const AUTONOMY: readonly Autonomy[] = ['read_only', 'supervised', 'full'];
 const MODES: readonly PermissionMode[] = ['read-only', 'prompt', 'workspace-write', 'danger-full-access', 'allow'];
 
-/** The state with a stricter mode, or the same; undefined when the mode is looser. `otherwise`: what holds where the session says nothing. Pure. */
-export function tightenedTo(mode: PermissionMode, state: SessionState, otherwise: PermissionMode): SessionState | undefined {
-  if (isLooser(MODES, state.posture.permissionMode ?? otherwise, mode)) return undefined;
-  return { ...state, posture: { ...state.posture, permissionMode: mode } };
+/** What holds in the session for an agent with this posture. Pure. */
+export function postureIn({ posture, chosenMode }: Pick<SessionState, 'posture' | 'chosenMode'>, ofAgent: Posture): Posture {
+  const { autonomy, permissionMode } = { ...ofAgent, ...posture };
+  return { autonomy, permissionMode: stricterMode(permissionMode, chosenMode) };
+}
+
+/** The state with a stricter mode, or the same; undefined when the mode is looser. `ofAgent`: the posture of the agent that chooses it. Pure. */
+export function tightenedTo(mode: PermissionMode, state: SessionState, ofAgent: Posture): SessionState | undefined {
+  return isLooser(MODES, postureIn(state, ofAgent).permissionMode, mode) ? undefined : { ...state, chosenMode: mode };
 }
 
 /** What restricts calls by `before` and does so no more, or less, by `after`. A posture that is taken away counts as lifted, as agents have others. Pure. */
 export function liftedParts(before: SessionState, after: SessionState): SessionPart[] {
   const lifted: Partial<Record<SessionPart, boolean>> = {
     posture:
-      isLooser(AUTONOMY, before.posture.autonomy, after.posture.autonomy) ||
-      isLooser(MODES, before.posture.permissionMode, after.posture.permissionMode),
+      isLooser(AUTONOMY, before.posture.autonomy, after.posture.autonomy) || isLooser(MODES, sessionMode(before), sessionMode(after)),
     tools: before.tools !== undefined && (after.tools === undefined || lacks(before.tools, after.tools)),
     grants: lacks(denialsOf(after.grants), denialsOf(before.grants)),
     hooks: lacks(after.hooks ?? [], before.hooks ?? []),
+    userId: isUserLifted(before, after),
   };
   return SessionPart.options.filter((part) => lifted[part]);
+}
+
+/** Whether keys that act for other users are no longer kept out, or others are. */
+function isUserLifted(before: SessionState, after: SessionState): boolean {
+  return before.userId !== undefined && before.userId !== after.userId;
 }
 
 function isLooser<T>(fromStrictest: readonly T[], before: T | undefined, after: T | undefined): boolean {
   if (before === undefined) return false;
   return (after === undefined ? fromStrictest.length - 1 : fromStrictest.indexOf(after)) > fromStrictest.indexOf(before);
+}
+
+/** The mode that the session sets for every agent; undefined for none. */
+function sessionMode({ posture: { permissionMode }, chosenMode }: SessionState): PermissionMode | undefined {
+  return permissionMode === undefined ? chosenMode : stricterMode(permissionMode, chosenMode);
+}
+
+function stricterMode(mode: PermissionMode, other: PermissionMode = mode): PermissionMode {
+  return isLooser(MODES, other, mode) ? other : mode;
 }
 
 /** Whether something of `wanted` is not among `list`. */
@@ -128,6 +150,7 @@ function withPut(state: SessionState, change: PutSessionBody): SessionState {
     hooks: oldHooks,
     outputSchema: oldSchema,
     userId: oldUser,
+    chosenMode,
     ...rest
   } = state;
   const newSchema = outputSchema === undefined ? oldSchema : outputSchema;
@@ -140,6 +163,7 @@ function withPut(state: SessionState, change: PutSessionBody): SessionState {
   return {
     ...rest,
     posture: { ...state.posture, ...posture },
+    ...(chosenMode === undefined || posture?.permissionMode !== undefined ? {} : { chosenMode }),
     grants: grants ?? state.grants,
     ...(newTools ? { tools: newTools } : {}),
     ...(newAllowed ? { allowedTools: newAllowed } : {}),

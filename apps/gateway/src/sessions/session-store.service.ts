@@ -5,6 +5,7 @@ import {
   SessionPart,
   type GrantChange,
   type PermissionMode,
+  type Posture,
   type Principal,
   type PutSessionBody,
   type Session,
@@ -27,6 +28,7 @@ import {
   liftedParts,
   NEW_SESSION,
   parseSession,
+  postureIn,
   putBy,
   type SessionState,
   storedSession,
@@ -118,12 +120,12 @@ export class SessionStore {
     await this.events.publish(principal, sessionId, 'session.put', { changed: ['grants'] });
   }
 
-  /** Sets a stricter mode. `otherwise`: what holds where the session says nothing. @throws ProblemError `forbidden` for a looser one */
-  async tighten(principal: Principal, sessionId: string, mode: PermissionMode, otherwise: PermissionMode): Promise<void> {
+  /** Sets a stricter mode. `ofAgent`: the posture of the agent that chooses it. @throws ProblemError `forbidden` for a looser one */
+  async tighten(principal: Principal, sessionId: string, mode: PermissionMode, ofAgent: Posture): Promise<void> {
     await this.change(principal.tenantId, sessionId, (state) => {
-      const tightened = tightenedTo(mode, state, otherwise);
+      const tightened = tightenedTo(mode, state, ofAgent);
       if (tightened !== undefined) return tightened;
-      const now = state.posture.permissionMode ?? otherwise;
+      const now = postureIn(state, ofAgent).permissionMode;
       throw new ProblemError('forbidden', `The session has the mode ${now}, and an agent cannot loosen it to ${mode}: ask a person`);
     });
     await this.events.publish(principal, sessionId, 'session.put', { changed: ['posture'] });
@@ -161,11 +163,11 @@ export class SessionStore {
   }
 
   private async toSession(tenantId: string, id: string, state: SessionState): Promise<Session> {
-    const { posture, tools, allowedTools, grants, strategy, dialect, hooks, outputSchema, userId } = state;
+    const { tools, allowedTools, grants, strategy, dialect, hooks, outputSchema, userId } = state;
     return {
       id,
       tenantId,
-      posture: { ...this.policyConfig.of(tenantId, undefined).posture, ...posture },
+      posture: postureIn(state, this.policyConfig.of(tenantId, undefined).posture),
       ...(tools === undefined ? {} : { tools }),
       ...(allowedTools === undefined ? {} : { allowedTools }),
       grants,

@@ -15,7 +15,7 @@ import { isToolAllowed } from '../../auth/tool-patterns.js';
 import { workspacePath } from '../../platform/workspace-path.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../../platform/gateway.config.js';
 import { HookConfigService } from '../../governance/hook-config.service.js';
-import type { SessionState } from '../../sessions/session-state.js';
+import { postureIn, type SessionState } from '../../sessions/session-state.js';
 import { SessionStore } from '../../sessions/session-store.service.js';
 import { ApiKeyStore } from '../../auth/api-key-store.service.js';
 import { PolicyConfigService } from '../../governance/policy-config.service.js';
@@ -89,7 +89,7 @@ export class EffectivePolicyService {
     const { tools, allowedTools: allowed = [] } = session;
     const policy = allowed.length === 0 ? agent.policy : { ...agent.policy, allowedTools: [...agent.policy.allowedTools, ...allowed] };
     return {
-      posture: { ...agent.posture, ...session.posture },
+      posture: postureIn(session, agent.posture),
       policy,
       grants: session.grants,
       ...(this.policyConfig.fourEyes && session.changedBy.some((keyId) => this.apiKeys.isSamePerson(keyId, principal.keyId))
