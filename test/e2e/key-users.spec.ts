@@ -103,6 +103,14 @@ describe('the user of a call', () => {
     expect(await user('bob')).toBe('bob');
   });
 
+  it('is not left out by a key that acts for other users only', async () => {
+    await gateway.agent.request('PUT', '/v1/sessions/bobs', { userId: 'bob' });
+    const calls = [echo()];
+    expect(codeOf(await as('app').request('POST', '/v1/calls', echo({ sessionId: 'bobs' })))).toEqual(FORBIDDEN);
+    expect(codeOf(await as('app').request('POST', '/v1/batches', { sessionId: 'bobs', calls }))).toEqual(FORBIDDEN);
+    expect((await as('plain').submit('echo', {}, { sessionId: 'bobs' })).status).toBe(202);
+  });
+
   it('keeps submissions apart: a repeated Idempotency-Key of another user never answers with the first call', async () => {
     const submit = (name: string) => as(name).request('POST', '/v1/calls', echo(), { 'idempotency-key': 'the-same' });
     const first = await submit('alice');

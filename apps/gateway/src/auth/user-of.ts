@@ -9,12 +9,18 @@ import { matcherOf } from './tool-patterns.js';
 export function userOf(principal: Principal, named: string | undefined, sessionUser?: string): string | undefined {
   const refusal = userRejection(principal, named);
   if (refusal !== undefined) throw refusal;
-  const user = named ?? principal.userId ?? (userRejection(principal, sessionUser) === undefined ? sessionUser : undefined);
-  if (user !== undefined && sessionUser !== undefined && user !== sessionUser)
-    throw new ProblemError('forbidden', `The session is not that of the user ${user}`, {
-      errors: [{ pointer: '/userId', message: 'expected the user of the session' }],
-    });
+  const ofSession = userRejection(principal, sessionUser);
+  const user = named ?? principal.userId ?? (ofSession === undefined ? sessionUser : undefined);
+  // A key of certain users is kept to them, and does not leave them by naming none.
+  if (user === undefined && principal.users !== undefined && ofSession !== undefined) throw foreignSession('the users of this key');
+  if (user !== undefined && sessionUser !== undefined && user !== sessionUser) throw foreignSession(`the user ${user}`);
   return user;
+}
+
+function foreignSession(whose: string): ProblemError {
+  return new ProblemError('forbidden', `The session is not that of ${whose}`, {
+    errors: [{ pointer: '/userId', message: 'expected the user of the session' }],
+  });
 }
 
 /** Why the key may not act for a user; undefined when it may, and for no user. */
