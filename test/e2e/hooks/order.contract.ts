@@ -73,6 +73,16 @@ export function hookOrderContract(started: () => HookTestCluster): void {
       expect(hooked.webhooks.to('/hooks-first')).toHaveLength(3);
     });
 
+    it('cannot allow a call that its place denies by other arguments, whatever the order', async () => {
+      const args = { taskDescription: 'a', taskResult: 'b' };
+      hooked.webhooks.on('/hooks-first', {});
+      const denied = problemOf(await hooked.submitAs('hooks-first', 'summary', args));
+      expect(denied).toMatchObject({ code: 'policy_denied', detail: expect.stringContaining('sub-agents only') });
+      hooked.webhooks.on('/hooks-first', { arguments: { ...args, taskResult: 'c' } });
+      const rewritten = problemOf(await hooked.submitAs('hooks-first', 'summary', args));
+      expect(rewritten).toMatchObject({ code: 'policy_denied', detail: expect.stringContaining('sub-agents only') });
+    });
+
     it('comes after the person where that is the order: asked with the yes, it lets the call run or ends it [K-15]', async () => {
       const sessionId = hooked.newSession('people');
       await agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: { permissionMode: 'prompt' } });

@@ -14,6 +14,8 @@ export interface HookRequest {
   readonly body: SubmitCallBody;
   readonly callId: string;
   readonly evaluated: EvaluatedCall;
+  /** What holds for the call besides its tool and arguments. Applied again to rewritten arguments; absent for nothing. */
+  readonly inPlace?: (evaluated: EvaluatedCall) => EvaluatedCall;
   /** Aborts when the submitting client disconnects. */
   readonly signal: AbortSignal;
 }
@@ -156,11 +158,16 @@ export class BeforeHooks {
   }
 
   /** Invalid rewritten arguments are a fault of the hook: the model could not correct them. */
-  private async reevaluate({ principal, body }: HookRequest, before: EvaluatedCall, args: JsonValue, hook: string): Promise<EvaluatedCall> {
+  private async reevaluate(
+    { principal, body, inPlace = (it) => it }: HookRequest,
+    before: EvaluatedCall,
+    args: JsonValue,
+    hook: string,
+  ): Promise<EvaluatedCall> {
     // Hooks see and rewrite canonical arguments.
     const canonical = before.spoken === undefined ? body : { ...body, tool: before.tool?.name ?? body.tool };
     const reevaluated = await this.evaluator.evaluate(principal, { ...canonical, arguments: asArguments(args) }, before.spoken);
-    const evaluated = before.purpose === undefined ? reevaluated : { ...reevaluated, purpose: before.purpose };
+    const evaluated = inPlace(before.purpose === undefined ? reevaluated : { ...reevaluated, purpose: before.purpose });
     if (evaluated.rejection?.error.code !== 'invalid_arguments') return evaluated;
     const { message, errors } = evaluated.rejection.error;
     const text = `Hook \`${hook}\` rewrote the arguments into something that ${before.tool?.name ?? body.tool} does not take: ${message}`;

@@ -1,0 +1,10 @@
+import { withAgentDepth } from './agent-depth.js';
+import type { EvaluatedCall } from './evaluated-call.js';
+import { withStartersApproval } from './starters-approval.js';
+import type { Submission } from './submission.js';
+import { withCallers } from './tool-callers.js';
+
+/** With what the calls above it forbid, and what a person allowed of the call that started it. Pure. */
+export function inPlace(submission: Submission, evaluated: EvaluatedCall): EvaluatedCall {
+  return withStartersApproval(submission, withCallers(submission, withAgentDepth(submission, evaluated)));
+}
