@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Call, Schedule, Session, ToolDescriptor } from '#contracts';
+import type { Call, Quote, Schedule, Session, ToolDescriptor } from '#contracts';
 import { Agent, type Stream } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
@@ -15,7 +15,13 @@ let agent: Agent;
 /** The tools of agents that get few of them at first. */
 const CORE = ['file_edit', 'file_read', 'file_write', 'shell', 'tool_search'];
 const DEFERRED = ['file_patch', 'glob', 'http_request', 'notebook_edit', 'web_fetch', 'web_search'];
-const CONFIG = { agents: { lean: { tools: [...CORE, ...DEFERRED], policy: { deferredTools: DEFERRED } } } };
+const CONFIG = {
+  agents: {
+    lean: { tools: [...CORE, ...DEFERRED], policy: { deferredTools: DEFERRED } },
+    reader: { posture: { autonomy: 'full', permissionMode: 'read-only' } },
+    writer: { posture: { autonomy: 'full', permissionMode: 'danger-full-access' } },
+  },
+};
 
 const folder = mkdtempSync(join(tmpdir(), 'toolyard-session-tools-'));
 
@@ -159,6 +165,24 @@ describe('config', () => {
     for (const value of ['auto', 'dontAsk']) expect(await config({ setting, value }, 'modes')).toMatchObject({ code: 'policy_denied' });
     expect((await session('modes')).posture.permissionMode).toBe('danger-full-access');
   });
+
+  it('leaves other agents of the session the stricter mode that they have', async () => {
+    const setting = 'permissions.defaultMode';
+    const as = (agentId: string) => ({ sessionId: 'two-agents', agentId });
+    const write = async (agentId: string) => {
+      const call = { tool: 'file_write', arguments: { path: 'a', content: 'b' }, ...as(agentId) };
+      return (await agent.request<Quote>('POST', '/v1/calls:quote', call)).body.decision?.effect;
+    };
+    const choose = async (value: string) => {
+      const { body: asked } = await agent.submit('config', { setting, value }, as('writer'));
+      await agent.request('POST', `/v1/calls/${asked.id}/decision`, { decision: 'allow' });
+      return jsonOf(await agent.ended(asked.id));
+    };
+    expect(await choose('acceptEdits')).toMatchObject({ success: true });
+    expect([await write('writer'), await write('reader')]).toEqual(['allow', 'deny']);
+    expect(await choose('plan')).toMatchObject({ success: true });
+    expect([await write('writer'), await write('reader')]).toEqual(['deny', 'deny']);
+  });
 });
 
 describe('structured_output', () => {
@@ -293,6 +317,26 @@ describe('schedules by tools', () => {
     expect(refused.error?.code).toBe('policy_denied');
     expect(await add({ schedule: every, command: 'echo again' }, 'narrowed')).toMatchObject({ code: 'policy_denied' });
     await run('cron_remove', { job_id: added.id }, 'narrowed');
+  });
+
+  it('of one user are not those of another of the same key', async () => {
+    const as = (userId: string) => ({ sessionId: 'shared-plans', userId });
+    const args = { schedule: { kind: 'cron', expr: '0 7 1 1 *' }, tool: 'echo' };
+    const added = jsonOf(await agent.run('cron_add', args, as('alice'))) as { id: string };
+    expect(jsonOf(await agent.run('cron_list', {}, as('bob')))).toEqual([]);
+    const removed = await agent.run('cron_remove', { job_id: added.id }, as('bob'));
+    expect(jsonOf(removed)).toMatchObject({ message: expect.stringContaining('no cron job') });
+    expect(jsonOf(await agent.run('cron_list', {}, as('alice')))).toMatchObject([{ id: added.id }]);
+  });
+
+  it('are checked as they run: in the names of the gateway, whatever the session speaks', async () => {
+    await agent.request('PUT', '/v1/sessions/spoken-plans', { dialect: 'oxydra' });
+    const of = { sessionId: 'spoken-plans', dialect: 'core' };
+    const schedule = { kind: 'cron', expr: '0 7 1 1 *' };
+    const planned = { tool: 'file_edit', arguments: { path: 'a', edits: [{ old_text: 'a', new_text: 'b' }] } };
+    expect(jsonOf(await agent.run('cron_add', { schedule, ...planned }, of))).toMatchObject({ tool: 'file_edit' });
+    const made = await agent.request('POST', '/v1/schedules', { cron: '0 7 1 1 *', call: { ...planned, sessionId: 'spoken-plans' } });
+    expect(made).toMatchObject({ status: 201, body: { call: { tool: 'file_edit' } } });
   });
 
   it('are refused with what is wrong about them', async () => {

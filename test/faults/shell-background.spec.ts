@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Call, Problem } from '#contracts';
+import { createRedis, keys, partitionOf } from '#redis';
 import { newMarker, processesWith } from '../../libs/tools/src/testing/shell-runs.js';
 import { Agent } from '../support/agent.js';
 import { taskOf } from '../support/background.js';
@@ -19,11 +20,11 @@ let agent: Agent;
 let rival: Agent;
 beforeAll(async () => {
   const config = join(folder, 'toolyard.json');
-  const keys = [
-    { id: 'main', key: TEST_KEY, tenant: 'default', scopes: SCOPES },
+  const apiKeys = [
+    { id: 'main', key: TEST_KEY, tenant: 'default', scopes: SCOPES, users: ['alice'] },
     { id: 'rival', key: RIVAL_KEY, tenant: 'rival', scopes: SCOPES },
   ];
-  writeFileSync(config, JSON.stringify({ keys }));
+  writeFileSync(config, JSON.stringify({ keys: apiKeys }));
   toolyard = await startTestCluster({ env: { TOOLYARD_CONFIG: config, WORKER_CONCURRENCY: 'shell=16' } });
   const url = toolyard.gateways[0]?.url ?? '';
   agent = new Agent(url);
@@ -125,6 +126,24 @@ describe('a command in the background', () => {
     expect((await agent.request('DELETE', '/v1/sessions/ends')).status).toBe(204);
     for (const id of ids) expect((await agent.ended(id)).outcome).toBe('cancelled');
     expect(textOf(await run('shell_list', {}))).toBe('This session has no background runs.');
+  });
+
+  it('stays known while it runs, however many others have ended, and is of the user of its starter', async () => {
+    const { run, start } = inSession('many');
+    const asked = await agent.run('shell', { command: 'sleep 600', background: true }, { sessionId: 'many', userId: 'alice' });
+    const long = taskOf(asked);
+    const others = Array.from({ length: 100 }, () => agent.submit('echo', {}, { sessionId: 'many' }));
+    const ended = await Promise.all(others.map(async (call) => (await agent.ended((await call).body.id)).id));
+    const redis = createRedis(toolyard.redis.url);
+    const key = keys.backgroundRuns(partitionOf(long), 'default', 'many');
+    await redis.zadd(key, ...ended.flatMap((id) => [Date.now(), id]));
+    await agent.ended(await start('true'));
+    expect(await redis.zcard(key)).toBeLessThan(103);
+    redis.disconnect();
+    expect(textOf(await run('shell_list', {}))).toContain(`${long}  running`);
+    expect((await agent.get(`/v1/calls/${long}`)).body.userId).toBe('alice');
+    await run('shell_stop', { task_id: long });
+    expect((await agent.ended(long)).outcome).toBe('cancelled');
   });
 
   it('ends with the cancel of everything in its session', async () => {

@@ -11,7 +11,7 @@ import { ApprovalEvaluator } from '../approvals/approval-evaluator.service.js';
 import { CallReader } from '../calls/read/call-reader.service.js';
 import { dispatchCall } from '../calls/admission/dispatch-call.js';
 import { eventOrigin } from '../platform/event-origin.js';
-import { idempotencyScope } from '../calls/admission/idempotency.js';
+import { gatewayKey, idempotencyScope } from '../calls/admission/idempotency.js';
 import { fromDialect } from '../calls/admission/dialect-call.js';
 import type { EvaluatedCall } from '../calls/admission/evaluated-call.js';
 import { endBeforeStart, newCall } from '../calls/admission/new-call.js';
@@ -162,6 +162,7 @@ export class BatchCalls {
       requestedTool: body.tool,
       ...(tool === undefined ? {} : { tool }),
       args: null,
+      ...(body.userId === undefined ? {} : { userId: body.userId }),
       decision: { effect: 'deny', reasons: [] },
       rejection,
     };
@@ -218,9 +219,8 @@ function cancelled(message: string): CallError {
   return { code: 'cancelled', message, retryable: false };
 }
 
-/** Never one of a caller's: those have no blanks. */
 function idempotencyKeyOf({ doc }: BatchRecord, index: number): string {
-  return `batch ${doc.id} ${index}`;
+  return gatewayKey('batch', doc.id, index);
 }
 
 function bodyOf({ doc, calls }: BatchRecord, index: number): SubmitCallBody {

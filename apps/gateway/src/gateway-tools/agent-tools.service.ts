@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ProblemError, SubmitCallBody, type AgentBudget, type Call, type ToolAnswer } from '#contracts';
 import { AgentToolArguments } from '#tools';
+import { gatewayKey } from '../calls/admission/idempotency.js';
 import { SubmitCallService } from '../calls/submit-call.service.js';
 import { ToolCatalog } from '../calls/tool-catalog.service.js';
 import { jsonOutput, type ToolCall, type ToolHandler } from './tool-call.js';
@@ -34,7 +35,10 @@ export class AgentTools {
     }
     const task = context === undefined ? prompt : `[Context]\n${context}\n\n[Task]\n${prompt}`;
     const body = SubmitCallBody.parse({ tool: agent, arguments: { task }, parentCallId: callId });
-    const { call } = await this.submitCall.submit(principal, body, { idempotencyKey: `${callId}/agent`, byAgent: { budget: UNBOUND } });
+    const { call } = await this.submitCall.submit(principal, body, {
+      idempotencyKey: gatewayKey('agent', callId),
+      byAgent: { budget: UNBOUND },
+    });
     if (background) return { ...jsonOutput({ agentId: call.id, name: agent, status: 'running' }), childCallIds: [call.id] };
     return call.status === 'ended' ? resultOf(call) : { kind: 'wait' };
   }

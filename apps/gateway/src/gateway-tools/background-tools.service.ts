@@ -14,6 +14,7 @@ import { argumentRefs, BlobStore, CallStore } from '#event-log';
 import { keys, partitionOf, partitionOfRoot, type RedisConnection } from '#redis';
 import { CancelCallService } from '../calls/cancel-call.service.js';
 import { CallReader } from '../calls/read/call-reader.service.js';
+import { gatewayKey } from '../calls/admission/idempotency.js';
 import { SubmitCallService } from '../calls/submit-call.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
@@ -22,7 +23,7 @@ import { sessionOf, type ToolCall, type ToolHandler } from './tool-call.js';
 
 /** Each takes a slot of a worker. */
 const MOST_RUNNING = 4;
-/** Runs that a session knows, ended ones among them. */
+/** Runs that a session knows, ended ones among them. Only ended ones are forgotten. */
 const MOST_KNOWN = 100;
 /** As long as any call may live. */
 const KEPT_SECONDS = 8 * 24 * 3600;
@@ -79,13 +80,14 @@ export class BackgroundTools implements OnApplicationBootstrap {
         arguments: JSON.stringify(await this.argumentsOf(call)),
         sessionId,
         agentId: asking.agentId,
+        userId: asking.userId,
         parentCallId,
         labels,
       });
       // Longer than callers may ask for.
       const timeouts = { ...body.timeouts, runMs, totalMs: runMs + this.config.defaultQueueMs };
       const options = {
-        idempotencyKey: `${callId}/background`,
+        idempotencyKey: gatewayKey('background', callId),
         startedBy: { callId, allowed: allowedWith(call, submitted) },
         ...(parentCallId === undefined ? {} : { byAgent: { budget: agentBudget ?? NO_BUDGET } }),
       };
@@ -122,12 +124,7 @@ export class BackgroundTools implements OnApplicationBootstrap {
 
   /** In one step with the end of the reservation, so that no run counts twice. */
   private async keep(key: string, callId: string, starter: string): Promise<void> {
-    const known = this.redis
-      .multi()
-      .zadd(key, Date.now(), callId)
-      .zrem(key, starter)
-      .zremrangebyrank(key, 0, -MOST_KNOWN - 1);
-    await known.expire(key, KEPT_SECONDS).exec();
+    await this.redis.multi().zadd(key, Date.now(), callId).zrem(key, starter).expire(key, KEPT_SECONDS).exec();
   }
 
   /** Counts the call as a run until it is one: of several at once none exceeds the limit. @throws ProblemError */
@@ -136,6 +133,8 @@ export class BackgroundTools implements OnApplicationBootstrap {
     const known = await this.redis.zrangebyscore(key, '-inf', '+inf');
     const heads = await Promise.all(known.map((it) => this.calls.snapshot(it)));
     const running = heads.flatMap((head) => (head === undefined || head.status === 'ended' ? [] : [head.callId]));
+    const forgotten = known.filter((it) => !running.includes(it)).slice(0, Math.max(0, known.length - MOST_KNOWN));
+    if (forgotten.length > 0) await this.redis.zrem(key, ...forgotten);
     if (running.length <= MOST_RUNNING) return;
     await this.redis.zrem(key, callId);
     const others = running.filter((it) => it !== callId).join(', ');

@@ -8,7 +8,7 @@ import { jsonOutput, sessionOf, type ToolCall, type ToolHandler } from './tool-c
 
 /**
  * Schedules by tools. What runs is a call of the same key, session, agent and user, judged at each run: it gains no rights by
- * being scheduled. An agent sees and removes only the schedules of its session that its key made.
+ * being scheduled. An agent sees and removes only the schedules of its session and user that its key made.
  */
 @Injectable()
 export class ScheduleTools {
@@ -39,7 +39,7 @@ export class ScheduleTools {
       call: scheduled,
     });
     if (!parsed.success) throw wrong(parsed.error.issues.map(({ message }) => message).join('; '));
-    const { decision } = await this.submitCall.quote(call.principal, parsed.data.call);
+    const { decision } = await this.submitCall.quote(call.principal, { ...parsed.data.call, dialect: 'core' });
     const denials = decision?.reasons.filter(({ effect }) => effect === 'deny') ?? [];
     if (denials.length > 0) throw new ProblemError('forbidden', `Denied by policy: ${denials.map(({ reason }) => reason).join('; ')}`);
     return jsonOutput(shown(await this.schedules.create(call.principal, parsed.data, idOf(call.callId))));
@@ -55,8 +55,11 @@ export class ScheduleTools {
 
   private async own(call: ToolCall): Promise<Schedule[]> {
     const { principal, sessionId } = sessionOf(call);
+    const { agentId, userId } = call;
     const all = await this.schedules.list(principal);
-    return all.filter(({ keyId, call: of }) => keyId === principal.keyId && of.sessionId === sessionId && of.agentId === call.agentId);
+    return all.filter(({ keyId, call: of }) => {
+      return keyId === principal.keyId && of.sessionId === sessionId && of.agentId === agentId && of.userId === userId;
+    });
   }
 }
 

@@ -4,6 +4,7 @@ import { CancelBody, ProblemError, type Call, type Principal, type ScheduleRun }
 import { CallStore } from '#event-log';
 import { ScheduleQueue, type DueRun } from '#queue';
 import { ApiKeyStore } from '../auth/api-key-store.service.js';
+import { gatewayKey } from '../calls/admission/idempotency.js';
 import { CancelCallService } from '../calls/cancel-call.service.js';
 import { SubmitCallService } from '../calls/submit-call.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
@@ -117,7 +118,7 @@ export class ScheduleRunner implements OnApplicationBootstrap, BeforeApplication
       const submitted = await this.submitCall.submit(
         principal,
         { ...call, dialect: 'core' },
-        { idempotencyKey: `${id}.${dueAt}`, scheduleId: id },
+        { idempotencyKey: gatewayKey('schedule', id, dueAt), scheduleId: id },
       );
       return { callId: submitted.call.id };
     } catch (error) {

@@ -37,7 +37,7 @@ export class SchedulesService {
     if (Object.keys(body.call.labels).length >= LIMITS.labels) throw wrongCall('/labels', `Expected fewer than ${LIMITS.labels} labels`);
     if (this.runner.principalOf(schedule) instanceof ProblemError)
       throw new ProblemError('forbidden', 'A schedule needs an API key that is known here later: this one is not');
-    const { valid, errors } = await this.submitCall.quote(principal, body.call);
+    const { valid, errors } = await this.submitCall.quote(principal, { ...body.call, dialect: 'core' });
     if (!valid) {
       const [first = { pointer: '', message: 'The call is not valid' }] = errors;
       throw wrongCall(first.pointer, first.message);

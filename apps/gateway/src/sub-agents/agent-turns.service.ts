@@ -17,6 +17,7 @@ import { SourceStore } from '#sources';
 import { ToolRegistry } from '#tool-sdk';
 import { ApiKeyStore } from '../auth/api-key-store.service.js';
 import { submitterOf } from '../auth/submitter-of.js';
+import { gatewayKey } from '../calls/admission/idempotency.js';
 import { CallReader } from '../calls/read/call-reader.service.js';
 import { SubmitCallService } from '../calls/submit-call.service.js';
 import { ToolCatalog } from '../calls/tool-catalog.service.js';
@@ -93,7 +94,10 @@ export class AgentTurns {
       return { toolCallId, isAgent, error: `${tool} is not a tool of this sub-agent any more.` };
     const body = SubmitCallBody.parse({ tool, dialect: 'core', arguments: args, toolCallId, parentCallId });
     try {
-      const options = { idempotencyKey: `${parentCallId}/${turn}/${toolCallId}`, byAgent: { budget: { ...budget, depth: levels } } };
+      const options = {
+        idempotencyKey: gatewayKey('turn', parentCallId, turn, toolCallId),
+        byAgent: { budget: { ...budget, depth: levels } },
+      };
       const { call } = await this.submitCall.submit(principal, body, options);
       return { toolCallId, isAgent, callId: call.id };
     } catch (error) {

@@ -10,6 +10,11 @@ export interface IdempotencyScope {
   readonly idempotency?: NonNullable<NewCall['idempotency']>;
 }
 
+/** The key of a submission that the gateway makes. Never one of a caller's: those have no blanks. */
+export function gatewayKey(...parts: readonly [kind: string, ...(readonly (string | number)[])]): string {
+  return parts.join(' ');
+}
+
 /**
  * What recognises a submission that was made before. The scope of a key is (tenant, session or none); the two
  * kinds of key never meet: `ik:` is the caller's Idempotency-Key, `tc:` the model's own id of the call in its session.
