@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Batch, Principal, Problem, Session } from '#contracts';
+import type { Batch, Call, Principal, Problem, Session } from '#contracts';
 import { readGatewayConfig } from '../../apps/gateway/src/platform/gateway.config.js';
 import { Agent, type Answer } from '../support/agent.js';
 import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
@@ -109,6 +109,17 @@ describe('the user of a call', () => {
     expect(codeOf(await as('app').request('POST', '/v1/calls', echo({ sessionId: 'bobs' })))).toEqual(FORBIDDEN);
     expect(codeOf(await as('app').request('POST', '/v1/batches', { sessionId: 'bobs', calls }))).toEqual(FORBIDDEN);
     expect((await as('plain').submit('echo', {}, { sessionId: 'bobs' })).status).toBe(202);
+  });
+
+  it('stays with the calls that a batch only records', async () => {
+    await gateway.agent.request('PUT', '/v1/sessions/recorded', { userId: 'alice' });
+    const body = { sessionId: 'recorded', onFailure: 'abort', calls: [echo(), echo({ tool: 'no_such_tool' })] };
+    const { body: batch } = await as('app').request<Batch>('POST', '/v1/batches', body, { prefer: 'wait=10' });
+    const calls = await Promise.all(batch.results.map(({ callId = '' }) => as('app').get<Call>(`/v1/calls/${callId}`)));
+    expect(calls.map(({ body: call }) => [call.userId, call.attempt])).toEqual([
+      ['alice', 0],
+      ['alice', 0],
+    ]);
   });
 
   it('keeps submissions apart: a repeated Idempotency-Key of another user never answers with the first call', async () => {

@@ -52,9 +52,9 @@ export class SubmitBatchService {
    */
   async submit(principal: Principal, body: SubmitBatchBody, { idempotencyKey, traceparent, waitMs }: SubmitBatchOptions): Promise<Batch> {
     const { sessionId, agentId } = body;
-    const userId = userOf(principal, body.userId);
     this.memory.check('normal');
     const session = await this.sessions.state(principal.tenantId, sessionId);
+    const userId = userOf(principal, body.userId, session.userId);
     const own = session.dialect ?? principal.dialect ?? 'core';
     const { policy } = this.policyConfig.of(principal.tenantId, agentOf(principal, agentId));
     // What a call says does not change when its session does.
