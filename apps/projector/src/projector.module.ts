@@ -17,6 +17,7 @@ import { createMetrics } from '#observability';
 import { ProblemFilter, ProcessRegistration, VERSION } from '#platform';
 import { createRedis, type RedisConnection } from '#redis';
 import { ArchivedLog, Archiver, ArchiveRetention, Eraser } from '#sealing';
+import { cautiously } from './cautious-retention.js';
 import { HealthController } from './health.controller.js';
 import { openSignatures } from './open-signatures.js';
 import type { ProjectorConfig } from './projector.config.js';
@@ -32,7 +33,7 @@ const STATEMENT_TIMEOUT_MS = 60_000;
 export class ProjectorModule {
   static forRoot(config: ProjectorConfig, logger: Logger): DynamicModule {
     const { id, redisUrl, databaseUrl, archiveUrl, hotWindow, partitions } = config;
-    const policy = () => readRetention(config);
+    const policy = cautiously(() => readRetention(config));
     const onError = (error: unknown) => logger.warn({ err: error }, 'a step of the projector failed and is repeated');
     const onArchiveError = (error: unknown) => logger.error({ err: error }, 'a step of the archiver failed and is repeated');
     const onSkipped = (callId: string, error: unknown) =>

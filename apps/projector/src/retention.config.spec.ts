@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
+import { cautiously } from './cautious-retention.js';
 import { readRetention } from './retention.config.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'toolyard-retention-'));
@@ -32,13 +33,16 @@ tenants:
       days: 30,
       tenants: { acme: { historyDays: 7 }, held: { legalHold: true }, old: { historyDays: 'forever' }, plain: {} },
     });
-    expect(readRetention({ configPath: fileOf('') })).toEqual({ days: undefined, tenants: {} });
+    expect(readRetention({ configPath: fileOf('{}') })).toEqual({ days: undefined, tenants: {} });
   });
 
   it.each([
     ['tenants: { acme: { retention: { historyDays: 0 } } }', 'tenants.acme.retention.historyDays: '],
     ['tenants: { acme: { retention: { legalHold: yes please } } }', 'tenants.acme.retention.legalHold'],
     ['tenants: { acme: { retention: { legalHolds: true } } }', 'legalHolds'],
+    ['', 'it is empty'],
+    ['# tenants: all were cut\n', 'it is empty'],
+    ['null', 'it is empty'],
     ['tenants: [', 'expected a readable YAML or JSON file'],
   ])('is an error for %s, so that nothing is deleted', (text, message) => {
     expect(() => readRetention({ retentionDays: 1, configPath: fileOf(text) })).toThrow(message);
@@ -48,5 +52,61 @@ tenants:
     expect(() => readRetention({ retentionDays: 1, configPath: join(folder, 'none.yaml') })).toThrow(
       'TOOLYARD_CONFIG: expected a readable',
     );
+  });
+});
+
+describe('a retention whose file loses settings', () => {
+  const HOUR_MS = 3_600_000;
+  const FULL = `tenants:
+  held: { retention: { legalHold: true, historyDays: 1 } }
+  long: { retention: { archiveDays: forever } }
+  secret: { retention: { erasable: true } }
+  short: { retention: { archiveDays: 2 } }
+`;
+  const KEPT = { days: 30, archiveDays: 9 };
+  const full = {
+    held: { legalHold: true, historyDays: 1 },
+    long: { archiveDays: 'forever' },
+    secret: { erasable: true },
+    short: { archiveDays: 2 },
+  };
+  const start = () => {
+    let time = 0;
+    const read = cautiously(
+      () => readRetention({ retentionDays: 30, archiveRetentionDays: 9, configPath: join(folder, 'config.yaml') }),
+      () => time,
+    );
+    return (text: string, afterMs = 0) => {
+      time += afterMs;
+      fileOf(text);
+      return read();
+    };
+  };
+
+  it('keeps holds, longer days and encryption until it has said so twice, a period apart', () => {
+    const read = start();
+    expect(read(FULL)).toEqual({ ...KEPT, tenants: full });
+    // Without days of its own a tenant has those of the environment: 30 and 9 are longer than 1 and 2.
+    const cut = { ...full, held: { legalHold: true, historyDays: 30 }, short: { archiveDays: 9 } };
+    expect(read('tenants: {}')).toEqual({ ...KEPT, tenants: cut });
+    expect(read('tenants: {}', HOUR_MS - 1)).toEqual({ ...KEPT, tenants: cut });
+    expect(read('tenants: {}', 1)).toEqual({ ...KEPT, tenants: {} });
+  });
+
+  it('begins again when a reading in between differs or fails', () => {
+    const read = start();
+    read(FULL);
+    read('tenants: {}');
+    expect(read(FULL, HOUR_MS)).toMatchObject({ tenants: { held: { legalHold: true } } });
+    expect(read('tenants: {}', HOUR_MS)).toMatchObject({ tenants: { held: { legalHold: true } } });
+    expect(() => read('', 1)).toThrow('it is empty');
+    expect(read('tenants: {}', HOUR_MS)).toMatchObject({ tenants: { held: { legalHold: true } } });
+    expect(read('tenants: {}', HOUR_MS)).toEqual({ ...KEPT, tenants: {} });
+  });
+
+  it('takes new holds and longer days at once', () => {
+    const read = start();
+    read('{}');
+    expect(read(FULL)).toMatchObject({ tenants: { held: { legalHold: true }, long: { archiveDays: 'forever' } } });
   });
 });

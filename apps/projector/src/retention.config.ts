@@ -20,7 +20,7 @@ export function readRetention({
   configPath,
 }: Partial<Pick<ProjectorConfig, 'retentionDays' | 'archiveRetentionDays' | 'configPath'>>): RetentionPolicy {
   if (configPath === undefined) return { days, archiveDays, tenants: {} };
-  const parsed = RetentionFile.safeParse(read(configPath) ?? {});
+  const parsed = RetentionFile.safeParse(settingsIn(configPath));
   if (!parsed.success) {
     const faults = parsed.error.issues.map(({ path, message }) => `  ${path.join('.')}: ${message}`);
     throw new ConfigError(`The retention in ${configPath} (TOOLYARD_CONFIG) is wrong:\n${faults.join('\n')}`);
@@ -65,6 +65,14 @@ export function archiveRetention(policy: RetentionPolicy, signingKeyFile: string
       'ARCHIVE_RETENTION_DAYS, tenants.*.retention.archiveDays: what is deleted from the archive is said in signed form: set ARCHIVE_SIGNING_KEY_FILE',
     );
   return (tenantId) => (tenantId === '' ? longest : archiveDaysOf(policy, tenantId));
+}
+
+/** A file without settings is one that was cut: it may have held a tenant. */
+function settingsIn(path: string): unknown {
+  const settings = read(path);
+  if (settings === null || settings === undefined)
+    throw new ConfigError(`TOOLYARD_CONFIG: expected settings in ${path}, and it is empty. Write {} into it if there are none`);
+  return settings;
 }
 
 function read(path: string): unknown {

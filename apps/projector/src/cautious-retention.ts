@@ -1,0 +1,63 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { TenantRetention } from '#contracts';
+import type { RetentionPolicy } from '#history';
+
+/** How long a file must say that less is kept before it counts: the period of retention. */
+const PERIOD_MS = 3_600_000;
+
+/**
+ * Reads a policy whose file may be cut by accident, though it still parses. What keeps more counts at once. A legal hold, longer
+ * days or encryption that a reading in this process had ends only after two equal readings, a period apart.
+ */
+export function cautiously(read: () => RetentionPolicy, now: () => number = Date.now): () => RetentionPolicy {
+  let inForce: RetentionPolicy | undefined;
+  let pending: { readonly policy: RetentionPolicy; readonly since: number } | undefined;
+  return () => {
+    const time = now();
+    const policy = readOr(read, () => (pending = undefined));
+    if (!isDeepStrictEqual(pending?.policy, policy)) pending = { policy, since: time };
+    const isConfirmed = pending !== undefined && time - pending.since >= PERIOD_MS;
+    inForce = inForce === undefined || isConfirmed ? policy : stricter(inForce, policy);
+    return inForce;
+  };
+}
+
+function readOr<T>(read: () => T, onError: () => void): T {
+  try {
+    return read();
+  } catch (error) {
+    onError();
+    throw error;
+  }
+}
+
+/** Of each tenant, what keeps more. */
+function stricter(before: RetentionPolicy, policy: RetentionPolicy): RetentionPolicy {
+  const names = new Set([...Object.keys(before.tenants), ...Object.keys(policy.tenants)]);
+  const settings = ({ tenants }: RetentionPolicy, name: string): TenantRetention =>
+    (Object.hasOwn(tenants, name) ? tenants[name] : undefined) ?? {};
+  const tenants = [...names].map((name): readonly [string, TenantRetention] => {
+    const [old, next] = [settings(before, name), settings(policy, name)];
+    const historyDays = longer(old.historyDays, next.historyDays, policy.days);
+    const archiveDays = longer(old.archiveDays, next.archiveDays, policy.archiveDays);
+    const kept: TenantRetention = {
+      ...next,
+      ...(historyDays === undefined ? {} : { historyDays }),
+      ...(archiveDays === undefined ? {} : { archiveDays }),
+      ...(old.legalHold === true ? { legalHold: true } : {}),
+      ...(old.erasable === true ? { erasable: true } : {}),
+    };
+    return [name, kept];
+  });
+  return { ...policy, tenants: Object.fromEntries(tenants) };
+}
+
+type Days = number | 'forever' | undefined;
+
+/** `byDefault` where a tenant has none of its own; undefined: for ever. */
+function longer(old: Days, next: Days, byDefault: number | undefined): Days {
+  if (old === next) return next;
+  const days = (own: Days) => own ?? byDefault ?? 'forever';
+  const [a, b] = [days(old), days(next)];
+  return a === 'forever' || b === 'forever' ? 'forever' : Math.max(a, b);
+}
