@@ -6,6 +6,7 @@ import { partitionOf } from '#redis';
 import { Eraser } from '#sealing';
 import { ArchivedInstallation, type InstallationOptions } from '../support/archived-installation.js';
 import { openTestDatabase, testDatabase } from '../support/postgres.js';
+import { aCall, aSubmission } from '../support/sample-calls.js';
 import { startRedisServer, type RedisServer } from '../support/redis-server.mjs';
 import { S3_BUCKET, S3Server } from '../support/s3-server.js';
 
@@ -198,6 +199,29 @@ describe('retention of the archive', () => {
     expect([await next.read(calls[0] ?? ''), await next.faults()]).toEqual([undefined, []]);
   });
 
+  it('keeps the key of a call that goes on in a later generation', async () => {
+    const db = openTestDatabase(await testDatabase());
+    try {
+      const keys = new ContentKeyStore(db);
+      const installation = await open({ keys, erasable: ['acme'] });
+      const callId = await installation.run('acme');
+      await installation.archive();
+      const before = await keys.read([callId]);
+      await installation.redis.flushdb();
+      const { redisUrl, folder, keyFile } = installation;
+      const next = await open({ redisUrl, archiveUrl: `file://${folder}/archive`, keyFile, keys, erasable: ['acme'] });
+      await next.log.accept(aCall(callId, { meta: { tenantId: 'acme', tool: 'echo' }, submitted: aSubmission() }));
+      await next.archive();
+      expect(await next.retain(() => 1, 2)).toBe(1);
+      expect([before.get(callId), await keys.read([callId])]).toEqual([expect.any(Buffer), before]);
+      await next.end(callId);
+      await next.archive();
+      expect([await keys.read([callId]), await next.faults()]).toEqual([before, []]);
+    } finally {
+      await db.destroy();
+    }
+  });
+
   it('takes the whole of a call whose beginning it drops, though another tenant keeps the segment of its End', async () => {
     const installation = await open();
     const spanning = await installation.submit('acme');
@@ -249,6 +273,48 @@ describe('retention of the archive', () => {
       expect(await Promise.all(ids.map((id) => installation.read(id)))).toEqual([undefined, undefined, undefined]);
       expect((await namesOf(installation.store)).filter((name) => /^(values|calls|late)\/|gz$/.test(name))).toEqual([]);
     }
+  });
+
+  it.each([
+    ['its leaf hashes are kept', /\/leaves\//, 0, false],
+    ['it is signed', /^log\/dropped\//, 0, true],
+  ])('deletes nothing of a tenant that is held while %s', async (_when, name, dropped, isSigned) => {
+    const installation = await open();
+    const ids = [await installation.run('acme')];
+    await installation.archive();
+    const before = await namesOf(installation.store);
+    let isHeld = false;
+    const { store } = installation;
+    const put: ArchiveStore['put'] = (to, bytes) => {
+      isHeld ||= name.test(to);
+      return store.put(to, bytes);
+    };
+    const policy = () => (isHeld ? () => undefined : () => 1);
+    expect(await installation.retain(() => 1, 2, { store: { ...bound(store), put }, policy })).toBe(dropped);
+    const after = await namesOf(store);
+    expect([isHeld, after.some((it) => it.startsWith('log/dropped/'))]).toEqual([true, isSigned]);
+    expect(before.filter((it) => !after.includes(it))).toEqual([]);
+    expect(await installation.faults()).toEqual([]);
+    await installation.retain(() => 1, 2);
+    expect(await installation.read(ids[0] ?? '')).toBeUndefined();
+  });
+
+  it('deletes no further segment once a tenant is held', async () => {
+    const installation = await open();
+    for (let n = 0; n < 2; n += 1) {
+      await installation.run('acme');
+      await installation.archive();
+    }
+    let isHeld = false;
+    const { store } = installation;
+    const remove: ArchiveStore['delete'] = (name) => {
+      isHeld = true;
+      return store.delete(name);
+    };
+    const policy = () => (isHeld ? () => undefined : () => 1);
+    expect(await installation.retain(() => 1, 2, { store: { ...bound(store), delete: remove }, policy })).toBe(1);
+    expect((await namesOf(store)).filter((name) => /^segments\/.*gz$/.test(name))).toHaveLength(1);
+    expect(await installation.faults()).toEqual([]);
   });
 
   it('deletes no more once a tenant is held, also of what was signed before', async () => {

@@ -102,13 +102,17 @@ export class ArchivedInstallation {
   async retain(
     daysOf: ArchiveDays,
     inDays: number,
-    { store = this.store, deleteRows }: { store?: ArchiveStore; deleteRows?: () => Promise<unknown> } = {},
+    {
+      store = this.store,
+      deleteRows,
+      policy = () => daysOf,
+    }: { store?: ArchiveStore; deleteRows?: () => Promise<unknown>; policy?: () => ArchiveDays } = {},
   ): Promise<number> {
     const signer = new DropSigner({ store, signer: await readSigningKey(this.keyFile), publishTo: this.published });
     const { partitions, keys } = this.options;
     const now = () => Date.now() + inDays * DAY_MS;
     const place = { redis: this.redis, store, signer, keys, partitions };
-    const retention = new ArchiveRetention({ ...place, policy: () => daysOf, now, deleteRows, onError: () => {} });
+    const retention = new ArchiveRetention({ ...place, policy, now, deleteRows, onError: () => {} });
     return (await retention.round()).droppedSegments;
   }
 

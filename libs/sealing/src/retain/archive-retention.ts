@@ -7,7 +7,7 @@ import { KeyShredder } from './shred-keys.js';
 
 export interface ArchiveRetentionOptions extends RetentionPlace {
   readonly partitions: number;
-  /** Asked before each round; undefined: everything is kept. What it throws goes to `onError`, and nothing is deleted. */
+  /** Asked before each step of a round; undefined: everything is kept. What it throws goes to `onError`, and nothing is deleted. */
   readonly policy: () => ArchiveDays | undefined;
   /** Deletes the rows of these calls, so that no list has a call that is gone. While it fails, nothing is dropped. */
   readonly deleteRows?: (() => Promise<unknown>) | undefined;
@@ -46,8 +46,8 @@ export class ArchiveRetention {
   /** A partition that fails does not hold the others: the first error is thrown at the end. */
   async round(): Promise<RetainedPartition> {
     const { policy, now = Date.now } = this.options;
-    const daysOf = policy();
-    if (daysOf === undefined) return { droppedSegments: 0, oldestMs: undefined };
+    if (policy() === undefined) return { droppedSegments: 0, oldestMs: undefined };
+    const current = (): ArchiveDays => policy() ?? (() => undefined);
     const nowMs = now();
     await this.options.deleteRows?.();
     const failures: unknown[] = [];
@@ -55,8 +55,8 @@ export class ArchiveRetention {
     for (const { name, retention } of this.partitions) {
       if (this.stopped.signal.aborted) break;
       try {
-        await this.shredder?.round(name, daysOf, nowMs);
-        const { droppedSegments, oldestMs = Infinity } = await retention.round(daysOf, nowMs);
+        await this.shredder?.round(name, current, nowMs);
+        const { droppedSegments, oldestMs = Infinity } = await retention.round(current, nowMs);
         dropped += droppedSegments;
         oldest = Math.min(oldest, oldestMs);
       } catch (error) {

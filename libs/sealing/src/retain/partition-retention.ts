@@ -16,7 +16,7 @@ import { ArchivedLog } from '../read/archived-log.js';
 import { readPosition } from '../seal/archive-position.js';
 import { deleteSegment } from './delete-segment.js';
 import type { RetainedKeys } from './retained-keys.port.js';
-import { dropRules, type ArchiveDays } from './retention-rule.js';
+import { dropRules, type ArchiveDays, type SegmentFacts } from './retention-rule.js';
 import { readFacts } from './segment-facts.js';
 
 export interface RetentionPlace {
@@ -42,14 +42,18 @@ interface Part {
   readonly after: number;
   /** Later generations replace the events from here on. */
   readonly replacedFrom: number;
-  readonly daysOf: ArchiveDays;
+  readonly policy: () => ArchiveDays;
   readonly nowMs: number;
 }
 
-/** Segments to drop, oldest first, and why they may go. `next` is the first that stays; undefined at the end of the generation. */
+interface Chosen {
+  readonly segment: Manifest;
+  readonly facts: SegmentFacts;
+}
+
+/** Segments to drop, oldest first. `next` is the first that stays; undefined at the end of the generation. */
 interface Choice {
-  readonly segments: readonly Manifest[];
-  readonly rules: readonly DropRule[];
+  readonly chosen: readonly Chosen[];
   readonly next: Manifest | undefined;
 }
 
@@ -59,8 +63,8 @@ interface Choice {
  *
  * 1. Delete what earlier statements cover and is still there.
  * 2. Find the segments: signed, trimmed from Redis, without an open call, past the days of each tenant.
- * 3. Keep their leaf hashes, then sign and publish that they are dropped.
- * 4. Delete them.
+ * 3. Keep their leaf hashes, then sign and publish that they are dropped, by the rules of that moment.
+ * 4. Delete them, while no tenant in them is held.
  */
 export class PartitionRetention {
   private readonly archived: ArchivedLog;
@@ -72,7 +76,8 @@ export class PartitionRetention {
     this.archived = new ArchivedLog(place.store);
   }
 
-  async round(daysOf: ArchiveDays, nowMs: number): Promise<RetainedPartition> {
+  /** `policy` is asked before each step: a hold that comes while it runs counts at once. */
+  async round(policy: () => ArchiveDays, nowMs: number): Promise<RetainedPartition> {
     const { store } = this.place;
     const generations = await generationsOf(store, this.partition);
     const firsts = await Promise.all(generations.map((generation) => findInGeneration(store, this.partition, generation, 0)));
@@ -80,9 +85,9 @@ export class PartitionRetention {
     for (const [at, generation] of generations.entries()) {
       const replacedFrom = Math.min(...firsts.slice(at + 1).map((first) => first?.tree.firstSeq ?? Infinity));
       const after = await droppedTo(store, this.partition, generation);
-      const held = await this.finish(generation, after, daysOf);
+      const held = await this.finish({ generation, after, replacedFrom, policy, nowMs });
       if (held !== undefined) return { droppedSegments, oldestMs: held.firstTime };
-      const { count, next } = await this.drop({ generation, after, replacedFrom, daysOf, nowMs });
+      const { count, next } = await this.drop({ generation, after, replacedFrom, policy, nowMs });
       droppedSegments += count;
       if (next !== undefined) return { droppedSegments, oldestMs: next.firstTime };
     }
@@ -90,38 +95,42 @@ export class PartitionRetention {
   }
 
   /** Deletes what a process left that died after it had signed. A legal hold that came in between stops it: answers the held segment. */
-  private async finish(generation: number, to: number, daysOf: ArchiveDays): Promise<Manifest | undefined> {
+  private async finish(part: Part): Promise<Manifest | undefined> {
     const { store } = this.place;
+    const { generation, after: to } = part;
     if (to === 0) return undefined;
     for await (const name of listAll(store, endedCallsPrefix(this.partition, generation))) {
       const seq = Number(/(\d{16})\.jsonl\.gz$/.exec(name)?.[1] ?? 0);
       if (seq > to) return undefined;
       const segment = await findInGeneration(store, this.partition, generation, seq);
       if (segment?.toSeq !== seq) continue;
-      if (await this.isHeld(segment, daysOf)) return segment;
-      await this.delete(segment);
+      if (await this.isHeld(segment, part)) return segment;
+      await this.delete(segment, part);
     }
     return undefined;
   }
 
-  private async isHeld(segment: Manifest, daysOf: ArchiveDays): Promise<boolean> {
+  private async isHeld(segment: Manifest, { policy }: Part): Promise<boolean> {
     if ((await this.place.store.get(segment.file.name)) === undefined) return false;
-    const { lastEnds } = await readFacts(this.place.store, this.archived, segment, true);
-    return [...lastEnds.keys()].some((tenantId) => daysOf(tenantId) === undefined);
+    return isHeld(await readFacts(this.place.store, this.archived, segment, true), policy());
   }
 
   private async drop(part: Part): Promise<{ count: number; next: Manifest | undefined }> {
     const { store, signer } = this.place;
     let count = 0;
     for (let { after } = part; ;) {
-      const { segments, rules, next } = await this.choose({ ...part, after });
-      const [first, last] = [segments[0], segments.at(-1)];
-      if (first === undefined || last === undefined) return { count, next };
-      for (const segment of segments) await keepLeaves(store, segment);
+      const { chosen, next } = await this.choose({ ...part, after });
+      for (const { segment } of chosen) await keepLeaves(store, segment);
+      const { rules, count: signed } = rulesOf(chosen, part.policy(), part.nowMs);
+      const [first, last] = [chosen[0]?.segment, chosen[signed - 1]?.segment];
+      if (first === undefined || last === undefined) return { count, next: first ?? next };
       await signer.sign(first.fromSeq, last, rules, part.nowMs);
       await signer.publish();
-      for (const segment of segments) await this.delete(segment);
-      count += segments.length;
+      for (const { segment, facts } of chosen.slice(0, signed)) {
+        if (isHeld(facts, part.policy())) return { count, next: segment };
+        await this.delete(segment, part);
+        count += 1;
+      }
       after = last.toSeq;
     }
   }
@@ -129,14 +138,13 @@ export class PartitionRetention {
   private async choose(part: Part): Promise<Choice> {
     const { store } = this.place;
     const mayGo = await this.whichMayGo(part);
-    const segments: Manifest[] = [];
-    const rules = new Map<string, DropRule>();
+    const chosen: Chosen[] = [];
     for (let { after } = part; ;) {
       const next = await findInGeneration(store, this.partition, part.generation, after + 1);
-      const found = next !== undefined && segments.length < MAX_SEGMENTS && mayGo(next) ? await this.rulesOf(next, part) : undefined;
-      if (next === undefined || found === undefined) return { segments, rules: sorted(rules.values()), next };
-      for (const rule of found) rules.set(rule.tenantId, rule);
-      segments.push(next);
+      if (next === undefined || chosen.length >= MAX_SEGMENTS || !mayGo(next)) return { chosen, next };
+      const facts = await readFacts(this.place.store, this.archived, next, next.fromSeq >= part.replacedFrom);
+      if (dropRules(facts, part.policy(), part.nowMs) === undefined) return { chosen, next };
+      chosen.push({ segment: next, facts });
       after = next.toSeq;
     }
   }
@@ -149,14 +157,27 @@ export class PartitionRetention {
     return ({ fromSeq, toSeq, tree }) => tree.size <= signed && (toSeq <= trimmedSeq || fromSeq >= replacedFrom);
   }
 
-  private async rulesOf(segment: Manifest, { daysOf, nowMs, replacedFrom }: Part): Promise<readonly DropRule[] | undefined> {
-    return dropRules(await readFacts(this.place.store, this.archived, segment, segment.fromSeq >= replacedFrom), daysOf, nowMs);
-  }
-
-  private async delete(segment: Manifest): Promise<void> {
-    await deleteSegment(this.place.store, this.place.keys, segment);
+  private async delete(segment: Manifest, { replacedFrom }: Part): Promise<void> {
+    await deleteSegment(this.place.store, this.place.keys, segment, segment.toSeq >= replacedFrom);
     telemetry.segmentDropped.emit({ partition: this.partition, events: segment.count });
   }
+}
+
+/** The rules of the first segments that may all be dropped, and how many these are. */
+function rulesOf(chosen: readonly Chosen[], daysOf: ArchiveDays, nowMs: number): { rules: readonly DropRule[]; count: number } {
+  const rules = new Map<string, DropRule>();
+  let count = 0;
+  for (const { facts } of chosen) {
+    const found = dropRules(facts, daysOf, nowMs);
+    if (found === undefined) break;
+    for (const rule of found) rules.set(rule.tenantId, rule);
+    count += 1;
+  }
+  return { rules: sorted(rules.values()), count };
+}
+
+function isHeld({ lastEnds }: SegmentFacts, daysOf: ArchiveDays): boolean {
+  return [...lastEnds.keys()].some((tenantId) => daysOf(tenantId) === undefined);
 }
 
 function sorted(rules: Iterable<DropRule>): readonly DropRule[] {

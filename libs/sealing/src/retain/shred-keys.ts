@@ -24,15 +24,15 @@ export class KeyShredder {
     this.archived = new ArchivedLog(store);
   }
 
-  async round(partition: string, daysOf: ArchiveDays, nowMs: number): Promise<void> {
+  async round(partition: string, policy: () => ArchiveDays, nowMs: number): Promise<void> {
     const { trimmedSeq } = await readPosition(this.redis, partition);
     for (const tenantId of await this.keys.tenants()) {
-      const days = daysOf(tenantId);
+      const days = policy()(tenantId);
       if (days === undefined) continue;
       const submittedBefore = nowMs - days * DAY_MS;
       for (let after = ''; ;) {
         const page = await this.keys.older({ tenantId, partition, submittedBefore, after, limit: PAGE });
-        await this.shred(page, ({ segment }) => segment.toSeq <= trimmedSeq && isPast(segment.lastTime, days, nowMs));
+        await this.shred(page, ({ segment }) => segment.toSeq <= trimmedSeq && isPast(segment.lastTime, policy()(tenantId), nowMs));
         if (page.length < PAGE) break;
         after = page.at(-1) ?? after;
       }
