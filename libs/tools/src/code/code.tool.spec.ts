@@ -1,4 +1,5 @@
-import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Worker } from 'node:worker_threads';
+import { afterAll, afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { detailsFrom, textFrom } from '../testing/outputs.js';
 import { type TestWorkspace, testWorkspace } from '../testing/test-workspace.js';
 import { fakeToolContext } from '../testing/tool-context.js';
@@ -218,6 +219,18 @@ describe('code', () => {
     expect(await code('search_codebase_map')).toBe(
       'good.ts\n  1 class Good\n[2 files left out: too large, not text or not readable]\n[1 file left out: too complex to parse]',
     );
+  });
+
+  it('leaves out a file in which a pattern has too many ways to match, and keeps its thread', async () => {
+    await workspace.put('few.ts', 'f(a, b, c, d, e, z);\n');
+    for (const name of ['1', '2']) await workspace.put(`many${name}.ts`, `f(${'a, '.repeat(400)}b);\n`);
+    const pattern = 'f($$$A, $$$B, $$$C, $$$D, $$$E, z)';
+    const ends = jest.spyOn(Worker.prototype, 'terminate');
+    const found = await code('pattern_search', { pattern, language: 'typescript' });
+    expect(ends).not.toHaveBeenCalled();
+    ends.mockRestore();
+    expect(found).toContain('few.ts:1 | f(a, b, c, d, e, z)');
+    expect(found).toContain('[2 files left out: too complex');
   });
 
   it('ends a parser with its call, and the next call is answered', async () => {

@@ -5,7 +5,7 @@ const { Language, Parser, Query } = require(workerData.library);
 
 /** 256 MiB. V8's own limits do not cover the memory of WebAssembly. */
 const MOST_PAGES = 4_096;
-/** Of parsing a file, and again of asking for its definitions. Deep nesting takes time that grows with its square. */
+/** Of parsing a file, and again of asking for its definitions or of matching a pattern. Deep nesting takes time that grows with its square. */
 const MOST_MS = 1_000;
 const LINE_CHARACTERS = 300;
 const TYPES_WITH_METHODS = ['class', 'struct', 'interface', 'trait', 'enum', 'impl'];
@@ -165,10 +165,19 @@ function matches(template, node, names) {
   return matchesAll(template.children, significant(node), names);
 }
 
+/** Each `$$$` tries all lengths: several of them take time that grows with a power of the nodes. */
+let patternUntil = 0;
+
+function checkPatternBudget() {
+  if (performance.now() > patternUntil) throw new TooComplex();
+}
+
 function matchesAll([first, ...rest], nodes, names) {
+  checkPatternBudget();
   if (first === undefined) return nodes.length === 0;
   if (first.many === undefined) return nodes.length > 0 && matches(first, nodes[0], names) && matchesAll(rest, nodes.slice(1), names);
   for (let taken = 0; taken <= nodes.length; taken += 1) {
+    checkPatternBudget();
     const tried = new Map(names);
     const text = nodes
       .slice(0, taken)
@@ -189,6 +198,7 @@ function bind(name, text, names) {
 }
 
 function patternMatches({ text }, { root, at, shift }, template, most) {
+  patternUntil = performance.now() + MOST_MS;
   const found = [];
   for (const node of root.descendantsOfType(template.type)) {
     if (found.length === most) break;

@@ -14,7 +14,7 @@ const MAX_THREADS = 2;
 
 /**
  * Runs parsers of foreign content in at most two threads, which are kept for the next task: such work must never run on the loop that
- * renews leases. A task that takes longer than `timeoutMs` or too much memory costs its thread and rejects; so does an abort.
+ * renews leases. A task that takes longer than `timeoutMs` or too much memory costs its thread and rejects; so does an abort. An abort of a task that waits for a thread costs none.
  */
 export class ThreadPool<I extends object, O> {
   private readonly idle: Worker[] = [];
@@ -24,16 +24,10 @@ export class ThreadPool<I extends object, O> {
   constructor(private readonly settings: ThreadSettings) {}
 
   async run(task: I, timeoutMs: number, signal: AbortSignal): Promise<O> {
-    await this.acquireSlot();
-    const thread = this.idle.pop() ?? this.newThread();
+    await this.acquireSlot(signal);
     try {
       signal.throwIfAborted();
-      const answer = await answerOf<O>(thread, task, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]));
-      this.idle.push(thread);
-      return answer;
-    } catch (error) {
-      await thread.terminate();
-      throw error;
+      return await this.runInThread(task, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]));
     } finally {
       this.busy -= 1;
       this.waiting.shift()?.();
@@ -45,9 +39,38 @@ export class ThreadPool<I extends object, O> {
     await Promise.all(this.idle.splice(0).map((thread) => thread.terminate()));
   }
 
-  private async acquireSlot(): Promise<void> {
-    while (this.busy >= MAX_THREADS) await new Promise<void>((resolve) => this.waiting.push(resolve));
+  private async runInThread(task: I, signal: AbortSignal): Promise<O> {
+    const thread = this.idle.pop() ?? this.newThread();
+    try {
+      const answer = await answerOf<O>(thread, task, signal);
+      this.idle.push(thread);
+      return answer;
+    } catch (error) {
+      await thread.terminate();
+      throw error;
+    }
+  }
+
+  private async acquireSlot(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    while (this.busy >= MAX_THREADS) await this.nextTurn(signal);
     this.busy += 1;
+  }
+
+  /** Rejects with the reason of `signal`, and then takes no turn. */
+  private nextTurn(signal: AbortSignal): Promise<void> {
+    return new Promise<void>((resolve, reject) => {
+      const onTurn = () => {
+        signal.removeEventListener('abort', onAbort);
+        resolve();
+      };
+      const onAbort = () => {
+        this.waiting.splice(this.waiting.indexOf(onTurn), 1);
+        reject(signal.reason instanceof Error ? signal.reason : new Error('aborted', { cause: signal.reason }));
+      };
+      this.waiting.push(onTurn);
+      signal.addEventListener('abort', onAbort, { once: true });
+    });
   }
 
   private newThread(): Worker {
