@@ -37,7 +37,10 @@ export class HistoryRetention {
     await this.running;
   }
 
-  /** Deletes all that has expired; how many calls, those of whole weeks not counted. */
+  /**
+   * Deletes all that has expired; how many calls, those of whole weeks not counted.
+   * @throws Error when rows stay, though all else is deleted, since a question or a rebuild locks them, or this is closed
+   */
   async round(): Promise<{ readonly calls: number; readonly weeks: number }> {
     const { db, policy, now = Date.now, batch = BATCH } = this.options;
     const rules = policy();
@@ -48,17 +51,26 @@ export class HistoryRetention {
       return before === undefined ? [] : [{ tenantId, before }];
     });
     if (expiries.length === 0) return { calls: 0, weeks: 0 };
-    const weeks = await this.dropWeeks(expiries);
+    const locked: unknown[] = [];
+    const unlessLocked = (error: unknown): 0 => {
+      if (!isLocked(error)) throw error;
+      locked.push(error);
+      return 0;
+    };
+    const weeks = await this.dropWeeks(expiries, unlessLocked);
     let calls = 0;
     for (const expiry of expiries) {
       for (let deleted = batch; deleted === batch && !this.stopped.signal.aborted; calls += deleted) {
         deleted = await deleteExpired(db, expiry, batch).catch(unlessLocked);
       }
     }
+    this.stopped.signal.throwIfAborted();
+    if (locked.length > 0)
+      throw new Error('rows of calls that have expired are locked and stay until the next round', { cause: locked[0] });
     return { calls, weeks };
   }
 
-  private async dropWeeks(expiries: readonly Expiry[]): Promise<number> {
+  private async dropWeeks(expiries: readonly Expiry[], unlessLocked: (error: unknown) => 0): Promise<number> {
     const { db } = this.options;
     const newest = Math.max(...expiries.map(({ before }) => before.getTime()));
     const { rows } = await sql<{ table: string }>`
@@ -80,8 +92,9 @@ export class HistoryRetention {
         const { calls, weeks } = await this.round();
         telemetry.historyRetained.emit({ ok: true, calls, weeks });
       } catch (error) {
+        if (signal.aborted) return;
         telemetry.historyRetained.emit({ ok: false, calls: 0, weeks: 0 });
-        if (!signal.aborted) this.options.onError(error);
+        this.options.onError(error);
       }
       await sleep(PERIOD_MS, undefined, { signal }).catch(() => {});
     }
@@ -89,7 +102,6 @@ export class HistoryRetention {
 }
 
 /** A question or a rebuild holds the table or a partition: the next round deletes what is left. */
-function unlessLocked(error: unknown): 0 {
-  if (error instanceof HistoryUnavailable && error.code === LOCK_NOT_AVAILABLE) return 0;
-  throw error;
+function isLocked(error: unknown): boolean {
+  return error instanceof HistoryUnavailable && error.code === LOCK_NOT_AVAILABLE;
 }
