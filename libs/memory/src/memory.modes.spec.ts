@@ -224,6 +224,28 @@ describe('indexing', () => {
     ]);
   });
 
+  it('is one of at most 500 of a user, also when the last ones are indexed at the same time', async () => {
+    const many = { tenantId: 'crowded', userId: 'alice' };
+    const store = memory();
+    expect(await store.knowledge.operations(many)).toEqual([]);
+    await sql`
+      insert into contexts (tenant_id, user_id, id, name, path, operation, documents, chunks, updated_at)
+      select 'crowded', 'alice', 'context-' || n, 'name-' || n, '', 'operation-' || n, 0, 0, now() from generate_series(1, 499) as n`.execute(
+      db,
+    );
+    const page = async function* (before?: () => Promise<unknown>) {
+      await before?.();
+      yield await Promise.resolve({ path: 'one', text: 'the first page' });
+    };
+    const last = () => store.index(many, request('last', page()), signal, () => {});
+    const full = { code: 'quota_exceeded', message: expect.stringContaining('There are 500 knowledge contexts') };
+    await expect(store.index(many, request('late', page(last)), signal, () => {})).rejects.toMatchObject(full);
+    await expect(store.index(many, request('next', page()), signal, () => {})).rejects.toMatchObject(full);
+    expect(await store.index(many, request('last', page(), 'update'), signal, () => {})).toMatchObject({ documents: 1 });
+    expect((await usage(many)).map(({ chunks }) => chunks)).toEqual([1, 1]);
+    await store.index({ ...many, userId: 'bob' }, request('first', page()), signal, () => {});
+  });
+
   it('again replaces the documents at once at its end, and keeps them when it fails', async () => {
     const store = memory();
     const pages = async function* (...names: string[]) {

@@ -33,6 +33,8 @@ export interface Indexed {
 /** Longer than any call may run: the process of such an operation is gone. */
 const LOST_MS = 900_000;
 const KEPT_OPERATIONS = 20;
+/** Of a user. Each is a row that lists and searches read. */
+const MOST_CONTEXTS = 500;
 
 /**
  * Indexes documents as a context:
@@ -81,11 +83,25 @@ function begin(storage: MemoryStorage, scope: MemoryScope, { operationId, name, 
       throw new MemoryFailure('conflict', `There is a knowledge context ${name} already. Use the command update, or another name.`);
     if (mode === 'update' && existing === undefined)
       throw new MemoryFailure('not_found', `No knowledge context ${name}. Use the command add.`);
+    if (existing === undefined) await checkRoom(tables);
     const lost = await forgetOperations(tables, operationId);
     await countUsage(tables, shrinkage(lost), storage.options.quotas);
     await tables.insertOperation({ id: operationId, name, status: 'running', documents: 0, total, fault: null }).execute();
     return undefined;
   });
+}
+
+/** @throws MemoryFailure `quota_exceeded` when the user has as many contexts as there may be */
+async function checkRoom(tables: ScopedTables): Promise<void> {
+  const { count } = await tables
+    .contexts()
+    .select((row) => row.fn.countAll<string>().as('count'))
+    .executeTakeFirstOrThrow();
+  if (Number(count) < MOST_CONTEXTS) return;
+  throw new MemoryFailure(
+    'quota_exceeded',
+    `There are ${MOST_CONTEXTS} knowledge contexts, the most there may be. Remove one that is not needed.`,
+  );
 }
 
 /** Deletes old operations, and documents that are of no context and of no running operation; the operation itself starts from the beginning. */
@@ -143,8 +159,10 @@ function finish(
     if (!done) return undefined;
     const before = await findContext(tables, { name });
     const facts = { path, operation: operationId, documents, chunks, updated_at: new Date() };
-    if (before === undefined) await tables.insertContext({ id: contextId, name, ...facts }).execute();
-    else await tables.updateContexts().set(facts).where('id', '=', before.id).execute();
+    if (before === undefined) {
+      await checkRoom(tables);
+      await tables.insertContext({ id: contextId, name, ...facts }).execute();
+    } else await tables.updateContexts().set(facts).where('id', '=', before.id).execute();
     const replaced = before === undefined || before.operation === operationId ? [] : await removeDocuments(tables, [before.operation]);
     await countUsage(tables, shrinkage(replaced), storage.options.quotas);
     return { contextId: before?.id ?? contextId, documents, chunks };
