@@ -24,6 +24,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 RETRIES = 5  # of one request, after 429, 502, 503, 504 or a lost connection
 WAIT_SECONDS = 30  # of one request for the end of a call; `run` and `execute` repeat it
+OUTAGE_SECONDS = 600  # how long a stream, and the wait for an end, go on trying while no gateway answers
 SILENCE_SECONDS = 60  # a stream that is silent longer is opened again; the gateway sends a comment every 15 s
 
 
@@ -64,9 +65,13 @@ class Toolyard:
 
     def run(self, tool, arguments=None, **more):
         """Submits a call and returns it when it has ended, also if a person must allow it first."""
-        call = self.submit(tool, arguments, wait=WAIT_SECONDS, **more)
+        call, answered = self.submit(tool, arguments, wait=WAIT_SECONDS, **more), time.monotonic()
         while call["status"] != "ended":
-            call = self.get(call["id"], wait=WAIT_SECONDS)
+            try:
+                call, answered = self.get(call["id"], wait=WAIT_SECONDS), time.monotonic()
+            except ToolyardError as error:
+                if error.code != "unreachable" or time.monotonic() - answered > OUTAGE_SECONDS:
+                    raise
         return call
 
     def execute(self, name, json_text, session_id, tool_call_id=None, **more):
@@ -148,7 +153,7 @@ class Toolyard:
 
     def _events(self, path, ends=True):
         """Server-sent events; continues after the last one when the connection is lost."""
-        last, failures = None, 0
+        last, failures, answered = None, 0, time.monotonic()
         while True:
             headers = {"Accept": "text/event-stream", **({} if last is None else {"Last-Event-ID": last})}
             try:
@@ -158,20 +163,20 @@ class Toolyard:
                         return
                     if response.status != 200:
                         error, pause = _refusal(response, response.read())
-                        if error.status not in (429, 502, 503, 504) or failures == RETRIES:
+                        if error.status not in (429, 502, 503, 504) or time.monotonic() - answered > OUTAGE_SECONDS:
                             raise error
                         time.sleep(pause)
                     else:
                         for name, last, data in _frames(response):
-                            failures = 0
+                            failures, answered = 0, time.monotonic()
                             yield {"type": name, "data": json.loads(data)} if name in ("gap", "resync") else json.loads(data)
                             if ends and name == "call.end":
                                 return
             except (OSError, http.client.HTTPException) as failure:
-                if failures == RETRIES:
-                    raise ToolyardError("unreachable", "The stream broke %d times: %s" % (failures + 1, failure)) from failure
+                if time.monotonic() - answered > OUTAGE_SECONDS:
+                    raise ToolyardError("unreachable", "The stream broke and could not be opened again: %s" % failure) from failure
             failures += 1
-            time.sleep(random.random() * min(10.0, 0.2 * 2**failures))
+            time.sleep(random.random() * min(10.0, 0.2 * 2 ** min(failures, 10)))
 
     def _open(self, method, path, body, headers, timeout):
         address = urlsplit(self.url)
