@@ -44,7 +44,7 @@ const projects = {
     ],
   },
   redis: { testMatch: ON_REDIS.map((path) => `<rootDir>/${path}/**/*.spec.ts`), testPathIgnorePatterns: ['/node_modules/', ...THOROUGH] },
-  e2e: { testMatch: ['<rootDir>/test/e2e/*.spec.ts'] },
+  e2e: { testMatch: ['<rootDir>/test/e2e/*.spec.ts'], testPathIgnorePatterns: ['/node_modules/', ...THOROUGH] },
   faults: { testMatch: ['<rootDir>/test/faults/**/*.spec.ts', '<rootDir>/{libs,test}/**/*.{modes,race}.spec.ts'] },
   browser: { testMatch: ['<rootDir>/test/e2e/dashboard/**/*.spec.ts'] },
   deploy: { testMatch: ['<rootDir>/test/deploy/**/*.spec.ts'] },

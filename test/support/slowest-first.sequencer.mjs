@@ -2,7 +2,7 @@ import TestSequencer from '@jest/test-sequencer';
 
 /** Files of `npm test` that take longest, by the end of their path. Started last, one of them would hold up the end of a run. */
 const SLOWEST = [
-  'libs/tools/src/builtin.spec.ts',
+  'libs/tools/src/builtin.modes.spec.ts',
   'test/contracts/queue.spec.ts',
   'test/contracts/event-log.spec.ts',
   'test/e2e/cli.spec.ts',

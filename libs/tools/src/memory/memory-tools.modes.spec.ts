@@ -37,7 +37,7 @@ const names = readdirSync(new URL('./', import.meta.url))
   .filter((file) => file.endsWith('.tool.ts'))
   .map((file) => basename(file, '.tool.ts').replaceAll('-', '_'));
 
-/** With a database and a user; `builtin.spec.ts` runs the same without. */
+/** With a database and a user; `builtin.modes.spec.ts` runs the same without. */
 toolContract(names, () => ({
   registry: app.get(ToolRegistry),
   contexts: Object.fromEntries(names.map((name) => [name, { userId: 'alice', sessionId: 'contract', callId: randomUUID() }])),
