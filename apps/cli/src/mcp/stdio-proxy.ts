@@ -96,15 +96,15 @@ export class StdioProxy {
     }
   }
 
-  /** Closes the response of a request that the client cancels. False: the gateway has to be asked to cancel. */
+  /** Closes the response of a request that the client cancels, which gets no answer. False: the gateway has to be asked to cancel. */
   private closed(params: Readonly<Record<string, unknown>> | undefined): boolean {
     const id = params?.['requestId'];
     if (typeof id !== 'string' && typeof id !== 'number') return false;
     const request = this.pending.get(id);
-    if (request?.modern !== true) return false;
+    if (request === undefined) return false;
     this.settle(id);
     request.aborter.abort();
-    return true;
+    return request.modern;
   }
 
   private fromGateway(message: JSONRPCMessage, transport: StreamableHTTPClientTransport): void {
