@@ -115,7 +115,7 @@ describe('the user of a call', () => {
     await gateway.agent.request('PUT', '/v1/sessions/recorded', { userId: 'alice' });
     const body = { sessionId: 'recorded', onFailure: 'abort', calls: [echo(), echo({ tool: 'no_such_tool' })] };
     const { body: batch } = await as('app').request<Batch>('POST', '/v1/batches', body, { prefer: 'wait=10' });
-    const calls = await Promise.all(batch.results.map(({ callId = '' }) => as('app').get<Call>(`/v1/calls/${callId}`)));
+    const calls = await Promise.all(batch.results.map(({ callId = '' }) => as('app').get(`/v1/calls/${callId}`)));
     expect(calls.map(({ body: call }) => [call.userId, call.attempt])).toEqual([
       ['alice', 0],
       ['alice', 0],

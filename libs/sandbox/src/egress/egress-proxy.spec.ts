@@ -100,7 +100,7 @@ describe('the egress proxy before a name that changes its address', () => {
       if (address === PUBLIC.address) process.nextTick(() => socket.destroy(new Error('ended by the test')));
     });
   };
-  beforeAll(() => void subscribe('net.client.socket', onSocket));
+  beforeAll(() => subscribe('net.client.socket', onSocket));
   afterAll(() => void unsubscribe('net.client.socket', onSocket));
 
   it.each(['get', 'tunnel'] as const)('connects to the address that was checked, and to no later one: %s [PP-45]', async (way) => {
