@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Batch, Call, Principal, Problem, Session } from '#contracts';
+import type { Batch, Principal, Problem, Session } from '#contracts';
 import { readGatewayConfig } from '../../apps/gateway/src/platform/gateway.config.js';
 import { Agent, type Answer } from '../support/agent.js';
 import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
