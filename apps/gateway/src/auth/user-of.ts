@@ -37,6 +37,8 @@ export function userRejection({ keyId, userId, users = [] }: Principal, named: s
  * several users without naming one counts for itself, since its session decides. Undefined for a key of no user.
  */
 export function userMark({ keyId, userId, users }: Principal, named: string | undefined): string | undefined {
+  // Submissions to a release without users are recognised after the upgrade: the bootstrap key had no user there.
+  if (keyId === 'bootstrap' && named === undefined) return undefined;
   const user = named ?? userId;
   if (user !== undefined) return `user:${user}`;
   return users === undefined ? undefined : `key:${keyId}`;
