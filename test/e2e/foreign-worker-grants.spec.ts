@@ -6,6 +6,7 @@ import type { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { ADD, ScriptedWorker } from '../support/foreign-worker.js';
 import { BOOTSTRAP_KEY, sha256, startTestGateway, type TestGateway } from '../support/gateway.js';
+import { startRedisServer } from '../support/redis-server.mjs';
 
 const [WORK_KEY, SECRETS_KEY, OTHER_KEY] = ['key-that-only-works-12345', 'key-of-a-trusted-worker-1', 'key-of-another-tenant-123'];
 const keys: ApiKeyConfig[] = [
@@ -25,12 +26,15 @@ const GRANTED = SourceSettings.parse({
 });
 
 describe('what a foreign worker gets with a call, and outputs beside its frames', () => {
+  let redis: Awaited<ReturnType<typeof startRedisServer>>;
   let gateway: TestGateway;
   let agent: Agent;
   const open: ScriptedWorker[] = [];
 
   beforeAll(async () => {
-    gateway = await startTestGateway('granted', { keys, stopGraceMs: 300, sources: [GRANTED], env: { WORKER_PHRASE: SECRET } });
+    redis = await startRedisServer();
+    const granted = { sources: [GRANTED], env: { WORKER_PHRASE: SECRET } };
+    gateway = await startTestGateway('granted', { redisUrl: redis.url, keys, stopGraceMs: 300, ...granted });
     agent = gateway.agent;
   });
   afterEach(async () => {
@@ -41,7 +45,10 @@ describe('what a foreign worker gets with a call, and outputs beside its frames'
     }, 'the tools of gone workers to vanish');
     expect(body.tools.length).toBeGreaterThan(0);
   });
-  afterAll(() => gateway.close());
+  afterAll(async () => {
+    await gateway.close();
+    await redis.stop();
+  });
 
   const connected = async (key: string, tools: WorkerTool[]) => {
     const worker = await ScriptedWorker.ready(gateway.url, key, 'granted', tools, 2);

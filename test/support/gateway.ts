@@ -93,6 +93,8 @@ export async function startTestGateway(
   const base = readGatewayConfig(env);
   const { close: closeBackend, ...urls } = lists === true ? await useListBackend() : { close: () => Promise.resolve() };
   const change = { ...urls, ...changed };
+  if (change.sources !== undefined && change.redisUrl === undefined)
+    throw new Error('a gateway with sources needs a Redis of its own: each gateway that starts replaces the sources of its Redis');
   const redisUrl = change.redisUrl ?? base.redisUrl;
   const gateway = await startGateway({ ...base, keys: base.keys.map((key) => ({ ...key, tenant })), ...change }, {}, tools);
   gatewayUrls.add(gateway.url);
