@@ -8,7 +8,7 @@ import { CallTab } from './call-tab.js';
 import classes from './call-page.module.css';
 import type { CallView } from './call-view.js';
 import { ContentView } from './content.js';
-import { DecisionView } from './decision-view.js';
+import { DecisionView } from '../approvals/decision-view.js';
 import { EventsView } from './events-view.js';
 import { OutputView, WholeOutput } from './output-view.js';
 import { AgentRun } from './tree/agent-run.js';

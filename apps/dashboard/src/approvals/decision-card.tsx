@@ -1,0 +1,81 @@
+import { Group, Paper, Stack, Text, TextInput, Title } from '@mantine/core';
+import { useState, type ReactNode } from 'react';
+import type { ApprovalOption, Call, TrustOption } from '#contracts';
+import { escapeInvisible } from '../components/escape-invisible.js';
+import { useKeys } from '../components/use-keys.js';
+import { useScopes } from '../session/use-scopes.js';
+import { SubjectView } from '../subject/subject-view.js';
+import { AnswerButtons } from './answer-buttons.js';
+import { EditModal } from './edit-modal.js';
+import { TimeLeft } from './time-left.js';
+import { TrustChoices } from './trust-choices.js';
+import { useAnswer } from './use-answer.js';
+
+interface DecisionCardProps {
+  /** It waits for approval. */
+  readonly call: Call;
+  /** Who asks, when and in which session. */
+  readonly about: ReactNode;
+  /** Called after the answer is stored, also for edited arguments. */
+  readonly onAnswered?: () => void;
+}
+
+/** The question whether a call may run, and all that a person can answer, by button or key. Give it the id of the call as `key`. */
+export function DecisionCard({ call, about, onAnswered }: DecisionCardProps) {
+  const { approval, purpose } = call;
+  const [reason, setReason] = useState('');
+  const [isEditing, setEditing] = useState(false);
+  const answer = useAnswer(onAnswered);
+  const lacking = useScopes().lacks('approve');
+  const say = (option: Pick<ApprovalOption, 'decision' | 'scope'>, trust?: TrustOption) => {
+    if (!isEditing && !answer.isPending && lacking === undefined) answer.mutate({ call, option, trust, reason });
+  };
+  const trustIn = (trust: TrustOption) => say({ decision: 'allow', scope: 'session-args' }, trust);
+  useKeys([
+    ['a', () => say({ decision: 'allow', scope: 'once' })],
+    ['d', () => say({ decision: 'deny', scope: 'once' })],
+    ['e', () => lacking === undefined && setEditing(true)],
+    ...[1, 2, 3, 4, 5, 6].map((digit): [string, () => void] => [
+      String(digit),
+      () => {
+        const trust = approval?.trustOptions[digit - 1];
+        if (trust) trustIn(trust);
+      },
+    ]),
+  ]);
+  return (
+    <Stack gap="md" component="section" aria-label="Decision">
+      <Group justify="space-between" align="flex-start" wrap="nowrap">
+        <div>
+          <Title order={2}>May this run?</Title>
+          <Text component="div" size="sm" c="dimmed">
+            {about}
+          </Text>
+        </div>
+        {approval && <TimeLeft size="md" at={Date.parse(approval.expiresAt)} />}
+      </Group>
+      {purpose !== undefined && <Text size="sm">The agent says: “{escapeInvisible(purpose)}”</Text>}
+      <SubjectView call={call} />
+      <Paper withBorder p="sm">
+        <Text size="sm" fw={600}>
+          Why a person is asked
+        </Text>
+        {approval?.reasons.map((each) => (
+          <Text key={each} size="sm">
+            {escapeInvisible(each)}
+          </Text>
+        ))}
+      </Paper>
+      <TextInput
+        label="Reason"
+        description="Kept with the call, and sent to the agent when denied."
+        placeholder="Optional"
+        value={reason}
+        onChange={({ currentTarget }) => setReason(currentTarget.value)}
+      />
+      <AnswerButtons call={call} pending={answer.isPending} onSay={say} onEdit={() => setEditing(true)} />
+      {approval && <TrustChoices options={approval.trustOptions} pending={answer.isPending} onTrust={trustIn} />}
+      {isEditing && <EditModal call={call} reason={reason} onClose={() => setEditing(false)} onAllowed={() => onAnswered?.()} />}
+    </Stack>
+  );
+}
