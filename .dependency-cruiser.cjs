@@ -23,6 +23,7 @@ const SIBLINGS = [
   'sandbox',
   'sealing',
   'sources',
+  'subject',
   'tool-sdk',
   'tools',
 ];
@@ -166,12 +167,19 @@ module.exports = {
       to: { dependencyTypes: ['core'] },
     },
     {
+      name: 'subject-no-node',
+      comment: 'Dashboard and command line tool share it: it runs in browsers.',
+      severity: 'error',
+      from: { path: lib('subject'), pathNot: TESTS },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
       name: 'cli-is-a-client',
       comment:
-        'The command line tool can do what any program outside can: it goes through the client. Only the doctor looks at a Redis too, the rebuild of the history works on log and database, and archives are read where they are.',
+        'The command line tool can do what any program outside can: it goes through the client, and shows calls as the dashboard does. Only the doctor looks at a Redis too, the rebuild of the history works on log and database, and archives are read where they are.',
       severity: 'error',
       from: { path: '^apps/cli/', pathNot: ['^apps/cli/src/(doctor|history|archive)/', TESTS] },
-      to: { path: '^libs/', pathNot: '^libs/(client|contracts)/' },
+      to: { path: '^libs/', pathNot: '^libs/(client|contracts|subject)/' },
     },
     ...siblingRules,
     ...featureRules,
@@ -258,10 +266,11 @@ module.exports = {
     },
     {
       name: 'dashboard-is-a-client',
-      comment: 'The dashboard runs in a browser and is a client like any other: what it knows comes from contracts and through the SDK.',
+      comment:
+        'The dashboard runs in a browser and is a client like any other: what it knows comes from contracts and through the SDK, and it shows calls as the command line tool does.',
       severity: 'error',
       from: { path: '^apps/dashboard/src/' },
-      to: { path: ['^libs/', '^apps/'], pathNot: ['^libs/(contracts|client)/', '^apps/dashboard/'] },
+      to: { path: ['^libs/', '^apps/'], pathNot: ['^libs/(contracts|client|subject)/', '^apps/dashboard/'] },
     },
     {
       name: 'dashboard-no-node',

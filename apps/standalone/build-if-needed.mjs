@@ -12,7 +12,7 @@ const SETTINGS = ['package.json', 'package-lock.json', 'tsconfig.json', '.swcrc'
 /** Compiled file by file; the bench and what it shares with the tests are there since its processes run in Node without Jest. */
 const SERVER = ['apps', 'libs', 'test/bench', 'test/support'];
 /** Bundled: the dashboard and the libraries that run in the browser. */
-const DASHBOARD = ['apps/dashboard', 'libs/client', 'libs/contracts'];
+const DASHBOARD = ['apps/dashboard', 'libs/client', 'libs/contracts', 'libs/subject'];
 const SHIPPED = /\.(tsx?|lua|json|html|css|svg|thread\.cjs)$|\/isolation\/etc\/[^/]+$/;
 const FOR_TESTS = /\.(spec|contract)\.ts$|\/libs\/[^/]+\/src\/testing\//;
 

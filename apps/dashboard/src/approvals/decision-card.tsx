@@ -1,7 +1,7 @@
 import { Group, Paper, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useState, type ReactNode } from 'react';
 import type { ApprovalOption, Call, TrustOption } from '#contracts';
-import { escapeInvisible } from '../components/escape-invisible.js';
+import { escapeInvisible } from '#subject';
 import { useKeys } from '../components/use-keys.js';
 import { useScopes } from '../session/use-scopes.js';
 import { SubjectView } from '../subject/subject-view.js';

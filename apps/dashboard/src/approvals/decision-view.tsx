@@ -1,8 +1,8 @@
 import { Badge, List, Paper, Stack, Table, Text, Title } from '@mantine/core';
 import type { Approval, Decision } from '#contracts';
+import { escapeInvisible } from '#subject';
 import { momentText } from '../components/duration.js';
 import stacked from '../components/stacked.module.css';
-import { escapeInvisible } from '../components/escape-invisible.js';
 
 const COLORS = { allow: 'teal', ask: 'yellow', deny: 'red' } as const;
 const AXES = { facts: 'Tool and posture', risk: 'Arguments', grants: 'Grants', limits: 'Limits', hooks: 'Hooks' } as const;

@@ -1,6 +1,6 @@
 import { Box, Group, Kbd, Text } from '@mantine/core';
 import type { TrustOption } from '#contracts';
-import { escapeInvisible } from '../components/escape-invisible.js';
+import { escapeInvisible } from '#subject';
 import { ScopedButton } from '../components/scoped-button.js';
 
 interface TrustChoicesProps {

@@ -1,8 +1,8 @@
 import { Code, CopyButton, Group, Paper, Text, Tooltip, UnstyledButton } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import type { Call } from '#contracts';
+import { escapeInvisible } from '#subject';
 import { durationText, momentText } from '../components/duration.js';
-import { escapeInvisible } from '../components/escape-invisible.js';
 import { Fact, Facts } from '../components/facts.js';
 import { LinkAnchor } from '../components/links.js';
 

@@ -1,8 +1,8 @@
 import { Anchor, Stack, Text } from '@mantine/core';
 import { useMemo } from 'react';
 import type { Content } from '#contracts';
+import { escapeInvisible } from '#subject';
 import { Json } from '../components/json.js';
-import { escapeInvisible } from '../components/escape-invisible.js';
 import { Terminal } from './terminal.js';
 import { linesOf } from './terminal-text.js';
 

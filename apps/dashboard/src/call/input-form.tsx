@@ -3,8 +3,8 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { z } from 'zod';
 import { Json, type InputRequest, type JsonValue } from '#contracts';
+import { escapeInvisible } from '#subject';
 import { ScopedButton } from '../components/scoped-button.js';
-import { escapeInvisible } from '../components/escape-invisible.js';
 import { notifyError, notifySuccess } from '../components/notify.js';
 import { useToolyard } from '../stream/toolyard.js';
 

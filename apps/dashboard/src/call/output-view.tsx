@@ -2,8 +2,8 @@ import { Alert, Button, Group, Progress, SegmentedControl, Stack, Text } from '@
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
 import type { Call } from '#contracts';
+import { escapeInvisible } from '#subject';
 import { notifyError } from '../components/notify.js';
-import { escapeInvisible } from '../components/escape-invisible.js';
 import { useToolyard } from '../stream/toolyard.js';
 import { integrityStatus, integrityError, type AttemptOutput, type CallView } from './call-view.js';
 import { ContentView } from './content.js';

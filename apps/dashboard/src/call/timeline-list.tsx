@@ -1,7 +1,7 @@
 import { Paper, Text, Timeline, Title } from '@mantine/core';
+import { escapeInvisible } from '#subject';
 import { clockText, durationText } from '../components/duration.js';
 import { useNow } from '../components/time.js';
-import { escapeInvisible } from '../components/escape-invisible.js';
 import type { TimelineEntry, Tone } from './call-timeline.js';
 
 const COLORS: Readonly<Record<Tone, string>> = { neutral: 'gray', good: 'teal', bad: 'red', warn: 'orange', busy: 'blue' };

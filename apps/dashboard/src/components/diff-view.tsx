@@ -1,7 +1,7 @@
 import { SegmentedControl, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useMemo, useState } from 'react';
-import { diffRows, folded, type DiffRow, type Side } from './diff-rows.js';
+import { type DiffRow, diffRows, folded, type Side } from '#subject';
 import classes from './diff-view.module.css';
 import { VisibleText } from './visible-text.js';
 

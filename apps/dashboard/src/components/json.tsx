@@ -2,8 +2,8 @@ import { Code, Text, useComputedColorScheme } from '@mantine/core';
 import { useMemo } from 'react';
 import { JsonView, collapseAllNested, allExpanded, darkStyles, defaultStyles } from 'react-json-view-lite';
 import 'react-json-view-lite/dist/index.css';
+import { escapeInvisible } from '#subject';
 import classes from './json.module.css';
-import { escapeInvisible } from './escape-invisible.js';
 
 /** A larger value is shown as text: a tree of 100,000 nodes would freeze the page. */
 const TREE_CHARS = 200_000;

@@ -1,5 +1,5 @@
 import { Badge } from '@mantine/core';
-import { escapeInvisible } from './escape-invisible.js';
+import { escapeInvisible } from '#subject';
 import { STATES, type ShownState } from './theme.js';
 import classes from './state-badge.module.css';
 

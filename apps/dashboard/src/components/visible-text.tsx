@@ -1,4 +1,4 @@
-import { codeText, invisiblePieces } from './escape-invisible.js';
+import { codeText, invisiblePieces } from '#subject';
 import classes from './visible-text.module.css';
 
 const NAMES: Readonly<Record<number, string>> = {

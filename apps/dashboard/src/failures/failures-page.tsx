@@ -4,6 +4,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import type { FailureGroup } from '#contracts';
+import { escapeInvisible } from '#subject';
 import { BulkModal } from '../calls/bulk-modal.js';
 import { CallLink } from '../call/call-facts.js';
 import { LinkAnchor } from '../components/links.js';
@@ -13,7 +14,6 @@ import { TimeWindow, WINDOWS } from '../components/time-window.js';
 import { ScopedButton } from '../components/scoped-button.js';
 import stacked from '../components/stacked.module.css';
 import { Ago } from '../components/time.js';
-import { escapeInvisible } from '../components/escape-invisible.js';
 import { useRowKeys } from '../components/use-row-keys.js';
 import { useToolyard } from '../stream/toolyard.js';
 

@@ -2,9 +2,9 @@ import { Alert, Code, Grid, Group, Paper, Stack, Table, Text, Title } from '@man
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { CallSummary, Schedule } from '#contracts';
+import { escapeInvisible } from '#subject';
 import { CallLink, CopyableId } from '../call/call-facts.js';
 import { rowOfSummary, shownState } from '../calls/call-row.js';
-import { escapeInvisible } from '../components/escape-invisible.js';
 import { Fact, Facts } from '../components/facts.js';
 import { SubjectView } from '../subject/subject-view.js';
 import { LinkAnchor, LinkButton } from '../components/links.js';

@@ -1,12 +1,11 @@
 import { Badge, Text, Tooltip } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { Schedule, ScheduleRun } from '#contracts';
+import { escapeInvisible, subjectText } from '#subject';
 import { CallLink } from '../call/call-facts.js';
 import { stateOfCall } from '../calls/call-row.js';
 import { durationText, momentText } from '../components/duration.js';
-import { escapeInvisible } from '../components/escape-invisible.js';
 import { StateBadge } from '../components/state-badge.js';
-import { subjectText } from '../components/subject.js';
 import { Ago, useNow } from '../components/time.js';
 import { useSubjects } from '../components/use-subjects.js';
 import { useToolyard } from '../stream/toolyard.js';

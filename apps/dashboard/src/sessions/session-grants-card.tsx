@@ -1,9 +1,9 @@
 import { Code, CloseButton, Group, Paper, Stack, Text, Title } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { Session, SessionGrants } from '#contracts';
+import { escapeInvisible } from '#subject';
 import { useScopes } from '../session/use-scopes.js';
 import { notifySuccess, notifyError } from '../components/notify.js';
-import { escapeInvisible } from '../components/escape-invisible.js';
 import { useToolyard } from '../stream/toolyard.js';
 
 interface Grant {

@@ -1,6 +1,6 @@
 import { List, Paper, Text, Title } from '@mantine/core';
 import type { Session } from '#contracts';
-import { escapeInvisible } from '../components/escape-invisible.js';
+import { escapeInvisible } from '#subject';
 
 interface Step {
   readonly text: string;

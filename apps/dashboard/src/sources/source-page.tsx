@@ -5,7 +5,7 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ToolyardError } from '#client';
 import type { Source } from '#contracts';
-import { escapeInvisible } from '../components/escape-invisible.js';
+import { escapeInvisible } from '#subject';
 import { Fact, Facts } from '../components/facts.js';
 import { Json } from '../components/json.js';
 import { LinkAnchor, LinkButton } from '../components/links.js';

@@ -3,7 +3,7 @@ import { IconPlugConnected, IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { SourceSummary } from '#contracts';
-import { escapeInvisible } from '../components/escape-invisible.js';
+import { escapeInvisible } from '#subject';
 import { LinkAnchor, LinkButton } from '../components/links.js';
 import { PageHead } from '../components/page-head.js';
 import stacked from '../components/stacked.module.css';

@@ -1,6 +1,6 @@
 import { ActionIcon, CopyButton, Tooltip } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
-import { invisiblePieces } from '../components/escape-invisible.js';
+import { invisiblePieces } from '#subject';
 import { VisibleText } from '../components/visible-text.js';
 import { useTokens } from './highlight.js';
 import classes from './subject.module.css';

@@ -1,13 +1,13 @@
 import { SegmentedControl, Stack, Text } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import type { Call } from '#contracts';
+import { type SubjectPart, subjectParts } from '#subject';
 import { DiffView } from '../components/diff-view.js';
 import { Json } from '../components/json.js';
 import { useSubjects } from '../components/use-subjects.js';
 import { VisibleText } from '../components/visible-text.js';
 import { CodeBlock } from './code-block.js';
 import { languageOf } from './highlight.js';
-import { subjectParts, type SubjectPart } from './subject-parts.js';
 import classes from './subject.module.css';
 
 /** What a call does: its command, paths, changes and other arguments as a person reads them, or as JSON. */

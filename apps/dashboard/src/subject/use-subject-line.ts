@@ -1,6 +1,5 @@
 import type { Call } from '#contracts';
-import { escapeInvisible } from '../components/escape-invisible.js';
-import { subjectText } from '../components/subject.js';
+import { escapeInvisible, subjectText } from '#subject';
 import { useSubjects } from '../components/use-subjects.js';
 
 const SUBJECT_CHARS = 2000;

@@ -21,6 +21,7 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { z } from 'zod';
 import { Json as JsonValue, type ToolDescriptor, type ToolExample, type Violation } from '#contracts';
+import { escapeInvisible, subjectText } from '#subject';
 import { durationText } from '../components/duration.js';
 import { Json } from '../components/json.js';
 import { LinkAnchor, LinkButton } from '../components/links.js';
@@ -28,8 +29,6 @@ import { PageHead } from '../components/page-head.js';
 import { ScopedButton } from '../components/scoped-button.js';
 import { EmptyState, ErrorState, LoadingRows } from '../components/states.js';
 import { notifyError } from '../components/notify.js';
-import { subjectText } from '../components/subject.js';
-import { escapeInvisible } from '../components/escape-invisible.js';
 import { useToolyard } from '../stream/toolyard.js';
 
 const route = getRouteApi('/tools/$tool');

@@ -1,7 +1,7 @@
 import { Alert, List, Text } from '@mantine/core';
 import { IconShieldOff } from '@tabler/icons-react';
 import type { WorkerStatus } from '#contracts';
-import { escapeInvisible } from '../components/escape-invisible.js';
+import { escapeInvisible } from '#subject';
 
 /** Above everything else: which workers run commands as themselves, with all that they may read, write and reach. */
 export function NotIsolated({ workers }: { readonly workers: readonly WorkerStatus[] }) {

@@ -1,7 +1,7 @@
 import { Badge, Card, Code, Group, Progress, Stack, Text, Tooltip } from '@mantine/core';
 import type { WorkerStatus } from '#contracts';
+import { escapeInvisible } from '#subject';
 import { CallLink } from '../call/call-facts.js';
-import { escapeInvisible } from '../components/escape-invisible.js';
 import { Fact, Facts } from '../components/facts.js';
 import { ScopedButton } from '../components/scoped-button.js';
 import { Ago } from '../components/time.js';

@@ -1,9 +1,8 @@
 import { Link } from '@tanstack/react-router';
 import type { CallSummary } from '#contracts';
+import { escapeInvisible, subjectText } from '#subject';
 import { rowOfSummary, shownState } from '../../calls/call-row.js';
-import { escapeInvisible } from '../../components/escape-invisible.js';
 import { StateBadge } from '../../components/state-badge.js';
-import { subjectText } from '../../components/subject.js';
 import { Duration, Since } from '../../components/time.js';
 import { useSubjects } from '../../components/use-subjects.js';
 import classes from './call-line.module.css';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { subjectText } from './subject.js';
+import { subjectText } from './subject-line.js';
 
 const SHELL = [
   { kind: 'command', argument: 'command' },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { escapeInvisible, invisiblePieces } from './escape-invisible.js';
+import { escapeInvisible, invisiblePieces } from './invisible.js';
 
 describe('characters that reorder or hide text', () => {
   it('are written out', () => {

@@ -1,0 +1,4 @@
+export { diffRows, folded, type DiffRow, type Side } from './diff-rows.js';
+export { codeText, escapeInvisible, invisiblePieces } from './invisible.js';
+export { subjectText } from './subject-line.js';
+export { subjectParts, type SubjectPart } from './subject-parts.js';
