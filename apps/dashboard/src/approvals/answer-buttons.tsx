@@ -1,6 +1,7 @@
 import { Group, Kbd } from '@mantine/core';
 import type { ApprovalOption, Call } from '#contracts';
 import { ScopedButton } from '../components/scoped-button.js';
+import classes from './decision-card.module.css';
 
 interface AnswerButtonsProps {
   readonly call: Call;
@@ -13,7 +14,7 @@ interface AnswerButtonsProps {
 export function AnswerButtons({ call, pending, onSay, onEdit }: AnswerButtonsProps) {
   const always = call.approval?.options.filter(({ scope }) => scope === 'session-tool') ?? [];
   return (
-    <Group gap="xs">
+    <Group gap="xs" className={classes.answers}>
       <ScopedButton
         scope="approve"
         color="teal.9"

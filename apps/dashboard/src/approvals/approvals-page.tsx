@@ -1,15 +1,13 @@
-import { Grid, Group, Kbd, Paper, Text, Title, UnstyledButton } from '@mantine/core';
+import { Grid, Group, Kbd, Paper, Text, UnstyledButton } from '@mantine/core';
 import { useKeys } from '../components/use-keys.js';
 import { IconChecklist } from '@tabler/icons-react';
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import type { Call } from '#contracts';
-import { DecisionView } from './decision-view.js';
 import { useSubjectLine } from '../subject/use-subject-line.js';
 import { LinkAnchor } from '../components/links.js';
 import { PageHead } from '../components/page-head.js';
 import { EmptyState, ErrorState, LoadingRows } from '../components/states.js';
-import { Ago } from '../components/time.js';
 import { useToolyard } from '../stream/toolyard.js';
 import classes from './approvals-page.module.css';
 import { DecisionCard } from './decision-card.js';
@@ -60,11 +58,7 @@ export function ApprovalsPage() {
             <Inbox calls={calls} current={call.id} onChoose={setChosen} />
           </Grid.Col>
           <Grid.Col span={{ base: 12, sm: 7, md: 8 }}>
-            <DecisionCard key={call.id} call={call} about={<Asked call={call} />} onAnswered={next} />
-            <Title order={3} mt="lg" mb="xs">
-              All rules
-            </Title>
-            <DecisionView decision={call.decision} />
+            <DecisionCard key={call.id} call={call} about={<CallLink call={call} />} onAnswered={next} />
           </Grid.Col>
         </Grid>
       )}
@@ -140,15 +134,12 @@ function Inbox({
   );
 }
 
-function Asked({ call }: { readonly call: Call }) {
+/** The tool, as a link to the page of the call. */
+function CallLink({ call }: { readonly call: Call }) {
   return (
-    <>
-      <LinkAnchor size="sm" underline="always" to="/calls/$callId" params={{ callId: call.id }}>
-        {call.tool}
-      </LinkAnchor>{' '}
-      asked <Ago at={Date.parse(call.approval?.requestedAt ?? call.submittedAt)} />
-      {call.agentId === undefined ? '' : ` by ${call.agentId}`}
-    </>
+    <LinkAnchor size="sm" underline="always" to="/calls/$callId" params={{ callId: call.id }}>
+      {call.tool}
+    </LinkAnchor>
   );
 }
 

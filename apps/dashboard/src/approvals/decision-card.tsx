@@ -1,12 +1,15 @@
-import { Group, Paper, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Group, Paper, Stack, TextInput, Title } from '@mantine/core';
 import { useState, type ReactNode } from 'react';
 import type { ApprovalOption, Call, TrustOption } from '#contracts';
-import { escapeInvisible } from '#subject';
 import { useKeys } from '../components/use-keys.js';
 import { useScopes } from '../session/use-scopes.js';
 import { SubjectView } from '../subject/subject-view.js';
 import { AnswerButtons } from './answer-buttons.js';
+import { Asker } from './asker.js';
+import classes from './decision-card.module.css';
 import { EditModal } from './edit-modal.js';
+import { PreviousCalls } from './previous-calls.js';
+import { Reasons } from './reasons.js';
 import { TimeLeft } from './time-left.js';
 import { TrustChoices } from './trust-choices.js';
 import { useAnswer } from './use-answer.js';
@@ -14,15 +17,15 @@ import { useAnswer } from './use-answer.js';
 interface DecisionCardProps {
   /** It waits for approval. */
   readonly call: Call;
-  /** Who asks, when and in which session. */
-  readonly about: ReactNode;
+  /** What a page shows above the person who asks, such as a link to the call. */
+  readonly about?: ReactNode;
   /** Called after the answer is stored, also for edited arguments. */
   readonly onAnswered?: () => void;
 }
 
 /** The question whether a call may run, and all that a person can answer, by button or key. Give it the id of the call as `key`. */
 export function DecisionCard({ call, about, onAnswered }: DecisionCardProps) {
-  const { approval, purpose } = call;
+  const { approval } = call;
   const [reason, setReason] = useState('');
   const [isEditing, setEditing] = useState(false);
   const answer = useAnswer(onAnswered);
@@ -44,38 +47,30 @@ export function DecisionCard({ call, about, onAnswered }: DecisionCardProps) {
     ]),
   ]);
   return (
-    <Stack gap="md" component="section" aria-label="Decision">
-      <Group justify="space-between" align="flex-start" wrap="nowrap">
-        <div>
+    <Paper withBorder p="md" className={classes.card} component="section" aria-label="Decision">
+      <Stack gap="sm">
+        <Group justify="space-between" align="flex-start" wrap="nowrap">
           <Title order={2}>May this run?</Title>
-          <Text component="div" size="sm" c="dimmed">
-            {about}
-          </Text>
+          {approval && <TimeLeft size="md" at={Date.parse(approval.expiresAt)} />}
+        </Group>
+        <div>
+          {about}
+          <Asker call={call} />
         </div>
-        {approval && <TimeLeft size="md" at={Date.parse(approval.expiresAt)} />}
-      </Group>
-      {purpose !== undefined && <Text size="sm">The agent says: “{escapeInvisible(purpose)}”</Text>}
-      <SubjectView call={call} />
-      <Paper withBorder p="sm">
-        <Text size="sm" fw={600}>
-          Why a person is asked
-        </Text>
-        {approval?.reasons.map((each) => (
-          <Text key={each} size="sm">
-            {escapeInvisible(each)}
-          </Text>
-        ))}
-      </Paper>
-      <TextInput
-        label="Reason"
-        description="Kept with the call, and sent to the agent when denied."
-        placeholder="Optional"
-        value={reason}
-        onChange={({ currentTarget }) => setReason(currentTarget.value)}
-      />
-      <AnswerButtons call={call} pending={answer.isPending} onSay={say} onEdit={() => setEditing(true)} />
-      {approval && <TrustChoices options={approval.trustOptions} pending={answer.isPending} onTrust={trustIn} />}
+        <SubjectView call={call} />
+        <Reasons call={call} />
+        <PreviousCalls call={call} />
+        <TextInput
+          label="Reason"
+          description="Kept with the call, and sent to the agent when denied."
+          placeholder="Optional"
+          value={reason}
+          onChange={({ currentTarget }) => setReason(currentTarget.value)}
+        />
+        <AnswerButtons call={call} pending={answer.isPending} onSay={say} onEdit={() => setEditing(true)} />
+        {approval && <TrustChoices options={approval.trustOptions} pending={answer.isPending} onTrust={trustIn} />}
+      </Stack>
       {isEditing && <EditModal call={call} reason={reason} onClose={() => setEditing(false)} onAllowed={() => onAnswered?.()} />}
-    </Stack>
+    </Paper>
   );
 }

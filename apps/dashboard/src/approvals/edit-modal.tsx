@@ -30,7 +30,10 @@ export function EditModal({ call, reason, onClose, onAllowed }: EditModalProps) 
       notifySuccess(`Allowed with edited arguments: ${call.tool}`);
       onAllowed();
     },
-    onSettled: () => void queries.invalidateQueries({ queryKey: ['approvals'] }),
+    onSettled: () => {
+      void queries.invalidateQueries({ queryKey: ['approvals'] });
+      void queries.invalidateQueries({ queryKey: ['call', call.id] });
+    },
   });
   return (
     <Modal opened onClose={onClose} title={`Edit and allow ${call.tool}`} size="lg" closeButtonProps={{ 'aria-label': 'Close' }}>

@@ -1,7 +1,9 @@
-import { Box, Group, Kbd, Text } from '@mantine/core';
+import { Box, Kbd, Text } from '@mantine/core';
 import type { TrustOption } from '#contracts';
 import { escapeInvisible } from '#subject';
 import { ScopedButton } from '../components/scoped-button.js';
+import classes from './decision-card.module.css';
+import { trustMeaning } from './trust-meaning.js';
 
 interface TrustChoicesProps {
   readonly options: readonly TrustOption[];
@@ -9,7 +11,7 @@ interface TrustChoicesProps {
   readonly onTrust: (option: TrustOption) => void;
 }
 
-/** What a person can trust beyond this call; the first six have the keys 1 to 6. */
+/** What a person can trust beyond this call, with what that lets run; the first six have the keys 1 to 6. */
 export function TrustChoices({ options, pending, onTrust }: TrustChoicesProps) {
   if (options.length === 0) return null;
   return (
@@ -17,21 +19,27 @@ export function TrustChoices({ options, pending, onTrust }: TrustChoicesProps) {
       <Text size="sm" fw={600} mb={6}>
         Allow, and trust for the rest of the session
       </Text>
-      <Group gap="xs">
+      <ul className={classes.choices}>
         {options.map((trust, index) => (
-          <ScopedButton
-            scope="approve"
-            key={trust.id}
-            variant="default"
-            size="xs"
-            disabled={pending}
-            onClick={() => onTrust(trust)}
-            leftSection={index < 6 ? <Kbd size="xs">{index + 1}</Kbd> : undefined}
-          >
-            {trust.label}: {escapeInvisible(trust.display)}
-          </ScopedButton>
+          <li key={trust.id}>
+            <ScopedButton
+              scope="approve"
+              variant="default"
+              size="xs"
+              disabled={pending}
+              onClick={() => onTrust(trust)}
+              leftSection={index < 6 ? <Kbd size="xs">{index + 1}</Kbd> : undefined}
+            >
+              <span className={classes.trusted}>
+                {trust.label}: {escapeInvisible(trust.display)}
+              </span>
+            </ScopedButton>
+            <Text span size="xs" c="dimmed">
+              {escapeInvisible(trustMeaning(trust))}
+            </Text>
+          </li>
         ))}
-      </Group>
+      </ul>
     </Box>
   );
 }

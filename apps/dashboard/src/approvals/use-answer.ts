@@ -31,6 +31,9 @@ export function useAnswer(onAnswered?: () => void) {
     },
     onError: (error) => notifyError('The answer was not taken', error),
     // Not awaited: the next decision may follow at once.
-    onSettled: () => void queries.invalidateQueries({ queryKey: ['approvals'] }),
+    onSettled: (_call, _error, { call }) => {
+      void queries.invalidateQueries({ queryKey: ['approvals'] });
+      void queries.invalidateQueries({ queryKey: ['call', call.id] });
+    },
   });
 }

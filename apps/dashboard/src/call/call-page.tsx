@@ -5,6 +5,7 @@ import { useMemo } from 'react';
 import { ToolyardError } from '#client';
 import type { Call, CallError } from '#contracts';
 import { escapeInvisible } from '#subject';
+import { DecisionCard } from '../approvals/decision-card.js';
 import { stateOfCall } from '../calls/call-row.js';
 import { LinkButton } from '../components/links.js';
 import { PageHead } from '../components/page-head.js';
@@ -48,15 +49,14 @@ function OneCall({ callId }: { readonly callId: string }) {
             It is being made again; output goes on where it stopped, without a gap.
           </Alert>
         )}
+        {data.status === 'waiting_approval' && <DecisionCard key={data.id} call={data} />}
         {data.status === 'waiting_input' && data.waiting?.input && (
           <InputForm key={data.waiting.input.attempt} callId={data.id} question={data.waiting.input} />
         )}
-        {data.status !== 'ended' && data.waiting && (
+        {data.status !== 'ended' && data.status !== 'waiting_approval' && data.waiting && (
           <Alert color="gray" title="Why it waits">
             {escapeInvisible(withFullStop(data.waiting.detail))}
-            {data.waiting.until !== undefined && (
-              <WaitsUntil at={Date.parse(data.waiting.until)} approval={data.waiting.reason === 'approval'} />
-            )}
+            {data.waiting.until !== undefined && <WaitsUntil at={Date.parse(data.waiting.until)} />}
             {data.waiting.position !== undefined &&
               ` Place ${data.waiting.position} of ${data.waiting.queueDepth ?? data.waiting.position}.`}
           </Alert>
@@ -132,15 +132,10 @@ function NoCall({ callId, error, onRetry }: { readonly callId: string; readonly 
   );
 }
 
-/** When an approval expires, or another wait ends. */
-function WaitsUntil({ at, approval }: { readonly at: number; readonly approval: boolean }) {
+/** When a wait ends by itself. */
+function WaitsUntil({ at }: { readonly at: number }) {
   const left = at - useNow();
-  return left <= 0 ? null : (
-    <>
-      {' '}
-      {approval ? 'The request expires' : 'It continues'} in {durationText(left)}.
-    </>
-  );
+  return left <= 0 ? null : <> It continues in {durationText(left)}.</>;
 }
 
 /** The message of a stopped command without the output at its end. */

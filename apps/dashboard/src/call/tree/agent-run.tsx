@@ -9,7 +9,7 @@ import { VisibleText } from '../../components/visible-text.js';
 import { useScopes } from '../../session/use-scopes.js';
 import { useToolyard } from '../../stream/toolyard.js';
 import { spentOf, turnsOf, type AgentTurn, type Spent } from './agent-turns.js';
-import { CallLine } from './call-line.js';
+import { CallLine } from '../../calls/call-line.js';
 import classes from './agent-run.module.css';
 import { useCallTree } from './use-call-tree.js';
 

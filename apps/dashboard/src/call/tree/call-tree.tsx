@@ -6,7 +6,7 @@ import { ErrorState, LoadingRows } from '../../components/states.js';
 import { useRowKeys } from '../../components/use-row-keys.js';
 import { LinkAnchor } from '../../components/links.js';
 import { treeOf } from '../../sessions/session-tree.js';
-import { CallLine } from './call-line.js';
+import { CallLine } from '../../calls/call-line.js';
 import classes from './call-tree.module.css';
 import { useCallTree, useTreeRoot } from './use-call-tree.js';
 

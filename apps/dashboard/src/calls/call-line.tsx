@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router';
 import type { CallSummary } from '#contracts';
 import { escapeInvisible, subjectText } from '#subject';
-import { rowOfSummary, shownState } from '../../calls/call-row.js';
-import { StateBadge } from '../../components/state-badge.js';
-import { Duration, Since } from '../../components/time.js';
-import { useSubjects } from '../../components/use-subjects.js';
+import { rowOfSummary, shownState } from './call-row.js';
+import { StateBadge } from '../components/state-badge.js';
+import { Duration, Since } from '../components/time.js';
+import { useSubjects } from '../components/use-subjects.js';
 import classes from './call-line.module.css';
 
 /** A call in one line: state, tool, subject and run time. */

@@ -1,0 +1,37 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Approval, DecisionReason } from '#contracts';
+import { plainReason, plainReasons } from './plain-reasons.js';
+
+describe('plain reasons', () => {
+  it.each([
+    ["Security policy violation: 'npm' is not in shell allowlist", 'npm is not among the commands that run unasked.'],
+    ['Security policy violation: Command not in allowlist: npm', 'npm is not among the commands that run unasked.'],
+    [
+      "tool 'shell' requires approval to escalate from workspace-write to danger-full-access",
+      'shell needs full access, and the session may only write its workspace.',
+    ],
+    ['the hook wants it', 'The hook wants it.'],
+  ])('say of %j: %j', (reason, plain) => expect(plainReason(reason)).toBe(plain));
+
+  it('begin with the arguments, have each once, and keep what no rule of the decision has', () => {
+    const by = (axis: DecisionReason['axis'], reason: string, more: Partial<DecisionReason> = {}): DecisionReason => ({
+      axis,
+      rule: 'rule',
+      effect: 'ask',
+      reason,
+      ...more,
+    });
+    const reasons = [
+      by('facts', 'of the tool'),
+      by('risk', 'of the arguments'),
+      by('risk', 'allowed', { effect: 'allow' }),
+      by('risk', 'trusted', { satisfiedBy: 'grant' }),
+    ];
+    const approval = { reasons: ['of the tool', 'of a release before'] } as Approval;
+    expect(plainReasons({ decision: { effect: 'ask', reasons }, approval })).toEqual([
+      'Of the arguments.',
+      'Of the tool.',
+      'Of a release before.',
+    ]);
+  });
+});

@@ -1,0 +1,62 @@
+import type { Call, DecisionReason } from '#contracts';
+
+/** More than these are behind "All rules". */
+export const MOST_REASONS = 2;
+
+/** What the arguments do is of more interest than what holds for every call of the tool. */
+const AXES: readonly DecisionReason['axis'][] = ['risk', 'hooks', 'limits', 'facts', 'grants'];
+
+const MODES: Readonly<Record<string, string>> = {
+  'read-only': 'may only read',
+  'workspace-write': 'may only write its workspace',
+  'danger-full-access': 'has full access',
+  prompt: 'asks for everything that acts',
+};
+
+const PLAIN: readonly (readonly [pattern: RegExp, text: (match: RegExpExecArray) => string])[] = [
+  [
+    /^(?:'(.+)' is not in shell allowlist|Command not in allowlist: (.+))$/s,
+    ([, a, b]) => `${a ?? b} is not among the commands that run unasked.`,
+  ],
+  [/^Command has blocked syntax: (.+)$/s, ([, syntax]) => `The command has syntax that hides what runs: ${syntax}.`],
+  [
+    /^no allowed pattern matches every part of the command$/,
+    () => 'The command is new in this session: nothing that is trusted covers it.',
+  ],
+  [/^High-risk command requires approval$/, () => 'The command can do great harm: its risk is high.'],
+  [/^Medium-risk command requires approval$/, () => 'The command changes things: its risk is medium.'],
+  [
+    /^tool '(.+)' is privileged and requires approval in a supervised session$/s,
+    ([, tool]) => `${tool} is privileged, and the session is supervised.`,
+  ],
+  [
+    /^tool '(.+)' requires approval to escalate from (\S+) to (\S+)$/s,
+    ([, tool, mode = '', need = '']) => `${tool} needs ${NEEDS[need] ?? need}, and the session ${MODES[mode] ?? `is in mode ${mode}`}.`,
+  ],
+];
+
+const NEEDS: Readonly<Record<string, string>> = {
+  'read-only': 'to read',
+  'workspace-write': 'to write the workspace',
+  'danger-full-access': 'full access',
+};
+
+/** The reason of a rule as a short sentence; a rule that is not known here says it in its own words. */
+export function plainReason(reason: string): string {
+  const text = reason.replace(/^(?:Security policy violation|blocked by security policy \(\w+\)): /, '').trim();
+  for (const [pattern, plain] of PLAIN) {
+    const match = pattern.exec(text);
+    if (match) return plain(match);
+  }
+  const sentence = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?…]$/.test(sentence) ? sentence : `${sentence}.`;
+}
+
+/** Why a person is asked, the most telling reason first; each once. */
+export function plainReasons({ decision, approval }: Pick<Call, 'decision' | 'approval'>): string[] {
+  const asked = decision.reasons
+    .filter(({ effect, satisfiedBy }) => effect === 'ask' && satisfiedBy === undefined)
+    .toSorted((a, b) => AXES.indexOf(a.axis) - AXES.indexOf(b.axis))
+    .map(({ reason }) => reason);
+  return [...new Set([...asked, ...(approval?.reasons ?? [])].map(plainReason))];
+}

@@ -1,0 +1,29 @@
+import { Button, List, Paper, Text } from '@mantine/core';
+import { useState } from 'react';
+import type { Call } from '#contracts';
+import { escapeInvisible } from '#subject';
+import { DecisionView } from './decision-view.js';
+import { MOST_REASONS, plainReasons } from './plain-reasons.js';
+
+/** Why a person is asked: the first reasons, and the answers of all rules on request. */
+export function Reasons({ call }: { readonly call: Call }) {
+  const [isWhole, setWhole] = useState(false);
+  return (
+    <Paper withBorder p="sm">
+      <Text size="sm" fw={600}>
+        Why a person is asked
+      </Text>
+      <List size="sm">
+        {plainReasons(call)
+          .slice(0, MOST_REASONS)
+          .map((each) => (
+            <List.Item key={each}>{escapeInvisible(each)}</List.Item>
+          ))}
+      </List>
+      <Button size="compact-xs" variant="default" mt="xs" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
+        All rules
+      </Button>
+      {isWhole && <DecisionView decision={call.decision} />}
+    </Paper>
+  );
+}
