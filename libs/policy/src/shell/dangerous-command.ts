@@ -1,23 +1,6 @@
-import { isShell, readsScriptFromInput } from './inner-commands.js';
+import { actingArgument, takesActingOptions } from './acting-options.js';
+import { innerCommands, isShell, readsScriptFromInput } from './inner-commands.js';
 import { executableOf, type ParsedCommand, type ShellAssignment, type SubCommand } from './sub-command.js';
-
-/** Options by which a harmless command runs another one or writes a file, by executable. */
-const DANGEROUS_OPTIONS: Readonly<Record<string, RegExp>> = {
-  find: /^-(?:exec|execdir|ok|okdir|delete|fprint0?|fprintf|fls)$/,
-  sort: /^(?:--compress-program|--output|-o)/,
-  git: /^(?:-c$|-c[^-]|--config-env|--exec-path|--upload-pack|--receive-pack|--exec$|--exec=|--ext-diff|--textconv|--open-files-in-pager|-O)/,
-  rg: /^(?:--pre|--hostname-bin|--search-zip|-z)/,
-  fd: /^(?:-x|-X|--exec|--exec-batch)/,
-  tar: /^(?:--to-command|--checkpoint-action|--use-compress-program|-I|--rsh-command)/,
-  man: /^(?:-P|--pager|-H|--html)/,
-  tree: /^-o/,
-  date: /^(?:-s|--set)/,
-  awk: /^(?:-f|--file|-i|--include|-l|--load)/,
-  less: /^(?:-o|-O|--log-file|\+!)/,
-  split: /^--filter/,
-  rsync: /^(?:-e|--rsh)/,
-  ssh: /^-o.*(?:ProxyCommand|LocalCommand)/i,
-};
 
 /** Text in a program given as an argument that runs commands or writes files. */
 const DANGEROUS_PROGRAMS: Readonly<Record<string, RegExp>> = {
@@ -27,7 +10,7 @@ const DANGEROUS_PROGRAMS: Readonly<Record<string, RegExp>> = {
 
 /** Variables that make other programs run something. */
 const DANGEROUS_VARIABLES =
-  /^(?:PAGER|GIT_\w+|MANPAGER|LESSOPEN|LESSCLOSE|EDITOR|VISUAL|BROWSER|PATH|IFS|ENV|BASH_\w*|SHELLOPTS|PROMPT_COMMAND|PS[0-4]|LD_\w+|DYLD_\w+|NODE_OPTIONS|PYTHON\w+|PERL5?\w*|RUBYOPT|RUBYLIB|JAVA_TOOL_OPTIONS)$/;
+  /^(?:PAGER|GIT_\w+|MANPAGER|LESSOPEN|LESSCLOSE|EDITOR|VISUAL|BROWSER|PATH|IFS|ENV|BASH_\w*|SHELLOPTS|PROMPT_COMMAND|PS[0-4]|LD_\w+|DYLD_\w+|NODE_OPTIONS|PYTHON\w+|PERL5?\w*|RUBYOPT|RUBYLIB|JAVA_TOOL_OPTIONS|HOME|XDG_CONFIG_\w+|TAR_OPTIONS|RSYNC_RSH|LESS|LESSKEY\w*|RIPGREP_CONFIG_PATH|KUBECONFIG|CARGO_\w+|npm_config_\w+)$/;
 const PAGERS = /^(?:PAGER|GIT_PAGER|MANPAGER|EDITOR|GIT_EDITOR|VISUAL|BROWSER)$/;
 const HARMLESS_PAGERS = new Set(['', 'true', 'cat']);
 
@@ -63,9 +46,16 @@ function dangerReason(command: SubCommand): string | undefined {
   if (isShell(name) && readsScriptFromInput(command)) return `${name} runs what it is sent`;
   if (name === 'xargs' && args.some(({ value }) => isShell(value))) return 'xargs starts a shell';
   if ((isShell(name) || name === 'eval') && args.some(({ dynamic }) => dynamic)) return `only running it tells what ${name} runs`;
-  const option = args.find(({ value }) => DANGEROUS_OPTIONS[name]?.test(value) === true);
-  if (option !== undefined) return `${name} has the option ${option.value}, which runs or writes something else`;
-  if (args.some(({ value }) => value.length < 2_000 && DANGEROUS_PROGRAMS[name]?.test(value) === true))
+  const option = actingArgument(name, command);
+  if (option !== undefined) return `${name} has the argument ${option}, by which it may run or write something else`;
+  if (name === 'xargs' && innerCommands(command).commands.some(mayGetOptions))
+    return 'xargs may add arguments that run or write something else';
+  if (args.some(({ value }) => value.length < 2_000 && DANGEROUS_PROGRAMS[name.replace(/^[gmn]awk$/, 'awk')]?.test(value) === true))
     return `the program of ${name} runs commands or writes files`;
   return undefined;
+}
+
+function mayGetOptions(command: SubCommand): boolean {
+  const name = executableOf(command);
+  return name !== undefined && takesActingOptions(name, command);
 }

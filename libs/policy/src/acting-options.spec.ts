@@ -1,0 +1,108 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { decide } from './decide.js';
+import { factsOf } from './testing/call-facts.js';
+
+/** Every command is trusted by a pattern, and those that only read run without asking. */
+const policy = { commands: { allowedCommands: ['.*'], autoAllowReadonly: true } };
+const judge = (command: string) => decide(factsOf('shell', { command }, { policy }));
+
+const ACTING = [
+  'git diff --output=x',
+  'git log --outp x',
+  'git log -p --output x',
+  'git diff --ext-diff',
+  'git show --textconv x',
+  'git -c alias.x=!id x',
+  'git --git-dir=x status',
+  'git --config-env=core.pager=X log',
+  'git grep -nO x',
+  'git config core.fsmonitor ./x',
+  'git bisect run ./x',
+  'git submodule foreach id',
+  'git difftool -x id',
+  'git archive -o x HEAD',
+  'rg --pre ./x a',
+  'rg -nz a',
+  'find . -exec id {} +',
+  'find . -fprintf x a',
+  'sort -ro x y',
+  'sort --outp=x y',
+  'sort --compress-prog=./x y',
+  'tar -tf x --to-command=id',
+  'tar -tIid -f x',
+  'tar tIf id x',
+  'tar tf x --checkpoint-act=exec=id',
+  'sed -ni s/a/b/ x',
+  'sed --in-pl s/a/b/ x',
+  'gawk "{print > 1}"',
+  'fd -Hx id',
+  'curl -so x https://example.com',
+  'ssh -o ProxyCommand=id host',
+  'sqlite3 x ".shell id"',
+  'kubectl --kubeconfig=x get pods',
+  '/usr/bin/time -o x ls',
+  'git diff $x',
+  'x=--output=y; git diff $x',
+  'git diff *',
+  'sort {--output=x,y}',
+  'echo --output=x | xargs git diff',
+  'echo x | xargs sort',
+];
+
+describe('a pattern that trusts a command that reads', () => {
+  it.each(ACTING)('does not cover arguments by which it writes or runs something: %s', (command) => {
+    expect(judge(command)).toMatchObject({ effect: 'ask', trustOptions: [] });
+  });
+
+  it.each([
+    'git diff --text --stat src/*.ts',
+    'git diff -- *.ts',
+    'git log --output-indicator-new=x -Somega',
+    'git config --get user.name',
+    'git config user.name x',
+    'rg -n --pre-glob x a',
+    'sort -rk2o x',
+    'find . -name "*.ts"',
+    'tar -tzf x.tgz',
+    'curl -fsSL https://example.com',
+    'npm ls --global',
+    'ls *',
+    'find . | xargs grep x',
+    'find . | xargs git log --',
+  ])('covers other arguments: %s', (command) => expect(judge(command).effect).toBe('allow'));
+
+  it('does not cover an option that acts, however it is abbreviated, bundled, quoted and placed', () => {
+    const longs: readonly { program: string; name: string; least: number }[] = [
+      { program: 'git diff', name: 'output', least: 2 },
+      { program: 'git log', name: 'ext-diff', least: 3 },
+      { program: 'sort', name: 'output', least: 1 },
+      { program: 'rg', name: 'pre', least: 2 },
+      { program: 'tar', name: 'to-command', least: 2 },
+      { program: 'sed', name: 'in-place', least: 1 },
+    ];
+    const long = fc
+      .tuple(fc.constantFrom(...longs), fc.nat(), fc.constantFrom('=x', ' x', ''))
+      .map(([{ program, name, least }, more, value]) => ({
+        program,
+        option: `--${name.slice(0, least + (more % (name.length - least + 1)))}${value}`,
+      }));
+    const short = fc
+      .tuple(
+        fc.constantFrom(['sort', 'o', 'bdfgnru'], ['rg', 'z', 'nilsu'], ['fd', 'x', 'HILsu'], ['sed', 'i', 'nErsu'], ['curl', 'o', 'sSLf']),
+        fc.array(fc.nat(4), { maxLength: 4 }),
+      )
+      .map(([[program = '', letter = '', others = ''], before]) => ({
+        program,
+        option: `-${before.map((at) => others[at]).join('')}${letter}`,
+      }));
+    const quoted = (text: string, how: number) => [text, `'${text}'`, `"${text}"`, `${text.slice(0, 2)}\\${text.slice(2)}`][how] ?? text;
+    const words = fc.array(fc.constantFrom('a', 'b/c', '-n', '-r'), { maxLength: 3 });
+    fc.assert(
+      fc.property(fc.oneof(long, short), words, words, fc.nat(3), ({ program, option }, before, after, how) => {
+        const [name = '', ...value] = option.split(' ');
+        expect(judge([program, ...before, quoted(name, how), ...value, ...after].join(' ')).effect).toBe('ask');
+      }),
+    );
+  });
+});

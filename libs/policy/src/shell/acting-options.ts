@@ -1,0 +1,141 @@
+import type { ShellWord, SubCommand } from './sub-command.js';
+import { actionOf } from './risk-class.js';
+
+/** Options by which a program that reads writes a file or runs another program. */
+interface ActingOptions {
+  /** Names after `--`; a prefix of one counts too, since option parsers take abbreviations. */
+  readonly long?: string;
+  /** Letters after `-`, alone or among other letters. */
+  readonly short?: string;
+  /** Letters that take the rest of their word as a value. */
+  readonly valued?: string;
+  /** Long options of other meaning that are prefixes of one in `long`. */
+  readonly harmless?: string;
+  /** Any word with this effect. */
+  readonly word?: RegExp;
+  /** Options also stand behind `--`. */
+  readonly endless?: true;
+  /** The first word with this effect: letters without `-`. */
+  readonly bundle?: RegExp;
+}
+
+const AWK: ActingOptions = {
+  long: 'file include load exec dump-variables profile pretty-print debug',
+  short: 'filEdpoD',
+  valued: 'Fv',
+};
+
+const OPTIONS: Readonly<Record<string, ActingOptions>> = {
+  awk: AWK,
+  cargo: { long: 'config', short: 'Z' },
+  curl: {
+    long:
+      'output output-dir remote-name remote-name-all config dump-header cookie-jar trace trace-ascii stderr libcurl etag-save hsts ' +
+      'alt-svc',
+    short: 'oOJKDc',
+    valued: 'AbCdeEFHhmPQrtTuUwxXyYz',
+  },
+  date: { long: 'set', short: 's', valued: 'dfrI' },
+  fd: { long: 'exec exec-batch', short: 'xX', valued: 'cdeEjoStT' },
+  file: { long: 'compile', short: 'C', valued: 'efFmP' },
+  find: { endless: true, word: /^-(?:exec|execdir|ok|okdir|delete|fprint0?|fprintf|fls)$/ },
+  gawk: AWK,
+  git: {
+    long:
+      'config-env exec-path git-dir upload-pack receive-pack exec ext-diff textconv open-files-in-pager output output-directory extcmd ' +
+      'template upload-archive',
+    harmless: 'text',
+    word: /^-(?:c|[EFHLPWhilnopqvwz]*O)/,
+  },
+  kubectl: { long: 'kubeconfig output-directory cache-dir' },
+  less: { long: 'log-file LOG-FILE lesskey-file lesskey-src lesskey-context', short: 'oOk', valued: 'bDhjpPtTxyz', word: /^\+.*!/ },
+  man: { long: 'pager html config-file', short: 'PHC', valued: 'eELmMprRsS' },
+  mawk: AWK,
+  nawk: AWK,
+  npm: { long: 'script-shell git userconfig globalconfig editor browser viewer node-options', harmless: 'global' },
+  psql: { long: 'output log-file file', short: 'oLf', valued: 'cdFhpPRTUv', word: /\\[!ogw|]|\bprogram\b/i },
+  rg: { long: 'pre hostname-bin search-zip', short: 'z', valued: 'ABCEMTdefgjmrt' },
+  rsync: { long: 'rsh rsync-path', short: 'eM', valued: 'BTf' },
+  scp: { short: 'SFo', valued: 'cDilPX' },
+  sed: { long: 'in-place file', short: 'if', valued: 'el' },
+  sftp: { short: 'SFoDb', valued: 'BclPRsXi' },
+  shuf: { long: 'output', short: 'o', valued: 'ein' },
+  sort: { long: 'output compress-program', short: 'o', valued: 'kStT' },
+  split: { long: 'filter' },
+  sqlite3: {
+    endless: true,
+    word: /^-(?:init|A)|\.(?:shell|system|output|once|excel|load|save|backup|clone|log|trace)\b|load_extension|writefile|edit\s*\(/i,
+  },
+  ssh: { short: 'F', valued: 'BbcDEeIiJLlmOpQRSWw', word: /^(?:-o\s*)?(?:proxy|local|knownhosts)command/i },
+  tar: {
+    long: 'to-command checkpoint-action use-compress-program rsh-command info-script new-volume-script',
+    short: 'IF',
+    valued: 'bCfgHKLNTVX',
+    bundle: /^[A-Za-z]*[IF][A-Za-z]*$/,
+  },
+  time: { long: 'output', short: 'o', valued: 'f' },
+  tree: { long: 'output', short: 'o', valued: 'HILPT' },
+};
+
+/** Actions of git that run what their arguments or the repository say. */
+const RUNNING_ACTIONS: Readonly<Record<string, RegExp>> = {
+  alias: /^/,
+  archive: /^-o/,
+  bisect: /^run$/,
+  difftool: /^/,
+  'filter-branch': /^/,
+  mergetool: /^/,
+  rebase: /^-[a-z]*x|^--exec/,
+  submodule: /^foreach$/,
+};
+const READING_CONFIG = /^(?:--get(?:-\w+)*|--list|-l|get|list)$/;
+const HARMLESS_CONFIG = /^(?:user|color|column|advice|i18n|init\.defaultbranch)(?:\.|$)/i;
+
+/**
+ * The argument by which a program that reads writes files or runs others; undefined when there is none. Where only running
+ * tells what a word is, it may be such an option.
+ */
+export function actingArgument(name: string, command: SubCommand): string | undefined {
+  const options = Object.hasOwn(OPTIONS, name) ? OPTIONS[name] : undefined;
+  if (options === undefined) return undefined;
+  const args = command.words.slice(1);
+  if (options.bundle?.test(args[0]?.value ?? '') === true) return args[0]?.value;
+  const end = options.endless === true ? -1 : args.findIndex(({ value, dynamic }) => value === '--' && !dynamic);
+  const before = end === -1 ? args : args.slice(0, end);
+  const found = before.find((word) => mayBeOption(word) || options.word?.test(word.value) === true || isActing(word.value, options));
+  return found?.value ?? (name === 'git' ? runningAction(command) : undefined);
+}
+
+/** Whether more arguments could make the program write or run something: those that xargs reads are not known. */
+export function takesActingOptions(name: string, { words }: SubCommand): boolean {
+  const options = Object.hasOwn(OPTIONS, name) ? OPTIONS[name] : undefined;
+  return options !== undefined && (options.endless === true || !words.some(({ value }) => value === '--'));
+}
+
+function isActing(word: string, { long = '', short = '', valued = '', harmless = '' }: ActingOptions): boolean {
+  if (word.startsWith('--')) {
+    const [name = ''] = word.slice(2).split('=', 1);
+    return name !== '' && !harmless.split(' ').includes(name) && long.split(' ').some((it) => it.startsWith(name));
+  }
+  if (!word.startsWith('-')) return false;
+  for (const letter of word.slice(1)) {
+    if (short.includes(letter)) return true;
+    if (valued.includes(letter)) return false;
+  }
+  return false;
+}
+
+/** An expansion may bring an option, also a second word; a glob or brace at the start may too, since files may have such names. */
+function mayBeOption({ value, dynamic }: ShellWord): boolean {
+  return dynamic && (/[$`]/.test(value) || /^[-*?[{+@!]/.test(value));
+}
+
+function runningAction(command: SubCommand): string | undefined {
+  const action = actionOf(command, 'git');
+  if (action === undefined) return undefined;
+  const args = command.words.slice(command.words.findIndex(({ value }) => value === action) + 1).map(({ value }) => value);
+  const runs = Object.hasOwn(RUNNING_ACTIONS, action) ? RUNNING_ACTIONS[action] : undefined;
+  if (runs !== undefined) return runs.test('') || args.some((arg) => runs.test(arg)) ? action : undefined;
+  const isChange = action === 'config' && args.length > 0 && !args.some((arg) => READING_CONFIG.test(arg) || HARMLESS_CONFIG.test(arg));
+  return isChange ? action : undefined;
+}
