@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { Prometheus } from '../support/prometheus.js';
-import { freePort } from '../support/redis-server.mjs';
+import { freePort } from '../support/free-port.mjs';
 import { startTestCluster, type AppProcess, type TestCluster } from '../support/test-cluster.js';
 
 /** With monitored-run.spec.ts every alert has fired once, on purpose, for what it is there to tell. */

@@ -5,7 +5,7 @@ import { ToolyardClient } from '#client';
 import { startCli, type CliOptions } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { freshDirectory, cleanUp } from '../support/standalone.js';
-import { freePort } from '../support/redis-server.mjs';
+import { freePort } from '../support/free-port.mjs';
 import { TEST_KEY, startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 let toolyard: TestCluster;

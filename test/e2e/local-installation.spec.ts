@@ -4,7 +4,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { startCli } from '../support/cli.js';
-import { freePort } from '../support/redis-server.mjs';
+import { freePort } from '../support/free-port.mjs';
 import { cleanUp, freshDirectory, spawnStandalone } from '../support/standalone.js';
 
 afterEach(cleanUp);

@@ -2,7 +2,8 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { freePort, startRedisServer } from '../support/redis-server.mjs';
+import { freePort } from '../support/free-port.mjs';
+import { startRedisServer } from '../support/redis-server.mjs';
 import { cleanUp, freshDirectory, spawnStandalone } from '../support/standalone.js';
 
 afterEach(cleanUp);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
 import { programOf } from '../support/app-program.js';
 import { eventually } from '../support/eventually.js';
-import { freePort } from '../support/redis-server.mjs';
+import { freePort } from '../support/free-port.mjs';
 
 describe.each(['gateway', 'worker'] as const)('a %s that is started before its Redis', (app) => {
   it('prints what it waits for, and ends at once on a signal', async () => {

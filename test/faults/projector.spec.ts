@@ -6,7 +6,7 @@ import { Agent } from '../support/agent.js';
 import { startCli } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { startTestPostgres, type TestPostgres } from '../support/postgres.js';
-import { freePort } from '../support/redis-server.mjs';
+import { freePort } from '../support/free-port.mjs';
 import { startTestCluster, TEST_KEY, type TestCluster } from '../support/test-cluster.js';
 
 let postgres: TestPostgres;

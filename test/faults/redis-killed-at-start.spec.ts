@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { FaultyProxy } from '../support/faulty-proxy.js';
 import { eventually } from '../support/eventually.js';
-import { freePort, startRedisServer, type RedisServer } from '../support/redis-server.mjs';
+import { freePort } from '../support/free-port.mjs';
+import { startRedisServer, type RedisServer } from '../support/redis-server.mjs';
 
 /** What a process sends when a step of its start begins. */
 const greeting = (name: string) => new RegExp(`setname\r\n\\$\\d+\r\n${name}\r\n`, 'i');

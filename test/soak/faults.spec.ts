@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
 import type { Call } from '#contracts';
 import { Agent } from '../support/agent.js';
-import { freePort } from '../support/redis-server.mjs';
+import { freePort } from '../support/free-port.mjs';
 import { startTestCluster, type AppProcess, type TestCluster } from '../support/test-cluster.js';
 
 const SECONDS = Number(process.env['SOAK_SECONDS'] ?? 600);

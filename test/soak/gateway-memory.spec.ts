@@ -2,7 +2,8 @@ import { expect, it } from '@jest/globals';
 import { runLoad } from '../bench/load.js';
 import { KEY, startToolyard } from '../bench/toolyard.contender.js';
 import { Agent } from '../support/agent.js';
-import { freePort, startRedisServer } from '../support/redis-server.mjs';
+import { freePort } from '../support/free-port.mjs';
+import { startRedisServer } from '../support/redis-server.mjs';
 import { openSse } from '../support/sse.js';
 import { InspectedHeap, type HeapSample } from './inspected-heap.js';
 

@@ -1,6 +1,7 @@
 import { createRedis, type RedisConnection } from '#redis';
 import { eventually } from './eventually.js';
-import { freePort, startRedisServer, type RedisServer } from './redis-server.mjs';
+import { freePort } from './free-port.mjs';
+import { startRedisServer, type RedisServer } from './redis-server.mjs';
 
 const MASTERS = 3;
 const SLOTS = 16_384;

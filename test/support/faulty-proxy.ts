@@ -1,4 +1,5 @@
 import { createServer, connect, type AddressInfo, type Server, type Socket } from 'node:net';
+import { freePort } from './free-port.mjs';
 
 /** A TCP proxy on loopback that a test can turn against its client. */
 export class FaultyProxy {
@@ -21,7 +22,8 @@ export class FaultyProxy {
     const proxy = new FaultyProxy(server);
     proxy.to(targetUrl);
     server.on('connection', (client) => proxy.accept(client));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const port = await freePort();
+    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
     return proxy;
   }
 

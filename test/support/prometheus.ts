@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { eventually } from './eventually.js';
-import { freePort } from './redis-server.mjs';
+import { freePort } from './free-port.mjs';
 
 const Rules = z.object({
   groups: z.array(

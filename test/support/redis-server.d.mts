@@ -7,5 +7,4 @@ export interface RedisServer {
   signal(signal: NodeJS.Signals): boolean;
   stop(): Promise<void>;
 }
-export function freePort(): Promise<number>;
 export function startRedisServer(options?: { port?: number; settings?: readonly string[]; dir?: string }): Promise<RedisServer>;

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRedis, type RedisConnection } from '#redis';
 import { eventually } from './eventually.js';
-import { freePort, startRedisServer, type RedisServer } from './redis-server.mjs';
+import { freePort } from './free-port.mjs';
+import { startRedisServer, type RedisServer } from './redis-server.mjs';
 
 const NAME = 'toolyard';
 const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', '', '--repl-diskless-sync-delay', '0'];

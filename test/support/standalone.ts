@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Call } from '#contracts';
 import { programOf } from './app-program.js';
 import { eventually } from './eventually.js';
-import { freePort } from './redis-server.mjs';
+import { freePort } from './free-port.mjs';
 
 export interface Ended {
   readonly code: number | null;

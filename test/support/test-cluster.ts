@@ -12,7 +12,8 @@ import { historiesOf } from './invariants/client-histories.js';
 import { comeToRest } from './invariants/come-to-rest.js';
 import { readFullLog } from './log-invariants.js';
 import { openTestDatabase, startTestProjector, testDatabase } from './postgres.js';
-import { freePort, startRedisServer, type RedisServer } from './redis-server.mjs';
+import { freePort } from './free-port.mjs';
+import { startRedisServer, type RedisServer } from './redis-server.mjs';
 import { gatewayUrls } from './validated/gateways.js';
 
 export const TEST_KEY = 'test-key-of-the-default-tenant';

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { request as send } from 'undici';
 import { eventually } from './eventually.js';
-import { freePort } from './redis-server.mjs';
+import { freePort } from './free-port.mjs';
 
 /** What a mock saw of one request, and what the document says against it. */
 export interface CheckedRequest {

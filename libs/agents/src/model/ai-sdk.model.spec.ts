@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AgentModel } from '#contracts';
 import { EgressPolicy, egressFetch, type EgressFetch } from '#sandbox';
 import { startModelServer, type ModelServer } from '../../../../test/support/model-server.js';
-import { freePort } from '../../../../test/support/redis-server.mjs';
+import { freePort } from '../../../../test/support/free-port.mjs';
 import { RecordedTurn } from '../journal/recorded-turn.js';
 import { AiSdkModel } from './ai-sdk.model.js';
 import type { ModelFailure, ModelRequest } from './model.port.js';
