@@ -52,6 +52,28 @@ export function queueContract({ name, jobsUnderLoad, openQueue, consume, obliter
         );
       }
     };
+    /** The longest pause of this process or of Redis until `stop`: what took so long says nothing about the queue. */
+    const watchPauses = () => {
+      const probe = createRedis(redis.url);
+      let longest = 0;
+      let isWatching = true;
+      const watched = (async () => {
+        while (isWatching) {
+          const begin = performance.now();
+          await delay(50);
+          await probe.set('probe', '');
+          longest = Math.max(longest, performance.now() - begin - 50);
+        }
+        probe.disconnect();
+      })();
+      return {
+        stop: async () => {
+          isWatching = false;
+          await watched;
+          return longest;
+        },
+      };
+    };
     const nothingLeft = () => eventually(async () => isIdle(await queue.stats('read')), 'the queue to be empty');
 
     beforeAll(async () => {
@@ -252,6 +274,7 @@ export function queueContract({ name, jobsUnderLoad, openQueue, consume, obliter
         });
       }
       let slowest = 0;
+      const pauses = watchPauses();
       for (let i = 0; i < 1500; i++) {
         const before = runs.size;
         const burst = 1 + (i % 4);
@@ -263,7 +286,7 @@ export function queueContract({ name, jobsUnderLoad, openQueue, consume, obliter
         slowest = Math.max(slowest, performance.now() - begin);
       }
       // A worker that missed its wake-up looks again only after 5 s.
-      expect(slowest).toBeLessThan(4_500);
+      expect(slowest - (await pauses.stop())).toBeLessThan(4_500);
     });
 
     it('wakes as many idle workers as a burst can keep busy', async () => {
@@ -275,16 +298,19 @@ export function queueContract({ name, jobsUnderLoad, openQueue, consume, obliter
           ran(job);
         });
       }
+      let slowest = 0;
+      const pauses = watchPauses();
       for (let round = 1; round <= 15; round++) {
         const begin = performance.now();
         await dispatch([newJob(), newJob(), newJob()]);
         await eventually(() => open.size === 3, 'all three workers to be busy');
-        if (round > 1) expect(performance.now() - begin).toBeLessThan(4_500);
+        if (round > 1) slowest = Math.max(slowest, performance.now() - begin);
         for (const release of open) release();
         open = new Set();
         await allRan(3 * round);
         await nothingLeft();
       }
+      expect(slowest - (await pauses.stop())).toBeLessThan(4_500);
     });
 
     it('wakes an idle worker at once', async () => {

@@ -165,7 +165,7 @@ describe('executeAttempt', () => {
       run: (_args, ctx) => new Promise((_resolve, reject) => ctx.signal.addEventListener('abort', () => reject(stopReason(ctx.signal)))),
     });
     parts.tool('deaf', { effect: 'once', run: () => new Promise(() => {}) });
-    const timeouts = { queueMs: 60_000, runMs: 60, totalMs: 120_000 };
+    const timeouts = { queueMs: 60_000, runMs: 300, totalMs: 120_000 };
     const [polite, deaf] = [await parts.submit('polite', {}, { timeouts }), await parts.submit('deaf', {}, { timeouts })];
     await Promise.all([run(polite), run(deaf)]);
     expect((await parts.events(polite)).at(-1)).toMatchObject({
