@@ -16,4 +16,19 @@ describe('the API explorer at /docs', () => {
     await page.setViewportSize({ width: 375, height: 812 });
     expect(await accessibilityFaults(page)).toEqual([]);
   });
+
+  it('has a page of the frames of the WebSockets, each with its fields and an example, that needs no script', async () => {
+    const page = await stage.open('/docs/stream');
+    await page.getByRole('heading', { name: 'Frames a client sends' }).waitFor();
+    const frame = page.locator('details[id="client.subscribe"]');
+    await frame.locator('summary').click();
+    await frame.getByText('"sessionId": "demo"').waitFor();
+    await frame.getByRole('rowheader', { name: 'filter' }).waitFor();
+    expect(await page.locator('script').count()).toBe(0);
+    expect(await page.locator('details').count()).toBe(await page.locator('details:has(pre)').count());
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.setViewportSize({ width: 375, height: 812 });
+    expect(await accessibilityFaults(page)).toEqual([]);
+  });
 });

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import {
-  CLIENT_FRAME_EXAMPLES,
   ClientFrame,
   CLOSE_CODES,
   LIMITS,
@@ -11,6 +10,7 @@ import {
   WorkerFrame,
   WorkerServerFrame,
 } from '#contracts';
+import { FRAME_EXAMPLES } from './examples/frames.js';
 
 /** The AsyncAPI 3.0 document of `GET /v1/stream` and `GET /v1/worker`; frames and events come from the zod schemas of the contracts. */
 export function asyncApiDocument(version: string): Record<string, unknown> {
@@ -128,16 +128,10 @@ function withRefsInto(prefix: string, schema: object): ReferringSchema {
   return JSON.parse(text) as ReferringSchema;
 }
 
-/** Examples by the name of the message. */
-const CLIENT_FRAMES: ReadonlyMap<string, readonly object[]> = new Map(
-  Object.entries(CLIENT_FRAME_EXAMPLES).map(([op, frames]) => [`client.${op}`, frames]),
-);
-
 function messages(frames: Frames): Record<string, unknown> {
-  const examplesOf = (name: string) => CLIENT_FRAMES.get(name)?.map((payload) => ({ payload }));
   return Object.fromEntries(
     [...frames.byName].map(([name, payload]) => {
-      const examples = examplesOf(name);
+      const examples = FRAME_EXAMPLES.get(name)?.map((example) => ({ payload: example }));
       return [name, { name, summary: frames.summaries.get(name), payload, ...(examples && { examples }) }];
     }),
   );

@@ -2,29 +2,16 @@ import { describe, expect, it } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv } from 'ajv';
 import { createRequire } from 'node:module';
+import { isDeepStrictEqual } from 'node:util';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
-import { z } from 'zod';
 import {
-  Batch,
-  BulkCancelBody,
-  BulkReplayBody,
   CALL_ERROR_CODES,
-  Call,
-  CancelBody,
   ClientFrame,
-  DecisionBody,
   Problem,
-  PutSessionBody,
-  Quote,
-  ReplayBody,
   REQUEST_ERROR_CODES,
   RESPONSE_HEADERS,
   ROUTES,
   SCOPES,
-  Session,
-  SteerBody,
-  SubmitBatchBody,
-  SubmitCallBody,
   ServerFrame,
   WorkerFrame,
   WorkerServerFrame,
@@ -50,6 +37,11 @@ interface DocumentedResponse {
 interface RequestBody {
   readonly content: Record<string, { examples?: object } | undefined>;
 }
+interface DocumentedParameter {
+  readonly name: string;
+  readonly schema: { readonly examples?: unknown[]; readonly enum?: unknown[] };
+  readonly example?: unknown;
+}
 
 const sorted = (names: readonly string[]) => [...new Set(names)].sort();
 
@@ -57,6 +49,9 @@ type Node = Record<string, unknown>;
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null;
 /** They tell the variants of a union apart by their values. */
 const DISCRIMINATORS = ['op', 'type', 'kind', 'code'];
+
+/** Examples fit their schemas; the linter does not ask this by itself. */
+const EXAMPLE_RULES = { 'no-invalid-parameter-examples': 'error', 'no-invalid-schema-examples': 'error' } as const;
 
 /** Fields and parameters of the document that have no description, neither themselves nor by what they refer to. */
 function bareIn(document: Node): string[] {
@@ -97,7 +92,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('has no finding of a public linter', async () => {
-    const config = await createConfig({ extends: ['recommended'] });
+    const config = await createConfig({ extends: ['recommended'], rules: EXAMPLE_RULES });
     const findings = await lintFromString({ source: JSON.stringify(document), config });
     const reported = findings.map(({ ruleId, location }) => `${ruleId} at ${location.map(({ pointer }) => pointer).join(', ')}`);
     // The one answer of a WebSocket that is no refusal is 101.
@@ -142,32 +137,47 @@ describe('the OpenAPI document', () => {
     expect(bareIn({ ...document })).toEqual([]);
   });
 
-  it('has examples of the bodies and of the main answers, which its schemas accept', () => {
-    const bodies = [
-      SubmitCallBody,
-      SubmitBatchBody,
-      CancelBody,
-      DecisionBody,
-      ReplayBody,
-      PutSessionBody,
-      SteerBody,
-      BulkCancelBody,
-      BulkReplayBody,
-    ];
-    const examplesOf = (schema: z.ZodType) => z.globalRegistry.get(schema)?.examples;
-    for (const schema of bodies) {
-      const examples = examplesOf(schema) ?? [];
-      expect(examples.length).toBeGreaterThan(0);
-      for (const example of examples) schema.parse(example);
-    }
-    for (const schema of [Call, Batch, Session, Quote, Problem]) {
-      const examples = examplesOf(schema) ?? [];
-      expect(examples.length).toBeGreaterThan(0);
-      // A field that the schema does not know would be left out.
-      expect(examples.map((example) => schema.parse(example))).toEqual(examples);
-    }
-    const submit = document.paths?.['/v1/calls']?.post?.requestBody as RequestBody;
-    expect(Object.keys(submit.content['application/json']?.examples ?? {})).toEqual(['example1', 'example2']);
+  it('has examples of every body and every answer for programs, which the contract accepts', () => {
+    const media = Object.entries(ROUTES as Readonly<Record<string, Route>>).flatMap(([operationId, route]) => {
+      const operation = document.paths?.[route.path]?.[route.method] as unknown as DocumentedOperation & { requestBody?: RequestBody };
+      const body = Object.values(operation.requestBody?.content ?? {}).map((given) => ({
+        at: `${operationId} body`,
+        schema: route.body,
+        given,
+      }));
+      const answers = Object.entries(operation.responses).flatMap(([status, { content = {} }]) =>
+        Object.entries(content).map(([type, given]) => {
+          const at = `${operationId} ${status} ${type}`;
+          if (type === 'application/problem+json') return { at, schema: Problem, given };
+          const { schema, events } = route.responses[status] ?? {};
+          return { at, schema: type === 'text/event-stream' ? (events ?? schema) : schema, given };
+        }),
+      );
+      return route.tag === 'documents' ? [] : [...body, ...answers];
+    });
+    expect(media.length).toBeGreaterThan(200);
+    const wrong = media.flatMap(({ at, schema, given }) => {
+      const examples = Object.values((given as { examples?: Record<string, { value: unknown }> }).examples ?? {});
+      if (examples.length === 0) return [`${at}: no example`];
+      return examples.flatMap(({ value }) => {
+        const parsed = schema?.safeParse(value);
+        if (parsed?.success !== true) return [`${at}: ${parsed?.error.message}`];
+        // A field that the schema does not know would be left out.
+        return at.endsWith('body') || isDeepStrictEqual(parsed.data, value) ? [] : [`${at}: it has fields that are not documented`];
+      });
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('has an example of every parameter', () => {
+    const bare = Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
+      Object.values(methods as unknown as Record<string, { parameters?: DocumentedParameter[] }>).flatMap(({ parameters = [] }) =>
+        parameters
+          .filter(({ schema, example }) => example === undefined && schema.examples === undefined && schema.enum === undefined)
+          .map(({ name }) => `${path} ${name}`),
+      ),
+    );
+    expect(bare).toEqual([]);
   });
 
   it('shows a Call as the contract defines it', () => {
@@ -217,11 +227,14 @@ describe('the AsyncAPI document', () => {
   it('describes every field of every frame', () => {
     expect(bareIn(document)).toEqual([]);
   });
-  it('has an example of each frame that a client sends, which the contract accepts', () => {
-    const { messages } = document['components'] as { messages: Record<string, { examples?: { payload: object }[] }> };
-    for (const op of ClientFrame.options.map((frame) => frame.shape.op.value)) {
-      const [example] = messages[`client.${op}`]?.examples ?? [];
-      expect(ClientFrame.parse(example?.payload).op).toBe(op);
+  it('has an example of each frame of either side, which the contract accepts', () => {
+    const { messages } = document['components'] as { messages: Record<string, { examples?: { payload: { op: string } }[] }> };
+    const unions = { client: ClientFrame, server: ServerFrame, worker: WorkerFrame, toWorker: WorkerServerFrame };
+    for (const [side, union] of Object.entries(unions)) {
+      for (const op of union.options.map((frame) => frame.shape.op.value)) {
+        const [example] = messages[`${side}.${op}`]?.examples ?? [];
+        expect([side, op, union.safeParse(example?.payload)]).toMatchObject([side, op, { success: true, data: example?.payload }]);
+      }
     }
   });
 

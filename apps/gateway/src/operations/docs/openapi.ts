@@ -24,6 +24,10 @@ import {
   type ResponseHeader,
   type Route,
 } from '#contracts';
+import { ANSWER_EXAMPLES, STREAM_EXAMPLES } from './examples/answers.js';
+import { problemExample } from './examples/problems.js';
+import { BODY_EXAMPLES, PARAMETER_EXAMPLES } from './examples/requests.js';
+import { isNode, tidy } from './tidy.js';
 
 type OpenApiDocument = ReturnType<typeof createDocument>;
 type JsonSchema = Parameters<NonNullable<CreateDocumentOptions['override']>>[0]['jsonSchema'];
@@ -52,6 +56,8 @@ export function openApiDocument(version: string): OpenApiDocument {
     { override: ({ jsonSchema, io }) => forReaders(jsonSchema, io) },
   );
   tidy(document);
+  for (const [path, methods] of Object.entries(document.paths ?? {}))
+    for (const operation of Object.values(methods)) withExamples(path, operation);
   return document;
 }
 
@@ -59,7 +65,7 @@ const START_TEXT = `Runs the tool calls of many LLM agents.
 
 1. \`GET /v1/tools?format=anthropic\` (or \`openai\`, \`openai-responses\`, \`mcp\`) gives the tools for a model.
 2. \`POST /v1/calls\` with the model's tool call and \`Prefer: wait=10\` answers 200 with the ended call, whose \`result.content\` goes back to the model, or 202 with a call that goes on.
-3. \`GET /v1/calls/{id}?wait=30\` waits for its end; \`GET /v1/calls/{id}/events\` with \`Accept: text/event-stream\` shows every step live, as does the WebSocket \`/v1/stream\` (\`/asyncapi.json\`).
+3. \`GET /v1/calls/{id}?wait=30\` waits for its end; \`GET /v1/calls/{id}/events\` with \`Accept: text/event-stream\` shows every step live, as does the WebSocket \`/v1/stream\` ([its frames](docs/stream), \`/asyncapi.json\`).
 4. A refused call is answered with a problem (RFC 9457) that has a \`result\` for the model, too.
 
 Every operation lists its errors. A path asked with a method that it does not have answers 405 (${codes(WITHOUT_OPERATION)}) with the header \`Allow\`. HEAD works where GET does. JSON bodies have at most ${LIMITS.bodyBytes} bytes and ${LIMITS.jsonDepth} levels.`;
@@ -72,42 +78,17 @@ function forReaders(jsonSchema: JsonSchema, io: 'input' | 'output'): void {
   if (JSON.stringify(jsonSchema.propertyNames) === '{"type":"string"}') delete jsonSchema.propertyNames;
 }
 
-type Node = Record<string, unknown>;
-
-function isNode(value: unknown): value is Node {
-  return typeof value === 'object' && value !== null;
-}
-
-/** Changes the document where generators of clients take it too literally. */
-function tidy(node: unknown): void {
-  if (!isNode(node)) return;
-  for (const [key, value] of Object.entries(node)) {
-    if (key === 'properties' && isNode(value)) Object.values(value).forEach(tidy);
-    else tidy(value);
+/** Gives each parameter that has none an example. */
+function withExamples(path: string, operation: unknown): void {
+  if (!isNode(operation) || !Array.isArray(operation['parameters'])) return;
+  for (const parameter of operation['parameters']) {
+    if (!isNode(parameter) || !isNode(parameter['schema']) || 'examples' in parameter['schema']) continue;
+    const name = String(parameter['name']);
+    const collection = /(\w+)\/\{\w+\}/.exec(path)?.[1];
+    const example = (parameter['in'] === 'path' ? PARAMETER_EXAMPLES[`${collection}/{${name}}`] : undefined) ?? PARAMETER_EXAMPLES[name];
+    const isList = parameter['schema']['type'] === 'array' && !Array.isArray(example);
+    if (example !== undefined) parameter['example'] = isList ? [example] : example;
   }
-  if (node['in'] === 'query') asListParameter(node);
-  // Beside a reference it would forbid all fields of what is referred to.
-  if (typeof node['$ref'] === 'string') delete node['additionalProperties'];
-  if (isNode(node['schema'])) withoutDefault(node['schema']);
-  for (const key of ['items', 'additionalProperties']) if (isNode(node[key])) withoutDefault(node[key]);
-  if (isNode(node['properties'])) for (const property of Object.values(node['properties'])) if (isNode(property)) withoutDefault(property);
-}
-
-/** A field with a default would be one that is always there, also in a request: the default becomes words. */
-function withoutDefault(schema: Node): void {
-  if (!('default' in schema)) return;
-  const { default: value, description } = schema;
-  delete schema['default'];
-  schema['description'] = `${typeof description === 'string' ? `${description} ` : ''}Default: \`${JSON.stringify(value)}\`.`;
-}
-
-/** A query parameter that takes one value or several is a list with commas; a list of one is that value. */
-function asListParameter(parameter: Node): void {
-  const { schema } = parameter;
-  if (!isNode(schema) || !Array.isArray(schema['anyOf'])) return;
-  const list: unknown = schema['anyOf'].find((option) => isNode(option) && option['type'] === 'array');
-  if (!isNode(list)) return;
-  Object.assign(parameter, { schema: { ...list, description: schema['description'] }, style: 'form', explode: false });
 }
 
 function pathsOf(routes: Readonly<Record<string, Route>>): ZodOpenApiPathsObject {
@@ -129,8 +110,10 @@ function operationOf(operationId: string, route: Route): ZodOpenApiOperationObje
     tags: [route.tag],
     security: scope === undefined ? [] : [{ apiKey: [scope] }],
     requestParams: { ...(params && { path: params }), ...(query && { query }), ...(headers && { header: headers }) },
-    ...(body === undefined ? {} : { requestBody: { required: bodyOptional !== true, content: { [bodyMediaType]: mediaOf(body) } } }),
-    responses: merged(successesOf(route), problemsOf(route)),
+    ...(body === undefined
+      ? {}
+      : { requestBody: { required: bodyOptional !== true, content: { [bodyMediaType]: mediaOf(body, BODY_EXAMPLES[operationId]) } } }),
+    responses: merged(successesOf(operationId, route), problemsOf(route)),
   };
 }
 
@@ -147,7 +130,7 @@ function merged(documented: Responses, problems: Responses): ZodOpenApiResponses
   return Object.fromEntries(byStatus);
 }
 
-function successesOf({ responses, scope }: Route): Responses {
+function successesOf(operationId: string, { responses, scope }: Route): Responses {
   return Object.fromEntries(
     Object.entries(responses).map(([status, { description, schema, mediaType = 'application/json', events, headers = [] }]) => [
       status,
@@ -156,15 +139,20 @@ function successesOf({ responses, scope }: Route): Responses {
         ...headersOf([...headers, ...(scope === undefined ? [] : RATE)]),
         ...(schema === undefined
           ? {}
-          : { content: { [mediaType]: mediaOf(schema), ...(events && { 'text/event-stream': { schema: events } }) } }),
+          : {
+              content: {
+                [mediaType]: mediaOf(schema, ANSWER_EXAMPLES[operationId]?.[Number(status)]),
+                ...(events && { 'text/event-stream': mediaOf(events, STREAM_EXAMPLES[operationId]) }),
+              },
+            }),
       } satisfies ZodOpenApiResponseObject,
     ]),
   );
 }
 
 /** Many readers of the document look for examples here, not in the schema. */
-function mediaOf(schema: z.ZodType): ZodOpenApiMediaTypeObject {
-  const { examples = [] } = z.globalRegistry.get(schema) ?? {};
+function mediaOf(schema: z.ZodType, example?: unknown): ZodOpenApiMediaTypeObject {
+  const examples = example === undefined ? (z.globalRegistry.get(schema)?.examples ?? []) : [example];
   if (!Array.isArray(examples) || examples.length === 0) return { schema };
   return { schema, examples: Object.fromEntries(examples.map((value: unknown, at) => [`example${at + 1}`, { value }])) };
 }
@@ -198,7 +186,12 @@ function problemsOf(route: Route): Responses {
       const response: ZodOpenApiResponseObject = {
         description: codes(ofStatus),
         ...headersOf([...(OF_PROBLEM[status] ?? []), ...known]),
-        content: { 'application/problem+json': { schema } },
+        content: {
+          'application/problem+json': {
+            schema,
+            examples: Object.fromEntries(ofStatus.map((code) => [code, { value: problemExample(code) }])),
+          },
+        },
       };
       return [String(status), response];
     }),

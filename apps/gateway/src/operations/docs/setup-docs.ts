@@ -7,8 +7,10 @@ import { stringify } from 'yaml';
 import { asyncApiDocument } from './asyncapi.js';
 import { EXPLORER_SCRIPT, EXPLORER_STYLE } from './explorer-style.js';
 import { openApiDocument } from './openapi.js';
+import { STREAM_STYLE, streamPage } from './stream-page.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
+const HTML_TYPE = 'text/html; charset=utf-8';
 
 /** Scripts come from this gateway only, and the page talks to it only. Swagger UI sets styles and images in its elements. */
 const CONTENT_SECURITY_POLICY =
@@ -36,7 +38,7 @@ const PAGE = `<!doctype html>
 const EXPLORER = `SwaggerUIBundle({ url: 'openapi.json', dom_id: '#swagger-ui', deepLinking: false });\n${EXPLORER_SCRIPT}`;
 
 /**
- * Serves `/docs` (Swagger UI), `/openapi.json`, `/openapi.yaml` and `/asyncapi.json`, all without a key: they hold nothing but
+ * Serves `/docs` (Swagger UI), `/docs/stream`, `/openapi.json`, `/openapi.yaml` and `/asyncapi.json`, all without a key: they hold nothing but
  * the public contract. The documents are made when they are first asked for: a fifth of the time that a gateway needs to start.
  */
 export async function setupDocs(app: NestFastifyApplication, version: string): Promise<void> {
@@ -46,16 +48,19 @@ export async function setupDocs(app: NestFastifyApplication, version: string): P
     stringify(openApiDocument(version), { aliasDuplicateObjects: false }),
   );
   serveOnce(fastify, '/asyncapi.json', JSON_TYPE, () => JSON.stringify(asyncApiDocument(version)));
-  fastify.get('/docs', (_request, reply) =>
-    reply.type('text/html; charset=utf-8').header('Content-Security-Policy', CONTENT_SECURITY_POLICY).send(PAGE),
-  );
+  fastify.get('/docs', (_request, reply) => reply.type(HTML_TYPE).header('Content-Security-Policy', CONTENT_SECURITY_POLICY).send(PAGE));
+  serveOnce(fastify, '/docs/stream', HTML_TYPE, () => streamPage(asyncApiDocument(version)), CONTENT_SECURITY_POLICY);
+  serveOnce(fastify, '/docs/stream.css', 'text/css; charset=utf-8', () => STREAM_STYLE);
   fastify.get('/docs/explorer.css', (_request, reply) => reply.type('text/css; charset=utf-8').send(EXPLORER_STYLE));
   fastify.get('/docs/explorer.js', (_request, reply) => reply.type('text/javascript; charset=utf-8').send(EXPLORER));
   const root = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/swagger-ui.css'));
   await fastify.register(fastifyStatic, { root, prefix: '/docs/', index: false, decorateReply: false });
 }
 
-function serveOnce(fastify: FastifyInstance, path: string, type: string, make: () => string): void {
+function serveOnce(fastify: FastifyInstance, path: string, type: string, make: () => string, policy?: string): void {
   let text: string | undefined;
-  fastify.get(path, (_request, reply: FastifyReply) => reply.type(type).send((text ??= make())));
+  fastify.get(path, (_request, reply: FastifyReply) => {
+    if (policy !== undefined) void reply.header('Content-Security-Policy', policy);
+    return reply.type(type).send((text ??= make()));
+  });
 }

@@ -1,0 +1,282 @@
+import { Call } from '#contracts';
+import { z } from 'zod';
+import { END, EVENTS } from './events.js';
+import {
+  ACCEPTED_AT,
+  CALL_ID,
+  CURSOR,
+  DIGEST,
+  ENDED_AT,
+  FINGERPRINT,
+  FOREIGN_WORKER_ID,
+  SCHEDULE_ID,
+  SINCE,
+  STARTED_AT,
+  UNTIL,
+  WORKER_ID,
+} from './values.js';
+
+const SUMMARY = {
+  id: CALL_ID,
+  tool: 'file_read',
+  pool: 'read',
+  status: 'ended',
+  outcome: 'failed',
+  ok: false,
+  isError: true,
+  error: { code: 'tool_failed', message: 'File not found: nope.txt. Use file_list or glob to see what is there.' },
+  fingerprint: FINGERPRINT,
+  attempt: 1,
+  retrying: false,
+  priority: 'normal',
+  sessionId: 'demo',
+  labels: {},
+  preview: '{"path":"nope.txt"}',
+  submittedAt: ACCEPTED_AT,
+  startedAt: STARTED_AT,
+  endedAt: ENDED_AT,
+  waitMs: 4,
+  runMs: 8_116,
+};
+const SOME_TIMES = { count: 3, p50: 43, p95: 92.5, p99: 92.5 };
+const COUNTS = { running: 1, queued: 0, waitingApproval: 0, waitingInput: 0 };
+const DONE = { matched: 2, exact: true, done: 2, failed: [] };
+const SCHEDULE = {
+  id: SCHEDULE_ID,
+  cron: '0 7 * * 1-5',
+  timeZone: 'Europe/Berlin',
+  overlap: 'skip',
+  missed: 'run',
+  call: { tool: 'shell', arguments: { command: 'make report' }, priority: 'normal', timeouts: {}, labels: {} },
+  keyId: 'agents',
+  createdAt: ACCEPTED_AT,
+  nextRuns: ['2026-02-02T06:00:00.000Z', '2026-02-03T06:00:00.000Z'],
+};
+const SOURCE = {
+  name: 'tracker',
+  kind: 'mcp',
+  tenantId: 'default',
+  origin: 'api',
+  status: 'pending',
+  tools: 1,
+  pending: 1,
+  updatedAt: ACCEPTED_AT,
+};
+const WHOLE_SOURCE = {
+  ...SOURCE,
+  definition: { name: 'tracker', kind: 'mcp', url: 'https://tools.example.com/mcp', trust: false, pin: true },
+  list: [
+    {
+      name: 'tracker_search',
+      rawName: 'search',
+      digest: DIGEST,
+      pending: true,
+      changes: [{ field: 'description', before: 'Finds tickets.', after: 'Finds tickets and comments.' }],
+    },
+  ],
+  problems: [],
+};
+const BUBBLEWRAP = { backend: 'bubblewrap', ok: true, isolation: 'namespaces' };
+const WORKER = {
+  id: WORKER_ID,
+  startedAt: SINCE,
+  seenAt: UNTIL,
+  draining: false,
+  pools: [{ pool: 'shell', slots: 8, running: 1 }],
+  calls: [CALL_ID],
+  sandbox: { shell: BUBBLEWRAP },
+  search: { ok: true },
+  disk: { freeBytes: 76_560_969_728, totalBytes: 270_553_174_016 },
+  host: { name: 'host-1', cores: 2, load: 0.65, freeBytes: 23_821_922_304, totalBytes: 25_276_502_016 },
+};
+const PERIOD = { since: SINCE, until: UNTIL };
+const RESOURCE = {
+  resource: 'https://toolyard.example.com/mcp',
+  resource_name: 'Toolyard',
+  bearer_methods_supported: ['header'],
+  scopes_supported: ['submit', 'read', 'cancel', 'approve', 'admin', 'operate', 'work'],
+};
+const ANSWER = { jsonrpc: '2.0', id: 1, result: { content: [{ type: 'text', text: '# Demo' }], isError: false } };
+const MCP_REFUSED = { jsonrpc: '2.0', id: null, error: { code: -32_000, message: 'Mcp-Session-Id header is required' } };
+const MCP_UNKNOWN = { jsonrpc: '2.0', id: null, error: { code: -32_001, message: 'Session not found' } };
+const MCP_ACCEPT = {
+  jsonrpc: '2.0',
+  id: null,
+  error: { code: -32_000, message: 'Not Acceptable: Client must accept both application/json and text/event-stream' },
+};
+const MCP_REFUSALS = { 400: MCP_REFUSED, 404: MCP_UNKNOWN, 406: MCP_ACCEPT };
+const WAITING = z.globalRegistry.get(Call)?.examples?.at(1);
+
+/** What is answered, by operation and status, where the schema has no example of its own. Pages and documents have none. */
+export const ANSWER_EXAMPLES: Readonly<Record<string, Readonly<Record<number, unknown>>>> = {
+  listCalls: { 200: { calls: [SUMMARY], nextCursor: CURSOR, total: 3 } },
+  countCalls: { 200: { count: 2, exact: true } },
+  cancelCalls: { 200: DONE },
+  replayCalls: { 200: DONE },
+  eraseCalls: { 200: DONE },
+  exportCalls: { 200: `${JSON.stringify(END)}\n` },
+  getStats: {
+    200: {
+      ...PERIOD,
+      stepMs: 3_600_000,
+      series: [
+        {
+          at: SINCE,
+          submitted: 3,
+          ended: 3,
+          failed: 2,
+          errors: 1,
+          outcomes: { completed: 2, failed: 1 },
+          wait: SOME_TIMES,
+          run: SOME_TIMES,
+        },
+      ],
+      now: {
+        ...COUNTS,
+        byTool: { top: [{ name: 'shell', ...COUNTS }] },
+        byAgent: { top: [{ name: 'coder', ...COUNTS }] },
+        byPool: [{ name: 'shell', ...COUNTS }],
+      },
+    },
+  },
+  getToolStats: {
+    200: {
+      ...PERIOD,
+      tools: [
+        { tool: 'shell', calls: 3, failed: 1, errors: 1, errorRate: 1 / 3, outcomes: { completed: 3 }, wait: SOME_TIMES, run: SOME_TIMES },
+      ],
+    },
+  },
+  listFailures: {
+    200: {
+      ...PERIOD,
+      failures: [
+        {
+          fingerprint: FINGERPRINT,
+          tool: 'file_read',
+          code: 'tool_failed',
+          message: SUMMARY.error.message,
+          count: 1,
+          firstSeen: ENDED_AT,
+          lastSeen: ENDED_AT,
+          lastCallId: CALL_ID,
+        },
+      ],
+    },
+  },
+  listSessions: {
+    200: {
+      sessions: [{ sessionId: 'demo', agentId: 'coder', calls: 3, running: 0, failed: 2, firstAt: ACCEPTED_AT, lastAt: ENDED_AT }],
+    },
+  },
+  getCallEvents: { 200: { events: EVENTS } },
+  getCallOutput: { 200: 'exit code: 0\n42 tests passed\n', 206: 'exit code: 0\n' },
+  putCallOutput: { 200: { sha256: DIGEST, bytes: 3 } },
+  listApprovals: { 200: { calls: [WAITING] } },
+  listTools: {
+    200: {
+      tools: [
+        {
+          name: 'file_read',
+          description: 'Reads a file of the workspace.',
+          input_schema: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
+        },
+      ],
+    },
+  },
+  steerSession: {
+    202: {
+      message: { id: '01JZ8C7B2C3D4E5F6G7H8J9K0M', message: 'Leave the tests alone, please.', from: 'apikey:people', at: UNTIL },
+      waiting: 1,
+    },
+  },
+  cancelSession: { 202: { sessionId: 'demo', calls: 2, batches: 1 } },
+  streamEvents: { 200: END },
+  listSources: { 200: { sources: [SOURCE] } },
+  addSource: { 201: { ...SOURCE, status: 'connecting', tools: 0, pending: 0 } },
+  getSource: { 200: WHOLE_SOURCE },
+  acceptSource: {
+    200: { ...WHOLE_SOURCE, status: 'ok', pending: 0, list: [{ ...WHOLE_SOURCE.list[0], pending: false, changes: [] }] },
+  },
+  postMcp: {
+    200: ANSWER,
+    ...MCP_REFUSALS,
+  },
+  getMcp: {
+    200: { jsonrpc: '2.0', method: 'notifications/tools/list_changed' },
+    ...MCP_REFUSALS,
+  },
+  deleteMcp: MCP_REFUSALS,
+  getMcpResource: { 200: RESOURCE },
+  getProtectedResource: { 200: RESOURCE },
+  createSchedule: { 201: SCHEDULE },
+  listSchedules: { 200: { schedules: [SCHEDULE] } },
+  previewSchedule: { 200: { nextRuns: SCHEDULE.nextRuns } },
+  getSchedule: { 200: SCHEDULE },
+  pauseSchedule: { 200: { ...SCHEDULE, paused: { at: UNTIL, reason: 'paused by apikey:agents' }, nextRuns: [] } },
+  resumeSchedule: { 200: SCHEDULE },
+  registerWorker: {
+    201: {
+      op: 'welcome',
+      workerId: FOREIGN_WORKER_ID,
+      leaseMs: 30_000,
+      heartbeatMs: 10_000,
+      tools: [{ name: 'deploy', pool: 'net' }],
+      problems: [],
+    },
+  },
+  pollWorker: {
+    200: {
+      frames: [
+        {
+          op: 'call',
+          callId: CALL_ID,
+          fence: 1,
+          attempt: 1,
+          tool: 'deploy',
+          arguments: { service: 'shop' },
+          deadlineMs: 120_000,
+          session: 'demo',
+        },
+      ],
+      seq: 1,
+    },
+  },
+  listWorkers: { 200: { workers: [WORKER] } },
+  drainWorker: { 202: { ...WORKER, draining: true } },
+  listQueues: { 200: { queues: [{ pool: 'shell', waiting: 2, active: 8, oldestWaitingMs: 350 }] } },
+  whoAmI: { 200: { keyId: 'agents', tenantId: 'default', scopes: ['submit', 'read', 'cancel'], agents: ['coder'] } },
+  getDiagnostics: {
+    200: {
+      version: '0.1.0',
+      node: 'v22.11.0',
+      gateway: 'host-1',
+      time: UNTIL,
+      durability: 'local',
+      partitions: 16,
+      protocol: 2,
+      processes: [{ kind: 'gateway', id: 'host-1', version: '0.1.0', protocol: 2, oldestCompatible: 1 }],
+      redis: {
+        server: 'redis',
+        version: '7.2.4',
+        mode: 'standalone',
+        role: 'master',
+        replicas: 0,
+        appendOnly: true,
+        appendFsync: 'always',
+        lastWriteOk: true,
+        maxmemoryPolicy: 'noeviction',
+        maxmemoryBytes: 0,
+        usedMemoryBytes: 2_863_680,
+        time: UNTIL,
+      },
+      warnings: [],
+    },
+  },
+  live: { 200: { status: 'ok' } },
+  ready: { 200: { status: 'ok' } },
+  metrics: { 200: 'toolyard_calls_submitted_total{tool="shell",pool="shell"} 2\n' },
+};
+
+/** The data of one server-sent event, where an operation answers with JSON too. */
+export const STREAM_EXAMPLES: Readonly<Record<string, unknown>> = { getCallEvents: END, postMcp: ANSWER };
