@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { CallFilter, type CallEvent } from '#contracts';
 import { CallView, KEPT_EVENTS } from './call/call-view.js';
-import { TERMINAL_LIMITS } from './call/terminal-text.js';
+import { TERMINAL_LIMITS } from './call/log/terminal-text.js';
 import { CallTable } from './calls/call-table.js';
 import { LiveStats } from './stream/live-stats.js';
 import { KEPT_ACTIVE } from './stream/current-counts.js';
@@ -104,7 +104,7 @@ describe('an hour of calls', () => {
     for (const n of [1, 300, 20_000]) view.take(update(n));
     expect(view.events.length).toBeLessThanOrEqual(KEPT_EVENTS);
     expect(view.attempts[0]!.updates).toBe(20_000);
-    expect(view.attempts[0]!.text.lines()).toHaveLength(TERMINAL_LIMITS.lines);
+    expect(view.attempts[0]!.text).toHaveLength(TERMINAL_LIMITS.lines);
     expect(view.attempts[0]!.text.text()).toMatch(/line 20000$/);
     expect(view.lifecycle.map(({ type }) => type)).toEqual(['call.submitted', 'call.start']);
   });

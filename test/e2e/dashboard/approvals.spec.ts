@@ -81,6 +81,21 @@ it('allows a call with edited arguments, and shows why others were not taken', a
     .waitFor();
 });
 
+it('decides a call on its own page, and shows there who asks, why, and what the session did before', async () => {
+  await stage.agent.run('echo', { text: 'before' }, { sessionId: 'careful' });
+  const id = await ask('git push origin here');
+  const page = await stage.open(`/calls/${id}`);
+  const card = page.getByRole('region', { name: 'Decision' });
+  await card.getByRole('link', { name: 'careful' }).waitFor();
+  await card.getByText('is privileged, and the session is supervised').waitFor();
+  await card.getByRole('region', { name: 'Before this in the session' }).getByText('echo').waitFor();
+  await card.getByText('Every command that begins with git, whatever follows.').waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.keyboard.press('a');
+  expect(await stage.agent.ended(id)).toMatchObject({ approval: { decided: { decision: 'allow', scope: 'once' } } });
+  await card.waitFor({ state: 'detached' });
+});
+
 it('grants trust for the rest of the session, shows the grant, and revokes it', async () => {
   const id = await ask('git push origin three');
   const page = await stage.open('/approvals');

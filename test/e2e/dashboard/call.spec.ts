@@ -45,6 +45,29 @@ describe('the page of a call', () => {
     await state(page, 'completed');
   });
 
+  it('finds lines in an output, links to one, and opens a failed one at its end', async () => {
+    const { id } = await stage.agent.run('shell', { command: 'for i in $(seq 1 300); do echo "step $i"; done; echo "error: no"; exit 3' });
+    const page = await stage.open(`/calls/${id}`);
+    const log = page.getByRole('log');
+    await log.getByText('error: no').waitFor();
+    expect(await log.getByText('step 1', { exact: true }).count()).toBe(0);
+    await page.getByText('Error · exit 3').waitFor();
+
+    await page.getByLabel('Find in the output').fill('STEP 12');
+    await page.getByText('11 lines').waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByText('1 of 11').waitFor();
+    expect(await log.locator('[data-found] mark').innerText()).toBe('step 12');
+    await page.getByRole('link', { name: 'Line 12', exact: true }).click();
+    await page.waitForURL(/#L12$/);
+    await page.getByRole('button', { name: 'To the first error' }).click();
+    await log.getByText('error: no').waitFor();
+    await page.reload();
+    expect(await log.locator('[data-linked]').innerText()).toBe('step 12');
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download' }).click()]);
+    expect(download.suggestedFilename()).toBe(`${id}.txt`);
+  });
+
   it('cancels, and shows in the timeline who cancelled and how the tool stopped', async () => {
     const { body } = await stage.agent.submit('shell', { command: 'sleep 60' });
     const page = await stage.open(`/calls/${body.id}`);

@@ -36,9 +36,11 @@ export function CallTabs({ call, view, version }: CallTabsProps) {
   const streamed = view.attempts.some(({ updates }) => updates > 0);
   const natural = isAgent
     ? 'agent'
-    : running || (streamed && !call.result?.content.some(({ type }) => type !== 'text'))
-      ? 'output'
-      : 'result';
+    : call.status === 'waiting_approval'
+      ? 'decision'
+      : running || (streamed && !call.result?.content.some(({ type }) => type !== 'text'))
+        ? 'output'
+        : 'result';
   return (
     <Tabs
       value={tab ?? natural}
@@ -72,7 +74,7 @@ export function CallTabs({ call, view, version }: CallTabsProps) {
         <CallTree call={call} />
       </Tabs.Panel>
       <Tabs.Panel value="output">
-        <OutputView view={view} version={version} running={running} />
+        <OutputView call={call} view={view} version={version} />
       </Tabs.Panel>
       <Tabs.Panel value="result">{call.result && <ResultView call={call} result={call.result} />}</Tabs.Panel>
       <Tabs.Panel value="arguments">
@@ -96,7 +98,7 @@ function ResultView({ call, result }: { readonly call: Call; readonly result: No
           The model sees this as an error
         </Badge>
       )}
-      <ContentView content={result.content} />
+      <ContentView content={result.content} atEnd={result.isError} />
       {changesOf(result.details).map((change, index) => (
         <ChangeView key={index} change={change} />
       ))}

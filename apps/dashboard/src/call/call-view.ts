@@ -1,7 +1,7 @@
 import { EventSequenceVerifier } from '#client';
-import type { CallEvent, Content, ProgressData } from '#contracts';
+import type { CallEvent, Content, ProgressData, UpdateData } from '#contracts';
 import { FrameStore } from '../stream/frame-store.js';
-import { TerminalText } from './terminal-text.js';
+import { TERMINAL_LIMITS, TerminalText } from './log/terminal-text.js';
 
 /** The most raw events kept in the browser. The oldest updates are dropped first, since the output has their text. */
 export const KEPT_EVENTS = 1000;
@@ -14,6 +14,8 @@ export interface AttemptOutput {
   readonly text: TerminalText;
   readonly pieces: Exclude<Content, { type: 'text' }>[];
   updates: number;
+  /** The worker left out text between updates, so as not to fall behind. */
+  isCut: boolean;
   progress?: ProgressData;
 }
 
@@ -23,6 +25,8 @@ export class CallView extends FrameStore {
   private readonly outputs = new Map<number, AttemptOutput>();
   /** The number of Updates and Progress that were dropped for a slow reader. */
   private leftOut = 0;
+  private mostLines: number = TERMINAL_LIMITS.lines;
+  private newestOutput: number | undefined;
   private lifecycleEvents: readonly CallEvent[] = [];
   private forgotten = 0;
   private newestForgotten = 0;
@@ -46,6 +50,11 @@ export class CallView extends FrameStore {
     return this.leftOut;
   }
 
+  /** When the newest output or progress was written, in milliseconds since 1970. */
+  get outputAt(): number | undefined {
+    return this.newestOutput;
+  }
+
   get attempts(): readonly AttemptOutput[] {
     return [...this.outputs.values()];
   }
@@ -54,7 +63,8 @@ export class CallView extends FrameStore {
   take(event: CallEvent): void {
     if (this.seen.has(event.id) || this.isOld(event)) return;
     this.seen.set(event.id, event);
-    if (event.type === 'call.update') this.update(event.attempt, event.data.content);
+    if (event.type === 'call.update' || event.type === 'call.progress') this.newestOutput = Date.parse(event.time);
+    if (event.type === 'call.update') this.update(event.attempt, event.data, Date.parse(event.time));
     else if (event.type === 'call.progress') this.output(event.attempt).progress = event.data;
     else this.lifecycleEvents = [...this.lifecycleEvents, event];
     if (this.seen.size > KEPT_EVENTS) this.forget();
@@ -75,11 +85,20 @@ export class CallView extends FrameStore {
     this.changed();
   }
 
-  private update(attempt: number, content: readonly Content[]): void {
+  /** Starts again with all events of the call, and keeps the lines that were dropped before. */
+  refill(all: readonly CallEvent[]): void {
+    const since = this.events;
+    this.mostLines = TERMINAL_LIMITS.allLines;
+    this.reset();
+    for (const event of [...all, ...since.toSorted((a, b) => a.callver - b.callver)]) this.take(event);
+  }
+
+  private update(attempt: number, { content, truncated }: UpdateData, at: number): void {
     const output = this.output(attempt);
     output.updates += 1;
+    if (truncated === true) output.isCut = true;
     for (const piece of content) {
-      if (piece.type === 'text') output.text.append(piece.text);
+      if (piece.type === 'text') output.text.append(piece.text, at);
       else {
         output.pieces.push(piece);
         if (output.pieces.length > KEPT_PIECES) output.pieces.shift();
@@ -90,7 +109,7 @@ export class CallView extends FrameStore {
   private output(attempt: number): AttemptOutput {
     const known = this.outputs.get(attempt);
     if (known) return known;
-    const made: AttemptOutput = { attempt, text: new TerminalText(), pieces: [], updates: 0 };
+    const made: AttemptOutput = { attempt, text: new TerminalText(this.mostLines), pieces: [], updates: 0, isCut: false };
     this.outputs.set(attempt, made);
     return made;
   }

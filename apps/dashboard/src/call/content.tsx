@@ -3,8 +3,8 @@ import { useMemo } from 'react';
 import type { Content } from '#contracts';
 import { escapeInvisible } from '#subject';
 import { Json } from '../components/json.js';
-import { Terminal } from './terminal.js';
-import { linesOf } from './terminal-text.js';
+import { LogView } from './log/log-view.js';
+import { linesOf } from './log/terminal-text.js';
 
 /** Raster images only. SVG can contain scripts and links: it is shown as text. */
 const PICTURES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif', 'image/bmp']);
@@ -13,20 +13,20 @@ const SOUNDS: ReadonlySet<string> = new Set(['audio/wav', 'audio/mpeg', 'audio/o
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /** The content of a result. It is untrusted: text is never markup, images are raster only, audio waits for a click, links show their address. */
-export function ContentView({ content }: { readonly content: readonly Content[] }) {
+export function ContentView({ content, atEnd = false }: { readonly content: readonly Content[]; readonly atEnd?: boolean }) {
   return (
     <Stack gap="sm">
       {content.map((piece, index) => (
-        <Piece key={index} piece={piece} />
+        <Piece key={index} piece={piece} atEnd={atEnd} />
       ))}
     </Stack>
   );
 }
 
-function Piece({ piece }: { readonly piece: Content }) {
+function Piece({ piece, atEnd }: { readonly piece: Content; readonly atEnd: boolean }) {
   switch (piece.type) {
     case 'text':
-      return <TextPiece text={piece.text} />;
+      return <TextPiece text={piece.text} atEnd={atEnd} />;
     case 'json':
       return <Json value={piece.json} label="JSON content" />;
     case 'image':
@@ -50,14 +50,14 @@ function Piece({ piece }: { readonly piece: Content }) {
   }
 }
 
-function TextPiece({ text }: { readonly text: string }) {
+function TextPiece({ text, atEnd = false }: { readonly text: string; readonly atEnd?: boolean }) {
   const lines = useMemo(() => linesOf(text), [text]);
   return text === '' ? (
     <Text size="sm" c="dimmed">
       (empty text)
     </Text>
   ) : (
-    <Terminal lines={lines} label="Text" dropped={Math.max(0, text.split('\n').length - lines.length - 1)} />
+    <LogView lines={lines} label="Text" dropped={lines.dropped} atEnd={atEnd} />
   );
 }
 

@@ -1,5 +1,6 @@
 import { Alert, Button, Group, Progress, SegmentedControl, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
+import { useLocation, useNavigate } from '@tanstack/react-router';
 import { useEffect, useMemo, useState } from 'react';
 import type { Call } from '#contracts';
 import { escapeInvisible } from '#subject';
@@ -7,16 +8,20 @@ import { notifyError } from '../components/notify.js';
 import { useToolyard } from '../stream/toolyard.js';
 import { integrityStatus, integrityError, type AttemptOutput, type CallView } from './call-view.js';
 import { ContentView } from './content.js';
-import { Terminal } from './terminal.js';
+import { LogView } from './log/log-view.js';
+import type { TerminalText } from './log/terminal-text.js';
+import { Download, EarlierLines } from './output-tools.js';
+import { Quiet } from './quiet.js';
 
 interface OutputViewProps {
+  readonly call: Call;
   readonly view: CallView;
   readonly version: number;
-  readonly running: boolean;
 }
 
 /** The output of each attempt, live. */
-export function OutputView({ view, version, running }: OutputViewProps) {
+export function OutputView({ call, view, version }: OutputViewProps) {
+  const running = call.status !== 'ended';
   const { attempts } = view;
   const [chosen, setChosen] = useState<number>();
   const latest = attempts.at(-1);
@@ -48,8 +53,9 @@ export function OutputView({ view, version, running }: OutputViewProps) {
         </Alert>
       )}
       <Progressed output={shown} />
-      <AttemptText output={shown} version={version} live={running && shown === latest} />
+      <AttemptText call={call} view={view} output={shown} version={version} live={running && shown === latest} />
       <ContentView content={shown.pieces} />
+      {call.status === 'running' && <Quiet since={view.outputAt} />}
       <Text size="xs" c="dimmed" role="status" data-testid="output-state">
         {shown.updates.toLocaleString()} {shown.updates === 1 ? 'update' : 'updates'}
         {view.skipped > 0 ? `, ${view.skipped} left out because this page was too slow` : ''}
@@ -67,10 +73,42 @@ function useFault(view: CallView, version: number, running: boolean): string | u
   return fault;
 }
 
-function AttemptText({ output, version, live }: { readonly output: AttemptOutput; readonly version: number; readonly live: boolean }) {
-  const lines = useMemo(() => output.text.lines(), [output, version]);
-  return lines.length === 0 ? null : (
-    <Terminal lines={lines} label={`Output of attempt ${output.attempt}`} dropped={output.text.dropped} live={live} />
+interface AttemptTextProps extends OutputViewProps {
+  readonly output: AttemptOutput;
+  readonly live: boolean;
+}
+
+/** The text of an attempt; `#L120` in the address shows and marks a line. */
+function AttemptText({ call, view, output, version, live }: AttemptTextProps) {
+  const hash = useLocation({ select: (location) => location.hash });
+  const navigate = useNavigate();
+  const [whole, setWhole] = useState<TerminalText>();
+  const text = whole ?? output.text;
+  const line = /^L([1-9]\d{0,7})$/.exec(hash)?.[1];
+  if (text.length === 0) return null;
+  return (
+    <LogView
+      lines={text}
+      version={version}
+      label={`Output of attempt ${output.attempt}`}
+      dropped={text.dropped}
+      live={live}
+      atEnd={call.ok === false}
+      linked={{
+        line: line === undefined ? undefined : Number(line),
+        onLink: (chosen) =>
+          void navigate({
+            to: '.',
+            search: (before) => before,
+            hash: `L${chosen}`,
+            replace: true,
+            resetScroll: false,
+            hashScrollIntoView: false,
+          }),
+      }}
+      actions={<Download call={call} text={text} />}
+      note={whole === undefined && <EarlierLines call={call} view={view} output={output} onWhole={setWhole} />}
+    />
   );
 }
 

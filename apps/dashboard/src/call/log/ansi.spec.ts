@@ -64,12 +64,21 @@ describe('streamed text', () => {
     );
   });
 
+  it('keeps a colour until it is reset, and the time of each line', () => {
+    const terminal = new TerminalText();
+    terminal.append(`plain\n${E}[31mred\nstill red${E}[0m\nplain`, 7);
+    terminal.append(' again', 8);
+    const colours = [0, 1, 2, 3].map((index) => terminal.line(index)[0]?.style.color);
+    expect(colours).toEqual([undefined, 'red', 'red', undefined]);
+    expect([terminal.time(0), terminal.time(3), terminal.text(3)]).toEqual([7, 8, 'plain again']);
+  });
+
   it('stays within its limits and reports what it dropped', () => {
     const terminal = new TerminalText();
     for (let line = 0; line < TERMINAL_LIMITS.lines + 7; line += 1) terminal.append(`line ${line}\n`);
     terminal.append('x'.repeat(TERMINAL_LIMITS.lineChars + 5));
     expect(terminal.dropped).toBe(7);
-    expect(terminal.lines()).toHaveLength(TERMINAL_LIMITS.lines + 1);
+    expect(terminal).toHaveLength(TERMINAL_LIMITS.lines + 1);
     expect(terminal.text()).toMatch(/x … 5 more characters$/);
   });
 });

@@ -35,6 +35,14 @@ const STRAY_ESCAPE = /\u001b(?!\[[0-9;]+m)/g;
 // oxlint-disable-next-line no-control-regex
 const INVISIBLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
+/** What has none of the above, so that it is shown as it is. */
+// oxlint-disable-next-line no-control-regex
+const NOT_PLAIN = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
+
+export function isPlain(line: string): boolean {
+  return !NOT_PLAIN.test(line);
+}
+
 const REPLACEMENT = '\ufffd';
 
 export type LineParser = (line: string) => Span[];
@@ -48,7 +56,7 @@ export function createLineParser(): LineParser {
   };
 }
 
-/** Text without terminal commands and colours, to copy, search and measure. */
+/** Text without terminal commands and colours. */
 export function plainText(text: string): string {
   const parse = createLineParser();
   return text

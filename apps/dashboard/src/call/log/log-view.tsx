@@ -1,0 +1,149 @@
+import { Button, Group } from '@mantine/core';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useDeferredValue, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
+import { findLines, firstError } from './find-lines.js';
+import { LogRow } from './log-row.js';
+import { LogToolbar } from './log-toolbar.js';
+import classes from './log.module.css';
+import type { Lines } from './terminal-text.js';
+
+declare module 'react' {
+  interface CSSProperties {
+    /** Digits of the longest line number. */
+    '--digits'?: number;
+  }
+}
+
+const LINE_PX = 19;
+
+interface LogViewProps {
+  readonly lines: Lines;
+  /** Changes whenever the lines do. */
+  readonly version?: number;
+  readonly label: string;
+  /** The number of lines before these, which are not shown. */
+  readonly dropped?: number;
+  /** The output continues: the view follows its end until the user scrolls up. */
+  readonly live?: boolean;
+  /** A failed program usually says why in its last lines. */
+  readonly atEnd?: boolean;
+  /** The line that the address names, and what puts another one there. */
+  readonly linked?: { readonly line: number | undefined; readonly onLink: (line: number) => void };
+  /** What else a person can do with the log. */
+  readonly actions?: ReactNode;
+  /** What there is to say about lines that are missing. */
+  readonly note?: ReactNode;
+}
+
+/** A log with terminal colours, of up to a million lines; renders only visible ones. */
+export function LogView({ lines, version, label, dropped = 0, live = false, atEnd = false, linked, actions, note }: LogViewProps) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const [following, setFollowing] = useState(linked?.line === undefined);
+  const [find, setFind] = useState('');
+  const [current, setCurrent] = useState(0);
+  const [wraps, setWraps] = useState(true);
+  const [hasTimes, setHasTimes] = useState(false);
+  const wanted = useDeferredValue(find);
+  const found = useMemo(() => findLines(lines, wanted), [lines, version, wanted]);
+  const virtualizer = useVirtualizer({
+    count: lines.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => LINE_PX,
+    overscan: 30,
+  });
+  const show = (index: number) => {
+    setFollowing(false);
+    virtualizer.scrollToIndex(index, { align: 'center' });
+  };
+  const toEnd = () => scroller.current?.scrollTo({ top: scroller.current.scrollHeight });
+  useEffect(() => {
+    if (live && following) toEnd();
+  }, [lines, version, live, following]);
+  // Once, where the log begins to be shown: later moves are the reader's.
+  useEffect(() => {
+    if (linked?.line !== undefined) show(Math.max(0, linked.line - dropped - 1));
+    else if (atEnd) virtualizer.scrollToIndex(lines.length - 1, { align: 'end' });
+  }, [lines]);
+  useEffect(() => virtualizer.measure(), [wraps, virtualizer]);
+  const step = (by: number) => {
+    const next = (current + by + found.length) % found.length;
+    setCurrent(next);
+    const index = found[next];
+    if (index !== undefined) show(index);
+  };
+
+  return (
+    <div className={classes.frame}>
+      <LogToolbar
+        lines={lines}
+        label={label}
+        find={find}
+        onFind={(text) => {
+          setFind(text);
+          setCurrent(-1);
+        }}
+        found={found.length}
+        current={current}
+        onStep={step}
+        wraps={wraps}
+        onWrap={setWraps}
+        hasTimes={hasTimes}
+        onTimes={lines.time(0) === undefined ? undefined : setHasTimes}
+        onEnd={() => {
+          setFollowing(true);
+          toEnd();
+        }}
+        onFirstError={() => {
+          const index = firstError(lines);
+          if (index !== undefined) show(index);
+          return index !== undefined;
+        }}
+      >
+        {actions}
+      </LogToolbar>
+      <div className={classes.note}>{note}</div>
+      <div
+        ref={scroller}
+        className={classes.screen}
+        role="log"
+        aria-label={label}
+        aria-live="off"
+        tabIndex={0}
+        data-wraps={wraps || undefined}
+        style={{ '--digits': Math.max(2, String(dropped + lines.length).length) }}
+        onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) =>
+          setFollowing(scrollHeight - scrollTop - clientHeight < LINE_PX * 2)
+        }
+      >
+        <div className={classes.lines} style={{ height: virtualizer.getTotalSize() }}>
+          {virtualizer.getVirtualItems().map(({ index, start, key }) => (
+            <div
+              key={key}
+              ref={virtualizer.measureElement}
+              data-index={index}
+              data-linked={dropped + index + 1 === linked?.line || undefined}
+              data-found={found[current] === index || undefined}
+              className={classes.line}
+              style={{ transform: `translateY(${start}px)` }}
+            >
+              <LogRow
+                number={dropped + index + 1}
+                line={lines.line(index)}
+                find={wanted}
+                time={hasTimes ? lines.time(index) : undefined}
+                onLink={linked?.onLink}
+              />
+            </div>
+          ))}
+        </div>
+      </div>
+      {live && !following && (
+        <Group justify="center" className={classes.follow}>
+          <Button size="compact-xs" radius="xl" onClick={() => setFollowing(true)}>
+            Follow the output
+          </Button>
+        </Group>
+      )}
+    </div>
+  );
+}
