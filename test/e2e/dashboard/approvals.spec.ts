@@ -87,7 +87,7 @@ it('decides a call on its own page, and shows there who asks, why, and what the 
   const page = await stage.open(`/calls/${id}`);
   const card = page.getByRole('region', { name: 'Decision' });
   await card.getByRole('link', { name: 'careful' }).waitFor();
-  await card.getByText('is privileged, and the session is supervised').waitFor();
+  await card.getByText('The command changes things: its risk is medium.').waitFor();
   await card.getByRole('region', { name: 'Before this in the session' }).getByText('echo').waitFor();
   await card.getByText('Every command that begins with git, whatever follows.').waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);

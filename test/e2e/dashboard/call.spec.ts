@@ -113,9 +113,12 @@ describe('the page of a call', () => {
     expect(await picture.evaluate((element: { naturalWidth: number }) => element.naturalWidth)).toBe(1);
   });
 
-  it('shows that a call does not exist', async () => {
+  it('shows that a call does not exist, and searches for others', async () => {
     const page = await stage.open('/calls/00-01JZ8C5W3Q4X9R7T2M6K8N0P1V');
-    await page.getByRole('alert').getByText('Not found').waitFor();
+    await page.getByRole('heading', { level: 1, name: 'There is no such call' }).waitFor();
+    await page.getByLabel('Search calls').fill('dot.png');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/calls\?q=dot.png/);
   });
 
   it('continues without a gap after the gateway was killed and restarted', async () => {

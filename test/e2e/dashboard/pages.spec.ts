@@ -49,7 +49,7 @@ const PAGES: readonly (readonly [path: () => string, shows: string])[] = [
   [() => '/schedules/new', 'text=At 07:00, Monday through Friday'],
   [() => '/workers', '[data-worker]'],
   [() => '/failures', '[data-fingerprint]'],
-  [() => '/calls/00-01JZ8C5W3Q4X9R7T2M6K8N0P1V', 'text=No call with this id'],
+  [() => '/calls/00-01JZ8C5W3Q4X9R7T2M6K8N0P1V', 'text=There is no such call'],
   [() => '/tools/no_such_tool', 'text=There is no tool no_such_tool'],
   [() => '/no/such/page', 'text=There is no such page'],
 ];

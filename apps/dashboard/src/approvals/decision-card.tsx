@@ -4,7 +4,7 @@ import type { ApprovalOption, Call, TrustOption } from '#contracts';
 import { useKeys } from '../components/use-keys.js';
 import { useScopes } from '../session/use-scopes.js';
 import { SubjectView } from '../subject/subject-view.js';
-import { AnswerButtons } from './answer-buttons.js';
+import { AnswerButtons, ToolAnswers } from './answer-buttons.js';
 import { Asker } from './asker.js';
 import classes from './decision-card.module.css';
 import { EditModal } from './edit-modal.js';
@@ -67,7 +67,8 @@ export function DecisionCard({ call, about, onAnswered }: DecisionCardProps) {
           value={reason}
           onChange={({ currentTarget }) => setReason(currentTarget.value)}
         />
-        <AnswerButtons call={call} pending={answer.isPending} onSay={say} onEdit={() => setEditing(true)} />
+        <AnswerButtons pending={answer.isPending} onSay={say} onEdit={() => setEditing(true)} />
+        <ToolAnswers call={call} pending={answer.isPending} onSay={say} />
         {approval && <TrustChoices options={approval.trustOptions} pending={answer.isPending} onTrust={trustIn} />}
       </Stack>
       {isEditing && <EditModal call={call} reason={reason} onClose={() => setEditing(false)} onAllowed={() => onAnswered?.()} />}

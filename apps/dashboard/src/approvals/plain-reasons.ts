@@ -23,6 +23,10 @@ const PLAIN: readonly (readonly [pattern: RegExp, text: (match: RegExpExecArray)
     /^no allowed pattern matches every part of the command$/,
     () => 'The command is new in this session: nothing that is trusted covers it.',
   ],
+  [
+    /^only a single allowlisted command is permitted, without (.+)$/s,
+    ([, syntax]) => `Only single commands of the list run unasked, and this one has a ${syntax}.`,
+  ],
   [/^High-risk command requires approval$/, () => 'The command can do great harm: its risk is high.'],
   [/^Medium-risk command requires approval$/, () => 'The command changes things: its risk is medium.'],
   [

@@ -2,16 +2,25 @@ import { Code, CopyButton, Group, Paper, Text, Tooltip, UnstyledButton } from '@
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import type { Call } from '#contracts';
 import { escapeInvisible } from '#subject';
+import type { CallView } from './call-view.js';
+import { bytesText, runFacts } from './run-facts.js';
 import { durationText, momentText } from '../components/duration.js';
 import { Fact, Facts } from '../components/facts.js';
 import { LinkAnchor } from '../components/links.js';
 
 /** The facts of a call. */
-export function CallFacts({ call }: { readonly call: Call }) {
-  const { timeouts, scheduleId } = call;
+export function CallFacts({ call, view }: { readonly call: Call; readonly view: CallView }) {
+  const { timeouts, scheduleId, status, result } = call;
+  const { exitCode, signal, sandbox, outputBytes } = runFacts(result?.details);
+  const start = view.lifecycle.findLast((event) => event.type === 'call.start');
   return (
     <Paper withBorder p="sm" component="section" aria-label="Facts">
       <Facts>
+        <Fact name="Exit code">{exitCode}</Fact>
+        <Fact name="Signal">{signal}</Fact>
+        <Fact name="Output">{outputBytes ?? (status === 'running' && view.bytes > 0 && `${bytesText(view.bytes)} so far`)}</Fact>
+        <Fact name="Sandbox">{sandbox}</Fact>
+        <Fact name="Worker">{start?.data.worker}</Fact>
         <Fact name="Agent">
           {call.agentId && (
             <LinkAnchor size="sm" to="/calls" search={{ agentId: call.agentId }}>
@@ -27,7 +36,8 @@ export function CallFacts({ call }: { readonly call: Call }) {
           )}
         </Fact>
         <Fact name="Purpose">{call.purpose && escapeInvisible(call.purpose)}</Fact>
-        <Fact name="Attempt">{call.attempt > 0 && call.attempt}</Fact>
+        <Fact name="User">{call.userId && escapeInvisible(call.userId)}</Fact>
+        <Fact name="Attempts">{call.attempt > 1 && call.attempt}</Fact>
         <Fact name="Priority">{call.priority !== 'normal' && call.priority}</Fact>
         <Fact name="Submitted">{momentText(Date.parse(call.submittedAt))}</Fact>
         <Fact name="Batch">

@@ -2,15 +2,13 @@ import { Alert, Grid, Group, List, Stack, Text } from '@mantine/core';
 import { IconPlugConnectedX } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { ToolyardError } from '#client';
 import type { Call, CallError } from '#contracts';
 import { escapeInvisible } from '#subject';
 import { DecisionCard } from '../approvals/decision-card.js';
 import { stateOfCall } from '../calls/call-row.js';
-import { LinkButton } from '../components/links.js';
 import { PageHead } from '../components/page-head.js';
 import { StateBadge } from '../components/state-badge.js';
-import { ErrorState, LoadingRows } from '../components/states.js';
+import { LoadingRows } from '../components/states.js';
 import { durationText } from '../components/duration.js';
 import { Ago, useNow } from '../components/time.js';
 import { useSubjectLine } from '../subject/use-subject-line.js';
@@ -18,10 +16,12 @@ import { CallActions } from './call-actions.js';
 import { CallFacts, CopyableId } from './call-facts.js';
 import { CallTabs } from './call-tabs.js';
 import { buildTimeline } from './call-timeline.js';
+import { NoCall } from './no-call.js';
 import { InputForm } from './input-form.js';
 import { TimelineBar } from './timeline-bar.js';
 import { TimelineList } from './timeline-list.js';
 import classes from './call-page.module.css';
+import { CallTrail } from './tree/call-trail.js';
 import { useCall } from './use-call.js';
 
 const route = getRouteApi('/calls/$callId');
@@ -42,6 +42,7 @@ function OneCall({ callId }: { readonly callId: string }) {
   const cancelling = data.status !== 'ended' && view.lifecycle.some(({ type }) => type === 'call.cancel_requested');
   return (
     <>
+      <CallTrail call={data} />
       <CallHead call={data} cancelling={cancelling} />
       <Stack gap="md">
         {connection === 'reconnecting' && data.status !== 'ended' && (
@@ -77,7 +78,7 @@ function OneCall({ callId }: { readonly callId: string }) {
           <Grid.Col span={{ base: 12, md: 4 }}>
             <Stack gap="md">
               <TimelineList moments={story.entries} />
-              <CallFacts call={data} />
+              <CallFacts call={data} view={view} />
             </Stack>
           </Grid.Col>
         </Grid>
@@ -114,21 +115,6 @@ function CallHead({ call, cancelling }: { readonly call: Call; readonly cancelli
     >
       <CallActions call={call} />
     </PageHead>
-  );
-}
-
-/** The call does not exist, so a retry is not offered. */
-function NoCall({ callId, error, onRetry }: { readonly callId: string; readonly error: unknown; readonly onRetry: () => void }) {
-  const missing = error instanceof ToolyardError && error.status === 404;
-  return (
-    <>
-      <PageHead title={missing ? 'No such call' : 'Call'} about={<CopyableId id={callId} />}>
-        <LinkButton to="/calls" size="xs" variant="default">
-          All calls
-        </LinkButton>
-      </PageHead>
-      <ErrorState error={error} {...(missing ? {} : { onRetry })} />
-    </>
   );
 }
 

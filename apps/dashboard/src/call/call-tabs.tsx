@@ -31,7 +31,7 @@ export function CallTabs({ call, view, version }: CallTabsProps) {
   const isAgent = view.lifecycle.some(
     (event) => event.type === 'call.turn' || (event.type === 'call.submitted' && event.data.pool === 'agent'),
   );
-  const isInTree = call.parentCallId !== undefined || below.length > 0;
+  const isInTree = call.parentCallId !== undefined || call.batchId !== undefined || below.length > 0;
   const running = call.status !== 'ended';
   const streamed = view.attempts.some(({ updates }) => updates > 0);
   const natural = isAgent
@@ -55,7 +55,20 @@ export function CallTabs({ call, view, version }: CallTabsProps) {
         </Tabs.Tab>
         <Tabs.Tab value="arguments">Arguments</Tabs.Tab>
         <Tabs.Tab value="decision">Decision</Tabs.Tab>
-        {isInTree && <Tabs.Tab value="tree">Tree</Tabs.Tab>}
+        {isInTree && (
+          <Tabs.Tab
+            value="tree"
+            rightSection={
+              below.length > 0 && (
+                <Badge size="xs" variant="default">
+                  {below.length}
+                </Badge>
+              )
+            }
+          >
+            Tree
+          </Tabs.Tab>
+        )}
         <Tabs.Tab
           value="events"
           rightSection={

@@ -27,6 +27,7 @@ export class CallView extends FrameStore {
   private leftOut = 0;
   private mostLines: number = TERMINAL_LIMITS.lines;
   private newestOutput: number | undefined;
+  private textBytes = 0;
   private lifecycleEvents: readonly CallEvent[] = [];
   private forgotten = 0;
   private newestForgotten = 0;
@@ -48,6 +49,11 @@ export class CallView extends FrameStore {
 
   get skipped(): number {
     return this.leftOut;
+  }
+
+  /** Of the text that was streamed, of all attempts. */
+  get bytes(): number {
+    return this.textBytes;
   }
 
   /** When the newest output or progress was written, in milliseconds since 1970. */
@@ -81,7 +87,7 @@ export class CallView extends FrameStore {
     this.seen.clear();
     this.outputs.clear();
     this.lifecycleEvents = [];
-    this.leftOut = this.forgotten = this.newestForgotten = 0;
+    this.leftOut = this.forgotten = this.newestForgotten = this.textBytes = 0;
     this.changed();
   }
 
@@ -98,8 +104,10 @@ export class CallView extends FrameStore {
     output.updates += 1;
     if (truncated === true) output.isCut = true;
     for (const piece of content) {
-      if (piece.type === 'text') output.text.append(piece.text, at);
-      else {
+      if (piece.type === 'text') {
+        output.text.append(piece.text, at);
+        this.textBytes += new TextEncoder().encode(piece.text).length;
+      } else {
         output.pieces.push(piece);
         if (output.pieces.length > KEPT_PIECES) output.pieces.shift();
       }

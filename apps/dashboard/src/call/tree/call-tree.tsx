@@ -1,47 +1,28 @@
-import { Text } from '@mantine/core';
+import { Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { Call } from '#contracts';
-import { rowOfSummary } from '../../calls/call-row.js';
-import { ErrorState, LoadingRows } from '../../components/states.js';
-import { useRowKeys } from '../../components/use-row-keys.js';
 import { LinkAnchor } from '../../components/links.js';
-import { treeOf } from '../../sessions/session-tree.js';
-import { CallLine } from '../../calls/call-line.js';
-import classes from './call-tree.module.css';
+import { ErrorState, LoadingRows } from '../../components/states.js';
+import { useToolyard } from '../../stream/toolyard.js';
+import { CallBars } from './call-bars.js';
 import { useCallTree, useTreeRoot } from './use-call-tree.js';
 
-/** The call with all that is above and below it. */
+const BATCH_CALLS = 200;
+
+/** The call with all that is above and below it, and the calls of its batch. */
 export function CallTree({ call }: { readonly call: Call }) {
   const tree = useCallTree(call);
   const root = useTreeRoot(call);
-  const list = useRowKeys<HTMLUListElement>();
   const calls = useMemo(
-    () => new Map([...(root === undefined ? [] : [root]), ...(tree.data?.calls ?? [])].map((each) => [each.id, each])),
+    () => [...new Map([...(root === undefined ? [] : [root]), ...(tree.data?.calls ?? [])].map((each) => [each.id, each])).values()],
     [root, tree.data],
   );
-  const branches = useMemo(() => treeOf([...calls.values()].map(rowOfSummary)), [calls]);
   if (tree.isPending) return <LoadingRows rows={3} />;
   if (tree.isError) return <ErrorState error={tree.error} onRetry={() => void tree.refetch()} />;
   return (
     <>
-      <ul className={classes.tree} aria-label="Calls of the tree" ref={list}>
-        {branches.map(({ row, depth }) => {
-          const each = calls.get(row.id);
-          return (
-            each && (
-              <li
-                key={row.id}
-                className={classes.branch}
-                style={{ '--depth': depth }}
-                data-depth={depth}
-                data-here={row.id === call.id || undefined}
-              >
-                <CallLine call={each} here={row.id === call.id} />
-              </li>
-            )
-          );
-        })}
-      </ul>
+      {(call.batchId === undefined || calls.length > 1) && <CallBars calls={calls} here={call.id} label="Calls of the tree" />}
       {!tree.data.isWhole && (
         <Text size="xs" c="dimmed">
           The tree has more calls than are shown here;{' '}
@@ -51,6 +32,28 @@ export function CallTree({ call }: { readonly call: Call }) {
           .
         </Text>
       )}
+      {call.batchId !== undefined && <Batch call={call} batchId={call.batchId} />}
     </>
+  );
+}
+
+/** What the agent asked for together with this call. */
+function Batch({ call, batchId }: { readonly call: Call; readonly batchId: string }) {
+  const { client } = useToolyard();
+  const { data } = useQuery({
+    queryKey: ['batch-calls', batchId, call.status],
+    queryFn: ({ signal }) => client.calls.list({ batchId, limit: BATCH_CALLS }, { signal }),
+    refetchInterval: ({ state }) => (state.data?.calls.some(({ status }) => status !== 'ended') === true ? 1500 : false),
+    placeholderData: (before) => before,
+  });
+  if (data === undefined) return <LoadingRows rows={2} />;
+  return (
+    <section aria-label="Batch">
+      <Title order={2} mt="md" mb={4}>
+        Batch of {data.calls.length}
+        {data.nextCursor === undefined ? '' : ' and more'}
+      </Title>
+      <CallBars calls={data.calls} here={call.id} label="Calls of the batch" />
+    </section>
   );
 }

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+
+const Details = z
+  .looseObject({
+    exitCode: z.number(),
+    signal: z.string(),
+    sandbox: z.string(),
+    stdoutBytes: z.number(),
+    stderrBytes: z.number(),
+  })
+  .partial();
+
+/** What tools that run programs report of a run, in the words of the page; other details have none of it. */
+export function runFacts(details: Readonly<Record<string, unknown>> = {}) {
+  const known = Object.fromEntries(Object.entries(details).filter(([, value]) => value !== null));
+  const { exitCode, signal, sandbox, stdoutBytes = 0, stderrBytes = 0 } = Details.safeParse(known).data ?? {};
+  const out = stdoutBytes > 0 ? bytesText(stdoutBytes) : '';
+  const err = stderrBytes > 0 ? `${bytesText(stderrBytes)} of errors` : '';
+  return {
+    exitCode: exitCode === undefined ? undefined : String(exitCode),
+    signal,
+    sandbox: sandbox === 'host' ? 'none: ran on the host' : sandbox,
+    outputBytes: [out, err].filter((text) => text !== '').join(', ') || undefined,
+  };
+}
+
+/** `512 B`, `1.5 kB`, `2.8 MB`. */
+export function bytesText(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(1)} kB`;
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
