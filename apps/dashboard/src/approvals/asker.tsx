@@ -7,7 +7,7 @@ import { Ago } from '../components/time.js';
 /** Labels by which people say what a session is about. */
 const GOALS = ['goal', 'task', 'title', 'issue', 'step'];
 
-/** Who asks, in which session, for whom and since when; then what for, as the agent or a label says it. */
+/** Who asks for an approval or input, in which session, for whom and since when; then what for, as the agent or a label says it. */
 export function Asker({ call }: { readonly call: Call }) {
   const { agentId, sessionId, userId, purpose, labels } = call;
   const goal = GOALS.find((name) => labels[name] !== undefined);
@@ -23,7 +23,8 @@ export function Asker({ call }: { readonly call: Call }) {
             </LinkAnchor>
           </>
         )}
-        {userId !== undefined && ` for ${userId}`} · <Ago at={Date.parse(call.approval?.requestedAt ?? call.submittedAt)} />
+        {userId !== undefined && ` for ${userId}`} ·{' '}
+        <Ago at={Date.parse(call.approval?.requestedAt ?? call.waiting?.input?.requestedAt ?? call.submittedAt)} />
       </Text>
       {purpose !== undefined && <Text size="sm">The agent says: “{escapeInvisible(purpose)}”</Text>}
       {goal !== undefined && (

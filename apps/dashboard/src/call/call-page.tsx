@@ -4,7 +4,9 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import type { Call, CallError } from '#contracts';
 import { escapeInvisible } from '#subject';
+import { Asker } from '../approvals/asker.js';
 import { DecisionCard } from '../approvals/decision-card.js';
+import { PreviousCalls } from '../approvals/previous-calls.js';
 import { stateOfCall } from '../calls/call-row.js';
 import { PageHead } from '../components/page-head.js';
 import { StateBadge } from '../components/state-badge.js';
@@ -52,9 +54,10 @@ function OneCall({ callId }: { readonly callId: string }) {
         )}
         {data.status === 'waiting_approval' && <DecisionCard key={data.id} call={data} />}
         {data.status === 'waiting_input' && data.waiting?.input && (
-          <InputForm key={data.waiting.input.attempt} callId={data.id} question={data.waiting.input} />
+          <InputForm key={data.waiting.input.attempt} callId={data.id} question={data.waiting.input} about={<Asker call={data} />} />
         )}
-        {data.status !== 'ended' && data.status !== 'waiting_approval' && data.waiting && (
+        {data.status === 'waiting_input' && <PreviousCalls call={data} />}
+        {(data.status === 'queued' || data.status === 'running') && data.waiting && (
           <Alert color="gray" title="Why it waits">
             {escapeInvisible(withFullStop(data.waiting.detail))}
             {data.waiting.until !== undefined && <WaitsUntil at={Date.parse(data.waiting.until)} />}

@@ -1,6 +1,6 @@
 import { Alert, Group, JsonInput, Select, Stack, Text, Textarea } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useState, type ReactNode } from 'react';
 import { z } from 'zod';
 import { Json, type InputRequest, type JsonValue } from '#contracts';
 import { escapeInvisible } from '#subject';
@@ -11,8 +11,15 @@ import { useToolyard } from '../stream/toolyard.js';
 const Choice = z.looseObject({ enum: z.array(z.string()).min(1) });
 const TextSchema = z.looseObject({ type: z.literal('string') });
 
+interface InputFormProps {
+  readonly callId: string;
+  readonly question: InputRequest;
+  /** For whom the tool asks. */
+  readonly about: ReactNode;
+}
+
 /** The question of a tool with a field for its answer: a choice, a text, or JSON. */
-export function InputForm({ callId, question }: { readonly callId: string; readonly question: InputRequest }) {
+export function InputForm({ callId, question, about }: InputFormProps) {
   const { client } = useToolyard();
   const queries = useQueryClient();
   const [text, setText] = useState('');
@@ -27,6 +34,7 @@ export function InputForm({ callId, question }: { readonly callId: string; reado
   return (
     <Alert color="yellow" title="The tool asks for input">
       <Stack gap="sm">
+        <div>{about}</div>
         {question.prompt !== undefined && <Text style={{ whiteSpace: 'pre-wrap' }}>{escapeInvisible(question.prompt)}</Text>}
         <AnswerField schema={question.inputSchema} value={text} onChange={setText} />
         <Group justify="flex-end">

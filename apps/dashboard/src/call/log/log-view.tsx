@@ -56,13 +56,14 @@ export function LogView({ lines, version, label, dropped = 0, live = false, atEn
     virtualizer.scrollToIndex(index, { align: 'center' });
   };
   const toEnd = () => scroller.current?.scrollTo({ top: scroller.current.scrollHeight });
+  // The height too: lines that wrap are measured after they are shown.
+  const height = virtualizer.getTotalSize();
   useEffect(() => {
-    if (live && following) toEnd();
-  }, [lines, version, live, following]);
+    if ((live || atEnd) && following) toEnd();
+  }, [lines, version, live, atEnd, following, height]);
   // Once, where the log begins to be shown: later moves are the reader's.
   useEffect(() => {
     if (linked?.line !== undefined) show(Math.max(0, linked.line - dropped - 1));
-    else if (atEnd) virtualizer.scrollToIndex(lines.length - 1, { align: 'end' });
   }, [lines]);
   useEffect(() => virtualizer.measure(), [wraps, virtualizer]);
   const step = (by: number) => {
@@ -115,7 +116,7 @@ export function LogView({ lines, version, label, dropped = 0, live = false, atEn
           setFollowing(scrollHeight - scrollTop - clientHeight < LINE_PX * 2)
         }
       >
-        <div className={classes.lines} style={{ height: virtualizer.getTotalSize() }}>
+        <div className={classes.lines} style={{ height }}>
           {virtualizer.getVirtualItems().map(({ index, start, key }) => (
             <div
               key={key}
