@@ -9,16 +9,17 @@ const DIST = join(ROOT, 'dist');
 const OUT = join(DIST, 'bundles');
 const SERVERS = ['gateway', 'worker', 'projector', 'standalone'];
 
-/** Found by their file names when a process starts, not by imports. */
-const TOOLS = /^libs\/tools\/src\/[^/]+\/[^/]+\.tool\.js$/;
+/** Found by their file names when a process starts, not by imports: tools, and threads that are ES modules. */
+const NAMED = [/^libs\/tools\/src\/[^/]+\/[^/]+\.tool\.js$/, /^libs\/.*\.thread\.js$/];
+const THREAD = /new URL\('(\.\/[^']+\.thread\.js)', import\.meta\.url\)/g;
 
 /** Writes dist/bundles/<app>.mjs, unless they are of the build that is in dist/. */
 export async function bundleApps() {
   const stamp = join(OUT, '.build-stamp');
   const build = readFileSync(join(DIST, '.build-stamp'), 'utf8') + readFileSync(fileURLToPath(import.meta.url), 'utf8');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === build) return;
-  const tools = readdirSync(DIST, { recursive: true }).filter((file) => TOOLS.test(file));
-  await bundle([...SERVERS.map(mainOf), ...tools], OUT);
+  const named = readdirSync(DIST, { recursive: true }).filter((file) => NAMED.some((name) => name.test(file)));
+  await bundle([...SERVERS.map(mainOf), ...named], OUT);
   for (const app of SERVERS) writeFileSync(join(OUT, `${app}.mjs`), starterOf(mainOf(app)));
   // Apart from the others: it starts faster without the files that it would share with them.
   await bundle([mainOf('cli')], join(OUT, 'cli'));
@@ -62,12 +63,13 @@ function cliStarter() {
   return `process.argv[1] = ${bin};\nconst { main } = await import('./cli/${mainOf('cli')}');\nawait main(${JSON.stringify(version)});\n`;
 }
 
-/** Scripts, threads and files beside a module are found where the module was; tools in the bundle. */
+/** Scripts and files beside a module are found where the module was; tools and threads in the bundle. */
 const keepPlaces = {
   name: 'keep-places',
   transform(code, id) {
     if (!id.startsWith(`${DIST}/`)) return null;
     const bundled = pathToFileURL(join(OUT, relative(DIST, dirname(id)))).href;
-    return code.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href)).replaceAll('import(`./', `import(\`${bundled}/`);
+    const threads = code.replaceAll(THREAD, (_url, name) => `new URL(${JSON.stringify(name)}, ${JSON.stringify(`${bundled}/`)})`);
+    return threads.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href)).replaceAll('import(`./', `import(\`${bundled}/`);
   },
 };
