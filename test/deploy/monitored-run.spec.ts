@@ -22,7 +22,7 @@ describe('a real run, scraped by a real Prometheus', () => {
     const tool = { name: 'greet', description: 'Greets.', input: { type: 'object' }, tier: 'read_only', run: ['echo', 'hello'] };
     writeFileSync(join(folder, 'tools', 'greet', 'tool.yaml'), JSON.stringify(tool));
     writeFileSync(config, settings);
-    toolyard = await startTestCluster({ workers: 0, env: { TOOLYARD_CONFIG: config, LEASE_MS: '1000' } });
+    toolyard = await startTestCluster({ workers: 0, env: { TOOLYARD_CONFIG: config, LEASE_MS: '3000' } });
     agent = new Agent(toolyard.gateways[0]?.url ?? '');
     first = await toolyard.worker();
     second = await toolyard.worker({ WORKER_POOLS: 'read' });

@@ -58,7 +58,7 @@ describe('the metrics of a run', () => {
     const tool = { name: 'greet', description: 'Greets.', input: { type: 'object' }, run: ['/bin/echo', 'hello'] };
     writeFileSync(join(folder, 'tools', 'greet', 'tool.yaml'), JSON.stringify(tool));
     collector = await OtlpCollector.start();
-    const env = { TOOLYARD_CONFIG: config, LEASE_MS: '1000', SANDBOX: 'host' };
+    const env = { TOOLYARD_CONFIG: config, LEASE_MS: '3000', SANDBOX: 'host' };
     toolyard = await startTestCluster({
       workers: 0,
       env: { ...env, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '100' },

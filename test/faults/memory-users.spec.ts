@@ -7,7 +7,8 @@ import { startEmbeddingServer, type EmbeddingServer } from '../support/embedding
 import { eventually } from '../support/eventually.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
-const TURNS = 1_000;
+/** Of two calls each. */
+const TURNS = 500;
 /** At the same time, as agents of many users have them. */
 const AT_ONCE = 50;
 const key = (name: string) => `key-of-${name}-among-many-users`;
@@ -43,7 +44,7 @@ afterAll(async () => {
 const as = (name: string) => new Agent(toolyard.gateways[0]?.url ?? '', key(name));
 
 describe('the memory of users', () => {
-  it('is seen by none but its own user in 1,000 concurrent turns over two workers, in one session [CC-26]', async () => {
+  it('is seen by none but its own user in 1,000 concurrent calls over two workers, in one session [CC-26]', async () => {
     const turn = async (index: number) => {
       const user = index % 2 === 0 ? 'alice' : 'bob';
       // Half of them with a key of the user, half by a program that names the user.

@@ -38,17 +38,18 @@ describe('npm start when a process is killed', () => {
     const app = await spawnStandalone(freshDirectory());
     await app.up();
     const redis = app.redisPid();
-    const call = await submit(app, { tool: 'shell', arguments: { command: 'sleep 20' } }, 0);
+    const call = await submit(app, { tool: 'shell', arguments: { command: 'sleep 600' } }, 0);
     await eventually(async () => (await read(app, call.id, 0)).status === 'running', 'the call to run');
     const pressed = performance.now();
     app.signal('SIGINT');
+    // A stop alone would wait longer for the call.
     await eventually(
       () => {
         if (performance.now() - pressed > 1_000) app.signal('SIGINT');
         return app.child.exitCode !== null;
       },
       'the second Ctrl-C to end it',
-      5_000,
+      20_000,
     );
     expect(await app.ended()).toEqual({ code: 130, signal: null });
     await eventually(() => !isRunning(redis), 'Redis to end');

@@ -15,7 +15,7 @@ const STARTED_UPGRADE = [
 describe('SIGTERM', () => {
   let toolyard: TestCluster;
   beforeEach(async () => {
-    toolyard = await startTestCluster({ gateways: 1, workers: 1, env: { DRAIN_MS: '2000', WORKER_POOLS: 'read', LEASE_MS: '2000' } });
+    toolyard = await startTestCluster({ gateways: 1, workers: 1, env: { DRAIN_MS: '2000', WORKER_POOLS: 'read', LEASE_MS: '3000' } });
   });
   afterEach(async () => {
     toolyard.redis.signal('SIGCONT');
