@@ -33,6 +33,8 @@ const POLICIES: Record<string, PolicySettings> = {
   cloud: { toolsSettings: { aws: { allowedServices: ['s3api:put-*'], deniedServices: ['iam:*'] } } },
   careful: { toolsSettings: { use_aws: { autoAllowReadonly: false } } },
   crew: { toolsSettings: { agent_crew: { availableAgents: ['reviewer', 'writer-*'], trustedAgents: ['reviewer'] } } },
+  'no-shell': { exclude: ['shell'] },
+  'other-shells': { exclude: ['@builtin/shell'] },
   wild: { tools: ['*'] },
   git: { tools: ['@git/st*', 'echo'] },
   named: { tools: ['*', 'switch_to_execution'] },
@@ -50,6 +52,22 @@ beforeAll(async () => {
   ({ agent } = gateway);
 });
 afterAll(() => gateway.close());
+
+describe('an agent without shell', () => {
+  const offered = async (agentId: string) => {
+    const { body } = await agent.get<object>(`/v1/tools?format=openai&agentId=${agentId}`);
+    return ['shell', 'repl', 'powershell', 'aws'].filter((name) => JSON.stringify(body).includes(`"name":"${name}"`));
+  };
+
+  it('has no other built-in tool that runs commands, unless only the tool shell is excluded', async () => {
+    expect(await offered('wild')).toEqual(['shell', 'repl', 'powershell', 'aws']);
+    expect(await offered('no-shell')).toEqual([]);
+    expect(await offered('other-shells')).toEqual(['repl', 'powershell', 'aws']);
+    const call = { tool: 'repl', arguments: { language: 'bash', code: 'id' }, agentId: 'no-shell' };
+    const { body } = await agent.request<Quote>('POST', '/v1/calls:quote', call);
+    expect(JSON.stringify(body)).toContain('repl is excluded');
+  });
+});
 
 describe('under the profile of a known agent', () => {
   it.each(TIERS)('$profile, $name is $tier [K-04, PP-54, PP-60]', async ({ profile, name, tier }) => {

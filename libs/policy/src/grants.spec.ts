@@ -51,6 +51,16 @@ describe('tool patterns', () => {
 describe('availability', () => {
   const of = (name: keyof typeof TOOLS, settings: PolicySettings) => availability(TOOLS[name], resolvePolicy(settings));
 
+  it('forbids every built-in tool that runs commands where shell is forbidden, and one alone by its source', () => {
+    const repl = { ...TOOLS.shell, name: 'repl', aliases: ['REPL'], pool: 'shell' as const };
+    const foreign = { ...repl, source: 'mcp-one' };
+    for (const policy of [resolvePolicy({ exclude: ['shell'] }), resolvePolicy({ exclude: ['shell'], include: ['repl'] })])
+      expect([availability(repl, policy).ok, availability(foreign, policy).ok]).toEqual([false, true]);
+    expect(availability(repl, resolvePolicy({ exclude: ['@builtin/shell'] })).ok).toBe(true);
+    expect(availability(repl, resolvePolicy({}), { ...NO_GRANTS, deniedTools: ['shell'] }).ok).toBe(false);
+    expect(availability(repl, resolvePolicy({ tools: ['shell'] })).ok).toBe(false);
+  });
+
   it('is what tools and include say, without what exclude says; each refusal says why', () => {
     expect(of('file_read', { tools: ['read'] })).toEqual({ ok: true });
     expect(of('shell', { tools: ['read'] })).toEqual({ ok: false, reason: `shell is not among this agent's tools (read)` });

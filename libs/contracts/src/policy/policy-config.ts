@@ -28,7 +28,11 @@ export const PolicyConfig = z
     profile: PolicyProfile.describe('The rules and texts to start from: of a known agent, or `core`, our own.'),
     tools: z.array(ToolPattern).describe('What exists for the agent at all. Checked again at each call.'),
     include: z.array(ToolPattern).describe('Also available, whatever `tools` says.'),
-    exclude: z.array(ToolPattern).describe('Never available, whatever the others say.'),
+    exclude: z
+      .array(ToolPattern)
+      .describe(
+        'Never available, whatever the others say. `shell` also means `repl`, `powershell` and `aws`; `@builtin/shell` is `shell` alone.',
+      ),
     deferredTools: z
       .array(ToolPattern)
       .describe('Left out of the lists for models until `tool_search` finds them in the session. They can be called in any case.'),

@@ -33,10 +33,15 @@ export function matchingPattern(patterns: readonly string[], tool: Pick<ToolFact
 
 /**
  * The first of the patterns that means the tool, of patterns that forbid or check. They also mean a tool that is called
- * `source__name` only because another source has a tool of the same name: no source frees a tool of another one.
+ * `source__name` only because another source has a tool of the same name: no source frees a tool of another one. `shell` means
+ * every built-in tool that runs commands, `@builtin/shell` that tool alone.
  */
-export function forbiddingPattern(patterns: readonly string[], tool: Pick<ToolFacts, 'name' | 'aliases' | 'source'>): string | undefined {
+export function forbiddingPattern(
+  patterns: readonly string[],
+  tool: Pick<ToolFacts, 'name' | 'aliases' | 'source' | 'pool'>,
+): string | undefined {
   if (patterns.length === 0) return undefined;
+  if (tool.source === BUILTIN && tool.pool === 'shell' && patterns.includes('shell')) return 'shell';
   const prefix = `${tool.source}__`;
   if (!tool.name.startsWith(prefix)) return matchingPattern(patterns, tool);
   return matchingPattern(patterns, { ...tool, aliases: [...tool.aliases, tool.name.slice(prefix.length)] });
