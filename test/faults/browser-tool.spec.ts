@@ -9,7 +9,7 @@ import { textOf } from '../support/policy-case.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 const PAGE = `<title>Shop</title><button onclick="document.querySelector('p').textContent = 'bought'">Buy</button><p>for sale</p>
-<a id="in" href="http://127.0.0.1/">inside</a>`;
+<a id="in" href="http://127.0.0.1/">inside</a><a id="out" href="http://sub.blocked.example/">outside</a>`;
 
 /** Chromium of a worker, used over HTTP. */
 describe('the browser of a session', () => {
@@ -60,6 +60,10 @@ describe('the browser of a session', () => {
     await browser({ action: 'open', url: `http://${host}/` });
     const clicked = await browser({ action: 'click', selector: '#in' });
     expect(clicked).toMatchObject({ outcome: 'denied', attempt: 1, error: { code: 'policy_denied' } });
-    expect(clicked.error?.message).toMatch(/^Blocked: 127\.0\.0\.1 is a loopback address/);
+    expect(clicked.error?.message).toMatch(/^Blocked: 127\.0\.0\.1 is (?:a loopback|not a public) address/);
+    await browser({ action: 'open', url: `http://${host}/` });
+    const blocked = await browser({ action: 'click', selector: '#out' });
+    expect(blocked).toMatchObject({ outcome: 'denied', attempt: 1, error: { code: 'policy_denied' } });
+    expect(blocked.error?.message).toContain('sub.blocked.example is in the blocked domain blocked.example');
   });
 });

@@ -79,10 +79,11 @@ function makeFolders() {
   return { folder, vault, shared, internal };
 }
 
-/** A site whose page /away leads to another port of this machine. */
+/** A site whose page /away leads to another port of this machine, and /to?<URL> to that URL. */
 async function startSite() {
   const site = createServer((request, response) => {
     if (request.url === '/away') response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end();
+    else if (request.url?.startsWith('/to?') === true) response.writeHead(302, { location: request.url.slice(4) }).end();
     else response.writeHead(200, { 'content-type': 'text/plain' }).end('fetched');
   });
   return { site, port: await listen(site) };

@@ -104,6 +104,7 @@ export class WorkerParts {
       inFlight: new InFlightAttempts(),
       workspaces: new Workspaces(this.workspaceRoot),
       files: { of: async (workspace) => workspace },
+      egress: { of: async () => undefined },
       memory: { level: 'normal' },
       forcedShutdown: this.forcedShutdown,
       clock: systemClock,

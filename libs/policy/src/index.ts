@@ -12,4 +12,5 @@ export { upgradeGrants } from './grants/upgrade-grants.js';
 export { configPatternFaults, sessionPatternFaults } from './patterns/pattern-faults.js';
 export { forbiddingPattern, matchesTool } from './patterns/tool-pattern.js';
 export { parseName } from './patterns/written-name.js';
+export { egressFault, namesHost } from './rules/egress.rule.js';
 export { denialReason, mayDenyBelow } from './risk-arguments/evaluate-path.js';

@@ -1,4 +1,5 @@
 import type { AgentBudget, Content, JsonValue, PolicyProfile, ProgressData, TurnData } from '#contracts';
+import type { EgressLimits } from './egress.port.js';
 import type { Workspace } from './workspace.port.js';
 
 /** Names the stream that an update continues, for tools with several streams of text. */
@@ -62,6 +63,8 @@ export interface ToolContext {
   /** Milliseconds since the first attempt of the call started. A suspended call measures its waiting time by it. */
   readonly sinceFirstStartMs: number;
   readonly workspace: Workspace;
+  /** Absent for a tool that takes no URL. */
+  readonly egress?: EgressLimits | undefined;
   /** The environment variables that child processes may see, from the worker's allowlist. */
   readonly env: Readonly<Record<string, string>>;
   readonly log: { debug(message: string, facts?: object): void; warn(message: string, facts?: object): void };

@@ -75,6 +75,15 @@ export function urlsContract(started: () => PolicyInstallation): void {
         expect(call).toMatchObject({ decision: { effect: 'allow' }, outcome: 'denied', error: { code: 'policy_denied' } });
       });
 
+      it.each([
+        ['web', 'http://sub.example.com/', 'sub.example.com is in the blocked domain example.com'],
+        ['web-private', 'http://other.net/', 'strict web egress policy blocked destination other.net (allowed: example.org)'],
+      ])('is judged by the lists of the agent %s at each redirect: %s', async (agentId, to, reason) => {
+        const { call } = await submitted(agent, { tool: 'web_fetch', args: { url: `http://127.0.0.1:${port}/to?${to}` }, agentId });
+        expect(call).toMatchObject({ decision: { effect: 'allow' }, outcome: 'denied', error: { code: 'policy_denied' } });
+        expect(JSON.stringify(call)).toContain(reason);
+      });
+
       it('is denied in a blocked domain with all its subdomains, for tools and for words of commands', async () => {
         for (const host of ['example.com', 'sub.example.com'])
           await fetchUrl('web', `https://${host}/`, { denied: literally(`${host} is in the blocked domain example.com`) });

@@ -20,7 +20,7 @@ import { CallEvaluator } from '../calls/admission/call-evaluator.service.js';
 import type { EvaluatedCall } from '../calls/admission/evaluated-call.js';
 import { cutPreview, INLINE_BYTES, SECRET_SLACK_MS } from '../calls/admission/new-call.js';
 import { redactSubmission } from '../calls/admission/redact-call.js';
-import { FileDenials } from '../governance/file-denials.service.js';
+import { StoredRules } from '../governance/stored-rules.service.js';
 import { LimitConfigService } from '../governance/limit-config.service.js';
 import { RedactionConfigService } from '../governance/redaction-config.service.js';
 import { inBody } from '../platform/http/rejection.js';
@@ -58,7 +58,7 @@ export class ArgumentEditor {
     private readonly evaluator: CallEvaluator,
     private readonly hooks: BeforeHooks,
     private readonly limits: LimitConfigService,
-    private readonly denials: FileDenials,
+    private readonly denials: StoredRules,
     private readonly redaction: RedactionConfigService,
     private readonly calls: CallStore,
     private readonly blobs: BlobStore,

@@ -4,7 +4,7 @@ import { LimitConfigService } from './limit-config.service.js';
 import { HookConfigService } from './hook-config.service.js';
 import { RedactionConfigService } from './redaction-config.service.js';
 import { SourceConfigService } from './source-config.service.js';
-import { FileDenials } from './file-denials.service.js';
+import { StoredRules } from './stored-rules.service.js';
 import { ConfigReload } from './config-reload.service.js';
 
 const shared = [
@@ -13,7 +13,7 @@ const shared = [
   HookConfigService,
   RedactionConfigService,
   SourceConfigService,
-  FileDenials,
+  StoredRules,
   ConfigReload,
 ];
 

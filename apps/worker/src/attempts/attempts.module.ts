@@ -22,6 +22,7 @@ import { WorkerState } from '../platform/worker-state.js';
 import { WORKER_CONFIG, type WorkerConfig } from '../platform/worker.config.js';
 import { LOGGER, type WorkerLog } from '../platform/worker.logger.js';
 import { BUFFERED_REDIS, SPANS, type Spans } from '../platform/worker.tokens.js';
+import { EgressScope } from './egress-scope.js';
 import { FileScope } from './file-scope.js';
 import { Workspaces } from './workspaces.js';
 
@@ -82,6 +83,7 @@ const ATTEMPT_DEPENDENCIES = Symbol('ATTEMPT_DEPENDENCIES');
           new WorkspaceQuotas(config.quotas, (refusal) => telemetry.quotaRefused.emit(refusal)),
         ),
         files: new FileScope(config.files, new ContentAddressedStore(redis)),
+        egress: new EgressScope(new ContentAddressedStore(redis)),
         forcedShutdown: state.forcedShutdown,
         tracer: tracing && new AttemptTracer(tracing, store, config.id, tools),
         clock: systemClock,

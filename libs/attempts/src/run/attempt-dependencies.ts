@@ -4,7 +4,7 @@ import type { FileAccess } from '#contracts';
 import type { BlobStore, CallMeta, EventLogWriter } from '#event-log';
 import type { HookRunner, HookSnapshotStore } from '#hooks';
 import type { RedisMemory } from '#redis';
-import type { ToolRegistry, Workspace } from '#tool-sdk';
+import type { EgressLimits, ToolRegistry, Workspace } from '#tool-sdk';
 import type { AttemptTraceSource } from './attempt-trace.js';
 import type { AttemptLog } from './attempt-log.js';
 import type { RedactionSettingsService } from './redaction-settings.service.js';
@@ -39,6 +39,11 @@ export interface AttemptFiles {
   of(workspace: Workspace, configured: string, tool: string, files: FileAccess | undefined): Promise<Workspace>;
 }
 
+/** Reads the egress rules of a call by their digest. */
+export interface AttemptEgress {
+  of(digest: string): Promise<EgressLimits | undefined>;
+}
+
 /** What an attempt needs from the rest of the process. */
 export interface AttemptDependencies {
   readonly config: AttemptConfig;
@@ -52,6 +57,7 @@ export interface AttemptDependencies {
   readonly inFlight: InFlightAttempts;
   readonly workspaces: AttemptWorkspaces;
   readonly files: AttemptFiles;
+  readonly egress: AttemptEgress;
   readonly memory: Pick<RedisMemory, 'level'>;
   /** From its trigger on, writes are not repeated. */
   readonly forcedShutdown: ForcedShutdown;

@@ -6,7 +6,7 @@ import type { NotClaimed } from '../claim/claim-attempt.js';
 import type { CallJob, Pool, Result, ToolDescriptor } from '#contracts';
 import type { Claimed } from '#event-log';
 import type { DequeueHookResult } from '#queue';
-import type { Resumed, ToolOutput, ToolView, Workspace } from '#tool-sdk';
+import type { EgressLimits, Resumed, ToolOutput, ToolView, Workspace } from '#tool-sdk';
 import type { AttemptDependencies } from './attempt-dependencies.js';
 import type { AttemptTrace } from './attempt-trace.js';
 import { Attempt } from './attempt.js';
@@ -65,7 +65,11 @@ export class AttemptRun {
   /** Set by `resolve_tool`. */
   tool!: ToolDescriptor;
   /** Set by `load_inputs`. */
-  inputs!: LoadedArguments & { readonly workspace: Workspace; readonly resumed: Resumed | undefined };
+  inputs!: LoadedArguments & {
+    readonly workspace: Workspace;
+    readonly resumed: Resumed | undefined;
+    readonly egress: EgressLimits | undefined;
+  };
   /** Set by `call_tool`, before the tool is called. */
   toolReached = false;
   /** Set by `call_tool`. Read by `run` only: a tool that answers after its grace sets it too late. */

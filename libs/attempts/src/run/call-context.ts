@@ -1,6 +1,6 @@
 import type { PolicyProfile } from '#contracts';
 import type { Claimed } from '#event-log';
-import type { AgentRun, Resumed, ToolContext, Workspace } from '#tool-sdk';
+import type { AgentRun, EgressLimits, Resumed, ToolContext, Workspace } from '#tool-sdk';
 import type { OutputSanitizer } from './output-sanitizer.js';
 import type { AttemptLog } from './attempt-log.js';
 import type { Attempt } from './attempt.js';
@@ -24,12 +24,14 @@ export class CallContext implements ToolContext {
   readonly env: Readonly<Record<string, string>>;
   readonly deadline: number;
   readonly sinceFirstStartMs: number;
+  readonly workspace: Workspace;
+  readonly egress: EgressLimits | undefined;
   private readonly submitted: Claimed['submitted'];
 
   constructor(
     private readonly run: Attempt,
     claimed: Claimed,
-    readonly workspace: Workspace,
+    opened: Pick<ToolContext, 'workspace' | 'egress'>,
     env: Readonly<Record<string, string>>,
     private readonly guard: Pick<OutputSanitizer, 'onUpdate' | 'onProgress' | 'redact' | 'conceal'>,
     private readonly logger: AttemptLog,
@@ -39,6 +41,8 @@ export class CallContext implements ToolContext {
     private readonly recordTurn?: AgentRun['recordTurn'],
   ) {
     const { meta, time, firstStartedAt, runMs } = claimed;
+    this.workspace = opened.workspace;
+    this.egress = opened.egress;
     this.submitted = claimed.submitted;
     this.callId = run.callId;
     this.toolName = claimed.submitted.requestedTool ?? meta.tool;

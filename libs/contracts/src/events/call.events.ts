@@ -48,6 +48,10 @@ export const SubmittedData = z
     files: FileAccess.optional().describe(
       'Which files besides the workspace the worker opens, and which it never opens. Absent for the workspace alone.',
     ),
+    egress: z
+      .string()
+      .optional()
+      .describe('SHA-256 of the egress rules of the agent, as they are stored beside the log. Absent for a tool that takes no URL.'),
     pool: Pool.describe('The pool whose workers may run the call.'),
     queue: z
       .string()

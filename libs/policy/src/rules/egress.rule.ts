@@ -10,7 +10,7 @@ import type { RuleResult, Rule } from '../rule.js';
  */
 export const egressRule: Rule = ({ policy }, { urls, commands }) => {
   const words = commands.flatMap(urlsInCommand);
-  const refused = [...urls.map((url) => urlFault(url, policy.egress)), ...words.map((url) => wordFault(url, policy.egress))].find(
+  const refused = [...urls.map((url) => egressFault(url, policy.egress)), ...words.map((url) => wordFault(url, policy.egress))].find(
     (it) => it !== undefined,
   );
   if (refused !== undefined) return [deny(refused)];
@@ -23,7 +23,8 @@ function deny(reason: string): RuleResult {
   return { axis: 'risk', rule: 'egress', effect: 'deny', reason };
 }
 
-function urlFault(text: string, rules: EgressRules): string | undefined {
+/** Why a call under these rules may not request the URL, by its text; undefined when it may, or for text that is no URL. */
+export function egressFault(text: string, rules: EgressRules): string | undefined {
   if (!URL.canParse(text)) return undefined; // The tool says what is wrong with it.
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
@@ -31,7 +32,7 @@ function urlFault(text: string, rules: EgressRules): string | undefined {
   if (url.username !== '' || url.password !== '') return 'Blocked: the URL must not contain a user name or password';
   const host = hostOf(url);
   const isPrivate = privateHostReason(host);
-  if (isPrivate !== undefined && !trusts(rules.privateHosts, host, url.port)) return `Blocked: ${host} is ${isPrivate}`;
+  if (isPrivate !== undefined && !namesHost(rules.privateHosts, host, url.port)) return `Blocked: ${host} is ${isPrivate}`;
   return domainFault(url, rules);
 }
 
@@ -44,7 +45,7 @@ function domainFault(url: URL, { mode, allowedDomains, blockedDomains, privateHo
   const blocked = blockedDomains.find((domain) => isUnder(host, domain));
   if (blocked !== undefined) return `Blocked: ${host} is in the blocked domain ${blocked}`;
   if (mode === 'none') return `Blocked: this policy allows no egress, also not to ${host}`;
-  if (trusts(privateHosts, host, url.port)) return undefined;
+  if (namesHost(privateHosts, host, url.port)) return undefined;
   const wildcard = mode === 'default' && allowedDomains.includes('*');
   if (wildcard || allowedDomains.some((domain) => domain !== '*' && isUnder(host, domain))) return undefined;
   const allowed = allowedDomains.filter((domain) => domain !== '*').join(', ') || 'none';
@@ -65,6 +66,7 @@ function isUnder(host: string, domain: string): boolean {
   return base === '*' || host === base || host.endsWith(`.${base}`);
 }
 
-function trusts(hosts: readonly string[], host: string, port: string): boolean {
+/** Whether a host that need not be public is among those that the rules name. */
+export function namesHost(hosts: readonly string[], host: string, port: string): boolean {
   return hosts.some((it) => it.toLowerCase() === host || it.toLowerCase() === `${host}:${port}`);
 }

@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
+import type { EgressLimits } from '#tool-sdk';
 import { privateAddressReason } from './address.js';
 import { EgressError, displayUrl } from './egress-error.js';
 
@@ -25,6 +26,7 @@ const BAD_PORTS = new Set([
  */
 export class EgressPolicy {
   private readonly trusted: ReadonlySet<string>;
+  private limits: EgressLimits | undefined;
 
   /** `allowHosts`: `host` (any port) or `host:port`, as they stand in a URL; these may be private and use any port. */
   constructor(
@@ -39,6 +41,19 @@ export class EgressPolicy {
     return [...this.trusted];
   }
 
+  /** The same, of which only what the policy of an agent allows is left. */
+  limitedTo(limits: EgressLimits | undefined): EgressPolicy {
+    if (limits === undefined) return this;
+    const limited = new EgressPolicy(this.allowHosts, this.resolve);
+    limited.limits = limits;
+    return limited;
+  }
+
+  /** Whether both have the same limits. */
+  isSameAs({ limits }: EgressPolicy): boolean {
+    return limits === this.limits;
+  }
+
   /** The URL that may be requested, or an EgressError. A host name is not looked up yet: `addresses` does that when connecting. */
   check(text: string, base?: URL): URL {
     const url = URL.canParse(text, base?.href) ? new URL(text, base) : undefined;
@@ -49,6 +64,8 @@ export class EgressPolicy {
     if (url.username !== '' || url.password !== '')
       throw new EgressError('blocked', 'Blocked: the URL must not contain a user name or password');
     if (!this.trusts(url.hostname, url.port)) this.checkPublic(url);
+    const refusal = this.limits?.refusalOf(url);
+    if (refusal !== undefined) throw new EgressError('blocked', refusal);
     return url;
   }
 
@@ -72,6 +89,7 @@ export class EgressPolicy {
   }
 
   private trusts(hostname: string, port: string): boolean {
+    if (this.limits?.allowsPrivate(hostname, port) === false) return false;
     return this.trusted.has(hostname) || this.trusted.has(`${hostname}:${port}`);
   }
 }

@@ -38,7 +38,7 @@ export class EgressProxy {
 
   /** `mostBytes` may come from servers after each `allow`; then all connections are cut. */
   constructor(
-    private readonly policy: EgressPolicy,
+    private policy: EgressPolicy,
     private readonly mostBytes: number,
   ) {
     this.server = createServer((incoming, outgoing) => this.forward(incoming, outgoing));
@@ -56,9 +56,11 @@ export class EgressProxy {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** Starts to count the bytes from zero. */
-  allow(): void {
+  /** Starts to count the bytes from zero. Connections that another policy allowed are cut. */
+  allow(policy: EgressPolicy): void {
     this.received = 0;
+    if (!policy.isSameAs(this.policy)) for (const socket of this.sockets) socket.destroy();
+    this.policy = policy;
   }
 
   get exhausted(): boolean {

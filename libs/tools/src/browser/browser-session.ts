@@ -66,15 +66,15 @@ export class BrowserSession {
     return this.waiting > 0;
   }
 
-  /** One action after the other. What an action leaves running does not outlive an abort: then the page is closed. */
-  async run<T>(action: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  /** One action after the other; from now on requests of the page are judged by `policy`. What an action leaves running does not outlive an abort: then the page is closed. */
+  async run<T>(action: () => Promise<T>, policy: EgressPolicy, signal: AbortSignal): Promise<T> {
     const before = this.last;
     this.waiting += 1;
     const mine = before.then(async () => {
       signal.throwIfAborted();
       if (this.closed) throw pageClosed();
       this.popups = 0;
-      this.proxy.allow();
+      this.proxy.allow(policy);
       return this.untilAborted(action(), signal);
     });
     this.last = mine.catch(() => undefined);

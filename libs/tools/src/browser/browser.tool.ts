@@ -61,8 +61,9 @@ export class BrowserTool {
       const text = (await this.sessions.closeOf(owner)) ? 'Closed the page' : 'No page is open';
       return { content: [{ type: 'text', text }] };
     }
-    const session = await this.sessionFor(args, owner);
-    return this.act(args.action, args, session, ctx);
+    const policy = this.policy.limitedTo(ctx.egress);
+    const session = await this.sessionFor(args, owner, policy);
+    return this.act(args.action, args, { session, policy }, ctx);
   }
 
   /** Called by Nest when the process ends. */
@@ -70,10 +71,10 @@ export class BrowserTool {
     await this.sessions.close();
   }
 
-  private async sessionFor({ action, url }: BrowserArguments, owner: SessionOwner): Promise<BrowserSession> {
+  private async sessionFor({ action, url }: BrowserArguments, owner: SessionOwner, policy: EgressPolicy): Promise<BrowserSession> {
     if (action === 'open') {
       try {
-        this.policy.check(url ?? '');
+        policy.check(url ?? '');
       } catch (error) {
         throw egressFailure(error);
       }
@@ -87,10 +88,10 @@ export class BrowserTool {
     throw new ToolError('tool_failed', 'No page is open in this session on this worker. Use the action open first.', { retryable: false });
   }
 
-  private async act(action: PageAction, args: BrowserArguments, session: BrowserSession, ctx: ToolContext): Promise<ToolOutputObject> {
+  private async act(action: PageAction, args: BrowserArguments, { session, policy }: Visit, ctx: ToolContext): Promise<ToolOutputObject> {
     const { page } = session;
     const answer = await session
-      .run(() => ACTIONS[action](page, args, session), ctx.signal)
+      .run(() => ACTIONS[action](page, args, session), policy, ctx.signal)
       .catch((error: unknown) => {
         ctx.signal.throwIfAborted();
         throw failure(error, args, session);
@@ -105,6 +106,12 @@ export class BrowserTool {
       : answer;
     return { content: [{ type: 'text', text: shown + notes.join('') }], details };
   }
+}
+
+interface Visit {
+  readonly session: BrowserSession;
+  /** Of this call. */
+  readonly policy: EgressPolicy;
 }
 
 /** Playwright's messages have a log below their first line. */

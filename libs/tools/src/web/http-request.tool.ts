@@ -50,14 +50,10 @@ const input = z.strictObject({
   ],
 })
 export class HttpRequestTool {
-  private readonly fetcher: SafeFetch;
-
   constructor(
     @Optional() private readonly policy: EgressPolicy = egressPolicyFrom(process.env),
     @Optional() private readonly secrets: HttpSecretStore = httpSecretsFrom(process.env),
-  ) {
-    this.fetcher = new SafeFetch(policy);
-  }
+  ) {}
 
   check({ method, headers, body }: z.output<typeof input>): void {
     checkHeaders(headers);
@@ -67,10 +63,12 @@ export class HttpRequestTool {
   async run(args: z.output<typeof input>, ctx: ToolContext): Promise<ToolOutputObject> {
     this.check(args);
     const { url, method, body } = args;
+    const policy = this.policy.limitedTo(ctx.egress);
+    const fetcher = new SafeFetch(policy);
     try {
-      const { host } = this.policy.check(url);
+      const { host } = policy.check(url);
       const headers = headersWithSecrets(args.headers, { host, tenantId: ctx.tenantId }, this.secrets);
-      const answer = await this.fetcher.send(url, {
+      const answer = await fetcher.send(url, {
         method,
         headers,
         signal: ctx.signal,
@@ -80,12 +78,9 @@ export class HttpRequestTool {
       return render(answer, ctx);
     } catch (error) {
       throw egressFailure(error);
+    } finally {
+      await fetcher.close();
     }
-  }
-
-  /** Called by Nest when the process ends. */
-  async onApplicationShutdown(): Promise<void> {
-    await this.fetcher.close();
   }
 }
 

@@ -45,15 +45,12 @@ interface Shown extends ReadPage {
   examples: [{ title: 'Read a page', arguments: { url: 'https://example.com/' } }],
 })
 export class WebFetchTool {
-  private readonly fetcher: SafeFetch;
   private readonly reader = new HtmlReader();
 
   constructor(
-    @Optional() policy: EgressPolicy = egressPolicyFrom(process.env),
+    @Optional() private readonly policy: EgressPolicy = egressPolicyFrom(process.env),
     @Optional() private readonly traceHosts: TraceHosts = traceHostsFrom(process.env),
-  ) {
-    this.fetcher = new SafeFetch(policy);
-  }
+  ) {}
 
   async run(args: Input, ctx: ToolContext): Promise<ToolOutputObject> {
     const document = await this.fetch(args, ctx);
@@ -64,15 +61,18 @@ export class WebFetchTool {
 
   /** Called by Nest when the process ends. */
   async onApplicationShutdown(): Promise<void> {
-    await Promise.all([this.fetcher.close(), this.reader.close()]);
+    await this.reader.close();
   }
 
-  private async fetch(args: Input, { signal, traceparent }: ToolContext): Promise<FetchedDocument> {
+  private async fetch(args: Input, { signal, traceparent, egress }: ToolContext): Promise<FetchedDocument> {
     const wantsBody = (type: string) => args.output_format !== 'metadata_only' && (isTextLike(type) || isUntyped(type));
+    const fetcher = new SafeFetch(this.policy.limitedTo(egress));
     try {
-      return await this.fetcher.get(args.url, { signal, wantsBody, headers: (url) => this.traceHosts.headers(url, traceparent) });
+      return await fetcher.get(args.url, { signal, wantsBody, headers: (url) => this.traceHosts.headers(url, traceparent) });
     } catch (error) {
       throw egressFailure(error);
+    } finally {
+      await fetcher.close();
     }
   }
 

@@ -34,7 +34,7 @@ afterAll(() => site.close());
 describe('web_search', () => {
   const search = async (env: Record<string, string>, more: object = {}) => {
     const tool = new WebSearchTool(new EgressPolicy([site.host]), searchProvidersFrom(env));
-    return textFrom(tool.run({ query: 'q', count: 5, ...more }, fakeToolContext())).finally(() => tool.onApplicationShutdown());
+    return textFrom(tool.run({ query: 'q', count: 5, ...more }, fakeToolContext()));
   };
 
   it('says that it is not configured', async () => {
@@ -66,7 +66,7 @@ describe('http_request', () => {
   const send = async (path: string, more: object = {}) => {
     const tool = new HttpRequestTool(new EgressPolicy([site.host]), secrets);
     const args = { url: `http://${site.host}${path}`, method: 'GET' as const, headers: {}, ...more };
-    return textFrom(tool.run(args, fakeToolContext())).finally(() => tool.onApplicationShutdown());
+    return textFrom(tool.run(args, fakeToolContext()));
   };
 
   it('gives a secret to its hosts and tenants only', () => {

@@ -15,7 +15,7 @@ import { decide, fileAccessOf, forbiddingPattern } from '#policy';
 import { ToolRegistry } from '#tool-sdk';
 import { userOf } from '../../auth/user-of.js';
 import { EffectivePolicyService, type EffectivePolicy } from './effective-policy.service.js';
-import { FileDenials } from '../../governance/file-denials.service.js';
+import { StoredRules } from '../../governance/stored-rules.service.js';
 import { ToolAvailabilityService } from '../../workers/tool-availability.service.js';
 import { NOT_EVALUATED, type EvaluatedCall } from './evaluated-call.js';
 import { executionIn, fromDialect, inDialect } from './dialect-call.js';
@@ -47,7 +47,7 @@ export class CallEvaluator {
     private readonly tools: ToolRegistry,
     private readonly policies: EffectivePolicyService,
     private readonly availability: ToolAvailabilityService,
-    private readonly denials: FileDenials,
+    private readonly denials: StoredRules,
   ) {}
 
   /**
@@ -138,6 +138,7 @@ export class CallEvaluator {
       purpose: prepared.purpose,
       decision,
       files: decision.effect === 'deny' ? undefined : fileAccessOf(facts, decision),
+      egress: prepared.tool.subjects.some(({ kind }) => kind === 'url') ? policy.egress : undefined,
       // Defaults are left out.
       profile: profile === 'core' ? undefined : profile,
       resultBytes: execution.resultBytes === LIMITS.modelOutputBytes ? undefined : execution.resultBytes,

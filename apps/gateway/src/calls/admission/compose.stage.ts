@@ -1,32 +1,38 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { FileAccess } from '#contracts';
+import type { EgressRules, FileAccess } from '#contracts';
+import type { FileAccessDecision } from '#policy';
 import { ToolRegistry } from '#tool-sdk';
-import { FileDenials } from '../../governance/file-denials.service.js';
+import { StoredRules } from '../../governance/stored-rules.service.js';
 import { RedactionConfigService } from '../../governance/redaction-config.service.js';
 import { eventOrigin } from '../../platform/event-origin.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../../platform/gateway.config.js';
 import { newCall } from './new-call.js';
 import type { AdmissionStage, Submission } from './submission.js';
 
-/** Makes the call's first transition. What paths are denied to it is stored first, so that the call carries a digest. */
+/** Makes the call's first transition. Its denied paths and egress rules are stored first, so that the call carries a digest. */
 @Injectable()
 export class ComposeStage implements AdmissionStage {
   readonly name = 'compose';
 
   constructor(
-    private readonly denials: FileDenials,
+    private readonly rules: StoredRules,
     private readonly redaction: RedactionConfigService,
     private readonly tools: ToolRegistry,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
   ) {}
 
   run(submission: Submission): void | Promise<void> {
-    const { files } = submission.evaluated;
-    if (files !== undefined) return this.denials.keep(files).then((stored) => this.compose(submission, stored));
-    this.compose(submission, undefined);
+    const { files, egress } = submission.evaluated;
+    if (files !== undefined || egress !== undefined) return this.composeWith(submission, files, egress);
+    this.compose(submission, {});
   }
 
-  private compose(submission: Submission, files: FileAccess | undefined): void {
+  private async composeWith(submission: Submission, files?: FileAccessDecision, egress?: EgressRules): Promise<void> {
+    const [keptFiles, keptEgress] = await Promise.all([files && this.rules.keep(files), egress && this.rules.keepEgress(egress)]);
+    this.compose(submission, { files: keptFiles, egress: keptEgress });
+  }
+
+  private compose(submission: Submission, kept: { files?: FileAccess | undefined; egress?: string | undefined }): void {
     const { principal, options, trace } = submission;
     const { idempotencyKey, replayOf, scheduleId, requesters, batchId } = options;
     submission.newCall = newCall({
@@ -48,7 +54,7 @@ export class ComposeStage implements AdmissionStage {
       batchId,
       agentBudget: options.byAgent?.budget,
       lineage: submission.lineage,
-      files,
+      ...kept,
       queue: this.queueOf(submission),
       config: this.config,
     });

@@ -3,6 +3,7 @@ import type {
   CallError,
   CallOutcome,
   Decision,
+  EgressRules,
   HookOrder,
   HookRunData,
   JsonValue,
@@ -28,6 +29,8 @@ export interface EvaluatedCall {
   readonly decision: Decision;
   /** Present when the call may open files outside its workspace, or may not open all files in it. */
   readonly files?: FileAccessDecision;
+  /** Which hosts the call may reach. Present when its tool takes a URL. */
+  readonly egress?: EgressRules | undefined;
   /** The policy profile that words the texts for the model, and the most bytes of text that the model gets; absent for the defaults. */
   readonly profile?: PolicyProfile;
   readonly resultBytes?: number;

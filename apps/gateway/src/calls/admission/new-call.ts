@@ -63,6 +63,8 @@ export interface NewCallInput {
   readonly queue?: string | undefined;
   /** `files` of `evaluated`, its denials stored. */
   readonly files?: FileAccess | undefined;
+  /** Digest of `egress` of `evaluated`. */
+  readonly egress?: string | undefined;
   readonly config: CallDefaults;
 }
 
@@ -124,6 +126,7 @@ export function newCall(input: NewCallInput): NewCall {
     requesters: input.requesters === undefined ? undefined : [...input.requesters],
     capabilityProfile: tool.subjects.length === 0 ? undefined : capabilityProfileOf(tool.subjects),
     files: input.files,
+    egress: input.egress,
     resultBytes: resultBytes === Infinity ? undefined : resultBytes,
     profile: evaluated.profile,
     dialect: evaluated.spoken?.dialect,

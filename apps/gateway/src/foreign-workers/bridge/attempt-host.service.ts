@@ -148,6 +148,7 @@ export class AttemptHost {
       inFlight: this.inFlight,
       workspaces: { pathOf: () => root, resolve: async () => ({ root }) },
       files: { of: async (workspace) => workspace },
+      egress: { of: async () => undefined },
       memory: this.memory,
       forcedShutdown: this.forcedShutdown,
       clock: systemClock,

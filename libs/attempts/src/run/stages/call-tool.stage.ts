@@ -9,13 +9,21 @@ export const callToolStage: AttemptStage = {
   name: 'call_tool',
   async run(run) {
     const { attempt, claimed, deps, inputs, sanitizer, tool, view } = run;
-    const { args, workspace, resumed } = inputs;
+    const { args, workspace, resumed, egress } = inputs;
     sanitizer.start(tool, args, claimed.submitted.argumentsRedacted === true);
     attempt.throwIfAborted();
     const { traceparent } = run.trace ?? {};
     const { toolEnv } = deps.config;
-    const context = new CallContext(attempt, claimed, workspace, toolEnv, sanitizer, deps.logger, traceparent, resumed, (turn) =>
-      recordTurn(run, turn),
+    const context = new CallContext(
+      attempt,
+      claimed,
+      { workspace, egress },
+      toolEnv,
+      sanitizer,
+      deps.logger,
+      traceparent,
+      resumed,
+      (turn) => recordTurn(run, turn),
     );
     const source = (view ?? deps.tools.for(claimed.meta.tenantId)).source(tool.name);
     run.toolReached = true;

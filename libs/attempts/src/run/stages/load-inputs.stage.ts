@@ -3,17 +3,19 @@ import type { AttemptRun, AttemptStage } from '../attempt-run.js';
 import { loadSuspension } from '../load-suspension.js';
 import { loadArguments } from '../read-arguments.js';
 
-/** Loads the arguments and what the last suspension left, and opens the workspace with the paths that the decision opens or denies. */
+/** Loads the arguments and what the last suspension left, and opens the workspace with the paths that the decision opens or denies, and the egress rules. */
 export const loadInputsStage: AttemptStage = {
   name: 'load_inputs',
   async run(run) {
     const { attempt, claimed, deps } = run;
-    const [loaded, workspace, resumed] = await Promise.all([
+    const { egress: egressDigest } = claimed.submitted;
+    const [loaded, workspace, resumed, egress] = await Promise.all([
       loadArguments(attempt.callId, claimed.submitted, deps.blobs),
       openWorkspace(run),
       claimed.resumed && loadSuspension(attempt.callId, claimed.resumed, deps.blobs),
+      egressDigest === undefined ? undefined : deps.egress.of(egressDigest),
     ]);
-    run.inputs = { args: loaded.args, approved: loaded.approved, workspace, resumed };
+    run.inputs = { args: loaded.args, approved: loaded.approved, workspace, resumed, egress };
   },
 };
 

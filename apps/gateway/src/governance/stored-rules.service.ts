@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { PathDenials, type FileAccess } from '#contracts';
+import { PathDenials, type EgressRules, type FileAccess } from '#contracts';
 import { addsDenials, type FileAccessDecision } from '#policy';
 import { ContentAddressedStore, sha256Hex, type RedisConnection } from '#redis';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
@@ -8,9 +8,9 @@ import { FAIL_FAST_REDIS } from '../platform/tokens.js';
 const STORED_FOR_MS = 24 * 3_600_000;
 const MOST_REMEMBERED = 1_000;
 
-/** Stores what is denied to calls once for each set, so that a call carries a digest instead of lists. */
+/** Stores denied paths and egress rules of calls once for each set, so that a call carries a digest instead of lists. */
 @Injectable()
-export class FileDenials {
+export class StoredRules {
   private readonly store: Pick<ContentAddressedStore, 'get' | 'put'>;
   /** Digest → when this process stored it, the oldest first. */
   private readonly storedAt = new Map<string, number>();
@@ -24,6 +24,11 @@ export class FileDenials {
     return denials === undefined ? files : { ...files, denials: await this.digestOf(denials) };
   }
 
+  /** Returns the digest that the call carries. Rejects when the rules have to be stored and Redis is out of reach. */
+  keepEgress(rules: EgressRules): Promise<string> {
+    return this.digestOf(rules);
+  }
+
   /**
    * Whether `now` may deny a path that the call's stored denials do not. True also when these are not stored any more. Rejects while
    * Redis is out of reach and they have to be compared.
@@ -34,8 +39,8 @@ export class FileDenials {
     return addsDenials(stored === undefined ? undefined : PathDenials.parse(JSON.parse(stored)), now);
   }
 
-  private async digestOf(denials: PathDenials): Promise<string> {
-    const text = JSON.stringify(denials);
+  private async digestOf(rules: PathDenials | EgressRules): Promise<string> {
+    const text = JSON.stringify(rules);
     const digest = sha256Hex(text);
     const at = this.storedAt.get(digest);
     if (at !== undefined && performance.now() - at < STORED_FOR_MS) return digest;
