@@ -129,7 +129,7 @@ describe('repl', () => {
     expect(textOf(call)).not.toContain('is lost');
   });
 
-  it('interrupts code after its time and keeps the state', async () => {
+  it('interrupts code after its time and keeps the state [TB-07]', async () => {
     await run('python', 'n = 1', 'timed');
     const call = await run('python', 'while True: pass', 'timed', { timeout_ms: 300 });
     expect(call).toMatchObject({ outcome: 'timed_out' });

@@ -1,14 +1,15 @@
-import type { Principal, ToolDescriptor } from '#contracts';
+import type { Principal } from '#contracts';
 import { globMatches } from '#patterns';
 import { forbiddingPattern, matchesTool } from '#policy';
 
+type ForbiddableTool = Parameters<typeof forbiddingPattern>[1];
 type Matcher = (name: string) => boolean;
 
 /**
  * Whether the key may use the tool: keys without patterns may use all, others what one of their globs of names or
  * patterns of sources (`@source`, `@source/name`) matches. A `!` in front means all that the rest does not match.
  */
-export function isToolAllowed({ tools }: Pick<Principal, 'tools'>, tool: Pick<ToolDescriptor, 'name' | 'aliases' | 'source' | 'pool'>): boolean {
+export function isToolAllowed({ tools }: Pick<Principal, 'tools'>, tool: ForbiddableTool): boolean {
   if (tools === undefined) return true;
   const matches = (pattern: string) => (pattern.startsWith('@') ? matchesTool(pattern, tool) : globMatches(pattern, tool.name));
   const forbids = (pattern: string) => matches(pattern) || forbiddingPattern([pattern], tool) !== undefined;

@@ -38,7 +38,7 @@ export function matchingPattern(patterns: readonly string[], tool: Pick<ToolFact
  */
 export function forbiddingPattern(
   patterns: readonly string[],
-  tool: Pick<ToolFacts, 'name' | 'aliases' | 'source' | 'pool'>,
+  tool: Pick<ToolFacts, 'name' | 'aliases' | 'source'> & Partial<Pick<ToolFacts, 'pool'>>,
 ): string | undefined {
   if (patterns.length === 0) return undefined;
   if (tool.source === BUILTIN && tool.pool === 'shell' && patterns.includes('shell')) return 'shell';
