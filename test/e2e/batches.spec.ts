@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { Batch, Call, CallEvent, Problem, Session, SessionCancelled, Steered } from '#contracts';
+import type { Batch, Call, CallEvent, Problem, Session, SessionCancelled, SessionMessages, Steered } from '#contracts';
 import { SubmitCallService } from '../../apps/gateway/src/calls/submit-call.service.js';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
@@ -33,6 +33,7 @@ describe('batches', () => {
     }, `batch ${id} to end`);
   const texts = (batch: Batch) =>
     batch.results.map(({ result }) => result?.content.map((item) => (item.type === 'text' ? item.text : item.type)).join(' '));
+  const said = async (sessionId: string) => (await agent.get<SessionMessages>(`/v1/sessions/${sessionId}/steering`)).body.messages;
   const steer = (sessionId: string, message: string) => agent.request<Steered>('POST', `/v1/sessions/${sessionId}/steer`, { message });
 
   /** Waits until exactly these calls of the batch are queued, the others pending or ended, and answers their ids. */
@@ -336,7 +337,9 @@ describe('batches', () => {
       expect(types).toEqual(['call.submitted', 'call.end']);
 
       const next = await submit({ sessionId, calls: [{ tool: 'no_such_tool' }] }, { prefer: 'wait=20' });
-      expect(next.body.steering).toEqual([]);
+      expect((await said(sessionId)).map(({ message, taken }) => `${message}: ${taken}`)).toEqual(['stop that: true', 'do this: true']);
+      await agent.request('DELETE', `/v1/sessions/${sessionId}`);
+      expect([...(await said(sessionId)), ...next.body.steering]).toEqual([]);
     });
 
     it('finish the group that runs when batched or tiered, and skip the rest [EX-05]', async () => {

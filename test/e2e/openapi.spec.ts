@@ -164,6 +164,7 @@ const REQUESTS: Readonly<Record<string, readonly Request[]>> = {
     ['POST /v1/sources/unknown/accept', { tools: [{ rawName: 'a' }] }],
   ],
   removeSource: [['DELETE /v1/sources/tracker'], ['DELETE /v1/sources/tracker']],
+  listSteering: [['GET /v1/sessions/openapi/steering'], ['GET /v1/sessions/%00/steering']],
   steerSession: [
     ['POST /v1/sessions/openapi/steer', { message: 'stop that' }],
     ['POST /v1/sessions/openapi/steer', {}],

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { ListCallsQuery, type CallSummary, type ListCallsInput, type SubmittedData } from '#contracts';
+import { ListCallsQuery, type CallSummary, type ListCallsInput, type ListSessionsQuery, type SubmittedData } from '#contracts';
 import { EventLog, LogReader, type CallMeta } from '#event-log';
 import { createRedis, keys, type RedisConnection } from '#redis';
 import { eventually } from '../../../test/support/eventually.js';
@@ -10,6 +10,7 @@ import { aCall, aSubmission, author } from '../../../test/support/sample-calls.j
 import { openHistoryDatabase, type HistoryDatabase } from './database/history-database.js';
 import { migrateHistory } from './database/migrate-history.js';
 import { HistoryProjector } from './write/history-projector.js';
+import { Numbers } from './query/numbers.js';
 import { CallList } from './query/call-list.js';
 import { SessionList } from './query/session-list.js';
 
@@ -272,7 +273,7 @@ describe('the history of calls', () => {
   it('lists sessions, the latest active first, page by page', async () => {
     for (const sessionId of ['one', 'two', 'three', 'four', 'two']) await submit('sessions', { sessionId, agentId: `of-${sessionId}` });
     await nextMillisecond();
-    await fail(await submit('sessions', { sessionId: 'one' }), 'broke');
+    await fail(await submit('sessions', { sessionId: 'one' }, { labels: { goal: 'mend the login' } }), 'broke');
     await project();
     const list = new SessionList(db, reader, PARTITIONS);
     const first = await list.page('sessions', { limit: 3 });
@@ -282,6 +283,48 @@ describe('the history of calls', () => {
     expect(new Set(found.map(({ sessionId }) => sessionId))).toEqual(new Set(['one', 'two', 'three', 'four']));
     expect(found).toHaveLength(4);
     expect(rest.nextCursor).toBeUndefined();
+    expect(found[0]).toMatchObject({
+      goal: 'mend the login',
+      lastCall: { tool: 'echo' },
+      recent: [{ status: 'ended', outcome: 'failed', isError: true }, { status: 'queued' }],
+    });
+    const named = async (search: Partial<ListSessionsQuery>) =>
+      (await list.page('sessions', { limit: 5, ...search })).sessions.map(({ sessionId }) => sessionId);
+    expect(await named({ agentId: ['of-two', 'of-four'] })).toEqual(['two', 'four']);
+    expect(await named({ q: 'HRE' })).toEqual(['three']);
+  });
+
+  it('groups failures with their times before and in the period, and who is affected', async () => {
+    for (const [agentId, sessionId] of [
+      ['ada', 's1'],
+      ['ada', 's2'],
+      ['bob', 's2'],
+    ] as const)
+      await fail(await submit('groups', { agentId, sessionId }), 'disk 7 is full');
+    await fail(await submit('groups'), 'fan 3 is loud');
+    await project();
+    const groups = async (since: number, until: number) => {
+      const query = { since: new Date(since).toISOString(), until: new Date(until).toISOString() };
+      return (await new Numbers(db, reader, PARTITIONS).failures('groups', query)).failures;
+    };
+    const now = Date.now();
+    const [disk, fan] = await groups(now - 3_600_000, now);
+    expect(disk).toMatchObject({
+      count: 3,
+      agents: { count: 2, names: ['ada', 'bob'] },
+      sessions: { count: 2, names: ['s1', 's2'] },
+    });
+    expect(disk).not.toHaveProperty('previousSeen');
+    expect(disk?.counts).toHaveLength(24);
+    expect(disk?.counts.reduce((sum, calls) => sum + calls, 0)).toBe(3);
+    expect(fan).toMatchObject({ count: 1, agents: { count: 0, names: [] } });
+    await db
+      .updateTable('calls')
+      .set({ submitted_at: new Date(now - 86_400_000), ended_at: new Date(now - 86_400_000) })
+      .where('id', '=', disk?.lastCallId ?? '')
+      .execute();
+    const [later] = await groups(now - 3_600_000, now);
+    expect(later).toMatchObject({ count: 2, previousSeen: new Date(now - 86_400_000).toISOString() });
   });
 });
 

@@ -60,6 +60,8 @@ export const keys = {
     `interpreter:${tenantId}:${sessionId}:${language}:${sessionEpoch}:${encodeURIComponent(userId)}`,
   /** Messages of people to a session that no batch has taken yet. */
   steering: (partition: string, tenantId: string, sessionId: string) => `{p${partition}}:steer:${tenantId}:${sessionId}`,
+  /** The last messages of people to a session, taken or not. */
+  steered: (partition: string, tenantId: string, sessionId: string) => `{p${partition}}:steered:${tenantId}:${sessionId}`,
   /** Held by the gateway that looks for batches of dead gateways now. */
   batchSweeper: () => 'batch-sweeper',
   /** Pub/sub channel: something happened to this batch that its log cannot tell. */

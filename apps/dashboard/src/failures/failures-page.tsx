@@ -1,4 +1,4 @@
-import { Badge, Group, Table, Text, VisuallyHidden } from '@mantine/core';
+import { Badge, Group, Table, Text, Tooltip, VisuallyHidden } from '@mantine/core';
 import { IconMoodSmile } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -16,6 +16,9 @@ import stacked from '../components/stacked.module.css';
 import { Ago } from '../components/time.js';
 import { useRowKeys } from '../components/use-row-keys.js';
 import { useToolyard } from '../stream/toolyard.js';
+import { Affected } from './affected.js';
+import { markOf, mayReplayHelp, type FailureMark } from './failure-marks.js';
+import { Sparkline } from './sparkline.js';
 
 const route = getRouteApi('/failures');
 /** After a failure the groups are reloaded, at most this often. */
@@ -55,10 +58,10 @@ export function FailuresPage() {
           <Table verticalSpacing="xs" highlightOnHover aria-label="Groups of failures">
             <Table.Thead>
               <Table.Tr>
-                <Table.Th ta="right">Calls</Table.Th>
-                <Table.Th>Tool</Table.Th>
                 <Table.Th>What went wrong</Table.Th>
-                <Table.Th>First</Table.Th>
+                <Table.Th>When</Table.Th>
+                <Table.Th ta="right">Calls</Table.Th>
+                <Table.Th>Affected</Table.Th>
                 <Table.Th>Last</Table.Th>
                 <Table.Th>
                   <VisuallyHidden>Actions</VisuallyHidden>
@@ -67,41 +70,13 @@ export function FailuresPage() {
             </Table.Thead>
             <Table.Tbody>
               {groups.map((group) => (
-                <Table.Tr key={group.fingerprint} data-fingerprint={group.fingerprint} data-row>
-                  <Table.Td ta="right" fw={650} data-label="Calls">
-                    {group.count.toLocaleString()}
-                  </Table.Td>
-                  <Table.Td>{group.tool}</Table.Td>
-                  <Table.Td data-line>
-                    <Text size="sm" fw={550} lineClamp={2} maw={460} style={{ overflowWrap: 'anywhere' }}>
-                      {group.message === '' ? 'An error without a text' : escapeInvisible(group.message)}
-                    </Text>
-                    <Badge size="xs" variant="default" tt="none" mt={2}>
-                      {group.code ?? 'error result'}
-                    </Badge>
-                  </Table.Td>
-                  <Table.Td data-label="First">
-                    <Ago at={Date.parse(group.firstSeen)} />
-                  </Table.Td>
-                  <Table.Td data-label="Last">
-                    <Ago at={Date.parse(group.lastSeen)} /> <CallLink id={group.lastCallId} />
-                  </Table.Td>
-                  <Table.Td>
-                    <Group gap="xs" justify="flex-end" wrap="nowrap">
-                      <LinkAnchor
-                        data-open
-                        size="sm"
-                        to="/calls"
-                        search={{ fingerprint: group.fingerprint, ...(since === undefined ? {} : { since }) }}
-                      >
-                        Show
-                      </LinkAnchor>
-                      <ScopedButton scope="submit" size="compact-xs" variant="default" onClick={() => setReplaying(group)}>
-                        Replay all …
-                      </ScopedButton>
-                    </Group>
-                  </Table.Td>
-                </Table.Tr>
+                <GroupRow
+                  key={group.fingerprint}
+                  group={group}
+                  windowMs={WINDOWS[window]}
+                  since={since}
+                  onReplay={() => setReplaying(group)}
+                />
               ))}
             </Table.Tbody>
           </Table>
@@ -118,6 +93,71 @@ export function FailuresPage() {
     </>
   );
 }
+
+interface GroupRowProps {
+  readonly group: FailureGroup;
+  readonly windowMs: number;
+  readonly since: string | undefined;
+  readonly onReplay: () => void;
+}
+
+function GroupRow({ group, windowMs, since, onReplay }: GroupRowProps) {
+  const { fingerprint, message, code, tool, count } = group;
+  const mark = markOf(group, windowMs);
+  return (
+    <Table.Tr data-fingerprint={fingerprint} data-row>
+      <Table.Td data-line>
+        <Text size="sm" fw={550} lineClamp={2} maw={460} style={{ overflowWrap: 'anywhere' }}>
+          {message === '' ? 'An error without a text' : escapeInvisible(message)}
+        </Text>
+        <Group gap={6} mt={2}>
+          <Badge size="xs" variant="default" tt="none">
+            {tool}
+          </Badge>
+          <Badge size="xs" variant="default" tt="none">
+            {code ?? 'error result'}
+          </Badge>
+          {mark && (
+            <Tooltip label={MARKS[mark].why}>
+              <Badge size="xs" color={MARKS[mark].color} variant="light" tt="none" data-mark={mark}>
+                {MARKS[mark].label}
+              </Badge>
+            </Tooltip>
+          )}
+        </Group>
+      </Table.Td>
+      <Table.Td>
+        <Sparkline counts={group.counts} label={`When they failed, in ${group.counts.length} parts of the period`} />
+      </Table.Td>
+      <Table.Td ta="right" fw={650} data-label="Calls">
+        {count.toLocaleString()}
+      </Table.Td>
+      <Table.Td maw={160}>
+        <Affected agents={group.agents} sessions={group.sessions} />
+      </Table.Td>
+      <Table.Td data-label="Last">
+        <Ago at={Date.parse(group.lastSeen)} /> <CallLink id={group.lastCallId} />
+      </Table.Td>
+      <Table.Td>
+        <Group gap="xs" justify="flex-end" wrap="nowrap">
+          <LinkAnchor data-open size="sm" to="/calls" search={{ fingerprint, ...(since === undefined ? {} : { since }) }}>
+            Show
+          </LinkAnchor>
+          {mayReplayHelp(code) && (
+            <ScopedButton scope="submit" size="compact-xs" variant="default" onClick={onReplay}>
+              Replay all …
+            </ScopedButton>
+          )}
+        </Group>
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+const MARKS = {
+  new: { label: 'New', color: 'orange', why: 'Nothing like it is known from before this period.' },
+  back: { label: 'Back', color: 'yellow', why: 'It did not happen for at least as long as this period, and does again.' },
+} as const satisfies Record<FailureMark, object>;
 
 function useAskAgainAfterFailures() {
   const { feed } = useToolyard();

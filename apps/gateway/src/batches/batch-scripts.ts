@@ -111,7 +111,8 @@ return 1`);
 
 /**
  * Queues a message of a person.
- * KEYS 1 steering. ARGV 1 message as JSON, 2 at most that many wait, 3 how long they are kept, s. Answers how many wait, 0 when it is full.
+ * KEYS 1 steering, 2 steered. ARGV 1 message as JSON, 2 at most that many wait and are kept, 3 how long they are kept, s. Answers how many
+ * wait, 0 when it is full.
  * Repeating it with the newest message changes nothing; after another one, or when a batch took it, it would be queued twice.
  */
 export const queueSteeringScript: DurableScript = {
@@ -121,5 +122,8 @@ if redis.call('LINDEX', KEYS[1], -1) == ARGV[1] then return redis.call('LLEN', K
 if redis.call('LLEN', KEYS[1]) >= tonumber(ARGV[2]) then return 0 end
 local waiting = redis.call('RPUSH', KEYS[1], ARGV[1])
 redis.call('EXPIRE', KEYS[1], ARGV[3])
+redis.call('RPUSH', KEYS[2], ARGV[1])
+redis.call('LTRIM', KEYS[2], -tonumber(ARGV[2]), -1)
+redis.call('EXPIRE', KEYS[2], ARGV[3])
 return waiting`),
 };

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { BATCH_LIMITS, type BatchCallBody, type BatchStop, type SteeringMessage } from '#contracts';
+import { BATCH_LIMITS, type BatchCallBody, type BatchStop, type SessionMessage, SteeringMessage } from '#contracts';
 import { keys, partitionOf, partitionOfRoot, type RedisConnection } from '#redis';
 import { DurableWrites } from '../platform/durable-writes.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
@@ -131,10 +131,25 @@ export class BatchStore {
 
   /** How many wait now; 0 when there is no room. */
   async queueSteering(tenantId: string, sessionId: string, message: SteeringMessage): Promise<number> {
-    const key = keys.steering(this.partitionOf(tenantId, sessionId), tenantId, sessionId);
-    return Number(
-      await this.durable.run(queueSteeringScript, [key], [JSON.stringify(message), BATCH_LIMITS.steeringMessages, KEPT_SECONDS]),
-    );
+    const partition = this.partitionOf(tenantId, sessionId);
+    const of = [keys.steering(partition, tenantId, sessionId), keys.steered(partition, tenantId, sessionId)];
+    return Number(await this.durable.run(queueSteeringScript, of, [JSON.stringify(message), BATCH_LIMITS.steeringMessages, KEPT_SECONDS]));
+  }
+
+  /** The last messages of people to a session, oldest first. */
+  async steeringOfSession(tenantId: string, sessionId: string): Promise<SessionMessage[]> {
+    const partition = this.partitionOf(tenantId, sessionId);
+    const [waiting, all] = await Promise.all([
+      this.redis.lrange(keys.steering(partition, tenantId, sessionId), '0', '-1'),
+      this.redis.lrange(keys.steered(partition, tenantId, sessionId), '0', '-1'),
+    ]);
+    const untaken = new Set(waiting);
+    return all.map((text) => ({ ...SteeringMessage.parse(JSON.parse(text)), taken: !untaken.has(text) }));
+  }
+
+  /** Forgets what people said to a session. Messages that wait are kept for its next batch. */
+  async forgetSteering(tenantId: string, sessionId: string): Promise<void> {
+    await this.redis.del(keys.steered(this.partitionOf(tenantId, sessionId), tenantId, sessionId));
   }
 
   partitionOf(tenantId: string, sessionId: string): string {

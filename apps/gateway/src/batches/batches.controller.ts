@@ -10,6 +10,7 @@ import {
   type Principal,
   type QueryOf,
   type SessionCancelled,
+  type SessionMessages,
   type Steered,
 } from '#contracts';
 import { BatchReader } from './batch-reader.service.js';
@@ -76,6 +77,11 @@ export class BatchesController {
     @RouteBody() { message }: BodyOf<typeof ROUTES.steerSession>,
   ): Promise<Steered> {
     return this.steerSession.steer(caller, id, message);
+  }
+
+  @Endpoint(ROUTES.listSteering)
+  steering(@CurrentPrincipal() caller: Principal, @Param('id', new ZodPipe(Label)) id: string): Promise<SessionMessages> {
+    return this.steerSession.list(caller, id);
   }
 
   @Endpoint(ROUTES.cancelSession)

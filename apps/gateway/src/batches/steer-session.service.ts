@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { ulid } from 'ulidx';
-import { BATCH_LIMITS, ProblemError, type Principal, type Steered } from '#contracts';
+import { BATCH_LIMITS, ProblemError, type Principal, type SessionMessages, type Steered } from '#contracts';
 import { RedactionConfigService } from '../governance/redaction-config.service.js';
+import { SessionStore } from '../sessions/session-store.service.js';
 import { SessionEventPublisher } from '../sessions/session-event-publisher.service.js';
 import { BatchStore } from './batch-store.service.js';
 
@@ -12,7 +13,15 @@ export class SteerSessionService {
     private readonly store: BatchStore,
     private readonly events: SessionEventPublisher,
     private readonly safety: RedactionConfigService,
-  ) {}
+    sessions: SessionStore,
+  ) {
+    sessions.onEnd.add(({ tenantId }, sessionId) => this.store.forgetSteering(tenantId, sessionId));
+  }
+
+  /** What people said to the session, oldest first. */
+  async list({ tenantId }: Principal, sessionId: string): Promise<SessionMessages> {
+    return { messages: await this.store.steeringOfSession(tenantId, sessionId) };
+  }
 
   /** Rejects with `conflict` when too many messages wait: no agent takes them. */
   async steer(principal: Principal, sessionId: string, text: string): Promise<Steered> {

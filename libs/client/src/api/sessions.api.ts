@@ -5,6 +5,7 @@ import {
   type Session,
   type SessionCancelled,
   type SessionPage,
+  type SessionMessages,
   type Steered,
 } from '#contracts';
 import type { RequestOptions } from '../client-options.js';
@@ -35,6 +36,11 @@ export class SessionsApi {
   /** Queues a message that comes with the result of a batch. It is not retried: each request queues one. */
   steer(sessionId: string, message: string, options: RequestOptions = {}): Promise<Steered> {
     return this.http.request(ROUTES.steerSession, { params: { id: sessionId }, body: { message }, ...options });
+  }
+
+  /** What people said to the session, oldest first. */
+  steering(sessionId: string, options: RequestOptions = {}): Promise<SessionMessages> {
+    return this.http.request(ROUTES.listSteering, { params: { id: sessionId }, ...options });
   }
 
   cancel(sessionId: string, body: BodyInputOf<typeof ROUTES.cancelSession> = {}, options: RequestOptions = {}): Promise<SessionCancelled> {

@@ -110,6 +110,17 @@ export const Steered = z
   .meta({ id: 'Steered', description: 'The message as it is stored, and how many wait.' });
 export type Steered = z.output<typeof Steered>;
 
+export const SessionMessage = SteeringMessage.extend({
+  taken: z.boolean().describe('Whether an agent has it: it came with the result of a batch, or a sub-agent read it.'),
+}).meta({ id: 'SessionMessage', description: 'What a person said to a session, and whether its agent has it.' });
+export type SessionMessage = z.output<typeof SessionMessage>;
+
+/** `GET /v1/sessions/:id/steering`. */
+export const SessionMessages = z
+  .object({ messages: z.array(SessionMessage).describe('The last 100 of 7 days, oldest first.') })
+  .meta({ id: 'SessionMessages', description: 'What people said to a session.' });
+export type SessionMessages = z.output<typeof SessionMessages>;
+
 export const SessionCancelled = z
   .object({
     sessionId: z.string().describe('The session.'),

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { IdempotencyKey } from './calls.api.js';
 import { BulkCancelBody, BulkReplayBody, BulkResult, CallCount, CallFilter, CallPage, ListCallsQuery } from './call-list.api.js';
+import { SessionMessages } from './batches.api.js';
+import { Label } from '../values/names.js';
 import { BODY, KEY, type Route } from './route.api.js';
 import { FailurePage, ListSessionsQuery, PeriodQuery, SessionPage, Stats, StatsQuery, ToolStatsPage } from './stats.api.js';
 
-/** Questions over many calls, answered by the history; all of them are about the caller's tenant alone. */
+/** Questions over many calls and messages, most of them answered by the history; all are about the caller's tenant alone. */
 export const QUERY_ROUTES = {
   listCalls: {
     method: 'get',
@@ -90,5 +92,15 @@ export const QUERY_ROUTES = {
     query: ListSessionsQuery,
     responses: { 200: { description: 'A page of sessions.', schema: SessionPage } },
     problems: [...KEY, 'invalid_request', 'history_unavailable'],
+  },
+  listSteering: {
+    method: 'get',
+    path: '/v1/sessions/{id}/steering',
+    tag: 'sessions',
+    scope: 'read',
+    summary: 'What people said to the session, oldest first',
+    params: z.object({ id: Label.describe('The name of the session.') }),
+    responses: { 200: { description: 'The messages; none for a session without any.', schema: SessionMessages } },
+    problems: [...KEY, 'invalid_request'],
   },
 } as const satisfies Record<string, Route>;

@@ -1,12 +1,23 @@
 import { z } from 'zod';
-import { CallOutcome } from '../calls/call.js';
+import { CallOutcome, CallStatus, Success } from '../calls/call.js';
 import { CALL_ERROR_CODES } from '../errors/error.catalog.js';
 import { Pool } from '../tools/tool.js';
 import { LIMITS } from '../values/limits.js';
-import { Behind, QUERY_LIMITS, QueryNumber } from './call-list.api.js';
+import { Label } from '../values/names.js';
+import { anyOf, Behind, QUERY_LIMITS, QueryNumber } from './call-list.api.js';
 
 /** Numbers are kept in slots of this length and for so long; `other` gathers what is beyond the top. */
-export const STATS = { slotMs: 10_000, coarseSlotMs: 300_000, keptMs: 7 * 24 * 3_600_000, points: 1_000, top: 20, groups: 200 } as const;
+export const STATS = {
+  slotMs: 10_000,
+  coarseSlotMs: 300_000,
+  keptMs: 7 * 24 * 3_600_000,
+  points: 1_000,
+  top: 20,
+  groups: 200,
+  failureSteps: 24,
+  names: 3,
+  recentCalls: 20,
+} as const;
 
 const Timestamp = z.iso.datetime({ offset: true });
 
@@ -121,6 +132,11 @@ export const ToolStatsPage = z
   .meta({ id: 'ToolStatsPage', description: 'Numbers of a period, by tool.' });
 export type ToolStatsPage = z.output<typeof ToolStatsPage>;
 
+const AffectedNames = z.object({
+  count: z.number().int().describe('How many there are.'),
+  names: z.array(z.string()).describe('The names of at most 3 of them, sorted.'),
+});
+
 export const FailureGroup = z
   .object({
     fingerprint: z.string().describe('Names the group: 16 hexadecimal digits. `GET /v1/calls?fingerprint=` lists its calls.'),
@@ -131,6 +147,15 @@ export const FailureGroup = z
     firstSeen: z.string().describe('When the first of them failed: RFC 3339, UTC.'),
     lastSeen: z.string().describe('When the last of them failed: RFC 3339, UTC.'),
     lastCallId: z.string().describe('The last of them.'),
+    previousSeen: z
+      .string()
+      .optional()
+      .describe(
+        'When the newest call of the group from before the period failed: RFC 3339, UTC. Absent where none is kept: the group is new.',
+      ),
+    counts: z.array(z.number().int()).describe('Calls in each of 24 equal parts of the period, oldest first.'),
+    agents: AffectedNames.describe('The agents whose calls failed.'),
+    sessions: AffectedNames.describe('The sessions whose calls failed.'),
   })
   .meta({
     id: 'FailureGroup',
@@ -154,9 +179,18 @@ export const ListSessionsQuery = z
   .strictObject({
     cursor: z.string().max(QUERY_LIMITS.cursorChars).optional().describe('`nextCursor` of the page before. Absent for the first page.'),
     limit: QueryNumber.int().min(1).max(LIMITS.pageSize).default(50).describe('Most sessions of the page: 1 to 200.'),
+    agentId: anyOf(Label, 'agent-1').optional().describe('The agent of the newest call of the session.'),
+    q: z.string().min(1).max(QUERY_LIMITS.searchChars).optional().describe('Part of the name of the session, in any case.'),
   })
   .meta({ id: 'ListSessionsQuery' });
 export type ListSessionsQuery = z.output<typeof ListSessionsQuery>;
+
+const RecentCall = z.object({
+  id: z.string().describe('The call.'),
+  status: CallStatus.describe('Where the call is on its way.'),
+  outcome: CallOutcome.optional().describe('How the call ended. Absent before the End.'),
+  isError: Success.isError,
+});
 
 export const SessionSummary = z
   .object({
@@ -167,6 +201,16 @@ export const SessionSummary = z
     failed: z.number().int().describe('Of these: outcomes `failed`, `timed_out` and `unknown`, and completed calls with an error result.'),
     firstAt: z.string().describe('When its first call was submitted: RFC 3339, UTC.'),
     lastAt: z.string().describe('When one of its calls was last submitted, started or ended: RFC 3339, UTC.'),
+    goal: z.string().optional().describe('The label `goal` of the newest of its recent calls that has one. Absent without one.'),
+    lastCall: z
+      .object({
+        id: z.string().describe('The call.'),
+        tool: z.string().describe('Canonical name of the tool.'),
+        preview: z.string().describe('The beginning of the arguments as JSON text.'),
+      })
+      .optional()
+      .describe('Its newest call. Absent where none is kept.'),
+    recent: z.array(RecentCall).describe('Its newest calls, newest first; at most 20.'),
   })
   .meta({ id: 'SessionSummary', description: 'A session as lists show it.' });
 export type SessionSummary = z.output<typeof SessionSummary>;

@@ -1,17 +1,9 @@
 import { sql } from 'kysely';
-import {
-  STATS,
-  type CallErrorCode,
-  type FailurePage,
-  type Percentiles,
-  type PeriodQuery,
-  type Stats,
-  type StatsQuery,
-  type ToolStatsPage,
-} from '#contracts';
+import { STATS, type FailurePage, type Percentiles, type PeriodQuery, type Stats, type StatsQuery, type ToolStatsPage } from '#contracts';
 import type { LogSource } from '../log-source.port.js';
 import type { HistoryDatabase } from '../database/history-database.js';
-import { CallSums, NO_ENDS, within, type Grouping } from './call-sums.js';
+import { CallSums, NO_ENDS, type Grouping } from './call-sums.js';
+import { failureGroups } from './failure-groups.js';
 import { liveCounts } from './live-counts.js';
 import { behindOf } from './log-tail.js';
 import { partsOf } from './period-parts.js';
@@ -75,26 +67,7 @@ export class Numbers {
   async failures(tenantId: string, query: PeriodQuery): Promise<FailurePage> {
     const period = roundedPeriod(query, this.now());
     const behind = await behindOf(this.db, this.log, this.partitions);
-    const { rows } = await sql<FailureRow>`
-      with kinds as (
-        select fingerprint, count(*) as calls, min(ended_at) as first_at, max(ended_at) as last_at from calls
-        where tenant_id = ${tenantId} and fingerprint is not null and ${within('ended_at', period)}
-        group by fingerprint order by calls desc, last_at desc limit ${STATS.groups})
-      select kinds.*, newest.* from kinds cross join lateral (
-        select id, tool, error_code, coalesce(error_message, note, '') as message from calls
-        where tenant_id = ${tenantId} and fingerprint = kinds.fingerprint and ended_at = kinds.last_at
-        order by id desc limit 1) as newest
-      order by calls desc, last_at desc`.execute(this.db);
-    const failures = rows.map((row) => ({
-      fingerprint: row.fingerprint,
-      tool: row.tool,
-      ...(row.error_code === null ? {} : { code: row.error_code }),
-      message: row.message,
-      count: row.calls,
-      firstSeen: row.first_at.toISOString(),
-      lastSeen: row.last_at.toISOString(),
-      lastCallId: row.id,
-    }));
+    const failures = await failureGroups(this.db, tenantId, period);
     return { since: iso(period.since), until: iso(period.until), failures, ...(behind === undefined ? {} : { behind }) };
   }
 
@@ -105,17 +78,6 @@ export class Numbers {
 }
 
 const NO_DURATIONS: Percentiles = { count: 0 };
-
-interface FailureRow {
-  readonly fingerprint: string;
-  readonly calls: number;
-  readonly first_at: Date;
-  readonly last_at: Date;
-  readonly id: string;
-  readonly tool: string;
-  readonly error_code: CallErrorCode | null;
-  readonly message: string;
-}
 
 function iso(time: number): string {
   return new Date(time).toISOString();
