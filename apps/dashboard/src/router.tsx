@@ -43,7 +43,13 @@ const routes = [
   }),
   createRoute({
     getParentRoute: parent,
+    path: '/approvals/$callId',
+    component: lazyRouteComponent(() => import('./approvals/approvals-page.js'), 'ApprovalsPage'),
+  }),
+  createRoute({
+    getParentRoute: parent,
     path: '/sessions',
+    validateSearch: z.object({ q: z.string().optional().catch(undefined), agentId: z.string().optional().catch(undefined) }),
     component: lazyRouteComponent(() => import('./sessions/sessions-page.js'), 'SessionsPage'),
   }),
   createRoute({

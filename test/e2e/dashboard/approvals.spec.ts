@@ -20,12 +20,16 @@ it('approves a call of another client by keyboard, and shows who decided', async
 
   await page.keyboard.press('j');
   await page.locator(`[data-call="${second}"][aria-current]`).waitFor();
+  await page.waitForURL(`${stage.url}/approvals/${second}`);
   await page.keyboard.press('d');
   expect(await stage.agent.ended(second)).toMatchObject({ outcome: 'denied' });
   await page.locator(`[data-call="${first}"][aria-current]`).waitFor();
   await page.keyboard.press('a');
   expect(await stage.agent.ended(first)).toMatchObject({ approval: { decided: { decision: 'allow', scope: 'once' } } });
   await page.getByText('Nothing waits for you').waitFor();
+
+  await page.goto(`${stage.url}/approvals/${second}`);
+  await page.getByText('Denied by apikey:').waitFor();
 
   await page.goto(`${stage.url}/calls/${first}`);
   await page
@@ -128,6 +132,7 @@ it('steers a session and cancels everything in it', async () => {
   await page.getByLabel('Message to the agent').fill('Look at the tests first');
   await page.getByRole('button', { name: 'Send' }).click();
   await page.getByText('The agent gets it with its next result').waitFor();
+  await page.getByRole('region', { name: 'Messages' }).getByText('Look at the tests first').waitFor();
   await page.getByRole('button', { name: 'Stop all' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Stop all' }).click();
   await page.locator(`[data-call="${body.id}"] [data-state=cancelled]`).waitFor();

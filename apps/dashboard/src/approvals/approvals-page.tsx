@@ -1,9 +1,11 @@
-import { Grid, Group, Kbd, Paper, Text, UnstyledButton } from '@mantine/core';
+import { Alert, Grid, Group, Kbd, Paper, Text, UnstyledButton } from '@mantine/core';
 import { useKeys } from '../components/use-keys.js';
 import { IconChecklist } from '@tabler/icons-react';
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useParams } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
 import type { Call } from '#contracts';
+import { escapeInvisible } from '#subject';
 import { useSubjectLine } from '../subject/use-subject-line.js';
 import { LinkAnchor } from '../components/links.js';
 import { PageHead } from '../components/page-head.js';
@@ -19,7 +21,13 @@ const PAGE = 100;
 export function ApprovalsPage() {
   const inbox = useInbox();
   const { calls } = inbox;
-  const [chosen, setChosen] = useState<string>();
+  const { callId: chosen } = useParams({ strict: false });
+  const navigate = useNavigate();
+  const setChosen = (callId: string | undefined) =>
+    void (callId === undefined
+      ? navigate({ to: '/approvals', replace: true })
+      : navigate({ to: '/approvals/$callId', params: { callId }, replace: true }));
+  const isGone = chosen !== undefined && inbox.query.isSuccess && !inbox.query.isFetching && !calls.some(({ id }) => id === chosen);
   const index = Math.max(
     0,
     calls.findIndex(({ id }) => id === chosen),
@@ -47,6 +55,7 @@ export function ApprovalsPage() {
       />
       {inbox.query.isPending && <LoadingRows />}
       {inbox.query.isError && <ErrorState error={inbox.query.error} onRetry={() => void inbox.query.refetch()} />}
+      {isGone && <Answered callId={chosen} />}
       {inbox.query.isSuccess && call === undefined && (
         <EmptyState icon={IconChecklist} title="Nothing waits for you">
           A call that needs a person appears here by itself. Which calls do is set by the posture of their session.
@@ -131,6 +140,23 @@ function Inbox({
         </UnstyledButton>
       ))}
     </Paper>
+  );
+}
+
+/** A call of the address that no longer waits: how it was answered, and by whom. */
+function Answered({ callId }: { readonly callId: string }) {
+  const { client } = useToolyard();
+  const { data } = useQuery({ queryKey: ['answered', callId], queryFn: ({ signal }) => client.calls.get(callId, { signal }) });
+  const decided = data?.approval?.decided;
+  return (
+    <Alert mb="md" color="gray" role="status" data-answered={callId}>
+      {decided === undefined
+        ? 'The call of this link does not wait for an answer.'
+        : `${decided.decision === 'allow' ? 'Allowed' : 'Denied'} by ${escapeInvisible(decided.by)}.`}{' '}
+      <LinkAnchor size="sm" underline="always" to="/calls/$callId" params={{ callId }}>
+        Open the call
+      </LinkAnchor>
+    </Alert>
   );
 }
 

@@ -1,7 +1,7 @@
 import { Text, Tooltip } from '@mantine/core';
 import type { FailureGroup } from '#contracts';
 import { LinkAnchor } from '../components/links.js';
-import { escapeInvisible } from '';
+import { escapeInvisible } from '#subject';
 
 /** Who is affected: the agent and the session where it is one, else how many. */
 export function Affected({ agents, sessions }: Pick<FailureGroup, 'agents' | 'sessions'>) {

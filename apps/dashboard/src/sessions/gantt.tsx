@@ -1,17 +1,21 @@
 import { Text, Tooltip } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useRef } from 'react';
+import { useEffect, useRef } from 'react';
+import { escapeInvisible, subjectText } from '#subject';
 import { shownState, type CallRow } from '../calls/call-row.js';
 import { clockText, durationText } from '../components/duration.js';
 import { StateBadge } from '../components/state-badge.js';
 import { useNow } from '../components/time.js';
+import { useSubjects } from '../components/use-subjects.js';
 import { STATES } from '../components/theme.js';
 import classes from './gantt.module.css';
 import type { Branch } from './session-tree.js';
 import { timeScale } from './time-scale.js';
 
 const ROW_PX = 30;
+/** Bars that end after this share of the width have no room for a text behind them. */
+const BEFORE_FROM = 0.85;
 
 declare module 'react' {
   interface CSSProperties {
@@ -30,6 +34,14 @@ export function Gantt({ branches }: { readonly branches: readonly Branch[] }) {
     estimateSize: () => ROW_PX,
     overscan: 20,
   });
+  const open = branches.findIndex(({ row }) => row.status === 'running');
+  const start = open < 0 ? branches.length - 1 : open;
+  const opened = useRef(false);
+  useEffect(() => {
+    if (opened.current || branches.length === 0) return;
+    opened.current = true;
+    virtualizer.scrollToIndex(start, { align: 'center' });
+  }, [branches.length, start, virtualizer]);
   const scale = timeScale(branches.map(({ row }) => ({ from: row.submittedAt, to: endOf(row, now) })));
   const share = (at: number) => `${100 * scale.place(at)}%`;
   return (
@@ -70,9 +82,10 @@ export function Gantt({ branches }: { readonly branches: readonly Branch[] }) {
                     <Link to="/calls/$callId" params={{ callId: branch.row.id }} className={classes.link}>
                       {branch.row.tool}
                     </Link>
+                    <Subject row={branch.row} />
                   </span>
                   <span className={classes.track}>
-                    <Bar row={branch.row} now={now} share={share} />
+                    <Bar row={branch.row} now={now} share={share} place={scale.place} />
                   </span>
                 </div>
               )
@@ -84,11 +97,37 @@ export function Gantt({ branches }: { readonly branches: readonly Branch[] }) {
   );
 }
 
+function Subject({ row }: { readonly row: CallRow }) {
+  const subject = escapeInvisible(subjectText(row.preview === 'null' ? '' : (row.preview ?? ''), useSubjects(row.tool)));
+  return (
+    <code className={classes.subject} title={subject}>
+      {subject}
+    </code>
+  );
+}
+
+/** How long a call took, or takes until now. It stands before a bar that ends at the right edge, and on one that fills the width. */
+function Took({ ms, from, to }: { readonly ms: number; readonly from: number; readonly to: number }) {
+  const place = to < BEFORE_FROM ? { left: `${100 * to}%` } : { right: from < 1 - BEFORE_FROM ? 0 : `${100 * (1 - from)}%` };
+  return (
+    <span className={classes.took} style={place}>
+      {durationText(ms)}
+    </span>
+  );
+}
+
 function endOf(row: CallRow, now: number): number {
   return row.endedAt ?? (row.status === 'ended' ? row.submittedAt : now);
 }
 
-function Bar({ row, now, share }: { readonly row: CallRow; readonly now: number; readonly share: (at: number) => string }) {
+interface BarProps {
+  readonly row: CallRow;
+  readonly now: number;
+  readonly share: (at: number) => string;
+  readonly place: (at: number) => number;
+}
+
+function Bar({ row, now, share, place }: BarProps) {
   const end = endOf(row, now);
   const started = row.startedAt ?? end;
   const { color } = STATES[shownState(row)];
@@ -102,6 +141,7 @@ function Bar({ row, now, share }: { readonly row: CallRow; readonly now: number;
           style={{ left: share(started), right: `calc(100% - ${share(end)})`, background: `var(--mantine-color-${color}-6)` }}
           data-open={row.status === 'running' || undefined}
         />
+        <Took ms={end - started} from={place(row.submittedAt)} to={place(end)} />
       </span>
     </Tooltip>
   );

@@ -14,6 +14,7 @@ import { notifySuccess, notifyError, notifyMessage } from '../components/notify.
 import { useFrames } from '../stream/frame-store.js';
 import { useToolyard } from '../stream/toolyard.js';
 import { Gantt } from './gantt.js';
+import { MessagesCard } from './messages-card.js';
 import { SessionGrantsCard } from './session-grants-card.js';
 import { SessionPostureCard } from './session-posture-card.js';
 import { treeOf } from './session-tree.js';
@@ -23,7 +24,7 @@ import { SteerCard } from './steer-card.js';
 const route = getRouteApi('/sessions/$sessionId');
 const PAGE = 200;
 /** The most calls of a session that are loaded; the list of calls shows all. */
-const MOST_CALLS = 2000;
+const MOST_CALLS = 5000;
 
 /** One session: its calls and their children over time, with steering, cancel, posture and grants. */
 export function SessionPage() {
@@ -81,6 +82,7 @@ function OneSession({ sessionId }: { readonly sessionId: string }) {
         <Grid.Col span={{ base: 12, lg: 4 }}>
           <Stack gap="md">
             <SteerCard sessionId={sessionId} />
+            <MessagesCard sessionId={sessionId} />
             {session.isError && <ErrorState error={session.error} onRetry={() => void session.refetch()} />}
             {session.data && (
               <>

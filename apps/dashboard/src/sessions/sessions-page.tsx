@@ -1,7 +1,10 @@
-import { Button, Table } from '@mantine/core';
+import { Button, Group, Table, Text, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
 import { IconMessages } from '@tabler/icons-react';
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect } from 'react';
+import { getRouteApi } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { escapeInvisible } from '#subject';
 import { LinkAnchor } from '../components/links.js';
 import { PageHead } from '../components/page-head.js';
 import stacked from '../components/stacked.module.css';
@@ -9,17 +12,24 @@ import { EmptyState, ErrorState, LoadingRows } from '../components/states.js';
 import { Ago } from '../components/time.js';
 import { useRowKeys } from '../components/use-row-keys.js';
 import { useToolyard } from '../stream/toolyard.js';
+import { LastCall } from './last-call.js';
+import { StateStrip } from './state-strip.js';
 
 const ASK_MS = 1500;
+const TYPING_MS = 300;
+const route = getRouteApi('/sessions');
 
 /** Sessions with calls, the latest active first. */
 export function SessionsPage() {
   const { client, feed } = useToolyard();
   const queries = useQueryClient();
+  const search = route.useSearch();
   const list = useRowKeys<HTMLDivElement>();
   const pages = useInfiniteQuery({
-    queryKey: ['sessions'],
-    queryFn: ({ pageParam, signal }) => client.sessions.list(pageParam === undefined ? {} : { cursor: pageParam }, { signal }),
+    queryKey: ['sessions', search],
+    queryFn: ({ pageParam, signal }) =>
+      client.sessions.list({ ...search, ...(pageParam === undefined ? {} : { cursor: pageParam }) }, { signal }),
+    placeholderData: (before) => before,
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last) => last.nextCursor,
     staleTime: 0,
@@ -42,10 +52,11 @@ export function SessionsPage() {
   return (
     <>
       <PageHead title="Sessions" about="All the calls of one conversation; the latest active first." />
+      <SessionFilters />
       {pages.isPending && <LoadingRows />}
       {pages.isError && <ErrorState error={pages.error} onRetry={() => void pages.refetch()} />}
       {pages.isSuccess && sessions.length === 0 && (
-        <EmptyState icon={IconMessages} title="No sessions yet">
+        <EmptyState icon={IconMessages} title={(search.q ?? search.agentId) ? 'No session fits' : 'No sessions yet'}>
           A call that names a <code>sessionId</code> makes one; it appears here by itself.
         </EmptyState>
       )}
@@ -55,7 +66,9 @@ export function SessionsPage() {
             <Table.Thead>
               <Table.Tr>
                 <Table.Th>Session</Table.Th>
+                <Table.Th>Last call</Table.Th>
                 <Table.Th>Agent</Table.Th>
+                <Table.Th>States</Table.Th>
                 <Table.Th ta="right">Calls</Table.Th>
                 <Table.Th ta="right">Under way</Table.Th>
                 <Table.Th ta="right">Failed</Table.Th>
@@ -69,8 +82,19 @@ export function SessionsPage() {
                     <LinkAnchor fw={550} size="sm" to="/sessions/$sessionId" params={{ sessionId: session.sessionId }}>
                       {session.sessionId}
                     </LinkAnchor>
+                    {session.goal !== undefined && (
+                      <Text size="xs" c="dimmed" lineClamp={1}>
+                        {escapeInvisible(session.goal)}
+                      </Text>
+                    )}
+                  </Table.Td>
+                  <Table.Td data-line maw={340}>
+                    {session.lastCall && <LastCall call={session.lastCall} />}
                   </Table.Td>
                   <Table.Td data-label="Agent">{session.agentId ?? '–'}</Table.Td>
+                  <Table.Td data-line>
+                    <StateStrip recent={session.recent} />
+                  </Table.Td>
                   <Table.Td ta="right" data-label="Calls">
                     {session.calls.toLocaleString()}
                   </Table.Td>
@@ -95,5 +119,30 @@ export function SessionsPage() {
         </Button>
       )}
     </>
+  );
+}
+
+/** The filters are in the address. */
+function SessionFilters() {
+  const { q, agentId } = route.useSearch();
+  const navigate = route.useNavigate();
+  const [name, setName] = useState(q ?? '');
+  const [agent, setAgent] = useState(agentId ?? '');
+  const [typed] = useDebouncedValue({ name: name.trim(), agent: agent.trim() }, TYPING_MS);
+  useEffect(() => {
+    const search = { ...(typed.name === '' ? {} : { q: typed.name }), ...(typed.agent === '' ? {} : { agentId: typed.agent }) };
+    void navigate({ search, replace: true });
+  }, [typed.name, typed.agent, navigate]);
+  return (
+    <Group gap="xs" mb="sm">
+      <TextInput
+        size="xs"
+        aria-label="Session"
+        placeholder="Part of a name"
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      <TextInput size="xs" aria-label="Agent" placeholder="Agent" value={agent} onChange={(event) => setAgent(event.currentTarget.value)} />
+    </Group>
   );
 }

@@ -1,0 +1,14 @@
+import { Text } from '@mantine/core';
+import type { SessionSummary } from '#contracts';
+import { escapeInvisible, subjectText } from '#subject';
+import { useSubjects } from '../components/use-subjects.js';
+
+/** What the newest call of a session does, in one line. */
+export function LastCall({ call }: { readonly call: NonNullable<SessionSummary['lastCall']> }) {
+  const subject = escapeInvisible(subjectText(call.preview, useSubjects(call.tool)));
+  return (
+    <Text size="xs" ff="monospace" truncate title={`${call.tool}: ${subject}`}>
+      {subject === '' ? call.tool : subject}
+    </Text>
+  );
+}
