@@ -57,6 +57,7 @@ const REQUESTS: Readonly<Record<string, readonly Request[]>> = {
   ],
   listCalls: [['GET /v1/calls?limit=3'], ['GET /v1/calls?status=never'], ['GET /v1/calls?cursor=rubbish']],
   countCalls: [['GET /v1/calls:count?tool=echo'], ['GET /v1/calls:count?surprise=1']],
+  facetCalls: [['GET /v1/calls:facets?tool=echo'], ['GET /v1/calls:facets?status=never']],
   cancelCalls: [
     ['POST /v1/calls:cancel', { filter: { tool: 'sleep' } }],
     ['POST /v1/calls:cancel', {}],

@@ -1,5 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { BulkResult, Call, CallCount, CallPage, FailurePage, Problem, SessionPage, Stats, ToolStatsPage } from '#contracts';
+import type {
+  BulkResult,
+  Call,
+  CallCount,
+  CallFacets,
+  CallPage,
+  FailurePage,
+  Problem,
+  SessionPage,
+  Stats,
+  ToolStatsPage,
+} from '#contracts';
 import { eventually } from '../support/eventually.js';
 import { Agent } from '../support/agent.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
@@ -41,6 +52,42 @@ describe('lists, counts and numbers', () => {
       expect(await count('sessionId=counted&q=hay&status=queued,running')).toEqual({ count: 1, exact: true });
       expect(await count('sessionId=counted,other&tool=echo&pool=read&priority=normal')).toEqual({ count: 2, exact: true });
       expect(await count('sessionId=counted&outcome=failed')).toEqual({ count: 0, exact: true });
+    });
+
+    it('count the values of each field as if the filter did not name it', async () => {
+      await gateway.run((await submit('faceted')).id, 'x', { outcome: 'completed', runMs: 40 });
+      await submit('faceted', { needle: 'Haystack' });
+      await submit('faceted-too');
+      const facets = async (query: string) => (await agent.get<CallFacets>(`/v1/calls:facets?${query}`)).body;
+      const sessions = [
+        { value: 'faceted', count: 2 },
+        { value: 'faceted-too', count: 1 },
+      ];
+      const all = 'sessionId=faceted,faceted-too';
+      expect((await facets(`${all}&q=facet`)).status).toEqual([
+        { value: 'queued', count: 2 },
+        { value: 'ended', count: 1 },
+      ]);
+      const narrowed = await facets(`q=facet&sessionId=faceted&status=queued`);
+      expect(narrowed).toEqual({
+        status: [
+          { value: 'ended', count: 1 },
+          { value: 'queued', count: 1 },
+        ],
+        outcome: [],
+        tool: [{ value: 'echo', count: 1 }],
+        agentId: [{ value: 'ann', count: 1 }],
+        sessionId: sessions.map(({ value }) => ({ value, count: 1 })),
+        pool: [{ value: 'read', count: 1 }],
+        exact: true,
+      });
+      // The same when the calls have become rows.
+      const found = async () => (await agent.get<SessionPage>('/v1/sessions?q=CETED-T')).body.sessions.map(({ sessionId }) => sessionId);
+      await eventually(async () => (await found()).length > 0, 'the session to have a row');
+      expect(await found()).toEqual(['faceted-too']);
+      expect(await facets(`q=facet&sessionId=faceted&status=queued`)).toEqual(narrowed);
+      expect((await facets(`${all}&q=facet`)).sessionId).toEqual(sessions);
+      expect((await stranger.get<CallFacets>('/v1/calls:facets')).body).toMatchObject({ tool: [], sessionId: [] });
     });
 
     it('say by pointer what is wrong with them', async () => {

@@ -4,6 +4,7 @@ import {
   type BodyOf,
   type BulkResult,
   type CallCount,
+  type CallFacets,
   type CallPage,
   type FailurePage,
   type Principal,
@@ -35,6 +36,11 @@ export class QueriesController {
   @Endpoint(ROUTES.countCalls)
   count(@CurrentPrincipal() caller: Principal, @RouteQuery() query: QueryOf<typeof ROUTES.countCalls>): Promise<CallCount> {
     return this.queries.count(caller.tenantId, query);
+  }
+
+  @Endpoint(ROUTES.facetCalls)
+  facets(@CurrentPrincipal() caller: Principal, @RouteQuery() query: QueryOf<typeof ROUTES.facetCalls>): Promise<CallFacets> {
+    return this.queries.facets(caller.tenantId, query);
   }
 
   @Endpoint(ROUTES.cancelCalls)

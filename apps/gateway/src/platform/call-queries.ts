@@ -1,6 +1,7 @@
 import {
   ProblemError,
   type CallCount,
+  type CallFacets,
   type CallFilter,
   type CallPage,
   type FailurePage,
@@ -17,6 +18,7 @@ import {
 export interface CallQueries {
   page(tenantId: string, query: ListCallsQuery): Promise<CallPage>;
   count(tenantId: string, filter: CallFilter): Promise<CallCount>;
+  facets(tenantId: string, filter: CallFilter): Promise<CallFacets>;
   sessions(tenantId: string, query: ListSessionsQuery): Promise<SessionPage>;
   stats(tenantId: string, query: StatsQuery): Promise<Stats>;
   tools(tenantId: string, query: PeriodQuery): Promise<ToolStatsPage>;
@@ -29,5 +31,5 @@ const NO_DATABASE =
 /** Where no database is configured: every question is answered 503 `history_unavailable`. */
 export function noQueries(): CallQueries {
   const refuse = () => Promise.reject(new ProblemError('history_unavailable', NO_DATABASE));
-  return { page: refuse, count: refuse, sessions: refuse, stats: refuse, tools: refuse, failures: refuse };
+  return { page: refuse, count: refuse, facets: refuse, sessions: refuse, stats: refuse, tools: refuse, failures: refuse };
 }

@@ -50,6 +50,7 @@ export function historyQueries(db: HistoryDatabase, log: LogSource, partitions: 
   return {
     page: (tenantId, query) => guarded(calls.page(tenantId, query)),
     count: (tenantId, filter) => guarded(calls.count(tenantId, filter)),
+    facets: (tenantId, filter) => guarded(calls.facets(tenantId, filter)),
     sessions: (tenantId, query) => guarded(sessions.page(tenantId, query)),
     stats: (tenantId, query) => guarded(numbers.stats(tenantId, query)),
     tools: (tenantId, query) => guarded(numbers.tools(tenantId, query)),

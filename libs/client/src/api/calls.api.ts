@@ -7,6 +7,7 @@ import {
   type Erasure,
   type Call,
   type CallCount,
+  type CallFacets,
   type CallEvent,
   type CallPage,
   type CallSummary,
@@ -85,6 +86,11 @@ export class CallsApi {
 
   count(filter: QueryInputOf<typeof ROUTES.countCalls> = {}, options: RequestOptions = {}): Promise<CallCount> {
     return this.http.request(ROUTES.countCalls, { query: filter, ...options });
+  }
+
+  /** Which values the calls that match have, and how often. */
+  facets(filter: QueryInputOf<typeof ROUTES.facetCalls> = {}, options: RequestOptions = {}): Promise<CallFacets> {
+    return this.http.request(ROUTES.facetCalls, { query: filter, ...options });
   }
 
   /**

@@ -176,6 +176,40 @@ export const CallCount = z
   .meta({ id: 'CallCount', description: 'How many calls fit a filter.' });
 export type CallCount = z.output<typeof CallCount>;
 
+/** The fields of a filter for which `GET /v1/calls:facets` lists values. */
+export const FACET_FIELDS = ['status', 'outcome', 'tool', 'agentId', 'sessionId', 'pool'] as const satisfies readonly (keyof CallFilter)[];
+export type FacetField = (typeof FACET_FIELDS)[number];
+
+/** The most values of a field, and the most calls that are looked at for one. */
+export const FACETS = { values: 20, counted: 20_000 } as const;
+
+export const FacetValue = z
+  .object({
+    value: z.string().describe('A value that the filter takes for the field.'),
+    count: z.number().int().describe('Calls with this value that fit the other fields of the filter.'),
+  })
+  .meta({ id: 'FacetValue', description: 'A value of a field, and how many calls have it.', examples: [{ value: 'shell', count: 17 }] });
+export type FacetValue = z.output<typeof FacetValue>;
+
+const facet = (field: string) => z.array(FacetValue).describe(`Values of ${field}, most calls first; at most ${FACETS.values}.`);
+
+/** `GET /v1/calls:facets`: what a list may be narrowed to. */
+export const CallFacets = z
+  .object({
+    status: facet('`status`'),
+    outcome: facet('`outcome`'),
+    tool: facet('`tool`'),
+    agentId: facet('`agentId`'),
+    sessionId: facet('`sessionId`'),
+    pool: facet('`pool`'),
+    exact: z
+      .boolean()
+      .describe('False where more than 20,000 calls fit, of which others are not counted, or the answer is behind the log.'),
+    behind: Behind.optional().describe('The answer is older than the log. Absent where it is not.'),
+  })
+  .meta({ id: 'CallFacets', description: 'How many calls have which values. Each field is counted as if the filter did not name it.' });
+export type CallFacets = z.output<typeof CallFacets>;
+
 /** What all bulk requests have. */
 export const bulkFields = {
   filter: CallFilter.refine(

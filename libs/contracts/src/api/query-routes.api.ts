@@ -1,6 +1,15 @@
 import { z } from 'zod';
 import { IdempotencyKey } from './calls.api.js';
-import { BulkCancelBody, BulkReplayBody, BulkResult, CallCount, CallFilter, CallPage, ListCallsQuery } from './call-list.api.js';
+import {
+  BulkCancelBody,
+  BulkReplayBody,
+  BulkResult,
+  CallCount,
+  CallFacets,
+  CallFilter,
+  CallPage,
+  ListCallsQuery,
+} from './call-list.api.js';
 import { SessionMessages } from './batches.api.js';
 import { Label } from '../values/names.js';
 import { BODY, KEY, type Route } from './route.api.js';
@@ -26,6 +35,16 @@ export const QUERY_ROUTES = {
     summary: 'How many calls fit a filter',
     query: CallFilter,
     responses: { 200: { description: 'The number.', schema: CallCount } },
+    problems: [...KEY, 'invalid_request', 'history_unavailable'],
+  },
+  facetCalls: {
+    method: 'get',
+    path: '/v1/calls:facets',
+    tag: 'calls',
+    scope: 'read',
+    summary: 'Which values the calls that fit a filter have, and how often',
+    query: CallFilter,
+    responses: { 200: { description: 'The values by field.', schema: CallFacets } },
     problems: [...KEY, 'invalid_request', 'history_unavailable'],
   },
   cancelCalls: {

@@ -1,4 +1,4 @@
-import { ProblemError, type CallCount, type CallFilter, type CallPage, type ListCallsQuery } from '#contracts';
+import { ProblemError, type CallCount, type CallFacets, type CallFilter, type CallPage, type ListCallsQuery } from '#contracts';
 import type { LogSource } from '../log-source.port.js';
 import { summaryOf, type CallRecord } from '../record/call-record.js';
 import { fits } from '../record/fits.js';
@@ -6,6 +6,7 @@ import { hasWords, queryWords } from '../record/words.js';
 import { partitionOfRoot } from '#redis';
 import type { HistoryDatabase } from '../database/history-database.js';
 import { partitionNames } from '../rows/partition-names.js';
+import { storedFacets, withFresh } from './call-facets.js';
 import { conditionsOf } from './call-filter.js';
 import { readTail, type Tail } from './log-tail.js';
 import { notIn, newestRows } from './newest-rows.js';
@@ -52,6 +53,18 @@ export class CallList {
     const { behind } = tail;
     const count = stored + [...tail.records.values()].filter((record) => fitting(record, filter, words)).length;
     return { count, exact: behind === undefined && stored < COUNTED, ...(behind === undefined ? {} : { behind }) };
+  }
+
+  /** What a list may be narrowed to. Not exact above 20,000 calls, nor while the rows are too far behind the log. */
+  async facets(tenantId: string, filter: CallFilter): Promise<CallFacets> {
+    const words = wordsIn(filter);
+    const { tail, answer } = await this.read(tenantId, {}, (db, known) => storedFacets(db, { tenantId, filter, words, known }));
+    const fresh = [...tail.records.values()].filter((record) => words.length === 0 || hasWords(record, words));
+    return {
+      ...withFresh(answer, fresh, filter),
+      exact: tail.behind === undefined && answer.exact,
+      ...(tail.behind === undefined ? {} : { behind: tail.behind }),
+    };
   }
 
   /** Asks the rows and the log about one state of the database. Sessions are in one partition each; other filters are about all. */
