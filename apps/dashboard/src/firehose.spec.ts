@@ -84,7 +84,7 @@ describe('an hour of calls', () => {
     const series = new Series(2000, 300);
     board.show(series);
     for (let n = 0; n < 20_000; n += 1) board.fold(life(n));
-    expect(board.now.counts()).toEqual({ running: 0, queued: 0, waitingApproval: 0, waitingInput: 0 });
+    expect(board.now.counts()).toEqual({ running: 0, queued: 0, suspended: 0, waitingApproval: 0, waitingInput: 0 });
     expect(board.now.remembered).toBe(0);
     const points = series.points(BEGIN + 20_000 * 10);
     expect(points).toHaveLength(300);

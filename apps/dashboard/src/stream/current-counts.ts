@@ -14,7 +14,7 @@ interface Active {
 
 export type Dimension = 'tool' | 'agent' | 'tenant' | 'pool';
 
-const NONE: LiveCounts = { running: 0, queued: 0, waitingApproval: 0, waitingInput: 0 };
+const NONE: LiveCounts = { running: 0, queued: 0, suspended: 0, waitingApproval: 0, waitingInput: 0 };
 
 /**
  * Current counts: the numbers of the gateway (`anchor`), updated by every event since. Reloaded regularly, since errors from events
@@ -53,9 +53,9 @@ export class CurrentCounts {
       case 'call.input_requested':
         return this.move(event, 'running', 'waitingInput');
       case 'call.input_given':
-        return this.move(event, 'waitingInput', 'queued');
+        return this.move(event, 'waitingInput', 'suspended');
       case 'call.retry':
-        return this.move(event, 'running', 'queued');
+        return this.move(event, 'running', event.data.reason === 'suspended' ? 'suspended' : 'queued');
       case 'call.end':
         return this.move(event, event.attempt > 0 ? 'running' : 'queued', undefined);
       case 'call.update':
@@ -126,8 +126,8 @@ export class CurrentCounts {
   }
 }
 
-function isActive({ running, queued, waitingApproval, waitingInput }: LiveCounts): boolean {
-  return running + queued + waitingApproval + waitingInput > 0;
+function isActive({ running, queued, suspended, waitingApproval, waitingInput }: LiveCounts): boolean {
+  return running + queued + suspended + waitingApproval + waitingInput > 0;
 }
 
 function changed(counts: LiveCounts, place: Place, by: number): LiveCounts {

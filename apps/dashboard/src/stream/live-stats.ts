@@ -15,6 +15,8 @@ export class LiveStats extends FrameStore {
   readonly queues = new Map<Pool, QueueStatus & { readonly at: number }>();
   workers: readonly WorkerStatus[] | undefined;
   private view: Series | undefined;
+  /** Calls that were allowed and wait for a worker: the time of people before is no time in the queue. */
+  private readonly decidedAt = new Map<string, number>();
 
   get series(): Series | undefined {
     return this.view;
@@ -31,9 +33,15 @@ export class LiveStats extends FrameStore {
       const at = Date.parse(event.time);
       this.lag.measure(receivedAt - at, receivedAt);
       this.now.fold(event);
-      if (this.view) foldSeries(this.view, event, at);
+      if (this.view) foldSeries(this.view, event, at, this.decidedAt);
+      this.rememberDecision(event, at);
     }
     if (events.length > 0) this.changed();
+  }
+
+  private rememberDecision({ type, subject }: CallEvent, at: number): void {
+    if (type === 'call.approval_decided') this.decidedAt.set(subject, at);
+    else if (type === 'call.start' || type === 'call.end') this.decidedAt.delete(subject);
   }
 
   anchor(now: Stats['now'], poolOf: (tool: string) => Pool | undefined): void {
@@ -56,18 +64,19 @@ const FAILED: ReadonlySet<string> = new Set(['failed', 'timed_out', 'unknown']);
 
 function failureOf({ outcome, isError }: CallEventOf<'call.end'>['data']): Failure | undefined {
   if (FAILED.has(outcome)) return 'failed';
+  if (outcome === 'denied') return 'denied';
   return outcome === 'completed' && isError === true ? 'error' : undefined;
 }
 
-/** Counts like the gateway: waits at the time of the first Start, runs at the time of the End. */
-function foldSeries(series: Series, event: CallEvent, at: number): void {
+/** Counts waits at the time of the first Start, without the time until a person allowed the call; runs at the time of the End. */
+function foldSeries(series: Series, event: CallEvent, at: number, decidedAt: ReadonlyMap<string, number>): void {
   switch (event.type) {
     case 'call.submitted':
       series.submitted(at);
       break;
     case 'call.start': {
-      const submittedAt = timeOfId(event.subject);
-      if (event.attempt === 1 && submittedAt !== undefined) series.started(at, Math.max(0, at - submittedAt));
+      const queuedAt = decidedAt.get(event.subject) ?? timeOfId(event.subject);
+      if (event.attempt === 1 && queuedAt !== undefined) series.started(at, Math.max(0, at - queuedAt));
       break;
     }
     case 'call.end':

@@ -13,12 +13,14 @@ export interface Point {
   readonly failed: number;
   /** Completed calls with an error result. */
   readonly errors: number;
+  /** By a rule or a person; not failed. */
+  readonly denied: number;
   readonly wait: Percentiles;
   readonly run: Percentiles;
 }
 
-/** How a call failed: by its outcome, or with an error result. */
-export type Failure = 'failed' | 'error';
+/** How a call failed: by its outcome, or with an error result; or that it was denied. */
+export type Failure = 'failed' | 'error' | 'denied';
 
 /** Milliseconds; absent where nothing was measured. */
 export interface Percentiles {
@@ -32,6 +34,7 @@ interface Step {
   ended: number;
   failed: number;
   errors: number;
+  denied: number;
   readonly wait: Samples;
   readonly run: Samples;
 }
@@ -80,7 +83,8 @@ export class Series {
   ended(at: number, failure: Failure | undefined, runMs: number | undefined): void {
     const step = this.step(at);
     step.ended += 1;
-    if (failure !== undefined) step.failed += 1;
+    if (failure === 'denied') step.denied += 1;
+    else if (failure !== undefined) step.failed += 1;
     if (failure === 'error') step.errors += 1;
     if (runMs !== undefined) this.sample(step.run, runMs);
   }
@@ -107,6 +111,7 @@ export class Series {
       ended: rate('ended'),
       failed: rate('failed'),
       errors: rate('errors'),
+      denied: (counted ? (counted.outcomes.denied ?? 0) / seededSeconds : 0) + (live ? live.denied / seconds : 0),
       wait: live && live.wait.count > 0 ? known(live.wait) : (counted?.wait ?? {}),
       run: live && live.run.count > 0 ? known(live.run) : (counted?.run ?? {}),
     };
@@ -120,7 +125,7 @@ export class Series {
     const begin = this.floor(at);
     const known = this.steps.get(begin);
     if (known) return known;
-    const step: Step = { submitted: 0, ended: 0, failed: 0, errors: 0, wait: noSamples(), run: noSamples() };
+    const step: Step = { submitted: 0, ended: 0, failed: 0, errors: 0, denied: 0, wait: noSamples(), run: noSamples() };
     this.steps.set(begin, step);
     const surplus = this.steps.size - 2 * this.length;
     if (surplus > 0) for (const old of [...this.steps.keys()].sort((a, b) => a - b).slice(0, surplus)) this.steps.delete(old);

@@ -76,6 +76,7 @@ export const LiveCounts = z
   .object({
     running: z.number().int().describe('Calls that run.'),
     queued: z.number().int().describe('Calls that wait for a worker or for another attempt.'),
+    suspended: z.number().int().describe('Calls that wait for a time or for other calls, without a worker; not among the queued.'),
     waitingApproval: z.number().int().describe('Calls that wait for a person to approve them.'),
     waitingInput: z.number().int().describe('Calls whose tool has asked for a value.'),
   })
