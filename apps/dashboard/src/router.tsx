@@ -1,9 +1,11 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { z } from 'zod';
 import { CallTab } from './call/call-tab.js';
-import { CallSearch } from './calls/call-search.js';
+import { readSearch, type CallSearch } from './calls/call-search.js';
+import { readView, type CallListView } from './calls/call-view-search.js';
 import { Shell } from './layout/shell.js';
 import { NotFoundPage, PageFailed, PageLoading } from './layout/page-states.js';
+import { ToolsSearch } from './tools/tools-search.js';
 import { WindowSearch } from './components/time-window.js';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFoundPage });
@@ -27,8 +29,8 @@ const routes = [
   createRoute({
     getParentRoute: parent,
     path: '/calls',
-    validateSearch: CallSearch,
-    component: lazyRouteComponent(() => import('./calls/calls-page.js'), 'CallsPage'),
+    validateSearch: (search): CallSearch & CallListView => ({ ...readSearch(search), ...readView(search) }),
+    component: lazyRouteComponent(() => import('./calls-page/calls-page.js'), 'CallsPage'),
   }),
   createRoute({
     getParentRoute: parent,
@@ -60,7 +62,7 @@ const routes = [
   createRoute({
     getParentRoute: parent,
     path: '/tools',
-    validateSearch: WindowSearch,
+    validateSearch: ToolsSearch,
     component: lazyRouteComponent(() => import('./tools/tools-page.js'), 'ToolsPage'),
   }),
   createRoute({

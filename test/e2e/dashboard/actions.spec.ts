@@ -8,7 +8,7 @@ import { TEST_KEY } from '../../support/test-cluster.js';
 const stage = dashboardHarness();
 
 describe('the form of a tool', () => {
-  it('shows the error of each field, then submits the call and opens it', async () => {
+  it('shows the error of each field, then submits the call and shows its result beside it', async () => {
     const page = await stage.open('/tools/file_write');
     const path = page.getByRole('textbox', { name: 'path' });
     await path.fill('');
@@ -21,9 +21,9 @@ describe('the form of a tool', () => {
     await path.fill('by-hand.txt');
     await page.getByRole('textbox', { name: 'Session' }).fill('by-hand');
     await page.getByRole('button', { name: 'Call file_write' }).click();
-    await page.waitForURL(/\/calls\//);
-    await page.locator('main [data-state=completed]').first().waitFor();
-    const { body } = await stage.agent.get(new URL(page.url()).pathname.replace('/calls', '/v1/calls'));
+    const result = page.locator('[data-try-result]');
+    await result.locator('[data-state=completed]').waitFor();
+    const { body } = await stage.agent.get(`/v1/calls/${await result.getAttribute('data-try-result')}`);
     expect(body).toMatchObject({
       tool: 'file_write',
       sessionId: 'by-hand',
@@ -39,8 +39,7 @@ describe('the example in a form', () => {
       const page = await stage.open(`/tools/${tool}`);
       await page.getByRole('textbox', { name: 'Session' }).fill(`fresh-${tool}`);
       await page.getByRole('button', { name: `Call ${tool}` }).click();
-      await page.waitForURL(/\/calls\//);
-      await page.locator('main [data-state=completed]').first().waitFor();
+      await page.locator('[data-try-result] [data-state=completed]').waitFor();
     }
   });
 });

@@ -1,8 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
+import type { CallPage } from '#contracts';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
+import { accessibilityFaults } from '../../support/browser.js';
 import { eventually } from '../../support/eventually.js';
 import { dashboardHarness } from '../../support/dashboard-harness.js';
 import { TEST_KEY } from '../../support/test-cluster.js';
@@ -11,6 +13,33 @@ const stage = dashboardHarness();
 
 const row = (page: Page, callId: string) => page.locator(`[role=row][data-call="${callId}"]`);
 const live = (page: Page) => page.locator('[data-connection=live]').waitFor();
+
+describe('an installation without a call', () => {
+  it('offers code to paste and an example, which makes six calls', async () => {
+    const page = await stage.open('/calls');
+    await page.getByText('-d \'{"tool":"shell"').waitFor();
+    for (const language of ['TypeScript', 'Python']) await page.getByText(language, { exact: true }).click();
+    await page.getByText('from toolyard import').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.goto(`${stage.url}/live`);
+    await page.getByRole('button', { name: 'Run an example agent' }).click();
+    await page.waitForURL(/\/sessions\/example-/);
+    const sessionId = page.url().split('/').at(-1) ?? '';
+    const calls = await eventually(async () => {
+      const { body } = await stage.agent.get<CallPage>(`/v1/calls?sessionId=${sessionId}&status=ended`);
+      return body.calls.length === 6 ? body.calls : undefined;
+    }, 'the calls of the example to end');
+    expect(calls.map(({ tool, ok, parentCallId }) => [tool, ok, parentCallId !== undefined])).toEqual(
+      expect.arrayContaining([
+        ['file_write', true, false],
+        ['file_read', true, false],
+        ['file_edit', true, false],
+        ['file_search', true, true],
+      ]),
+    );
+    expect(calls.filter(({ tool }) => tool === 'shell').map(({ ok }) => ok)).toEqual([true, false]);
+  });
+});
 
 describe('the list of calls', () => {
   it('takes the key from the address and removes it from address and history', async () => {
@@ -76,6 +105,38 @@ describe('the list of calls', () => {
   });
 });
 
+describe('a list that is narrowed and sorted', () => {
+  it('has counts by value, cells that filter, a sort and a saved view', async () => {
+    const inSession = { sessionId: 'narrow', agentId: 'coder' };
+    const slow = await stage.agent.run('shell', { command: 'sleep 0.3; echo slow' }, inSession);
+    const failing = await stage.agent.run('shell', { command: 'exit 7' }, inSession);
+    const quick = await stage.agent.run('echo', { text: 'quick' }, inSession);
+    const page = await stage.open('/calls?sessionId=narrow');
+    await row(page, quick.id).waitFor();
+    await page.locator('[data-facet=Tool]').click();
+    await page.locator('[data-count=shell]').getByText('2', { exact: true }).waitFor();
+    await page.locator('[data-count=echo]').getByText('1', { exact: true }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await row(page, failing.id).locator('[data-column=Tool] button').click();
+    await page.waitForURL(/tool=shell/);
+    await row(page, quick.id).waitFor({ state: 'detached' });
+
+    await page.getByRole('button', { name: 'Run time' }).click();
+    await page.waitForURL(/sort=longest/);
+    expect(await page.locator('[role=row][data-call]').first().getAttribute('data-call')).toBe(slow.id);
+
+    await page.getByRole('button', { name: 'Views' }).click();
+    await page.getByRole('textbox', { name: 'Save this view as' }).fill('slow shells');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('link', { name: 'slow shells' }).waitFor();
+    await page.goto(`${stage.url}/calls`);
+    await page.getByRole('button', { name: 'Views' }).click();
+    await page.getByRole('link', { name: 'slow shells' }).click();
+    await page.waitForURL(/tool=shell&sessionId=narrow&sort=longest/);
+  });
+});
+
 describe('the state of a call that waits for its next attempt', () => {
   it('is retrying after a failure and suspended during a sleep, before and after a reload', async () => {
     const overloaded = createServer((_request, response) => response.writeHead(503).end('come back later'));
@@ -112,6 +173,26 @@ describe('the state of a call that waits for its next attempt', () => {
 });
 
 describe('the live page', () => {
+  it('has a row for each agent with its command, its last line and the question that waits', async () => {
+    await stage.agent.request('PUT', '/v1/sessions/agent', { posture: { autonomy: 'supervised', permissionMode: 'prompt' } });
+    const page = await stage.open('/live');
+    await live(page);
+    const { command, open } = stage.gated(['echo "line of output"', 'true']);
+    const running = await stage.agent.submit('shell', { command }, { sessionId: 'agent-running', agentId: 'coder' });
+    const asking = await stage.agent.submit('shell', { command: 'touch asked' }, { sessionId: 'agent', agentId: 'coder' });
+    open(0);
+    await page.locator('[data-agent-row=agent-running] [data-last-line]').getByText('line of output').waitFor();
+    const agent = page.locator('[data-agent-row=agent]');
+    await agent.getByText('$ touch asked').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await agent.getByRole('button', { name: 'Allow once' }).click();
+    await agent.locator('[data-state=completed]').waitFor();
+    expect((await stage.agent.ended(asking.body.id)).outcome).toBe('completed');
+    open(1);
+    await stage.agent.ended(running.body.id);
+    await page.locator('[data-agent-row=agent-running] [data-state=completed]').waitFor();
+  });
+
   it('updates its figures with calls of another client', async () => {
     const page = await stage.open('/live');
     await live(page);

@@ -92,6 +92,19 @@ it('is navigated by keyboard: search, and g with a letter for a page', async () 
   await page.getByText(`Call ${failed}`).waitFor();
   await page.keyboard.press('Enter');
   await page.waitForURL(`${stage.url}/calls/${failed}`);
+
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keys' }).getByText('Next row').waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('/');
+  await page.locator('input:focus[aria-label=Search]').fill('ER-PAG');
+  await page.getByRole('button', { name: /^other-pages/ }).waitFor();
+  await page.locator('input:focus[aria-label=Search]').fill('code');
+  await page.getByRole('button', { name: /^coder Agent/ }).waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.locator('input:focus[aria-label=Search]').fill('pages');
+  await page.getByRole('button', { name: /^Cancel session pages/ }).waitFor();
 });
 
 /** Each list, its rows, and the address that Enter opens in the second row. */

@@ -1,17 +1,18 @@
-import { Button, CloseButton, Group, MultiSelect, Pill, Popover, Select, SimpleGrid, TextInput, VisuallyHidden } from '@mantine/core';
+import { Button, CloseButton, Group, MultiSelect, Pill, Popover, SimpleGrid, TextInput, VisuallyHidden } from '@mantine/core';
 import { useDebouncedCallback, useMediaQuery } from '@mantine/hooks';
 import { IconAdjustments, IconSearch } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
-import { z } from 'zod';
-import { CALL_ERROR_CODES, CallOutcome, CallStatus, POOLS, Priority, ResultKind } from '#contracts';
-import { useToolyard } from '../stream/toolyard.js';
-import { STATES } from '../components/theme.js';
-import { FILTER_NAMES, listOf, spanMs, type CallSearch } from './call-search.js';
+import { useEffect, useState, type ReactNode } from 'react';
+import { CALL_ERROR_CODES, Priority } from '#contracts';
+import { resultLabel, stateLabel } from './call-labels.js';
+import { FILTER_NAMES, listOf, type CallSearch } from './call-search.js';
+import { FacetFilters } from './facet-filters.js';
+import { TimeFilter } from './time-filter.js';
 
 interface CallFiltersProps {
   readonly search: CallSearch;
   readonly onChange: (search: CallSearch) => void;
+  /** More controls of the list. */
+  readonly children: ReactNode;
 }
 
 type FilterName = (typeof FILTER_NAMES)[number];
@@ -36,39 +37,48 @@ const NAMES: Readonly<Record<FilterName, string>> = {
   until: 'Until',
 };
 
-const SPANS = [
-  { value: '15m', label: 'Last 15 minutes' },
-  { value: '1h', label: 'Last hour' },
-  { value: '24h', label: 'Last 24 hours' },
-  { value: '7d', label: 'Last 7 days' },
-];
-
 /** The filters of the list. They are kept in the address, so a filtered list is a link. */
-export function CallFilters({ search, onChange }: CallFiltersProps) {
-  const set = (name: FilterName, value: string | undefined) => {
+export function CallFilters({ search, onChange, children }: CallFiltersProps) {
+  const set = (name: keyof CallSearch, value: string | undefined) => {
     const { [name]: _before, ...others } = search;
     onChange(value === undefined || value === '' ? others : { ...others, [name]: value });
   };
   const narrow = useMediaQuery('(max-width: 48em)') ?? false;
-  const selects = <MainSelects search={search} set={set} />;
+  const main = (
+    <>
+      <FacetFilters search={search} set={set} />
+      <TimeFilter
+        search={search}
+        onChange={(times) => {
+          const { since: _since, until: _until, ...others } = search;
+          onChange({ ...others, ...times });
+        }}
+      />
+    </>
+  );
   return (
     <search aria-label="Filter calls">
-      <Group gap="xs" mb="xs" wrap={narrow ? 'nowrap' : 'wrap'} align="flex-start">
+      <Group gap={6} mb="xs" wrap={narrow ? 'nowrap' : 'wrap'} align="center">
         <SearchText text={search.q ?? ''} onChange={(text) => set('q', text)} />
-        {!narrow && selects}
-        <Popover width={narrow ? 320 : 460} position="bottom-end" shadow="md" withinPortal>
+        {!narrow && main}
+        <Popover width={320} position="bottom-end" shadow="md" withinPortal>
           <Popover.Target>
-            <Button variant="default" size="sm" leftSection={<IconAdjustments size={16} aria-hidden />}>
+            <Button variant="default" size="xs" leftSection={<IconAdjustments size={14} aria-hidden />}>
               {narrow ? 'Filter' : 'More'}
             </Button>
           </Popover.Target>
           <Popover.Dropdown mah="70dvh" style={{ overflow: 'auto' }}>
+            {narrow && (
+              <Group gap={6} mb="sm">
+                {main}
+              </Group>
+            )}
             <SimpleGrid cols={narrow ? 1 : 2} spacing="xs">
-              {narrow && selects}
               <MoreFilters search={search} set={set} />
             </SimpleGrid>
           </Popover.Dropdown>
         </Popover>
+        {!narrow && children}
       </Group>
       <Active search={search} set={set} onClear={() => onChange({})} />
     </search>
@@ -77,38 +87,7 @@ export function CallFilters({ search, onChange }: CallFiltersProps) {
 
 interface PartProps {
   readonly search: CallSearch;
-  readonly set: (name: FilterName, value: string | undefined) => void;
-}
-
-function MainSelects({ search, set }: PartProps) {
-  const { client } = useToolyard();
-  const { data: tools = [] } = useQuery({
-    queryKey: ['tools'],
-    queryFn: ({ signal }) => client.tools.list({}, { signal }),
-    staleTime: 60_000,
-  });
-  const toolNames = [...new Set([...tools.map(({ name }) => name), ...listOf(search.tool)])];
-  return (
-    <>
-      <Several name="status" label="Status" values={CallStatus.options} search={search} set={set} labelOf={stateLabel} />
-      <Several name="outcome" label="Outcome" values={CallOutcome.options} search={search} set={set} labelOf={stateLabel} />
-      <Several name="result" label="Result" values={ResultKind.options} search={search} set={set} labelOf={resultLabel} />
-      <Several name="tool" label="Tool" values={toolNames} search={search} set={set} searchable />
-      <Select
-        aria-label="Time"
-        placeholder="Any time"
-        data={
-          search.since !== undefined && spanMs(search.since) === undefined
-            ? [...SPANS, { value: search.since, label: `Since ${search.since}` }]
-            : SPANS
-        }
-        value={search.since ?? null}
-        onChange={(value) => set('since', value ?? undefined)}
-        clearable
-        w={{ base: '100%', sm: 128 }}
-      />
-    </>
-  );
+  readonly set: (name: keyof CallSearch, value: string | undefined) => void;
 }
 
 function MoreFilters({ search, set }: PartProps) {
@@ -117,42 +96,33 @@ function MoreFilters({ search, set }: PartProps) {
   );
   return (
     <>
-      {text('agentId', 'agent-1')}
-      {text('sessionId', 'session-1')}
-      <Several name="pool" label="Pool" values={POOLS} search={search} set={set} labelled />
-      <Several name="priority" label="Priority" values={Priority.options} search={search} set={set} labelled />
-      <Several name="errorCode" label="Error" values={CALL_ERROR_CODES} search={search} set={set} labelled searchable />
+      <Several name="priority" values={Priority.options} search={search} set={set} />
+      <Several name="errorCode" values={CALL_ERROR_CODES} search={search} set={set} searchable />
       {text('batchId', 'id of a batch')}
       {text('parentCallId', 'id of a call')}
       {text('scheduleId', 'id of a schedule')}
       {text('rootCallId', 'id of a call')}
-      {text('since', '2026-01-31T12:00:00Z or 15m')}
-      {text('until', '2026-01-31T12:00:00Z')}
     </>
   );
 }
 
 interface SeveralProps extends PartProps {
   readonly name: FilterName;
-  readonly label: string;
   readonly values: readonly string[];
-  readonly labelOf?: (value: string) => string;
   readonly searchable?: boolean;
-  readonly labelled?: boolean;
 }
 
-function Several({ name, label, values, search, set, labelOf = (value) => value, searchable = false, labelled = false }: SeveralProps) {
+function Several({ name, values, search, set, searchable = false }: SeveralProps) {
   const chosen = listOf(search[name]);
   return (
     <MultiSelect
-      {...(labelled ? { label } : { 'aria-label': label })}
-      placeholder={chosen.length === 0 ? (labelled ? 'Any' : `Any ${label.toLowerCase()}`) : ''}
-      data={[...new Set([...values, ...chosen])].map((value) => ({ value, label: labelOf(value) }))}
+      label={NAMES[name]}
+      placeholder={chosen.length === 0 ? 'Any' : ''}
+      data={[...new Set([...values, ...chosen])]}
       value={chosen}
       onChange={(next) => set(name, next.join(','))}
       searchable={searchable}
       hidePickedOptions
-      w={labelled ? '100%' : { base: '100%', sm: chosen.length > 1 ? 200 : 136 }}
       comboboxProps={{ width: 220, position: 'bottom-start' }}
     />
   );
@@ -166,6 +136,7 @@ function SearchText({ text, onChange }: { readonly text: string; readonly onChan
   useEffect(() => setTyped(text), [text]);
   return (
     <TextInput
+      size="xs"
       aria-label="Search calls"
       placeholder="Words, ids, errors …"
       leftSection={<IconSearch size={16} aria-hidden />}
@@ -175,7 +146,7 @@ function SearchText({ text, onChange }: { readonly text: string; readonly onChan
         settle(value.trim());
       }}
       rightSection={typed === '' ? undefined : <CloseButton size="sm" aria-label="Clear the text" onClick={() => onChange('')} />}
-      style={{ flex: '1 1 160px' }}
+      style={{ flex: '1 1 150px' }}
     />
   );
 }
@@ -223,7 +194,7 @@ function Active({ search, set, onClear }: PartProps & { readonly onClear: () => 
           removeButtonProps={{ 'aria-label': `Remove the filter ${NAMES[name]}`, 'aria-hidden': false, tabIndex: 0 }}
           onRemove={() => set(name, undefined)}
         >
-          {NAMES[name]}: {search[name]}
+          {NAMES[name]}: {valueText(name, search[name])}
         </Pill>
       ))}
       <Button variant="subtle" size="compact-xs" onClick={onClear}>
@@ -233,13 +204,7 @@ function Active({ search, set, onClear }: PartProps & { readonly onClear: () => 
   );
 }
 
-function resultLabel(value: string): string {
-  return value === 'ok' ? 'OK' : value === 'error' ? 'Error' : value;
-}
-
-/** An invalid value of a link is shown unchanged, with its error. */
-function stateLabel(value: string): string {
-  if (value === 'ended') return 'Ended';
-  const state = z.union([CallStatus.exclude(['ended']), CallOutcome]).safeParse(value);
-  return state.success ? STATES[state.data].label : value;
+function valueText(name: FilterName, value: string | undefined): string {
+  const labelOf = name === 'status' || name === 'outcome' ? stateLabel : name === 'result' ? resultLabel : (text: string) => text;
+  return listOf(value).map(labelOf).join(', ');
 }

@@ -1,9 +1,9 @@
-import { Box, Button, Text } from '@mantine/core';
+import { ActionIcon, Box, Button, Text, UnstyledButton } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { IconArrowUp } from '@tabler/icons-react';
+import { IconArrowDown, IconArrowUp, IconLayoutSidebarRight } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useState } from 'react';
+import { useEffect, useState, type RefObject } from 'react';
 import { escapeInvisible, subjectText } from '#subject';
 import { isShort, StateBadge } from '../components/state-badge.js';
 import { Ago, Duration, Since } from '../components/time.js';
@@ -12,6 +12,8 @@ import { useRowKeys } from '../components/use-row-keys.js';
 import { durationText } from '../components/duration.js';
 import classes from './call-list.module.css';
 import { byNewest, shownState, type CallRow } from './call-row.js';
+import type { CallSearch } from './call-search.js';
+import { columnWidths, shownColumns, type CallListView, type Column } from './call-view-search.js';
 
 const ROW_PX = 44;
 const CARD_PX = 98;
@@ -21,18 +23,26 @@ interface CallListProps {
   /** Called when the end of the list becomes visible. */
   readonly onEnd?: () => void;
   readonly foot?: string | undefined;
+  readonly view: CallListView;
+  readonly onView: (view: CallListView) => void;
+  /** Called with the filter that the value of a cell stands for. */
+  readonly onFilter: (filter: CallSearch) => void;
 }
 
 /**
  * Calls as a table that renders only visible rows. While the list is scrolled down, new calls are added above the view
  * without moving the rows.
  */
-export function CallList({ rows, onEnd, foot }: CallListProps) {
+export function CallList({ rows, onEnd, foot, view, onView, onFilter }: CallListProps) {
   const narrow = useMediaQuery('(max-width: 48em)') ?? false;
   const scroller = useRowKeys<HTMLDivElement>();
   const [anchor, setAnchor] = useState<string>();
-  const shown = anchor === undefined ? rows : rows.slice(rows.findIndex((row) => byNewest({ id: anchor }, row) <= 0));
+  const shown =
+    anchor === undefined || view.sort !== undefined ? rows : rows.slice(rows.findIndex((row) => byNewest({ id: anchor }, row) <= 0));
   const above = rows.length - shown.length;
+  const columns = shownColumns(view);
+  const peek = (callId: string) => onView({ ...view, peek: callId });
+  usePeekKeys(scroller, view.peek, peek);
 
   const virtualizer = useVirtualizer({
     count: shown.length,
@@ -70,22 +80,34 @@ export function CallList({ rows, onEnd, foot }: CallListProps) {
         aria-label="Calls"
         aria-rowcount={shown.length + 1}
         tabIndex={0}
+        style={widthsOf(columns)}
         onScroll={({ currentTarget: { scrollTop } }) => {
           if (scrollTop <= ROW_PX / 2) setAnchor(undefined);
           else setAnchor((known) => known ?? rows[0]?.id);
         }}
       >
         <div className={classes.head} role="row" aria-rowindex={1}>
-          {COLUMNS.map((name) => (
-            <div key={name} role="columnheader" className={classes.cell} data-column={name}>
-              {name}
-            </div>
+          {columns.map((name) => (
+            <Head key={name} name={name} view={view} onView={onView} />
           ))}
         </div>
         <div role="rowgroup" style={{ height: virtualizer.getTotalSize(), position: 'relative' }}>
           {items.map(({ index, start, key, size }) => {
             const row = shown[index];
-            return row && <Row key={key} row={row} index={index} style={{ transform: `translateY(${start}px)`, height: size }} />;
+            return (
+              row && (
+                <Row
+                  key={key}
+                  row={row}
+                  index={index}
+                  columns={columns}
+                  isPeeked={row.id === view.peek}
+                  onPeek={peek}
+                  onFilter={onFilter}
+                  style={{ transform: `translateY(${start}px)`, height: size }}
+                />
+              )
+            );
           })}
         </div>
         {foot !== undefined && (
@@ -98,26 +120,142 @@ export function CallList({ rows, onEnd, foot }: CallListProps) {
   );
 }
 
-const COLUMNS = ['State', 'Tool', 'Subject', 'Agent', 'Session', 'Run time', 'Submitted'] as const;
+function widthsOf(columns: readonly Column[]): Record<`--${string}`, string> {
+  return { '--columns': columnWidths(columns), '--columns-width': columns.length > 5 ? '880px' : '560px' };
+}
 
-function Row({ row, index, style }: { readonly row: CallRow; readonly index: number; readonly style: React.CSSProperties }) {
-  const cell = (name: (typeof COLUMNS)[number], children: React.ReactNode, title?: string) => (
-    <div role="cell" className={classes.cell} data-column={name} {...(title === undefined ? {} : { title })}>
-      {children}
+/** Space on the link of a row shows its call beside the list; while one is shown there, it is that of the row with the focus. */
+function usePeekKeys(list: RefObject<HTMLElement | null>, peeked: string | undefined, peek: (callId: string) => void): void {
+  useEffect(() => {
+    const { current } = list;
+    const onKey = (event: KeyboardEvent) => {
+      const callId = event.target instanceof HTMLAnchorElement ? callOf(event.target) : undefined;
+      if (event.key !== ' ' || callId === undefined) return;
+      event.preventDefault();
+      peek(callId);
+    };
+    const onFocus = ({ target }: FocusEvent) => {
+      const callId = callOf(target);
+      if (peeked !== undefined && callId !== undefined && callId !== peeked) peek(callId);
+    };
+    current?.addEventListener('keydown', onKey);
+    current?.addEventListener('focusin', onFocus);
+    return () => {
+      current?.removeEventListener('keydown', onKey);
+      current?.removeEventListener('focusin', onFocus);
+    };
+  });
+}
+
+function callOf(target: EventTarget | null): string | undefined {
+  return target instanceof Element ? target.closest<HTMLElement>('[data-call]')?.dataset['call'] : undefined;
+}
+
+const NEXT_SORT = { newest: 'longest', longest: 'shortest', shortest: 'longest' } as const;
+
+function Head({
+  name,
+  view,
+  onView,
+}: {
+  readonly name: Column;
+  readonly view: CallListView;
+  readonly onView: (view: CallListView) => void;
+}) {
+  const { sort, ...others } = view;
+  const isSortable = name === 'Run time' || name === 'Submitted';
+  const down = name === 'Run time' ? sort === 'longest' : sort === undefined;
+  const up = name === 'Run time' && sort === 'shortest';
+  return (
+    <div
+      role="columnheader"
+      className={classes.cell}
+      data-column={name}
+      {...(isSortable ? { 'aria-sort': down ? ('descending' as const) : up ? ('ascending' as const) : ('none' as const) } : {})}
+    >
+      {isSortable ? (
+        <UnstyledButton
+          className={classes.sort ?? ''}
+          onClick={() => onView(name === 'Submitted' ? others : { ...others, sort: NEXT_SORT[sort ?? 'newest'] })}
+        >
+          {name}
+          {down && <IconArrowDown size={12} aria-hidden />}
+          {up && <IconArrowUp size={12} aria-hidden />}
+        </UnstyledButton>
+      ) : (
+        name
+      )}
     </div>
   );
+}
+
+interface RowProps extends Pick<CallListProps, 'onFilter'> {
+  readonly row: CallRow;
+  readonly index: number;
+  readonly columns: readonly Column[];
+  readonly isPeeked: boolean;
+  readonly onPeek: (callId: string) => void;
+  readonly style: React.CSSProperties;
+}
+
+function Row({ row, index, columns, isPeeked, onPeek, onFilter, style }: RowProps) {
+  const cell = (name: Column, children: React.ReactNode, title?: string) =>
+    columns.includes(name) && (
+      <div role="cell" className={classes.cell} data-column={name} {...(title === undefined ? {} : { title })}>
+        {children}
+      </div>
+    );
   const state = shownState(row);
   return (
-    <div role="row" aria-rowindex={index + 2} className={classes.row} style={style} data-row data-call={row.id} data-state={state}>
-      {cell('State', <StateBadge state={state} note={row.note} />)}
+    <div
+      role="row"
+      aria-rowindex={index + 2}
+      className={classes.row}
+      style={style}
+      data-row
+      data-call={row.id}
+      data-state={state}
+      {...(isPeeked ? { 'data-peeked': true } : {})}
+    >
+      {cell(
+        'State',
+        <Filtering filter={row.outcome === undefined ? { status: row.status } : { outcome: row.outcome }} onFilter={onFilter}>
+          <StateBadge state={state} note={row.note} />
+        </Filtering>,
+      )}
       {cell(
         'Tool',
-        <Link to="/calls/$callId" params={{ callId: row.id }} className={classes.link} aria-label={`Call ${row.tool} ${row.id}`}>
+        <Filtering filter={{ tool: row.tool }} onFilter={onFilter}>
           {row.tool}
-        </Link>,
+        </Filtering>,
       )}
-      {cell('Subject', <Subject row={row} />, row.preview)}
-      {cell('Agent', row.agentId ?? '', row.agentId)}
+      {cell(
+        'Subject',
+        <>
+          <Subject row={row} />
+          <ActionIcon
+            className={classes.peek ?? ''}
+            variant="default"
+            size="sm"
+            tabIndex={-1}
+            visibleFrom="md"
+            aria-label={`Show ${row.id} beside the list`}
+            onClick={() => onPeek(row.id)}
+          >
+            <IconLayoutSidebarRight size={14} aria-hidden />
+          </ActionIcon>
+        </>,
+        row.preview,
+      )}
+      {cell(
+        'Agent',
+        row.agentId !== undefined && (
+          <Filtering filter={{ agentId: row.agentId }} onFilter={onFilter}>
+            {row.agentId}
+          </Filtering>
+        ),
+        row.agentId,
+      )}
       {cell(
         'Session',
         row.sessionId !== undefined && (
@@ -133,6 +271,20 @@ function Row({ row, index, style }: { readonly row: CallRow; readonly index: num
   );
 }
 
+interface FilteringProps extends Pick<CallListProps, 'onFilter'> {
+  readonly filter: CallSearch;
+  readonly children: React.ReactNode;
+}
+
+/** A value that narrows the list when it is clicked; by keyboard the filters above the list do the same. */
+function Filtering({ filter, onFilter, children }: FilteringProps) {
+  return (
+    <UnstyledButton className={classes.filtering ?? ''} tabIndex={-1} title="Show only these" onClick={() => onFilter(filter)}>
+      {children}
+    </UnstyledButton>
+  );
+}
+
 /** The subject of the call; below it the attempt, if it is not the first, and the error. */
 function Subject({ row }: { readonly row: CallRow }) {
   const subjects = useSubjects(row.tool);
@@ -140,9 +292,12 @@ function Subject({ row }: { readonly row: CallRow }) {
   // A short note is in the badge.
   const note = isShort(row.note) ? '' : (row.note ?? '');
   const error = row.error === undefined ? note : `${row.error.code}: ${row.error.message}`;
+  const subject = escapeInvisible(subjectText(row.preview ?? '', subjects));
   return (
     <>
-      <code className={classes.preview}>{escapeInvisible(subjectText(row.preview ?? '', subjects))}</code>
+      <Link to="/calls/$callId" params={{ callId: row.id }} className={classes.link} data-open aria-label={`Call ${row.tool} ${subject}`}>
+        <code className={classes.preview}>{subject}</code>
+      </Link>
       {(attempt !== '' || error !== '') && (
         <span className={classes.below} title={error}>
           {attempt}

@@ -47,7 +47,7 @@ const Given = z.record(z.string(), z.unknown());
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** Reads the address; unknown names and empty values are dropped. */
-export function CallSearch(search: unknown): CallSearch {
+export function readSearch(search: unknown): CallSearch {
   const given = Given.parse(search);
   return Object.fromEntries(
     FILTER_NAMES.flatMap((name) => {

@@ -1,6 +1,6 @@
 import { Group, Paper, Text, Title, useComputedColorScheme } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
-import { useEffect, useRef } from 'react';
+import { useEffect, useMemo, useRef, type ReactNode, type RefObject } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import classes from './chart.module.css';
@@ -10,7 +10,6 @@ export interface ChartLine {
   /** One for light and one for dark mode. */
   readonly color: readonly [light: string, dark: string];
   readonly fill?: boolean;
-  readonly dash?: number[];
 }
 
 export interface ChartProps {
@@ -23,31 +22,38 @@ export interface ChartProps {
   /** Formats a value for the axis and the tooltip. */
   readonly format: (value: number) => string;
   readonly height?: number;
+  /** Bars on top of one another, the first line at the bottom; else lines. */
+  readonly stacked?: boolean;
   /** The smallest maximum of the axis, so that low values look low. */
   readonly atLeast: number;
+  /** Links to the lists behind the values. */
+  readonly children?: ReactNode;
 }
 
 /** A chart over time. New data redraw it without rebuilding it. */
-export function Chart({ title, summary, lines, data, format, atLeast, height = 170 }: ChartProps) {
+export function Chart({ title, summary, lines, data, format, atLeast, stacked = false, height = 170, children }: ChartProps) {
   const { ref, width } = useElementSize();
   const plot = useRef<uPlot>(undefined);
   const host = useRef<HTMLDivElement>(null);
   const dark = useComputedColorScheme('light') === 'dark';
-  const latest = useRef(data);
-  latest.current = data;
+  const drawn = useMemo(() => aligned(stacked ? stackedUp(data) : data), [data, stacked]);
+  const latest = useRef(drawn);
+  latest.current = drawn;
+  const values = useRef(data);
+  values.current = data;
 
   useEffect(() => {
     if (host.current === null || width === 0) return undefined;
-    const made = new uPlot(optionsOf({ lines, format, atLeast, width, height, dark }), aligned(latest.current), host.current);
+    const made = new uPlot(optionsOf({ lines, format, atLeast, stacked, width, height, dark, values }), latest.current, host.current);
     plot.current = made;
     return () => {
       plot.current = undefined;
       made.destroy();
     };
     // Lines and format are constants of their page.
-  }, [width, height, dark, lines, format, atLeast]);
+  }, [width, height, dark, lines, format, atLeast, stacked]);
 
-  useEffect(() => plot.current?.setData(aligned(data)), [data]);
+  useEffect(() => plot.current?.setData(drawn), [drawn]);
 
   return (
     <Paper withBorder p="sm" className={classes.paper}>
@@ -56,6 +62,7 @@ export function Chart({ title, summary, lines, data, format, atLeast, height = 1
           {title}
         </Title>
         <Group gap="sm" wrap="wrap" justify="flex-end">
+          {children}
           {lines.map(({ label, color }) => (
             <Text key={label} size="xs" c="dimmed" className={classes.key}>
               <span className={classes.swatch} style={{ background: color[dark ? 1 : 0] }} aria-hidden />
@@ -71,19 +78,38 @@ export function Chart({ title, summary, lines, data, format, atLeast, height = 1
   );
 }
 
+/** Each line on top of those before it, the topmost first: it is drawn first, so that the others stay visible. */
+export function stackedUp([times = [], ...lines]: ChartProps['data']): (number | null)[][] {
+  const sums: number[] = times.map(() => 0);
+  const tops = lines.map((line) => line.map((value, index) => (sums[index] = (sums[index] ?? 0) + (value ?? 0))));
+  return [[...times], ...tops.reverse()];
+}
+
 function aligned(data: ChartProps['data']): uPlot.AlignedData {
   const [times = [], ...values] = data;
   return [times.map((time) => time ?? 0), ...values.map((line) => [...line])];
+}
+
+interface DrawnOptions {
+  readonly stacked: boolean;
+  readonly width: number;
+  readonly height: number;
+  readonly dark: boolean;
+  /** The values as they are, not on top of one another. */
+  readonly values: RefObject<ChartProps['data']>;
 }
 
 function optionsOf({
   lines,
   format,
   atLeast,
+  stacked,
   width,
   height,
   dark,
-}: Pick<ChartProps, 'lines' | 'format' | 'atLeast'> & { width: number; height: number; dark: boolean }): uPlot.Options {
+  values,
+}: Pick<ChartProps, 'lines' | 'format' | 'atLeast'> & DrawnOptions): uPlot.Options {
+  const bars = uPlot.paths.bars?.({ size: [0.85, 24], align: 1 });
   const ink = dark ? '#a6a7ab' : '#5c636a';
   const grid = dark ? 'rgba(255,255,255,0.07)' : 'rgba(0,0,0,0.07)';
   const font = '11px system-ui, sans-serif';
@@ -115,19 +141,14 @@ function optionsOf({
     ],
     series: [
       {},
-      ...lines.map(({ label, color, fill, dash }): uPlot.Series => {
+      ...(stacked ? [...lines].reverse() : lines).map(({ label, color, fill }): uPlot.Series => {
         const stroke = color[dark ? 1 : 0];
-        return {
-          label,
-          stroke,
-          width: 1.5,
-          points: { show: true, size: 3, width: 1 },
-          ...(fill ? { fill: `${stroke}26` } : {}),
-          ...(dash ? { dash } : {}),
-        };
+        if (stacked) return { label, stroke, fill: stroke, width: 0, points: { show: false }, ...(bars ? { paths: bars } : {}) };
+        // Between two steps with a value there may be some without a call: the line goes on.
+        return { label, stroke, width: 1.75, spanGaps: true, points: { show: false }, ...(fill ? { fill: `${stroke}26` } : {}) };
       }),
     ],
-    plugins: [tooltip(lines, format)],
+    plugins: [tooltip(lines, format, values)],
   };
 }
 
@@ -140,7 +161,7 @@ function clock(seconds: number, marks: readonly number[]): string {
 }
 
 /** The values under the pointer, as text. */
-function tooltip(lines: readonly ChartLine[], format: (value: number) => string): uPlot.Plugin {
+function tooltip(lines: readonly ChartLine[], format: (value: number) => string, shown: RefObject<ChartProps['data']>): uPlot.Plugin {
   const box = document.createElement('div');
   box.className = classes['tooltip'] ?? '';
   return {
@@ -152,7 +173,7 @@ function tooltip(lines: readonly ChartLine[], format: (value: number) => string)
         box.style.display = time === undefined || left < 0 ? 'none' : 'block';
         if (idx == null || time === undefined) return;
         const values = lines.map(({ label }, index) => {
-          const value = plot.data[index + 1]?.[idx];
+          const value = shown.current[index + 1]?.[idx];
           return `${label} ${value == null ? '–' : format(value)}`;
         });
         box.textContent = [new Date(time * 1000).toLocaleTimeString(undefined, { hour12: false }), ...values].join('\n');

@@ -1,13 +1,27 @@
 import { rem } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
-import { createSpotlight, Spotlight } from '@mantine/spotlight';
-import { IconFilter, IconListDetails, IconMessage, IconSearch, IconTool } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
+import { createSpotlight, Spotlight, useSpotlight } from '@mantine/spotlight';
+import {
+  IconBan,
+  IconChecklist,
+  IconFilter,
+  IconListDetails,
+  IconMessage,
+  IconRobot,
+  IconSearch,
+  IconTool,
+  type TablerIcon,
+} from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
-import { CallId, Label } from '#contracts';
-import { useToolyard } from '../stream/toolyard.js';
+import { Children, useEffect, useRef, useState, type ReactNode } from 'react';
+import { CallId, type CallSummary } from '#contracts';
+import { escapeInvisible, subjectText } from '#subject';
+import { rowOfSummary, shownState } from '../calls/call-row.js';
+import { STATES } from '../components/theme.js';
+import { useSubjects } from '../components/use-subjects.js';
+import { CancelSessionModal } from './cancel-session-modal.js';
 import { usePages, type PAGES } from './pages.js';
+import { useFound } from './use-found.js';
 
 const [store, spotlight] = createSpotlight();
 export const openSearch = spotlight.open;
@@ -17,93 +31,147 @@ const CHORD_MS = 1200;
 /** `/` or Ctrl-K finds anything; `g` and a letter goes to a page. */
 export function Search() {
   const [query, setQuery] = useState('');
+  const [cancelling, setCancelling] = useState<string>();
   const navigate = useNavigate();
   const all = usePages();
   useGoChord(all, (to) => void navigate({ to }));
   useHotkeys([['/', () => spotlight.open()]]);
-  const found = useFound(query.trim());
-
-  const pages = all.filter(({ label }) => label.toLowerCase().includes(query.trim().toLowerCase()));
+  const words = query.trim();
+  const isOpen = useSpotlight(store).opened;
+  const { calls, sessions, agents, tools } = useFound(words, isOpen);
+  const pages = all.filter(({ label }) => label.toLowerCase().includes(words.toLowerCase()));
+  const recent = words === '' ? 'Recent ' : '';
   return (
-    <Spotlight.Root
-      transitionProps={{ duration: 0 }}
-      store={store}
-      query={query}
-      onQueryChange={setQuery}
-      shortcut={['mod + K']}
-      scrollable
-      maxHeight={420}
-      size="lg"
-    >
-      <Spotlight.Search
-        placeholder="Call id, session, tool, or words to look for …"
-        leftSection={<IconSearch size={18} aria-hidden />}
-        aria-label="Search"
-      />
-      <Spotlight.ActionsList>
-        {query.trim() !== '' && (
-          <Spotlight.ActionsGroup label="Find">
-            {CallId.safeParse(query.trim()).success && (
-              <Spotlight.Action
-                label={`Call ${query.trim()}`}
-                description="Open it"
-                leftSection={<IconListDetails size={18} aria-hidden />}
-                onClick={() => void navigate({ to: '/calls/$callId', params: { callId: query.trim() } })}
-              />
-            )}
-            <Spotlight.Action
-              label={`Calls that mention “${query.trim()}”`}
-              description="In ids, tools, agents, sessions, errors and arguments"
-              leftSection={<IconFilter size={18} aria-hidden />}
-              onClick={() => void navigate({ to: '/calls', search: { q: query.trim() } })}
+    <>
+      <Spotlight.Root
+        transitionProps={{ duration: 0 }}
+        store={store}
+        query={query}
+        onQueryChange={setQuery}
+        shortcut={['mod + K']}
+        scrollable
+        maxHeight={460}
+        size="lg"
+        attributes={{ content: { 'aria-label': 'Search' } }}
+      >
+        <Spotlight.Search
+          placeholder="Call id, session, agent, tool, or words to look for …"
+          leftSection={<IconSearch size={18} aria-hidden />}
+          aria-label="Search"
+        />
+        <Spotlight.ActionsList>
+          {CallId.safeParse(words).success && (
+            <Hit
+              label={`Call ${words}`}
+              about="Open it"
+              icon={IconListDetails}
+              onOpen={() => void navigate({ to: '/calls/$callId', params: { callId: words } })}
             />
-            {Label.safeParse(query.trim()).success && (
-              <Spotlight.Action
-                label={`Session ${query.trim()}`}
-                description="Its calls as a tree"
-                leftSection={<IconMessage size={18} aria-hidden />}
-                onClick={() => void navigate({ to: '/sessions/$sessionId', params: { sessionId: query.trim() } })}
+          )}
+          <Hits label={`${recent}Sessions`}>
+            {sessions.map(({ sessionId, agentId, calls: count }) => (
+              <Hit
+                key={sessionId}
+                label={sessionId}
+                about={`${agentId === undefined ? '' : `${agentId}, `}${count} ${count === 1 ? 'call' : 'calls'}`}
+                icon={IconMessage}
+                onOpen={() => void navigate({ to: '/sessions/$sessionId', params: { sessionId } })}
               />
-            )}
-          </Spotlight.ActionsGroup>
-        )}
-        {found.length > 0 && (
-          <Spotlight.ActionsGroup label="Tools">
-            {found.map((tool) => (
-              <Spotlight.Action
+            ))}
+          </Hits>
+          <Hits label="Agents">
+            {agents.map(({ value, count }) => (
+              <Hit
+                key={value}
+                label={value}
+                about={`Agent, ${count} calls in 30 days`}
+                icon={IconRobot}
+                onOpen={() => void navigate({ to: '/calls', search: { agentId: value } })}
+              />
+            ))}
+          </Hits>
+          <Hits label="Tools">
+            {tools.map((tool) => (
+              <Hit
                 key={tool.name}
                 label={tool.name}
-                description={tool.label}
-                leftSection={<IconTool size={18} aria-hidden />}
-                onClick={() => void navigate({ to: '/tools/$tool', params: { tool: tool.name } })}
+                about={tool.label}
+                icon={IconTool}
+                onOpen={() => void navigate({ to: '/tools/$tool', params: { tool: tool.name } })}
               />
             ))}
-          </Spotlight.ActionsGroup>
-        )}
-        {pages.length > 0 && (
-          <Spotlight.ActionsGroup label="Pages">
-            {pages.map(({ to, label, about, key, icon: Icon }) => (
-              <Spotlight.Action
-                key={to}
-                label={label}
-                description={`${about} (g ${key})`}
-                leftSection={<Icon size={18} style={{ minWidth: rem(18) }} aria-hidden />}
-                onClick={() => void navigate({ to })}
-              />
+          </Hits>
+          <Hits label={`${recent}Calls`}>
+            {calls.map((call) => (
+              <CallHit key={call.id} call={call} onOpen={() => void navigate({ to: '/calls/$callId', params: { callId: call.id } })} />
             ))}
-          </Spotlight.ActionsGroup>
-        )}
-      </Spotlight.ActionsList>
-    </Spotlight.Root>
+            {words !== '' && (
+              <Hit
+                label={`Calls that mention “${words}”`}
+                about="In ids, tools, agents, sessions, errors and arguments"
+                icon={IconFilter}
+                onOpen={() => void navigate({ to: '/calls', search: { q: words } })}
+              />
+            )}
+          </Hits>
+          <Hits label="Actions">
+            {'decide the next approval'.includes(words.toLowerCase()) && (
+              <Hit label="Decide the next approval" about="g a" icon={IconChecklist} onOpen={() => void navigate({ to: '/approvals' })} />
+            )}
+            {words !== '' &&
+              sessions
+                .filter(({ running }) => running > 0)
+                .map(({ sessionId, running }) => (
+                  <Hit
+                    key={sessionId}
+                    label={`Cancel session ${sessionId}`}
+                    about={`${running} open ${running === 1 ? 'call' : 'calls'}; asks first`}
+                    icon={IconBan}
+                    onOpen={() => setCancelling(sessionId)}
+                  />
+                ))}
+          </Hits>
+          <Hits label="Pages">
+            {pages.map(({ to, label, about, key, icon }) => (
+              <Hit key={to} label={label} about={`${about} (g ${key})`} icon={icon} onOpen={() => void navigate({ to })} />
+            ))}
+          </Hits>
+        </Spotlight.ActionsList>
+      </Spotlight.Root>
+      {cancelling !== undefined && <CancelSessionModal sessionId={cancelling} onClose={() => setCancelling(undefined)} />}
+    </>
   );
 }
 
-function useFound(query: string) {
-  const { client } = useToolyard();
-  const { data } = useQuery({ queryKey: ['tools'], queryFn: ({ signal }) => client.tools.list({}, { signal }), staleTime: 60_000 });
-  if (query === '') return [];
-  const words = query.toLowerCase();
-  return (data ?? []).filter(({ name, label }) => `${name} ${label}`.toLowerCase().includes(words)).slice(0, 6);
+/** A group with its name; nothing without a hit. */
+function Hits({ label, children }: { readonly label: string; readonly children: ReactNode }) {
+  return Children.toArray(children).length === 0 ? null : <Spotlight.ActionsGroup label={label}>{children}</Spotlight.ActionsGroup>;
+}
+
+interface HitProps {
+  readonly label: string;
+  readonly about: string;
+  readonly icon: TablerIcon;
+  readonly onOpen: () => void;
+}
+
+function Hit({ label, about, icon: Icon, onOpen }: HitProps) {
+  return (
+    <Spotlight.Action
+      label={escapeInvisible(label)}
+      description={escapeInvisible(about)}
+      leftSection={<Icon size={18} style={{ minWidth: rem(18) }} aria-hidden />}
+      onClick={onOpen}
+    />
+  );
+}
+
+function CallHit({ call, onOpen }: { readonly call: CallSummary; readonly onOpen: () => void }) {
+  const subjects = useSubjects(call.tool);
+  const state = STATES[shownState(rowOfSummary(call))].label;
+  return (
+    <Hit label={subjectText(call.preview, subjects) || call.tool} about={`${call.tool}, ${state}`} icon={IconListDetails} onOpen={onOpen} />
+  );
 }
 
 type PagePath = (typeof PAGES)[number]['to'];

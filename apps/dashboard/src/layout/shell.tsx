@@ -22,6 +22,7 @@ import { setKey } from '../session/key.js';
 import { useFrames } from '../stream/frame-store.js';
 import { useToolyard } from '../stream/toolyard.js';
 import { ConnectionBadge } from './connection-badge.js';
+import { KeysHelp } from './keys-help.js';
 import { usePages } from './pages.js';
 import { openSearch, Search } from './search.js';
 import classes from './shell.module.css';
@@ -52,7 +53,7 @@ export function Shell() {
           <UnstyledButton className={classes.search} onClick={openSearch}>
             <IconSearch size={16} aria-hidden />
             <Text span size="sm" className={classes.searchText}>
-              Find a call, session, tool …
+              Find a session, agent, tool, call …
             </Text>
             <Kbd size="xs" visibleFrom="sm" aria-hidden>
               /
@@ -91,6 +92,7 @@ export function Shell() {
         <Outlet />
       </AppShell.Main>
       <Search />
+      <KeysHelp />
     </AppShell>
   );
 }

@@ -10,30 +10,33 @@ import { useNow } from '../components/time.js';
 import { Chart, type ChartLine } from '../components/chart.js';
 import { useFrames } from '../stream/frame-store.js';
 import { useToolyard } from '../stream/toolyard.js';
+import type { CallSearch } from '../calls/call-search.js';
+import { LinkAnchor } from '../components/links.js';
+import { AgentList } from './agent-list.js';
+import { FirstRun } from './first-run.js';
 import { LiveTiles } from './live-tiles.js';
 import { PoolTable } from './pool-table.js';
 import { RunningBy } from './running-by.js';
-import { Series, type Point } from '../stream/series.js';
+import { useRecentCalls } from './use-recent-calls.js';
+import { Series, type Percentiles, type Point } from '../stream/series.js';
 
 const route = getRouteApi('/live');
 
-const STEPS: Readonly<Record<WindowName, { readonly stepMs: number; readonly statsStepMs: number }>> = {
-  '10m': { stepMs: 2000, statsStepMs: 10_000 },
-  '1h': { stepMs: 10_000, statsStepMs: 10_000 },
-  '24h': { stepMs: 300_000, statsStepMs: 300_000 },
-  '7d': { stepMs: 3_600_000, statsStepMs: 3_600_000 },
+const STEPS: Readonly<Record<WindowName, { readonly stepMs: number; readonly text: string }>> = {
+  '10m': { stepMs: 10_000, text: '10 seconds' },
+  '1h': { stepMs: 60_000, text: 'minute' },
+  '24h': { stepMs: 1_800_000, text: 'half hour' },
+  '7d': { stepMs: 10_800_000, text: '3 hours' },
 };
 
 const CALLS: readonly ChartLine[] = [
-  { label: 'in', color: ['#1c7ed6', '#4dabf7'], fill: true },
-  { label: 'out', color: ['#0b7285', '#63e6be'] },
-  { label: 'failing', color: ['#c92a2a', '#ff8787'], fill: true },
-  { label: 'error results', color: ['#c2410c', '#ffa94d'], dash: [4, 3] },
+  { label: 'ok', color: ['#2b8a5e', '#51b88a'] },
+  { label: 'error', color: ['#d9480f', '#ff8f5e'] },
+  { label: 'denied', color: ['#9c36b5', '#cc7fe0'] },
 ];
 const TIMES: readonly ChartLine[] = [
-  { label: 'p50', color: ['#1c7ed6', '#4dabf7'] },
-  { label: 'p95', color: ['#e8590c', '#ffa94d'] },
-  { label: 'p99', color: ['#c92a2a', '#ff8787'], dash: [4, 3] },
+  { label: 'half within', color: ['#1c7ed6', '#4dabf7'], fill: true },
+  { label: '95 % within', color: ['#e8590c', '#ffa94d'] },
 ];
 
 /** The live page: starts with the numbers of the gateway, updated by events. */
@@ -41,6 +44,7 @@ export function LivePage() {
   const { window = '10m' } = route.useSearch();
   const navigate = route.useNavigate();
   const { seed, points } = useSeries(window);
+  const rows = useRecentCalls();
   const last = points.at(-2) ?? points.at(-1);
   return (
     <>
@@ -51,37 +55,47 @@ export function LivePage() {
           onChange={(chosen) => void navigate({ search: { window: chosen } })}
         />
       </PageHead>
+      {rows?.length === 0 ? <FirstRun /> : <AgentList rows={rows ?? []} isLoading={rows === undefined} />}
       <LiveTiles />
       {seed.isError && <ErrorState error={seed.error} onRetry={() => void seed.refetch()} />}
       <Grid gap="md" mt="md">
         <Grid.Col span={12}>
           <Chart
-            title="Calls a second"
+            title={`Calls that ended, by ${STEPS[window].text}`}
+            stacked
             lines={CALLS}
-            format={rateText}
-            atLeast={1}
-            data={chartData(points, (point) => [point.submitted, point.ended, point.failed, point.errors])}
-            summary={last ? callsSummary(last) : 'nothing yet'}
+            format={countText}
+            atLeast={4}
+            data={chartData(points, (point) => endsOf(point, STEPS[window].stepMs))}
+            summary={last ? endsText(endsOf(last, STEPS[window].stepMs)) : 'nothing yet'}
+          >
+            <CallsLink since={window}>all</CallsLink>
+            <CallsLink since={window} filter={{ result: 'error', outcome: 'completed,failed,timed_out,unknown' }}>
+              errors
+            </CallsLink>
+            <CallsLink since={window} filter={{ outcome: 'denied' }}>
+              denied
+            </CallsLink>
+          </Chart>
+        </Grid.Col>
+        <Grid.Col span={{ base: 12, md: 6 }}>
+          <Chart
+            title="Time in the queue"
+            lines={TIMES}
+            format={durationText}
+            atLeast={10}
+            data={chartData(points, ({ wait }) => [wait.p50, wait.p95])}
+            summary={summaryOf(last?.wait)}
           />
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 6 }}>
           <Chart
-            title="Waiting"
+            title="Run time"
             lines={TIMES}
             format={durationText}
             atLeast={10}
-            data={chartData(points, ({ wait }) => [wait.p50, wait.p95, wait.p99])}
-            summary={summaryOf(last?.wait.p50, last?.wait.p99)}
-          />
-        </Grid.Col>
-        <Grid.Col span={{ base: 12, md: 6 }}>
-          <Chart
-            title="Running"
-            lines={TIMES}
-            format={durationText}
-            atLeast={10}
-            data={chartData(points, ({ run }) => [run.p50, run.p95, run.p99])}
-            summary={summaryOf(last?.run.p50, last?.run.p99)}
+            data={chartData(points, ({ run }) => [run.p50, run.p95])}
+            summary={summaryOf(last?.run)}
           />
         </Grid.Col>
       </Grid>
@@ -93,6 +107,20 @@ export function LivePage() {
   );
 }
 
+interface CallsLinkProps {
+  readonly since: WindowName;
+  readonly filter?: CallSearch;
+  readonly children: string;
+}
+
+function CallsLink({ since, filter = {}, children }: CallsLinkProps) {
+  return (
+    <LinkAnchor size="xs" underline="always" to="/calls" search={{ ...filter, since }}>
+      {children}
+    </LinkAnchor>
+  );
+}
+
 /** The numbers of the window: loaded once, then updated by events. Drawn twice a second. */
 function useSeries(window: WindowName) {
   const { client, board } = useToolyard();
@@ -100,7 +128,7 @@ function useSeries(window: WindowName) {
   const seed = useQuery({
     queryKey: ['stats', window],
     queryFn: ({ signal }) =>
-      client.stats.overview({ since: new Date(Date.now() - WINDOWS[window]).toISOString(), stepMs: STEPS[window].statsStepMs }, { signal }),
+      client.stats.overview({ since: new Date(Date.now() - WINDOWS[window]).toISOString(), stepMs: STEPS[window].stepMs }, { signal }),
     staleTime: 0,
     gcTime: 0,
   });
@@ -122,18 +150,22 @@ function chartData(points: readonly Point[], values: (point: Point) => Values): 
   return [points.map(({ at }) => at / 1000), ...lines];
 }
 
-function rateText(rate: number): string {
-  if (rate === 0) return '0/s';
-  if (rate < 1) return `${rate.toFixed(2)}/s`;
-  return rate < 10 ? `${rate.toFixed(1)}/s` : `${Math.round(rate).toLocaleString()}/s`;
+/** Calls of one step: fine, failed in any way, denied. */
+function endsOf({ ended, failed, denied }: Point, stepMs: number): [ok: number, failed: number, denied: number] {
+  const count = (rate: number) => Math.round((rate * stepMs) / 1000);
+  return [Math.max(0, count(ended) - count(failed) - count(denied)), count(failed), count(denied)];
 }
 
-function callsSummary({ submitted, ended, failed, errors }: Point): string {
-  return `${rateText(submitted)} in, ${rateText(ended)} out, ${rateText(failed)} failing, ${rateText(errors)} of these with an error result`;
+function endsText([ok, failed, denied]: readonly number[]): string {
+  return `${ok} ok, ${failed} with an error, ${denied} denied in the last whole step`;
 }
 
-function summaryOf(p50: number | undefined, p99: number | undefined): string {
-  return p50 === undefined || p99 === undefined
+function countText(count: number): string {
+  return Number.isInteger(count) ? count.toLocaleString() : '';
+}
+
+function summaryOf({ p50, p95 }: Percentiles = {}): string {
+  return p50 === undefined || p95 === undefined
     ? 'nothing measured just now'
-    : `half within ${durationText(p50)}, 99 % within ${durationText(p99)}`;
+    : `half within ${durationText(p50)}, 95 % within ${durationText(p95)}`;
 }

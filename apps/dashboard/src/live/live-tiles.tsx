@@ -11,14 +11,21 @@ export function LiveTiles() {
   const { board } = useToolyard();
   useFrames(board);
   const now = useNow();
-  const { running, queued, waitingApproval } = board.now.counts();
+  const { running, queued, suspended, waitingApproval, waitingInput } = board.now.counts();
   const lag = board.lag.p95(now);
   const pools = board.workers?.flatMap((worker) => (worker.draining ? [] : worker.pools));
   const slots = pools?.reduce((sum, pool) => sum + pool.slots, 0);
   return (
-    <SimpleGrid cols={{ base: 2, xs: 3, md: 5 }} spacing="sm">
+    <SimpleGrid cols={{ base: 2, xs: 3, md: 6 }} spacing="sm">
       <Tile name="Running" to="/calls" search={{ status: 'running' }} value={running.toLocaleString()} />
       <Tile name="Queued" to="/calls" search={{ status: 'queued' }} value={queued.toLocaleString()} />
+      <Tile
+        name="Suspended"
+        to="/calls"
+        search={{ status: 'queued,waiting_input' }}
+        value={(suspended + waitingInput).toLocaleString()}
+        note="for a time, a call or input"
+      />
       <Tile name="Need approval" to="/approvals" value={waitingApproval.toLocaleString()} alarm={waitingApproval > 0} />
       <Tile
         name="Worker slots used"

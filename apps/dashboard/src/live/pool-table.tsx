@@ -1,6 +1,7 @@
 import { Paper, Progress, Table, Text, Title } from '@mantine/core';
 import { POOLS } from '#contracts';
 import { durationText } from '../components/duration.js';
+import { LinkAnchor } from '../components/links.js';
 import { useNow } from '../components/time.js';
 import { useFrames } from '../stream/frame-store.js';
 import { useToolyard } from '../stream/toolyard.js';
@@ -37,9 +38,13 @@ export function PoolTable() {
               return (
                 <Table.Tr key={pool}>
                   <Table.Td>{pool}</Table.Td>
-                  <Table.Td ta="right">{waiting.toLocaleString()}</Table.Td>
+                  <Table.Td ta="right">
+                    <CountLink count={waiting} pool={pool} status="queued" />
+                  </Table.Td>
                   <Table.Td ta="right">{oldest === undefined ? '–' : durationText(oldest)}</Table.Td>
-                  <Table.Td ta="right">{running.toLocaleString()}</Table.Td>
+                  <Table.Td ta="right">
+                    <CountLink count={running} pool={pool} status="running" />
+                  </Table.Td>
                   <Table.Td>
                     {slots === 0 ? (
                       <Text size="xs" c={board.workers === undefined ? 'dimmed' : 'var(--mantine-color-error)'}>
@@ -61,6 +66,20 @@ export function PoolTable() {
         </Table>
       </Table.ScrollContainer>
     </Paper>
+  );
+}
+
+interface CountLinkProps {
+  readonly count: number;
+  readonly pool: string;
+  readonly status: 'queued' | 'running';
+}
+
+function CountLink({ count, pool, status }: CountLinkProps) {
+  return (
+    <LinkAnchor size="sm" to="/calls" search={{ pool, status }}>
+      {count.toLocaleString()}
+    </LinkAnchor>
   );
 }
 

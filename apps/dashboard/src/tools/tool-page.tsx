@@ -17,7 +17,7 @@ import {
   Title,
 } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { z } from 'zod';
 import { Json as JsonValue, type ToolDescriptor, type ToolExample, type Violation } from '#contracts';
@@ -30,6 +30,7 @@ import { ScopedButton } from '../components/scoped-button.js';
 import { EmptyState, ErrorState, LoadingRows } from '../components/states.js';
 import { notifyError } from '../components/notify.js';
 import { useToolyard } from '../stream/toolyard.js';
+import { TryResult } from './try-result.js';
 
 const route = getRouteApi('/tools/$tool');
 const ArgumentForm = lazy(() => import('./argument-form.js'));
@@ -87,7 +88,7 @@ function stepText({ tool, arguments: args }: NonNullable<ToolExample['setup']>[n
 
 function TryIt({ tool }: { readonly tool: ToolDescriptor }) {
   const { client } = useToolyard();
-  const navigate = useNavigate();
+  const [tried, setTried] = useState<string>();
   const [example, setExample] = useState(tool.examples[0]);
   const [prepare, setPrepare] = useState(true);
   const [value, setValue] = useState<unknown>(tool.examples[0]?.arguments ?? {});
@@ -110,7 +111,7 @@ function TryIt({ tool }: { readonly tool: ToolDescriptor }) {
       }
       return client.calls.submit(submission);
     },
-    onSuccess: (call) => call && void navigate({ to: '/calls/$callId', params: { callId: call.id } }),
+    onSuccess: (call) => call && setTried(call.id),
     onError: (error) => notifyError('The call was not submitted', error),
   });
   const show = (form: boolean) => {
@@ -150,79 +151,82 @@ function TryIt({ tool }: { readonly tool: ToolDescriptor }) {
     </>
   );
   return (
-    <Paper withBorder p="md">
-      <Group justify="space-between" mb="sm">
-        <Title order={2}>Try it</Title>
-        <SegmentedControl
-          size="xs"
-          aria-label="Arguments as"
-          value={asText ? 'json' : 'form'}
-          onChange={(mode) => show(mode === 'form')}
-          data={[
-            { value: 'form', label: 'Form' },
-            { value: 'json', label: 'JSON' },
-          ]}
-        />
-      </Group>
-      {!tool.available.ok && (
-        <Alert color="orange" mb="sm" title="Not available now">
-          {tool.available.reason}
-        </Alert>
-      )}
-      {tool.tier !== 'read_only' && (
-        <Alert color="yellow" mb="sm" variant="light">
-          This tool changes things. What it does here is real.
-        </Alert>
-      )}
-      {asText ? (
-        <>
-          <JsonInput
-            label="Arguments"
-            value={text}
-            onChange={setText}
-            autosize
-            minRows={8}
-            maxRows={24}
-            formatOnBlur
-            validationError="This is not JSON yet"
-            styles={{ input: { fontFamily: 'var(--app-mono)', fontSize: 13 } }}
+    <>
+      <Paper withBorder p="md">
+        <Group justify="space-between" mb="sm">
+          <Title order={2}>Try it</Title>
+          <SegmentedControl
+            size="xs"
+            aria-label="Arguments as"
+            value={asText ? 'json' : 'form'}
+            onChange={(mode) => show(mode === 'form')}
+            data={[
+              { value: 'form', label: 'Form' },
+              { value: 'json', label: 'JSON' },
+            ]}
           />
-          {violations.map(({ pointer, message }) => (
-            <Text key={`${pointer}${message}`} size="sm" c="var(--mantine-color-error)" role="alert">
-              {pointer} {message}
-            </Text>
-          ))}
-          {actions}
-        </>
-      ) : (
-        <Suspense fallback={<Skeleton height={180} />}>
-          <ArgumentForm schema={tool.input} value={value} onChange={setValue} onSubmit={() => submit.mutate()} violations={violations}>
-            {actions}
-          </ArgumentForm>
-        </Suspense>
-      )}
-      {tool.examples.length > 0 && (
-        <Group gap="xs" mt="md">
-          <Text size="xs" c="dimmed">
-            Examples
-          </Text>
-          {tool.examples.map((each) => (
-            <Button
-              key={each.title}
-              size="compact-xs"
-              variant="default"
-              onClick={() => {
-                setExample(each);
-                setValue(each.arguments);
-                setText(JSON.stringify(each.arguments, null, 2));
-              }}
-            >
-              {each.title}
-            </Button>
-          ))}
         </Group>
-      )}
-    </Paper>
+        {!tool.available.ok && (
+          <Alert color="orange" mb="sm" title="Not available now">
+            {tool.available.reason}
+          </Alert>
+        )}
+        {tool.tier !== 'read_only' && (
+          <Alert color="yellow" mb="sm" variant="light">
+            This tool changes things. What it does here is real.
+          </Alert>
+        )}
+        {asText ? (
+          <>
+            <JsonInput
+              label="Arguments"
+              value={text}
+              onChange={setText}
+              autosize
+              minRows={8}
+              maxRows={24}
+              formatOnBlur
+              validationError="This is not JSON yet"
+              styles={{ input: { fontFamily: 'var(--app-mono)', fontSize: 13 } }}
+            />
+            {violations.map(({ pointer, message }) => (
+              <Text key={`${pointer}${message}`} size="sm" c="var(--mantine-color-error)" role="alert">
+                {pointer} {message}
+              </Text>
+            ))}
+            {actions}
+          </>
+        ) : (
+          <Suspense fallback={<Skeleton height={180} />}>
+            <ArgumentForm schema={tool.input} value={value} onChange={setValue} onSubmit={() => submit.mutate()} violations={violations}>
+              {actions}
+            </ArgumentForm>
+          </Suspense>
+        )}
+        {tool.examples.length > 0 && (
+          <Group gap="xs" mt="md">
+            <Text size="xs" c="dimmed">
+              Examples
+            </Text>
+            {tool.examples.map((each) => (
+              <Button
+                key={each.title}
+                size="compact-xs"
+                variant="default"
+                onClick={() => {
+                  setExample(each);
+                  setValue(each.arguments);
+                  setText(JSON.stringify(each.arguments, null, 2));
+                }}
+              >
+                {each.title}
+              </Button>
+            ))}
+          </Group>
+        )}
+      </Paper>
+      {tried !== undefined && <TryResult key={tried} callId={tried} />}
+    </>
   );
 }
 

@@ -1,10 +1,12 @@
-import { Badge, Table, Text, TextInput } from '@mantine/core';
+import { Badge, NativeSelect, Table, Text, TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { ToolDescriptor, ToolStats } from '#contracts';
+import { escapeInvisible } from '#subject';
 import { durationText } from '../components/duration.js';
+import { groupBy } from '../components/group-by.js';
 import { LinkAnchor } from '../components/links.js';
 import { PageHead } from '../components/page-head.js';
 import stacked from '../components/stacked.module.css';
@@ -12,13 +14,20 @@ import { EmptyState, ErrorState, LoadingRows } from '../components/states.js';
 import { TimeWindow, WINDOWS } from '../components/time-window.js';
 import { useRowKeys } from '../components/use-row-keys.js';
 import { useToolyard } from '../stream/toolyard.js';
+import { sortedTools, ToolOrder } from './tool-order.js';
 
 const route = getRouteApi('/tools');
+const ORDERS = [
+  { value: 'name', label: 'By name' },
+  { value: 'calls', label: 'Most calls' },
+  { value: 'failing', label: 'Most failing' },
+  { value: 'slow', label: 'Slowest, p95' },
+];
 const TIERS = { read_only: 'teal', side_effecting: 'yellow', privileged: 'red' } as const;
 
 /** The catalog with statistics of each tool. */
 export function ToolsPage() {
-  const { window = '24h' } = route.useSearch();
+  const { window = '24h', sort = 'name' } = route.useSearch();
   const navigate = route.useNavigate();
   const { client } = useToolyard();
   const [text, setText] = useState('');
@@ -45,7 +54,18 @@ export function ToolsPage() {
           value={text}
           onChange={({ currentTarget }) => setText(currentTarget.value)}
         />
-        <TimeWindow value={window} names={['1h', '24h', '7d']} onChange={(chosen) => void navigate({ search: { window: chosen } })} />
+        <NativeSelect
+          size="xs"
+          aria-label="Order of the tools"
+          value={sort}
+          onChange={({ currentTarget }) => void navigate({ search: { window, sort: ToolOrder.parse(currentTarget.value) } })}
+          data={ORDERS}
+        />
+        <TimeWindow
+          value={window}
+          names={['1h', '24h', '7d']}
+          onChange={(chosen) => void navigate({ search: { ...(sort === 'name' ? {} : { sort }), window: chosen } })}
+        />
       </PageHead>
       {tools.isPending && <LoadingRows />}
       {tools.isError && <ErrorState error={tools.error} onRetry={() => void tools.refetch()} />}
@@ -69,14 +89,33 @@ export function ToolsPage() {
                 <Table.Th ta="right">Run p50 / p95 / p99</Table.Th>
               </Table.Tr>
             </Table.Thead>
-            <Table.Tbody>
-              {shown.map((tool) => (
-                <ToolRow key={tool.name} tool={tool} stats={byName.get(tool.name)} />
-              ))}
-            </Table.Tbody>
+            {[...groupBy(shown, ({ source }) => source)].map(([source, list]) => (
+              <Table.Tbody key={source} data-source={source}>
+                <Table.Tr>
+                  <Table.Th colSpan={7} scope="rowgroup">
+                    <SourceHead source={source} tools={list} />
+                  </Table.Th>
+                </Table.Tr>
+                {sortedTools(list, byName, sort).map((tool) => (
+                  <ToolRow key={tool.name} tool={tool} stats={byName.get(tool.name)} />
+                ))}
+              </Table.Tbody>
+            ))}
           </Table>
         </Table.ScrollContainer>
       )}
+    </>
+  );
+}
+
+/** The name of a source with its tools; it leads to what they were asked. */
+function SourceHead({ source, tools }: { readonly source: string; readonly tools: readonly ToolDescriptor[] }) {
+  return (
+    <>
+      {source === 'builtin' ? 'Built in' : escapeInvisible(source)}{' '}
+      <Text span size="xs" c="dimmed" fw={400}>
+        {tools.length} {tools.length === 1 ? 'tool' : 'tools'}
+      </Text>
     </>
   );
 }

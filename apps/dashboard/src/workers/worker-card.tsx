@@ -1,10 +1,10 @@
 import { Badge, Card, Code, Group, Progress, Stack, Text, Tooltip } from '@mantine/core';
 import type { WorkerStatus } from '#contracts';
 import { escapeInvisible } from '#subject';
-import { CallLink } from '../call/call-facts.js';
 import { Fact, Facts } from '../components/facts.js';
+import { RunningCall } from './running-call.js';
 import { ScopedButton } from '../components/scoped-button.js';
-import { Ago } from '../components/time.js';
+import { Ago, Since } from '../components/time.js';
 
 const SHOWN_CALLS = 12;
 const SHOWN_TOOLS = 20;
@@ -43,7 +43,7 @@ export function WorkerCard({ worker, onDrain }: WorkerCardProps) {
         </ScopedButton>
       </Group>
       <Text size="xs" c="dimmed" mb="sm">
-        started <Ago at={Date.parse(worker.startedAt)} />, seen <Ago at={Date.parse(worker.seenAt)} />
+        up for <Since at={Date.parse(worker.startedAt)} />, seen <Ago at={Date.parse(worker.seenAt)} />
       </Text>
       <Stack gap={6} mb="sm">
         {worker.pools.map((pool) => (
@@ -52,15 +52,15 @@ export function WorkerCard({ worker, onDrain }: WorkerCardProps) {
       </Stack>
       <WorkerFacts worker={worker} />
       {worker.calls.length > 0 && (
-        <Group gap={8} mt="sm">
+        <Stack gap={2} mt="sm">
           <Text size="xs" c="dimmed">
-            Running:
+            Runs now
           </Text>
           {worker.calls.slice(0, SHOWN_CALLS).map((id) => (
-            <CallLink key={id} id={id} />
+            <RunningCall key={id} callId={id} />
           ))}
           {worker.calls.length > SHOWN_CALLS && <Text size="xs">and {worker.calls.length - SHOWN_CALLS} more</Text>}
-        </Group>
+        </Stack>
       )}
     </Card>
   );

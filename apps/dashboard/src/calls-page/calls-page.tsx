@@ -1,5 +1,5 @@
 import { Button, Group, Text } from '@mantine/core';
-import { IconBan, IconFilterOff, IconListDetails, IconRepeat } from '@tabler/icons-react';
+import { IconBan, IconFilterOff, IconRepeat } from '@tabler/icons-react';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useEffect, useMemo, useState } from 'react';
@@ -9,25 +9,34 @@ import { ScopedButton } from '../components/scoped-button.js';
 import { EmptyState, ErrorState, LoadingRows } from '../components/states.js';
 import { useFrames } from '../stream/frame-store.js';
 import { useToolyard } from '../stream/toolyard.js';
-import { BulkModal, type BulkAction } from './bulk-modal.js';
-import { CallFilters } from './call-filters.js';
-import { CallList } from './call-list.js';
-import { filterOf, isEmpty, readFilter, type CallSearch } from './call-search.js';
-import { CallTable, KEPT_ROWS } from './call-table.js';
+import { BulkModal, type BulkAction } from '../calls/bulk-modal.js';
+import { CallFilters } from '../calls/call-filters.js';
+import { CallList } from '../calls/call-list.js';
+import { CallPreview } from './call-preview.js';
+import { filterOf, isEmpty, readFilter, readSearch, type CallSearch } from '../calls/call-search.js';
+import { readView, sorted, type CallListView } from '../calls/call-view-search.js';
+import { ColumnMenu, SavedViews } from '../calls/view-menu.js';
+import { CallTable, KEPT_ROWS } from '../calls/call-table.js';
+import { FirstRun } from '../live/first-run.js';
 import { LinkButton } from '../components/links.js';
+import classes from './calls-page.module.css';
 
 const route = getRouteApi('/calls');
 const PAGE = 100;
 
 /** All calls: filtered by the address, moved by events, further back by scrolling. */
 export function CallsPage() {
-  const search = route.useSearch();
+  const address = route.useSearch();
+  const text = JSON.stringify(readSearch(address));
+  const search = useMemo(() => readSearch(JSON.parse(text)), [text]);
+  const view = readView(address);
   const navigate = route.useNavigate();
   const [bulk, setBulk] = useState<BulkAction>();
   const openedAt = useMemo(() => Date.now(), [search]);
   const read = useMemo(() => readFilter(search, openedAt), [search, openedAt]);
   const whyNot = isEmpty(search) ? 'Set a filter first: without one it would mean every call there is.' : undefined;
-  const change = (next: CallSearch) => void navigate({ search: next, replace: true });
+  const change = (next: CallSearch) => void navigate({ search: { ...next, ...view }, replace: true });
+  const show = (next: CallListView) => void navigate({ search: { ...search, ...next }, replace: true });
 
   return (
     <>
@@ -53,7 +62,16 @@ export function CallsPage() {
           Replay all …
         </ScopedButton>
       </PageHead>
-      <CallFilters search={search} onChange={change} />
+      <CallFilters search={search} onChange={change}>
+        <ColumnMenu
+          view={view}
+          onChange={(hide) => {
+            const { hide: _hide, ...others } = view;
+            show(hide === undefined ? others : { ...others, hide });
+          }}
+        />
+        <SavedViews search={{ ...search, ...view }} />
+      </CallFilters>
       {'fault' in read ? (
         <EmptyState
           icon={IconFilterOff}
@@ -67,7 +85,7 @@ export function CallsPage() {
           {read.fault}
         </EmptyState>
       ) : (
-        <FilteredCalls key={JSON.stringify(search)} search={search} filter={read.filter} />
+        <FilteredCalls key={text} search={search} filter={read.filter} view={view} onView={show} onFilter={change} />
       )}
       {bulk !== undefined && (
         <BulkModal action={bulk} filter={filterOf(search, openedAt)} search={search} onClose={() => setBulk(undefined)} />
@@ -76,7 +94,15 @@ export function CallsPage() {
   );
 }
 
-function FilteredCalls({ search, filter }: { readonly search: CallSearch; readonly filter: CallFilter }) {
+interface FilteredCallsProps {
+  readonly search: CallSearch;
+  readonly filter: CallFilter;
+  readonly view: CallListView;
+  readonly onView: (view: CallListView) => void;
+  readonly onFilter: (search: CallSearch) => void;
+}
+
+function FilteredCalls({ search, filter, view, onView, onFilter }: FilteredCallsProps) {
   const { client, feed } = useToolyard();
   const table = useMemo(() => new CallTable(filter), [filter]);
   const pages = useInfiniteQuery({
@@ -97,7 +123,7 @@ function FilteredCalls({ search, filter }: { readonly search: CallSearch; readon
   }, [table, pages.data]);
 
   const version = useFrames(table);
-  const rows = useMemo(() => table.list(), [table, version]);
+  const rows = useMemo(() => sorted(table.list(), view.sort), [table, version, view.sort]);
   const full = table.size >= KEPT_ROWS;
 
   if (pages.isError && rows.length === 0) return <ErrorState error={pages.error} onRetry={() => void pages.refetch()} />;
@@ -106,21 +132,37 @@ function FilteredCalls({ search, filter }: { readonly search: CallSearch; readon
   return (
     <>
       {pages.isError && <ErrorState error={pages.error} onRetry={() => void pages.refetch()} />}
-      <CallList
-        rows={rows}
-        onEnd={() => {
-          if (pages.hasNextPage && !pages.isFetchingNextPage && !full) void pages.fetchNextPage();
-        }}
-        foot={
-          pages.isFetchingNextPage
-            ? 'Loading older calls …'
-            : full
-              ? `The ${KEPT_ROWS.toLocaleString()} newest are shown. Narrow the filter to see older ones.`
-              : undefined
-        }
-      />
+      <div className={classes['beside']} {...(view.peek === undefined ? {} : { 'data-peeking': true })}>
+        <CallList
+          rows={rows}
+          view={view}
+          onView={onView}
+          onFilter={(cell) => onFilter({ ...search, ...cell })}
+          onEnd={() => {
+            if (pages.hasNextPage && !pages.isFetchingNextPage && !full) void pages.fetchNextPage();
+          }}
+          foot={
+            pages.isFetchingNextPage
+              ? 'Loading older calls …'
+              : full
+                ? `The ${KEPT_ROWS.toLocaleString()} newest are shown. Narrow the filter to see older ones.`
+                : undefined
+          }
+        />
+        {view.peek !== undefined && (
+          <CallPreview
+            key={view.peek}
+            callId={view.peek}
+            onClose={() => {
+              const { peek: _peek, ...others } = view;
+              onView(others);
+            }}
+          />
+        )}
+      </div>
       <Group justify="space-between" mt={6}>
         <Text size="xs" c="dimmed" data-testid="row-count">
+          {view.sort !== undefined && 'sorted among the calls that are loaded: '}
           {countText(rows.length, pages.data?.pages[0]?.total, { full, more: pages.hasNextPage })}
         </Text>
       </Group>
@@ -150,16 +192,6 @@ function NoCalls({ filtered }: { readonly filtered: boolean }) {
       A call that fits will appear here by itself.
     </EmptyState>
   ) : (
-    <EmptyState
-      icon={IconListDetails}
-      title="No calls yet"
-      action={
-        <LinkButton to="/tools" variant="default" size="xs" mt="xs">
-          Try a tool
-        </LinkButton>
-      }
-    >
-      Submit one over HTTP, WebSocket or the SDK, or try a tool from the catalog. It will appear here by itself.
-    </EmptyState>
+    <FirstRun />
   );
 }

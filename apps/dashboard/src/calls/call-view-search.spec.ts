@@ -1,0 +1,22 @@
+import { describe, expect, it } from '@jest/globals';
+import { columnWidths, readView, shownColumns, sorted } from './call-view-search.js';
+
+describe('how the list of calls is shown', () => {
+  it('is read from the address, without what it does not know', () => {
+    expect(readView({ sort: 'longest', hide: 'Agent,Subject,colour', peek: '', tool: 'echo' })).toEqual({ sort: 'longest', hide: 'Agent' });
+    expect(readView({ sort: 'loudest', hide: '' })).toEqual({});
+  });
+
+  it('leaves columns out', () => {
+    const columns = shownColumns({ hide: 'Tool,Session' });
+    expect(columns).toEqual(['State', 'Subject', 'Agent', 'Run time', 'Submitted']);
+    expect(columnWidths(columns).split('px')).toHaveLength(6);
+  });
+
+  it('sorts by run time, with calls that have none at the end', () => {
+    const rows = [{ runMs: 5 }, {}, { runMs: 9 }, { runMs: 1 }];
+    expect(sorted(rows, 'longest').map(({ runMs }) => runMs)).toEqual([9, 5, 1, undefined]);
+    expect(sorted(rows, 'shortest').map(({ runMs }) => runMs)).toEqual([1, 5, 9, undefined]);
+    expect(sorted(rows, undefined)).toBe(rows);
+  });
+});

@@ -1,0 +1,104 @@
+import { ActionIcon, Button, Checkbox, Group, Popover, Stack, Text, TextInput } from '@mantine/core';
+import { IconBookmark, IconColumns3, IconX } from '@tabler/icons-react';
+import { useState } from 'react';
+import { LinkButton } from '../components/links.js';
+import type { CallSearch } from './call-search.js';
+import { OPTIONAL_COLUMNS, shownColumns, type CallListView } from './call-view-search.js';
+import { useSavedViews } from './saved-views.js';
+
+/** Views that were saved in this browser, and a field to save the present one. */
+export function SavedViews({ search }: { readonly search: CallSearch & CallListView }) {
+  const { views, save, remove } = useSavedViews();
+  const [name, setName] = useState('');
+  const isNamed = name.trim() !== '';
+  return (
+    <Popover width={280} position="bottom-end" shadow="md" trapFocus returnFocus>
+      <Popover.Target>
+        <Button variant="default" size="xs" leftSection={<IconBookmark size={14} aria-hidden />}>
+          Views
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown p="xs" aria-label="Saved views">
+        <Stack gap={4}>
+          {views.map((view) => (
+            <Group key={view.name} wrap="nowrap" gap={4}>
+              <LinkButton to="/calls" search={view.search} variant="subtle" color="gray" size="xs" justify="flex-start" style={{ flex: 1 }}>
+                {view.name}
+              </LinkButton>
+              <ActionIcon
+                variant="subtle"
+                color="gray"
+                size="sm"
+                aria-label={`Remove the view ${view.name}`}
+                onClick={() => remove(view.name)}
+              >
+                <IconX size={14} aria-hidden />
+              </ActionIcon>
+            </Group>
+          ))}
+          {views.length === 0 && (
+            <Text size="xs" c="dimmed">
+              A view keeps filters, order and columns under a name, in this browser.
+            </Text>
+          )}
+          <form
+            onSubmit={(event) => {
+              event.preventDefault();
+              if (!isNamed) return;
+              save(name.trim(), search);
+              setName('');
+            }}
+          >
+            <Group wrap="nowrap" gap={4} mt={4} align="flex-end">
+              <TextInput
+                size="xs"
+                label="Save this view as"
+                maxLength={60}
+                value={name}
+                onChange={({ currentTarget }) => setName(currentTarget.value)}
+                style={{ flex: 1 }}
+              />
+              <Button size="xs" type="submit" disabled={!isNamed}>
+                Save
+              </Button>
+            </Group>
+          </form>
+        </Stack>
+      </Popover.Dropdown>
+    </Popover>
+  );
+}
+
+interface ColumnMenuProps {
+  readonly view: CallListView;
+  readonly onChange: (hide: string | undefined) => void;
+}
+
+export function ColumnMenu({ view, onChange }: ColumnMenuProps) {
+  const shown: readonly string[] = shownColumns({ hide: view.hide ?? '' });
+  return (
+    <Popover position="bottom-end" shadow="md" trapFocus returnFocus>
+      <Popover.Target>
+        <Button variant="default" size="xs" visibleFrom="sm" leftSection={<IconColumns3 size={14} aria-hidden />}>
+          Columns
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown p="xs" aria-label="Columns">
+        <Stack gap={10}>
+          {OPTIONAL_COLUMNS.map((name) => (
+            <Checkbox
+              key={name}
+              size="xs"
+              label={name}
+              checked={shown.includes(name)}
+              onChange={({ currentTarget: { checked } }) => {
+                const hidden = OPTIONAL_COLUMNS.filter((each) => (each === name ? !checked : !shown.includes(each)));
+                onChange(hidden.length === 0 ? undefined : hidden.join(','));
+              }}
+            />
+          ))}
+        </Stack>
+      </Popover.Dropdown>
+    </Popover>
+  );
+}

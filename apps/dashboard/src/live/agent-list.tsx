@@ -1,0 +1,125 @@
+import { Group, Paper, Text, Title } from '@mantine/core';
+import { escapeInvisible, subjectText } from '#subject';
+import { shownState, type CallRow } from '../calls/call-row.js';
+import { LinkAnchor } from '../components/links.js';
+import { StateBadge } from '../components/state-badge.js';
+import { LoadingRows } from '../components/states.js';
+import { Ago, Duration, Since, useNow } from '../components/time.js';
+import { useRowKeys } from '../components/use-row-keys.js';
+import { useSubjects } from '../components/use-subjects.js';
+import classes from './agent-list.module.css';
+import { InlineDecision } from './inline-decision.js';
+import { LastLine } from './last-line.js';
+import { workOf, type AgentWork } from './agent-work.js';
+
+const SHOWN_AGENTS = 12;
+const SHOWN_CALLS = 3;
+
+/** What each agent does now: its command, for how long, and the last line that it wrote. */
+export function AgentList({ rows, isLoading }: { readonly rows: readonly CallRow[]; readonly isLoading: boolean }) {
+  const now = useNow();
+  const list = useRowKeys<HTMLDivElement>();
+  const agents = workOf(rows, now);
+  return (
+    <Paper withBorder p="sm" mb="md" component="section" aria-label="Agents">
+      <Title order={2} size="h3" mb={4}>
+        Agents
+      </Title>
+      {isLoading && <LoadingRows rows={2} />}
+      {!isLoading && agents.length === 0 && (
+        <Text size="sm" c="dimmed" py="xs">
+          No agent is at work. The last call ended more than 10 minutes ago.
+        </Text>
+      )}
+      <div ref={list} {...(agents.length === 0 ? {} : { role: 'list', 'aria-label': 'Agents at work' })}>
+        {agents.slice(0, SHOWN_AGENTS).map((agent) => (
+          <AgentRow key={agent.key} agent={agent} />
+        ))}
+      </div>
+      {agents.length > SHOWN_AGENTS && (
+        <LinkAnchor size="xs" underline="always" to="/sessions">
+          and {agents.length - SHOWN_AGENTS} more
+        </LinkAnchor>
+      )}
+    </Paper>
+  );
+}
+
+function AgentRow({ agent: { agentId, sessionId, open, last } }: { readonly agent: AgentWork }) {
+  const calls = open.length === 0 ? [last] : open.slice(0, SHOWN_CALLS);
+  return (
+    <div role="listitem" className={classes['agent']} data-agent-row={sessionId ?? agentId ?? ''}>
+      <div className={classes['who']}>
+        <Text size="sm" fw={600} truncate>
+          {agentId ?? (sessionId === undefined ? 'Without session' : 'Agent')}
+        </Text>
+        {sessionId !== undefined && (
+          <LinkAnchor size="xs" truncate display="block" to="/sessions/$sessionId" params={{ sessionId }}>
+            {sessionId}
+          </LinkAnchor>
+        )}
+      </div>
+      <div className={classes['calls']}>
+        {calls.map((row) => (
+          <AgentCall key={row.id} row={row} />
+        ))}
+        {open.length > SHOWN_CALLS && (
+          <LinkAnchor
+            size="xs"
+            underline="always"
+            to="/calls"
+            search={{ status: 'queued,running,waiting_approval,waiting_input', ...(sessionId === undefined ? {} : { sessionId }) }}
+          >
+            {open.length - SHOWN_CALLS} more open calls
+          </LinkAnchor>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function AgentCall({ row }: { readonly row: CallRow }) {
+  const subjects = useSubjects(row.tool);
+  const subject = escapeInvisible(subjectText(row.preview ?? '', subjects));
+  const error = row.error?.message ?? row.note;
+  return (
+    <div data-row data-call={row.id}>
+      <Group gap="xs" wrap="nowrap" className={classes['call'] ?? ''}>
+        <StateBadge state={shownState(row)} note={row.note} />
+        <LinkAnchor data-open size="sm" truncate className={classes['subject'] ?? ''} to="/calls/$callId" params={{ callId: row.id }}>
+          {subject === '' ? row.tool : subject}
+        </LinkAnchor>
+        <Text size="xs" c="dimmed" className={classes['time'] ?? ''} component="span">
+          <Elapsed row={row} />
+        </Text>
+      </Group>
+      {row.status === 'running' && <LastLine key={row.id} callId={row.id} />}
+      {row.status === 'ended' && error !== undefined && (
+        <Text size="xs" truncate className={classes['line'] ?? ''} c="var(--mantine-color-error)">
+          {escapeInvisible(error)}
+        </Text>
+      )}
+      {row.status === 'waiting_approval' && <InlineDecision callId={row.id} />}
+    </div>
+  );
+}
+
+function Elapsed({ row }: { readonly row: CallRow }) {
+  if (row.status === 'running') return <Since at={row.startedAt ?? row.submittedAt} />;
+  if (row.status !== 'ended')
+    return (
+      <>
+        for <Since short at={row.submittedAt} />
+      </>
+    );
+  return (
+    <>
+      {row.runMs !== undefined && (
+        <>
+          <Duration ms={row.runMs} />,{' '}
+        </>
+      )}
+      <Ago at={row.endedAt ?? row.submittedAt} />
+    </>
+  );
+}

@@ -1,0 +1,48 @@
+import { describe, expect, it } from '@jest/globals';
+import type { CallRow } from '../calls/call-row.js';
+import { IDLE_MS, workOf } from './agent-work.js';
+
+const NOW = 1_000_000_000;
+
+function row(id: string, more: Partial<CallRow>): CallRow {
+  return {
+    id,
+    tool: 'echo',
+    status: 'ended',
+    retrying: false,
+    suspended: false,
+    cancelling: false,
+    attempt: 1,
+    submittedAt: NOW - 1000,
+    ...more,
+  };
+}
+
+describe('the work of agents', () => {
+  it('is one row for each agent and session, with the questions to people first', () => {
+    const agents = workOf(
+      [
+        row('e', { agentId: 'ann', sessionId: 'one', status: 'running' }),
+        row('d', { agentId: 'ann', sessionId: 'two' }),
+        row('c', { agentId: 'bob', sessionId: 'one', status: 'queued' }),
+        row('b', { agentId: 'ann', sessionId: 'one', status: 'waiting_approval' }),
+        row('a', { agentId: 'ann', sessionId: 'one' }),
+      ],
+      NOW,
+    );
+    expect(agents.map(({ agentId, sessionId, open, last }) => [agentId, sessionId, open.map(({ id }) => id), last.id])).toEqual([
+      ['ann', 'one', ['b', 'e'], 'e'],
+      ['bob', 'one', ['c'], 'c'],
+      ['ann', 'two', [], 'd'],
+    ]);
+  });
+
+  it('leave out agents that have done nothing for a while, but none with an open call', () => {
+    const old = NOW - IDLE_MS - 1;
+    const rows = [
+      row('b', { sessionId: 'idle', submittedAt: old, endedAt: old }),
+      row('a', { sessionId: 'busy', submittedAt: old, status: 'running' }),
+    ];
+    expect(workOf(rows, NOW).map(({ sessionId }) => sessionId)).toEqual(['busy']);
+  });
+});

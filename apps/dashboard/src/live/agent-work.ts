@@ -1,0 +1,35 @@
+import type { CallRow } from '../calls/call-row.js';
+import { groupBy } from '../components/group-by.js';
+
+/** An agent at work in a session: its open calls, else its last one. */
+export interface AgentWork {
+  readonly key: string;
+  readonly agentId: string | undefined;
+  readonly sessionId: string | undefined;
+  /** Calls that have not ended: those that a person must decide first, then running ones, then the others; newest first. */
+  readonly open: readonly CallRow[];
+  readonly last: CallRow;
+}
+
+/** How long an agent without an open call is shown. */
+export const IDLE_MS = 10 * 60_000;
+
+const ORDER = { waiting_approval: 0, waiting_input: 1, running: 2, queued: 3, ended: 4 } as const;
+
+/** One entry for each agent and session: those where a person is asked first, then the busy ones, then the latest. `rows` are newest first. */
+export function workOf(rows: readonly CallRow[], now: number): AgentWork[] {
+  const groups = groupBy(rows, ({ agentId, sessionId }) => JSON.stringify([agentId, sessionId]));
+  return [...groups]
+    .flatMap(([key, calls]): AgentWork[] => {
+      const [last] = calls;
+      if (last === undefined) return [];
+      const open = calls.filter(({ status }) => status !== 'ended').sort((a, b) => ORDER[a.status] - ORDER[b.status]);
+      if (open.length === 0 && now - (last.endedAt ?? last.submittedAt) > IDLE_MS) return [];
+      return [{ key, agentId: last.agentId, sessionId: last.sessionId, open, last }];
+    })
+    .sort((a, b) => rank(a) - rank(b) || b.last.submittedAt - a.last.submittedAt);
+}
+
+function rank({ open: [first] }: AgentWork): number {
+  return first === undefined ? ORDER.ended : ORDER[first.status];
+}

@@ -1,0 +1,37 @@
+import { Text } from '@mantine/core';
+import { useEffect, useState } from 'react';
+import { escapeInvisible } from '#subject';
+import { plainText } from '../call/log/ansi.js';
+import { useToolyard } from '../stream/toolyard.js';
+import classes from './agent-list.module.css';
+import { lastLineOf } from './last-line-of.js';
+
+const DRAWN_MS = 250;
+
+/** The last line that a running call wrote, drawn a few times a second. */
+export function LastLine({ callId }: { readonly callId: string }) {
+  const { client } = useToolyard();
+  const [line, setLine] = useState('');
+  useEffect(() => {
+    const stopping = new AbortController();
+    const { signal } = stopping;
+    let newest = '';
+    const timer = setInterval(() => setLine(newest), DRAWN_MS);
+    const read = async () => {
+      for await (const item of client.watch({ callId, types: ['call.update'] }, { signal }))
+        if (item.kind === 'event' && item.event.type === 'call.update')
+          for (const piece of item.event.data.content) if (piece.type === 'text') newest = lastLineOf(newest, plainText(piece.text));
+    };
+    // Without the stream the row shows all but its output.
+    read().catch(() => undefined);
+    return () => {
+      stopping.abort();
+      clearInterval(timer);
+    };
+  }, [client, callId]);
+  return line === '' ? null : (
+    <Text size="xs" c="dimmed" truncate className={classes['line'] ?? ''} data-last-line>
+      {escapeInvisible(line)}
+    </Text>
+  );
+}

@@ -1,0 +1,21 @@
+import { z } from 'zod';
+import type { ToolStats } from '#contracts';
+
+export const ToolOrder = z.enum(['name', 'calls', 'failing', 'slow']);
+export type ToolOrder = z.output<typeof ToolOrder>;
+
+type Figures = Pick<ToolStats, 'calls' | 'errorRate'> & { readonly run: { readonly p95?: number | undefined } };
+
+/** The tools of one source; those without a call come last, by name. */
+export function sortedTools<Tool extends { readonly name: string }>(
+  tools: readonly Tool[],
+  stats: ReadonlyMap<string, Figures>,
+  order: ToolOrder,
+): Tool[] {
+  const figureOf = ({ name }: Tool): number => {
+    const known = stats.get(name);
+    if (known === undefined || order === 'name') return -1;
+    return order === 'calls' ? known.calls : order === 'failing' ? known.errorRate : (known.run.p95 ?? -1);
+  };
+  return [...tools].sort((a, b) => figureOf(b) - figureOf(a) || a.name.localeCompare(b.name));
+}
