@@ -6,11 +6,16 @@ export type CallArguments = Record<string, z.output<typeof Json>>;
 
 const Arguments = z.record(z.string(), Json);
 const Schema = z.object({ properties: z.record(z.string(), z.unknown()), additionalProperties: z.unknown() });
+const Required = z.object({ required: z.array(z.string()) });
 const Property = z.object({ type: z.union([z.string(), z.array(z.string())]) });
+
+/** `name=value` or `name:=JSON`. */
+const NAMED = /^[^\s=:]+:?=/;
 
 export const ARGUMENTS_HELP = `
 Arguments are written as name=value, as name:=JSON, as one JSON object, or as - to read that object from stdin:
 
+  toolyard call shell 'ls -l'                    the first word may be the only required argument of the tool
   toolyard call shell command='ls -l'
   toolyard call sleep ms=500                     numbers and the like become what the tool's schema wants
   toolyard call echo list:='[1, 2]'
@@ -20,6 +25,21 @@ Arguments are written as name=value, as name:=JSON, as one JSON object, or as - 
 export interface WrittenArguments {
   readonly values: CallArguments;
   readonly loose: readonly string[];
+}
+
+/** Whether the first word has no name, such as `ls`: it is the only required argument of the tool. */
+export function isPositional(words: readonly string[]): boolean {
+  const [first = '-'] = words;
+  return first !== '-' && !first.trimStart().startsWith('{') && !NAMED.test(first);
+}
+
+/** The name of the only required argument. @throws UsageError where there is not exactly one */
+export function requiredArgument(tool: string, descriptor: Pick<ToolDescriptor, 'input'> | undefined, words: readonly string[]): string {
+  const [name, ...more] = Required.safeParse(descriptor?.input).data?.required ?? [];
+  if (name !== undefined && more.length === 0) return name;
+  const required = name === undefined ? 'no required argument' : `the required arguments ${[name, ...more].join(', ')}`;
+  const why = descriptor === undefined ? '' : `; ${tool} has ${required}`;
+  throw new UsageError(`Expected name=value, name:=JSON, a JSON object or -, got ${JSON.stringify(words[0])}${why}`);
 }
 
 /** @throws UsageError that states what was expected */

@@ -1,13 +1,18 @@
 import type { Call, CallEvent, CallEventOf } from '#contracts';
 import { ToolyardError, type StreamState } from '#client';
+import { decideAtTerminal } from './approvals/decide-at-terminal.js';
+import { questionLines } from './approvals/question.js';
 import type { CommandContext } from './command-context.js';
 import { exitCodeOf } from './exit-code.js';
+import { hasPerson } from './terminal/ask.js';
+import { callSubjects } from './terminal/call-subjects.js';
 import { hookText } from './terminal/hook-text.js';
 import { oneLine } from './terminal/safe-text.js';
 import { contentText, omittedContent } from './terminal/result-text.js';
 import { Spinner } from './terminal/spinner.js';
 import { stoppedText } from './terminal/stopped-text.js';
 import { duration } from './terminal/time-text.js';
+import { visible } from './terminal/visible-text.js';
 
 /**
  * Shows a call until its end: its output live, what it waits for, and its outcome. The first Ctrl-C cancels the call and
@@ -45,6 +50,8 @@ class CallView {
   private detached = '';
   private stage = 'queued';
   private receipt: string | undefined;
+  /** Takes back the question to the person at this terminal. */
+  private asking: AbortController | undefined;
 
   constructor(
     private readonly context: CommandContext,
@@ -72,7 +79,11 @@ class CallView {
         return;
       case 'call.approval_requested':
         this.stage = 'waiting for a person';
-        terminal.note(this.question(event));
+        this.question(event);
+        return;
+      case 'call.approval_decided':
+        this.stage = 'queued';
+        this.asking?.abort();
         return;
       case 'call.start':
         this.stage = `running${event.attempt > 1 ? `, attempt ${event.attempt}` : ''}`;
@@ -88,6 +99,7 @@ class CallView {
         this.stage = 'stopping';
         return;
       case 'call.end':
+        this.asking?.abort();
         this.receipt = event.data.stopped && stoppedText(event.data.stopped);
         return;
       default:
@@ -96,6 +108,7 @@ class CallView {
   }
 
   close(): void {
+    this.asking?.abort();
     this.spinner.stop();
   }
 
@@ -105,10 +118,8 @@ class CallView {
     if (this.shown !== '' && !this.shown.endsWith('\n')) terminal.line();
     if (call.result?.truncated) terminal.note(`The output was truncated. All of it: toolyard output ${call.id}`);
     if (call.outcome === 'completed' && call.isError === true)
-      terminal.note(
-        terminal.stderrColour('red', `the tool reports an error${call.note === undefined ? '' : `: ${oneLine(call.note, 80)}`}`),
-      );
-    if (call.outcome !== 'completed') terminal.note(terminal.stderrColour('red', failureText(call, this.shown)));
+      terminal.note(`the tool reports an error${call.note === undefined ? '' : `: ${oneLine(call.note, 80)}`}`, 'red');
+    if (call.outcome !== 'completed') terminal.note(failureText(call, this.shown), 'red');
     if (this.receipt !== undefined) terminal.note(this.receipt);
   }
 
@@ -118,9 +129,38 @@ class CallView {
     this.context.terminal.data(text);
   }
 
-  private question({ data }: CallEventOf<'call.approval_requested'>): string {
-    const reasons = data.reasons.map((reason) => `  ${oneLine(reason, 200)}`).join('\n');
-    return `Waits for a person, at most ${duration(data.expiresInMs)}:\n${reasons}\nAnswer with: toolyard approve ${this.callId}   or: toolyard deny ${this.callId}`;
+  /** Asks the person at this terminal, who made the call, if the key may answer; else says where to answer. */
+  private question({ data }: CallEventOf<'call.approval_requested'>): void {
+    const { terminal, json } = this.context;
+    const reasons = data.reasons.map((reason) => `  ${oneLine(visible(reason, true), 200)}`).join('\n');
+    const elsewhere = () =>
+      terminal.note(
+        `Waits for a person, at most ${duration(data.expiresInMs)}:\n${reasons}\nAnswer with: toolyard approve ${this.callId}   or: toolyard deny ${this.callId}`,
+      );
+    if (json || !terminal.live || !hasPerson()) return elsewhere();
+    const asking = new AbortController();
+    this.asking = asking;
+    this.spinner.pause(true);
+    this.askPerson(asking.signal, elsewhere)
+      .catch((error: unknown) => terminal.note(`The question could not be asked: ${messageOf(error)}`))
+      .finally(() => this.spinner.pause(false));
+  }
+
+  private async askPerson(signal: AbortSignal, elsewhere: () => void): Promise<void> {
+    const { client, terminal } = this.context;
+    const [{ scopes }, call, subjects] = await Promise.all([
+      client.gateway.whoAmI(),
+      client.calls.get(this.callId),
+      callSubjects(this.context),
+    ]);
+    if (call.status !== 'waiting_approval') return;
+    if (!scopes.includes('approve')) {
+      elsewhere();
+      return terminal.note('This key may not answer itself: it has not the scope approve.');
+    }
+    for (const line of questionLines(call, subjects, this.context)) terminal.noteLine(line);
+    const answer = await decideAtTerminal(this.context, call, subjects, { style: 'call', signal });
+    if (answer !== 'decided' && !signal.aborted && !this.context.interrupts.happened) elsewhere();
   }
 }
 

@@ -84,7 +84,7 @@ function reportError(error: unknown, terminal: Terminal, json: boolean): number 
   if (error.code === 'aborted') return EXIT.interrupted;
   if (json) terminal.json({ error: error.problem ?? { code: error.code, detail: error.message } });
   else {
-    terminal.note(terminal.stderrColour('red', `toolyard: ${error.message}`));
+    terminal.note(`toolyard: ${error.message}`, 'red');
     for (const { pointer, message } of error.problem?.errors ?? [])
       if (!error.message.includes(message)) terminal.note(`  ${pointer}: ${message}`);
     if (error.code === 'unreachable') terminal.note('  Run `toolyard doctor` to find the reason.');

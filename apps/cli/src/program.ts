@@ -1,25 +1,31 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { EXPORT_TYPES } from '#contracts';
+import { EXPORT_TYPES, OnFailure } from '#contracts';
 import { ARGUMENTS_HELP } from './call-arguments.js';
 import type { VerifyFlags } from './archive/verify.js';
+import { callIdOf, callIdsOf } from './call-ids.js';
 import type { CommandContext } from './command-context.js';
+import { batch, STRATEGIES, type BatchFlags } from './commands/batch.js';
 import { bulk, type BulkFlags } from './commands/bulk.js';
 import { call, replay, type CallFlags, type SubmitFlags } from './commands/call.js';
 import { calls, output, show, type CallsFlags } from './commands/calls.js';
 import { exportCalls, type ExportFlags } from './commands/export.js';
-import { approvals, decide, type DecideFlags } from './commands/decide.js';
+import { approvals, type ApprovalsFlags } from './commands/approvals.js';
+import { decide, type DecideFlags } from './commands/decide.js';
 import { erase, type EraseFlags } from './commands/erase.js';
 import { input, type InputFlags } from './commands/input.js';
 import { claudeHook, ON_ERROR, UNMAPPED, type HookFlags } from './commands/hook.js';
 import { mcp, type McpFlags } from './commands/mcp.js';
 import { LANGUAGES, newTool, type NewToolFlags } from './commands/new-tool.js';
+import { failures, stats, type PeriodFlags } from './commands/numbers.js';
 import { quote } from './commands/quote.js';
 import { cancel, cancelBatch, steer, type CancelFlags } from './commands/sessions.js';
 import { addSchedule, changeSchedule, listSchedules, type AddScheduleFlags } from './commands/schedules.js';
 import { acceptSource, addSource, listSources, removeSource, type AddSourceFlags } from './commands/sources.js';
+import { session, type SessionFlags } from './commands/session.js';
 import { startStandalone } from './commands/start.js';
 import { tools, type ToolsFlags } from './commands/tools.js';
 import { watch, type WatchFlags } from './commands/watch.js';
+import { drain, workers } from './commands/workers.js';
 import { workerCheck, type WorkerCheckFlags } from './commands/worker-check.js';
 import { doctor } from './doctor/doctor.js';
 import { rebuild } from './history/rebuild.js';
@@ -112,20 +118,16 @@ function addCalling(add: Add, start: Start): void {
     .argument('<call-id>')
     .argument('[arguments...]', 'as for call; all of them')
     .option('--no-wait', 'print the id and do not wait')
-    .action((id: string, words: string[], flags: { wait: boolean }) => start((context) => replay(context, id, words, flags)));
+    .action((id: string, words: string[], flags: { wait: boolean }) =>
+      start(async (context) => replay(context, await callIdOf(context, id), words, flags)),
+    );
   add('cancel', 'stop calls, or everything in a session')
     .argument('[call-ids...]')
     .option('--session <id>', 'everything in this session')
     .option('--reason <text>', 'kept with the call')
     .option('--grace <duration>', 'how long a tool may take to stop by itself, such as 5s')
-    .action((ids: string[], flags: CancelFlags) => start((context) => cancel(context, ids, flags)));
-  add('batch', 'stop a batch')
-    .command('cancel')
-    .description('stop a batch and its calls')
-    .argument('<batch-id>')
-    .option('--reason <text>', 'kept with the calls')
-    .option('--grace <duration>', 'how long a tool may take to stop by itself, such as 5s')
-    .action((id: string, flags: CancelFlags) => start((context) => cancelBatch(context, id, flags)));
+    .action((ids: string[], flags: CancelFlags) => start(async (context) => cancel(context, await callIdsOf(context, ids), flags)));
+  addBatches(add, start);
   for (const [what, description] of [
     ['cancel', 'stop all calls that match the filters and have not ended'],
     ['replay', 'run all calls again that match the filters and have ended'],
@@ -136,6 +138,28 @@ function addCalling(add: Add, start: Start): void {
       .action((flags: BulkFlags) => start((context) => bulk(context, what, flags)));
 }
 
+function addBatches(add: Add, start: Start): void {
+  const batches = add('batch', 'calls of one model turn: submit them together, or stop them');
+  batches
+    .command('run', { isDefault: true })
+    .description('submit calls, one JSON object a line, and show their results in order')
+    .argument('<file>', 'such as calls.jsonl; - reads standard input')
+    .option('--session <id>', 'the session that the calls belong to')
+    .option('--agent <id>', 'the agent that they are for')
+    .addOption(new Option('--strategy <strategy>', 'in which order they run').choices(STRATEGIES))
+    .addOption(new Option('--on-failure <what>', 'what the failure of one means for the others').choices(OnFailure.options))
+    .option('--idempotency-key <key>', 'the same key and calls make one batch')
+    .option('--no-wait', 'print the id and do not wait')
+    .action((file: string, flags: BatchFlags) => start((context) => batch(context, file, flags)));
+  batches
+    .command('cancel')
+    .description('stop a batch and its calls')
+    .argument('<batch-id>')
+    .option('--reason <text>', 'kept with the calls')
+    .option('--grace <duration>', 'how long a tool may take to stop by itself, such as 5s')
+    .action((id: string, flags: CancelFlags) => start((context) => cancelBatch(context, id, flags)));
+}
+
 function addErasing(add: Add, start: Start): void {
   filterFlags(add('erase', 'erase the content of ended calls, by their ids or by filters (scope admin); cannot be undone'))
     .argument('[call-ids...]')
@@ -143,7 +167,7 @@ function addErasing(add: Add, start: Start): void {
     .option('--dry-run', 'with filters: only show their number')
     .option('--yes', 'with filters: do not ask')
     .option('--no-wait', 'with ids: do not wait until all copies are deleted')
-    .action((ids: string[], flags: EraseFlags) => start((context) => erase(context, ids, flags)));
+    .action((ids: string[], flags: EraseFlags) => start(async (context) => erase(context, await callIdsOf(context, ids), flags)));
 }
 
 function addLooking(add: Add, start: Start): void {
@@ -158,16 +182,30 @@ function addLooking(add: Add, start: Start): void {
   filterFlags(add('calls', 'list calls, newest first'))
     .option('--limit <count>', 'maximum number of calls', count, 20)
     .action((flags: CallsFlags) => start((context) => calls(context, flags)));
+  listFlags(add('session', 'sessions that had calls; with a name: its calls as a tree, oldest first'), 50)
+    .argument('[name]')
+    .action((name: string | undefined, flags: SessionFlags) => start((context) => session(context, name, flags)));
+  listFlags(add('stats', 'what runs and waits now, and numbers by tool of the last 24 hours'), 50)
+    .option('--until <when>', 'end of the period')
+    .action((flags: PeriodFlags) => start((context) => stats(context, flags)));
+  listFlags(add('failures', 'failures of the last 24 hours, alike ones together'), 20)
+    .option('--until <when>', 'end of the period')
+    .action((flags: PeriodFlags) => start((context) => failures(context, flags)));
+  add('workers', 'workers with what they serve and run').action(() => start(workers));
+  add('drain', 'let workers take no more calls, and wait until those that they run have ended (scope operate)')
+    .argument('<worker-ids...>')
+    .option('--no-wait', 'do not wait')
+    .action((ids: string[], flags: { wait: boolean }) => start((context) => drain(context, ids, flags)));
   filterFlags(add('export', 'all events of the calls that match, also those that have left Redis; restart it when it fails'))
     .addOption(new Option('--format <format>', 'an event a line, or a row').choices(Object.keys(EXPORT_TYPES)).default('jsonl'))
     .option('-o, --output <file>', 'to this file, which has its name when it is complete; default: standard output')
     .action((flags: ExportFlags) => start((context) => exportCalls(context, flags)));
   add('show', 'one call, with its result')
     .argument('<call-id>')
-    .action((id: string) => start((context) => show(context, id)));
+    .action((id: string) => start(async (context) => show(context, await callIdOf(context, id))));
   add('output', 'the complete output of an ended call')
     .argument('<call-id>')
-    .action((id: string) => start((context) => output(context, id)));
+    .action((id: string) => start(async (context) => output(context, await callIdOf(context, id))));
   const tool = add('tools', 'the tools that this key may use; with a name, all about that one')
     .argument('[name]')
     .option('--search <word>', 'in names and descriptions')
@@ -261,7 +299,11 @@ function addHooks(add: Add, start: Start, env: NodeJS.ProcessEnv): void {
 }
 
 function addAnswering(add: Add, start: Start): void {
-  add('approvals', 'calls that wait for a person').action(() => start(approvals));
+  add('approvals', 'calls that wait for a person; asks about each on a terminal, lists them in a pipe')
+    .option('--session <id>', 'of this session')
+    .option('--limit <count>', 'maximum number of calls', count, 1000)
+    .option('--list', 'only list them')
+    .action((flags: ApprovalsFlags) => start((context) => approvals(context, flags)));
   for (const [name, decision] of [
     ['approve', 'allow'],
     ['deny', 'deny'],
@@ -277,7 +319,7 @@ function addAnswering(add: Add, start: Start): void {
       .option('--trust <option>', 'which of the trust options, with --always args')
       .option('--reason <text>', 'kept with the decision')
       .option('--follow', 'show the call until its end')
-      .action((id: string, flags: DecideFlags) => start((context) => decide(context, decision, id, flags)));
+      .action((id: string, flags: DecideFlags) => start(async (context) => decide(context, decision, await callIdOf(context, id), flags)));
     if (decision === 'allow') command.option('--arguments <json>', 'run it with these arguments instead; - reads them from stdin');
   }
   add('input', 'give a call the value that its tool has asked for; without a value: show the question')
@@ -285,7 +327,9 @@ function addAnswering(add: Add, start: Start): void {
     .argument('[value]', 'JSON, or a text; - reads it from stdin')
     .option('--decline', 'give none, where the tool goes on without')
     .option('--follow', 'show the call until its end')
-    .action((id: string, value: string | undefined, flags: InputFlags) => start((context) => input(context, id, value, flags)));
+    .action((id: string, value: string | undefined, flags: InputFlags) =>
+      start(async (context) => input(context, await callIdOf(context, id), value, flags)),
+    );
   add('steer', "leave a message for the session's agent; it comes with its next batch")
     .argument('<session>')
     .argument('<message...>')
@@ -316,6 +360,10 @@ function filterFlags(command: Command): Command {
     .option('--since <when>', 'submitted since: 15m, 2h, or a time')
     .option('--until <when>', 'submitted until')
     .option('--search <words>', 'words in ids, labels, errors and small arguments');
+}
+
+function listFlags(command: Command, limit: number): Command {
+  return command.option('--since <when>', '15m, 2h, 3d, or a time').option('--limit <count>', 'maximum number of lines', count, limit);
 }
 
 function count(text: string): number {

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { ToolyardError, type Submission } from '#client';
-import { coerceArguments, readArguments, type CallArguments } from '../call-arguments.js';
+import { shortCallId } from '#contracts';
+import type { Submission } from '#client';
 import type { CommandContext } from '../command-context.js';
 import { followCall } from '../follow-call.js';
+import { argumentsOf } from '../tool-arguments.js';
 import { parseDuration } from '../terminal/time-text.js';
 import { UsageError } from '../usage-error.js';
 
@@ -35,8 +35,7 @@ export async function replay(
   words: readonly string[],
   flags: { readonly wait: boolean },
 ): Promise<number> {
-  const written = words.length === 0 ? undefined : readArguments(words, readStdin);
-  const fitted = written && (await coerced(context, (await context.client.calls.get(callId)).tool, written));
+  const fitted = words.length === 0 ? undefined : await argumentsOf(context, (await context.client.calls.get(callId)).tool, words);
   const { id } = await context.client.calls.replay(callId, fitted === undefined ? {} : { arguments: fitted });
   return submitted(context, id, flags.wait);
 }
@@ -51,7 +50,7 @@ export async function submissionOf(
   const { session, agent, priority, timeout, label = [], toolCallId } = flags;
   return {
     tool,
-    arguments: await coerced(context, tool, readArguments(words, readStdin)),
+    arguments: await argumentsOf(context, tool, words),
     ...(session === undefined ? {} : { sessionId: session }),
     ...(agent === undefined ? {} : { agentId: agent }),
     ...(priority === undefined ? {} : { priority }),
@@ -62,27 +61,14 @@ export async function submissionOf(
 }
 
 async function submitted(context: CommandContext, callId: string, wait: boolean): Promise<number> {
-  if (wait) return followCall(context, callId);
+  if (wait) {
+    // For another terminal; a program has it in --json.
+    if (!context.json && context.terminal.live) context.terminal.note(`call ${shortCallId(callId)}`, 'dim');
+    return followCall(context, callId);
+  }
   if (context.json) context.terminal.json(await context.client.calls.get(callId));
   else context.terminal.line(callId);
   return 0;
-}
-
-/** Reads the schema only if a value is `loose`. A key without the scope `read` sends texts. */
-async function coerced({ client }: CommandContext, tool: string, written: ReturnType<typeof readArguments>): Promise<CallArguments> {
-  if (written.loose.length === 0) return written.values;
-  const tools = await client.tools.list({ q: tool.slice(0, 256) }).catch((error: unknown) => {
-    if (error instanceof ToolyardError && error.code === 'forbidden') return [];
-    throw error;
-  });
-  return coerceArguments(
-    written,
-    tools.find(({ name, aliases }) => name === tool || aliases.includes(tool)),
-  );
-}
-
-function readStdin(): string {
-  return readFileSync(0, 'utf8');
 }
 
 function labelOf(text: string): [string, string] {

@@ -1,5 +1,7 @@
-import type { ArgumentChange, Call, CallFilterInput, CallSummary } from '#contracts';
+import { shortCallId, type ArgumentChange, type Call, type CallFilterInput, type CallSummary } from '#contracts';
 import type { CommandContext } from '../command-context.js';
+import { argumentLines } from '../terminal/argument-lines.js';
+import { callSubjects, type CallSubjects } from '../terminal/call-subjects.js';
 import { contentText } from '../terminal/result-text.js';
 import { oneLine } from '../terminal/safe-text.js';
 import { table } from '../terminal/table.js';
@@ -26,7 +28,8 @@ export interface CallsFlags extends FilterFlags {
 }
 
 /** Calls, newest first. */
-export async function calls({ client, terminal, json }: CommandContext, flags: CallsFlags): Promise<number> {
+export async function calls(context: CommandContext, flags: CallsFlags): Promise<number> {
+  const { client, terminal, json } = context;
   const found: CallSummary[] = [];
   for await (const call of client.calls.all({ ...filterOf(flags, Date.now()), limit: Math.min(200, flags.limit) })) {
     found.push(call);
@@ -37,20 +40,23 @@ export async function calls({ client, terminal, json }: CommandContext, flags: C
     return 0;
   }
   if (found.length === 0) terminal.note('No calls match.');
+  const subjects = await callSubjects(context);
   const rows = found.map((call) => [
-    call.id,
+    shownIds(terminal)(call.id),
     stateOf(call),
     call.tool,
+    ...(flags.session === undefined ? [whoOf(call, terminal)] : []),
     call.runMs === undefined ? '' : duration(call.runMs),
     ago(Date.now() - Date.parse(call.submittedAt)),
-    aboutOf(call),
+    aboutOf(call, subjects),
   ]);
   for (const line of table(rows, terminal.width)) terminal.line(painted(line, terminal));
   return 0;
 }
 
-/** One call with its result. */
-export async function show({ client, terminal, json }: CommandContext, callId: string): Promise<number> {
+/** One call with its arguments and its result. */
+export async function show(context: CommandContext, callId: string): Promise<number> {
+  const { client, terminal, json } = context;
   const call = await client.calls.get(callId);
   if (json) {
     terminal.json(call);
@@ -58,6 +64,10 @@ export async function show({ client, terminal, json }: CommandContext, callId: s
   }
   const rows = factsOf(call).filter((row): row is [string, string] => row[1] !== undefined && row[1] !== '');
   for (const line of table(rows, terminal.width)) terminal.line(line);
+  const subjects = await callSubjects(context);
+  terminal.line();
+  for (const line of argumentLines(call.arguments, subjects.of(call.tool), terminal, call.status === 'waiting_approval'))
+    terminal.line(line);
   if (call.result === undefined) return 0;
   terminal.line();
   const text = contentText(call.result.content);
@@ -104,7 +114,6 @@ function factsOf(call: Call): [string, string | undefined][] {
     ['session', call.sessionId],
     ['agent', call.agentId],
     ['schedule', call.scheduleId],
-    ['arguments', JSON.stringify(call.arguments)],
     [
       'labels',
       Object.entries(call.labels)
@@ -122,16 +131,31 @@ function changeText({ pointer, before = 'nothing', after = 'nothing' }: Argument
   return oneLine(`${pointer} ${before} → ${after}`, 300);
 }
 
+/** How a list writes an id: short for a person, whole for a program. */
+export function shownIds(terminal: CommandContext['terminal']): (callId: string) => string {
+  return terminal.isRead ? shortCallId : (callId) => callId;
+}
+
 /** One word; `error` for a completed call whose result is one. */
-function stateOf({ outcome, isError, retrying, suspended, status }: CallSummary): string {
+export function stateOf({ outcome, isError, retrying, suspended, status }: CallSummary): string {
   if (outcome === 'completed' && isError === true) return 'error';
   return outcome ?? (retrying ? 'retrying' : suspended ? 'suspended' : status);
 }
 
-/** The error of a failed call, else the beginning of its arguments. */
-function aboutOf({ error, outcome, note, preview }: CallSummary): string {
-  if (error !== undefined) return `${error.code}: ${error.message}`;
-  return outcome === 'completed' && note !== undefined ? `${note}: ${preview}` : preview;
+const WHO_CHARS = 16;
+
+/** Session and agent, as far as there is room for them. */
+function whoOf({ sessionId = '', agentId = '' }: CallSummary, terminal: CommandContext['terminal']): string {
+  const both = [agentId, sessionId].filter((name) => name !== '').join('/');
+  return oneLine(both, terminal.width < 120 ? WHO_CHARS : 2 * WHO_CHARS);
+}
+
+/** What the call does, and its error if it has one. */
+export function aboutOf(call: CallSummary, subjects: CallSubjects): string {
+  const { tool, preview, error, outcome, note } = call;
+  const subject = oneLine(subjects.line(tool, preview), error === undefined ? 500 : 60);
+  if (error !== undefined) return `${subject}  ✗ ${error.code}: ${error.message}`;
+  return outcome === 'completed' && note !== undefined ? `(${note}) ${subject}` : subject;
 }
 
 function statusOf({ status, outcome, isError, note }: Call): string {
@@ -141,7 +165,7 @@ function statusOf({ status, outcome, isError, note }: Call): string {
 }
 
 /** Colours the status alone, which is the second word: the id before it has no blank. */
-function painted(line: string, terminal: CommandContext['terminal']): string {
+export function painted(line: string, terminal: CommandContext['terminal']): string {
   return line.replace(
     /^(\S+\s+)(completed|error|failed|timed_out|unknown|denied|cancelled|running)(?= )/,
     (_all, id: string, status: string) => {

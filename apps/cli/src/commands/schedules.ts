@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
 import type { Schedule } from '#contracts';
-import { coerceArguments, readArguments } from '../call-arguments.js';
 import type { CommandContext } from '../command-context.js';
 import { oneLine } from '../terminal/safe-text.js';
 import { table } from '../terminal/table.js';
+import { argumentsOf } from '../tool-arguments.js';
 import { parseDuration } from '../terminal/time-text.js';
 
 export interface AddScheduleFlags {
@@ -32,16 +31,10 @@ export async function addSchedule(
   flags: AddScheduleFlags,
 ): Promise<number> {
   const { every, session, ...settings } = flags;
-  const written = readArguments(words, () => readFileSync(0, 'utf8'));
-  const tools = written.loose.length === 0 ? [] : await client.tools.list({ q: tool.slice(0, 256) });
-  const args = coerceArguments(
-    written,
-    tools.find(({ name }) => name === tool),
-  );
   const schedule = await client.schedules.create({
     ...settings,
     ...(every === undefined ? {} : { everyMs: parseDuration(every) }),
-    call: { tool, arguments: args, ...(session === undefined ? {} : { sessionId: session }) },
+    call: { tool, arguments: await argumentsOf({ client }, tool, words), ...(session === undefined ? {} : { sessionId: session }) },
   });
   if (json) terminal.json(schedule);
   else {

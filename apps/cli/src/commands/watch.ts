@@ -1,6 +1,9 @@
 import { changesCall, EventType, type CallEvent } from '#contracts';
 import type { StreamState, WatchItem } from '#client';
+import { callIdOf } from '../call-ids.js';
 import type { CommandContext } from '../command-context.js';
+import { shownIds } from './calls.js';
+import { callSubjects, type CallSubjects } from '../terminal/call-subjects.js';
 import { hookText } from '../terminal/hook-text.js';
 import { contentText } from '../terminal/result-text.js';
 import { oneLine } from '../terminal/safe-text.js';
@@ -22,26 +25,28 @@ export async function watch(context: CommandContext, flags: WatchFlags): Promise
   const { client, terminal, json, interrupts } = context;
   const { call, session, agent, tool, type, cursor } = flags;
   const filter = {
-    ...(call === undefined ? {} : { callId: call }),
+    ...(call === undefined ? {} : { callId: await callIdOf(context, call) }),
     ...(session === undefined ? {} : { sessionId: session }),
     ...(agent === undefined ? {} : { agentId: agent }),
     ...(tool === undefined ? {} : { tool }),
     ...(type === undefined ? {} : { types: type.map(typeOf) }),
   };
+  const subjects = await callSubjects(context);
   const onState = (state: StreamState) => showState(context, state);
   for await (const item of client.watch(filter, { cursor, signal: interrupts.signal, onState })) {
     if (json && item.kind === 'event') terminal.json({ ...item.event, cursor: item.cursor });
     else if (json && item.kind === 'notice') terminal.json({ ...item.notice, cursor: item.cursor });
     else if (json) terminal.json(item);
-    else for (const line of linesOf(item, context)) terminal.line(line);
+    else for (const line of linesOf(item, context, subjects)) terminal.line(line);
   }
   return 0;
 }
 
+const WHO_CHARS = 16;
+
 function showState({ terminal }: CommandContext, state: StreamState): void {
-  if (state.state === 'live') terminal.note(terminal.stderrColour('dim', 'live; press Ctrl-C to end'));
-  if (state.state === 'reconnecting')
-    terminal.note(terminal.stderrColour('yellow', `reconnecting in ${duration(state.inMs)}: ${state.error.message}`));
+  if (state.state === 'live') terminal.note('live; press Ctrl-C to end', 'dim');
+  if (state.state === 'reconnecting') terminal.note(`reconnecting in ${duration(state.inMs)}: ${state.error.message}`, 'yellow');
 }
 
 function typeOf(text: string): EventType {
@@ -55,13 +60,17 @@ function shortType(type: EventType): string {
   return type.replace(/^call\./, '');
 }
 
-function linesOf(item: WatchItem, { terminal }: CommandContext): string[] {
+function linesOf(item: WatchItem, { terminal }: CommandContext, subjects: CallSubjects): string[] {
+  const shown = shownIds(terminal);
   switch (item.kind) {
     case 'event': {
       const { event } = item;
-      const head = `${terminal.colour('dim', clock(event.time))} ${event.subject} ${event.tool.padEnd(12)} `;
-      const room = terminal.width - event.subject.length - Math.max(12, event.tool.length) - 11;
-      return [head + paint(event, oneLine(detailOf(event), Math.max(20, room)), terminal)];
+      const id = shown(event.subject);
+      const who = oneLine([event.agentid, event.sessionid].filter(Boolean).join('/'), WHO_CHARS);
+      const names = `${id} ${event.tool.padEnd(12)} ${who.padEnd(terminal.isRead ? WHO_CHARS : 0)}`;
+      const room = terminal.width - names.length - 11;
+      const detail = oneLine(detailOf(event, subjects), Math.max(20, room));
+      return [`${terminal.colour('dim', clock(event.time))} ${names} ${paint(event, detail, terminal)}`];
     }
     case 'notice': {
       const { time, subject, type, data } = item.notice;
@@ -77,10 +86,10 @@ function linesOf(item: WatchItem, { terminal }: CommandContext): string[] {
   }
 }
 
-function detailOf(event: CallEvent): string {
+function detailOf(event: CallEvent, subjects: CallSubjects): string {
   switch (event.type) {
     case 'call.submitted':
-      return `submitted ${JSON.stringify(event.data.arguments ?? {})}`;
+      return `submitted ${subjects.line(event.tool, JSON.stringify(event.data.arguments ?? {}))}`;
     case 'call.approval_requested':
       return `asks a person: ${event.data.reasons.join('; ')}`;
     case 'call.approval_decided':

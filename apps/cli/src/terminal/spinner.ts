@@ -14,6 +14,7 @@ const QUIET_MS = 300;
 export class Spinner {
   private readonly startedAt = performance.now();
   private frame = 0;
+  private paused = false;
   private readonly timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -29,7 +30,14 @@ export class Spinner {
     this.terminal.clearStatus();
   }
 
+  /** Shows nothing while a person is asked. */
+  pause(paused: boolean): void {
+    this.paused = paused;
+    this.terminal.clearStatus();
+  }
+
   private turn(): void {
+    if (this.paused) return;
     const tookMs = performance.now() - this.startedAt;
     if (tookMs < QUIET_MS) return;
     this.frame = (this.frame + 1) % FRAMES.length;

@@ -15,6 +15,7 @@ export interface Stream extends Writable {
  */
 export class Terminal {
   private status = '';
+  private warned = false;
 
   constructor(
     private readonly stdout: Stream,
@@ -29,6 +30,23 @@ export class Terminal {
 
   get width(): number {
     return this.stdout.isTTY === true ? (this.stdout.columns ?? 80) : 160;
+  }
+
+  /** Columns of messages. */
+  get errorWidth(): number {
+    return this.stderr.isTTY === true ? (this.stderr.columns ?? 80) : 160;
+  }
+
+  /** Whether a person reads the data: then ids are short. */
+  get isRead(): boolean {
+    return this.stdout.isTTY === true;
+  }
+
+  /** Says once that hidden characters are written out. */
+  warnOfHidden(): void {
+    if (this.warned) return;
+    this.warned = true;
+    this.note('Warning: hidden characters are written out, as <U+202E>. They run as they are.', 'yellow');
   }
 
   /** Writes data without adding a line end. */
@@ -48,9 +66,15 @@ export class Terminal {
   }
 
   /** Writes a message to stderr. */
-  note(text: string): void {
+  note(text: string, style?: Style): void {
+    const safe = this.stderr.isTTY === true ? safeText(text) : text;
+    this.noteLine(style === undefined ? safe : this.stderrColour(style, safe));
+  }
+
+  /** Writes a line with colours to stderr. Text of tools and users in it must have passed `oneLine` or `visible`. */
+  noteLine(text: string): void {
     this.clearStatus();
-    this.stderr.write(`${this.stderr.isTTY === true ? safeText(text) : text}\n`);
+    this.stderr.write(`${text}\n`);
   }
 
   /** A status line that the next one replaces; nothing without a terminal. */

@@ -80,7 +80,9 @@ export const CallFilter = z
       .min(1)
       .max(QUERY_LIMITS.searchChars)
       .optional()
-      .describe('Free text: each word must begin a word of id, tool, agent, session, labels, error message or small arguments.'),
+      .describe(
+        'Free text: each word must begin a word of id, its last 8 characters, tool, agent, session, labels, error message or small arguments.',
+      ),
   })
   .meta({ id: 'CallFilter', description: 'Which calls: every field that is given must fit.' });
 export type CallFilter = z.output<typeof CallFilter>;

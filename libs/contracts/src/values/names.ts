@@ -6,6 +6,13 @@ export const CallId = z
   .regex(/^\d{2,3}-[0-9A-HJKMNP-TV-Z]{26}$/, 'expected a call id such as 07-01JZ8C5W3Q4X9R7T2M6K8N0P1V')
   .meta({ id: 'CallId', description: 'The partition (two or three digits) and a ULID (Crockford base 32).' });
 
+const SHORT_ID_CHARS = 8;
+
+/** The end of a call id, which people read and write: 40 random bits, so that it names one of a million calls. */
+export function shortCallId(callId: string): string {
+  return callId.slice(-SHORT_ID_CHARS);
+}
+
 /** A session, agent or tenant label. Safe in a file name and in a Redis key; `.` and `..` are refused. */
 export const Label = z
   .string()

@@ -1,3 +1,4 @@
+import { shortCallId } from '#contracts';
 import type { CallRecord } from './call-record.js';
 
 const WORD_CHARS = 32;
@@ -32,8 +33,8 @@ export function toolCallWords(toolCallId: string): string[] {
 export function wordsOf(record: CallRecord): string[] {
   const { id, tool, agentId = '', sessionId = '', toolCallId = '', labels, preview, error } = record;
   const base = [tool, agentId, sessionId, id, ...Object.entries(labels).flat(), preview].join(' ');
-  // With room of its own: calls are found by it.
-  const words = [...toolCallWords(toolCallId), ...split(base, BASE_WORDS)];
+  // With room of their own: calls are found by them.
+  const words = [shortCallId(id).toLowerCase(), ...toolCallWords(toolCallId), ...split(base, BASE_WORDS)];
   return error === undefined ? words : [...words, ...split(error.message, MESSAGE_WORDS)];
 }
 

@@ -1,0 +1,111 @@
+import { ToolyardError } from '#client';
+import type { Call } from '#contracts';
+import type { CommandContext } from '../command-context.js';
+import { ask } from '../terminal/ask.js';
+import { argumentLines } from '../terminal/argument-lines.js';
+import type { CallSubjects } from '../terminal/call-subjects.js';
+import { oneLine } from '../terminal/safe-text.js';
+import { UsageError } from '../usage-error.js';
+import { alwaysChoices, answerOf, mayNever, type AlwaysChoice } from './answer.js';
+import { editArguments } from './edit-arguments.js';
+
+type Body = Parameters<CommandContext['client']['calls']['decide']>[1];
+
+export interface AskOptions {
+  /** How the letters are named: `call` asks yes or no, `approvals` goes through a list. */
+  readonly style: 'call' | 'list';
+  /** Takes the question back, when others have answered. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Asks the person at this terminal until the call is decided, or left for later. What the gateway refuses is shown, and asked
+ * again where another answer may help.
+ */
+export async function decideAtTerminal(
+  context: CommandContext,
+  call: Call,
+  subjects: CallSubjects,
+  options: AskOptions,
+): Promise<'decided' | 'skipped' | 'quit'> {
+  const { terminal, interrupts, client } = context;
+  for (;;) {
+    const text = await ask(terminal.stderrColour('cyan', `${hint(call, options.style)} `), interrupts, options.signal);
+    const answer = text === undefined ? 'quit' : answerOf(text);
+    if (answer === 'skip') return 'skipped';
+    if (answer === 'quit') return 'quit';
+    try {
+      const body = answer && (await bodyOf(context, call, subjects, answer, options));
+      if (body === undefined) continue;
+      const { outcome, status } = await client.calls.decide(call.id, body);
+      terminal.note(body.decision === 'deny' ? 'Denied.' : `Allowed; the call is ${outcome ?? status}.`);
+      return 'decided';
+    } catch (error) {
+      if (!(error instanceof ToolyardError || error instanceof UsageError)) throw error;
+      terminal.note(error.message, 'red');
+      if (error instanceof ToolyardError && error.code !== 'invalid_arguments' && error.code !== 'invalid_request') return 'skipped';
+    }
+  }
+}
+
+function hint(call: Call, style: AskOptions['style']): string {
+  const { approval } = call;
+  const always = approval !== undefined && alwaysChoices(call.tool, approval).length > 0;
+  const never = approval !== undefined && mayNever(approval);
+  const words =
+    style === 'call'
+      ? ['[y]es', always && '[A]lways', '[n]o', never && '[N]ever', '[e]dit', '[l]ater']
+      : ['[a]llow', always && '[A]lways', '[d]eny', never && '[N]ever', '[e]dit', '[s]kip', '[q]uit'];
+  return `${style === 'call' ? 'May it run? ' : ''}${words.filter((word) => word !== false).join(' ')}?`;
+}
+
+/** Undefined to ask again. */
+async function bodyOf(
+  context: CommandContext,
+  call: Call,
+  subjects: CallSubjects,
+  answer: 'allow' | 'always' | 'deny' | 'never' | 'edit',
+  { signal }: AskOptions,
+): Promise<Body | undefined> {
+  const { terminal, interrupts } = context;
+  const { approval, tool } = call;
+  switch (answer) {
+    case 'allow':
+      return { decision: 'allow' };
+    case 'deny': {
+      const reason = await ask('Reason for the agent (Enter for none): ', interrupts, signal);
+      return reason === undefined ? undefined : { decision: 'deny', ...(reason === '' ? {} : { reason }) };
+    }
+    case 'never':
+      return approval !== undefined && mayNever(approval) ? { decision: 'deny', scope: 'session-tool' } : undefined;
+    case 'always': {
+      const choice = await chooseAlways(context, approval === undefined ? [] : alwaysChoices(tool, approval), signal);
+      return choice && { decision: 'allow', ...choice.body };
+    }
+    case 'edit': {
+      if (call.argumentsRedacted === true)
+        terminal.note('These arguments hold secrets, which are not shown: write them in again, or allow the call without an edit.');
+      const edited = editArguments(call, subjects.of(tool), process.env);
+      if (edited === undefined) {
+        terminal.note('Nothing was changed.');
+        return undefined;
+      }
+      for (const line of argumentLines(edited, subjects.of(tool), terminal, false)) terminal.line(`    ${line}`);
+      const sure = await ask('Allow it with these arguments? [y/N] ', interrupts, signal);
+      return /^y(es)?$/i.test(sure ?? '') ? { decision: 'allow', arguments: edited } : undefined;
+    }
+    default:
+      return answer satisfies never;
+  }
+}
+
+async function chooseAlways(
+  { terminal, interrupts }: CommandContext,
+  choices: readonly AlwaysChoice[],
+  signal: AbortSignal | undefined,
+): Promise<AlwaysChoice | undefined> {
+  terminal.note('From now on in this session, without asking:');
+  for (const [index, { label }] of choices.entries()) terminal.note(`  ${index + 1}  ${oneLine(label, 200)}`);
+  const text = await ask(`Which? 1 to ${choices.length}, or Enter to go back: `, interrupts, signal);
+  return choices[Number(text) - 1];
+}

@@ -1,0 +1,29 @@
+import { createInterface } from 'node:readline';
+import type { SigintHandler } from '../sigint-handler.js';
+
+/** Whether a person sits at standard input. */
+export function hasPerson(): boolean {
+  return process.stdin.isTTY && process.stderr.isTTY;
+}
+
+/**
+ * One line of a person; undefined after Ctrl-C, Ctrl-D or an abort of `signal`. The terminal edits the line, so that Ctrl-C stays
+ * a signal of this program.
+ */
+export function ask(question: string, interrupts: SigintHandler, signal?: AbortSignal): Promise<string | undefined> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
+  const stop = AbortSignal.any([interrupts.signal, ...(signal === undefined ? [] : [signal])]);
+  return new Promise((resolve) => {
+    const settle = (answer: string | undefined) => {
+      stop.removeEventListener('abort', aborted);
+      // Before the close, which settles too: the first answer counts.
+      resolve(answer);
+      lines.close();
+    };
+    const aborted = () => settle(undefined);
+    stop.addEventListener('abort', aborted);
+    lines.once('close', aborted);
+    if (stop.aborted) settle(undefined);
+    else lines.question(question, (answer) => settle(answer.trim()));
+  });
+}
