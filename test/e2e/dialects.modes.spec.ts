@@ -85,16 +85,19 @@ describe('a dialect', () => {
   });
 
   it.each([
-    ['zeroclaw', 'file_read file_write http_request memory_forget memory_recall memory_store shell web_fetch'],
+    [
+      'zeroclaw',
+      'cron_add cron_list cron_remove delegate file_read file_write http_request memory_forget memory_recall memory_store shell web_fetch',
+    ],
     ['phi', 'bash edit_file list_files read_file search write_file'],
     [
       'oxydra',
       'file_delete file_edit file_list file_read file_search file_write memory_delete memory_save memory_search memory_update shell_exec vault_copyto web_fetch web_search',
     ],
-    ['kiro', 'code glob grep knowledge read shell task web_fetch web_search write'],
+    ['kiro', 'code glob grep knowledge read shell subagent summary switch_to_execution task use_aws web_fetch web_search write'],
     [
       'claude-code',
-      'Config NotebookEdit SendUserMessage Sleep StructuredOutput TodoWrite WebFetch WebSearch bash edit_file glob_search grep_search read_file write_file',
+      'Agent Config NotebookEdit PowerShell REPL SendUserMessage Skill Sleep StructuredOutput TodoWrite ToolSearch WebFetch WebSearch bash edit_file glob_search grep_search read_file write_file',
     ],
   ])('shows a model that speaks %s exactly the names of its agent that exist here [RP-02]', async (dialect, names) => {
     const { body } = await agent.get<{ tools: { name: string }[] }>(`/v1/tools?dialect=${dialect}`);

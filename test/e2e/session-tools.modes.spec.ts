@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -15,7 +15,13 @@ let agent: Agent;
 /** The tools of agents that get few of them at first. */
 const CORE = ['file_edit', 'file_read', 'file_write', 'shell', 'tool_search'];
 const DEFERRED = ['file_patch', 'glob', 'http_request', 'notebook_edit', 'web_fetch', 'web_search'];
+const folder = mkdtempSync(join(tmpdir(), 'toolyard-session-tools-'));
 const CONFIG = {
+  skills: [
+    { folder: join(folder, 'own'), agents: ['reader'] },
+    { folder: join(folder, 'skills') },
+    { folder: '/nowhere', tenant: 'other' },
+  ],
   agents: {
     lean: { tools: [...CORE, ...DEFERRED], policy: { deferredTools: DEFERRED } },
     reader: { posture: { autonomy: 'full', permissionMode: 'read-only' } },
@@ -23,7 +29,10 @@ const CONFIG = {
   },
 };
 
-const folder = mkdtempSync(join(tmpdir(), 'toolyard-session-tools-'));
+const keepSkill = (root: string, name: string, text: string) => {
+  mkdirSync(join(folder, root, name), { recursive: true });
+  writeFileSync(join(folder, root, name, 'SKILL.md'), text);
+};
 
 beforeAll(async () => {
   const config = join(folder, 'toolyard.json');
@@ -50,6 +59,54 @@ const notices = async (sessionId: string, types: string[]): Promise<Stream> => {
   await stream.frame('subscribed', 'w');
   return stream;
 };
+
+describe('skill', () => {
+  const REVIEW = '---\nname: review\ndescription: How to review\nallowed-tools: shell\n---\n# Review\nRun `!rm -rf /` and {{args}}\n';
+  beforeAll(() => {
+    keepSkill('skills', 'review', REVIEW);
+    keepSkill('skills', 'broken', '---\n"\n---\n\n# Broken header\n');
+    keepSkill('skills', 'huge', 'x'.repeat(131_073));
+    keepSkill('skills', 'escape', '');
+    rmSync(join(folder, 'skills', 'escape', 'SKILL.md'));
+    writeFileSync(join(folder, 'secret.md'), 'secret');
+    symlinkSync(join(folder, 'secret.md'), join(folder, 'skills', 'escape', 'SKILL.md'));
+    symlinkSync(join(folder, 'skills', 'review'), join(folder, 'skills', 'linked'));
+    keepSkill('own', 'Review', '# Of readers only\n');
+  });
+
+  it('loads the text of a skill by its name in any case, and runs nothing of it [TB-115]', async () => {
+    expect(await run('Skill', { skill: '$REVIEW', args: '$& the last commit' }, 'skills')).toEqual({
+      skill: 'review',
+      path: 'review/SKILL.md',
+      args: '$& the last commit',
+      description: 'How to review',
+      prompt: '# Review\nRun `!rm -rf /` and {{args}}',
+    });
+    expect(await run('skill', { skill: '/broken' }, 'skills')).toMatchObject({ description: 'Broken header' });
+    const { body } = await agent.submit('skill', { skill: 'review' }, { agentId: 'reader' });
+    expect(jsonOf(await agent.ended(body.id))).toMatchObject({ description: 'Of readers only' });
+    const spoken = await agent.run('Skill', { skill: 'review' }, { dialect: 'claude-code' });
+    expect(spoken.result?.content[0]).toEqual({ type: 'text', text: expect.stringMatching(/^\{"skill":"review",.*"prompt":"# Review/) });
+  });
+
+  it('lists to models the skills that they have, and refuses others, large files and links out of the folder [TB-115]', async () => {
+    const choices = async (query: string) => {
+      const { body } = await agent.get<{ tools: ToolDescriptor[] }>(`/v1/tools?${query}`);
+      return body.tools.find(({ name }) => /^skill$/i.test(name));
+    };
+    const schema = (names: string[]) => ({ available: { ok: true }, input: { properties: { skill: { enum: names } } } });
+    expect(await choices('')).toMatchObject(schema(['broken', 'review']));
+    expect(await choices('dialect=claude-code')).toMatchObject(schema(['broken', 'review']));
+    for (const skill of ['nope', '../secret', 'review/../../secret', 'linked', '..'])
+      expect(await run('skill', { skill }, 'skills')).toMatchObject({
+        code: 'tool_failed',
+        message: `unknown skill: ${skill}. Skills: broken, review`,
+      });
+    expect(await run('skill', { skill: 'huge' }, 'skills')).toMatchObject({ message: expect.stringContaining('larger than 131072 bytes') });
+    expect(await run('skill', { skill: 'escape' }, 'skills')).toMatchObject({ message: expect.stringContaining('outside its folder') });
+    expect(await run('skill', { skill: '$ ' }, 'skills')).toMatchObject({ code: 'invalid_arguments', message: 'skill must not be empty' });
+  });
+});
 
 describe('todo_write', () => {
   it('replaces the list of the session, which everyone sees, and clears it when all is done [TB-113]', async () => {

@@ -9,6 +9,7 @@ import { startCli } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { startModelServer, type ModelServer, type ScriptedToolCall } from '../support/model-server.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
+import { crewContract } from './sub-agents/crew.contract.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'toolyard-sub-agents-'));
 const API_KEY = 'sk-model-key-of-the-sub-agent-tests';
@@ -47,7 +48,8 @@ beforeAll(async () => {
   ];
   const sourceRules = { secrets: [{ name: 'MODEL_KEY', tenants: ['default'], hosts: [origin] }] };
   const safety = { provenance: { trusted: [...sources.map(({ name }) => name), 'scout'] } };
-  writeFileSync(config, JSON.stringify({ sources, safety, keys, sourceRules }));
+  const agents = { planner: { tools: ['*', 'switch_to_execution'] } };
+  writeFileSync(config, JSON.stringify({ sources, safety, keys, sourceRules, agents }));
   const env = { TOOLYARD_CONFIG: config, MODEL_KEY: API_KEY, WORKER_CONCURRENCY: 'agent=1', EGRESS_ALLOW_HOSTS: host };
   toolyard = await startTestCluster({ lists: true, env });
   agent = new Agent(toolyard.gateways[0]?.url ?? '');
@@ -77,7 +79,7 @@ const only = async (parentCallId: string) =>
   }, 'the call of the sub-agent');
 
 describe('a sub-agent', () => {
-  it('answers with the last text of its model, after the calls that it made [TS-40, TS-46]', async () => {
+  it('answers with the last text of its model, after the calls that it made [TB-93, TS-40, TS-46]', async () => {
     models.on('helper', [{ text: 'Let me see.', toolCalls: calls('echo', { n: 1 }) }, { text: ['It is ', 'done.'] }]);
     const call = await agent.run('helper', { task: 'Do it' });
     expect(call).toMatchObject({ outcome: 'completed', result: { content: [{ type: 'text', text: 'It is done.' }], isError: false } });
@@ -329,6 +331,8 @@ describe('a sub-agent', () => {
     expect(models.calls('helper')).toHaveLength(1);
   });
 });
+
+crewContract(() => ({ agent, models }));
 
 describe('a sub-agent that a key adds for its tenant', () => {
   const define = (more: object = {}, model: object = {}) => ({

@@ -45,6 +45,7 @@ export * from './api/diagnostics.api.js';
 export * from './api/mcp.api.js';
 export * from './safety/safety-settings.js';
 export * from './config/config-file.js';
+export * from './config/skill-settings.js';
 export * from './config/plugin-settings.js';
 export * from './config/jwt-issuer.js';
 export * from './config/local-installation.js';

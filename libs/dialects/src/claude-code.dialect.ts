@@ -1,66 +1,17 @@
 import { z } from 'zod';
-import { POLICY_PROFILES, type JsonValue } from '#contracts';
-import { type CanonicalResult, type Dialect, dialectTool, given, type Refusal, type RenderedObject } from './dialect.js';
-import { ChangeFacts, FetchFacts, GlobFacts, LinesFacts, SearchFacts, streamsOf, WebSearchFacts } from './facts.js';
-import { detailOf, reasonOf } from './texts.js';
+import { POLICY_PROFILES } from '#contracts';
+import { CLAUDE_CODE_AGENTS } from './claude-code-agents.js';
+import { CLAUDE_CODE_COMMANDS } from './claude-code-commands.js';
+import { json, jsonText, refusalText } from './claude-code-texts.js';
+import { type CanonicalResult, type Dialect, dialectTool, given } from './dialect.js';
+import { ChangeFacts, FetchFacts, GlobFacts, LinesFacts, SearchFacts, WebSearchFacts } from './facts.js';
 
-const LONGEST_MS = 600_000;
-const STREAM_BYTES = 1_048_576;
 const GLOB_FILES = 100;
 const PREVIEW_CHARACTERS = 900;
 const SEARCH_HITS = 8;
 
 const path = z.string().min(1).describe('Path, relative to the workspace.');
 const count = z.number().int().min(0).max(1_000_000);
-
-const bash = dialectTool({
-  name: 'bash',
-  tool: 'shell',
-  description: 'Execute a shell command in the workspace.',
-  input: z.strictObject({
-    command: z.string().min(1).describe('Command to run.'),
-    timeout: z.number().int().min(1).optional().describe('Milliseconds after which the command is killed.'),
-    description: z.string().optional().describe('What the command is for.'),
-    run_in_background: z.boolean().optional().describe('Return at once. Not available here.'),
-    dangerouslyDisableSandbox: z.boolean().optional().describe('Without effect: the operator chooses the sandbox.'),
-  }),
-  adapt: ({ command, timeout = LONGEST_MS, run_in_background }) => {
-    if (run_in_background === true) throw new Error('run_in_background is not available: run the command in the foreground');
-    return { tool: 'shell', args: { command, timeout_ms: Math.min(timeout, LONGEST_MS) } };
-  },
-  result: (result) => {
-    const { exitCode, stdout, stderr } = streamsOf(result, STREAM_BYTES, () => '');
-    return bashJson({ stdout, stderr, interrupted: false, code: exitCode === 0 ? null : `exit_code:${exitCode}` });
-  },
-  refusal: (refusal) => {
-    if (refusal.code !== 'run_timeout') return refusalText(refusal);
-    const stderr = `Command exceeded timeout of ${String(refusal.args?.['timeout_ms'])} ms`;
-    return bashJson({ stdout: '', stderr, interrupted: true, code: 'timeout' });
-  },
-});
-
-function bashJson({
-  stdout,
-  stderr,
-  interrupted,
-  code,
-}: {
-  stdout: string;
-  stderr: string;
-  interrupted: boolean;
-  code: string | null;
-}): string {
-  const noOutputExpected = stdout.trim() === '' && stderr.trim() === '';
-  return json({
-    stdout,
-    stderr,
-    interrupted,
-    backgroundTaskId: null,
-    returnCodeInterpretation: code,
-    noOutputExpected,
-    sandboxStatus: null,
-  });
-}
 
 const readFile = dialectTool({
   name: 'read_file',
@@ -330,14 +281,12 @@ const structuredOutput = dialectTool({
   result: jsonText,
 });
 
-const NOT_YET = 'there is no canonical tool for it yet';
-
 /** The tools of the book about claw-code, a port of Claude Code. */
 export const claudeCode: Dialect = {
   name: 'claude-code',
   execution: POLICY_PROFILES.claw.execution,
   tools: [
-    bash,
+    ...CLAUDE_CODE_COMMANDS,
     readFile,
     writeFile,
     editFile,
@@ -351,31 +300,13 @@ export const claudeCode: Dialect = {
     config,
     sendUserMessage,
     structuredOutput,
+    ...CLAUDE_CODE_AGENTS,
   ],
-  missing: {
-    Skill: NOT_YET,
-    Agent: 'sub-agents are sources of their own, by the name that the operator gives them',
-    ToolSearch: 'the canonical one finds canonical names',
-    REPL: NOT_YET,
-    PowerShell: NOT_YET,
-  },
+  missing: {},
   unknown: (name) => `unknown tool: ${name}`,
   refusal: (_tool, refusal) => refusalText(refusal),
 };
 
-function refusalText(refusal: Refusal): string {
-  return refusal.code === 'invalid_arguments' ? detailOf(refusal) : reasonOf(refusal);
-}
-
 function lines(number: number | undefined): number | undefined {
   return number === undefined ? undefined : Math.min(number, 20);
-}
-
-/** The canonical answer, which is JSON. */
-function jsonText({ content, isError }: CanonicalResult): RenderedObject {
-  return { isError, content: content.map((item) => (item.type === 'json' ? { type: 'text', text: json(item.json) } : item)) };
-}
-
-function json(value: JsonValue): string {
-  return JSON.stringify(value);
 }

@@ -6,6 +6,7 @@ import { KIRO_READ, kiroPath } from './kiro-read.js';
 import { reasonOf } from './texts.js';
 
 const STREAM_BYTES = Math.floor(400_000 / 3);
+const AWS_STREAM_BYTES = Math.floor(100_000 / 3);
 const PAGE_CHARACTERS = 8_000;
 
 const path = z.string().describe('Path, relative to the workspace.');
@@ -296,17 +297,83 @@ const knowledge = dialectTool({
   },
 });
 
+const useAws = dialectTool({
+  name: 'use_aws',
+  aliases: ['aws', 'useAws'],
+  tool: 'aws',
+  description: 'Call an operation of an AWS service with the AWS CLI.',
+  input: z.strictObject({
+    service_name: z.string().min(1).max(64).describe('Service, such as s3api.'),
+    operation_name: z.string().min(1).max(128).describe('Operation, such as list-buckets.'),
+    region: z.string().min(1).max(64).describe('AWS region.'),
+    label: z.string().max(256).describe('What the call is for, in a few words.'),
+    positional_args: z.array(z.string().max(4_096)).max(32).optional().describe('Arguments without a name.'),
+    parameters: z
+      .record(z.string().min(1).max(128), z.union([z.string(), z.number(), z.boolean()]))
+      .optional()
+      .describe('Named parameters.'),
+    profile_name: z.string().min(1).max(128).optional().describe('Named profile of the credentials.'),
+  }),
+  adapt: (args) => ({ tool: 'aws', args: given(args) }),
+  result: (result) => {
+    const { exitCode, ...streams } = streamsOf(result, AWS_STREAM_BYTES, () => ' ... truncated');
+    return json({ exit_status: String(exitCode), ...streams });
+  },
+});
+
+const stage = z.strictObject({
+  name: z.string().min(1).max(64).describe('Name of the stage.'),
+  role: z.string().min(1).max(64).meta({ 'x-choices': 'agents' }).describe('The sub-agent that does it.'),
+  prompt_template: z.string().min(1).max(50_000).describe('What it is asked; {task} stands for the task.'),
+  depends_on: z.array(z.string().min(1).max(64)).max(20).default([]).describe('Stages that end before it begins.'),
+  model: z.string().max(256).optional().describe('Without effect: the operator chooses the model.'),
+});
+const subagent = dialectTool({
+  name: 'subagent',
+  aliases: ['use_subagent', 'agent_crew'],
+  tool: 'agent_crew',
+  description: 'Give a task to sub-agents in stages. Stages without depends_on begin at the same time.',
+  input: z.strictObject({
+    task: z.string().min(1).max(100_000).describe('The task.'),
+    stages: z.array(stage).min(1).max(20).describe('Its parts.'),
+    mode: z.literal('blocking').default('blocking').describe('The answer comes when all stages have ended.'),
+  }),
+  adapt: ({ task: whole, stages }) => ({
+    tool: 'agent_crew',
+    args: {
+      task: whole,
+      stages: stages.map(({ name, role, prompt_template, depends_on }) => ({ name, role, prompt_template, depends_on })),
+    },
+  }),
+});
+
+const summary = dialectTool({
+  name: 'summary',
+  tool: 'summary',
+  description: 'Give the result of your task to the agent that called you.',
+  input: z.strictObject({
+    taskDescription: z.string().min(1).max(10_000),
+    taskResult: z.string().min(1).max(200_000),
+    contextSummary: z.string().max(50_000).optional(),
+  }),
+  adapt: (args) => ({ tool: 'summary', args: given(args) }),
+});
+
+const switchToExecution = dialectTool({
+  name: 'switch_to_execution',
+  tool: 'switch_to_execution',
+  description: 'Hand the finished plan to the agent that executes it.',
+  input: z.strictObject({ plan: z.string().min(1).max(150_000).describe('The plan.') }),
+  adapt: (args) => ({ tool: 'switch_to_execution', args }),
+});
+
 /** The tools of Kiro's command line, version 2. */
 export const kiro: Dialect = {
   name: 'kiro',
   execution: POLICY_PROFILES.kiro.execution,
-  tools: [...KIRO_READ, write, shell, grep, glob, webFetch, webSearch, task, code, knowledge],
+  tools: [...KIRO_READ, write, shell, grep, glob, webFetch, webSearch, task, code, knowledge, useAws, subagent, summary, switchToExecution],
   missing: {
-    summary: 'there is no canonical tool for it yet',
-    use_aws: 'there is no canonical tool for it yet',
-    subagent: 'sub-agents are sources of their own, by the name that the operator gives them',
     session_management: 'there is no canonical tool for it yet',
-    switch_to_execution: 'there is no canonical tool for it yet',
     introspect: 'there is no canonical tool for it yet',
   },
   unknown: (name) => `Failed to parse the tool use: A tool with the name '${name}' does not exist`,

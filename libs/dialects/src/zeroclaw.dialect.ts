@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { POLICY_PROFILES } from '#contracts';
-import { type Dialect, dialectTool, type Refusal, type Rendered } from './dialect.js';
+import { POLICY_PROFILES, SCHEDULE_LIMITS } from '#contracts';
+import { type CanonicalResult, type Dialect, dialectTool, given, type Refusal, type Rendered } from './dialect.js';
 import { FetchFacts, shellText, streamsOf } from './facts.js';
 import { missingParameter, reasonOf } from './texts.js';
 
@@ -141,20 +141,89 @@ const memoryForget = dialectTool({
   adapt: (args) => ({ tool: 'memory_forget', args }),
 });
 
-const NOT_YET = 'there is no canonical tool for it yet';
+const delegate = dialectTool({
+  name: 'delegate',
+  tool: 'agent',
+  description: 'Delegate a task to a sub-agent.',
+  input: z.strictObject({
+    agent: z.string().min(1).max(64).meta({ 'x-choices': 'agents' }).describe('Name of the agent.'),
+    prompt: z.string().min(1).max(150_000).describe('The task.'),
+    context: z.string().max(50_000).optional().describe('What the agent should know before.'),
+  }),
+  adapt: (args) => ({ tool: 'agent', args: given(args) }),
+  result: ({ args, text, isError }) => {
+    const output = `[Agent '${String(args['agent'])}' (agentic)]\n${text === '' ? '[Empty response]' : text}`;
+    return flat(output, isError ? text : undefined);
+  },
+});
+
+const cronAdd = dialectTool({
+  name: 'cron_add',
+  tool: 'cron_add',
+  description: 'Plan a shell command, or a task for a sub-agent.',
+  input: z.strictObject({
+    schedule: z
+      .strictObject({
+        kind: z.enum(['cron', 'at', 'every']),
+        expr: z.string().min(1).max(256).optional(),
+        tz: z.string().min(1).max(64).optional(),
+        at: z.string().min(1).max(64).optional(),
+        every_ms: z.number().int().min(1).max(SCHEDULE_LIMITS.everyMs).optional(),
+      })
+      .describe('When it runs.'),
+    name: z.string().min(1).max(128).optional().describe('For people.'),
+    job_type: z.enum(['shell', 'agent']).optional().describe('Not said: agent where prompt is given, else shell.'),
+    command: z.string().min(1).max(65_536).optional().describe('For shell jobs.'),
+    prompt: z.string().min(1).max(200_000).optional().describe('For agent jobs.'),
+    agent: z.string().min(1).max(64).optional().meta({ 'x-choices': 'agents' }).describe('For agent jobs: the sub-agent.'),
+  }),
+  adapt: ({ job_type, command, prompt, agent, ...args }) => {
+    const isAgent = (job_type ?? (prompt === undefined ? 'shell' : 'agent')) === 'agent';
+    if (isAgent && prompt === undefined) throw new Error("Missing 'prompt' for agent job");
+    if (isAgent && agent === undefined) throw new Error("Missing 'agent' for agent job");
+    if (!isAgent && command === undefined) throw new Error("Missing 'command' for shell job");
+    return { tool: 'cron_add', args: given({ ...args, ...(isAgent ? { prompt, agent } : { command }) }) };
+  },
+  result: jsonText,
+});
+
+const cronList = dialectTool({
+  name: 'cron_list',
+  tool: 'cron_list',
+  description: 'List the cron jobs.',
+  input: z.strictObject({}),
+  strict: true,
+  adapt: () => ({ tool: 'cron_list', args: {} }),
+  result: jsonText,
+});
+
+const cronRemove = dialectTool({
+  name: 'cron_remove',
+  tool: 'cron_remove',
+  description: 'Remove a cron job.',
+  input: z.strictObject({ job_id: z.string().min(1).max(64).describe('Id of the job.') }),
+  adapt: (args) => ({ tool: 'cron_remove', args }),
+});
 
 /** The tools of zeroclaw's page "Tool System". */
 export const zeroclaw: Dialect = {
   name: 'zeroclaw',
   execution: POLICY_PROFILES.zeroclaw.execution,
-  tools: [shell, fileRead, fileWrite, httpRequest, webFetch, memoryStore, memoryRecall, memoryForget],
-  missing: {
-    browser: NOT_YET,
-    delegate: 'sub-agents are sources of their own, by the name that the operator gives them',
-    cron_add: NOT_YET,
-    cron_list: NOT_YET,
-    cron_remove: NOT_YET,
-  },
+  tools: [
+    shell,
+    fileRead,
+    fileWrite,
+    httpRequest,
+    webFetch,
+    memoryStore,
+    memoryRecall,
+    memoryForget,
+    delegate,
+    cronAdd,
+    cronList,
+    cronRemove,
+  ],
+  missing: { browser: 'the canonical browser has other actions, and an own description for models' },
   unknown: (name) => `Unknown tool: ${name}`,
   refusal: (_tool, refusal) => refusalText(refusal),
   finish: (rendered) => {
@@ -169,6 +238,11 @@ function flat(output: string, error?: string): Rendered {
   const success = error === undefined;
   const content = success ? output : [error, ...(output === '' ? [] : [output])].join('\n');
   return { content, isError: !success, structuredContent: { success, output, ...(success ? {} : { error }) } };
+}
+
+/** The canonical answer, which is JSON. */
+function jsonText({ content }: CanonicalResult): Rendered {
+  return flat(content.map((item) => (item.type === 'json' ? JSON.stringify(item.json) : item.type === 'text' ? item.text : '')).join('\n'));
 }
 
 function refusalText(refusal: Refusal): string {

@@ -103,7 +103,18 @@ export function claudeCodeContract(started: DialectInstallation): void {
       expect(textOf(await run('x', {}))).toBe('unknown tool: x');
       expect(textOf(await run('reed_file', {}))).toBe('unknown tool: reed_file\nDid you mean: read_file?');
       expect(textOf(await run('read_file', { path: 'a', x: 1 }))).toMatch(/unknown parameter 'x'/);
-      expect(textOf(await run('bash', { command: 'ls', run_in_background: true }))).toMatch(/not available/);
+    });
+
+    it('starts commands in the background, runs code, finds tools and knows its sub-agents by the names there are', async () => {
+      const started = jsonOf(await run('bash', { command: 'sleep 60', run_in_background: true }));
+      expect(started).toMatchObject({ stdout: '', backgroundTaskId: expect.stringMatching(/^[0-9a-f]+-/) });
+      const { backgroundTaskId: task_id } = started as { backgroundTaskId: string };
+      expect((await run('shell_stop', { task_id }, { dialect: 'core' })).outcome).toBe('completed');
+      expect(textOf(await run('REPL', { code: 'print(1+1)', language: 'py' }))).toContain('2');
+      expect(textOf(await run('REPL', { code: ' ', language: 'py' }))).toBe('code must not be empty');
+      expect(jsonOf(await run('ToolSearch', { query: 'notebook', max_results: 1 }))).toMatchObject({ matches: ['notebook_edit'] });
+      const refused = await run('Agent', { description: 'looks', prompt: 'x', subagent_type: 'Explore' });
+      expect(textOf(refused)).toContain("Unknown agent 'Explore'. Available agents: none");
     });
   });
 }

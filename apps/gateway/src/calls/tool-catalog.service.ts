@@ -4,8 +4,11 @@ import { viewOf } from '#dialects';
 import { ToolRegistry } from '#tool-sdk';
 import { isToolAllowed } from '../auth/tool-patterns.js';
 import { EffectivePolicyService, type PolicySubject } from './admission/effective-policy.service.js';
+import { agentOf } from '../auth/agent-of.js';
+import { withChoices, type Choices } from './offered-choices.js';
 import { callersRefusal } from './admission/tool-callers.js';
 import { SessionDataStore } from '../sessions/session-data-store.service.js';
+import { SkillLibrary } from '../skills/skill-library.service.js';
 import { ToolAvailabilityService } from '../workers/tool-availability.service.js';
 
 const NOTHING_FOUND: ReadonlySet<string> = new Set();
@@ -18,13 +21,14 @@ export class ToolCatalog {
     private readonly rules: EffectivePolicyService,
     private readonly readiness: ToolAvailabilityService,
     private readonly sessionData: SessionDataStore,
+    private readonly skills: SkillLibrary,
   ) {}
 
   /** @throws ProblemError `forbidden` for an agent that the key may not act for */
   async list(caller: Principal, subject: PolicySubject = {}, agent: ToolCallers = 'main'): Promise<ToolDescriptor[]> {
     const [rules, found] = await Promise.all([this.rules.of(caller, subject), this.found(caller, subject), this.readiness.refresh()]);
     const view = this.tools.for(caller.tenantId);
-    return view
+    const tools = view
       .list()
       .filter((tool) => isToolAllowed(caller, tool))
       .map((tool) => (rules.isDeferred(tool) && !found.has(tool.name) ? { ...tool, deferred: true as const } : tool))
@@ -37,6 +41,8 @@ export class ToolCatalog {
         const isForeign = view.source(tool.name).queueOf?.(tool.pool) !== undefined;
         return { ...tool, available: isForeign ? tool.available : this.readiness.hasLiveWorker(tool) };
       });
+    const choices = await this.choices(tools, caller, subject);
+    return tools.map((tool) => withChoices(tool, choices));
   }
 
   /** The same in a dialect: not said, that of the session or key. Tools of other sources than the built-in ones are in each as they are. */
@@ -46,12 +52,20 @@ export class ToolCatalog {
     if (dialect === 'core') return tools;
     const names = new Set(viewOf(dialect).names());
     const foreign = tools.filter(({ name, source }) => source !== 'builtin' && !names.has(name));
-    return [...viewOf(dialect).catalog(tools), ...foreign].sort((a, b) => (a.name < b.name ? -1 : 1));
+    const choices = await this.choices(tools, caller, subject);
+    const own = viewOf(dialect).catalog(tools);
+    return [...own.map((tool) => withChoices(tool, choices)), ...foreign].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   /** Those that a call would be let through for. */
   async callable(caller: Principal, subject: PolicySubject = {}, agent: ToolCallers = 'main'): Promise<ToolDescriptor[]> {
     return (await this.list(caller, subject, agent)).filter(({ available }) => available.ok);
+  }
+
+  /** The names of sub-agents and skills that there are now. */
+  private async choices(tools: readonly ToolDescriptor[], caller: Principal, { agentId }: PolicySubject): Promise<Choices> {
+    const agents = tools.filter(({ pool, available }) => pool === 'agent' && available.ok).map(({ name }) => name);
+    return { agents, skills: await this.skills.names({ tenantId: caller.tenantId, agentId: agentOf(caller, agentId) }) };
   }
 
   /** Those that a model is shown: not the deferred ones that its session has not found. */

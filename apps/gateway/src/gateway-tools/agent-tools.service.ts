@@ -24,24 +24,40 @@ export class AgentTools {
     private readonly submitCall: SubmitCallService,
   ) {}
 
-  private async delegate({ callId, principal, sessionId, agentId, args }: ToolCall): Promise<ToolAnswer> {
-    const { agent, prompt, context, background } = AgentToolArguments.parse(args);
-    const names = (await this.catalog.callable(principal, { sessionId, agentId })).flatMap(({ name, pool }) =>
-      pool === 'agent' ? [name] : [],
-    );
+  /** The sub-agents that the caller has. */
+  async names({ principal, sessionId, agentId }: ToolCall): Promise<string[]> {
+    const tools = await this.catalog.callable(principal, { sessionId, agentId });
+    return tools.flatMap(({ name, pool }) => (pool === 'agent' ? [name] : []));
+  }
+
+  /** The call of a sub-agent. Repeating it finds the same call: one for each `part` of the asking call. @throws ProblemError for a name that is none */
+  async start(asking: ToolCall, { agent, task, part }: AgentTask): Promise<Call> {
+    const names = await this.names(asking);
     if (!names.includes(agent)) {
       const message = `Unknown agent '${agent}'. Available agents: ${names.join(', ') || 'none'}`;
       throw new ProblemError('invalid_request', message, { errors: [{ pointer: '/agent', message }] });
     }
+    const { callId, principal } = asking;
+    const body = SubmitCallBody.parse({ tool: agent, dialect: 'core', arguments: { task }, parentCallId: callId });
+    const idempotencyKey = part === undefined ? gatewayKey('agent', callId) : gatewayKey('agent', callId, part);
+    const { call } = await this.submitCall.submit(principal, body, { idempotencyKey, byAgent: { budget: UNBOUND } });
+    return call;
+  }
+
+  private async delegate(asking: ToolCall): Promise<ToolAnswer> {
+    const { agent, prompt, context, background } = AgentToolArguments.parse(asking.args);
     const task = context === undefined ? prompt : `[Context]\n${context}\n\n[Task]\n${prompt}`;
-    const body = SubmitCallBody.parse({ tool: agent, arguments: { task }, parentCallId: callId });
-    const { call } = await this.submitCall.submit(principal, body, {
-      idempotencyKey: gatewayKey('agent', callId),
-      byAgent: { budget: UNBOUND },
-    });
+    const call = await this.start(asking, { agent, task });
     if (background) return { ...jsonOutput({ agentId: call.id, name: agent, status: 'running' }), childCallIds: [call.id] };
     return call.status === 'ended' ? resultOf(call) : { kind: 'wait' };
   }
+}
+
+interface AgentTask {
+  readonly agent: string;
+  readonly task: string;
+  /** Which of several sub-agents of one call. */
+  readonly part?: string;
 }
 
 function resultOf({ id, result, error, outcome }: Call): ToolAnswer {

@@ -6,15 +6,17 @@ import { SessionsModule } from '../sessions/sessions.module.js';
 import { BackgroundTools } from './background-tools.service.js';
 import { GatewayTools } from './gateway-tools.service.js';
 import { AgentTools } from './agent-tools.service.js';
+import { CrewTools } from './crew-tools.service.js';
 import { PlanningTools } from './planning-tools.service.js';
 import { ScheduleTools } from './schedule-tools.service.js';
 import { SessionTools } from './session-tools.service.js';
+import { SkillTools } from './skill-tools.service.js';
 import { ToolSearch } from './tool-search.service.js';
 
 /** The work of built-in tools that only gateways can do. `sub-agents` takes their requests from the queue. */
 @Module({
   imports: [GovernanceModule, SessionsModule, CallsModule, SchedulesModule],
-  providers: [GatewayTools, PlanningTools, SessionTools, ToolSearch, ScheduleTools, AgentTools, BackgroundTools],
+  providers: [GatewayTools, PlanningTools, SessionTools, ToolSearch, ScheduleTools, AgentTools, CrewTools, SkillTools, BackgroundTools],
   exports: [GatewayTools],
 })
 export class GatewayToolsModule {}

@@ -7,9 +7,11 @@ import { submitterOf } from '../auth/submitter-of.js';
 import { CallReader } from '../calls/read/call-reader.service.js';
 import { AgentTools } from './agent-tools.service.js';
 import { BackgroundTools } from './background-tools.service.js';
+import { CrewTools } from './crew-tools.service.js';
 import { PlanningTools } from './planning-tools.service.js';
 import { ScheduleTools } from './schedule-tools.service.js';
 import { SessionTools } from './session-tools.service.js';
+import { SkillTools } from './skill-tools.service.js';
 import type { ToolHandler } from './tool-call.js';
 import { ToolSearch } from './tool-search.service.js';
 
@@ -31,8 +33,10 @@ export class GatewayTools {
     background: BackgroundTools,
     schedules: ScheduleTools,
     agents: AgentTools,
+    crews: CrewTools,
+    skills: SkillTools,
   ) {
-    const parts = [planning, sessions, search, background, schedules, agents];
+    const parts = [planning, sessions, search, background, schedules, agents, crews, skills];
     this.handlers = Object.fromEntries(parts.flatMap(({ handlers }) => Object.entries(handlers)));
   }
 

@@ -10,6 +10,7 @@ import { LimitConfigService } from './limit-config.service.js';
 import { SourceConfigService } from './source-config.service.js';
 import { RedactionConfigService } from './redaction-config.service.js';
 import { LOGGER } from '../platform/tokens.js';
+import { SkillLibrary } from '../skills/skill-library.service.js';
 import { PolicyConfigService } from './policy-config.service.js';
 
 /** After Redis did not store what workers need of a new file. */
@@ -18,7 +19,7 @@ const TRY_AGAIN_MS = 2_000;
 const SETTLE_MS = 100;
 
 /**
- * Takes over the config file when it changes or on SIGHUP: policy, agents, limits, keys, hooks, safety, sources. Two phases: everything
+ * Takes over the config file when it changes or on SIGHUP: policy, agents, limits, keys, hooks, safety, sources, skills. Two phases: everything
  * is made ready, also what workers read from Redis, then all of it is switched at once. When something fails, the whole
  * file is refused, logged and named by `warning`, and what was active stays; what Redis did not store is tried again.
  * Of overlapping reloads the newest counts. Calls that were evaluated before are not evaluated again.
@@ -40,6 +41,7 @@ export class ConfigReload implements OnApplicationBootstrap, OnApplicationShutdo
     private readonly hooks: HookConfigService,
     private readonly redaction: RedactionConfigService,
     private readonly sources: SourceConfigService,
+    private readonly skills: SkillLibrary,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
     @Inject(LOGGER) private readonly log: Logger,
   ) {}
@@ -80,7 +82,8 @@ export class ConfigReload implements OnApplicationBootstrap, OnApplicationShutdo
     this.text = textOf(file.path);
     try {
       const fresh = file.read();
-      const prepared = [this.policies.prepare(fresh), this.limits.prepare(fresh), this.hooks.prepare(fresh), this.sources.prepare(fresh)];
+      const { policies, limits, hooks, sources, skills } = this;
+      const prepared = [policies, limits, hooks, sources, skills].map((part) => part.prepare(fresh));
       await this.store(fresh, prepared);
       if (generation !== this.newest) return;
       this.authenticator.replace(fresh.keys, fresh.jwt);

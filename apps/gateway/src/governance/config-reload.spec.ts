@@ -10,6 +10,7 @@ import { LimitConfigService } from './limit-config.service.js';
 import { RedactionConfigService } from './redaction-config.service.js';
 import { ConfigReload } from './config-reload.service.js';
 import { SourceConfigService } from './source-config.service.js';
+import { SkillLibrary } from '../skills/skill-library.service.js';
 import { PolicyConfigService } from './policy-config.service.js';
 
 const base = readGatewayConfig({ TOOLYARD_API_KEY: 'key-of-the-reload-specs', REDIS_URL: process.env['TEST_REDIS_URL'] });
@@ -51,6 +52,7 @@ describe('reloads of the config file that overlap', () => {
       new HookConfigService(config),
       safety,
       new SourceConfigService(config, redis, log),
+      new SkillLibrary(config),
       config,
       log,
     );

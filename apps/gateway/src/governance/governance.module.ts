@@ -5,6 +5,7 @@ import { HookConfigService } from './hook-config.service.js';
 import { RedactionConfigService } from './redaction-config.service.js';
 import { SourceConfigService } from './source-config.service.js';
 import { StoredRules } from './stored-rules.service.js';
+import { SkillsModule } from '../skills/skills.module.js';
 import { ConfigReload } from './config-reload.service.js';
 
 const shared = [
@@ -18,5 +19,5 @@ const shared = [
 ];
 
 /** The active configuration of policy, limits, hooks and redaction, and its reload. */
-@Module({ providers: [...shared], exports: shared })
+@Module({ imports: [SkillsModule], providers: [...shared], exports: [...shared, SkillsModule] })
 export class GovernanceModule {}

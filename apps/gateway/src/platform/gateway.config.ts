@@ -20,6 +20,7 @@ import {
   type SessionHookSettings,
   SCOPES,
   type SafetySettings,
+  type SkillRoot,
   type SourceRules,
   type SourceSettings,
 } from '#contracts';
@@ -133,6 +134,8 @@ export interface GatewayConfig {
   /** Sources of tools, for the workers. */
   readonly sources?: readonly SourceSettings[];
   readonly sourceRules?: SourceRules;
+  /** Where the skills are that the tool `skill` loads. */
+  readonly skills?: readonly SkillRoot[];
 }
 
 const list = z.string().default('').transform(commaList);
@@ -341,6 +344,7 @@ export function readGatewayConfig(
     sessionHooks: file.sessionHooks,
     sources: file.sources,
     sourceRules: file.sourceRules,
+    skills: file.skills,
     hookEnv: Object.fromEntries(e.TOOL_ENV_ALLOWLIST.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
     env,
     ...(egress === undefined ? {} : { egress }),

@@ -10,6 +10,7 @@ import { Dialect } from '../values/dialect.js';
 import { Plugins } from './plugin-settings.js';
 import { ALL_TENANTS, checkAgentTools, SourceRules, SourceSettings } from '../sources/source.js';
 import { SafetySettings } from '../safety/safety-settings.js';
+import { SkillRoots } from './skill-settings.js';
 
 /** One API key as the operator writes it: the key itself, or only its SHA-256. */
 export const ApiKeyConfig = z
@@ -179,6 +180,7 @@ const ConfigFields = z.strictObject({
     'npm packages with tools, for all tenants. Workers load them at their start, when their `TOOLYARD_CONFIG` names this file.',
   ),
   sourceRules: SourceRules.prefault({}).describe('What sources that are added over HTTP may do.'),
+  skills: SkillRoots,
   agents: Agents.describe('The agents of the tenant `default`, for short: the same as `tenants.default.agents`.'),
   tenants: z
     .record(Label, TenantSettings)

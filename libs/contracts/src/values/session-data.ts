@@ -35,11 +35,20 @@ export const TaskList = z
   .meta({ id: 'TaskList', description: 'The task list of an agent.' });
 export type TaskList = z.output<typeof TaskList>;
 
+export const PlanExecution = z
+  .object({
+    plan: z.string().describe('The plan, without secrets.'),
+    agent: z.string().optional().describe('The sub-agent that executes it. Absent: the program that runs the session does.'),
+    callId: z.string().describe('The call that handed it over.'),
+  })
+  .meta({ id: 'PlanExecution', description: 'A plan that an agent has handed over for execution.' });
+
 /** What the agents of a session keep in it by their tools. */
 export const SESSION_DATA = {
   todos: z.array(Todo).optional().describe('The todo list. Absent = none.'),
   taskList: TaskList.optional().describe('The task list. Absent = none.'),
   settings: z.record(z.string(), Json).optional().describe('Settings that agents changed, by name. Absent = none.'),
+  execution: PlanExecution.optional().describe('The plan that is to be executed. Absent = none.'),
   foundTools: z.array(z.string()).optional().describe('Deferred tools that were found in the session. Absent = none.'),
 };
 

@@ -11,8 +11,8 @@ export type Check = (value: unknown) => Violation[];
 
 const options: Options = {
   strict: true,
-  // Says which parameters MCP clients mirror in headers.
-  keywords: ['x-mcp-header'],
+  // Says which parameters MCP clients mirror in headers, and which arguments are names that the catalog lists.
+  keywords: ['x-mcp-header', 'x-choices'],
   // Lint of hand-written schemas; what zod and MCP servers generate is right and trips over them.
   strictTypes: false,
   strictTuples: false,

@@ -4,7 +4,7 @@ import { Tool, type ToolContext, type ToolOutput } from '#tool-sdk';
 import { NoToolGateway, ToolGateway } from '../gateway/tool-gateway.port.js';
 
 export const AgentToolArguments = z.strictObject({
-  agent: z.string().min(1).max(64).describe('The name of the sub-agent.'),
+  agent: z.string().min(1).max(64).meta({ 'x-choices': 'agents' }).describe('The name of the sub-agent.'),
   prompt: z
     .string()
     .min(1)

@@ -1,0 +1,59 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { ALL_TENANTS, type SkillRoot } from '#contracts';
+import { globMatches } from '#patterns';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
+import { readSkill, skillsIn, type Skill, type SkillText } from './read-skill.js';
+
+/** Who asks for skills. */
+export interface SkillReader {
+  readonly tenantId: string;
+  readonly agentId: string | undefined;
+}
+
+/** The skills of the configured folders. They are read at each use, so that a changed file counts at once. */
+@Injectable()
+export class SkillLibrary {
+  private roots: readonly SkillRoot[];
+
+  constructor(@Inject(GATEWAY_CONFIG) { skills = [] }: Pick<GatewayConfig, 'skills'>) {
+    this.roots = skills;
+  }
+
+  /** Calling the returned function activates the roots; it never throws. */
+  prepare({ skills = [] }: Pick<GatewayConfig, 'skills'>): () => void {
+    return () => {
+      this.roots = skills;
+    };
+  }
+
+  /** Names of the skills, sorted. Folders without a usable `SKILL.md` are none. */
+  async names(reader: SkillReader): Promise<string[]> {
+    const found = await this.found(reader);
+    const readable = await Promise.all(found.map(async (skill) => (await isReadable(skill)) && skill.name));
+    return readable.filter((name) => name !== false);
+  }
+
+  /** Of any case; undefined for a skill that the reader does not have. @throws Error that says what is wrong with the file */
+  async load(reader: SkillReader, name: string): Promise<({ readonly name: string } & SkillText) | undefined> {
+    const skill = (await this.found(reader)).find((it) => it.name.toLowerCase() === name.toLowerCase());
+    const text = skill && (await readSkill(skill));
+    return skill === undefined || text === undefined ? undefined : { name: skill.name, ...text };
+  }
+
+  /** One for each name: that of the first root that has it. */
+  private async found({ tenantId, agentId }: SkillReader): Promise<Skill[]> {
+    const own = this.roots.filter(
+      ({ tenant, agents }) =>
+        (tenant === ALL_TENANTS || tenant === tenantId) &&
+        (agents === undefined || (agentId !== undefined && agents.some((glob) => globMatches(glob, agentId)))),
+    );
+    const all = (await Promise.all(own.map(({ folder }) => skillsIn(folder)))).flat();
+    const byName = new Map(all.toReversed().map((skill) => [skill.name.toLowerCase(), skill]));
+    return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+}
+
+async function isReadable(skill: Skill): Promise<boolean> {
+  const text = await readSkill(skill).catch(() => undefined);
+  return text !== undefined;
+}

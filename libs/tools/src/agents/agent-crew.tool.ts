@@ -1,0 +1,61 @@
+import { Optional } from '@nestjs/common';
+import { z } from 'zod';
+import { Tool, type ToolContext, ToolError, type ToolOutput } from '#tool-sdk';
+import { NoToolGateway, ToolGateway } from '../gateway/tool-gateway.port.js';
+import { crewFault } from './crew-order.js';
+
+const StageName = z.string().min(1).max(64);
+const CrewStage = z.strictObject({
+  name: StageName.describe('Names the stage; each stage has another name.'),
+  role: z.string().min(1).max(64).meta({ 'x-choices': 'agents' }).describe('The sub-agent that does it.'),
+  prompt_template: z.string().min(1).max(50_000).describe('What the sub-agent is asked; {task} stands for the task.'),
+  depends_on: z
+    .array(StageName)
+    .max(20)
+    .default([])
+    .describe('Stages that end before it begins; it reads their results. None: it begins at once.'),
+});
+export type CrewStage = z.output<typeof CrewStage>;
+
+export const AgentCrewArguments = z.strictObject({
+  task: z.string().min(1).max(100_000).describe('The task of the whole crew.'),
+  stages: z.array(CrewStage).min(1).max(20).describe('Its parts. Stages that do not depend on each other run at the same time.'),
+});
+
+/** Several sub-agents, in the order of what they depend on. Each is a call of its own, judged as if the caller made it. */
+@Tool({
+  name: 'agent_crew',
+  label: 'Call several sub-agents',
+  description:
+    'Gives a task to several sub-agents in stages. A stage begins when all that it depends on have ended, and reads their results; others run at the same time. Answers the last texts of all stages. A stage whose sub-agent fails says so, and those that depend on it are left out. Sub-agents do not have it.',
+  input: AgentCrewArguments,
+  tier: 'side_effecting',
+  effect: 'keyed',
+  callers: 'main',
+  subjects: [{ kind: 'agent', argument: 'stages', field: 'role' }],
+  timeoutMs: 30_000,
+  examples: [
+    {
+      title: 'Two in turn',
+      arguments: {
+        task: 'Add a flag --quiet',
+        stages: [
+          { name: 'plan', role: 'planner', prompt_template: 'Plan: {task}' },
+          { name: 'build', role: 'builder', prompt_template: 'Do: {task}', depends_on: ['plan'] },
+        ],
+      },
+    },
+  ],
+})
+export class AgentCrewTool {
+  constructor(@Optional() private readonly gateway: ToolGateway = new NoToolGateway()) {}
+
+  check({ stages }: z.output<typeof AgentCrewArguments>): void {
+    const fault = crewFault(stages);
+    if (fault !== undefined) throw new ToolError('invalid_arguments', fault);
+  }
+
+  run(args: z.output<typeof AgentCrewArguments>, ctx: ToolContext): Promise<ToolOutput> {
+    return this.gateway.run(ctx, args);
+  }
+}

@@ -1,0 +1,39 @@
+import { Optional } from '@nestjs/common';
+import { z } from 'zod';
+import { Tool, type ToolContext, ToolError, type ToolOutput } from '#tool-sdk';
+import { NoToolGateway, ToolGateway } from '../gateway/tool-gateway.port.js';
+
+export const SkillArguments = z.strictObject({
+  skill: z.string().max(128).meta({ 'x-choices': 'skills' }).describe('The name of the skill. A "/" or "$" before it is left out.'),
+  args: z.string().max(20_000).optional().describe('What the skill is wanted for; it comes back with the instructions.'),
+});
+
+/** The name that a model means: `/review` and `$review` are `review`. Pure. */
+export function skillNameOf(written: string): string {
+  return written.trim().replace(/^[/$]+/, '');
+}
+
+/** Loads instructions that the operator keeps for agents. They are a text for the model: nothing in them runs. */
+@Tool({
+  name: 'skill',
+  label: 'Load a skill',
+  description:
+    'Loads the instructions of a skill, for a kind of task that comes again. Answers {skill, path, args, description, prompt}: follow prompt. An unknown name is answered with the names there are.',
+  input: SkillArguments,
+  tier: 'read_only',
+  timeoutMs: 30_000,
+  aliases: ['Skill'],
+  rawArgument: 'skill',
+  examples: [{ title: 'How to review', arguments: { skill: 'review', args: 'the last commit' } }],
+})
+export class SkillTool {
+  constructor(@Optional() private readonly gateway: ToolGateway = new NoToolGateway()) {}
+
+  check({ skill }: z.output<typeof SkillArguments>): void {
+    if (skillNameOf(skill) === '') throw new ToolError('invalid_arguments', 'skill must not be empty');
+  }
+
+  run(args: z.output<typeof SkillArguments>, ctx: ToolContext): Promise<ToolOutput> {
+    return this.gateway.run(ctx, args);
+  }
+}
