@@ -303,7 +303,7 @@ describe('what a tool is given, and what becomes of what it gives', () => {
     parts.tool('probe', {
       run: (_args, ctx) => {
         ctx.onUpdate([{ type: 'text', text: 'partial\n' }]);
-        ctx.onProgress({ message: 'half' });
+        ctx.onProgress({ message: 'half', done: 1, total: 2 });
         return 'final';
       },
     });
@@ -313,7 +313,7 @@ describe('what a tool is given, and what becomes of what it gives', () => {
     expect(events.find(({ type }) => type === 'call.progress')).toMatchObject({
       subject: callId,
       tool: 'probe',
-      data: { message: 'half' },
+      data: { message: 'half', done: 1, total: 2 },
     });
     expect((await parts.store.read(callId))?.result).toEqual({ content: [{ type: 'text', text: 'final' }], isError: false });
   });

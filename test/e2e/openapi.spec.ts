@@ -42,6 +42,7 @@ const REQUESTS: Readonly<Record<string, readonly Request[]>> = {
     ['POST /v1/calls', { tool: 'shell', arguments: { command: 7 } }],
     ['POST /v1/calls', { tool: 'web_fetch', arguments: { url: 'http://127.0.0.1/' } }],
     ['POST /v1/calls', { tool: 'echo', parentCallId: '{call}' }],
+    ['POST /v1/calls', { tool: 'echo', parentCallId: NO_CALL }],
     ['POST /v1/calls', { tool: 'shell', dialect: 'zeroclaw' }],
     ['POST /v1/calls', '{'],
     ['POST /v1/calls', '{"tool":"echo","arguments":{"half":"\\ud800"}}'],

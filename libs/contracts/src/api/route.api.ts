@@ -97,3 +97,20 @@ export const KEY = ['unauthenticated', 'forbidden', 'too_many_requests', 'unavai
 export const ANY_REQUEST = ['invalid_request', 'origin_refused', 'internal'] as const;
 /** Of a path that has other methods, so no operation can list it. */
 export const WITHOUT_OPERATION = ['method_not_allowed'] as const;
+/** What a submission may be answered with. `cancelled`: with its session, while it was judged. `resource_not_found`: a call that it names. */
+export const SUBMISSION = [
+  ...BODY,
+  ...KEY,
+  'not_found',
+  'invalid_arguments',
+  'policy_denied',
+  'hook_rejected',
+  'rate_limited',
+  'quota_exceeded',
+  'unavailable',
+  'resource_not_found',
+  'cancelled',
+  'conflict',
+  'idempotency_key_reused',
+  'overloaded',
+] as const;

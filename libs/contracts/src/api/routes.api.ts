@@ -12,7 +12,7 @@ import { MCP_ROUTES } from './mcp.api.js';
 import { OPERATION_ROUTES } from './operation-routes.api.js';
 import { QUERY_ROUTES } from './query-routes.api.js';
 import { SCHEDULE_ROUTES } from './schedules.api.js';
-import { BODY, KEY, type Route, type RouteResponse } from './route.api.js';
+import { BODY, KEY, type Route, type RouteResponse, SUBMISSION } from './route.api.js';
 import { Batch, BatchId, SessionCancelled, SteerBody, Steered, SubmitBatchBody } from './batches.api.js';
 import { PutSessionBody, Session } from './sessions.api.js';
 import { SOURCE_ROUTES } from './source-routes.api.js';
@@ -89,16 +89,6 @@ const ended = {
 const STREAM_TEXT =
   'Each message has an `id`, the cursor for `Last-Event-ID`, and as `event` the type of the event. `gap` says which updates a slow reader was spared, `resync` that events cannot be had and how the calls are instead.';
 
-const REFUSALS = [
-  'not_found',
-  'invalid_arguments',
-  'policy_denied',
-  'hook_rejected',
-  'rate_limited',
-  'quota_exceeded',
-  'unavailable',
-] as const;
-
 /** Every HTTP route, by its `operationId`. */
 export const ROUTES = {
   submitCall: {
@@ -111,7 +101,7 @@ export const ROUTES = {
     headers: SubmitHeaders,
     body: SubmitCallBody,
     responses: { 200: ended, 202: accepted },
-    problems: [...BODY, ...KEY, ...REFUSALS, 'conflict', 'idempotency_key_reused', 'overloaded', 'not_implemented'],
+    problems: [...SUBMISSION, 'not_implemented'],
   },
   quoteCall: {
     method: 'post',
@@ -256,7 +246,7 @@ export const ROUTES = {
     body: ReplayBody,
     bodyOptional: true,
     responses: { 200: ended, 202: accepted },
-    problems: [...BODY, ...KEY, ...REFUSALS, 'resource_not_found', 'conflict', 'idempotency_key_reused', 'overloaded'],
+    problems: SUBMISSION,
   },
   submitBatch: {
     method: 'post',

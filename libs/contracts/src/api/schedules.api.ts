@@ -193,6 +193,16 @@ export const SCHEDULE_ROUTES = {
     description: 'With the rights of the key that made the schedule. Only with that key, or the scope `admin`.',
     params,
     responses: { 202: { description: 'Accepted and durable.', schema: Call, headers: ['Location'] } },
-    problems: [...problems, 'policy_denied', 'invalid_arguments', 'unavailable', 'rate_limited', 'hook_rejected', 'not_found', 'conflict'],
+    problems: [
+      ...problems,
+      'policy_denied',
+      'invalid_arguments',
+      'unavailable',
+      'rate_limited',
+      'hook_rejected',
+      'not_found',
+      'conflict',
+      'cancelled',
+    ],
   },
 } as const satisfies Record<string, Route>;
