@@ -39,7 +39,7 @@ const SUMMARY = {
   runMs: 8_116,
 };
 const SOME_TIMES = { count: 3, p50: 43, p95: 92.5, p99: 92.5 };
-const COUNTS = { running: 1, queued: 0, waitingApproval: 0, waitingInput: 0 };
+const COUNTS = { running: 1, queued: 0, suspended: 0, waitingApproval: 0, waitingInput: 0 };
 const DONE = { matched: 2, exact: true, done: 2, failed: [] };
 const SCHEDULE = {
   id: SCHEDULE_ID,
@@ -89,6 +89,7 @@ const WORKER = {
   disk: { freeBytes: 76_560_969_728, totalBytes: 270_553_174_016 },
   host: { name: 'host-1', cores: 2, load: 0.65, freeBytes: 23_821_922_304, totalBytes: 25_276_502_016 },
 };
+const MESSAGE = { id: '01JZ8C7B2C3D4E5F6G7H8J9K0M', message: 'Leave the tests alone, please.', from: 'apikey:people', at: UNTIL };
 const PERIOD = { since: SINCE, until: UNTIL };
 const RESOURCE = {
   resource: 'https://toolyard.example.com/mcp',
@@ -111,6 +112,17 @@ const WAITING = z.globalRegistry.get(Call)?.examples?.at(1);
 export const ANSWER_EXAMPLES: Readonly<Record<string, Readonly<Record<number, unknown>>>> = {
   listCalls: { 200: { calls: [SUMMARY], nextCursor: CURSOR, total: 3 } },
   countCalls: { 200: { count: 2, exact: true } },
+  facetCalls: {
+    200: {
+      status: [{ value: 'ended', count: 1 }],
+      outcome: [{ value: 'failed', count: 1 }],
+      tool: [{ value: 'file_read', count: 1 }],
+      agentId: [{ value: 'coder', count: 1 }],
+      sessionId: [{ value: 'demo', count: 1 }],
+      pool: [{ value: 'read', count: 1 }],
+      exact: true,
+    },
+  },
   cancelCalls: { 200: DONE },
   replayCalls: { 200: DONE },
   eraseCalls: { 200: DONE },
@@ -160,13 +172,29 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Readonly<Record<number, un
           firstSeen: ENDED_AT,
           lastSeen: ENDED_AT,
           lastCallId: CALL_ID,
+          counts: [...Array<number>(23).fill(0), 1],
+          agents: { count: 1, names: ['coder'] },
+          sessions: { count: 1, names: ['demo'] },
         },
       ],
     },
   },
   listSessions: {
     200: {
-      sessions: [{ sessionId: 'demo', agentId: 'coder', calls: 3, running: 0, failed: 2, firstAt: ACCEPTED_AT, lastAt: ENDED_AT }],
+      sessions: [
+        {
+          sessionId: 'demo',
+          agentId: 'coder',
+          calls: 3,
+          running: 0,
+          failed: 2,
+          firstAt: ACCEPTED_AT,
+          lastAt: ENDED_AT,
+          goal: 'fix the login',
+          lastCall: { id: CALL_ID, tool: 'file_read', preview: SUMMARY.preview },
+          recent: [{ id: CALL_ID, status: 'ended', outcome: 'failed', isError: true }],
+        },
+      ],
     },
   },
   getCallEvents: { 200: { events: EVENTS } },
@@ -186,10 +214,11 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Readonly<Record<number, un
   },
   steerSession: {
     202: {
-      message: { id: '01JZ8C7B2C3D4E5F6G7H8J9K0M', message: 'Leave the tests alone, please.', from: 'apikey:people', at: UNTIL },
+      message: MESSAGE,
       waiting: 1,
     },
   },
+  listSteering: { 200: { messages: [{ ...MESSAGE, taken: false }] } },
   cancelSession: { 202: { sessionId: 'demo', calls: 2, batches: 1 } },
   streamEvents: { 200: END },
   listSources: { 200: { sources: [SOURCE] } },
