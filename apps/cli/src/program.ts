@@ -13,6 +13,7 @@ import { approvals, type ApprovalsFlags } from './commands/approvals.js';
 import { decide, type DecideFlags } from './commands/decide.js';
 import { erase, type EraseFlags } from './commands/erase.js';
 import { input, type InputFlags } from './commands/input.js';
+import { addKeys } from './commands/keys.js';
 import { claudeHook, ON_ERROR, UNMAPPED, type HookFlags } from './commands/hook.js';
 import { mcp, type McpFlags } from './commands/mcp.js';
 import { LANGUAGES, newTool, type NewToolFlags } from './commands/new-tool.js';
@@ -64,6 +65,7 @@ export function buildProgram(version: string, run: Runner, env: NodeJS.ProcessEn
   addAnswering(add, start);
   addSources(add, start);
   addSchedules(add, start);
+  addKeys(add, start);
   add('mcp', 'an MCP server on standard input and output, for clients that start one')
     .option('--session <id>', 'the session of its calls')
     .option('--agent <id>', 'the agent of its calls')

@@ -4,6 +4,7 @@ import { BatchesApi } from './api/batches.api.js';
 import { CallsApi } from './api/calls.api.js';
 import { GatewayApi } from './api/gateway.api.js';
 import { QueuesApi } from './api/queues.api.js';
+import { KeysApi } from './api/keys.api.js';
 import { SchedulesApi } from './api/schedules.api.js';
 import { SessionsApi } from './api/sessions.api.js';
 import { SourcesApi } from './api/sources.api.js';
@@ -31,6 +32,8 @@ export class ToolyardClient {
   readonly batches: BatchesApi;
   readonly sessions: SessionsApi;
   readonly schedules: SchedulesApi;
+  /** Make, rotate and revoke API keys. */
+  readonly keys: KeysApi;
   readonly approvals: ApprovalsApi;
   readonly tools: ToolsApi;
   readonly sources: SourcesApi;
@@ -47,6 +50,7 @@ export class ToolyardClient {
     this.batches = new BatchesApi(http);
     this.sessions = new SessionsApi(http);
     this.schedules = new SchedulesApi(http);
+    this.keys = new KeysApi(http);
     this.approvals = new ApprovalsApi(http);
     this.tools = new ToolsApi(http);
     this.sources = new SourcesApi(http);

@@ -36,6 +36,7 @@ export * from './api/erasure.api.js';
 export * from './api/stats.api.js';
 export * from './api/batches.api.js';
 export * from './api/schedules.api.js';
+export * from './api/keys.api.js';
 export * from './policy/execution-policy.js';
 export * from './values/session-data.js';
 export * from './api/sessions.api.js';

@@ -92,6 +92,13 @@ export const keys = {
   schedules: (tenantId: string) => `{schedules}:of:${tenantId}`,
   scheduleRuns: (tenantId: string) => `{schedules}:runs:${tenantId}`,
   scheduleTenants: () => '{schedules}:tenants',
+  /** API keys that were made over HTTP, by tenant and id, without their texts. All share a hash tag: scripts change several. */
+  apiKeys: (tenantId: string) => `{keys}:of:${tenantId}`,
+  apiKeyTenants: () => '{keys}:tenants',
+  /** Another text after each change of such a key. */
+  apiKeyRevision: () => '{keys}:revision',
+  /** Ids of API keys by the time of their last use, ms. */
+  apiKeyUses: () => '{keys}:used',
   worker: (workerId: string) => `worker:${workerId}`,
   /** Who asked this worker to take no more calls. */
   workerDrain: (workerId: string) => `worker:${workerId}:drain`,

@@ -11,7 +11,24 @@ interface StoredKey {
   readonly principal: Principal;
   /** ms since the epoch; Infinity = never. */
   readonly expiresAt: number;
-  readonly person?: string | undefined;
+  /** Of keys, not of tokens: shared by all texts of the key. */
+  readonly use?: KeyUse | undefined;
+}
+
+/** When a key was used last, ms since the epoch; 0 = not since this gateway knows it. */
+export interface KeyUse {
+  at: number;
+}
+
+/** A key that was made over HTTP, as this store holds it. */
+export interface CreatedKey {
+  /** Equal texts mean equal keys. */
+  readonly version: string;
+  readonly entry: Omit<ApiKeyConfig, 'key' | 'sha256' | 'person'>;
+  /** All who can have its text. */
+  readonly people: readonly string[];
+  /** Digests of its texts and until when each works, ms since the epoch; the present one first. Empty when it is revoked. */
+  readonly secrets: readonly { readonly sha256: string; readonly until: number }[];
 }
 
 interface Presented {
@@ -19,12 +36,17 @@ interface Presented {
   readonly stored: StoredKey;
 }
 
-/** The keys of one version of the config. */
+/** The keys that count at one time. */
 interface KeySet {
   readonly byDigest: ReadonlyMap<string, StoredKey>;
   readonly byId: ReadonlyMap<string, StoredKey>;
   readonly issuers: ReadonlyMap<string, JwtIssuer>;
+  /** Who has each key, also of revoked ones. */
+  readonly people: ReadonlyMap<string, readonly string[]>;
 }
+
+type Keys = Omit<KeySet, 'issuers'>;
+const NO_KEYS: Keys = { byDigest: new Map(), byId: new Map(), people: new Map() };
 
 /** Tokens that are known without another look at their signature, and for how long. */
 const MAX_TOKENS = 10_000;
@@ -47,6 +69,11 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 @Injectable()
 export class ApiKeyStore {
   private keySet: KeySet;
+  private fromConfig: KeySet;
+  private created: Keys = NO_KEYS;
+  private createdVersions = new Map<string, readonly (readonly [string, StoredKey])[]>();
+  private readonly keyUses = new Map<string, KeyUse>();
+  private configured: readonly ApiKeyConfig[] = [];
   private lastPresented = new WeakMap<object, Presented>();
   /** By principals that this store returned. */
   private readonly digests = new WeakMap<Principal, string>();
@@ -56,15 +83,49 @@ export class ApiKeyStore {
   private readonly listeners = new Set<() => void>();
 
   constructor(@Inject(GATEWAY_CONFIG) config: GatewayConfig) {
-    this.keySet = this.buildKeySet(config.keys, config.jwt);
+    this.fromConfig = this.buildKeySet(config.keys, config.jwt);
+    this.keySet = this.fromConfig;
   }
 
   /** Replaces all keys and issuers at once, also for open sockets and streams: watchers of a key that lost rights are called before this returns. */
   replace(keys: readonly ApiKeyConfig[], issuers: readonly JwtIssuer[] = []): void {
-    this.keySet = this.buildKeySet(keys, issuers);
-    this.lastPresented = new WeakMap();
+    this.fromConfig = this.buildKeySet(keys, issuers);
     this.tokens.clear();
-    for (const listener of this.listeners) listener();
+    this.switchKeys();
+  }
+
+  /** Replaces all keys that were made over HTTP, with the same effect. A key that has not changed keeps its principal. */
+  replaceCreated(keys: readonly CreatedKey[]): void {
+    const byDigest = new Map<string, StoredKey>();
+    const byId = new Map<string, StoredKey>();
+    const people = new Map<string, readonly string[]>();
+    const versions: typeof this.createdVersions = new Map();
+    for (const key of keys) {
+      const texts = this.createdVersions.get(key.version) ?? this.textsOf(key);
+      versions.set(key.version, texts);
+      for (const [digest, stored] of texts) byDigest.set(digest, stored);
+      if (texts[0] !== undefined) byId.set(key.entry.id, texts[0][1]);
+      people.set(key.entry.id, key.people);
+    }
+    this.createdVersions = versions;
+    this.created = { byDigest, byId, people };
+    this.switchKeys();
+  }
+
+  /** The keys of the config that belong to the tenant, with their texts: not for answers. */
+  keysOfConfig(tenantId: string): readonly ApiKeyConfig[] {
+    return this.configured.filter(({ tenant }) => tenant === tenantId);
+  }
+
+  /** Keys that this gateway has seen used since it knows them, by id. */
+  uses(): ReadonlyMap<string, Readonly<KeyUse>> {
+    return this.keyUses;
+  }
+
+  /** Who is behind a key or token. Undefined for one that is not known. */
+  peopleOf(keyId: string): readonly string[] | undefined {
+    const subject = subjectOfKeyId(keyId);
+    return subject === undefined ? this.keySet.people.get(keyId) : [subject];
   }
 
   /**
@@ -73,7 +134,9 @@ export class ApiKeyStore {
    */
   authenticate(token: string, connection?: object, now = Date.now()): Principal | undefined {
     const stored = connection === undefined ? this.lookUp(sha256Hex(token)) : this.lookUpOnConnection(connection, token);
-    return stored !== undefined && now < stored.expiresAt ? stored.principal : undefined;
+    if (stored === undefined || now >= stored.expiresAt) return undefined;
+    if (stored.use !== undefined) stored.use.at = now;
+    return stored.principal;
   }
 
   /** From now on the token is known, unless its issuer was changed while it was verified. */
@@ -96,8 +159,8 @@ export class ApiKeyStore {
   /** Whether the same person is behind both keys or tokens, as far as the config says. The subject of a token is the same person at every issuer. */
   isSamePerson(keyId: string, other: string): boolean {
     if (keyId === other) return true;
-    const person = this.personOf(keyId);
-    return person !== undefined && person === this.personOf(other);
+    const others = this.peopleOf(other) ?? [];
+    return this.peopleOf(keyId)?.some((person) => others.includes(person)) === true;
   }
 
   /** Why the principal may not continue: `unauthenticated`, or `forbidden` without `scope`. Undefined when it may. */
@@ -198,27 +261,54 @@ export class ApiKeyStore {
     return stored;
   }
 
-  private personOf(keyId: string): string | undefined {
-    return subjectOfKeyId(keyId) ?? this.keySet.byId.get(keyId)?.person;
+  private switchKeys(): void {
+    const { fromConfig, created } = this;
+    // The config has the last word, should both have the same.
+    this.keySet = {
+      byDigest: new Map([...created.byDigest, ...fromConfig.byDigest]),
+      byId: new Map([...created.byId, ...fromConfig.byId]),
+      people: new Map([...created.people, ...fromConfig.people]),
+      issuers: fromConfig.issuers,
+    };
+    this.lastPresented = new WeakMap();
+    for (const listener of this.listeners) listener();
+  }
+
+  private textsOf({ entry, secrets }: CreatedKey): (readonly [string, StoredKey])[] {
+    return secrets.map(({ sha256, until }) => [sha256, this.storedKey(entry, sha256, until)]);
+  }
+
+  private storedKey(entry: CreatedKey['entry'], digest: string, until = Infinity): StoredKey {
+    const principal = Object.freeze(principalOf(entry));
+    const expiresAt = entry.expiresAt === undefined ? Infinity : Date.parse(entry.expiresAt);
+    this.digests.set(principal, digest);
+    const use = this.keyUses.get(entry.id) ?? { at: 0 };
+    this.keyUses.set(entry.id, use);
+    return { principal, expiresAt: Math.min(expiresAt, until), use };
   }
 
   private buildKeySet(keys: readonly ApiKeyConfig[], issuers: readonly JwtIssuer[] = []): KeySet {
     const byDigest = new Map<string, StoredKey>();
     const byId = new Map<string, StoredKey>();
+    const people = new Map<string, readonly string[]>();
+    this.configured = keys;
     for (const entry of keys) {
       const digest = entry.sha256 ?? sha256Hex(entry.key ?? '');
-      const principal = Object.freeze(principalOf(entry));
-      const expiresAt = entry.expiresAt === undefined ? Infinity : Date.parse(entry.expiresAt);
-      const stored = { principal, expiresAt, person: entry.person };
-      this.digests.set(principal, digest);
+      const stored = this.storedKey(entry, digest);
       byDigest.set(digest, stored);
       byId.set(entry.id, stored);
+      people.set(entry.id, [personOf(entry)]);
     }
-    return { byDigest, byId, issuers: new Map(issuers.map((rules) => [rules.issuer, rules])) };
+    return { byDigest, byId, people, issuers: new Map(issuers.map((rules) => [rules.issuer, rules])) };
   }
 }
 
-function principalOf(entry: ApiKeyConfig): Principal {
+/** A key that names no person counts for itself. */
+function personOf({ id, person }: ApiKeyConfig): string {
+  return person ?? `apikey:${id}`;
+}
+
+function principalOf(entry: CreatedKey['entry']): Principal {
   return {
     keyId: entry.id,
     tenantId: entry.tenant,

@@ -1,10 +1,12 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Optional } from '@nestjs/common';
 import type { Logger } from 'pino';
-import type { ApiKeyConfig, JwtIssuer, Principal } from '#contracts';
+import { ProblemError, type ApiKeyConfig, type JwtIssuer, type Principal } from '#contracts';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { LOGGER } from '../platform/tokens.js';
 import { unknownKey } from './access.js';
 import { ApiKeyStore } from './api-key-store.service.js';
+import { CreatedKeys } from './keys/created-keys.service.js';
+import { isCreatedKey } from './keys/key-text.js';
 import { isJwt, TokenVerifier } from './tokens/token-verifier.js';
 
 /** Finds the principal of a bearer token: an API key, or a JWT of one of the issuers in the config. */
@@ -16,6 +18,7 @@ export class Authenticator {
     private readonly apiKeys: ApiKeyStore,
     @Inject(GATEWAY_CONFIG) { jwt = [] }: Pick<GatewayConfig, 'jwt'>,
     @Inject(LOGGER) private readonly log: Logger,
+    @Optional() private readonly created?: CreatedKeys,
   ) {
     this.verifier = this.verifierOf(jwt);
   }
@@ -32,6 +35,7 @@ export class Authenticator {
   identify(token: string, connection?: object): Principal | Promise<Principal> {
     const known = this.apiKeys.authenticate(token, connection);
     if (known !== undefined) return known;
+    if (this.created !== undefined && isCreatedKey(token)) return this.lookAgain(token, this.created);
     if (this.verifier.issuers.length === 0 || !isJwt(token)) throw unknownKey();
     return this.verify(token);
   }
@@ -40,6 +44,18 @@ export class Authenticator {
   replace(keys: readonly ApiKeyConfig[], issuers: readonly JwtIssuer[] = []): void {
     this.verifier = this.verifierOf(issuers, this.verifier);
     this.apiKeys.replace(keys, issuers);
+  }
+
+  /** Another gateway may have made the key a moment ago. */
+  private async lookAgain(token: string, created: CreatedKeys): Promise<Principal> {
+    try {
+      await created.refresh();
+    } catch {
+      throw new ProblemError('unavailable', 'The API keys cannot be read now');
+    }
+    const known = this.apiKeys.authenticate(token);
+    if (known === undefined) throw unknownKey();
+    return known;
   }
 
   private async verify(token: string): Promise<Principal> {

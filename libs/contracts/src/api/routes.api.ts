@@ -6,6 +6,7 @@ import { CallEventPage, CallStreamItem, ListEventsQuery, StreamEventsQuery, Stre
 import { ApprovalPage, ListApprovalsQuery, QueryNumber } from './call-list.api.js';
 import { CancelBody, DecisionBody, InputBody, IdempotencyKey, ReplayBody, SubmitCallBody } from './calls.api.js';
 import { ERASURE_ROUTES } from './erasure.api.js';
+import { KEY_ROUTES } from './keys.api.js';
 import { LIMITS } from '../values/limits.js';
 import { EXPORT_ROUTES } from './export.api.js';
 import { MCP_ROUTES } from './mcp.api.js';
@@ -386,6 +387,7 @@ export const ROUTES = {
   ...SOURCE_ROUTES,
   ...MCP_ROUTES,
   ...SCHEDULE_ROUTES,
+  ...KEY_ROUTES,
   ...WORKER_ROUTES,
   ...ERASURE_ROUTES,
   ...OPERATION_ROUTES,

@@ -168,6 +168,24 @@ export const PROBLEM_EXAMPLES = [
   },
 ];
 
+const CREATED_KEY = {
+  id: 'key-01jz8c5w3q4x9r7t2m6k8n0p1v',
+  name: 'ci of the web shop',
+  origin: 'api',
+  status: 'active',
+  scopes: ['submit', 'read'],
+  tools: ['file_*', 'shell'],
+  createdAt: '2026-01-31T12:00:00.000Z',
+  createdBy: 'admin',
+  expiresAt: '2027-01-31T12:00:00Z',
+};
+export const CREATE_KEY_EXAMPLES = [
+  { name: 'ci of the web shop', scopes: ['submit', 'read'], tools: ['file_*', 'shell'], expiresAt: '2027-01-31T12:00:00Z' },
+];
+export const ROTATE_KEY_EXAMPLES = [{ overlapMs: 3_600_000 }];
+export const KEY_EXAMPLES = [{ ...CREATED_KEY, lastUsedAt: '2026-02-01T07:30:00.000Z' }];
+export const ISSUED_KEY_EXAMPLES = [{ ...CREATED_KEY, key: 'tyk_5dXq0mJrZk3y9s1Tn7Qb2c8VwLf4HgRp6UeAoKiYtNw' }];
+
 /** Of the frames that clients send, by `op`. */
 export const CLIENT_FRAME_EXAMPLES = {
   auth: [{ op: 'auth', token: 'the-api-key' }],

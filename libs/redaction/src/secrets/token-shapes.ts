@@ -25,6 +25,8 @@ const twenty = (body: string) => body.length === 16;
 export const TOKEN_SHAPES: readonly TokenShape[] = [
   // AWS access key ids, long-lived and temporary, and what goes with them
   { prefixes: ['AKIA', 'ASIA', 'ABIA', 'ACCA'], body: UPPER, min: 16, fits: twenty },
+  // Toolyard: keys made by POST /v1/keys
+  { prefixes: ['tyk_'], body: URL64, min: 43 },
   // GitHub: classic, OAuth, user-to-server, server-to-server, refresh; fine-grained
   { prefixes: ['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'], body: URL64, min: 36 },
   { prefixes: ['github_pat_'], body: URL64, min: 36 },

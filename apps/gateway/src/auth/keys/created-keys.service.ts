@@ -1,0 +1,81 @@
+import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import type { Logger } from 'pino';
+import { keys, type RedisConnection } from '#redis';
+import { NotificationChannel } from '../../platform/notification-channel.service.js';
+import { FAIL_FAST_REDIS, LOGGER } from '../../platform/tokens.js';
+import { ApiKeyStore, type CreatedKey } from '../api-key-store.service.js';
+import { KeyRecords, type ReadRecord } from './key-records.service.js';
+
+/** For a message that was lost; messages make a change count at once. */
+const LOOK_MS = 2_000;
+const TOPIC = 'api-keys';
+
+/** Keeps the keys of this gateway as Redis has them. A gateway that cannot reach Redis keeps what it knows. */
+@Injectable()
+export class CreatedKeys implements OnApplicationBootstrap, OnApplicationShutdown {
+  private revision: string | undefined;
+  private running: Promise<void> = Promise.resolve();
+  private next: Promise<void> | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private stopListening: (() => void) | undefined;
+
+  constructor(
+    private readonly apiKeys: ApiKeyStore,
+    private readonly records: KeyRecords,
+    private readonly notifications: NotificationChannel,
+    @Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection,
+    @Inject(LOGGER) private readonly log: Logger,
+  ) {}
+
+  /** Resolves after the first look: this gateway knows all keys when it takes requests. */
+  async onApplicationBootstrap(): Promise<void> {
+    const look = () =>
+      this.refresh().catch((error: unknown) => this.log.warn({ err: error }, 'API keys could not be read; known ones count'));
+    this.stopListening = this.notifications.subscribe(TOPIC, () => void look());
+    this.timer = setInterval(() => void look(), LOOK_MS).unref();
+    await look();
+  }
+
+  onApplicationShutdown(): void {
+    clearInterval(this.timer);
+    this.stopListening?.();
+  }
+
+  /** Resolves when all changes until now count here. Rejects while Redis is out of reach. */
+  refresh(): Promise<void> {
+    // A look that runs may have read before the change that the caller knows of.
+    this.next ??= this.running.then(() => {
+      this.next = undefined;
+      const look = this.look();
+      this.running = look.catch(() => {});
+      return look;
+    });
+    return this.next;
+  }
+
+  /** Makes a change count: here when it resolves, on other gateways as soon as they hear of it. Rejects when Redis is out of reach. */
+  async announce(): Promise<void> {
+    await this.redis.publish(keys.batchChannel(), TOPIC);
+    await this.refresh();
+  }
+
+  private async look(): Promise<void> {
+    const revision = await this.records.revision();
+    if (revision === this.revision) return;
+    this.apiKeys.replaceCreated((await this.records.ofAllTenants()).map(toCreatedKey));
+    this.revision = revision;
+  }
+}
+
+function toCreatedKey({ record, text }: ReadRecord): CreatedKey {
+  const { id, tenantId, people, secrets, revokedAt, name: _, createdAt: _at, createdBy: _by, rotatedAt: _rotated, ...rights } = record;
+  return {
+    version: text,
+    entry: { ...rights, id, tenant: tenantId },
+    people,
+    secrets:
+      revokedAt === undefined
+        ? secrets.map(({ sha256, until }) => ({ sha256, until: until === undefined ? Infinity : Date.parse(until) }))
+        : [],
+  };
+}

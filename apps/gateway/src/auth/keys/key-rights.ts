@@ -1,0 +1,84 @@
+import { ProblemError, type KeyRights, type Principal } from '#contracts';
+import { agentRejection } from '../agent-of.js';
+import { issuerOfKeyId } from '../tokens/token-principal.js';
+import { userRejection } from '../user-of.js';
+
+/** Bounds that are not named are those of the creator. Agents that calls may name are not passed on: not naming them bounds. */
+export function inheritedRights(creator: Principal, wanted: KeyRights): KeyRights {
+  const expiresAt = wanted.expiresAt ?? expiryOf(creator);
+  const users = wanted.users ?? (wanted.user === undefined ? creator.users : undefined);
+  return {
+    ...wanted,
+    ...defined('tools', wanted.tools ?? creator.tools),
+    ...defined('agent', wanted.agent ?? creator.agentId),
+    ...defined('user', wanted.user ?? creator.userId),
+    ...defined('users', users),
+    ...defined('ratePerMinute', wanted.ratePerMinute ?? creator.ratePerMinute),
+    ...defined('expiresAt', expiresAt),
+  };
+}
+
+/**
+ * Whoever gets the text of a key has its rights.
+ * @throws ProblemError `forbidden` that names each right that the holder of `own` does not have
+ */
+export function assertNotWider(own: Principal, wanted: KeyRights): void {
+  const errors = faults(own, wanted).map(([field, expected]) => ({ pointer: `/${field}`, message: `expected ${expected}` }));
+  const [first] = errors;
+  if (first === undefined) return;
+  const detail = `The key may do no more than the one that asks, ${own.keyId}: ${first.pointer.slice(1)}: ${first.message}`;
+  throw new ProblemError('forbidden', detail, { errors });
+}
+
+function faults(own: Principal, wanted: KeyRights): (readonly [string, string])[] {
+  const { scopes, tools, agent, agents = [], user, users, ratePerMinute, expiresAt } = wanted;
+  const end = expiryOf(own);
+  const isConfined = own.userId !== undefined || own.users !== undefined;
+  const found: (readonly [string, string] | false)[] = [
+    !scopes.every((scope) => own.scopes.includes(scope)) && ['scopes', `scopes of ${own.scopes.join(', ')}`],
+    own.tools !== undefined && !isPart(tools, own.tools) && ['tools', `patterns of ${own.tools.join(', ')}`],
+    (agent === undefined ? own.agentId !== undefined : agentRejection(own, agent) !== undefined) && [
+      'agent',
+      listed(own.agentId, own.agents),
+    ],
+    !agents.every((glob) => isCovered(glob, own.agents) || (isName(glob) && agentRejection(own, glob) === undefined)) && [
+      'agents',
+      listed(own.agentId, own.agents),
+    ],
+    userRejection(own, user) !== undefined && ['user', listed(own.userId, own.users)],
+    !(users ?? []).every((glob) => isCovered(glob, own.users) || (isName(glob) && userRejection(own, glob) === undefined)) && [
+      'users',
+      listed(own.userId, own.users),
+    ],
+    isConfined && user === undefined && users === undefined && ['user', listed(own.userId, own.users)],
+    own.ratePerMinute !== undefined && (ratePerMinute ?? Infinity) > own.ratePerMinute && ['ratePerMinute', `at most ${own.ratePerMinute}`],
+    end !== undefined && (expiresAt === undefined || Date.parse(expiresAt) > Date.parse(end)) && ['expiresAt', `at latest ${end}`],
+  ];
+  return found.filter((fault) => fault !== false);
+}
+
+/** A token ends within the hour, and its person makes keys for programs that go on. */
+function expiryOf({ keyId, expiresAt }: Principal): string | undefined {
+  return issuerOfKeyId(keyId) === undefined ? expiresAt : undefined;
+}
+
+function isPart(wanted: readonly string[] | undefined, own: readonly string[]): boolean {
+  return wanted !== undefined && wanted.every((pattern) => own.includes(pattern));
+}
+
+function isCovered(glob: string, own: readonly string[] = []): boolean {
+  return own.includes('*') || own.includes(glob);
+}
+
+function isName(glob: string): boolean {
+  return !/[*?]/.test(glob);
+}
+
+function listed(name: string | undefined, globs: readonly string[] = []): string {
+  return [...(name === undefined ? [] : [name]), ...globs].join(', ') || 'none';
+}
+
+function defined<K extends string, V>(field: K, value: V | undefined): Partial<Record<K, V>> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a computed name widens to string
+  return (value === undefined ? {} : { [field]: value }) as Partial<Record<K, V>>;
+}

@@ -1,0 +1,18 @@
+import { randomBytes } from 'node:crypto';
+import { ulid } from 'ulidx';
+
+/** By it, finders of secrets know the texts. */
+const PREFIX = 'tyk_';
+
+export function newKeyText(): string {
+  return `${PREFIX}${randomBytes(32).toString('base64url')}`;
+}
+
+export function isCreatedKey(token: string): boolean {
+  return token.startsWith(PREFIX);
+}
+
+/** Nobody chooses the id: one that was known before would bring back what belongs to that key, such as its schedules. */
+export function newKeyId(): string {
+  return `key-${ulid().toLowerCase()}`;
+}

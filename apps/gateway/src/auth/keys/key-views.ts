@@ -1,0 +1,48 @@
+import type { ApiKey, ApiKeyConfig, KeyRights } from '#contracts';
+import type { KeyRecord } from './key-records.service.js';
+
+/** What is shown of a key that was made over HTTP: neither digests nor people. */
+export function keyView(record: KeyRecord, now = Date.now()): ApiKey {
+  const { people: _people, tenantId: _tenant, secrets, ...shown } = record;
+  const open = secrets.flatMap(({ until }) => (until !== undefined && Date.parse(until) > now ? [until] : []));
+  const overlapUntil = open.toSorted().at(-1);
+  const status = statusOf(record, now);
+  return { ...shown, origin: 'api', status, ...(overlapUntil === undefined || status !== 'active' ? {} : { overlapUntil }) };
+}
+
+export function configKeyView(entry: ApiKeyConfig, now = Date.now()): ApiKey {
+  return { ...rightsOf(entry), id: entry.id, origin: 'config', status: statusOf(entry, now) };
+}
+
+/** The rights alone, each only where it is set. */
+export function rightsOf({
+  scopes,
+  agent,
+  agents,
+  user,
+  users,
+  tools,
+  dialect,
+  ratePerMinute,
+  expiresAt,
+}: Pick<ApiKeyConfig, keyof KeyRights>): KeyRights {
+  return {
+    scopes,
+    ...(agent === undefined ? {} : { agent }),
+    ...(agents === undefined ? {} : { agents }),
+    ...(user === undefined ? {} : { user }),
+    ...(users === undefined ? {} : { users }),
+    ...(tools === undefined ? {} : { tools }),
+    ...(dialect === undefined ? {} : { dialect }),
+    ...(ratePerMinute === undefined ? {} : { ratePerMinute }),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+  };
+}
+
+function statusOf(
+  { revokedAt, expiresAt }: { revokedAt?: string | undefined; expiresAt?: string | undefined },
+  now: number,
+): ApiKey['status'] {
+  if (revokedAt !== undefined) return 'revoked';
+  return expiresAt !== undefined && Date.parse(expiresAt) <= now ? 'expired' : 'active';
+}

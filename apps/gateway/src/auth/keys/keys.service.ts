@@ -1,0 +1,147 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Logger } from 'pino';
+import {
+  KEY_LIMITS,
+  ProblemError,
+  type ApiKey,
+  type ApiKeyConfig,
+  type CreateKeyBody,
+  type IssuedKey,
+  type Principal,
+  type RotateKeyBody,
+} from '#contracts';
+import { sha256Hex } from '#redis';
+import { LOGGER } from '../../platform/tokens.js';
+import { ApiKeyStore } from '../api-key-store.service.js';
+import { CreatedKeys } from './created-keys.service.js';
+import { KeyRecords, type KeyRecord, type ReadRecord } from './key-records.service.js';
+import { assertNotWider, inheritedRights } from './key-rights.js';
+import { newKeyId, newKeyText } from './key-text.js';
+import { KeyUses } from './key-uses.service.js';
+import { configKeyView, keyView, rightsOf } from './key-views.js';
+
+/** What administrators of a tenant do with its keys. A key never makes, or gets the text of, one that may do more than itself. */
+@Injectable()
+export class KeysService {
+  constructor(
+    private readonly records: KeyRecords,
+    private readonly created: CreatedKeys,
+    private readonly apiKeys: ApiKeyStore,
+    private readonly uses: KeyUses,
+    @Inject(LOGGER) private readonly log: Logger,
+  ) {}
+
+  async list({ tenantId }: Principal): Promise<ApiKey[]> {
+    const fromConfig = this.apiKeys.keysOfConfig(tenantId).map((entry) => configKeyView(entry));
+    const made = (await this.records.list(tenantId)).filter(({ record }) => !isForgotten(record)).map(({ record }) => keyView(record));
+    return this.withUses([...fromConfig, ...made]);
+  }
+
+  async get({ tenantId }: Principal, id: string): Promise<ApiKey> {
+    const entry = this.configKey(tenantId, id);
+    return this.withUse(entry === undefined ? keyView((await this.find(tenantId, id)).record) : configKeyView(entry));
+  }
+
+  /** @throws ProblemError `forbidden` for more than the caller may do, `quota_exceeded` for too many keys */
+  async create(caller: Principal, { name, ...wanted }: CreateKeyBody): Promise<IssuedKey> {
+    const { tenantId, keyId } = caller;
+    const rights = inheritedRights(caller, wanted);
+    assertNotWider(caller, rights);
+    assertInFuture(rights.expiresAt);
+    const text = newKeyText();
+    const record: KeyRecord = {
+      ...rights,
+      name,
+      id: newKeyId(),
+      tenantId,
+      createdAt: new Date().toISOString(),
+      createdBy: keyId,
+      people: this.peopleOf(caller),
+      secrets: [{ sha256: sha256Hex(text) }],
+    };
+    const ended = (await this.records.list(tenantId)).filter((it) => isForgotten(it.record)).map((it) => it.record.id);
+    await this.records.create(record, ended);
+    await this.created.announce();
+    this.log.warn({ tenant: tenantId, key: keyId, created: record.id, scopes: record.scopes }, 'an API key was made');
+    return { ...keyView(record), key: text };
+  }
+
+  /** @throws ProblemError `forbidden` for a key that may do more than the caller, `conflict` for one that has ended or is of the config */
+  async rotate(caller: Principal, id: string, { overlapMs }: RotateKeyBody): Promise<IssuedKey> {
+    const read = await this.findOwn(caller, id);
+    const { record } = read;
+    if (keyView(record).status !== 'active') throw new ProblemError('conflict', `The key ${id} has ended: make a new one`);
+    assertNotWider(caller, rightsOf(record));
+    const now = Date.now();
+    const text = newKeyText();
+    const end = now + overlapMs;
+    const before = record.secrets
+      .map(({ sha256, until }) => ({ sha256, until: new Date(Math.min(end, until === undefined ? end : Date.parse(until))).toISOString() }))
+      .filter(({ until }) => Date.parse(until) > now);
+    const changed: KeyRecord = {
+      ...record,
+      rotatedAt: new Date(now).toISOString(),
+      people: [...new Set([...record.people, ...this.peopleOf(caller)])],
+      secrets: [{ sha256: sha256Hex(text) }, ...before].slice(0, KEY_LIMITS.secrets),
+    };
+    await this.records.change(read, changed);
+    await this.created.announce();
+    this.log.warn({ tenant: record.tenantId, key: caller.keyId, rotated: id, overlapMs }, 'an API key was rotated');
+    return { ...(await this.withUse(keyView(changed))), key: text };
+  }
+
+  /** Any administrator of the tenant may end any of its keys. */
+  async revoke(caller: Principal, id: string): Promise<void> {
+    const read = await this.findOwn(caller, id);
+    const { record } = read;
+    if (record.revokedAt === undefined) {
+      await this.records.change(read, { ...record, revokedAt: new Date().toISOString(), revokedBy: caller.keyId });
+      this.log.warn({ tenant: record.tenantId, key: caller.keyId, revoked: id }, 'an API key was revoked');
+    }
+    await this.created.announce();
+  }
+
+  private peopleOf({ keyId }: Principal): string[] {
+    return [...(this.apiKeys.peopleOf(keyId) ?? [`apikey:${keyId}`])];
+  }
+
+  private configKey(tenantId: string, id: string): ApiKeyConfig | undefined {
+    return this.apiKeys.keysOfConfig(tenantId).find((entry) => entry.id === id);
+  }
+
+  private async findOwn({ tenantId }: Principal, id: string): Promise<ReadRecord> {
+    if (this.configKey(tenantId, id) !== undefined)
+      throw new ProblemError('conflict', `The key ${id} is in the config file or TOOLYARD_API_KEY: change it there`);
+    return this.find(tenantId, id);
+  }
+
+  private async find(tenantId: string, id: string): Promise<ReadRecord> {
+    const read = await this.records.get(tenantId, id);
+    if (read === undefined || isForgotten(read.record)) throw new ProblemError('resource_not_found', 'No API key with this id');
+    return read;
+  }
+
+  private async withUses(found: readonly ApiKey[]): Promise<ApiKey[]> {
+    const times = await this.uses.read(found.map(({ id }) => id));
+    return found.map((key, index) => {
+      const time = times[index];
+      return time === undefined ? key : { ...key, lastUsedAt: new Date(time).toISOString() };
+    });
+  }
+
+  private async withUse(key: ApiKey): Promise<ApiKey> {
+    return (await this.withUses([key]))[0] ?? key;
+  }
+}
+
+/** Calls live at most a week: who had the key is known as long as one of its calls may wait for approval. */
+function isForgotten({ revokedAt, expiresAt }: KeyRecord): boolean {
+  const end = revokedAt ?? expiresAt;
+  return end !== undefined && Date.parse(end) + KEY_LIMITS.keptMs < Date.now();
+}
+
+function assertInFuture(expiresAt: string | undefined): void {
+  if (expiresAt === undefined || Date.parse(expiresAt) > Date.now()) return;
+  const message = 'expected a time in the future';
+  throw new ProblemError('invalid_request', `expiresAt: ${message}`, { errors: [{ pointer: '/expiresAt', message }] });
+}

@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { SCOPES, type ApiKeyConfig, type ApiKeyPage, type IssuedKey, type Principal, type Problem } from '#contracts';
+import { createRedis, keys as redisKeys } from '#redis';
+import { Agent } from '../support/agent.js';
+import { startCli } from '../support/cli.js';
+import { eventually } from '../support/eventually.js';
+import { startTestGateway, type TestGateway } from '../support/gateway.js';
+
+const TENANT = 'issued-keys';
+const RIVAL = 'issued-keys-rival';
+const configKey = (id: string, more: Partial<ApiKeyConfig> = {}): ApiKeyConfig => ({
+  id: `issued-${id}`,
+  key: `key-${id}-of-the-issued-keys`,
+  tenant: TENANT,
+  scopes: [...SCOPES],
+  ...more,
+});
+const NARROW = {
+  scopes: ['read', 'submit', 'admin'],
+  tools: ['file_*'],
+  agent: 'bot',
+  ratePerMinute: 500,
+  expiresAt: '2999-01-01T00:00:00Z',
+} as const;
+const KEYS = [
+  configKey('operator', { agents: ['*'] }),
+  configKey('narrow', { ...NARROW, scopes: [...NARROW.scopes], tools: [...NARROW.tools] }),
+  configKey('reader', { scopes: ['read'] }),
+  configKey('rival', { tenant: RIVAL }),
+];
+
+let gateways: TestGateway[] = [];
+beforeAll(async () => {
+  gateways = await Promise.all([0, 1].map(() => startTestGateway(TENANT, { keys: KEYS, fourEyes: true })));
+});
+afterAll(() => Promise.all(gateways.map((gateway) => gateway.close())));
+
+const as = (key: string, at = 0) => new Agent(gateways[at]?.url ?? '', key);
+const by = (id: string, at = 0) => as(`key-${id}-of-the-issued-keys`, at);
+const create = <T = IssuedKey>(body: object, agent = by('operator')) => agent.request<T>('POST', '/v1/keys', { name: 'test', ...body });
+const made = async (body: object = {}, agent = by('operator')): Promise<IssuedKey> => {
+  const { status, body: key } = await create(body, agent);
+  expect([status, key]).toEqual([201, expect.objectContaining({ status: 'active' })]);
+  return key;
+};
+const rotate = <T = IssuedKey>(id: string, body: object, agent = by('operator')) => agent.request<T>('POST', `/v1/keys/${id}/rotate`, body);
+const revoke = (id: string, agent = by('operator')) => agent.request<Problem>('DELETE', `/v1/keys/${id}`);
+const list = async (agent = by('operator')) => (await agent.get<ApiKeyPage>('/v1/keys')).body.keys;
+const whoami = (key: string, at = 0) => as(key, at).get<Principal & Problem>('/v1/whoami');
+
+describe('an API key that is made over HTTP', () => {
+  it('works at once on every gateway, until it is revoked', async () => {
+    const { id, key } = await made({ scopes: ['read'], name: 'dashboards' });
+    for (const at of [1, 0]) expect((await whoami(key, at)).body).toMatchObject({ keyId: id, tenantId: TENANT, scopes: ['read'] });
+    const stream = await as(key, 1).stream();
+    expect((await revoke(id)).status).toBe(204);
+    expect((await whoami(key)).status).toBe(401);
+    await eventually(() => stream.closed, 'the socket of the revoked key to be closed');
+    expect((await whoami(key, 1)).status).toBe(401);
+    expect((await revoke(id, by('operator', 1))).status).toBe(204);
+    expect((await rotate<Problem>(id, {})).body.code).toBe('conflict');
+    expect(await list()).toContainEqual(expect.objectContaining({ id, status: 'revoked', revokedBy: 'issued-operator' }));
+  });
+
+  it('is stored without its text, which no answer but the first has', async () => {
+    const { id, key } = await made();
+    const redis = createRedis(process.env['TEST_REDIS_URL'] ?? '');
+    const stored = await redis.hget(redisKeys.apiKeys(TENANT), id);
+    redis.disconnect();
+    expect(stored).toContain('sha256');
+    const answers = JSON.stringify([stored, await list(), (await by('operator').get(`/v1/keys/${id}`)).body]);
+    expect(answers).not.toContain(key);
+    expect(JSON.stringify(await list())).not.toMatch(/sha256|people|of-the-issued-keys/);
+  });
+
+  it('keeps its earlier text for the overlap of a rotation, with the same id', async () => {
+    const { id, key } = await made();
+    const { body: second } = await rotate(id, { overlapMs: 3_600_000 });
+    expect(second).toMatchObject({ id, overlapUntil: expect.any(String) });
+    for (const text of [key, second.key]) for (const at of [0, 1]) expect((await whoami(text, at)).body.keyId).toBe(id);
+    const { body: third } = await rotate(id, { overlapMs: 0 });
+    expect(third.overlapUntil).toBeUndefined();
+    for (const at of [0, 1]) {
+      expect((await whoami(third.key, at)).body.keyId).toBe(id);
+      for (const text of [key, second.key]) expect((await whoami(text, at)).status).toBe(401);
+    }
+  });
+
+  it('is listed with its last use, beside the keys of the config file, which cannot be changed here', async () => {
+    const { id, key } = await made();
+    expect((await list()).find((it) => it.id === id)).not.toHaveProperty('lastUsedAt');
+    await whoami(key);
+    const found = await list();
+    expect(found.find((it) => it.id === id)?.lastUsedAt).toMatch(/^\d{4}-.*Z$/);
+    expect(found.filter(({ origin }) => origin === 'config').map((it) => it.id)).toEqual(
+      KEYS.filter(({ tenant }) => tenant === TENANT).map((it) => it.id),
+    );
+    expect((await revoke('issued-reader')).body.code).toBe('conflict');
+    expect((await rotate<Problem>('issued-reader', {})).body.code).toBe('conflict');
+  });
+
+  it('is out of reach for another tenant and for keys without the scope admin', async () => {
+    const { id } = await made();
+    expect((await list(by('rival'))).map((it) => it.id)).toEqual(['issued-rival']);
+    for (const answer of [
+      await revoke(id, by('rival')),
+      await rotate<Problem>(id, {}, by('rival')),
+      await by('rival').get<Problem>(`/v1/keys/${id}`),
+    ])
+      expect([answer.status, answer.body.code]).toEqual([404, 'resource_not_found']);
+    const reader = by('reader');
+    for (const answer of [await revoke(id, reader), await rotate<Problem>(id, {}, reader), await create<Problem>({}, reader)])
+      expect(answer.body.code).toBe('forbidden');
+  });
+});
+
+describe('a key never makes one that may do more than itself', () => {
+  it.each<[object, string]>([
+    [{ scopes: ['read', 'approve'] }, '/scopes'],
+    [{ scopes: ['operate'] }, '/scopes'],
+    [{ tools: ['*'] }, '/tools'],
+    [{ agent: 'other' }, '/agent'],
+    [{ agents: ['*'] }, '/agents'],
+    [{ user: 'alice' }, '/user'],
+    [{ users: ['*'] }, '/users'],
+    [{ ratePerMinute: 501 }, '/ratePerMinute'],
+    [{ expiresAt: '2999-01-01T00:00:01Z' }, '/expiresAt'],
+  ])('%j is refused', async (more, pointer) => {
+    const { status, body } = await create<Problem>({ scopes: ['read'], ...more }, by('narrow'));
+    expect([status, body.code, body.errors?.[0]?.pointer]).toEqual([403, 'forbidden', pointer]);
+  });
+
+  it('and its own bounds hold for what is not said', async () => {
+    const { key } = await made({ scopes: ['read'] }, by('narrow'));
+    const { scopes: _, agent, ...bounds } = NARROW;
+    expect((await whoami(key)).body).toMatchObject({ ...bounds, agentId: agent });
+  });
+
+  it('nor gets the text of one by rotation', async () => {
+    const { id } = await made({ scopes: ['approve'] });
+    expect((await rotate<Problem>(id, {}, by('narrow'))).body.code).toBe('forbidden');
+    expect((await revoke(id, by('narrow'))).status).toBe(204);
+  });
+
+  it('counts under four eyes as who made it, also when it is revoked', async () => {
+    const { id, key } = await made({ scopes: ['submit', 'read'] });
+    await by('operator').request('PUT', '/v1/sessions/issued', { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
+    const { body: call } = await as(key).submit('shell', { command: 'touch x' }, { sessionId: 'issued' });
+    expect(call.status).toBe('waiting_approval');
+    const decide = () => by('operator').request<Problem>('POST', `/v1/calls/${call.id}/decision`, { decision: 'allow' });
+    expect((await decide()).body.code).toBe('forbidden');
+    await revoke(id);
+    expect((await decide()).body.code).toBe('forbidden');
+  });
+});
+
+it('makes, lists, rotates and revokes keys from the command line', async () => {
+  const url = gateways[0]?.url ?? '';
+  const cli = (...words: string[]) => startCli(['keys', ...words], { url, env: { TOOLYARD_API_KEY: KEYS[0]?.key ?? '' } }).ended();
+  const { code, out, err } = await cli('create', 'nightly', '--scope', 'read', '--expires', '30d');
+  expect([code, out]).toEqual([0, expect.stringMatching(/^tyk_[\w-]{43}\n$/)]);
+  const { keyId } = (await whoami(out.trim())).body;
+  expect(err).toContain(keyId);
+  expect((await cli('list')).out).toMatch(new RegExp(`${keyId} +nightly +active +read`));
+  const rotated = await cli('rotate', keyId, '--overlap', '0s');
+  expect((await whoami(rotated.out.trim())).body.keyId).toBe(keyId);
+  expect((await cli('revoke', keyId)).code).toBe(0);
+  expect((await whoami(rotated.out.trim())).status).toBe(401);
+});
