@@ -158,7 +158,7 @@ it('makes, lists, rotates and revokes keys from the command line', async () => {
   const url = gateways[0]?.url ?? '';
   const cli = (...words: string[]) => startCli(['keys', ...words], { url, env: { TOOLYARD_API_KEY: KEYS[0]?.key ?? '' } }).ended();
   const { code, out, err } = await cli('create', 'nightly', '--scope', 'read', '--expires', '30d');
-  expect([code, out]).toEqual([0, expect.stringMatching(/^tyk_[\w-]{43}\n$/)]);
+  expect([code, out]).toEqual([0, expect.stringMatching(/^sk-toolyard-[\w-]{43}\n$/)]);
   const { keyId } = (await whoami(out.trim())).body;
   expect(err).toContain(keyId);
   expect((await cli('list')).out).toMatch(new RegExp(`${keyId} +nightly +active +read`));

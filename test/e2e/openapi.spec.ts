@@ -149,6 +149,9 @@ const REQUESTS: Readonly<Record<string, readonly Request[]>> = {
   ],
   listSchedules: [['GET /v1/schedules']],
   listKeys: [['GET /v1/keys']],
+  listWebhooks: [['GET /v1/webhooks']],
+  listDeliveries: [['GET /v1/webhooks/none/deliveries'], ['GET /v1/webhooks/none/deliveries?state=lost']],
+  retryDelivery: [['POST /v1/webhooks/none/deliveries/evt_1/retry']],
   createKey: [
     ['POST /v1/keys', { name: 'of the documents', scopes: ['read'], expiresAt: '2999-01-01T00:00:00Z' }],
     ['POST /v1/keys', { name: '' }],

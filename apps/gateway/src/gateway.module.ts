@@ -17,6 +17,7 @@ import { SessionsModule } from './sessions/sessions.module.js';
 import { SourcesModule } from './sources/sources.module.js';
 import { StreamingModule } from './streaming/streaming.module.js';
 import { SubAgentsModule } from './sub-agents/sub-agents.module.js';
+import { WebhooksModule } from './webhooks/webhooks.module.js';
 import { WorkersModule } from './workers/workers.module.js';
 
 /** The gateway: its features, each a module that imports only those before it in this list. Nothing is request-scoped. */
@@ -40,6 +41,7 @@ export class GatewayModule {
         GatewayToolsModule,
         SubAgentsModule,
         ForeignWorkersModule,
+        WebhooksModule,
         StreamingModule,
         McpModule,
         OperationsModule.forRoot(moreProbes),

@@ -1,7 +1,8 @@
-import { createHmac, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { AppliedHook, HookInput, HookVerdict } from '#contracts';
 import { EgressError, EgressPolicy, SafeFetch } from '#sandbox';
 import { parseHookOutput } from './hook-output.js';
+import { signedHeaders } from './standard-webhook.js';
 import { HookFailure, HookNotSetUp } from './hook-failure.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -69,7 +70,10 @@ export class Webhooks {
       'user-agent': 'Toolyard/0.1 (hooks)',
     };
     for (const [header, name] of Object.entries(hook.headersEnv ?? {})) headers[header.toLowerCase()] = this.variable(name);
-    return { ...headers, ...(hook.secretEnv === undefined ? {} : signature(this.variable(hook.secretEnv), body)) };
+    return {
+      ...headers,
+      ...(hook.secretEnv === undefined ? {} : signedHeaders(this.variable(hook.secretEnv), `msg_${randomUUID()}`, body)),
+    };
   }
 
   private variable(name: string): string {
@@ -77,13 +81,4 @@ export class Webhooks {
     if (value === undefined || value === '') throw new HookNotSetUp(name);
     return value;
   }
-}
-
-/** By https://www.standardwebhooks.com: HMAC-SHA256 over `id.timestamp.body`, so that receivers verify with the libraries they have. */
-function signature(secret: string, body: string): Record<string, string> {
-  const id = `msg_${randomUUID()}`;
-  const timestamp = String(Math.floor(Date.now() / 1000));
-  const key = secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : Buffer.from(secret);
-  const digest = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
-  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${digest}` };
 }

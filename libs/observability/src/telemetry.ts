@@ -92,6 +92,8 @@ export const telemetry = {
   hookRun: telemetryEvent<{ event: HookEvent; verdict: 'allow' | 'deny' | 'failed' | 'cancelled'; cached: boolean; tookMs: number }>(
     'hook.run',
   ),
+  /** One try to send an event to a webhook. `dead`: it failed and was the last. */
+  webhookSent: telemetryEvent<{ result: 'delivered' | 'failed' | 'dead'; tookMs: number }>('webhook.sent'),
   /** The output of a command reports unusual system calls. */
   securityAlert: telemetryEvent<{ kind: 'unknown_syscall' | 'denied_syscall' | 'denied_rate_exceeded' | 'event_rate_exceeded' }>(
     'security.alert',

@@ -99,6 +99,13 @@ export const keys = {
   apiKeyRevision: () => '{keys}:revision',
   /** Ids of API keys by the time of their last use, ms. */
   apiKeyUses: () => '{keys}:used',
+  /** How far each webhook has read the log, by `tenant/name`. All keys of webhooks share a hash tag: scripts change several. */
+  webhookCursors: () => '{webhooks}:cursors',
+  /** Held by the gateway that sends for the webhook now. */
+  webhookLease: (webhook: string) => `{webhooks}:lease:${webhook}`,
+  webhookDeliveries: (webhook: string) => `{webhooks}:deliveries:${webhook}`,
+  /** Deliveries by the time of their next try, or of their end, ms. */
+  webhookDeliveriesIn: (webhook: string, state: 'waiting' | 'delivered' | 'dead') => `{webhooks}:${state}:${webhook}`,
   worker: (workerId: string) => `worker:${workerId}`,
   /** Who asked this worker to take no more calls. */
   workerDrain: (workerId: string) => `worker:${workerId}:drain`,

@@ -7,6 +7,7 @@ import { Authenticator } from '../auth/authenticator.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { HookConfigService } from './hook-config.service.js';
 import { LimitConfigService } from './limit-config.service.js';
+import { WebhookConfigService } from './webhook-config.service.js';
 import { SourceConfigService } from './source-config.service.js';
 import { RedactionConfigService } from './redaction-config.service.js';
 import { LOGGER } from '../platform/tokens.js';
@@ -42,6 +43,7 @@ export class ConfigReload implements OnApplicationBootstrap, OnApplicationShutdo
     private readonly redaction: RedactionConfigService,
     private readonly sources: SourceConfigService,
     private readonly skills: SkillLibrary,
+    private readonly webhooks: WebhookConfigService,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
     @Inject(LOGGER) private readonly log: Logger,
   ) {}
@@ -82,8 +84,8 @@ export class ConfigReload implements OnApplicationBootstrap, OnApplicationShutdo
     this.text = textOf(file.path);
     try {
       const fresh = file.read();
-      const { policies, limits, hooks, sources, skills } = this;
-      const prepared = [policies, limits, hooks, sources, skills].map((part) => part.prepare(fresh));
+      const { policies, limits, hooks, sources, skills, webhooks } = this;
+      const prepared = [policies, limits, hooks, sources, skills, webhooks].map((part) => part.prepare(fresh));
       await this.store(fresh, prepared);
       if (generation !== this.newest) return;
       this.authenticator.replace(fresh.keys, fresh.jwt);

@@ -9,6 +9,7 @@ import { HookConfigService } from './hook-config.service.js';
 import { LimitConfigService } from './limit-config.service.js';
 import { RedactionConfigService } from './redaction-config.service.js';
 import { ConfigReload } from './config-reload.service.js';
+import { WebhookConfigService } from './webhook-config.service.js';
 import { SourceConfigService } from './source-config.service.js';
 import { SkillLibrary } from '../skills/skill-library.service.js';
 import { PolicyConfigService } from './policy-config.service.js';
@@ -53,6 +54,7 @@ describe('reloads of the config file that overlap', () => {
       safety,
       new SourceConfigService(config, redis, log),
       new SkillLibrary(config),
+      new WebhookConfigService(config),
       config,
       log,
     );

@@ -6,6 +6,7 @@ import { RedactionConfigService } from './redaction-config.service.js';
 import { SourceConfigService } from './source-config.service.js';
 import { StoredRules } from './stored-rules.service.js';
 import { SkillsModule } from '../skills/skills.module.js';
+import { WebhookConfigService } from './webhook-config.service.js';
 import { ConfigReload } from './config-reload.service.js';
 
 const shared = [
@@ -15,6 +16,7 @@ const shared = [
   RedactionConfigService,
   SourceConfigService,
   StoredRules,
+  WebhookConfigService,
   ConfigReload,
 ];
 

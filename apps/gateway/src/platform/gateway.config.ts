@@ -23,6 +23,7 @@ import {
   type SkillRoot,
   type SourceRules,
   type SourceSettings,
+  type WebhookSettings,
 } from '#contracts';
 import { EGRESS_ENV, type EgressPolicy, egressPolicyFrom } from '#sandbox';
 import { ARCHIVE_ENV, commaList, ConfigError, withoutEmpty } from '#platform';
@@ -131,6 +132,8 @@ export interface GatewayConfig {
   readonly hookEnv?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly egress?: EgressPolicy;
+  /** By tenant. */
+  readonly webhooks?: Readonly<Record<string, readonly WebhookSettings[]>>;
   /** Sources of tools, for the workers. */
   readonly sources?: readonly SourceSettings[];
   readonly sourceRules?: SourceRules;
@@ -349,6 +352,7 @@ export function readGatewayConfig(
     env,
     ...(egress === undefined ? {} : { egress }),
     retention: Object.fromEntries(Object.entries(file.tenants).map(([tenant, { retention }]) => [tenant, retention])),
+    webhooks: Object.fromEntries(Object.entries(file.tenants).map(([tenant, { webhooks }]) => [tenant, webhooks])),
     safety: file.safety,
     secrets: [...environmentSecrets(env, { named: e.REDACT_ENV }), ...file.keys.flatMap(({ key }) => key ?? [])],
     workspaceRoot: resolve(e.WORKSPACE_ROOT ?? `${e.TOOLYARD_DATA}/workspaces`),

@@ -24,6 +24,9 @@ export function hookVariableFaults(
   return [
     ...ofHooks(['hooks'], hooks),
     ...ofAgents(['agents'], agents),
+    ...Object.entries(tenants).flatMap(([tenant, { webhooks }]) =>
+      webhooks.flatMap(({ secretEnv }, index) => missing(['tenants', tenant, 'webhooks', index, 'secretEnv'], secretEnv)),
+    ),
     ...Object.entries(tenants).flatMap(([tenant, settings]) => ofAgents(['tenants', tenant, 'agents'], settings.agents)),
   ];
 }

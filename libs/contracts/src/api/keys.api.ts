@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ApiKeyConfig } from '../config/config-file.js';
 import { KEY_EXAMPLES, CREATE_KEY_EXAMPLES, ISSUED_KEY_EXAMPLES, ROTATE_KEY_EXAMPLES } from '../values/examples.js';
+import { KEY_RIGHTS } from '../values/key-rights.js';
 import { Label } from '../values/names.js';
 import { BODY, KEY, type Route } from './route.api.js';
 
@@ -8,33 +8,20 @@ const DAY_MS = 24 * 3_600_000;
 
 export const KEY_LIMITS = { perTenant: 500, keptMs: 30 * DAY_MS, overlapMs: 30 * DAY_MS, secrets: 8 } as const;
 
-const RIGHTS = {
-  scopes: true,
-  agent: true,
-  agents: true,
-  user: true,
-  users: true,
-  tools: true,
-  dialect: true,
-  ratePerMinute: true,
-  expiresAt: true,
-} as const;
-const Rights = z.strictObject(ApiKeyConfig.shape).pick(RIGHTS);
-
-/** What a key may do, as the config file and `POST /v1/keys` say it. */
-export type KeyRights = z.output<typeof Rights>;
-
 const KeyName = z.string().min(1).max(128);
 
 /** `POST /v1/keys`. */
-export const CreateKeyBody = Rights.extend({
-  name: KeyName.describe('For people: what the key is for.'),
-}).meta({
-  id: 'CreateKey',
-  description:
-    'A key of the same tenant. It may do no more than the key that makes it. A bound that is left out (`tools`, `agent`, `user`, `users`, `ratePerMinute`, and the `expiresAt` of an API key) is that of the key that makes it.',
-  examples: CREATE_KEY_EXAMPLES,
-});
+export const CreateKeyBody = z
+  .strictObject({
+    ...KEY_RIGHTS,
+    name: KeyName.describe('For people: what the key is for.'),
+  })
+  .meta({
+    id: 'CreateKey',
+    description:
+      'A key of the same tenant. It may do no more than the key that makes it. A bound that is left out (`tools`, `agent`, `user`, `users`, `ratePerMinute`, and the `expiresAt` of an API key) is that of the key that makes it.',
+    examples: CREATE_KEY_EXAMPLES,
+  });
 export type CreateKeyBody = z.output<typeof CreateKeyBody>;
 
 /** `POST /v1/keys/:id/rotate`. */
@@ -53,7 +40,7 @@ export type RotateKeyBody = z.output<typeof RotateKeyBody>;
 
 export const ApiKey = z
   .object({
-    ...Rights.shape,
+    ...KEY_RIGHTS,
     id: z.string().describe('Names the key in events, logs and routes; never the key itself.'),
     name: KeyName.optional().describe('What the key is for. Absent for keys of the config file.'),
     origin: z

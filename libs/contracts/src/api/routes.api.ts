@@ -17,6 +17,7 @@ import { BODY, KEY, type Route, type RouteResponse, SUBMISSION } from './route.a
 import { Batch, BatchId, SessionCancelled, SteerBody, Steered, SubmitBatchBody } from './batches.api.js';
 import { PutSessionBody, Session } from './sessions.api.js';
 import { SOURCE_ROUTES } from './source-routes.api.js';
+import { WEBHOOK_ROUTES } from './webhooks.api.js';
 import { WORKER_ROUTES } from './worker-routes.api.js';
 import { ListToolsQuery, ModelToolPage, ToolPage } from './status.api.js';
 import { QUOTE_EXAMPLES } from '../values/examples.js';
@@ -388,6 +389,7 @@ export const ROUTES = {
   ...MCP_ROUTES,
   ...SCHEDULE_ROUTES,
   ...KEY_ROUTES,
+  ...WEBHOOK_ROUTES,
   ...WORKER_ROUTES,
   ...ERASURE_ROUTES,
   ...OPERATION_ROUTES,

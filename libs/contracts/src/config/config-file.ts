@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { AgentGlob, DEFAULT_SCOPES, Scope, UserGlob } from '../values/principal.js';
 import { Posture } from '../api/sessions.api.js';
+import { KEY_RIGHTS } from '../values/key-rights.js';
 import { Label } from '../values/names.js';
 import { JwtIssuers } from './jwt-issuer.js';
 import { Hooks, SessionHookSettings } from '../hooks/hook.js';
 import { Limits } from '../policy/limits.js';
 import { PolicySettings, ToolPattern } from '../policy/policy-config.js';
-import { Dialect } from '../values/dialect.js';
 import { Plugins } from './plugin-settings.js';
 import { ALL_TENANTS, checkAgentTools, SourceRules, SourceSettings } from '../sources/source.js';
+import { Webhooks } from './webhook.js';
 import { SafetySettings } from '../safety/safety-settings.js';
 import { SkillRoots } from './skill-settings.js';
 
@@ -23,43 +23,11 @@ export const ApiKeyConfig = z
       .optional()
       .describe('SHA-256 of the key, 64 lower-case hexadecimal digits.'),
     tenant: Label.describe('The owner of all that is done with the key.'),
-    agent: Label.optional().describe('The agent that calls with this key are of when they name none.'),
-    agents: z
-      .array(AgentGlob)
-      .optional()
-      .describe(
-        'The agents that a call with this key may name in `agentId`, as names or globs. Not set: only the own `agent`; without one a call names none.',
-      ),
-    user: Label.optional().describe('The user of the calls with this key: whose notes and facts its tools read and write.'),
-    users: z
-      .array(UserGlob)
-      .optional()
-      .describe(
-        'The users that a call with this key may name in `userId`, as ids or globs; for programs that act for many users. Not set: only the own `user`; without one a call names none.',
-      ),
-    scopes: z
-      .array(Scope)
-      .min(1)
-      .default([...DEFAULT_SCOPES])
-      .describe('What the key may do. `approve`, `admin` and `operate` only where they are listed.'),
-    tools: z.array(z.string().min(1)).optional().describe('Patterns of the tools that the key may use. Not set: all.'),
-    dialect: Dialect.optional().describe(
-      'Whose tool names and arguments its calls use where neither call nor session says. Not set: `core`.',
-    ),
+    ...KEY_RIGHTS,
     workerSecrets: z
       .boolean()
       .optional()
       .describe('`true`: a worker with this key gets the `secrets` of its source with its calls. Not set: none.'),
-    ratePerMinute: z
-      .number()
-      .int()
-      .positive()
-      .optional()
-      .describe('Requests a minute, over all gateways. Not set: KEY_RATE_PER_MINUTE of each gateway.'),
-    expiresAt: z.iso
-      .datetime({ offset: true, error: 'expected an RFC 3339 time such as 2030-01-31T00:00:00Z' })
-      .optional()
-      .describe('RFC 3339 time at which the key stops working. Not set: never.'),
     person: z
       .string()
       .min(1)
@@ -128,6 +96,7 @@ export type TenantRetention = z.output<typeof TenantRetention>;
 export const TenantSettings = z.strictObject({
   agents: Agents.describe('The agents of this tenant, by name.'),
   retention: TenantRetention.default({}).describe('How long its calls are kept.'),
+  webhooks: Webhooks.describe('Programs that are sent the ends of its calls and its approvals.'),
 });
 export type TenantSettings = z.output<typeof TenantSettings>;
 

@@ -23,7 +23,7 @@ export const HookEvent = z
   });
 export type HookEvent = z.output<typeof HookEvent>;
 
-const EnvName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'expected the name of an environment variable, not its value');
+export const EnvName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'expected the name of an environment variable, not its value');
 
 /** What any hook says, whatever it runs. */
 const common = {
@@ -53,7 +53,7 @@ const common = {
 };
 
 /** Absolute, http or https; names and passwords belong into `headersEnv`. */
-const HookUrl = z
+export const HookUrl = z
   .url({ protocol: /^https?$/, error: 'expected an absolute http or https URL' })
   .max(2_048)
   .refine(

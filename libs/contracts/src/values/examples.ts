@@ -184,7 +184,28 @@ export const CREATE_KEY_EXAMPLES = [
 ];
 export const ROTATE_KEY_EXAMPLES = [{ overlapMs: 3_600_000 }];
 export const KEY_EXAMPLES = [{ ...CREATED_KEY, lastUsedAt: '2026-02-01T07:30:00.000Z' }];
-export const ISSUED_KEY_EXAMPLES = [{ ...CREATED_KEY, key: 'tyk_5dXq0mJrZk3y9s1Tn7Qb2c8VwLf4HgRp6UeAoKiYtNw' }];
+export const ISSUED_KEY_EXAMPLES = [{ ...CREATED_KEY, key: 'sk-toolyard-5dXq0mJrZk3y9s1Tn7Qb2c8VwLf4HgRp6UeAoKiYtNw' }];
+
+export const WEBHOOK_MESSAGE_EXAMPLES = [
+  {
+    type: 'call.approval_requested',
+    timestamp: '2026-01-31T12:00:00.000Z',
+    data: { callId: ID, actor: 'apikey:ci', call: CALL_EXAMPLES[1], url: 'https://tools.example.com/calls/' + ID },
+  },
+];
+export const WEBHOOK_DELIVERY_EXAMPLES = [
+  {
+    id: 'evt_1-07-4711',
+    type: 'call.end',
+    callId: ID,
+    tool: 'shell',
+    time: '2026-01-31T12:00:08.120Z',
+    state: 'waiting',
+    attempts: 2,
+    nextAttemptAt: '2026-01-31T12:00:33.500Z',
+    lastError: 'it answered 503',
+  },
+];
 
 /** Of the frames that clients send, by `op`. */
 export const CLIENT_FRAME_EXAMPLES = {

@@ -26,6 +26,9 @@ export interface LogPosition {
  */
 export class EventHub implements SubscriptionHost, TailListener {
   readonly pager: LogPager;
+  /** Resolves when it can be used. */
+  readonly ready: Promise<void>;
+  private becomeReady: () => void = () => {};
   private openPositions: PartitionPositions | undefined;
   private readonly groups = new SubscriptionIndex();
   private readonly waiters = new CompletionWaiters();
@@ -39,12 +42,14 @@ export class EventHub implements SubscriptionHost, TailListener {
     archive?: LogArchive,
   ) {
     this.pager = new LogPager(redis, archive);
+    this.ready = new Promise((resolve) => (this.becomeReady = resolve));
   }
 
   /** Resolves when every event from now on will be seen. Waits for Redis as long as it takes. */
   async start(): Promise<void> {
     this.openPositions = new PartitionPositions(await this.tail.seekToEnd());
     this.tail.follow(this);
+    this.becomeReady();
   }
 
   /** Those of the tail, for readiness. */

@@ -82,6 +82,12 @@ export class Subscription implements Subscriber {
     queueMicrotask(() => void this.run());
   }
 
+  /** Where it is: all that it wants before this place was delivered. Undefined while it catches up. */
+  get progress(): string | undefined {
+    const { positions } = this.host;
+    return this.state === 'live' ? positions.format(positions.now(), this.singlePartition) : undefined;
+  }
+
   /** Nothing is delivered afterwards. Idempotent. */
   close(): void {
     if (this.state === 'closed') return;

@@ -168,6 +168,11 @@ export function createMeters(registry: Registry) {
       'result',
     ]),
     securityAlerts: counter('toolyard_security_alerts_total', 'Alerts about system calls in the output of commands, by kind.', ['kind']),
+    webhookDeliveries: counter(
+      'toolyard_webhook_deliveries_total',
+      'Tries to send an event to a webhook, by result: delivered, failed or dead.',
+      ['result'],
+    ),
     rateLimitHits: counter('toolyard_rate_limit_hits_total', 'Requests refused by a rate limit.', ['limit']),
 
     // Hooks

@@ -124,6 +124,7 @@ function onSubscribers(meters: Meters, word: (value: string) => string) {
       meters.socketsClosed.inc({ kind: socket.kind, why: word(socket.why) });
     }),
     telemetry.updatesCoalesced.on((merged) => meters.updatesCoalesced.inc({ where: merged.where }, merged.n)),
+    telemetry.webhookSent.on(({ result }) => meters.webhookDeliveries.inc({ result })),
     telemetry.securityAlert.on(({ kind }) => meters.securityAlerts.inc({ kind })),
     telemetry.configRead.on(({ ok }) => meters.configRefused.set(ok ? 0 : 1)),
     telemetry.spansExported.on(({ spans, ok }) => meters.spansExported.inc({ result: ok ? 'ok' : 'failed' }, spans)),

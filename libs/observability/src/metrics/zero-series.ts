@@ -41,6 +41,7 @@ export function initializeCounters(meters: Meters): void {
     meters.hookRun.zero({ event });
   }
   for (const limit of LIMITS) meters.rateLimitHits.inc({ limit }, 0);
+  for (const result of ['delivered', 'failed', 'dead']) meters.webhookDeliveries.inc({ result }, 0);
   for (const kind of ALERTS) meters.securityAlerts.inc({ kind }, 0);
   for (const refused of ['low', 'all']) meters.memoryRefusals.inc({ refused }, 0);
   for (const scope of ['workspace', 'tenant']) for (const limit of ['bytes', 'files']) meters.quotaRefusals.inc({ scope, limit }, 0);

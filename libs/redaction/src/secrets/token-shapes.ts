@@ -26,7 +26,7 @@ export const TOKEN_SHAPES: readonly TokenShape[] = [
   // AWS access key ids, long-lived and temporary, and what goes with them
   { prefixes: ['AKIA', 'ASIA', 'ABIA', 'ACCA'], body: UPPER, min: 16, fits: twenty },
   // Toolyard: keys made by POST /v1/keys
-  { prefixes: ['tyk_'], body: URL64, min: 43 },
+  { prefixes: ['sk-toolyard-'], body: URL64, min: 43 },
   // GitHub: classic, OAuth, user-to-server, server-to-server, refresh; fine-grained
   { prefixes: ['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'], body: URL64, min: 36 },
   { prefixes: ['github_pat_'], body: URL64, min: 36 },

@@ -9,7 +9,7 @@ export const EGRESS_ENV = {
   EGRESS_ALLOW_HOSTS: z
     .string()
     .optional()
-    .describe('Hosts that tools and session webhooks may reach though not public: `host` or `host:port`.'),
+    .describe('Hosts that tools, session hooks and webhooks of tenants may reach though not public: `host` or `host:port`.'),
 };
 export const TRACE_HOSTS_ENV = {
   TRACE_HOSTS: z.string().optional().describe('Hosts that receive the trace context in requests of tools: `host` or `host:port`.'),

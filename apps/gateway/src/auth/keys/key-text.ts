@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { ulid } from 'ulidx';
 
 /** By it, finders of secrets know the texts. */
-const PREFIX = 'tyk_';
+const PREFIX = 'sk-toolyard-';
 
 export function newKeyText(): string {
   return `${PREFIX}${randomBytes(32).toString('base64url')}`;
