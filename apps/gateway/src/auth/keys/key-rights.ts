@@ -19,7 +19,7 @@ export function inheritedRights(creator: Principal, wanted: KeyRights): KeyRight
 }
 
 /**
- * Whoever gets the text of a key has its rights.
+ * The text of a key gives its rights to the one who gets it.
  * @throws ProblemError `forbidden` that names each right that the holder of `own` does not have
  */
 export function assertNotWider(own: Principal, wanted: KeyRights): void {

@@ -12,7 +12,7 @@ export function isCreatedKey(token: string): boolean {
   return token.startsWith(PREFIX);
 }
 
-/** Nobody chooses the id: one that was known before would bring back what belongs to that key, such as its schedules. */
+/** The id cannot be chosen: one that was known before would bring back what belongs to that key, such as its schedules. */
 export function newKeyId(): string {
   return `key-${ulid().toLowerCase()}`;
 }
