@@ -84,7 +84,7 @@ function withExamples(path: string, operation: unknown): void {
   for (const parameter of operation['parameters']) {
     if (!isNode(parameter) || !isNode(parameter['schema']) || 'examples' in parameter['schema']) continue;
     const name = String(parameter['name']);
-    const collection = /(\w+)\/\{\w+\}/.exec(path)?.[1];
+    const collection = path.split(`/{${name}}`)[0]?.split('/').at(-1);
     const example = (parameter['in'] === 'path' ? PARAMETER_EXAMPLES[`${collection}/{${name}}`] : undefined) ?? PARAMETER_EXAMPLES[name];
     const isList = parameter['schema']['type'] === 'array' && !Array.isArray(example);
     if (example !== undefined) parameter['example'] = isList ? [example] : example;

@@ -1,4 +1,4 @@
-import { Call } from '#contracts';
+import { ApiKey, Call, WebhookDelivery } from '#contracts';
 import { z } from 'zod';
 import { END, EVENTS } from './events.js';
 import {
@@ -274,6 +274,22 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Readonly<Record<number, un
   listWorkers: { 200: { workers: [WORKER] } },
   drainWorker: { 202: { ...WORKER, draining: true } },
   listQueues: { 200: { queues: [{ pool: 'shell', waiting: 2, active: 8, oldestWaitingMs: 350 }] } },
+  listKeys: {
+    200: {
+      keys: [
+        { id: 'agents', origin: 'config', status: 'active', scopes: ['submit', 'read', 'cancel'], lastUsedAt: UNTIL },
+        ...(z.globalRegistry.get(ApiKey)?.examples ?? []),
+      ],
+    },
+  },
+  listWebhooks: {
+    200: {
+      webhooks: [
+        { name: 'chat', host: 'hooks.example.com', types: ['call.approval_requested', 'call.end'], waiting: 1, delivered: 42, dead: 0 },
+      ],
+    },
+  },
+  listDeliveries: { 200: { deliveries: z.globalRegistry.get(WebhookDelivery)?.examples ?? [] } },
   whoAmI: { 200: { keyId: 'agents', tenantId: 'default', scopes: ['submit', 'read', 'cancel'], agents: ['coder'] } },
   getDiagnostics: {
     200: {

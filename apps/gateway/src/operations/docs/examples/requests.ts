@@ -1,5 +1,17 @@
 import { END } from './events.js';
-import { BATCH_ID, CALL_ID, CURSOR, DIGEST, FINGERPRINT, FOREIGN_WORKER_ID, SCHEDULE_ID, SINCE, UNTIL } from './values.js';
+import {
+  BATCH_ID,
+  CALL_ID,
+  CURSOR,
+  DELIVERY_ID,
+  DIGEST,
+  FINGERPRINT,
+  FOREIGN_WORKER_ID,
+  KEY_ID,
+  SCHEDULE_ID,
+  SINCE,
+  UNTIL,
+} from './values.js';
 
 /** Bodies, where the schema has no example of its own. */
 export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
@@ -28,6 +40,9 @@ export const PARAMETER_EXAMPLES: Readonly<Record<string, unknown>> = {
   'schedules/{id}': SCHEDULE_ID,
   'workers/{id}': FOREIGN_WORKER_ID,
   'sources/{name}': 'tracker',
+  'keys/{id}': KEY_ID,
+  'webhooks/{name}': 'chat',
+  'deliveries/{id}': DELIVERY_ID,
   'Idempotency-Key': 'turn-17-call-1',
   'Last-Event-ID': END.id,
   'Mcp-Session-Id': '5b1c0a7e-8f7c-4c59-9d58-3b9f0f2f8d11',
