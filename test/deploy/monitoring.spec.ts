@@ -124,6 +124,8 @@ const HIDDEN = [
   'toolyard_agent_turns_total',
   'toolyard_agent_tokens_total',
   'toolyard_agent_turn_seconds',
+  // Only installations with webhooks have it; `GET /v1/webhooks` counts what waits and what was given up.
+  'toolyard_webhook_deliveries_total',
   'toolyard_sockets_opened_total',
   'toolyard_sockets_closed_total',
   'toolyard_config_refused',
