@@ -43,7 +43,8 @@ export function callIdsOf(context: CommandContext, texts: readonly string[]): Pr
   return Promise.all(texts.map((text) => callIdOf(context, text)));
 }
 
-function isNamed(id: string, part: string): boolean {
+/** Whether `part` ends the id, or begins its last 8 characters. */
+export function isNamed(id: string, part: string): boolean {
   return shortCallId(id).startsWith(part) || id.endsWith(part);
 }
 

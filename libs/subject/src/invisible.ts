@@ -3,7 +3,7 @@ const INVISIBLE =
   // oxlint-disable-next-line no-control-regex, no-misleading-character-class -- these characters, each by itself, are what it looks for
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\u{e0000}-\u{e0fff}]/gu;
 /** As the gateway writes such characters out where a person is asked. */
-const WRITTEN_OUT = /\\u\{([0-9A-F]{2,6})\}/g;
+const WRITTEN_OUT = /\\u\{([0-9A-F]{1,6})\}/g;
 
 /** A piece of untrusted text: what is seen, or the code point of a character that is not. */
 export type TextPiece = { readonly text: string } | { readonly codePoint: number };

@@ -5,6 +5,7 @@ import { ask } from '../terminal/ask.js';
 import { argumentLines } from '../terminal/argument-lines.js';
 import type { CallSubjects } from '../terminal/call-subjects.js';
 import { oneLine } from '../terminal/safe-text.js';
+import { visible } from '../terminal/visible-text.js';
 import { UsageError } from '../usage-error.js';
 import { alwaysChoices, answerOf, mayNever, type AlwaysChoice } from './answer.js';
 import { editArguments } from './edit-arguments.js';
@@ -104,8 +105,10 @@ async function chooseAlways(
   choices: readonly AlwaysChoice[],
   signal: AbortSignal | undefined,
 ): Promise<AlwaysChoice | undefined> {
+  // Never cut: a person must see all that would be trusted.
   terminal.note('From now on in this session, without asking:');
-  for (const [index, { label }] of choices.entries()) terminal.note(`  ${index + 1}  ${oneLine(label, 200)}`);
+  for (const [index, { label }] of choices.entries())
+    terminal.note(`  ${index + 1}  ${oneLine(visible(label, true), Number.POSITIVE_INFINITY)}`);
   const text = await ask(`Which? 1 to ${choices.length}, or Enter to go back: `, interrupts, signal);
   return choices[Number(text) - 1];
 }

@@ -22,15 +22,15 @@ function linesOf(part: SubjectPart, show: (text: string) => string, terminal: Te
       return split(show(part.text)).map((line, index) => `${dim(index === 0 ? '$' : ' ')} ${terminal.colour('bold', line)}`);
     case 'path':
     case 'url':
-      return [`${dim(show(part.name))} ${show(part.text)}`];
+      return [`${dim(inLine(show(part.name)))} ${inLine(show(part.text))}`];
     case 'edit':
       return diffLines(show(part.before), show(part.after), terminal);
     case 'patch':
       return split(show(part.text)).map((line) => patchLine(line, terminal));
     case 'text':
-      return [dim(show(part.name)), ...split(show(part.text)).map((line) => `  ${line}`)];
+      return [dim(inLine(show(part.name))), ...split(show(part.text)).map((line) => `  ${line}`)];
     case 'value':
-      return [`${dim(show(part.name))} ${show(typeof part.value === 'string' ? part.value : JSON.stringify(part.value))}`];
+      return [`${dim(inLine(show(part.name)))} ${inLine(show(typeof part.value === 'string' ? part.value : JSON.stringify(part.value)))}`];
     default:
       return part satisfies never;
   }
@@ -67,6 +67,11 @@ function patchLine(line: string, terminal: Terminal): string {
   if (/^(\+\+\+|---|@@|diff |Index: )/.test(line)) return terminal.colour('dim', line);
   if (line.startsWith('+')) return terminal.colour('green', line);
   return line.startsWith('-') ? terminal.colour('red', line) : line;
+}
+
+/** A line end in a name, path or value would begin a line that looks like one of this program. */
+function inLine(text: string): string {
+  return text.replaceAll('\n', '<U+000A>');
 }
 
 function split(text: string): string[] {

@@ -14,16 +14,23 @@ export function ask(question: string, interrupts: SigintHandler, signal?: AbortS
   const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
   const stop = AbortSignal.any([interrupts.signal, ...(signal === undefined ? [] : [signal])]);
   return new Promise((resolve) => {
+    let settled = false;
     const settle = (answer: string | undefined) => {
+      settled = true;
       stop.removeEventListener('abort', aborted);
       // Before the close, which settles too: the first answer counts.
       resolve(answer);
       lines.close();
     };
-    const aborted = () => settle(undefined);
+    const aborted = () => {
+      // The question has no line end yet.
+      if (!settled) process.stderr.write('\n');
+      settle(undefined);
+    };
     stop.addEventListener('abort', aborted);
     lines.once('close', aborted);
-    if (stop.aborted) settle(undefined);
+    // After Ctrl-D, an interface made later hears of no end.
+    if (stop.aborted || process.stdin.readableEnded) settle(undefined);
     else lines.question(question, (answer) => settle(answer.trim()));
   });
 }

@@ -28,13 +28,14 @@ export class Terminal {
     return this.stderr.isTTY === true && this.env['TERM'] !== 'dumb' && !this.env['CI'];
   }
 
+  /** Columns of data. Terminals that do not know their size report 0. */
   get width(): number {
-    return this.stdout.isTTY === true ? (this.stdout.columns ?? 80) : 160;
+    return this.stdout.isTTY === true ? this.stdout.columns || 80 : 160;
   }
 
   /** Columns of messages. */
   get errorWidth(): number {
-    return this.stderr.isTTY === true ? (this.stderr.columns ?? 80) : 160;
+    return this.stderr.isTTY === true ? this.stderr.columns || 80 : 160;
   }
 
   /** Whether a person reads the data: then ids are short. */
@@ -80,7 +81,7 @@ export class Terminal {
   /** A status line that the next one replaces; nothing without a terminal. */
   showStatus(text: string): void {
     if (!this.live) return;
-    const width = (this.stderr.columns ?? 80) - 1;
+    const width = (this.stderr.columns || 80) - 1;
     const line = Array.from(safeText(text).replaceAll('\n', ' ')).slice(0, width).join('');
     if (line === this.status) return;
     this.stderr.write(`\r\u001b[2K${this.stderrColour('dim', line)}`);

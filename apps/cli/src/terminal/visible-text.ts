@@ -9,5 +9,5 @@ export function visible(text: string, writtenOut = false): string {
 
 /** Whether a text has characters that hide or reorder what is seen. */
 export function hasHidden(text: string, writtenOut = false): boolean {
-  return invisiblePieces(text, writtenOut).some((piece) => 'codePoint' in piece);
+  return /\r(?!\n)/.test(text) || invisiblePieces(text, writtenOut).some((piece) => 'codePoint' in piece);
 }
