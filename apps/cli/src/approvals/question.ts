@@ -1,9 +1,9 @@
 import type { Call } from '#contracts';
-import { shownIds } from '../commands/calls.js';
 import type { CommandContext } from '../command-context.js';
 import { argumentLines } from '../terminal/argument-lines.js';
 import type { CallSubjects } from '../terminal/call-subjects.js';
 import { oneLine } from '../terminal/safe-text.js';
+import { shownIds } from '../terminal/shown-ids.js';
 import { duration } from '../terminal/time-text.js';
 import { visible } from '../terminal/visible-text.js';
 

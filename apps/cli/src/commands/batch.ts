@@ -6,9 +6,9 @@ import { EXIT, exitCodeOf } from '../exit-code.js';
 import { callSubjects } from '../terminal/call-subjects.js';
 import { contentText } from '../terminal/result-text.js';
 import { oneLine } from '../terminal/safe-text.js';
+import { shownIds } from '../terminal/shown-ids.js';
 import { Spinner } from '../terminal/spinner.js';
 import { UsageError } from '../usage-error.js';
-import { shownIds } from './calls.js';
 
 export interface BatchFlags {
   readonly session?: string;

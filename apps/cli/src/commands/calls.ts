@@ -1,9 +1,10 @@
-import { shortCallId, type ArgumentChange, type Call, type CallFilterInput, type CallSummary } from '#contracts';
+import type { ArgumentChange, Call, CallFilterInput, CallSummary } from '#contracts';
 import type { CommandContext } from '../command-context.js';
 import { argumentLines } from '../terminal/argument-lines.js';
 import { callSubjects, type CallSubjects } from '../terminal/call-subjects.js';
 import { contentText } from '../terminal/result-text.js';
 import { oneLine } from '../terminal/safe-text.js';
+import { shownIds } from '../terminal/shown-ids.js';
 import { table } from '../terminal/table.js';
 import { ago, duration, parseSince } from '../terminal/time-text.js';
 
@@ -129,11 +130,6 @@ function factsOf(call: Call): [string, string | undefined][] {
 
 function changeText({ pointer, before = 'nothing', after = 'nothing' }: ArgumentChange): string {
   return oneLine(`${pointer} ${before} → ${after}`, 300);
-}
-
-/** How a list writes an id: short for a person, whole for a program. */
-export function shownIds(terminal: CommandContext['terminal']): (callId: string) => string {
-  return terminal.isRead ? shortCallId : (callId) => callId;
 }
 
 /** One word; `error` for a completed call whose result is one. */

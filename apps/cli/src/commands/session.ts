@@ -2,9 +2,10 @@ import type { CallSummary } from '#contracts';
 import type { CommandContext } from '../command-context.js';
 import { callSubjects } from '../terminal/call-subjects.js';
 import { oneLine } from '../terminal/safe-text.js';
+import { shownIds } from '../terminal/shown-ids.js';
 import { table } from '../terminal/table.js';
 import { ago, clock, duration } from '../terminal/time-text.js';
-import { aboutOf, filterOf, painted, shownIds, stateOf } from './calls.js';
+import { aboutOf, filterOf, painted, stateOf } from './calls.js';
 
 export interface SessionFlags {
   readonly limit: number;
