@@ -73,6 +73,17 @@ describe('an API key that is made over HTTP', () => {
     expect(JSON.stringify(await list())).not.toMatch(/sha256|people|of-the-issued-keys/);
   });
 
+  it('counts also beside one that this release cannot read, which is refused', async () => {
+    const redis = createRedis(process.env['TEST_REDIS_URL'] ?? '');
+    const other = await made();
+    await redis.hset(redisKeys.apiKeys(TENANT), other.id, JSON.stringify({ id: other.id, limit: 'of a later release' }));
+    const { id, key } = await made();
+    for (const at of [0, 1]) expect([(await whoami(key, at)).body.keyId, (await whoami(other.key, at)).status]).toEqual([id, 401]);
+    expect((await revoke(id)).status).toBe(204);
+    await redis.hdel(redisKeys.apiKeys(TENANT), other.id);
+    redis.disconnect();
+  });
+
   it('keeps its earlier text for the overlap of a rotation, with the same id', async () => {
     const { id, key } = await made();
     const { body: second } = await rotate(id, { overlapMs: 3_600_000 });

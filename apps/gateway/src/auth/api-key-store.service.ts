@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { ProblemError, type ApiKeyConfig, type JwtIssuer, type Principal, type Scope } from '#contracts';
 import { sha256Hex } from '#redis';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
+import { isCreatedKeyId } from './keys/key-text.js';
 import { boundsOf, issuerOfKeyId, speaksFor, subjectOfKeyId } from './tokens/token-principal.js';
 import { isSame, type VerifiedToken } from './tokens/token-verifier.js';
 
@@ -156,11 +157,15 @@ export class ApiKeyStore {
       : undefined;
   }
 
-  /** Whether the same person is behind both keys or tokens, as far as the config says. The subject of a token is the same person at every issuer. */
+  /**
+   * Whether the same person is behind both keys or tokens, as far as the config says. The subject of a token is the same person
+   * at every issuer. A key that was made over HTTP and is not known here may be anyone's.
+   */
   isSamePerson(keyId: string, other: string): boolean {
     if (keyId === other) return true;
-    const others = this.peopleOf(other) ?? [];
-    return this.peopleOf(keyId)?.some((person) => others.includes(person)) === true;
+    const [people, others] = [this.peopleOf(keyId), this.peopleOf(other)];
+    if ((people === undefined && isCreatedKeyId(keyId)) || (others === undefined && isCreatedKeyId(other))) return true;
+    return people?.some((person) => others?.includes(person)) === true;
   }
 
   /** Why the principal may not continue: `unauthenticated`, or `forbidden` without `scope`. Undefined when it may. */

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
+import type { Logger } from 'pino';
 import { z } from 'zod';
 import { CreateKeyBody, KEY_LIMITS, ProblemError } from '#contracts';
 import { keys, LuaScript, type RedisConnection } from '#redis';
 import { DurableWrites, type DurableScript } from '../../platform/durable-writes.service.js';
-import { FAIL_FAST_REDIS } from '../../platform/tokens.js';
+import { FAIL_FAST_REDIS, LOGGER } from '../../platform/tokens.js';
 
 /** A key as it is stored: never its text. */
 export const KeyRecord = CreateKeyBody.extend({
@@ -64,6 +65,7 @@ export class KeyRecords {
   constructor(
     @Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection,
     private readonly durable: DurableWrites,
+    @Inject(LOGGER) private readonly log: Logger,
   ) {}
 
   /** Another text after each change; undefined before the first. */
@@ -76,9 +78,16 @@ export class KeyRecords {
     return (await Promise.all(tenants.map((tenantId) => this.list(tenantId)))).flat();
   }
 
-  /** Oldest first. */
+  /** Oldest first. A record that this release cannot read is left out, so that its key is refused and the others count. */
   async list(tenantId: string): Promise<ReadRecord[]> {
-    const all = (await this.redis.hvals(keys.apiKeys(tenantId))).map(read);
+    const all = Object.entries(await this.redis.hgetall(keys.apiKeys(tenantId))).flatMap(([id, text]) => {
+      try {
+        return [read(text)];
+      } catch (error) {
+        this.log.error({ err: error, tenant: tenantId, key: id }, 'an API key in Redis cannot be read and is refused');
+        return [];
+      }
+    });
     return all.sort((a, b) => (a.record.id < b.record.id ? -1 : 1));
   }
 

@@ -16,3 +16,8 @@ export function isCreatedKey(token: string): boolean {
 export function newKeyId(): string {
   return `key-${ulid().toLowerCase()}`;
 }
+
+/** Whether the id is that of a key that was made over HTTP, known here or not. */
+export function isCreatedKeyId(keyId: string): boolean {
+  return /^key-[0-9a-z]{26}$/.test(keyId);
+}
