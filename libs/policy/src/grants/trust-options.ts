@@ -3,8 +3,9 @@ import { quoteExpression } from '#patterns';
 import type { CallFacts } from '../call-facts.js';
 import { besidesWords } from '../shell/besides-words.js';
 import { findDangerousCommand } from '../shell/dangerous-command.js';
-import { isShell, isWrapper } from '../shell/inner-commands.js';
+import { isShell } from '../shell/inner-commands.js';
 import { executableOf, plainText, type ParsedCommand, type SubCommand } from '../shell/sub-command.js';
+import { isWrapper } from '../shell/wrappers.js';
 import { riskArgumentsOf, type RiskArguments, type PathArgument } from '../risk-arguments/risk-arguments.js';
 import { lexicalPath } from '../patterns/lexical-path.js';
 

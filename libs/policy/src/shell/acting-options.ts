@@ -106,12 +106,6 @@ export function actingArgument(name: string, command: SubCommand): string | unde
   return found?.value ?? (name === 'git' ? runningAction(command) : undefined);
 }
 
-/** Whether more arguments could make the program write or run something: those that xargs reads are not known. */
-export function takesActingOptions(name: string, { words }: SubCommand): boolean {
-  const options = Object.hasOwn(OPTIONS, name) ? OPTIONS[name] : undefined;
-  return options !== undefined && (options.endless === true || !words.some(({ value }) => value === '--'));
-}
-
 function isActing(word: string, { long = '', short = '', valued = '', harmless = '' }: ActingOptions): boolean {
   if (word.startsWith('--')) {
     const [name = ''] = word.slice(2).split('=', 1);

@@ -1,6 +1,7 @@
-import { actingArgument, takesActingOptions } from './acting-options.js';
-import { innerCommands, isShell, readsScriptFromInput } from './inner-commands.js';
+import { actingArgument } from './acting-options.js';
+import { hidesCommand, isShell, readsScriptFromInput } from './inner-commands.js';
 import { executableOf, type ParsedCommand, type ShellAssignment, type SubCommand } from './sub-command.js';
+import { xargsOnlyReads } from './xargs.js';
 
 /** Text in a program given as an argument that runs commands or writes files. */
 const DANGEROUS_PROGRAMS: Readonly<Record<string, RegExp>> = {
@@ -44,18 +45,13 @@ function dangerReason(command: SubCommand): string | undefined {
   if (variable !== undefined) return `it sets ${variable.name}, which changes what programs run`;
   const args = command.words.slice(1);
   if (isShell(name) && readsScriptFromInput(command)) return `${name} runs what it is sent`;
-  if (name === 'xargs' && args.some(({ value }) => isShell(value))) return 'xargs starts a shell';
+  if (hidesCommand(command)) return `its words leave open which command ${name} runs`;
+  if (name === 'parallel') return 'parallel may run whatever it is sent';
+  if (name === 'xargs' && !xargsOnlyReads(command)) return 'xargs may run or write something else by what it is sent';
   if ((isShell(name) || name === 'eval') && args.some(({ dynamic }) => dynamic)) return `only running it tells what ${name} runs`;
   const option = actingArgument(name, command);
   if (option !== undefined) return `${name} has the argument ${option}, by which it may run or write something else`;
-  if (name === 'xargs' && innerCommands(command).commands.some(mayGetOptions))
-    return 'xargs may add arguments that run or write something else';
   if (args.some(({ value }) => value.length < 2_000 && DANGEROUS_PROGRAMS[name.replace(/^[gmn]awk$/, 'awk')]?.test(value) === true))
     return `the program of ${name} runs commands or writes files`;
   return undefined;
-}
-
-function mayGetOptions(command: SubCommand): boolean {
-  const name = executableOf(command);
-  return name !== undefined && takesActingOptions(name, command);
 }

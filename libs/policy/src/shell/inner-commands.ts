@@ -1,46 +1,10 @@
 import { executableOf, type ShellWord, type SubCommand } from './sub-command.js';
-
-/** How a command that runs another one takes it: options with a value of their own, and words before the command. */
-interface Wrapper {
-  readonly valued: string;
-  readonly before?: number;
-}
-
-const WRAPPERS: Readonly<Record<string, Wrapper>> = {
-  sudo: { valued: 'ughpCrtTUDR' },
-  doas: { valued: 'uC' },
-  env: { valued: 'uC' },
-  nohup: { valued: '' },
-  nice: { valued: 'n' },
-  ionice: { valued: 'cnpPu' },
-  chrt: { valued: 'TPD', before: 1 },
-  taskset: { valued: '', before: 1 },
-  time: { valued: 'fo' },
-  timeout: { valued: 'ks', before: 1 },
-  stdbuf: { valued: 'ioe' },
-  setsid: { valued: '' },
-  exec: { valued: 'a' },
-  command: { valued: '' },
-  builtin: { valued: '' },
-  xargs: { valued: 'InPLdaEs' },
-  parallel: { valued: 'jaIN' },
-  watch: { valued: 'n' },
-  strace: { valued: 'opePs' },
-  chroot: { valued: '', before: 1 },
-  flock: { valued: 'wE', before: 1 },
-  unshare: { valued: '' },
-  busybox: { valued: '' },
-  coproc: { valued: '' },
-};
+import { isWrapper, readWrapper } from './wrappers.js';
 
 const SHELLS = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh', 'ash', 'rbash', 'fish']);
 
 export function isShell(name: string | undefined): boolean {
   return name !== undefined && SHELLS.has(name);
-}
-
-export function isWrapper(name: string | undefined): boolean {
-  return name !== undefined && Object.hasOwn(WRAPPERS, name);
 }
 
 /** What a command runs by its arguments or its input: commands word for word, and texts that a shell reads again. One level: what those run in turn is asked again. */
@@ -50,21 +14,12 @@ export function innerCommands(command: SubCommand): { readonly commands: readonl
 }
 
 function wrappedBy(command: SubCommand): SubCommand | undefined {
-  const name = executableOf(command);
-  const wrapper = name !== undefined && Object.hasOwn(WRAPPERS, name) ? WRAPPERS[name] : undefined;
-  if (wrapper === undefined) return undefined;
-  const { words } = command;
-  let at = 1;
-  for (; at < words.length; at++) {
-    const value = words[at]?.value ?? '';
-    if (value === '--') {
-      at++;
-      break;
-    }
-    if (/^-[A-Za-z]$/.test(value) && wrapper.valued.includes(value.slice(1))) at++;
-    else if (!value.startsWith('-') && !/^[A-Za-z_]\w*=/.test(value)) break;
-  }
-  return inside(command, words.slice(at + (wrapper.before ?? 0)))[0];
+  return isWrapper(executableOf(command)) ? inside(command, readWrapper(command).inner)[0] : undefined;
+}
+
+/** Whether the words of a wrapper leave open which command it runs. */
+export function hidesCommand(command: SubCommand): boolean {
+  return isWrapper(executableOf(command)) && !readWrapper(command).certain;
 }
 
 function scriptsOf(command: SubCommand): string[] {
@@ -82,8 +37,8 @@ function scriptsOf(command: SubCommand): string[] {
 
 /** `env -S "…"` splits a text into a command. */
 function splitString(value: string, next: string | undefined): string[] {
-  if (value === '-S' || value === '--split-string') return next === undefined ? [] : [next];
-  const attached = /^(?:-S|--split-string=)(.+)$/s.exec(value)?.[1];
+  if (/^-[0iv]*S$/.test(value) || value === '--split-string') return next === undefined ? [] : [next];
+  const attached = /^(?:-[0iv]*S|--split-string=)(.+)$/s.exec(value)?.[1];
   return attached === undefined ? [] : [attached];
 }
 

@@ -1,6 +1,6 @@
 import { besidesWords, writesFiles } from './besides-words.js';
 import { findDangerousCommand } from './dangerous-command.js';
-import { isWrapper } from './inner-commands.js';
+import { isWrapper } from './wrappers.js';
 import { actionOf } from './risk-class.js';
 import { executableOf, type ParsedCommand, type SubCommand } from './sub-command.js';
 

@@ -1,0 +1,63 @@
+import { describe, expect, it } from '@jest/globals';
+import { findDangerousCommand } from './dangerous-command.js';
+import { findDestructiveCommand } from './destructive-command.js';
+import { parseCommand } from './parse-command.js';
+import { isReadonly } from './readonly.js';
+import { plainText } from './sub-command.js';
+
+describe('xargs', () => {
+  it.each([
+    'echo touch x | xargs',
+    'echo touch x | xargs nice',
+    'echo 5 touch x | xargs timeout',
+    'echo touch x | xargs xargs',
+    'echo -- x | xargs nice rg',
+    'ls | xargs timeout 5 sort f',
+    'ls | xargs ./cat',
+    'ls | xargs touch',
+    'ls | xargs git -C x log --',
+    'ls | xargs env cat',
+    'ls | xargs -I cat cat x',
+    'ls | xargs -icat cat x',
+    'ls | xargs -I {} {} x',
+    'ls | xargs --process-slot-var=PATH cat',
+    'ls | parallel cat',
+  ])('is dangerous when what it runs may do more than read: %s', (source) => {
+    expect(findDangerousCommand(parseCommand(source))).toBeDefined();
+    expect(isReadonly(parseCommand(source))).toBe(false);
+  });
+
+  it.each([
+    'ls | xargs cat',
+    'ls | xargs -0rn 1 grep x',
+    'ls | xargs -I{} head -3 {}',
+    'ls | xargs nice -n 5 timeout 5 wc -l',
+    'ls | xargs git log --',
+    'ls | xargs --max-args=1 rg x --',
+  ])('only reads where the program does so whatever arguments come: %s', (source) =>
+    expect(findDangerousCommand(parseCommand(source))).toBeUndefined(),
+  );
+});
+
+describe('a command that runs another one', () => {
+  it.each([
+    ['xargs --delimiter [ touch p', 'touch p'],
+    ['xargs -rd [ touch p', 'touch p'],
+    ['xargs -tI ls touch ls', 'touch ls'],
+    ['xargs --process-slot-var ls touch p', 'touch p'],
+    ['nice time --format ls touch p', 'touch p'],
+    ['nice -n5 touch p', 'touch p'],
+    ['timeout --signal KILL 5 touch p', 'touch p'],
+  ])('is read with the values of its options: %s', (source, inner) => {
+    expect(parseCommand(source).commands.map(plainText)).toContain(inner);
+    expect(isReadonly(parseCommand(source))).toBe(false);
+  });
+
+  it('is seen to destroy a machine behind a cluster of letters', () =>
+    expect(findDestructiveCommand(parseCommand('xargs -tI ls rm -rf /'))).toBeDefined());
+
+  it.each(['nice --adjust 5 ls', '/usr/bin/time --form x ls', 'timeout -q 5 ls', 'nice -n $x ls', 'flock f -c ls', 'env -iS "ls x"'])(
+    'is dangerous with an option that is not known: %s',
+    (source) => expect(findDangerousCommand(parseCommand(source))).toBeDefined(),
+  );
+});
