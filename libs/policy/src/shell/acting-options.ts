@@ -25,7 +25,10 @@ const AWK: ActingOptions = {
   valued: 'Fv',
 };
 
+const TEST: ActingOptions = { endless: true, word: /^-[vR]$/ };
+
 const OPTIONS: Readonly<Record<string, ActingOptions>> = {
+  '[': TEST,
   awk: AWK,
   cargo: { long: 'config', short: 'Z' },
   curl: {
@@ -36,6 +39,7 @@ const OPTIONS: Readonly<Record<string, ActingOptions>> = {
     valued: 'AbCdeEFHhmPQrtTuUwxXyYz',
   },
   date: { long: 'set', short: 's', valued: 'dfrI' },
+  docker: { long: 'host config context', short: 'H' },
   fd: { long: 'exec exec-batch', short: 'xX', valued: 'cdeEjoStT' },
   file: { long: 'compile', short: 'C', valued: 'efFmP' },
   find: { endless: true, word: /^-(?:exec|execdir|ok|okdir|delete|fprint0?|fprintf|fls)$/ },
@@ -47,12 +51,19 @@ const OPTIONS: Readonly<Record<string, ActingOptions>> = {
     harmless: 'text',
     word: /^-(?:c|[EFHLPWhilnopqvwz]*O)/,
   },
-  kubectl: { long: 'kubeconfig output-directory cache-dir' },
+  kubectl: {
+    long:
+      'kubeconfig output-directory cache-dir server cluster context user token insecure-skip-tls-verify as as-group as-uid ' +
+      'client-certificate client-key certificate-authority tls-server-name username password',
+    short: 's',
+    valued: 'nolLc',
+  },
   less: { long: 'log-file LOG-FILE lesskey-file lesskey-src lesskey-context', short: 'oOk', valued: 'bDhjpPtTxyz', word: /^\+.*!/ },
   man: { long: 'pager html config-file', short: 'PHC', valued: 'eELmMprRsS' },
   mawk: AWK,
   nawk: AWK,
   npm: { long: 'script-shell git userconfig globalconfig editor browser viewer node-options', harmless: 'global' },
+  printf: { short: 'v' },
   psql: { long: 'output log-file file', short: 'oLf', valued: 'cdFhpPRTUv', word: /\\[!ogw|]|\bprogram\b/i },
   rg: { long: 'pre hostname-bin search-zip', short: 'z', valued: 'ABCEMTdefgjmrt' },
   rsync: { long: 'rsh rsync-path', short: 'eM', valued: 'BTf' },
@@ -73,6 +84,7 @@ const OPTIONS: Readonly<Record<string, ActingOptions>> = {
     valued: 'bCfgHKLNTVX',
     bundle: /^[A-Za-z]*[IF][A-Za-z]*$/,
   },
+  test: TEST,
   time: { long: 'output', short: 'o', valued: 'f' },
   tree: { long: 'output', short: 'o', valued: 'HILPT' },
 };

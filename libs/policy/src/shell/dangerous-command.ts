@@ -9,6 +9,9 @@ const DANGEROUS_PROGRAMS: Readonly<Record<string, RegExp>> = {
   awk: /system\s*\(|\|\s*getline|\||>|@load/,
 };
 
+/** Builtins that take a subscript in an argument for arithmetic, which runs a substitution in it also where it is quoted. */
+const EVALUATING = new Set('printf test [ let unset declare typeset local export readonly read mapfile readarray getopts wait'.split(' '));
+
 /** Variables that make other programs run something. */
 const DANGEROUS_VARIABLES =
   /^(?:PAGER|GIT_\w+|MANPAGER|LESSOPEN|LESSCLOSE|EDITOR|VISUAL|BROWSER|PATH|IFS|ENV|BASH_\w*|SHELLOPTS|PROMPT_COMMAND|PS[0-4]|LD_\w+|DYLD_\w+|NODE_OPTIONS|PYTHON\w+|PERL5?\w*|RUBYOPT|RUBYLIB|JAVA_TOOL_OPTIONS|HOME|XDG_CONFIG_\w+|TAR_OPTIONS|RSYNC_RSH|LESS|LESSKEY\w*|RIPGREP_CONFIG_PATH|KUBECONFIG|CARGO_\w+|npm_config_\w+)$/;
@@ -49,6 +52,8 @@ function dangerReason(command: SubCommand): string | undefined {
   if (name === 'parallel') return 'parallel may run whatever it is sent';
   if (name === 'xargs' && !xargsOnlyReads(command)) return 'xargs may run or write something else by what it is sent';
   if ((isShell(name) || name === 'eval') && args.some(({ dynamic }) => dynamic)) return `only running it tells what ${name} runs`;
+  if (EVALUATING.has(name) && args.some(({ value }) => /\[[^]*(?:\$\(|\$\{|`)/.test(value)))
+    return `${name} may run what is in a subscript`;
   const option = actingArgument(name, command);
   if (option !== undefined) return `${name} has the argument ${option}, by which it may run or write something else`;
   if (args.some(({ value }) => value.length < 2_000 && DANGEROUS_PROGRAMS[name.replace(/^[gmn]awk$/, 'awk')]?.test(value) === true))

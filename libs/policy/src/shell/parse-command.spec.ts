@@ -184,6 +184,8 @@ describe('danger in a command', () => {
     'ls() { rm x; }; ls',
     'awk \'BEGIN{system("id")}\'',
     'bash -c "$X"',
+    "let 'a[$(id)]'",
+    "unset 'a[`id`]'",
   ])('is seen in %s [PP-83]', (source) => expect(findDangerousCommand(parseCommand(source))).toBeDefined());
   it.each([
     'ls -la',
@@ -213,6 +215,12 @@ describe('commands that only read', () => {
     'LC_ALL=C sort f',
     'git stash list',
     'rustup show',
+    'printf %s x',
+    'test -f x',
+    'git reflog',
+    'git --no-pager log',
+    'cd x && ls',
+    'kubectl get pods -n x',
   ])('%s is one [PP-82]', (source) => expect(isReadonly(parseCommand(source))).toBe(true));
   it.each([
     '',
@@ -243,6 +251,22 @@ describe('commands that only read', () => {
     '(ls) >> f',
     'HOME=. git diff',
     'for HOME in .; do git diff; done',
+    "printf -v 'a[$(id)]' y",
+    'printf -vPATH ./bin; ls',
+    "test -v 'a[$(id)]'",
+    "[ -v 'a[$(id)]' ]",
+    "[ -R 'a[$(id)]' ]",
+    'git reflog expire --all',
+    'git reflog delete HEAD@{0}',
+    'git -C x status',
+    'git --work-tree=x status',
+    'git --work-tree x status',
+    'cd x && git status',
+    ...'-s=x --server=x --kubeconfig=x --cluster=x --context=x --user=x --token=x --insecure-skip-tls-verify'
+      .split(' ')
+      .map((option) => `kubectl get pods ${option}`),
+    'docker -H tcp://x ps',
+    'docker --host=x ps',
   ])('%j is none [PP-82]', (source) => expect(isReadonly(parseCommand(source))).toBe(false));
 });
 

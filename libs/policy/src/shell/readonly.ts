@@ -19,9 +19,10 @@ const PLAIN_WRAPPERS = words('time timeout nice command stdbuf xargs');
 const READING_ACTIONS: Readonly<Record<string, Readonly<Record<string, RegExp | undefined>>>> = {
   git: {
     ...only(
-      'status log diff show blame shortlog describe rev-parse rev-list ls-files ls-tree ls-remote cat-file reflog grep whatchanged name-rev merge-base',
+      'status log diff show blame shortlog describe rev-parse rev-list ls-files ls-tree ls-remote cat-file grep whatchanged name-rev merge-base',
       /^--output/,
     ),
+    reflog: /^(?:expire|delete|drop|write|--output.*)$/,
     branch: undefined,
     tag: /^-(?:[adfsmFu]|-annotate|-delete|-force)/,
     remote: /^(?:add|remove|rm|rename|set-\w+|prune|update)$/,
@@ -39,6 +40,9 @@ const READING_ACTIONS: Readonly<Record<string, Readonly<Record<string, RegExp | 
 const SHOWING_BRANCHES =
   /^(?:-a|-r|-v|-vv|--all|--remotes|--list|-l|--show-current|--merged|--no-merged|--contains|--verbose|--sort=.*|--format=.*|--no-color)$/;
 
+/** Options before the action: others choose a folder, which may say what git runs. */
+const HARMLESS_FOR_GIT = words('--no-pager --no-optional-locks --literal-pathspecs');
+
 /** What must follow these for git to only show. */
 const LISTING: Readonly<Record<string, RegExp>> = { stash: /^(?:list|show)$/, worktree: /^list$/, tag: /^(?:$|-l$|-n|--list$)/ };
 
@@ -46,7 +50,13 @@ const LISTING: Readonly<Record<string, RegExp>> = { stash: /^(?:list|show)$/, wo
 export function isReadonly(reading: ParsedCommand): boolean {
   if (findDangerousCommand(reading) !== undefined || reading.commands.length === 0) return false;
   if (reading.features.has('background') || reading.features.has('expansion')) return false;
-  return reading.commands.every((command) => reads(command));
+  return !readsElsewhere(reading) && reading.commands.every((command) => reads(command));
+}
+
+/** Whether a program that takes settings from its folder is started in another one. */
+function readsElsewhere({ commands }: ParsedCommand): boolean {
+  const names = commands.map((command) => executableOf(command) ?? '');
+  return names.includes('cd') && names.some((name) => Object.hasOwn(READING_ACTIONS, name));
 }
 
 function reads(command: SubCommand): boolean {
@@ -58,7 +68,9 @@ function reads(command: SubCommand): boolean {
   const actions = Object.hasOwn(READING_ACTIONS, name) ? READING_ACTIONS[name] : undefined;
   const action = actionOf(command, name);
   if (actions === undefined || action === undefined || !Object.hasOwn(actions, action)) return false;
-  const args = command.words.slice(command.words.findIndex(({ value }) => value === action) + 1).map(({ value }) => value);
+  const at = command.words.findIndex(({ value }) => value === action);
+  if (name === 'git' && !command.words.slice(1, at).every(({ value }) => HARMLESS_FOR_GIT.has(value))) return false;
+  const args = command.words.slice(at + 1).map(({ value }) => value);
   if (name === 'git' && action === 'branch') return args.every((arg) => SHOWING_BRANCHES.test(arg));
   const needed = name === 'git' ? LISTING[action] : undefined;
   if (needed !== undefined && !needed.test(args[0] ?? '')) return false;
