@@ -23,7 +23,7 @@ const rows = (profile: string, table: Record<ToolTier, string>) =>
 const TIERS = [...rows('claw', CLAW), ...rows('oxydra', OXYDRA)];
 
 /** What kiro runs without approval; `summary` is of sub-agents only. */
-const KIRO = ['introspect', 'switch_to_execution', 'task', 'session'];
+const KIRO = ['introspect', 'task', 'session'];
 const CODE = ['search_symbols', 'lookup_symbols', 'get_document_symbols', 'goto_definition', 'find_references', 'pattern_search'];
 
 const POLICIES: Record<string, PolicySettings> = {
@@ -125,7 +125,10 @@ describe('operations of services', () => {
 });
 
 describe('agents that a call would start', () => {
-  const crew = (...roles: string[]) => ({ tool: 'agent_crew', args: { stages: roles.map((role) => ({ role })) }, agentId: 'crew' });
+  const crew = (...roles: string[]) => {
+    const stages = roles.map((role) => ({ name: role, role, prompt_template: 'Do {task}.' }));
+    return { tool: 'agent_crew', args: { task: 'release', stages }, agentId: 'crew' };
+  };
 
   it('run when they are trusted, wait for a person when they are available, and are refused else [PP-87]', async () => {
     expect(await fate(crew('reviewer'))).toBe('queued');
@@ -138,6 +141,10 @@ describe('tools that a known agent runs without approval', () => {
   it.each(KIRO)('%s runs without asking there, and only there [PP-88]', async (tool) => {
     expect(await fate({ tool, args: {}, agentId: 'kiro' })).toBe('queued');
     expect(await fate({ tool, args: {}, agentId: 'named' })).toBe('waiting_approval');
+  });
+
+  it('switch_to_execution runs without asking there [PP-88]', async () => {
+    expect(await fate({ tool: 'switch_to_execution', args: { plan: 'Mend the login.' }, agentId: 'kiro' })).toBe('queued');
   });
 
   it.each(CODE)('code with the operation %s runs without asking [PP-88]', async (operation) => {
