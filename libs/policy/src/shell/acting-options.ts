@@ -34,9 +34,11 @@ const OPTIONS: Readonly<Record<string, ActingOptions>> = {
   curl: {
     long:
       'output output-dir remote-name remote-name-all config dump-header cookie-jar trace trace-ascii stderr libcurl etag-save hsts ' +
-      'alt-svc',
-    short: 'oOJKDc',
-    valued: 'AbCdeEFHhmPQrtTuUwxXyYz',
+      'alt-svc upload-file data-urlencode engine',
+    harmless: 'data',
+    word: /(?:^|=)[@<]|^-[A-Za-z#]*[dFHw]\s*@|%output\{/i,
+    short: 'oOJKDcT',
+    valued: 'AbCdeEFHhmPQrtuUwxXyYz',
   },
   date: { long: 'set', short: 's', valued: 'dfrI' },
   docker: { long: 'host config context', short: 'H' },
@@ -64,7 +66,7 @@ const OPTIONS: Readonly<Record<string, ActingOptions>> = {
   nawk: AWK,
   npm: { long: 'script-shell git userconfig globalconfig editor browser viewer node-options', harmless: 'global' },
   printf: { short: 'v' },
-  psql: { long: 'output log-file file', short: 'oLf', valued: 'cdFhpPRTUv', word: /\\[!ogw|]|\bprogram\b/i },
+  psql: { long: 'output log-file file', short: 'oLf', valued: 'cdFhpPRTUv', word: /[\\`]|\bprogram\b/i },
   rg: { long: 'pre hostname-bin search-zip', short: 'z', valued: 'ABCEMTdefgjmrt' },
   rsync: { long: 'rsh rsync-path', short: 'eM', valued: 'BTf' },
   scp: { short: 'SFo', valued: 'cDilPX' },
@@ -75,13 +77,20 @@ const OPTIONS: Readonly<Record<string, ActingOptions>> = {
   split: { long: 'filter' },
   sqlite3: {
     endless: true,
-    word: /^-(?:init|A)|\.(?:shell|system|output|once|excel|load|save|backup|clone|log|trace)\b|load_extension|writefile|edit\s*\(/i,
+    // Its commands may be abbreviated, so those that only show are listed; `./` and `../` begin a path.
+    word: /^--?(?:init|A)|(?:^|\n)\s*\.(?!\.?\/)(?!(?:tables|schema|headers?|mode|width|databases|indexes|dump|help|show|timer|quit|exit)(?:\s|$))|load_extension|writefile|edit\s*\(/i,
   },
-  ssh: { short: 'F', valued: 'BbcDEeIiJLlmOpQRSWw', word: /^(?:-o\s*)?(?:proxy|local|knownhosts)command/i },
+  ssh: {
+    short: 'EFI',
+    valued: 'BbcDeiJLlmOpQRSWw',
+    word: /^(?:-[46AaCfGgKkMNnqsTtVvXxYy]*o)?[\s"]*(?:proxycommand|(?:permit)?localcommand|knownhostscommand|pkcs11provider|smartcarddevice|securitykeyprovider|xauthlocation|include)/i,
+  },
   tar: {
-    long: 'to-command checkpoint-action use-compress-program rsh-command info-script new-volume-script',
+    long: 'to-command checkpoint-action use-compress-program rsh-command rmt-command info-script new-volume-script',
     short: 'IF',
     valued: 'bCfgHKLNTVX',
+    // An archive on another host.
+    word: /^(?:--file=)?[^/]*:/,
     bundle: /^[A-Za-z]*[IF][A-Za-z]*$/,
   },
   test: TEST,

@@ -1,12 +1,12 @@
 import { actingArgument } from './acting-options.js';
 import { hidesCommand, isShell, readsScriptFromInput } from './inner-commands.js';
 import { executableOf, type ParsedCommand, type ShellAssignment, type SubCommand } from './sub-command.js';
+import { sedActs } from './sed-script.js';
 import { xargsOnlyReads } from './xargs.js';
 
 /** Text in a program given as an argument that runs commands or writes files. */
 const DANGEROUS_PROGRAMS: Readonly<Record<string, RegExp>> = {
-  sed: /(?:^|[;{}\n]|\d|\$|\/)[ew](?:\s|$)|\/[gipmI\d]*[ew][gipmI\d]*\s*(?:$|[;\s])/,
-  awk: /system\s*\(|\|\s*getline|\||>|@load/,
+  awk: /system\s*\(|\|\s*getline|\||>|@load|@include/,
 };
 
 /** Builtins that take a subscript in an argument for arithmetic, which runs a substitution in it also where it is quoted. */
@@ -54,9 +54,11 @@ function dangerReason(command: SubCommand): string | undefined {
   if ((isShell(name) || name === 'eval') && args.some(({ dynamic }) => dynamic)) return `only running it tells what ${name} runs`;
   if (EVALUATING.has(name) && args.some(({ value }) => /\[[^]*(?:\$\(|\$\{|`)/.test(value)))
     return `${name} may run what is in a subscript`;
+  if (name === 'sed' && sedActs(command)) return 'the program of sed is not known to only write to its output';
+  if ((name === 'sqlite3' || name === 'psql') && command.input !== undefined) return `${name} runs what it is sent`;
   const option = actingArgument(name, command);
   if (option !== undefined) return `${name} has the argument ${option}, by which it may run or write something else`;
-  if (args.some(({ value }) => value.length < 2_000 && DANGEROUS_PROGRAMS[name.replace(/^[gmn]awk$/, 'awk')]?.test(value) === true))
+  if (args.some(({ value }) => DANGEROUS_PROGRAMS[name.replace(/^[gmn]awk$/, 'awk')]?.test(value) === true))
     return `the program of ${name} runs commands or writes files`;
   return undefined;
 }
