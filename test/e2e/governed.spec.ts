@@ -337,4 +337,21 @@ describe('the config file of a running gateway', () => {
     process.emit('SIGHUP');
     expect(await denied()).toBe(202);
   });
+
+  it('limits where a call may connect to that is edited after the change', async () => {
+    const { body: call } = await agent.submit('web_fetch', { url: 'https://example.org/' }, { sessionId: await asking() });
+    expect(call.status).toBe('waiting_approval');
+    save({ ...FIRST_FILE, policy: { egress: { blockedDomains: ['example.com'] } } });
+    process.emit('SIGHUP');
+    const { status } = await decide(call.id, { decision: 'allow', arguments: { url: 'https://example.org/edited' } });
+    save(FIRST_FILE);
+    process.emit('SIGHUP');
+    expect(status).toBe(200);
+    const [first, ...later] = await agent.events(call.id);
+    const submitted = first?.type === 'call.submitted' ? first.data.egress : undefined;
+    const decided = later.flatMap((event) => (event.type === 'call.approval_decided' ? [event.data.edited?.egress] : []));
+    expect(submitted).toEqual(expect.any(String));
+    expect(decided).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)]);
+    expect(decided).not.toEqual([submitted]);
+  });
 });

@@ -73,7 +73,7 @@ export type AcceptAnswer = Applied | { readonly code: 'IDEM' | 'IDEM_MISMATCH'; 
 
 /** What runs: the submission, or what the approver made of it. */
 export interface ClaimedSubmission extends SubmittedData {
-  /** The approver edited the arguments: `arguments…` and `files` are those of the edit, stored under their own names. */
+  /** The approver edited the arguments: `arguments…`, `files` and `egress` are those of the edit, stored under their own names. */
   readonly argumentsEdited?: true;
 }
 

@@ -58,7 +58,7 @@ export class ArgumentEditor {
     private readonly evaluator: CallEvaluator,
     private readonly hooks: BeforeHooks,
     private readonly limits: LimitConfigService,
-    private readonly denials: StoredRules,
+    private readonly rules: StoredRules,
     private readonly redaction: RedactionConfigService,
     private readonly calls: CallStore,
     private readonly blobs: BlobStore,
@@ -119,7 +119,8 @@ export class ArgumentEditor {
     const text = JSON.stringify(args);
     const bytes = Buffer.byteLength(text);
     const isInline = bytes <= INLINE_BYTES - CHANGES_BYTES;
-    const files = shown.evaluated.files && (await this.denials.keep(shown.evaluated.files));
+    const files = shown.evaluated.files && (await this.rules.keep(shown.evaluated.files));
+    const egress = shown.evaluated.egress && (await this.rules.keepEgress(shown.evaluated.egress));
     const edited: EditedArguments = {
       ...(isInline
         ? { arguments: args }
@@ -127,6 +128,7 @@ export class ArgumentEditor {
       argumentsDigest,
       ...(secret && { argumentsRedacted: true }),
       ...(files && { files }),
+      ...(egress !== undefined && { egress }),
       ...argumentChanges(call.arguments, args),
     };
     const refs = argumentRefs({ argumentsEdited: true, argumentsDigest });

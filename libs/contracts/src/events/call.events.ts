@@ -147,6 +147,10 @@ export const EditedArguments = z
     files: FileAccess.optional().describe(
       'Which files besides the workspace the worker opens for the edited call, and which it never opens. Absent for the workspace alone.',
     ),
+    egress: z
+      .string()
+      .optional()
+      .describe('SHA-256 of the egress rules of the agent when it was edited. Absent where those of the submission hold.'),
     ...ArgumentChanges,
   })
   .describe('The arguments that an approver gave in place of the submitted ones; these run.');
