@@ -66,7 +66,7 @@ describe('streamed text', () => {
 
   it('keeps a colour until it is reset, and the time of each line', () => {
     const terminal = new TerminalText();
-    terminal.append(`plain\n${E}[31mred\nstill red${E}[0m\nplain`, 7);
+    terminal.append(`plain\n${E}[31mred\nstill red\n${E}[0mplain`, 7);
     terminal.append(' again', 8);
     const colours = [0, 1, 2, 3].map((index) => terminal.line(index)[0]?.style.color);
     expect(colours).toEqual([undefined, 'red', 'red', undefined]);
