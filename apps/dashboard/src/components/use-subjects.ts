@@ -6,12 +6,17 @@ const NONE: readonly ToolSubject[] = [];
 
 /** The subject arguments of a tool; none until the catalog is loaded, or for a tool that is not in it. */
 export function useSubjects(tool: string): readonly ToolSubject[] {
+  return useTool(tool)?.subjects ?? NONE;
+}
+
+/** A tool of the catalog. */
+export function useTool(tool: string): ToolDescriptor | undefined {
   const { client } = useToolyard();
   const { data } = useQuery({
     queryKey: ['tools'],
     queryFn: ({ signal }) => client.tools.list({}, { signal }),
     staleTime: 60_000,
-    select: (tools: ToolDescriptor[]) => tools.find(({ name }) => name === tool)?.subjects ?? NONE,
+    select: (tools: ToolDescriptor[]) => tools.find(({ name }) => name === tool),
   });
-  return data ?? NONE;
+  return data;
 }

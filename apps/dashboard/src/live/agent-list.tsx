@@ -9,8 +9,9 @@ import { useRowKeys } from '../components/use-row-keys.js';
 import { useSubjects } from '../components/use-subjects.js';
 import classes from './agent-list.module.css';
 import { InlineDecision } from './inline-decision.js';
+import { isShort } from './shown-whole.js';
 import { LastLine } from './last-line.js';
-import { workOf, type AgentWork } from './agent-work.js';
+import { placesOf, workOf, type AgentWork } from './agent-work.js';
 
 const SHOWN_AGENTS = 12;
 const SHOWN_CALLS = 3;
@@ -20,6 +21,7 @@ export function AgentList({ rows, isLoading }: { readonly rows: readonly CallRow
   const now = useNow();
   const list = useRowKeys<HTMLDivElement>();
   const agents = workOf(rows, now);
+  const places = placesOf(agents);
   return (
     <Paper withBorder p="sm" mb="md" component="section" aria-label="Agents">
       <Title order={2} size="h3" mb={4}>
@@ -33,7 +35,7 @@ export function AgentList({ rows, isLoading }: { readonly rows: readonly CallRow
       )}
       <div ref={list} {...(agents.length === 0 ? {} : { role: 'list', 'aria-label': 'Agents at work' })}>
         {agents.slice(0, SHOWN_AGENTS).map((agent) => (
-          <AgentRow key={agent.key} agent={agent} />
+          <AgentRow key={agent.key} agent={agent} places={places} />
         ))}
       </div>
       {agents.length > SHOWN_AGENTS && (
@@ -45,7 +47,12 @@ export function AgentList({ rows, isLoading }: { readonly rows: readonly CallRow
   );
 }
 
-function AgentRow({ agent: { agentId, sessionId, open, last } }: { readonly agent: AgentWork }) {
+interface AgentRowProps {
+  readonly agent: AgentWork;
+  readonly places: ReadonlyMap<string, string>;
+}
+
+function AgentRow({ agent: { agentId, sessionId, open, last }, places }: AgentRowProps) {
   const calls = open.length === 0 ? [last] : open.slice(0, SHOWN_CALLS);
   return (
     <div role="listitem" className={classes['agent']} data-agent-row={sessionId ?? agentId ?? ''}>
@@ -61,7 +68,7 @@ function AgentRow({ agent: { agentId, sessionId, open, last } }: { readonly agen
       </div>
       <div className={classes['calls']}>
         {calls.map((row) => (
-          <AgentCall key={row.id} row={row} />
+          <AgentCall key={row.id} row={row} place={places.get(row.id) ?? row.id} />
         ))}
         {open.length > SHOWN_CALLS && (
           <LinkAnchor
@@ -78,15 +85,28 @@ function AgentRow({ agent: { agentId, sessionId, open, last } }: { readonly agen
   );
 }
 
-function AgentCall({ row }: { readonly row: CallRow }) {
+function AgentCall({ row, place }: { readonly row: CallRow; readonly place: string }) {
   const subjects = useSubjects(row.tool);
   const subject = escapeInvisible(subjectText(row.preview ?? '', subjects));
+  const isAsked = row.status === 'waiting_approval';
   const error = row.error?.message ?? row.note;
   return (
     <div data-row data-call={row.id}>
       <Group gap="xs" wrap="nowrap" className={classes['call'] ?? ''}>
         <StateBadge state={shownState(row)} note={row.note} />
-        <LinkAnchor data-open size="sm" truncate className={classes['subject'] ?? ''} to="/calls/$callId" params={{ callId: row.id }}>
+        {isAsked && (
+          <Text size="sm" c="dimmed" component="span" style={{ overflowWrap: 'anywhere' }}>
+            {escapeInvisible(row.tool)}
+          </Text>
+        )}
+        <LinkAnchor
+          data-open
+          size="sm"
+          truncate={!isAsked || !isShort(subject)}
+          className={classes['subject'] ?? ''}
+          to="/calls/$callId"
+          params={{ callId: row.id }}
+        >
           {subject === '' ? row.tool : subject}
         </LinkAnchor>
         <Text size="xs" c="dimmed" className={classes['time'] ?? ''} component="span">
@@ -99,7 +119,7 @@ function AgentCall({ row }: { readonly row: CallRow }) {
           {escapeInvisible(error)}
         </Text>
       )}
-      {row.status === 'waiting_approval' && <InlineDecision callId={row.id} />}
+      {isAsked && <InlineDecision callId={row.id} tool={row.tool} line={subject} place={place} />}
     </div>
   );
 }

@@ -6,7 +6,7 @@ export interface AgentWork {
   readonly key: string;
   readonly agentId: string | undefined;
   readonly sessionId: string | undefined;
-  /** Calls that have not ended: those that a person must decide first, then running ones, then the others; newest first. */
+  /** Calls that have not ended: those that a person must decide first, oldest first, then running ones, then the others, newest first. */
   readonly open: readonly CallRow[];
   readonly last: CallRow;
 }
@@ -16,18 +16,37 @@ export const IDLE_MS = 10 * 60_000;
 
 const ORDER = { waiting_approval: 0, waiting_input: 1, running: 2, queued: 3, ended: 4 } as const;
 
-/** One entry for each agent and session: those where a person is asked first, then the busy ones, then the latest. `rows` are newest first. */
+/** One entry for each agent and session: those where a person is asked first, the oldest question on top, then the busy ones, then the latest. `rows` are newest first. */
 export function workOf(rows: readonly CallRow[], now: number): AgentWork[] {
   const groups = groupBy(rows, ({ agentId, sessionId }) => JSON.stringify([agentId, sessionId]));
   return [...groups]
     .flatMap(([key, calls]): AgentWork[] => {
       const [last] = calls;
       if (last === undefined) return [];
-      const open = calls.filter(({ status }) => status !== 'ended').sort((a, b) => ORDER[a.status] - ORDER[b.status]);
+      const open = calls.filter(({ status }) => status !== 'ended').sort(byUrgency);
       if (open.length === 0 && now - (last.endedAt ?? last.submittedAt) > IDLE_MS) return [];
       return [{ key, agentId: last.agentId, sessionId: last.sessionId, open, last }];
     })
-    .sort((a, b) => rank(a) - rank(b) || b.last.submittedAt - a.last.submittedAt);
+    .sort((a, b) => rank(a) - rank(b) || oldestQuestion(a) - oldestQuestion(b) || b.last.submittedAt - a.last.submittedAt);
+}
+
+/** For each call that a person must decide: something that changes when another question comes before it, or leaves there. */
+export function placesOf(agents: readonly AgentWork[]): Map<string, string> {
+  const asked = agents.flatMap(({ open }) => open.filter(isAsked).map(({ id }) => id));
+  return new Map(asked.map((id, index) => [id, asked.slice(0, index + 1).join(' ')]));
+}
+
+/** Questions keep their places while others come: the oldest first. */
+function byUrgency(a: CallRow, b: CallRow): number {
+  return ORDER[a.status] - ORDER[b.status] || (isAsked(a) ? a.submittedAt - b.submittedAt || (a.id < b.id ? -1 : 1) : 0);
+}
+
+function oldestQuestion({ open: [first] }: AgentWork): number {
+  return first !== undefined && isAsked(first) ? first.submittedAt : 0;
+}
+
+function isAsked({ status }: CallRow): boolean {
+  return status === 'waiting_approval';
 }
 
 function rank({ open: [first] }: AgentWork): number {

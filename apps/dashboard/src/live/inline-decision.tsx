@@ -4,26 +4,48 @@ import { escapeInvisible } from '#subject';
 import { useAnswer } from '../approvals/use-answer.js';
 import { LinkAnchor } from '../components/links.js';
 import { ScopedButton } from '../components/scoped-button.js';
+import { useSettled } from '../components/use-settled.js';
+import { useTool } from '../components/use-subjects.js';
 import { useToolyard } from '../stream/toolyard.js';
+import { isShownWhole } from './shown-whole.js';
 
-/** Allow or deny, where the agent that waits is shown. Everything else about the question is on the page of the call. */
-export function InlineDecision({ callId }: { readonly callId: string }) {
+const SETTLE_MS = 1000;
+
+interface InlineDecisionProps {
+  readonly callId: string;
+  readonly tool: string;
+  /** What the row shows of the call. */
+  readonly line: string;
+  /** Changes when the row moves. */
+  readonly place: string;
+}
+
+/**
+ * Deny, and allow if the row says all that the call does, where the agent that waits is shown. Everything else about the question is
+ * on the page of the call.
+ */
+export function InlineDecision({ callId, tool, line, place }: InlineDecisionProps) {
   const { client } = useToolyard();
   const { data: call } = useQuery({ queryKey: ['asked-call', callId], queryFn: ({ signal }) => client.calls.get(callId, { signal }) });
+  const descriptor = useTool(tool);
   const answer = useAnswer();
+  const isWhole = call !== undefined && descriptor !== undefined && isShownWhole(line, call, descriptor);
+  const isSettled = useSettled(isWhole ? place : undefined, SETTLE_MS);
   const say = (decision: 'allow' | 'deny') => call && answer.mutate({ call, option: { decision, scope: 'once' }, reason: '' });
   return (
     <Group gap="xs" mt={4}>
-      <ScopedButton
-        scope="approve"
-        size="compact-xs"
-        color="teal.9"
-        disabled={!call}
-        loading={answer.isPending}
-        onClick={() => say('allow')}
-      >
-        Allow once
-      </ScopedButton>
+      {isWhole && (
+        <ScopedButton
+          scope="approve"
+          size="compact-xs"
+          color="teal.9"
+          disabled={!isSettled}
+          loading={answer.isPending}
+          onClick={() => say('allow')}
+        >
+          Allow once
+        </ScopedButton>
+      )}
       <ScopedButton scope="approve" size="compact-xs" color="red.8" disabled={!call} loading={answer.isPending} onClick={() => say('deny')}>
         Deny
       </ScopedButton>
