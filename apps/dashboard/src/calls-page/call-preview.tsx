@@ -76,7 +76,7 @@ export function CallPreview({ callId, onClose }: CallPreviewProps) {
             </Text>
           </Group>
           {call.status === 'waiting_approval' ? (
-            <DecisionCard call={call} about={`${call.agentId ?? 'An agent'} asks.`} />
+            <DecisionCard key={call.id} call={call} about={`${call.agentId ?? 'An agent'} asks.`} />
           ) : (
             <SubjectView call={call} />
           )}
