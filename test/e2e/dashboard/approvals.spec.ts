@@ -1,4 +1,5 @@
 import { beforeAll, expect, it } from '@jest/globals';
+import type { Page } from 'playwright-core';
 import { accessibilityFaults } from '../../support/browser.js';
 import { dashboardHarness } from '../../support/dashboard-harness.js';
 import { eventually } from '../../support/eventually.js';
@@ -9,6 +10,12 @@ beforeAll(async () => {
 });
 
 const ask = async (command: string) => (await stage.agent.submit('shell', { command }, { sessionId: 'careful' })).body.id;
+
+/** Presses a key as soon as the question that is shown takes one. */
+async function answer(page: Page, key: string): Promise<void> {
+  await page.locator('[data-takes-keys=true]').waitFor();
+  await page.keyboard.press(key);
+}
 
 it('approves a call of another client by keyboard, and shows who decided', async () => {
   const page = await stage.open('/approvals');
@@ -21,10 +28,10 @@ it('approves a call of another client by keyboard, and shows who decided', async
   await page.keyboard.press('j');
   await page.locator(`[data-call="${second}"][aria-current]`).waitFor();
   await page.waitForURL(`${stage.url}/approvals/${second}`);
-  await page.keyboard.press('d');
+  await answer(page, 'd');
   expect(await stage.agent.ended(second)).toMatchObject({ outcome: 'denied' });
   await page.locator(`[data-call="${first}"][aria-current]`).waitFor();
-  await page.keyboard.press('a');
+  await answer(page, 'a');
   expect(await stage.agent.ended(first)).toMatchObject({ approval: { decided: { decision: 'allow', scope: 'once' } } });
   await page.getByText('Nothing waits for you').waitFor();
 
@@ -47,7 +54,7 @@ it('shows a command line by line, hidden characters, an edit as a difference, an
   await page.getByText('characters that are not seen').waitFor();
   await page.getByText('JSON', { exact: true }).click();
   await page.getByRole('tree', { name: 'Arguments' }).waitFor();
-  await page.keyboard.press('d');
+  await answer(page, 'd');
   await stage.agent.ended(command);
 
   await stage.agent.request('PUT', '/v1/sessions/edits', { posture: { autonomy: 'supervised', permissionMode: 'prompt' } });
@@ -58,7 +65,7 @@ it('shows a command line by line, hidden characters, an edit as a difference, an
   expect(await change.locator('mark').allInnerTexts()).toEqual(['1', '2']);
   await page.getByText('src/login.ts').first().waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
-  await page.keyboard.press('d');
+  await answer(page, 'd');
   await stage.agent.ended(body.id);
 });
 
@@ -95,9 +102,31 @@ it('decides a call on its own page, and shows there who asks, why, and what the 
   await card.getByRole('region', { name: 'Before this in the session' }).getByText('echo').waitFor();
   await card.getByText('Every command that begins with git, whatever follows.').waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
-  await page.keyboard.press('a');
+  await answer(page, 'a');
   expect(await stage.agent.ended(id)).toMatchObject({ approval: { decided: { decision: 'allow', scope: 'once' } } });
   await card.waitFor({ state: 'detached' });
+});
+
+it('takes no answer from a key that is held, and trust only from a digit pressed twice', async () => {
+  const page = await stage.open('/approvals');
+  const [first, second, third] = [await ask('git push origin held'), await ask('git push origin next'), await ask('git push origin last')];
+  const shown = (id: string) => page.locator(`[data-call="${id}"][aria-current]`).waitFor();
+  await shown(first);
+  await page.locator(`[data-call="${third}"]`).waitFor();
+  await page.locator('[data-takes-keys=true]').waitFor();
+  await page.keyboard.down('a');
+  await stage.agent.ended(first);
+  await shown(second);
+  await page.locator('[data-takes-keys=true]').waitFor();
+  await page.keyboard.down('a');
+  await page.keyboard.up('a');
+  await answer(page, 'd');
+  expect(await stage.agent.ended(second)).toMatchObject({ outcome: 'denied' });
+  await shown(third);
+  await answer(page, '1');
+  await page.getByRole('status').getByText('Press 1 again to trust it.').waitFor();
+  await answer(page, 'd');
+  expect(await stage.agent.ended(third)).toMatchObject({ outcome: 'denied' });
 });
 
 it('grants trust for the rest of the session, shows the grant, and revokes it', async () => {

@@ -49,7 +49,7 @@ export function ApprovalsPage() {
         about={
           <span>
             <Kbd size="xs">j</Kbd> <Kbd size="xs">k</Kbd> next and previous · <Kbd size="xs">a</Kbd> allow once · <Kbd size="xs">d</Kbd>{' '}
-            deny · <Kbd size="xs">e</Kbd> edit · <Kbd size="xs">1</Kbd>–<Kbd size="xs">6</Kbd> trust for the session
+            deny · <Kbd size="xs">e</Kbd> edit · <Kbd size="xs">1</Kbd>–<Kbd size="xs">6</Kbd> twice: trust for the session
           </span>
         }
       />

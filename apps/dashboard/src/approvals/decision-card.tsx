@@ -1,7 +1,6 @@
 import { Group, Paper, Stack, TextInput, Title } from '@mantine/core';
 import { useState, type ReactNode } from 'react';
 import type { ApprovalOption, Call, TrustOption } from '#contracts';
-import { useKeys } from '../components/use-keys.js';
 import { useScopes } from '../session/use-scopes.js';
 import { SubjectView } from '../subject/subject-view.js';
 import { AnswerButtons, ToolAnswers } from './answer-buttons.js';
@@ -13,6 +12,7 @@ import { Reasons } from './reasons.js';
 import { TimeLeft } from './time-left.js';
 import { TrustChoices } from './trust-choices.js';
 import { useAnswer } from './use-answer.js';
+import { useDecidingKeys } from './use-deciding-keys.js';
 
 interface DecisionCardProps {
   /** It waits for approval. */
@@ -28,13 +28,15 @@ export function DecisionCard({ call, about, onAnswered }: DecisionCardProps) {
   const { approval } = call;
   const [reason, setReason] = useState('');
   const [isEditing, setEditing] = useState(false);
+  /** The digit that was pressed last: the second time it grants. */
+  const [digitPressed, setDigitPressed] = useState<number>();
   const answer = useAnswer(onAnswered);
   const lacking = useScopes().lacks('approve');
   const say = (option: Pick<ApprovalOption, 'decision' | 'scope'>, trust?: TrustOption) => {
     if (!isEditing && !answer.isPending && lacking === undefined) answer.mutate({ call, option, trust, reason });
   };
   const trustIn = (trust: TrustOption) => say({ decision: 'allow', scope: 'session-args' }, trust);
-  useKeys([
+  const takesKeys = useDecidingKeys(call.id, [
     ['a', () => say({ decision: 'allow', scope: 'once' })],
     ['d', () => say({ decision: 'deny', scope: 'once' })],
     ['e', () => lacking === undefined && setEditing(true)],
@@ -42,12 +44,13 @@ export function DecisionCard({ call, about, onAnswered }: DecisionCardProps) {
       String(digit),
       () => {
         const trust = approval?.trustOptions[digit - 1];
-        if (trust) trustIn(trust);
+        if (trust && digit === digitPressed) trustIn(trust);
+        setDigitPressed(digit);
       },
     ]),
   ]);
   return (
-    <Paper withBorder p="md" className={classes.card} component="section" aria-label="Decision">
+    <Paper withBorder p="md" className={classes.card} component="section" aria-label="Decision" data-takes-keys={takesKeys}>
       <Stack gap="sm">
         <Group justify="space-between" align="flex-start" wrap="nowrap">
           <Title order={2}>May this run?</Title>
@@ -69,7 +72,9 @@ export function DecisionCard({ call, about, onAnswered }: DecisionCardProps) {
         />
         <AnswerButtons pending={answer.isPending} onSay={say} onEdit={() => setEditing(true)} />
         <ToolAnswers call={call} pending={answer.isPending} onSay={say} />
-        {approval && <TrustChoices options={approval.trustOptions} pending={answer.isPending} onTrust={trustIn} />}
+        {approval && (
+          <TrustChoices options={approval.trustOptions} digitPressed={digitPressed} pending={answer.isPending} onTrust={trustIn} />
+        )}
       </Stack>
       {isEditing && <EditModal call={call} reason={reason} onClose={() => setEditing(false)} onAllowed={() => onAnswered?.()} />}
     </Paper>

@@ -8,11 +8,13 @@ import { trustMeaning } from './trust-meaning.js';
 interface TrustChoicesProps {
   readonly options: readonly TrustOption[];
   readonly pending: boolean;
+  /** The choice of this digit is granted when it is pressed again. */
+  readonly digitPressed: number | undefined;
   readonly onTrust: (option: TrustOption) => void;
 }
 
-/** What a person can trust beyond this call, with what that lets run; the first six have the keys 1 to 6. */
-export function TrustChoices({ options, pending, onTrust }: TrustChoicesProps) {
+/** What a person can trust beyond this call, with what that lets run; the first six have the keys 1 to 6, pressed twice. */
+export function TrustChoices({ options, pending, digitPressed, onTrust }: TrustChoicesProps) {
   if (options.length === 0) return null;
   return (
     <Box>
@@ -37,6 +39,11 @@ export function TrustChoices({ options, pending, onTrust }: TrustChoicesProps) {
             <Text span size="xs" c="dimmed">
               {escapeInvisible(trustMeaning(trust))}
             </Text>
+            {index + 1 === digitPressed && (
+              <Text span size="xs" fw={600} role="status">
+                Press {digitPressed} again to trust it.
+              </Text>
+            )}
           </li>
         ))}
       </ul>

@@ -1,14 +1,14 @@
 import { useHotkeys } from '@mantine/hooks';
 
 /** Keys of a page, not of a dialog before it. Where a person types they are letters; beside radio buttons only arrows keep their own meaning. */
-export function useKeys(keys: readonly (readonly [key: string, run: () => void])[]): void {
+export function useKeys(keys: readonly (readonly [key: string, run: (event: KeyboardEvent) => void])[]): void {
   useHotkeys(
     keys.map(([key, run]) => [
       key,
       (event) => {
         if (isTakenBy(event.target, key)) return;
         event.preventDefault();
-        run();
+        run(event);
       },
       { preventDefault: false },
     ]),
