@@ -64,6 +64,8 @@ describe('a call that completes with an error result', () => {
     ]);
     const [point] = series.points(BEGIN + 1000).filter(({ ended }) => ended > 0);
     expect(point).toMatchObject({ ended: 4, failed: 2, errors: 1 });
+    const [, , growing] = series.points(BEGIN + 500);
+    expect(growing?.ends).toEqual({ ended: 4, failed: 2, denied: 0 });
   });
 });
 

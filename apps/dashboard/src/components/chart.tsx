@@ -4,6 +4,7 @@ import { useEffect, useMemo, useRef, type ReactNode, type RefObject } from 'reac
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import classes from './chart.module.css';
+import { rangeOfSlots } from './slots.js';
 
 export interface ChartLine {
   readonly label: string;
@@ -119,7 +120,10 @@ function optionsOf({
     padding: [8, 8, 0, 0],
     legend: { show: false },
     cursor: { drag: { x: false, y: false }, points: { size: 6 } },
-    scales: { x: { time: true }, y: { range: (_plot, _min, max) => [0, Math.max((max ?? 0) * 1.1, atLeast)] } },
+    scales: {
+      x: { time: true, ...(stacked ? { range: ({ data: [times] }: uPlot) => rangeOfSlots(times) } : {}) },
+      y: { range: (_plot, _min, max) => [0, Math.max((max ?? 0) * 1.1, atLeast)] },
+    },
     axes: [
       {
         stroke: ink,

@@ -66,8 +66,8 @@ export function LivePage() {
             lines={CALLS}
             format={countText}
             atLeast={4}
-            data={chartData(points, (point) => endsOf(point, STEPS[window].stepMs))}
-            summary={last ? endsText(endsOf(last, STEPS[window].stepMs)) : 'nothing yet'}
+            data={chartData(points, endsOf)}
+            summary={last ? endsText(endsOf(last)) : 'nothing yet'}
           >
             <CallsLink since={window}>all</CallsLink>
             <CallsLink since={window} filter={{ result: 'error', outcome: 'completed,failed,timed_out,unknown' }}>
@@ -151,9 +151,9 @@ function chartData(points: readonly Point[], values: (point: Point) => Values): 
 }
 
 /** Calls of one step: fine, failed in any way, denied. */
-function endsOf({ ended, failed, denied }: Point, stepMs: number): [ok: number, failed: number, denied: number] {
-  const count = (rate: number) => Math.round((rate * stepMs) / 1000);
-  return [Math.max(0, count(ended) - count(failed) - count(denied)), count(failed), count(denied)];
+function endsOf({ ends: { ended, failed, denied } }: Point): [ok: number, failed: number, denied: number] {
+  const bad = [Math.round(failed), Math.round(denied)] as const;
+  return [Math.max(0, Math.round(ended) - bad[0] - bad[1]), ...bad];
 }
 
 function endsText([ok, failed, denied]: readonly number[]): string {

@@ -15,6 +15,8 @@ export interface Point {
   readonly errors: number;
   /** By a rule or a person; not failed. */
   readonly denied: number;
+  /** Calls until now; the rates of the current step are for the time it has lasted. */
+  readonly ends: { readonly ended: number; readonly failed: number; readonly denied: number };
   readonly wait: Percentiles;
   readonly run: Percentiles;
 }
@@ -105,6 +107,8 @@ export class Series {
     const seededSeconds = this.seededStepMs / 1000;
     const rate = (name: 'submitted' | 'ended' | 'failed' | 'errors') =>
       (counted ? counted[name] / seededSeconds : 0) + (live ? live[name] / seconds : 0);
+    const share = this.stepMs / this.seededStepMs;
+    const ends = (name: 'ended' | 'failed') => (counted?.[name] ?? 0) * share + (live?.[name] ?? 0);
     return {
       at,
       submitted: rate('submitted'),
@@ -112,6 +116,7 @@ export class Series {
       failed: rate('failed'),
       errors: rate('errors'),
       denied: (counted ? (counted.outcomes.denied ?? 0) / seededSeconds : 0) + (live ? live.denied / seconds : 0),
+      ends: { ended: ends('ended'), failed: ends('failed'), denied: (counted?.outcomes.denied ?? 0) * share + (live?.denied ?? 0) },
       wait: live && live.wait.count > 0 ? known(live.wait) : (counted?.wait ?? {}),
       run: live && live.run.count > 0 ? known(live.run) : (counted?.run ?? {}),
     };
