@@ -31,6 +31,7 @@ const SEGMENTS_REFUSE: readonly ShellFeature[] = [
   'process substitution',
   'expansion',
   'prompt expansion',
+  'evaluated subscript',
   'redirection',
   'background',
   'group',

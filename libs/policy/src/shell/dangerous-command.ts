@@ -27,6 +27,7 @@ export function findDangerousCommand({ fault, features, commands }: ParsedComman
   if (fault !== undefined) return fault;
   if (features.has('substitution')) return 'it has a command substitution';
   if (features.has('process substitution')) return 'it has a process substitution';
+  if (features.has('evaluated subscript')) return 'it computes with a subscript that runs a command';
   if (features.has('prompt expansion')) return 'it expands a variable as a prompt (@P)';
   if (features.has('function')) return 'it defines a function, which may stand for any command';
   for (const command of commands) {

@@ -51,6 +51,10 @@ interface Scope {
 }
 const TOP: Scope = { functions: [], beside: false };
 
+/** Bash runs what stands in a subscript of these, also where it is quoted: `[[ 'a[$(id)]' -eq 0 ]]`. */
+const ARITHMETIC: ReadonlySet<string> = new Set(['TestCommand', 'ArithmeticCommand', 'ArithmeticFor', 'ArithmeticExpansion']);
+const EVALUATED_SUBSCRIPT = /\[[^\]]*(?:\$[({]|`)/;
+
 class CommandWalker {
   constructor(
     private readonly source: string,
@@ -106,6 +110,8 @@ class CommandWalker {
     if (node.type === 'Pipeline' && node.commands.length > 1) features.add('pipe');
     if (node.type === 'ParameterExpansion' && node.operation?.type === 'Transform' && node.operation.operand.value.includes('P'))
       features.add('prompt expansion');
+    if (ARITHMETIC.has(node.type) && EVALUATED_SUBSCRIPT.test(this.source.slice(node.pos + 2, node.end)))
+      features.add('evaluated subscript');
     if (node.type === 'Command' && scope.beside && node.name !== undefined && scope.functions.includes(node.name.value))
       this.found.forkBomb = true;
     const feature = FEATURES[node.type];

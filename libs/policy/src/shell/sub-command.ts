@@ -43,6 +43,7 @@ export type ShellFeature =
   | 'substitution'
   | 'process substitution'
   | 'prompt expansion'
+  | 'evaluated subscript'
   | 'redirection';
 
 /** A command line as far as it can be known without running it. */
