@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { existsSync, readFileSync } from 'node:fs';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import { eventually } from './eventually.js';
 import { TEST_KEY } from './test-cluster.js';
 
 const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
@@ -46,9 +47,19 @@ interface Found {
   }[];
 }
 
+/** On pages that follow the colour scheme of the browser or a choice of the person; others have no such attribute. */
+const SCHEME_IS_SHOWN = `(() => {
+  const shown = document.documentElement.dataset.mantineColorScheme;
+  const chosen = localStorage.getItem('mantine-color-scheme-value') ?? 'auto';
+  const asked = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
+  return shown === undefined || shown === (chosen === 'auto' ? asked : chosen);
+})()`;
+
 /** What axe finds against WCAG 2.2 A and AA and its own best practices: one line a fault, none when the page is clean. */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
-  // Colours on their way from one theme to the other have no contrast to speak of. An animation whose element was drawn again ends as rejected.
+  // Colours on their way from one theme to the other have no contrast to speak of: the page hears of a new scheme a little after its
+  // background. An animation whose element was drawn again ends as rejected.
+  await eventually(() => page.evaluate<boolean>(SCHEME_IS_SHOWN), 'the page to show the colour scheme');
   await page.evaluate(
     'new Promise((frame) => requestAnimationFrame(() => requestAnimationFrame(frame))).then(() => Promise.allSettled(document.getAnimations().filter((it) => it.effect.getComputedTiming().endTime !== Infinity).map((it) => it.finished)))',
   );
