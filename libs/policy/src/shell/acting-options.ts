@@ -40,7 +40,7 @@ const OPTIONS: Readonly<Record<string, ActingOptions>> = {
     short: 'oOJKDcT',
     valued: 'AbCdeEFHhmPQrtuUwxXyYz',
   },
-  date: { long: 'set', short: 's', valued: 'dfrI' },
+  date: { long: 'set', short: 's', valued: 'dfrI', word: /^\d{8,12}(?:\.\d\d)?$/ },
   docker: { long: 'host config context', short: 'H' },
   fd: { long: 'exec exec-batch', short: 'xX', valued: 'cdeEjoStT' },
   file: { long: 'compile', short: 'C', valued: 'efFmP' },
@@ -80,11 +80,7 @@ const OPTIONS: Readonly<Record<string, ActingOptions>> = {
     // Its commands may be abbreviated, so those that only show are listed; `./` and `../` begin a path.
     word: /^--?(?:init|A)|(?:^|\n)\s*\.(?!\.?\/)(?!(?:tables|schema|headers?|mode|width|databases|indexes|dump|help|show|timer|quit|exit)(?:\s|$))|load_extension|writefile|edit\s*\(/i,
   },
-  ssh: {
-    short: 'EFI',
-    valued: 'BbcDeiJLlmOpQRSWw',
-    word: /^(?:-[46AaCfGgKkMNnqsTtVvXxYy]*o)?[\s"]*(?:proxycommand|(?:permit)?localcommand|knownhostscommand|pkcs11provider|smartcarddevice|securitykeyprovider|xauthlocation|include)/i,
-  },
+  strace: { long: 'output', short: 'o', valued: 'eaEIPpsSuUXb' },
   tar: {
     long: 'to-command checkpoint-action use-compress-program rsh-command rmt-command info-script new-volume-script',
     short: 'IF',

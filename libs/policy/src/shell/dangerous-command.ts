@@ -1,4 +1,5 @@
 import { actingArgument } from './acting-options.js';
+import { unlistedArgument } from './listed-options.js';
 import { hidesCommand, isShell, readsScriptFromInput } from './inner-commands.js';
 import { executableOf, type ParsedCommand, type ShellAssignment, type SubCommand } from './sub-command.js';
 import { sedActs } from './sed-script.js';
@@ -12,9 +13,11 @@ const DANGEROUS_PROGRAMS: Readonly<Record<string, RegExp>> = {
 /** Builtins that take a subscript in an argument for arithmetic, which runs a substitution in it also where it is quoted. */
 const EVALUATING = new Set('printf test [ let unset declare typeset local export readonly read mapfile readarray getopts wait'.split(' '));
 
+const SQL_SHELLS = new Set(['sqlite3', 'psql', 'mysql', 'mariadb']);
+
 /** Variables that make other programs run something. */
 const DANGEROUS_VARIABLES =
-  /^(?:PAGER|GIT_\w+|MANPAGER|LESSOPEN|LESSCLOSE|EDITOR|VISUAL|BROWSER|PATH|IFS|ENV|BASH_\w*|SHELLOPTS|PROMPT_COMMAND|PS[0-4]|LD_\w+|DYLD_\w+|NODE_OPTIONS|PYTHON\w+|PERL5?\w*|RUBYOPT|RUBYLIB|JAVA_TOOL_OPTIONS|HOME|XDG_CONFIG_\w+|TAR_OPTIONS|RSYNC_RSH|LESS|LESSKEY\w*|RIPGREP_CONFIG_PATH|KUBECONFIG|CARGO_\w+|npm_config_\w+)$/;
+  /^(?:PAGER|GIT_\w+|MANPAGER|LESSOPEN|LESSCLOSE|EDITOR|VISUAL|BROWSER|PATH|IFS|ENV|BASH_\w*|SHELL|SHELLOPTS|PROMPT_COMMAND|PS[0-4]|LD_\w+|DYLD_\w+|GLIBC_TUNABLES|GCONV_PATH|OPENSSL_\w+|NODE_(?:OPTIONS|PATH)|PYTHON\w+|PERL5?\w*|RUBYOPT|RUBYLIB|LUA_\w+|PHPRC|PHP_INI_SCAN_DIR|\w*JAVA_\w*OPTIONS|\w+_OPTS|\w*MAKEFLAGS|\w+FLAGS|CC|CXX|RUSTC\w*|HOME|XDG_\w+|TAR_OPTIONS|RSYNC_RSH|S(?:SH|UDO)_ASKPASS|LESS|LESSKEY\w*|RIPGREP_CONFIG_PATH|KUBECONFIG|DOCKER_(?:HOST|CONFIG|CONTEXT)|AWS_\w*FILE|CARGO_\w+|npm_config_\w+)$/;
 const PAGERS = /^(?:PAGER|GIT_PAGER|MANPAGER|EDITOR|GIT_EDITOR|VISUAL|BROWSER)$/;
 const HARMLESS_PAGERS = new Set(['', 'true', 'cat']);
 
@@ -50,15 +53,18 @@ function dangerReason(command: SubCommand): string | undefined {
   const args = command.words.slice(1);
   if (isShell(name) && readsScriptFromInput(command)) return `${name} runs what it is sent`;
   if (hidesCommand(command)) return `its words leave open which command ${name} runs`;
+  if (name === 'watch' && args.some(({ dynamic }) => dynamic)) return 'only running it tells what watch runs';
   if (name === 'parallel') return 'parallel may run whatever it is sent';
   if (name === 'xargs' && !xargsOnlyReads(command)) return 'xargs may run or write something else by what it is sent';
   if ((isShell(name) || name === 'eval') && args.some(({ dynamic }) => dynamic)) return `only running it tells what ${name} runs`;
   if (EVALUATING.has(name) && args.some(({ value }) => /\[[^]*(?:\$\(|\$\{|`)/.test(value)))
     return `${name} may run what is in a subscript`;
   if (name === 'sed' && sedActs(command)) return 'the program of sed is not known to only write to its output';
-  if ((name === 'sqlite3' || name === 'psql') && command.input !== undefined) return `${name} runs what it is sent`;
+  if (SQL_SHELLS.has(name) && command.input !== undefined) return `${name} runs what it is sent`;
   const option = actingArgument(name, command);
   if (option !== undefined) return `${name} has the argument ${option}, by which it may run or write something else`;
+  const unlisted = unlistedArgument(name, command);
+  if (unlisted !== undefined) return `${name} has the argument ${unlisted}, which is not known to only read`;
   if (args.some(({ value }) => DANGEROUS_PROGRAMS[name.replace(/^[gmn]awk$/, 'awk')]?.test(value) === true))
     return `the program of ${name} runs commands or writes files`;
   return undefined;

@@ -1,7 +1,9 @@
-import { executableOf, type ShellWord, type SubCommand } from './sub-command.js';
+import { executableOf, plainText, type ShellAssignment, type ShellWord, type SubCommand } from './sub-command.js';
 import { isWrapper, readWrapper } from './wrappers.js';
 
 const SHELLS = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh', 'ash', 'rbash', 'fish']);
+/** They give the value of `-c` to a shell. */
+const TAKE_SCRIPT = new Set(['su', 'runuser', 'script']);
 
 export function isShell(name: string | undefined): boolean {
   return name !== undefined && SHELLS.has(name);
@@ -14,7 +16,9 @@ export function innerCommands(command: SubCommand): { readonly commands: readonl
 }
 
 function wrappedBy(command: SubCommand): SubCommand | undefined {
-  return isWrapper(executableOf(command)) ? inside(command, readWrapper(command).inner)[0] : undefined;
+  if (!isWrapper(executableOf(command))) return undefined;
+  const { inner, assignments } = readWrapper(command);
+  return inside(command, inner, assignments)[0];
 }
 
 /** Whether the words of a wrapper leave open which command it runs. */
@@ -28,7 +32,8 @@ function scriptsOf(command: SubCommand): string[] {
   if (name === 'eval') return [args.map(({ value }) => value).join(' ')];
   if (name === 'trap') return args.slice(0, 1).map(({ value }) => value);
   if (name === 'env') return args.flatMap(({ value }, index) => splitString(value, args[index + 1]?.value));
-  if (!isShell(name)) return [];
+  if (name === 'watch') return [plainText({ ...command, words: readWrapper(command).inner })];
+  if (!isShell(name) && !TAKE_SCRIPT.has(name ?? '')) return [];
   const option = args.findIndex(({ value }) => /^-[A-Za-z]*c[A-Za-z]*$/.test(value));
   const script = option === -1 ? undefined : args.slice(option + 1).find(({ value }) => !/^[-+]/.test(value));
   if (script !== undefined) return [script.value];
@@ -66,8 +71,8 @@ function executedByFind(command: SubCommand): SubCommand[] {
   return [...found, ...inside(command, executed ?? [])];
 }
 
-function inside(command: SubCommand, words: readonly ShellWord[]): SubCommand[] {
+function inside(command: SubCommand, words: readonly ShellWord[], assignments: readonly ShellAssignment[] = []): SubCommand[] {
   if (words.length === 0) return [];
   const text = words.map(({ value }) => value).join(' ');
-  return [{ words, assignments: [], redirects: [], text, inner: true, ...(command.input === undefined ? {} : { input: command.input }) }];
+  return [{ words, assignments, redirects: [], text, inner: true, ...(command.input === undefined ? {} : { input: command.input }) }];
 }

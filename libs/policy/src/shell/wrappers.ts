@@ -1,17 +1,8 @@
-import { executableOf, type ShellWord, type SubCommand } from './sub-command.js';
+import { isOption, wordsOfOption, type OptionWords } from './option-words.js';
+import { executableOf, type ShellAssignment, type ShellWord, type SubCommand } from './sub-command.js';
 
-/** How a command that runs another one takes it. Options that are not listed may have a value, so what follows is not known. */
-interface Wrapper {
-  /** Letters whose value is the rest of their word, or the next word. */
-  readonly valued?: string;
-  /** Letters without a value. */
-  readonly flags?: string;
-  /** Letters whose value, if any, is the rest of their word. */
-  readonly attached?: string;
-  /** Names after `--` that take the next word when they have no `=`. */
-  readonly longValued?: string;
-  /** Names after `--` that do not. */
-  readonly long?: string;
+/** How a command that runs another one takes it. */
+interface Wrapper extends OptionWords {
   /** Words before the command. */
   readonly before?: number;
   /** Variables stand before the command. */
@@ -87,12 +78,21 @@ export function isWrapper(name: string | undefined): boolean {
   return name !== undefined && Object.hasOwn(WRAPPERS, name);
 }
 
-/** The words of the command that a wrapper runs. Not `certain`: something before them may have another meaning. */
-export function readWrapper(command: SubCommand): { readonly inner: readonly ShellWord[]; readonly certain: boolean } {
+export interface ReadWrapper {
+  /** The words of the command that the wrapper runs. */
+  readonly inner: readonly ShellWord[];
+  /** The variables that the wrapper sets for it. */
+  readonly assignments: readonly ShellAssignment[];
+  /** False where something before the command may have another meaning. */
+  readonly certain: boolean;
+}
+
+export function readWrapper(command: SubCommand): ReadWrapper {
   const { words } = command;
   const wrapper = WRAPPERS[executableOf(command) ?? ''] ?? {};
   let at = 1;
   let certain = true;
+  const assignments: ShellAssignment[] = [];
   for (; at < words.length; at++) {
     const value = words[at]?.value ?? '';
     if (value === '--') {
@@ -103,29 +103,13 @@ export function readWrapper(command: SubCommand): { readonly inner: readonly She
       const taken = wordsOfOption(value, wrapper);
       certain &&= taken !== undefined;
       at += (taken ?? 1) - 1;
-    } else if (wrapper.assigns === undefined || !/^[A-Za-z_]\w*=/.test(value)) break;
+    } else {
+      const [, name, text = ''] = (wrapper.assigns && /^([A-Za-z_]\w*)=(.*)$/s.exec(value)) ?? [];
+      if (name === undefined) break;
+      assignments.push({ name, value: text, dynamic: words[at]?.dynamic === true });
+    }
   }
   const inner = words.slice(at + (wrapper.before ?? 0));
   const before = words.slice(1, words.length - inner.length);
-  return { inner, certain: certain && !before.some(({ dynamic }) => dynamic) && !isOption(inner[0]?.value ?? '') };
-}
-
-function isOption(word: string): boolean {
-  return word.startsWith('-');
-}
-
-/** How many words an option is with its value; undefined when it is not known. */
-function wordsOfOption(word: string, { valued = '', flags = '', attached = '', longValued = '', long = '' }: Wrapper): number | undefined {
-  if (word.startsWith('--')) {
-    const [name = '', value] = word.slice(2).split('=', 2);
-    if (longValued.split(' ').includes(name)) return value === undefined ? 2 : 1;
-    return long.split(' ').includes(name) ? 1 : undefined;
-  }
-  for (let at = 1; at < word.length; at++) {
-    const letter = word[at] ?? '';
-    if (valued.includes(letter)) return at === word.length - 1 ? 2 : 1;
-    if (attached.includes(letter)) return 1;
-    if (!flags.includes(letter)) return undefined;
-  }
-  return word === '-' ? undefined : 1;
+  return { inner, assignments, certain: certain && !before.some(({ dynamic }) => dynamic) && !isOption(inner[0]?.value ?? '') };
 }
