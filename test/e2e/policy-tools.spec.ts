@@ -25,6 +25,7 @@ const TIERS = [...rows('claw', CLAW), ...rows('oxydra', OXYDRA)];
 /** What kiro runs without approval; `summary` is of sub-agents only. */
 const KIRO = ['introspect', 'task', 'session'];
 const CODE = ['search_symbols', 'lookup_symbols', 'get_document_symbols', 'goto_definition', 'find_references', 'pattern_search'];
+const SHELL_ALIASES = ['bash', 'shell_exec', 'execute_bash', 'execute_cmd', 'executeCmd'];
 
 const POLICIES: Record<string, PolicySettings> = {
   claw: { profile: 'claw' },
@@ -34,6 +35,7 @@ const POLICIES: Record<string, PolicySettings> = {
   careful: { toolsSettings: { use_aws: { autoAllowReadonly: false } } },
   crew: { toolsSettings: { agent_crew: { availableAgents: ['reviewer', 'writer-*'], trustedAgents: ['reviewer'] } } },
   'no-shell': { exclude: ['shell'] },
+  ...Object.fromEntries(SHELL_ALIASES.map((name) => [`no-${name}`, { exclude: [name] }])),
   'other-shells': { exclude: ['@builtin/shell'] },
   wild: { tools: ['*'] },
   git: { tools: ['@git/st*', 'echo'] },
@@ -59,9 +61,11 @@ describe('an agent without shell', () => {
     return ['shell', 'repl', 'powershell', 'aws'].filter((name) => JSON.stringify(body).includes(`"name":"${name}"`));
   };
 
-  it('has no other built-in tool that runs commands, unless only the tool shell is excluded', async () => {
+  it('has no other built-in tool that runs commands, by whatever name it is excluded, unless by that of this one tool', async () => {
     expect(await offered('wild')).toEqual(['shell', 'repl', 'powershell', 'aws']);
     expect(await offered('no-shell')).toEqual([]);
+    for (const name of gateway.app.get(ToolRegistry).resolve('shell')?.aliases ?? [])
+      expect([name, ...(await offered(`no-${name}`))]).toEqual([name]);
     expect(await offered('other-shells')).toEqual(['repl', 'powershell', 'aws']);
     const call = { tool: 'repl', arguments: { language: 'bash', code: 'id' }, agentId: 'no-shell' };
     const { body } = await agent.request<Quote>('POST', '/v1/calls:quote', call);

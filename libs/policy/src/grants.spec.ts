@@ -54,11 +54,12 @@ describe('availability', () => {
   it('forbids every built-in tool that runs commands where shell is forbidden, and one alone by its source', () => {
     const repl = { ...TOOLS.shell, name: 'repl', aliases: ['REPL'], pool: 'shell' as const };
     const foreign = { ...repl, source: 'mcp-one' };
-    for (const policy of [resolvePolicy({ exclude: ['shell'] }), resolvePolicy({ exclude: ['shell'], include: ['repl'] })])
-      expect([availability(repl, policy).ok, availability(foreign, policy).ok]).toEqual([false, true]);
+    for (const name of ['shell', 'bash', 'execute_bash', 'executeCmd', 'Bash', 'bash*', 'sh*'])
+      for (const policy of [resolvePolicy({ exclude: [name] }), resolvePolicy({ exclude: [name], include: ['repl'] })])
+        expect([name, availability(repl, policy).ok, availability(foreign, policy).ok]).toEqual([name, false, true]);
     expect(availability(repl, resolvePolicy({ exclude: ['@builtin/shell'] })).ok).toBe(true);
     expect(availability(repl, resolvePolicy({}), { ...NO_GRANTS, deniedTools: ['shell'] }).ok).toBe(false);
-    expect(availability(repl, resolvePolicy({ tools: ['shell'] })).ok).toBe(false);
+    for (const tools of [['shell'], ['bash'], ['sh*']]) expect(availability(repl, resolvePolicy({ tools })).ok).toBe(false);
   });
 
   it('is what tools and include say, without what exclude says; each refusal says why', () => {

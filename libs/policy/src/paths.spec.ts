@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { POLICY_PROFILES, type PathRoot } from '#contracts';
 import { decide } from './decide.js';
-import { factsOf, SUPERVISED, UNATTENDED, WORKSPACE, type Circumstances } from './testing/call-facts.js';
+import { factsOf, SUPERVISED, TOOLS, UNATTENDED, WORKSPACE, type Circumstances } from './testing/call-facts.js';
 
 const read = (path: unknown, circumstances: Circumstances = {}) => decide(factsOf('file_read', { path }, circumstances));
 const write = (path: unknown, circumstances: Circumstances = {}) => decide(factsOf('file_write', { path }, circumstances));
@@ -108,6 +108,20 @@ describe('paths of a call', () => {
     it('stay denied when the tool itself is trusted [PP-72]', () => {
       expect(read('src/secret/x', { policy, grants: { trustedTools: ['file_read'] } }).effect).toBe('deny');
       expect(read('src/secret/x', { policy: { ...policy, allowedTools: ['file_read'] } }).effect).toBe('deny');
+    });
+
+    it('that shell may not open are refused to the other tools that run commands, and those that it may are not opened for them', () => {
+      const repl = { ...TOOLS.shell, name: 'repl', aliases: [], pool: 'shell' as const };
+      for (const name of ['shell', 'bash', 'execute_bash']) {
+        const paths = { trustWorkspace: false, trusted: [{ tools: [name], allowed: ['src'], denied: ['src/secret'] }] };
+        const judged = (working_dir: string) =>
+          decide({ ...factsOf('shell', { command: 'make', working_dir }, { policy: { paths }, posture: UNATTENDED }), tool: repl });
+        expect(judged('src/secret').effect).toBe('deny');
+        const trust = { paths, commands: { allowedCommands: ['make'] } };
+        const asked = { ...factsOf('shell', { command: 'make', working_dir: 'src' }, { policy: trust }), tool: repl };
+        expect(decide(asked).effect).toBe('ask');
+        expect(decide({ ...asked, tool: { ...repl, aliases: [name] } }).effect).toBe('allow');
+      }
     });
 
     it('are for that tool only', () =>

@@ -87,6 +87,20 @@ describe('the settings of a tool', () => {
     ).toBe('read_only');
   });
 
+  it('of shell hold for the other tools that run commands where they forbid, and not where they allow', () => {
+    const family = { ...TOOLS.aws, pool: 'shell' as const };
+    const judged = (toolsSettings: PolicySettings['toolsSettings'], operation: string) =>
+      decide({ ...factsOf('aws', { service: 's3api', operation }, { policy: { toolsSettings } }), tool: family }).effect;
+    for (const name of ['shell', 'bash', 'execute_bash']) {
+      expect(judged({ [name]: { deniedServices: ['s3api'] } }, 'list-buckets')).toBe('deny');
+      expect(judged({ [name]: { autoAllowReadonly: false } }, 'list-buckets')).toBe('ask');
+      expect(judged({ [name]: { autoAllow: true, allowedServices: ['*'], tier: 'read_only' } }, 'put-object')).toBe('ask');
+      expect(tierOf({ ...family, tier: 'read_only' }, resolvePolicy({ toolsSettings: { [name]: { tier: 'privileged' } } }))).toBe(
+        'privileged',
+      );
+    }
+  });
+
   it('of a profile apply to built-in tools only: other tools get no tier by their name [PP-54]', () => {
     const stranger = { ...TOOLS.git_status, name: 'read_file', tier: 'privileged' as const };
     expect(tierOf(stranger, POLICY_PROFILES.claw)).toBe('privileged');

@@ -1,15 +1,20 @@
 import type { PolicyConfig, PolicySettings, ToolSettings, ToolTier } from '#contracts';
 import type { ToolFacts } from '../call-facts.js';
-import { matchesTool } from '../patterns/tool-pattern.js';
+import { forbiddingPattern, matchesTool } from '../patterns/tool-pattern.js';
 
 const NONE: ToolSettings = {};
 
-/** What the policy says about a tool; of several patterns that mean it each later one lies on top. */
-export function settingsOf(tool: Pick<ToolFacts, 'name' | 'aliases' | 'source'>, { toolsSettings }: PolicyConfig): ToolSettings {
+/**
+ * What the policy says about a tool; of several patterns that mean it each later one lies on top. What forbids also holds
+ * for the tools that are forbidden with the one that is meant.
+ */
+export function settingsOf(tool: Pick<ToolFacts, 'name' | 'aliases' | 'source' | 'pool'>, { toolsSettings }: PolicyConfig): ToolSettings {
   let found = NONE;
   for (const pattern in toolsSettings) {
     const settings = toolsSettings[pattern];
-    if (settings !== undefined && matchesTool(pattern, tool)) found = layered(found, settings);
+    if (settings === undefined) continue;
+    if (matchesTool(pattern, tool)) found = layered(found, settings);
+    else if (forbiddingPattern([pattern], tool) !== undefined) found = layered(found, forbidding(settings));
   }
   return found;
 }
@@ -28,6 +33,15 @@ export function mergedToolsSettings(layers: readonly (PolicySettings['toolsSetti
     all.set(pattern, layered(before, settings));
   }
   return Object.fromEntries(all);
+}
+
+function forbidding({ deniedServices, availableAgents, autoAllowReadonly, tier }: ToolSettings): ToolSettings {
+  return {
+    ...(deniedServices && { deniedServices }),
+    ...(availableAgents && { availableAgents }),
+    ...(autoAllowReadonly === false && { autoAllowReadonly }),
+    ...(tier === 'privileged' && { tier }),
+  };
 }
 
 /** What forbids adds up, everything else is replaced. */

@@ -7,6 +7,9 @@ export const BUILTIN = 'builtin';
 /** Tools that change what an agent is; a wildcard never means them, only their name does. */
 const BY_NAME_ONLY = new Set(['switch_to_execution']);
 
+/** The tool `shell` by all of its names, as agents know it. */
+const SHELL_NAMES = ['shell', 'bash', 'shell_exec', 'execute_bash', 'execute_cmd', 'executeCmd'];
+
 /**
  * Whether a tool pattern means a tool: a name or alias, a glob of names, `*`, `@builtin`, `@builtin/x`, `@mcp` (every
  * source but the built-in one), `@source`, `@source/x`, with globs after the slash. `#x` is kept for agents and means none.
@@ -34,15 +37,23 @@ export function matchingPattern(patterns: readonly string[], tool: Pick<ToolFact
 /**
  * The first of the patterns that means the tool, of patterns that forbid or check. They also mean a tool that is called
  * `source__name` only because another source has a tool of the same name: no source frees a tool of another one. `shell` means
- * every built-in tool that runs commands, `@builtin/shell` that tool alone.
+ * every built-in tool that runs commands, by each of its names and globs of them; `@builtin/shell` means that tool alone.
  */
 export function forbiddingPattern(
   patterns: readonly string[],
   tool: Pick<ToolFacts, 'name' | 'aliases' | 'source'> & Partial<Pick<ToolFacts, 'pool'>>,
 ): string | undefined {
   if (patterns.length === 0) return undefined;
-  if (tool.source === BUILTIN && tool.pool === 'shell' && patterns.includes('shell')) return 'shell';
+  const family = tool.source === BUILTIN && tool.pool === 'shell' ? patterns.find(meansShell) : undefined;
+  if (family !== undefined) return family;
   const prefix = `${tool.source}__`;
   if (!tool.name.startsWith(prefix)) return matchingPattern(patterns, tool);
   return matchingPattern(patterns, { ...tool, aliases: [...tool.aliases, tool.name.slice(prefix.length)] });
+}
+
+/** Upper and lower case are the same: agents write `Bash`, too. */
+function meansShell(pattern: string): boolean {
+  if (parseName(pattern).kind !== 'plain') return false;
+  const lower = pattern.toLowerCase();
+  return SHELL_NAMES.some((name) => name.toLowerCase() === lower || globMatches(pattern, name));
 }

@@ -1,7 +1,7 @@
 import type { PathDenials, SessionGrants } from '#contracts';
 import type { CallFacts } from '../call-facts.js';
 import { coversPath } from '../patterns/path-pattern.js';
-import { matchingPattern } from '../patterns/tool-pattern.js';
+import { forbiddingPattern, matchingPattern } from '../patterns/tool-pattern.js';
 import type { PathArgument } from './risk-arguments.js';
 import { isWithin, lexicalPath, normalizePath } from '../patterns/lexical-path.js';
 
@@ -59,7 +59,7 @@ export function denialsFor({ tool, policy, grants }: Pick<CallFacts, 'tool' | 'p
   const { forbidden, trusted, roots } = policy.paths;
   return {
     forbidden,
-    denied: trusted.flatMap(({ tools, denied }) => (denied.length > 0 && matchingPattern(tools, tool) !== undefined ? denied : [])),
+    denied: trusted.flatMap(({ tools, denied }) => (denied.length > 0 && forbiddingPattern(tools, tool) !== undefined ? denied : [])),
     session: grants.deniedPaths,
     ...(grants.literalPaths === undefined ? {} : { literal: grants.literalPaths.denied }),
     roots: roots.some(({ access }) => access !== 'write') ? roots : [],
