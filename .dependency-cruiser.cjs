@@ -157,7 +157,7 @@ module.exports = {
       comment: 'The client is what programs outside and the dashboard are built on: it runs in browsers, and sees no more than they may.',
       severity: 'error',
       from: { path: lib('client'), pathNot: TESTS },
-      to: { path: ['^libs/', '^apps/', '^node_modules/'], pathNot: ['^libs/(client|contracts)/', '^node_modules/zod/'] },
+      to: { path: ['^libs/', '^apps/', '^node_modules/'], pathNot: ['^libs/(client|contracts)/', '^node_modules/(zod|json5)/'] },
     },
     {
       name: 'client-no-node',

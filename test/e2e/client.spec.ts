@@ -2,7 +2,16 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { WebSocket } from 'ws';
-import { ToolyardClient, ToolyardError, type StreamState, type WatchItem } from '#client';
+import {
+  StaticToolExecutor,
+  ToolCallAccumulator,
+  ToolyardClient,
+  ToolyardError,
+  type StreamState,
+  type ToolExecutor,
+  type WatchItem,
+} from '#client';
+import { runToolUses } from '#client/anthropic';
 import { eventually } from '../support/eventually.js';
 import { TEST_KEY, startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
@@ -284,6 +293,69 @@ describe.each([
     done.abort();
     expect((await errorOf(next)).code).toBe('aborted');
     expect(await watch.next()).toEqual({ done: true, value: undefined });
+  });
+});
+
+/** The loop of an agent around a model that sends these calls, one a turn. It knows nothing of tools. */
+async function loop(executor: ToolExecutor, sessionId: string, turns: readonly (readonly [name: string, json: string])[]) {
+  const texts: string[] = [];
+  for (const [turn, [name, json]] of turns.entries())
+    texts.push(await executor.execute(name, json, { sessionId, toolCallId: `call_${turn}` }));
+  return texts;
+}
+
+describe('the loop of an agent', () => {
+  const BAD_THEN_GOOD = [
+    ['echo', '{"text":"cut'],
+    ['echo', `{text: 'mended',}`],
+  ] as const;
+
+  it('knows one method, of the client or of functions in its tests; an error in one turn is mended in the next [RP-26, VA-07]', async () => {
+    const [refused, repaired] = await loop(client, 'client-loop', BAD_THEN_GOOD);
+    expect(refused).toMatch(/^Invalid arguments: the arguments are not valid JSON/);
+    expect(repaired).toMatch(/mended[^]*\nWarning: the arguments were not valid JSON. They were read as {"text":"mended"}$/);
+    const { calls } = await client.calls.list({ sessionId: 'client-loop', tool: 'echo' });
+    expect(calls.map(({ outcome }) => outcome)).toEqual(['completed', 'failed']);
+    expect(
+      await loop(
+        new StaticToolExecutor().register('echo', (json) => json),
+        's',
+        BAD_THEN_GOOD,
+      ),
+    ).toEqual(BAD_THEN_GOOD.map(([, json]) => json));
+  });
+
+  it('joins streamed calls and gets a message for each, in their order [VA-01, VA-03, CC-35]', async () => {
+    const sessionId = 'client-streamed';
+    await client.calls.run({ tool: 'file_write', arguments: { path: 'a', content: 'of a' }, sessionId });
+    const answer = new ToolCallAccumulator();
+    answer.add({ index: 0, id: 'call_sleep', name: 'sleep', arguments: '{"duration_' });
+    answer.add({ index: 1, id: 'call_read', name: 'file_read', arguments: '{"pa' });
+    answer.add({ index: 1, arguments: 'th":"a"}{"path":"b"}' });
+    answer.add({ index: 0, arguments: 'ms":50}' });
+    answer.add({ index: 2, id: 'call_missing', name: 'file_read', arguments: '{"path":"b"}' });
+    const before = Date.now();
+    const { results, steering } = await client.executeAll(answer.calls(), { sessionId, strategy: { type: 'parallel' } });
+    expect(steering).toEqual([]);
+    expect(results.map(({ toolCallId, toolName, isError }) => [toolCallId, toolName, isError])).toEqual([
+      ['call_sleep', 'sleep', false],
+      ['call_read', 'file_read', false],
+      ['call_missing', 'file_read', true],
+    ]);
+    expect(results[1]?.text).toMatch(/of a[^]*Only the first was used: {"path":"a"}$/);
+    for (const { timestamp } of results) expect(timestamp).toBeGreaterThanOrEqual(before);
+  });
+
+  it('sends one user message with a block for each call, in their order, whichever ends first [CC-36]', async () => {
+    const uses = [
+      { type: 'tool_use', id: 'toolu_slow', name: 'sleep', input: { duration_ms: 50 } },
+      { type: 'tool_use', id: 'toolu_none', name: 'no_such_tool', input: {} },
+    ];
+    const blocks = await runToolUses(client, uses, { sessionId: 'client-blocks', strategy: { type: 'parallel' } });
+    expect(blocks).toMatchObject([
+      { type: 'tool_result', tool_use_id: 'toolu_slow', is_error: false },
+      { type: 'tool_result', tool_use_id: 'toolu_none', is_error: true },
+    ]);
   });
 });
 

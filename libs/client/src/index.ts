@@ -10,3 +10,7 @@ export type { Socket, SocketConstructor } from './stream/socket.port.js';
 export type { StreamState } from './stream/stream-state.js';
 export { EventSequenceVerifier } from './stream/event-sequence-verifier.js';
 export { Watch, type WatchItem, type WatchOptions } from './stream/watch.js';
+export { ToolCallAccumulator, type AccumulatedToolCall, type ToolCallDelta } from './loop/tool-call-accumulator.js';
+export { StaticToolExecutor, type ToolExecutor } from './loop/static-tool-executor.js';
+export type { TurnOptions } from './adapters/core/run-turn.js';
+export type { ToolResultMessage } from './adapters/core/tool-answer.js';

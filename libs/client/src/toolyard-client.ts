@@ -13,6 +13,9 @@ import { ToolsApi } from './api/tools.api.js';
 import { WorkersApi } from './api/workers.api.js';
 import type { AgentSession } from './adapters/core/agent-session.js';
 import { runToolCall } from './adapters/core/run-tool-call.js';
+import { runTurn, type TurnOptions } from './adapters/core/run-turn.js';
+import { resultMessage, type ToolResultMessage } from './adapters/core/tool-answer.js';
+import type { AccumulatedToolCall } from './loop/tool-call-accumulator.js';
 import type { ToolyardClientOptions } from './client-options.js';
 import { HttpTransport } from './http/http-transport.js';
 import { TransportPool } from './stream/transport-pool.js';
@@ -72,6 +75,20 @@ export class ToolyardClient {
   async execute(name: string, jsonText: string, { toolCallId, signal, ...session }: ExecuteOptions): Promise<string> {
     const call = { name, arguments: jsonText.trim() === '' ? {} : jsonText, id: toolCallId };
     return (await runToolCall(this, session, call, signal)).text;
+  }
+
+  /**
+   * Runs the tool calls of one answer of a model as a batch and resolves, in their order, with the messages that the model reads next.
+   *
+   * @throws as `execute` does
+   * @example `const { results } = await client.executeAll(answer.calls(), { sessionId })`
+   */
+  async executeAll(
+    calls: readonly AccumulatedToolCall[],
+    options: TurnOptions,
+  ): Promise<{ readonly results: readonly ToolResultMessage[]; readonly steering: readonly string[] }> {
+    const { answers, steering } = await runTurn(this, options, calls);
+    return { results: calls.flatMap((call, index) => (answers[index] === undefined ? [] : resultMessage(answers[index], call))), steering };
   }
 
   /** Live events that match the filter; an empty filter matches the whole tenant. */

@@ -3,9 +3,9 @@ import { newIdempotencyKey } from '../../http/idempotency-key.js';
 import type { CallsApi } from '../../api/calls.api.js';
 import { ToolyardError } from '../../toolyard-error.js';
 import type { AgentSession } from './agent-session.js';
-import { argumentsOf, type ToolCall } from './tool-call.js';
+import { readArguments, type ReadArguments, type ToolCall } from './tool-call.js';
 import { throughOutage } from './through-outage.js';
-import { answerOf, refusalOf, textOf, type ToolAnswer, type ToolProgress } from './tool-answer.js';
+import { answerOf, refusalOf, textOf, withWarning, type ToolAnswer, type ToolProgress } from './tool-answer.js';
 
 type CallsClient = { readonly calls: Pick<CallsApi, 'submit' | 'get' | 'cancel' | 'stream'> };
 /** How long one request waits at the gateway: shorter than the idle timeout of common proxies. */
@@ -26,10 +26,11 @@ const PROGRESS_CHARS = 16_384;
  * A refused call has an answer for the model. @throws ToolyardError if the request itself fails, and the signal's reason on abort
  */
 export async function runToolCall(client: CallsClient, session: AgentSession, call: ToolCall, signal?: AbortSignal): Promise<ToolAnswer> {
-  const begun = await submit(client, session, call, signal);
-  if (!('id' in begun)) return begun;
+  const read = readArguments(call.arguments);
+  const begun = await submit(client, session, { ...call, arguments: read.value }, signal);
+  if (!('id' in begun)) return withWarning(begun, read.warning);
   try {
-    return await waitForEnd(client, session, begun, signal);
+    return withWarning(await waitForEnd(client, session, begun, signal), read.warning);
   } catch (error) {
     throw await afterAbort(client, session, begun.id, { signal, error });
   }
@@ -42,8 +43,9 @@ export async function* followToolCall(
   call: ToolCall,
   signal?: AbortSignal,
 ): AsyncGenerator<ToolProgress | ToolAnswer, void, undefined> {
-  const begun = await submit(client, session, call, signal);
-  if (!('id' in begun)) return yield begun;
+  const read = readArguments(call.arguments);
+  const begun = await submit(client, session, { ...call, arguments: read.value }, signal);
+  if (!('id' in begun)) return yield withWarning(begun, read.warning);
   const over = new AbortController();
   let patience: ReturnType<typeof setTimeout> | undefined;
   try {
@@ -54,7 +56,7 @@ export async function* followToolCall(
       () => over.abort(),
     );
     if (begun.status !== 'ended') yield* progressOf(client, begun.id, over.signal);
-    yield await answer;
+    yield withWarning(await answer, read.warning);
   } catch (error) {
     throw await afterAbort(client, session, begun.id, { signal, error });
   } finally {
@@ -67,14 +69,14 @@ export async function* followToolCall(
 async function submit(
   client: CallsClient,
   session: AgentSession,
-  call: ToolCall,
+  call: ToolCall & { readonly arguments: ReadArguments['value'] },
   signal: AbortSignal | undefined,
 ): Promise<Call | ToolAnswer> {
   signal?.throwIfAborted();
   const { sessionId, agentId, labels, outageMs } = session;
   const submission = {
     tool: call.name,
-    arguments: argumentsOf(call.arguments),
+    arguments: call.arguments,
     sessionId,
     agentId,
     ...(labels === undefined ? {} : { labels: { ...labels } }),

@@ -1,11 +1,9 @@
-import type { BatchSubmission } from '../../api/batches.api.js';
+import type { BatchesApi, BatchSubmission } from '../../api/batches.api.js';
 import { newIdempotencyKey } from '../../http/idempotency-key.js';
-import type { ToolyardClient } from '../../toolyard-client.js';
 import type { AgentSession } from './agent-session.js';
-
 import { throughOutage } from './through-outage.js';
-import { argumentsOf, type ToolCall } from './tool-call.js';
-import { answerOf, type ToolAnswer } from './tool-answer.js';
+import { readArguments, type ToolCall } from './tool-call.js';
+import { answerOf, withWarning, type ToolAnswer } from './tool-answer.js';
 
 /** For the calls of one answer of a model. */
 export interface TurnOptions extends AgentSession {
@@ -27,17 +25,22 @@ const CANCEL_MS = 10_000;
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,200}$/;
 
 /** Runs all tool calls of one answer of a model as a batch. The same turn of a session, executed again, gets the same batch. */
-export async function runTurn(client: Pick<ToolyardClient, 'batches'>, options: TurnOptions, calls: readonly ToolCall[]): Promise<Turn> {
+export async function runTurn(
+  client: { readonly batches: Pick<BatchesApi, 'submit' | 'get' | 'cancel'> },
+  options: TurnOptions,
+  calls: readonly ToolCall[],
+): Promise<Turn> {
   if (calls.length === 0) return { answers: [], steering: [] };
   const { sessionId, agentId, labels, strategy, signal, cancelOnAbort = true } = options;
   signal?.throwIfAborted();
+  const read = calls.map((call) => readArguments(call.arguments));
   const batch = {
     sessionId,
     agentId,
     strategy,
-    calls: calls.map(({ name, arguments: value, id }) => ({
+    calls: calls.map(({ name, id }, index) => ({
       tool: name,
-      arguments: argumentsOf(value),
+      arguments: read[index]?.value ?? {},
       toolCallId: id,
       ...(labels === undefined ? {} : { labels: { ...labels } }),
     })),
@@ -53,7 +56,7 @@ export async function runTurn(client: Pick<ToolyardClient, 'batches'>, options: 
     throw signal.reason;
   }
   return {
-    answers: current.results.map((result) => answerOf(result, result.callId)),
+    answers: current.results.map((result, index) => withWarning(answerOf(result, result.callId), read[index]?.warning)),
     steering: current.steering.map(({ message }) => message),
   };
 }

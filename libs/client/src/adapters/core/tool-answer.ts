@@ -15,6 +15,16 @@ export type ToolAnswer = {
   readonly outcome?: CallOutcome;
 };
 
+/** The answer of a call as it enters a conversation. */
+export type ToolResultMessage = ToolAnswer & {
+  /** The model's id of the call. */
+  readonly toolCallId: string;
+  /** As the model wrote it. */
+  readonly toolName: string;
+  /** When the message was made, in milliseconds since the epoch. */
+  readonly timestamp: number;
+};
+
 /** Where a call is before its end. */
 export type ToolProgress = {
   readonly status: 'waiting_approval' | 'queued' | 'running';
@@ -40,11 +50,23 @@ export function answerOf({ result, error, outcome }: Ended, callId: string | und
   };
 }
 
+/** The answer of a call that the model named so. */
+export function resultMessage(answer: ToolAnswer, { id, name }: { readonly id: string; readonly name: string }): ToolResultMessage {
+  return { ...answer, toolCallId: id, toolName: name, timestamp: Date.now() };
+}
+
 /** The answer for a refused submission. Undefined for errors that are not about the call, such as a wrong key. */
 export function refusalOf({ code, result, callId }: ToolyardError): ToolAnswer | undefined {
   // A gateway gives every refused submission a result. No model can mend a wrong key.
   if (result === undefined || code === 'unauthenticated') return undefined;
   return { ...answerOf({ result }, callId), isError: true };
+}
+
+/** The answer with a last line for the model. */
+export function withWarning(answer: ToolAnswer, warning: string | undefined): ToolAnswer {
+  if (warning === undefined) return answer;
+  const content: readonly Content[] = [...answer.content, { type: 'text', text: warning }];
+  return { ...answer, content, text: textOf(content) };
 }
 
 /** Content as one text, for models and APIs that take nothing else. */

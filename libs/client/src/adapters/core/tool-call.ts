@@ -1,4 +1,5 @@
 import type { JsonValue } from '#contracts';
+import { repairJson } from '../../loop/repair-json.js';
 
 /** A tool call of a model. */
 export interface ToolCall {
@@ -9,13 +10,23 @@ export interface ToolCall {
   readonly id: string | undefined;
 }
 
+/** What a submission takes, and what to tell the model of it. */
+export interface ReadArguments {
+  readonly value: Record<string, JsonValue> | string;
+  /** The text was no valid JSON and was repaired. */
+  readonly warning?: string;
+}
+
 /**
  * Arguments as a submission takes them. An object stays one: stores of agents may change the order of its names, and a repetition
- * must be equal to the first submission. All else is left to the gateway, whose error text tells the model what is wrong.
+ * must be equal to the first submission. A text is repaired where it has one meaning. All else is left to the gateway, whose
+ * error text tells the model what is wrong.
  */
-export function argumentsOf(value: unknown): Record<string, JsonValue> | string {
-  if (typeof value === 'string' || isObject(value)) return value;
-  return JSON.stringify(value ?? {});
+export function readArguments(value: unknown): ReadArguments {
+  if (isObject(value)) return { value };
+  if (typeof value !== 'string') return { value: JSON.stringify(value ?? {}) };
+  const repaired = repairJson(value);
+  return repaired === undefined ? { value } : { value: repaired.json, warning: repaired.warning };
 }
 
 function isObject(value: unknown): value is Record<string, JsonValue> {

@@ -1,0 +1,61 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { repairJson } from './repair-json.js';
+
+const meant = (text: string): unknown => JSON.parse(repairJson(text)?.json ?? 'null');
+
+describe('JSON that a model wrote wrongly', () => {
+  it.each([
+    ['a comma too many', '{"path":"a",}'],
+    ['single quotes', `{'path':'a'}`],
+    ['names without quotes', '{path: "a"}'],
+    ['a comment', '{"path":"a" /* the file */}'],
+    ['a Markdown fence', '```json\n{"path":"a"}\n```'],
+  ])('is read where it has one meaning: %s', (_what, text) => {
+    expect(repairJson(text)).toEqual({
+      json: '{"path":"a"}',
+      warning: 'Warning: the arguments were not valid JSON. They were read as {"path":"a"}',
+    });
+  });
+
+  it('may break lines inside strings and use constants of Python', () => {
+    expect(meant('{"text":"one\n\ttwo \\"True\\"","all":True,"none":None}')).toEqual({ text: 'one\n\ttwo "True"', all: true, none: null });
+  });
+
+  it.each(['{"path":"a"}{"path":"b"}', '{"path":"a"}\n {"path":"b"}', '{"path":"a"}{"path":'])(
+    'with several objects gives the first, with a warning: %s [VA-03]',
+    (text) => {
+      expect(repairJson(text)).toEqual({
+        json: '{"path":"a"}',
+        warning: 'Warning: the arguments were several JSON objects. Only the first was used: {"path":"a"}',
+      });
+    },
+  );
+
+  it.each([
+    ['is cut off', '{"command":"rm -rf /tm'],
+    ['is cut off after a whole string', '{"command":"rm -rf /tmp"'],
+    ['has quotes inside quotes', '{"command":"echo "hi""}'],
+    ['lacks a quote', '{"command":"ls}'],
+    ['is followed by text', '{"command":"ls"} and then'],
+    ['has a number that JSON has not', '{"limit":Infinity}'],
+    ['is no object', 'ls -l'],
+    ['is valid', '{"command":"ls"}'],
+  ])('stays as it is if it %s', (_what, text) => {
+    expect(repairJson(text)).toBeUndefined();
+  });
+
+  it('is cut in the warning, and never throws', () => {
+    expect(repairJson(`{a:'${'x'.repeat(5000)}'}`)?.warning.length).toBeLessThan(300);
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.json(), fc.string(), fc.string({ unit: fc.constantFrom('{', '}', '"', "'", '\\', ',', ':', 'a', '\n', '`') })),
+        (text) => {
+          const repaired = repairJson(`{${text}`);
+          if (repaired !== undefined) expect(JSON.parse(repaired.json)).toBeInstanceOf(Object);
+        },
+      ),
+    );
+    expect(repairJson(`{"a":${'['.repeat(200_000)}`)).toBeUndefined();
+  });
+});

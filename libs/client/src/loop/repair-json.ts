@@ -1,0 +1,81 @@
+import JSON5 from 'json5';
+
+/** Arguments of a model that were no valid JSON, and what they mean. */
+export interface RepairedJson {
+  readonly json: string;
+  /** For the model and for people: that the text was repaired, and how it was read. */
+  readonly warning: string;
+}
+
+/** Strings, also one without an end, and the constants of Python. Each character is read once. */
+const PIECE = /"(?:[^"\\]|\\[^])*(?:"|\\?$)|'(?:[^'\\]|\\[^])*(?:'|\\?$)|\b(?:True|False|None)\b/g;
+const CONSTANTS: Readonly<Record<string, string>> = { True: 'true', False: 'false', None: 'null' };
+const CONTROL: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+const SHOWN_CHARACTERS = 200;
+
+/**
+ * Reads an object that a model wrote in almost JSON, where it has one meaning: JSON5 (comments, single quotes, names without
+ * quotes, trailing commas), line breaks inside strings, constants of Python, a Markdown fence. Of several objects the first counts.
+ *
+ * Undefined for valid JSON, and for what could only be guessed: a text that was cut off could run half a command. Never throws.
+ */
+export function repairJson(text: string): RepairedJson | undefined {
+  const trimmed = text.trim();
+  const source = withoutFence(trimmed);
+  if (!source.startsWith('{') || isJson(trimmed)) return undefined;
+  try {
+    const { value, isFirst } = readObject(source.replace(PIECE, asJson5));
+    const json = JSON.stringify(value, refuseNonFinite);
+    const shown = json.length > SHOWN_CHARACTERS ? `${json.slice(0, SHOWN_CHARACTERS)}…` : json;
+    return {
+      json,
+      warning: isFirst
+        ? `Warning: the arguments were several JSON objects. Only the first was used: ${shown}`
+        : `Warning: the arguments were not valid JSON. They were read as ${shown}`,
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function withoutFence(text: string): string {
+  const begin = text.indexOf('{');
+  return text.endsWith('```') && /^```[a-z0-9]*\s*$/i.test(text.slice(0, Math.max(begin, 0))) ? text.slice(begin, -3).trim() : text;
+}
+
+function asJson5(piece: string): string {
+  return CONSTANTS[piece] ?? piece.replaceAll(/[\n\r\t]/g, (character) => CONTROL[character] ?? character);
+}
+
+/** @throws SyntaxError if the text does not begin with an object, or if something else than an object follows it */
+function readObject(text: string): { value: unknown; isFirst: boolean } {
+  try {
+    return { value: JSON5.parse<unknown>(text), isFirst: false };
+  } catch (error) {
+    const end = faultAt(text, error);
+    if (text[end] !== '{') throw error;
+    return { value: JSON5.parse<unknown>(text.slice(0, end)), isFirst: true };
+  }
+}
+
+/** Where the parser met what it did not expect; its lines and columns begin with 1. */
+function faultAt(text: string, error: unknown): number {
+  if (!(error instanceof SyntaxError) || !('lineNumber' in error) || !('columnNumber' in error)) return text.length;
+  const before = text.split('\n', Number(error.lineNumber) - 1);
+  return before.reduce((sum, line) => sum + line.length + 1, 0) + Number(error.columnNumber) - 1;
+}
+
+/** JSON5 has numbers that JSON would write as null. */
+function refuseNonFinite(_name: string, value: unknown): unknown {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`expected a finite number, got ${value}`);
+  return value;
+}
