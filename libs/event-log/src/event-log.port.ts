@@ -1,4 +1,5 @@
 import type {
+  AdminType,
   ApprovalDecidedData,
   ApprovalRequestedData,
   CallStatus,
@@ -287,8 +288,9 @@ export interface StoredEvent {
   readonly partition: string;
   readonly epoch: number;
   readonly seq: number;
+  /** Empty for what happens beside calls. */
   readonly callId: string;
-  readonly type: EventType;
+  readonly type: EventType | AdminType;
   readonly time: number;
   readonly meta: CallMeta;
   /** About as many characters as `json` has. */

@@ -8,7 +8,7 @@ export { ArchiveUnavailable, EventLogFull, EventLogUnavailable, EventLogUnreplic
 export { ensureLogMetadata } from './log-metadata.js';
 export { CLAIM_ON_DEQUEUE } from './stream/claim-on-dequeue.js';
 export { isApplied } from './stream/transition-answer.js';
-export { SystemEventLog } from './system-event-log.js';
+export { adminPartition, SystemEventLog } from './system-event-log.js';
 export {
   FIRST_EPOCH,
   fingerprintOf,

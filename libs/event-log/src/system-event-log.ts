@@ -1,4 +1,4 @@
-import type { NoticeData, NoticeType, SessionNoticeType, WorkerNoticeType } from '#contracts';
+import type { AdminData, AdminType, NoticeData, NoticeType, SessionNoticeType, WorkerNoticeType } from '#contracts';
 import { keys, LuaScript, partitionName, partitionOfRoot, type RedisConnection } from '#redis';
 import type { EventOrigin } from './event-log.port.js';
 import { systemEventMetaText, subjectOf } from './stream/stored-system-event.js';
@@ -18,12 +18,24 @@ local seq = string.format('%.0f', redis.call('INCR', KEYS[2]))
 redis.call('XADD', KEYS[1], seq .. '-0', 'h', ARGV[1] .. ' ' .. ARGV[2] .. ' 1 ' .. now .. ' 0 0', 'm', ARGV[3], 'e', ARGV[4])
 return tonumber(seq)`);
 
+/**
+ * Appends an administrative act, also above maxmemory: a key must be revocable just then, and that be known.
+ *   KEYS and ARGV as above, without workers and id. Returns the sequence number.
+ */
+const APPEND_ACT = new LuaScript(`#!lua flags=allow-oom
+local time = redis.call('TIME')
+local now = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))
+local seq = string.format('%.0f', redis.call('INCR', KEYS[2]))
+redis.call('XADD', KEYS[1], seq .. '-0', 'h', ARGV[1] .. ' ' .. ARGV[2] .. ' 1 ' .. now .. ' 0 0', 'm', ARGV[3], 'e', ARGV[4])
+return tonumber(seq)`);
+
 /** All workers are announced in one partition, so that one script knows each of them. */
 const WORKERS_PARTITION = partitionName(0);
 
 /**
  * Tells what happens to sessions and workers, in the log, where streams of events find it. The log does not decide about
  * these: what counts is the session and the list of workers, and an event that could not be written is missing, no more.
+ * Administrative acts are beside them; streams do not have these.
  */
 export class SystemEventLog {
   constructor(
@@ -52,17 +64,38 @@ export class SystemEventLog {
     await this.append(WORKERS_PARTITION, type, id, '', data, author);
   }
 
+  /** What an administrator did. All acts of a tenant are in one partition. Rejects when it is not written. */
+  async ofAdmin(tenantId: string, type: AdminType, data: AdminData, author: EventOrigin): Promise<void> {
+    const partition = adminPartition(tenantId, this.partitions);
+    await APPEND_ACT.run(
+      this.redis,
+      [keys.log(partition), keys.seq(partition)],
+      [subjectOf(type, tenantId), type, systemEventMetaText(tenantId), restOf(author, data)],
+    );
+  }
+
   /** Workers whose start was announced and whose loss was not. */
   announcedWorkers(): Promise<string[]> {
     return this.redis.hkeys(keys.announcedWorkers(WORKERS_PARTITION));
   }
 
   private async append(partition: string, type: NoticeType, id: string, meta: string, data: object, author: EventOrigin): Promise<void> {
-    const rest = JSON.stringify({ source: author.source, actor: author.actor, data }).slice(1, -1);
     await APPEND.run(
       this.redis,
       [keys.log(partition), keys.seq(partition), keys.announcedWorkers(partition)],
-      [subjectOf(type, id), type, meta, rest, id],
+      [subjectOf(type, id), type, meta, restOf(author, data), id],
     );
   }
+}
+
+/** No session has this name. */
+const ADMIN_ROOT = '#admin';
+
+/** Where the administrative acts of a tenant are. */
+export function adminPartition(tenantId: string, partitions: number): string {
+  return partitionOfRoot(tenantId, ADMIN_ROOT, partitions);
+}
+
+function restOf({ source, actor }: EventOrigin, data: object): string {
+  return JSON.stringify({ source, actor, data }).slice(1, -1);
 }

@@ -1,4 +1,4 @@
-import type { CallEvent } from '#contracts';
+import type { AdminEvent, CallEvent } from '#contracts';
 
 /** One entry of the log. */
 export interface LogEntry {
@@ -9,6 +9,8 @@ export interface LogEntry {
   readonly size: number;
   /** Absent when it changes nothing here, such as Updates and Progress. */
   readonly event?: CallEvent | undefined;
+  /** An administrative act; such an entry has no `event`. */
+  readonly act?: AdminEvent | undefined;
   /** Why the entry cannot be read as an event; such an entry has none. */
   readonly fault?: string | undefined;
 }

@@ -14,6 +14,14 @@ export const ExportQuery = CallFilter.extend({
     .enum(FORMATS, { error: 'expected jsonl or parquet; OCSF and CEF are not implemented' })
     .default('jsonl')
     .meta({ description: '`jsonl`: an event a line. `parquet`: an event a row, its `data` as JSON.', examples: ['jsonl'] }),
+  acts: z
+    .enum(['true', 'false'])
+    .default('false')
+    .transform((text) => text === 'true')
+    .meta({
+      description: '`true`: after the calls also the administrative acts between `since` and `until`. It needs the scope `admin`.',
+      examples: ['true'],
+    }),
 }).meta({ id: 'ExportQuery' });
 export type ExportQuery = z.output<typeof ExportQuery>;
 

@@ -12,6 +12,7 @@ export const TAGS = {
   sessions: 'How freely the calls of a session may act, what people granted to it and said to it.',
   events: 'What happens to calls, sessions and workers, stored and live.',
   keys: 'The API keys of a tenant: make, rotate, revoke.',
+  audit: 'Administrative acts: who changed what, and when.',
   webhooks: 'Programs that are sent what happens to calls.',
   mcp: 'The Model Context Protocol endpoint.',
   workers: 'Workers in any language: they run the tools that they announce.',

@@ -113,6 +113,6 @@ export function eventSchemaName(type: EventType): string {
 }
 
 /** The `dataschema` of an event type; the last part is the major version, raised only by a change that old readers cannot take. */
-export function dataSchemaOf(type: EventType): string {
+export function dataSchemaOf(type: EventType | `admin.${string}`): string {
   return `urn:tool-events:${type}:1`;
 }

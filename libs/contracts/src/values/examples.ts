@@ -186,6 +186,22 @@ export const ROTATE_KEY_EXAMPLES = [{ overlapMs: 3_600_000 }];
 export const KEY_EXAMPLES = [{ ...CREATED_KEY, lastUsedAt: '2026-02-01T07:30:00.000Z' }];
 export const ISSUED_KEY_EXAMPLES = [{ ...CREATED_KEY, key: 'sk-toolyard-5dXq0mJrZk3y9s1Tn7Qb2c8VwLf4HgRp6UeAoKiYtNw' }];
 
+export const ADMIN_EVENT_EXAMPLES = [
+  {
+    specversion: '1.0' as const,
+    id: '1.7.4711',
+    source: '/gateway/host-1',
+    type: 'admin.key_created' as const,
+    subject: 'admin/default',
+    time: '2026-01-31T12:00:00.000Z',
+    datacontenttype: 'application/json' as const,
+    dataschema: 'urn:tool-events:admin.key_created:1',
+    tenantid: 'default',
+    actor: 'apikey:admin',
+    data: { target: CREATED_KEY.id, people: ['ada@example.com'], after: { name: CREATED_KEY.name, scopes: CREATED_KEY.scopes } },
+  },
+];
+
 export const WEBHOOK_MESSAGE_EXAMPLES = [
   {
     type: 'call.approval_requested',

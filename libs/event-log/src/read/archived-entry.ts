@@ -35,7 +35,7 @@ export function toEntry({ seq, json }: ArchivedEvent): StreamEntry {
   const text = JSON.stringify(rest).slice(1, -1);
   const at = Date.parse(time);
   if (tool === undefined || tenantid === undefined) {
-    const meta = tenantid === undefined ? '' : systemEventMetaText(tenantid, sessionid ?? '');
+    const meta = tenantid === undefined ? '' : systemEventMetaText(tenantid, sessionid);
     return [`${seq}-0`, ['h', `${subject} ${type} 1 ${at} 0 0`, 'm', meta, 'e', text]];
   }
   const meta = metaText({

@@ -1,9 +1,10 @@
-import { NOTICE_TYPES, type CallEvent } from '#contracts';
+import { AdminEvent, ADMIN_TYPES, NOTICE_TYPES, type CallEvent } from '#contracts';
 import { keys, type RedisConnection } from '#redis';
 import { upcastEvent } from '../call/upcasters.js';
 import type { LogArchive } from './log-archive.port.js';
 import { PartitionLog } from './partition-log.js';
 import { fingerprintOf, FIRST_EPOCH, readEntry, seqOf, toStoredEvent } from '../stream/stored-event.js';
+import { toStoredSystemEvent } from '../stream/stored-system-event.js';
 
 /** One entry of a partition, for readers that follow the log from a checkpoint of their own. */
 export interface LogEntry {
@@ -12,14 +13,17 @@ export interface LogEntry {
   readonly mark: string;
   /** Characters of its text. */
   readonly size: number;
-  /** Absent for Updates, Progress, notices, and entries with a fault. */
+  /** Absent for Updates, Progress, notices, acts, and entries with a fault. */
   readonly event?: CallEvent;
+  /** An administrative act; such an entry has no `event`. */
+  readonly act?: AdminEvent;
   /** Why the entry cannot be read as an event; such an entry has none. */
   readonly fault?: string;
 }
 
 /** Types of entries that change nothing for readers of calls; those of sessions and workers are no events of calls. */
 const WITHOUT_EFFECT: ReadonlySet<string> = new Set(['call.update', 'call.progress', 'call.hook', 'call.turn', ...NOTICE_TYPES]);
+const ACTS: ReadonlySet<string> = new Set(ADMIN_TYPES);
 const FAULT_CHARS = 200;
 
 /** Reads a partition in order, by pages, on a connection shared with other commands. */
@@ -68,12 +72,19 @@ function entryOf(partition: string, epoch: number, entryId: string, fields: read
   const { type } = readEntry(fields);
   if (WITHOUT_EFFECT.has(type)) return entry;
   try {
+    if (ACTS.has(type)) return { ...entry, ...actOf(partition, epoch, entryId, fields) };
     const event = toStoredEvent(partition, epoch, entryId, fields);
     if (event === undefined) return { ...entry, fault: cut(`the type ${JSON.stringify(type)} is unknown to this version`) };
     return { ...entry, event: upcastEvent(event.json) };
   } catch (error) {
     return { ...entry, fault: cut(error instanceof Error ? error.message : String(error)) };
   }
+}
+
+/** @throws ZodError or SyntaxError for an odd one */
+function actOf(partition: string, epoch: number, entryId: string, fields: readonly string[]): { readonly act?: AdminEvent } {
+  const stored = toStoredSystemEvent(partition, epoch, entryId, fields);
+  return stored === undefined ? {} : { act: AdminEvent.parse(JSON.parse(stored.json)) };
 }
 
 function cut(text: string): string {

@@ -1,15 +1,17 @@
-import { dataSchemaOf, NOTICE_TYPES, type NoticeType } from '#contracts';
+import { ADMIN_TYPES, dataSchemaOf, NOTICE_TYPES, type AdminType, type NoticeType } from '#contracts';
 import { parseTrustedJson } from '../call/trusted-json.js';
 import type { CallMeta, StoredEvent } from '../event-log.port.js';
 
 /** The tenant of events that all tenants may see; no tenant has this name. */
 export const ALL_TENANTS = '';
 
+const TYPES = new Map<string, NoticeType | AdminType>([...NOTICE_TYPES, ...ADMIN_TYPES].map((type) => [type, type]));
+
 /** Makes the event that readers see out of an entry of `SystemEventLog`; undefined for any other. They are few, so all is made at once. */
 export function toStoredSystemEvent(partition: string, epoch: number, entryId: string, fields: readonly string[]): StoredEvent | undefined {
   const [, stamp = '', , metaText = '', , rest = ''] = fields;
   const [subject = '', typeText = '', , timeText = ''] = stamp.split(' ');
-  const type = NOTICE_TYPES.find((known) => known === typeText);
+  const type = TYPES.get(typeText);
   if (type === undefined) return undefined;
   const seq = Number.parseInt(entryId, 10);
   const time = Number(timeText);
@@ -21,12 +23,12 @@ export function toStoredSystemEvent(partition: string, epoch: number, entryId: s
 }
 
 /** As an entry has it: JSON members without braces. */
-export function systemEventMetaText(tenantId: string, sessionId: string): string {
-  return `"tenantid":${JSON.stringify(tenantId)},"sessionid":${JSON.stringify(sessionId)}`;
+export function systemEventMetaText(tenantId: string, sessionId?: string): string {
+  return `"tenantid":${JSON.stringify(tenantId)}${sessionId === undefined ? '' : `,"sessionid":${JSON.stringify(sessionId)}`}`;
 }
 
 /** The subject has a slash, which no id of a call has. */
-export function subjectOf(type: NoticeType, id: string): string {
+export function subjectOf(type: NoticeType | AdminType, id: string): string {
   return `${type.slice(0, type.indexOf('.'))}/${id}`;
 }
 

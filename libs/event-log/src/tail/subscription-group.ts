@@ -1,4 +1,4 @@
-import type { EventFilter, EventType } from '#contracts';
+import type { EventFilter } from '#contracts';
 import type { StoredEvent } from '../event-log.port.js';
 import { ALL_TENANTS } from '../stream/stored-system-event.js';
 import type { EventBatch } from './event-batch.js';
@@ -16,7 +16,7 @@ export class SubscriptionGroup {
   readonly subscribers = new Set<Subscriber>();
   /** Events of the tick that is being routed. */
   pending: StoredEvent[] = [];
-  private readonly types: ReadonlySet<EventType> | undefined;
+  private readonly types: ReadonlySet<string> | undefined;
 
   /** `only` is the one partition that events of this filter come from, if there is one. */
   constructor(
@@ -28,7 +28,7 @@ export class SubscriptionGroup {
     this.types = filter.types && new Set(filter.types);
   }
 
-  /** The tenant comes first: nothing else may let another tenant's event through. System events match only filters that name their type. */
+  /** The tenant comes first: nothing else may let another tenant's event through. System events match only filters that name their type; administrative acts have none that a filter may name. */
   matches({ callId, type, meta }: StoredEvent): boolean {
     const { filter } = this;
     return (

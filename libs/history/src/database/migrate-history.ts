@@ -4,6 +4,7 @@ import * as calls from './migrations/0001-calls.js';
 import * as hours from './migrations/0002-hours.js';
 import * as schedules from './migrations/0003-schedules.js';
 import * as erasure from './migrations/0004-erasure.js';
+import * as acts from './migrations/0005-acts.js';
 
 /**
  * In the order of their names. A migration only adds, and what it adds may be null or has a default: processes of the release
@@ -14,6 +15,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0002-hours': { up: hours.up },
   '0003-schedules': { up: schedules.up },
   '0004-erasure': { up: erasure.up },
+  '0005-acts': { up: acts.up },
 };
 
 /** A newer release has changed the tables. */

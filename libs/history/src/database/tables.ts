@@ -131,7 +131,21 @@ export interface ErasuresTable {
   readonly fault: string | null;
 }
 
+/** Administrative acts: who changed what. */
+export interface ActsTable {
+  readonly partition: string;
+  readonly seq: number;
+  readonly tenant_id: string;
+  readonly type: string;
+  readonly actor: string;
+  readonly target: string;
+  readonly at: Time;
+  /** The event as JSON text. */
+  readonly event: string;
+}
+
 export interface HistoryTables {
+  readonly acts: ActsTable;
   readonly calls: CallsTable;
   readonly sessions: SessionsTable;
   readonly totals: TotalsTable;

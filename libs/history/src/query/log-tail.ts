@@ -20,7 +20,7 @@ export interface Tail {
   readonly behind?: Behind;
 }
 
-interface Place {
+export interface Place {
   readonly partition: string;
   readonly seq: number;
   /** Events that are not in the rows. */
@@ -76,7 +76,7 @@ export async function behindOf(db: HistoryDatabase, log: LogSource, partitions: 
 }
 
 /** Partitions with events that are not in the rows. */
-async function locate(db: HistoryDatabase, log: LogSource, partitions: readonly string[]): Promise<Place[]> {
+export async function locate(db: HistoryDatabase, log: LogSource, partitions: readonly string[]): Promise<Place[]> {
   const rows = await db.selectFrom('positions').select(['partition', 'seq']).where('partition', 'in', partitions).execute();
   const seqOf = new Map(rows.map(({ partition, seq }) => [partition, seq]));
   const places = await Promise.all(
@@ -88,7 +88,7 @@ async function locate(db: HistoryDatabase, log: LogSource, partitions: readonly 
   return places.filter(({ lag }) => lag > 0);
 }
 
-async function describeLag(log: LogSource, places: readonly Place[]): Promise<Behind> {
+export async function describeLag(log: LogSource, places: readonly Place[]): Promise<Behind> {
   const firsts = await Promise.all(places.map(({ partition, seq }) => log.read(partition, seq + 1, 1)));
   const times = firsts.flatMap(({ entries: [entry] }) => (entry?.event === undefined ? [] : [Date.parse(entry.event.time)]));
   const events = places.reduce((sum, { lag }) => sum + lag, 0);

@@ -4,6 +4,7 @@ import { telemetry } from '#observability';
 import { HistoryUnavailable, type HistoryDatabase } from '../database/history-database.js';
 import { nextWeek } from '../rows/call-row.js';
 import { deleteExpired, dropWeek, type Expiry } from './delete-calls.js';
+import { deleteActs } from './delete-acts.js';
 import { cutoffOf, type RetentionPolicy } from './retention-policy.js';
 
 export interface RetentionOptions {
@@ -50,6 +51,7 @@ export class HistoryRetention {
       const before = cutoffOf(rules, tenantId, time);
       return before === undefined ? [] : [{ tenantId, before }];
     });
+    await deleteActs(db, rules, time);
     if (expiries.length === 0) return { calls: 0, weeks: 0 };
     const locked: unknown[] = [];
     const unlessLocked = (error: unknown): 0 => {

@@ -4,6 +4,7 @@ import type { LogEntry, LogSource } from '../log-source.port.js';
 import type { HistoryDatabase } from '../database/history-database.js';
 import { missingEvents, sortEvents, type SkippedEvent } from '../rows/event-shape.js';
 import { foldEvents } from '../rows/fold-events.js';
+import { writeActs } from './write-acts.js';
 import type { Skipped } from './write-calls.js';
 import { ensureWeeks, writeChanges } from './write-changes.js';
 
@@ -136,6 +137,7 @@ export class PartitionProjection {
     const changes = await foldEvents(transaction, events);
     await ensureWeeks(this.db, this.weeks, changes.keys());
     await writeChanges(transaction, this.partition, [...changes.values()], this.skipped);
+    await writeActs(transaction, this.partition, entries);
     await transaction
       .updateTable('positions')
       .set({ epoch, seq: last.seq, mark: last.mark, updated_at: sql`now()` })
@@ -158,7 +160,7 @@ export class PartitionProjection {
   /** Another log, or one that lost its end: the rows of the partition are made again. */
   private async empty(transaction: HistoryDatabase): Promise<void> {
     this.weeks.clear();
-    for (const table of ['calls', 'sessions', 'totals'] as const)
+    for (const table of ['calls', 'sessions', 'totals', 'acts'] as const)
       await transaction.deleteFrom(table).where('partition', '=', this.partition).execute();
     await forgetAllHours(transaction);
     await transaction.updateTable('positions').set(START).where('partition', '=', this.partition).execute();
