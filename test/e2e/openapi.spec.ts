@@ -149,6 +149,7 @@ const REQUESTS: Readonly<Record<string, readonly Request[]>> = {
   ],
   listSchedules: [['GET /v1/schedules']],
   listKeys: [['GET /v1/keys']],
+  listActs: [['GET /v1/audit?type=admin.key_created&limit=2'], ['GET /v1/audit?type=nothing'], ['GET /v1/audit?cursor=rubbish']],
   listWebhooks: [['GET /v1/webhooks']],
   listDeliveries: [['GET /v1/webhooks/none/deliveries'], ['GET /v1/webhooks/none/deliveries?state=lost']],
   retryDelivery: [['POST /v1/webhooks/none/deliveries/evt_1/retry']],

@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { ToolyardClient } from '#client';
-import { Notice, NOTICE_TYPES, type CallPage } from '#contracts';
+import { AdminEvent, Notice, NOTICE_TYPES, type ActPage, type CallPage, type IssuedKey, type Problem, type Schedule } from '#contracts';
 import { Agent, type Stream } from '../support/agent.js';
+import { startCli } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { readSse } from '../support/sse.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
@@ -17,11 +18,13 @@ describe('what happens beside calls', () => {
   let toolyard: TestCluster;
   let agent: Agent;
   let other: Agent;
+  const config = join(mkdtempSync(join(tmpdir(), 'toolyard-config-')), 'toolyard.json');
+  const sha256 = createHash('sha256').update(OTHER_KEY).digest('hex');
+  const scopes = ['submit', 'read', 'cancel', 'approve', 'admin'];
+  const save = (more: object = {}) =>
+    writeFileSync(config, JSON.stringify({ keys: [{ id: 'other', sha256, tenant: 'other', scopes, person: 'grace' }], ...more }));
   beforeAll(async () => {
-    const config = join(mkdtempSync(join(tmpdir(), 'toolyard-config-')), 'toolyard.json');
-    const sha256 = createHash('sha256').update(OTHER_KEY).digest('hex');
-    const scopes = ['submit', 'read', 'cancel', 'approve', 'admin'];
-    writeFileSync(config, JSON.stringify({ keys: [{ id: 'other', sha256, tenant: 'other', scopes }] }));
+    save();
     toolyard = await startTestCluster({ lists: true, gateways: 2, env: { TOOLYARD_CONFIG: config } });
     agent = new Agent(toolyard.gateways[0]?.url ?? '');
     other = new Agent(toolyard.gateways[1]?.url ?? '', OTHER_KEY);
@@ -131,6 +134,97 @@ describe('what happens beside calls', () => {
     expect(body.calls.filter(({ id }) => id === call.id)).toHaveLength(1);
     expect(watching.notices('w')).toEqual([]);
     watching.close();
+  });
+
+  describe('an administrative act', () => {
+    const GITHUB = 'ghp_1q2w3e4r5t6y7u8i9o0p1q2w3e4r5t6y7u8i';
+    const acts = async (query = '', by = other) => {
+      const { status, body } = await by.get<ActPage>(`/v1/audit${query}`);
+      expect([status, body.behind]).toEqual([200, undefined]);
+      return body.acts;
+    };
+    const done = async (query = '') => (await acts(query)).map(({ type, data }) => [type, data.target]);
+
+    it('is in the list at once, with who, what, when, before and after, and without secrets', async () => {
+      const watching = await watch(other, {});
+      const { body: key } = await other.request<IssuedKey>('POST', '/v1/keys', { name: 'ci', scopes: ['read'] });
+      await other.request('POST', `/v1/keys/${key.id}/rotate`, {});
+      await other.request('DELETE', `/v1/keys/${key.id}`);
+      await other.request('PUT', '/v1/sessions/audited', { posture: { permissionMode: 'prompt' } });
+      const { body: call } = await other.submit('file_write', { path: 'a', content: 'b' }, { sessionId: 'audited' });
+      await other.request('POST', `/v1/calls/${call.id}/decision`, { decision: 'allow', scope: 'session-tool' });
+      await other.request('DELETE', '/v1/sessions/audited');
+      const source = { name: 'far', kind: 'mcp', url: 'https://tools.example.com/mcp' };
+      await other.request('POST', '/v1/sources', source);
+      await other.request('DELETE', '/v1/sources/far');
+      const scheduled = { at: '2999-01-01T00:00:00Z', call: { tool: 'echo', arguments: { token: GITHUB } } };
+      const { body: schedule } = await other.request<Schedule>('POST', '/v1/schedules', scheduled);
+      for (const what of ['pause', 'resume']) await other.request('POST', `/v1/schedules/${schedule.id}/${what}`);
+      await other.request('DELETE', `/v1/schedules/${schedule.id}`);
+      const story = (await done('?limit=200')).reverse();
+      expect(story.slice(story.findIndex(([, target]) => target === key.id))).toEqual([
+        ...['created', 'rotated', 'revoked'].map((what) => [`admin.key_${what}`, key.id]),
+        ...['session_changed', 'grant_made', 'session_deleted'].map((what) => [`admin.${what}`, 'audited']),
+        ...['source_added', 'source_removed'].map((what) => [`admin.${what}`, 'far']),
+        ...['created', 'paused', 'resumed', 'deleted'].map((what) => [`admin.schedule_${what}`, schedule.id]),
+      ]);
+      const [grant, posture] = await acts('?target=audited&type=admin.session_changed,admin.grant_made');
+      expect(posture).toMatchObject({ actor: 'apikey:other', tenantid: 'other', data: { people: ['grace'], before: { posture: {} } } });
+      expect(posture?.data.after).toEqual({ posture: { permissionMode: 'prompt' } });
+      expect(AdminEvent.parse(grant)).toMatchObject({ data: { after: { grants: { trustedTools: ['file_write'] } } } });
+      const all = JSON.stringify(await acts('?limit=200'));
+      for (const secret of [key.key, 'sha256', GITHUB]) expect(all).not.toContain(secret);
+      await other.run('echo', {});
+      await eventually(() => watching.events('w').some(({ event }) => event.type === 'call.end'), 'an End');
+      expect(JSON.stringify(watching.frames)).not.toContain('admin.');
+      watching.close();
+    });
+
+    it('is found by its filters, page by page, by the scope admin and its tenant alone', async () => {
+      const { body: reader } = await other.request<IssuedKey>('POST', '/v1/keys', { name: 'reader', scopes: ['read'] });
+      const all = await acts('?limit=200');
+      const paged: AdminEvent[] = [];
+      for (let cursor: string | undefined = ''; cursor !== undefined;) {
+        const { body }: { body: ActPage } = await other.get<ActPage>(`/v1/audit?limit=5${cursor && `&cursor=${cursor}`}`);
+        paged.push(...body.acts);
+        cursor = body.nextCursor;
+      }
+      expect(paged).toEqual(all);
+      expect(await done(`?type=admin.key_created&target=${reader.id}&keyId=other`)).toEqual([['admin.key_created', reader.id]]);
+      expect(await done(`?until=${all.at(-1)?.time ?? ''}`)).toHaveLength(1);
+      expect(await done('?keyId=bootstrap')).toEqual([]);
+      expect((await acts('?limit=200', agent)).every(({ tenantid }) => tenantid === 'default')).toBe(true);
+      expect((await new Agent(other.url, reader.key).get<Problem>('/v1/audit')).body.code).toBe('forbidden');
+      for (const query of ['types=admin.key_created', 'types=admin'])
+        expect((await other.get<Problem>(`/v1/events?${query}`)).body.code).toBe('invalid_request');
+      for (const query of ['cursor=rubbish', 'type=admin.nothing', 'limit=0', 'who=me'])
+        expect((await other.get<Problem>(`/v1/audit?${query}`)).body.code).toBe('invalid_request');
+    });
+
+    it('that changes the config file counts for each tenant that it is about, as does a legal hold', async () => {
+      save({ tenants: { other: { retention: { legalHold: true } } } });
+      const held = await eventually(async () => {
+        const found = await acts('?type=admin.config_reloaded,admin.hold_set');
+        return found.length === 4 ? found : undefined;
+      }, 'both gateways to take the file over');
+      expect(held.every(({ actor, data }) => actor === 'system:gateway' && data.target === config)).toBe(true);
+      expect(held.find(({ type }) => type === 'admin.config_reloaded')?.data.after).toMatchObject({ changed: ['retention'] });
+      save();
+      await eventually(async () => (await acts('?type=admin.hold_lifted')).length === 2, 'the hold to be lifted');
+      expect(await acts('?type=admin.config_reloaded', agent)).toEqual([]);
+    });
+
+    it('is shown by the command line tool, and is in an export that asks for it', async () => {
+      const env = { TOOLYARD_API_KEY: OTHER_KEY };
+      const shown = await startCli(['audit', '--type', 'source_added', '--by', 'other'], { url: other.url, env }).ended();
+      expect([shown.code, shown.out]).toEqual([0, expect.stringMatching(/^\S+Z +source_added +far +by other \(grace\) +\{"name":"far"/)]);
+      const { out } = await startCli(['--json', 'export', '--acts'], { url: other.url, env }).ended();
+      const lines = out.trim().split('\n');
+      const exported = lines.flatMap((line) => (line.includes('"type":"admin.') ? [AdminEvent.parse(JSON.parse(line))] : []));
+      expect(exported).toEqual(await acts('?limit=200'));
+      const without = await other.get<string>('/v1/calls:export');
+      expect([without.status, without.body]).toEqual([200, expect.not.stringContaining('admin.')]);
+    });
   });
 
   it('of a worker reach every tenant, once: started, draining, gone, lost', async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openArchive } from '#archive';
-import type { BulkResult, Erasure, Problem } from '#contracts';
+import type { ActPage, BulkResult, Erasure, Problem } from '#contracts';
 import { ContentKeyStore, ErasureStore, type HistoryDatabase } from '#history';
 import { createRedis, partitionName, type RedisConnection } from '#redis';
 import { Eraser, PartitionArchiver } from '#sealing';
@@ -84,6 +84,8 @@ describe('erasing calls over HTTP and with the command line tool', () => {
       expect.objectContaining({ callId: call.id, state: 'pending', requestedBy: 'apikey:admin', reason: 'request 1' }),
     ]);
     expect(JSON.stringify((await agent(ADMIN).get('/v1/calls?sessionId=s')).body)).not.toContain('private');
+    const { acts } = (await agent(ADMIN).get<ActPage>(`/v1/audit?target=${call.id}`)).body;
+    expect(acts).toMatchObject([{ type: 'admin.call_erased', actor: 'apikey:admin', data: { reason: 'request 1' } }]);
     await projector();
     expect((await erase(ADMIN, call.id)).body).toMatchObject({ state: 'done', reason: 'request 1' });
 

@@ -3,13 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parquetReadObjects } from 'hyparquet';
-import { openArchive } from '#archive';
-import type { Call, CallEvent, Problem } from '#contracts';
+import { openArchive, verifyArchive } from '#archive';
+import { AdminEvent, type ActPage, type Call, type CallEvent, type IssuedKey, type Problem } from '#contracts';
+import { adminPartition, LogReader } from '#event-log';
+import { rebuildHistory } from '#history';
 import { createRedis, keys, partitionName, type RedisConnection } from '#redis';
-import { PartitionArchiver } from '#sealing';
+import { openArchivedLog, PartitionArchiver } from '#sealing';
 import { Agent } from '../support/agent.js';
 import { startCli } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
+import { openTestDatabase } from '../support/postgres.js';
 import { FaultyProxy } from '../support/faulty-proxy.js';
 import { startTestCluster, TEST_KEY, type TestCluster } from '../support/test-cluster.js';
 
@@ -31,6 +34,7 @@ describe('an export', () => {
   let first: Call;
   let trimmed: Call;
   let large: Call;
+  let made: IssuedKey;
 
   beforeAll(async () => {
     writeFileSync(config, keysOf(short));
@@ -45,6 +49,7 @@ describe('an export', () => {
     first = await agent.run('echo', { n: 0 }, { sessionId: 's' });
     trimmed = await agent.run('shell', { command: 'for n in 1 2 3; do echo "line $n, \\"quoted\\" ä"; done; exit 3' }, { sessionId: 's' });
     large = await agent.run('echo', { text: 'x'.repeat(300_000) });
+    made = (await agent.request<IssuedKey>('POST', '/v1/keys', { name: 'ci', scopes: ['read'] })).body;
     await archiveAll();
     for (let n = 1; n <= PAGE + 20; n += 20) await Promise.all(Array.from({ length: 20 }, (_, k) => agent.run('echo', { n: n + k })));
     await new Agent(url, OTHER_KEY).run('echo', { text: 'of the other tenant' });
@@ -87,6 +92,28 @@ describe('an export', () => {
     expect(calls.slice(-3)).toEqual([large.id, trimmed.id, first.id]);
     for (const { id } of [first, trimmed, large]) expect(events.filter(({ subject }) => subject === id)).toEqual(await agent.events(id));
     expect(events.filter(({ type }) => type === 'call.end')).toHaveLength(PAGE + 23);
+  });
+
+  it('has administrative acts where they are asked for, which are archived, verified and in lists made again', async () => {
+    const partition = adminPartition('default', 16);
+    const acts = async () => (await agent.get<ActPage>('/v1/audit')).body.acts;
+    const [act] = await acts();
+    expect(AdminEvent.parse(act)).toMatchObject({ type: 'admin.key_created', data: { target: made.id } });
+    expect((await redis.xrange(keys.log(partition), '-', '+')).flat(2).join(' ')).not.toContain(made.id);
+    expect((await exported('?acts=true&sessionId=s')).at(-1)).toEqual(act);
+    expect((await fetched('?acts=true', OTHER_KEY)).status).toBe(403);
+    const rows = await parquetReadObjects({ file: await (await fetched('?acts=true&agentId=none&format=parquet')).arrayBuffer() });
+    expect(rows).toMatchObject([{ type: 'admin.key_created', tenantid: 'default', actor: 'apikey:bootstrap' }]);
+
+    const faults: unknown[] = [];
+    const store = await openArchive(`file://${folder}/archive`);
+    await verifyArchive({ store, report: ({ fault }) => fault.includes('checkpoint') || faults.push(fault) });
+    expect(faults).toEqual([]);
+    const db = openTestDatabase(cluster.databaseUrl ?? '');
+    const source = new LogReader(redis, await openArchivedLog(`file://${folder}/archive`));
+    await rebuildHistory({ db, source, partitions: 16 });
+    await db.destroy();
+    expect(await acts()).toEqual([act]);
   });
 
   it('takes the filters of lists, and is empty where nothing fits', async () => {

@@ -9,6 +9,7 @@ import { bulk, type BulkFlags } from './commands/bulk.js';
 import { call, replay, type CallFlags, type SubmitFlags } from './commands/call.js';
 import { calls, output, show, type CallsFlags } from './commands/calls.js';
 import { exportCalls, type ExportFlags } from './commands/export.js';
+import { audit, type AuditFlags } from './commands/audit.js';
 import { approvals, type ApprovalsFlags } from './commands/approvals.js';
 import { decide, type DecideFlags } from './commands/decide.js';
 import { erase, type EraseFlags } from './commands/erase.js';
@@ -193,6 +194,12 @@ function addLooking(add: Add, start: Start): void {
   listFlags(add('failures', 'failures of the last 24 hours, alike ones together'), 20)
     .option('--until <when>', 'end of the period')
     .action((flags: PeriodFlags) => start((context) => failures(context, flags)));
+  listFlags(add('audit', 'who changed keys, sessions, grants, sources, schedules or the config, newest first (scope admin)'), 50)
+    .option('--type <type>', 'only these acts, such as key_created; may be given again', many)
+    .option('--by <key-id>', 'with this key')
+    .option('--target <id>', 'what was changed: a key, session, source, schedule, delivery or call')
+    .option('--until <when>', 'done until')
+    .action((flags: AuditFlags) => start((context) => audit(context, flags)));
   add('workers', 'workers with what they serve and run').action(() => start(workers));
   add('drain', 'let workers take no more calls, and wait until those that they run have ended (scope operate)')
     .argument('<worker-ids...>')
@@ -200,6 +207,7 @@ function addLooking(add: Add, start: Start): void {
     .action((ids: string[], flags: { wait: boolean }) => start((context) => drain(context, ids, flags)));
   filterFlags(add('export', 'all events of the calls that match, also those that have left Redis; restart it when it fails'))
     .addOption(new Option('--format <format>', 'an event a line, or a row').choices(Object.keys(EXPORT_TYPES)).default('jsonl'))
+    .option('--acts', 'also administrative acts, after the calls (scope admin)')
     .option('-o, --output <file>', 'to this file, which has its name when it is complete; default: standard output')
     .action((flags: ExportFlags) => start((context) => exportCalls(context, flags)));
   add('show', 'one call, with its result')

@@ -1,5 +1,6 @@
 import type { EventFilter } from '#contracts';
 import { ApprovalsApi } from './api/approvals.api.js';
+import { AuditApi } from './api/audit.api.js';
 import { BatchesApi } from './api/batches.api.js';
 import { CallsApi } from './api/calls.api.js';
 import { GatewayApi } from './api/gateway.api.js';
@@ -37,6 +38,8 @@ export class ToolyardClient {
   readonly schedules: SchedulesApi;
   /** Make, rotate and revoke API keys. */
   readonly keys: KeysApi;
+  /** Who changed what. */
+  readonly audit: AuditApi;
   readonly approvals: ApprovalsApi;
   readonly tools: ToolsApi;
   readonly sources: SourcesApi;
@@ -54,6 +57,7 @@ export class ToolyardClient {
     this.sessions = new SessionsApi(http);
     this.schedules = new SchedulesApi(http);
     this.keys = new KeysApi(http);
+    this.audit = new AuditApi(http);
     this.approvals = new ApprovalsApi(http);
     this.tools = new ToolsApi(http);
     this.sources = new SourcesApi(http);

@@ -11,6 +11,7 @@ import { filterOf, type FilterFlags } from './calls.js';
 
 export interface ExportFlags extends FilterFlags {
   readonly format: ExportFormat;
+  readonly acts?: boolean;
   readonly output?: string;
 }
 
@@ -20,10 +21,10 @@ export interface ExportFlags extends FilterFlags {
  *
  * @throws ToolyardError also when the connection is cut before the end
  */
-export async function exportCalls({ client, terminal }: CommandContext, { format, output, ...flags }: ExportFlags): Promise<number> {
+export async function exportCalls({ client, terminal }: CommandContext, { format, acts, output, ...flags }: ExportFlags): Promise<number> {
   if (output === undefined && format === 'parquet' && process.stdout.isTTY)
     throw new UsageError('Parquet is not text: give a file with --output, or a pipe.');
-  const body = await client.calls.export({ ...filterOf(flags, Date.now()), format });
+  const body = await client.calls.export({ ...filterOf(flags, Date.now()), format, ...(acts === true ? { acts: 'true' as const } : {}) });
   const count = { bytes: 0, lines: 0 };
   const counted = counting(body, count, () => terminal.showStatus(progressOf(format, count)));
   try {

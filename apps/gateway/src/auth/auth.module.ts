@@ -1,5 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
+import { AdminActs } from './admin-acts.service.js';
 import { ApiKeyStore } from './api-key-store.service.js';
 import { Authenticator } from './authenticator.service.js';
 import { CreatedKeys } from './keys/created-keys.service.js';
@@ -12,7 +13,7 @@ import { OriginPolicy } from './origin-policy.service.js';
 import { PrincipalGuard } from './principal.guard.js';
 import { RateLimits } from './rate-limits.service.js';
 
-const services = [ApiKeyStore, CreatedKeys, Authenticator, RateLimits, OpenSockets, OriginPolicy];
+const services = [AdminActs, ApiKeyStore, CreatedKeys, Authenticator, RateLimits, OpenSockets, OriginPolicy];
 
 /** API keys, tokens, scopes, rate limits, limits of open sockets, and the origin check. Global: every feature asks about keys. */
 @Global()

@@ -4,6 +4,7 @@ import { ProblemError, type EraseBody, type Erasure, type Principal, type Tenant
 import type { CallSnapshot } from '#event-log';
 import type { ErasureRecord } from '#history';
 import { partitionOf, type RedisConnection } from '#redis';
+import { AdminActs } from '../auth/admin-acts.service.js';
 import { eventOrigin } from '../platform/event-origin.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { historyUnavailable, type GatewayHistory } from '../platform/gateway-history.js';
@@ -28,6 +29,7 @@ export class EraseCallService {
     private readonly reader: CallReader,
     @Inject(HISTORY) private readonly history: GatewayHistory,
     @Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection,
+    private readonly acts: AdminActs,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
     @Inject(LOGGER) private readonly log: Logger,
   ) {}
@@ -56,6 +58,7 @@ export class EraseCallService {
       const { tenantId } = principal;
       await erasures.request({ callId, tenantId, partition: partitionOf(callId), lastSeq: head.lastSeq, requestedBy: actor, reason });
       this.log.info({ callId, tenantId, actor }, 'the erasure of a call was requested');
+      await this.acts.record(principal, 'admin.call_erased', { target: callId, reason });
       const { requestErase } = await import('#sealing');
       await requestErase(this.redis, partitionOf(callId), head.lastSeq);
       const recorded = await erasures.find(callId);

@@ -3,8 +3,11 @@ import { dirname } from 'node:path';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { telemetry } from '#observability';
+import { sha256Hex } from '#redis';
+import { AdminActs } from '../auth/admin-acts.service.js';
 import { Authenticator } from '../auth/authenticator.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
+import { configChanges } from './config-changes.js';
 import { HookConfigService } from './hook-config.service.js';
 import { LimitConfigService } from './limit-config.service.js';
 import { WebhookConfigService } from './webhook-config.service.js';
@@ -33,6 +36,7 @@ export class ConfigReload implements OnApplicationBootstrap, OnApplicationShutdo
   private text: string | undefined;
   private rejection: string | undefined;
   private newest = 0;
+  private active: Active;
   private readonly onSignal = () => void this.reload();
 
   constructor(
@@ -44,9 +48,12 @@ export class ConfigReload implements OnApplicationBootstrap, OnApplicationShutdo
     private readonly sources: SourceConfigService,
     private readonly skills: SkillLibrary,
     private readonly webhooks: WebhookConfigService,
+    @Inject(AdminActs) private readonly acts: Pick<AdminActs, 'recordOwn'>,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
     @Inject(LOGGER) private readonly log: Logger,
-  ) {}
+  ) {
+    this.active = { config };
+  }
 
   /** Why the file as it is now is not active, without its contents; undefined when it is. */
   get warning(): string | undefined {
@@ -57,6 +64,7 @@ export class ConfigReload implements OnApplicationBootstrap, OnApplicationShutdo
     const { file } = this.config;
     if (file === undefined) return;
     this.text = textOf(file.path);
+    this.active = { config: this.config, text: this.text };
     process.on('SIGHUP', this.onSignal);
     try {
       // The folder, since a file that is replaced is another one.
@@ -92,11 +100,25 @@ export class ConfigReload implements OnApplicationBootstrap, OnApplicationShutdo
       for (const takeOver of prepared) takeOver();
       this.rejection = undefined;
       this.log.info({ path: file.path }, 'the config file was taken over');
+      await this.record(file.path, { config: fresh, text: this.text });
     } catch (error) {
       if (generation !== this.newest) return;
       this.reject(file.path, error);
     }
     telemetry.configRead.emit({ ok: this.rejection === undefined });
+  }
+
+  /** An event for each tenant that the change is about, and one for each legal hold. */
+  private async record(path: string, now: Active): Promise<void> {
+    const before = this.active;
+    this.active = now;
+    const digestOf = ({ text = '' }: Active) => sha256Hex(text);
+    for (const { tenantId, changed, legalHold } of configChanges(before.config, now.config)) {
+      const after = { fileSha256: digestOf(now), changed };
+      await this.acts.recordOwn(tenantId, 'admin.config_reloaded', { target: path, before: { fileSha256: digestOf(before) }, after });
+      if (legalHold !== undefined)
+        await this.acts.recordOwn(tenantId, legalHold ? 'admin.hold_set' : 'admin.hold_lifted', { target: path });
+    }
   }
 
   private async store(fresh: GatewayConfig, prepared: (() => void)[]): Promise<void> {
@@ -122,6 +144,12 @@ export class ConfigReload implements OnApplicationBootstrap, OnApplicationShutdo
       if (this.config.file !== undefined && textOf(this.config.file.path) !== this.text) void this.reload();
     }, SETTLE_MS).unref();
   }
+}
+
+/** What is in force. */
+interface Active {
+  readonly config: GatewayConfig;
+  readonly text?: string | undefined;
 }
 
 /** The file is valid but was not stored: the next try may succeed. */

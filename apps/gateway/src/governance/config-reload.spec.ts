@@ -55,6 +55,7 @@ describe('reloads of the config file that overlap', () => {
       new SourceConfigService(config, redis, log),
       new SkillLibrary(config),
       new WebhookConfigService(config),
+      { recordOwn: () => Promise.resolve() },
       config,
       log,
     );

@@ -81,6 +81,12 @@ export class RedactionConfigService implements OnApplicationBootstrap, OnApplica
     return this.safety.redactor.identifier(name);
   }
 
+  /** Settings as administrative acts show them. */
+  withoutSecrets(settings: object): JsonValue {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it was JSON text a moment ago
+    return this.safety.redactor.json(JSON.parse(JSON.stringify(settings)) as JsonValue).value;
+  }
+
   /** Redacts what a person writes about a call. */
   text(text: string): string {
     return this.safety.text(text);

@@ -5,6 +5,7 @@ import { GovernanceModule } from '../governance/governance.module.js';
 import { EXTRA_METRICS_PROBES } from '../platform/tokens.js';
 import { SourcesModule } from '../sources/sources.module.js';
 import { WorkersModule } from '../workers/workers.module.js';
+import { AuditController } from './audit.controller.js';
 import { DiagnosticsService } from './diagnostics.service.js';
 import { gatewayMetrics } from './gateway-metrics.js';
 import { HealthController } from './health.controller.js';
@@ -19,7 +20,7 @@ export class OperationsModule {
     return {
       module: OperationsModule,
       imports: [GovernanceModule, WorkersModule, ApprovalsModule, SourcesModule],
-      controllers: [OperationsController, HealthController],
+      controllers: [AuditController, OperationsController, HealthController],
       providers: [{ provide: EXTRA_METRICS_PROBES, useValue: extraProbes }, gatewayMetrics, Readiness, DiagnosticsService],
     };
   }

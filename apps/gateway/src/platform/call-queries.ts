@@ -1,10 +1,12 @@
 import {
   ProblemError,
+  type ActPage,
   type CallCount,
   type CallFacets,
   type CallFilter,
   type CallPage,
   type FailurePage,
+  type ListActsQuery,
   type ListCallsQuery,
   type ListSessionsQuery,
   type PeriodQuery,
@@ -23,6 +25,7 @@ export interface CallQueries {
   stats(tenantId: string, query: StatsQuery): Promise<Stats>;
   tools(tenantId: string, query: PeriodQuery): Promise<ToolStatsPage>;
   failures(tenantId: string, query: PeriodQuery): Promise<FailurePage>;
+  acts(tenantId: string, query: ListActsQuery): Promise<ActPage>;
 }
 
 const NO_DATABASE =
@@ -31,5 +34,5 @@ const NO_DATABASE =
 /** Where no database is configured: every question is answered 503 `history_unavailable`. */
 export function noQueries(): CallQueries {
   const refuse = () => Promise.reject(new ProblemError('history_unavailable', NO_DATABASE));
-  return { page: refuse, count: refuse, facets: refuse, sessions: refuse, stats: refuse, tools: refuse, failures: refuse };
+  return { page: refuse, count: refuse, facets: refuse, sessions: refuse, stats: refuse, tools: refuse, failures: refuse, acts: refuse };
 }

@@ -1,5 +1,7 @@
 import { ProblemError } from '#contracts';
+import { adminPartition } from '#event-log';
 import {
+  ActList,
   CallList,
   ContentKeyStore,
   ErasureStore,
@@ -37,6 +39,7 @@ export function openHistory(url: string, failed: (reason: string) => void) {
 export function historyQueries(db: HistoryDatabase, log: LogSource, partitions: number, failed: (reason: string) => void): CallQueries {
   const calls = new CallList(db, log, partitions);
   const sessions = new SessionList(db, log, partitions);
+  const acts = new ActList(db, log, (tenantId) => adminPartition(tenantId, partitions));
   const numbers = new Numbers(db, log, partitions);
   const guarded = async <Answer>(answer: Promise<Answer>): Promise<Answer> => {
     try {
@@ -55,5 +58,6 @@ export function historyQueries(db: HistoryDatabase, log: LogSource, partitions: 
     stats: (tenantId, query) => guarded(numbers.stats(tenantId, query)),
     tools: (tenantId, query) => guarded(numbers.tools(tenantId, query)),
     failures: (tenantId, query) => guarded(numbers.failures(tenantId, query)),
+    acts: (tenantId, query) => guarded(acts.page(tenantId, query)),
   };
 }

@@ -5,6 +5,7 @@ import {
   ProblemError,
   SCHEDULE_LIMITS,
   ScheduledCall,
+  type AdminType,
   type Call,
   type CreateScheduleBody,
   type PreviewScheduleBody,
@@ -13,6 +14,7 @@ import {
   type SchedulePreview,
 } from '#contracts';
 import { SubmitCallService } from '../calls/submit-call.service.js';
+import { AdminActs } from '../auth/admin-acts.service.js';
 import { RedactionConfigService } from '../governance/redaction-config.service.js';
 import { ScheduleRunner, timingOf } from './schedule-runner.service.js';
 import { ScheduleStore, type StoredSchedule } from './schedule-store.service.js';
@@ -26,6 +28,7 @@ export class SchedulesService {
     private readonly runner: ScheduleRunner,
     private readonly submitCall: SubmitCallService,
     private readonly redaction: RedactionConfigService,
+    private readonly acts: AdminActs,
   ) {}
 
   /** With the same `id` it is made once. @throws ProblemError `invalid_request` that names the wrong field, also of the call; `quota_exceeded` for too many */
@@ -44,6 +47,7 @@ export class SchedulesService {
     }
     await this.store.create(schedule);
     await this.runner.plan(schedule);
+    await this.record(principal, 'admin.schedule_created', undefined, schedule);
     return this.shown(schedule);
   }
 
@@ -64,24 +68,37 @@ export class SchedulesService {
   }
 
   async delete(principal: Principal, id: string): Promise<void> {
-    await this.store.delete(await this.findOwn(principal, id));
+    const schedule = await this.findOwn(principal, id);
+    await this.store.delete(schedule);
+    await this.record(principal, 'admin.schedule_deleted', schedule);
   }
 
   async pause(principal: Principal, id: string): Promise<Schedule> {
     const schedule = await this.findOwn(principal, id);
     const reason = `Paused with the key ${principal.keyId}`;
-    return this.put({ ...schedule, paused: schedule.paused ?? { at: new Date().toISOString(), reason } });
+    const paused = { ...schedule, paused: schedule.paused ?? { at: new Date().toISOString(), reason } };
+    const shown = await this.put(paused);
+    await this.record(principal, 'admin.schedule_paused', schedule, paused);
+    return shown;
   }
 
   async resume(principal: Principal, id: string): Promise<Schedule> {
-    const { paused: _, ...schedule } = await this.findOwn(principal, id);
+    const before = await this.findOwn(principal, id);
+    const { paused: _, ...schedule } = before;
     const shown = await this.put(schedule);
     await this.runner.plan(schedule);
+    await this.record(principal, 'admin.schedule_resumed', before, schedule);
     return shown;
   }
 
   async run(principal: Principal, id: string): Promise<Call> {
     return this.runner.runNow(await this.findOwn(principal, id));
+  }
+
+  private async record(principal: Principal, type: AdminType, before?: StoredSchedule, after?: StoredSchedule): Promise<void> {
+    const shown = (schedule: StoredSchedule) => this.redaction.withoutSecrets(schedule);
+    const target = (after ?? before)?.id ?? '';
+    await this.acts.record(principal, type, { target, ...(before && { before: shown(before) }), ...(after && { after: shown(after) }) });
   }
 
   private async put(schedule: StoredSchedule): Promise<Schedule> {

@@ -3,6 +3,7 @@ import {
   ProblemError,
   SessionGrants,
   SessionPart,
+  type AdminType,
   type GrantChange,
   type PermissionMode,
   type Posture,
@@ -13,11 +14,13 @@ import {
 import { sessionPatternFaults } from '#policy';
 import { keys, LuaScript, type RedisConnection } from '#redis';
 import { ToolRegistry } from '#tool-sdk';
+import { AdminActs } from '../auth/admin-acts.service.js';
 import { type DurableScript, DurableWrites } from '../platform/durable-writes.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { HookConfigService } from '../governance/hook-config.service.js';
 import { assertHooksAllowed } from './session-hooks.js';
 import { PolicyConfigService } from '../governance/policy-config.service.js';
+import { RedactionConfigService } from '../governance/redaction-config.service.js';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
 import { withKnownTools } from './granted-tools.js';
 import { DAY_MS, replaceScript, SESSION_LIFE_MS } from './replace-script.js';
@@ -66,6 +69,8 @@ export class SessionStore {
     private readonly events: SessionEventPublisher,
     private readonly durable: DurableWrites,
     private readonly data: SessionDataStore,
+    private readonly acts: AdminActs,
+    private readonly redaction: RedactionConfigService,
     @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'egress'>,
   ) {}
 
@@ -91,7 +96,9 @@ export class SessionStore {
     assertValidPatterns(change);
     assertHooksAllowed(change.hooks ?? [], this.hookConfig.sessionCommands, this.config.egress);
     const { grants, ...others } = change;
+    let before = NEW_SESSION;
     const next = (state: SessionState) => {
+      before = state;
       const changed = putBy(principal.keyId, state, {
         ...others,
         ...(grants === undefined ? {} : { grants: withKnownTools(grants, state.grants, this.tools.for(tenantId)) }),
@@ -101,6 +108,7 @@ export class SessionStore {
     };
     const state = await this.change(tenantId, sessionId, next);
     const changed = SessionPart.options.filter((part) => change[part] !== undefined);
+    await this.record(principal, 'admin.session_changed', sessionId, pick(before, changed), pick(state, changed));
     await this.events.publish(principal, sessionId, 'session.put', { changed });
     return this.toSession(tenantId, sessionId, state);
   }
@@ -110,13 +118,16 @@ export class SessionStore {
    * was deleted since the epoch of the call that the grants come from.
    */
   async grant(principal: Principal, sessionId: string, grants: GrantChange, epoch: number): Promise<void> {
-    await this.change(principal.tenantId, sessionId, (state) => {
+    let before = NEW_SESSION;
+    const after = await this.change(principal.tenantId, sessionId, (state) => {
+      before = state;
       assertSameEpoch(state, epoch);
       const grown = grantedBy(principal.keyId, state, grants);
       this.assertNothingLifted(principal, state, grown);
       assertValidGrants(grown.grants);
       return grown;
     });
+    await this.record(principal, 'admin.grant_made', sessionId, { grants: before.grants }, { grants: after.grants });
     await this.events.publish(principal, sessionId, 'session.put', { changed: ['grants'] });
   }
 
@@ -132,11 +143,18 @@ export class SessionStore {
   }
 
   async end(principal: Principal, sessionId: string): Promise<void> {
-    this.assertNothingLifted(principal, await this.state(principal.tenantId, sessionId), NEW_SESSION);
+    const before = await this.state(principal.tenantId, sessionId);
+    this.assertNothingLifted(principal, before, NEW_SESSION);
     await this.data.remove(principal.tenantId, sessionId);
     await this.durable.run(END, [keys.session(principal.tenantId, sessionId)], [Date.now(), SESSION_LIFE_MS]);
+    await this.record(principal, 'admin.session_deleted', sessionId, pick(before, SessionPart.options));
     await this.events.publish(principal, sessionId, 'session.deleted', {});
     await Promise.all([...this.onEnd].map((listener) => listener(principal, sessionId)));
+  }
+
+  private async record(principal: Principal, type: AdminType, target: string, before: object, after?: object): Promise<void> {
+    const shown = (settings: object) => this.redaction.withoutSecrets(settings);
+    await this.acts.record(principal, type, { target, before: shown(before), ...(after && { after: shown(after) }) });
   }
 
   /** Four eyes: a key that submits calls may add to what restricts them, but not take it away. */
@@ -179,6 +197,10 @@ export class SessionStore {
       ...(await this.data.read(tenantId, id)),
     };
   }
+}
+
+function pick(state: SessionState, parts: readonly SessionPart[]): object {
+  return Object.fromEntries(parts.map((part) => [part, state[part]]));
 }
 
 /** @throws ProblemError naming each pattern that no list can be made of */

@@ -6,6 +6,7 @@ import {
   listedAgentText,
   ProblemError,
   type AcceptSourceBody,
+  type AdminType,
   type AgentSourceDefinition,
   type Principal,
   type Source,
@@ -16,6 +17,8 @@ import {
 } from '#contracts';
 import { EgressError, EgressPolicy } from '#sandbox';
 import { definitionFault, isPending, toolChanges, type PinnedSource } from '#sources';
+import { AdminActs } from '../auth/admin-acts.service.js';
+import { RedactionConfigService } from '../governance/redaction-config.service.js';
 import { SourceConfigService } from '../governance/source-config.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { LOGGER } from '../platform/tokens.js';
@@ -32,6 +35,8 @@ export class SourcesService {
   constructor(
     private readonly catalog: SourceCatalog,
     private readonly settings: SourceConfigService,
+    private readonly acts: AdminActs,
+    private readonly redaction: RedactionConfigService,
     @Inject(GATEWAY_CONFIG) config: Pick<GatewayConfig, 'egress'>,
     @Inject(LOGGER) private readonly log: Logger,
   ) {
@@ -70,6 +75,7 @@ export class SourcesService {
       throw new ProblemError('conflict', `The tenant has ${MAX_SOURCES} sources already: remove one first`);
     await this.catalog.store.putDefinition(stored);
     this.log.warn({ source: definition.name, tenant: tenantId, key: principal.keyId }, 'a tool source was added');
+    await this.record(principal, 'admin.source_added', definition.name, before?.stored?.definition, definition);
     return summaryOf({ stored, pinned: before?.pinned }) ?? unreachable();
   }
 
@@ -84,6 +90,7 @@ export class SourcesService {
     if (stored.origin !== 'api') throw new ProblemError('conflict', `The source ${name} is in the config file: remove it there`);
     await this.catalog.store.remove({ tenantId, name });
     this.log.warn({ source: name, tenant: tenantId, key: principal.keyId }, 'a tool source was removed');
+    await this.record(principal, 'admin.source_removed', name, stored.definition);
   }
 
   /**
@@ -107,8 +114,15 @@ export class SourcesService {
         { source: name, tenant: entry.tenantId, key: principal.keyId, tools: names.slice(0, 100) },
         'changed tools were accepted',
       );
+      const digests = accepted.map(({ rawName, digest }) => ({ tool: rawName, digest }));
+      await this.record(principal, 'admin.source_accepted', name, undefined, { tools: digests });
     }
     return this.read(principal, name);
+  }
+
+  private async record(principal: Principal, type: AdminType, target: string, before?: object, after?: object): Promise<void> {
+    const shown = (settings: object) => this.redaction.withoutSecrets(settings);
+    await this.acts.record(principal, type, { target, ...(before && { before: shown(before) }), ...(after && { after: shown(after) }) });
   }
 
   /** By name: definitions and catalog entries of the tenant, and of all tenants. */

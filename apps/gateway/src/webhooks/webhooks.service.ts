@@ -7,6 +7,7 @@ import {
   type WebhookSettings,
   type WebhookStatus,
 } from '#contracts';
+import { AdminActs } from '../auth/admin-acts.service.js';
 import { WebhookConfigService } from '../governance/webhook-config.service.js';
 import { WebhookRunners } from './webhook-runners.service.js';
 import { noWebhook, WebhookStore, type DeliveryState, type FoundDelivery } from './webhook-store.service.js';
@@ -18,6 +19,7 @@ export class WebhooksService {
     private readonly config: WebhookConfigService,
     private readonly store: WebhookStore,
     private readonly runners: WebhookRunners,
+    private readonly acts: AdminActs,
   ) {}
 
   async list({ tenantId }: Principal): Promise<WebhookStatus[]> {
@@ -34,13 +36,17 @@ export class WebhooksService {
   }
 
   /** @throws ProblemError `resource_not_found`, or `conflict` for one that was not given up */
-  async retry({ tenantId }: Principal, name: string, id: string): Promise<WebhookDelivery> {
-    const webhook = this.webhook(tenantId, name);
+  async retry(principal: Principal, name: string, id: string): Promise<WebhookDelivery> {
+    const webhook = this.webhook(principal.tenantId, name);
     const found = await this.store.find(webhook, id, 'dead');
     const now = Date.now();
     const again = found && { ...found[0], attempts: 0 };
     if (again !== undefined && (await this.store.move(webhook, again, 'dead', 'waiting', now))) {
       this.runners.poke(webhook);
+      await this.acts.record(principal, 'admin.delivery_retried', {
+        target: id,
+        after: { webhook: name, type: again.type, callId: again.callId },
+      });
       return view([again, now], 'waiting');
     }
     if (await this.store.has(webhook, id))

@@ -12,6 +12,7 @@ import {
 } from '#contracts';
 import { sha256Hex } from '#redis';
 import { LOGGER } from '../../platform/tokens.js';
+import { AdminActs } from '../admin-acts.service.js';
 import { ApiKeyStore } from '../api-key-store.service.js';
 import { CreatedKeys } from './created-keys.service.js';
 import { KeyRecords, type KeyRecord, type ReadRecord } from './key-records.service.js';
@@ -28,6 +29,7 @@ export class KeysService {
     private readonly created: CreatedKeys,
     private readonly apiKeys: ApiKeyStore,
     private readonly uses: KeyUses,
+    private readonly acts: AdminActs,
     @Inject(LOGGER) private readonly log: Logger,
   ) {}
 
@@ -63,6 +65,7 @@ export class KeysService {
     await this.records.create(record, ended);
     await this.created.announce();
     this.log.warn({ tenant: tenantId, key: keyId, created: record.id, scopes: record.scopes }, 'an API key was made');
+    await this.acts.record(caller, 'admin.key_created', { target: record.id, after: actView(record) });
     return { ...keyView(record), key: text };
   }
 
@@ -87,6 +90,7 @@ export class KeysService {
     await this.records.change(read, changed);
     await this.created.announce();
     this.log.warn({ tenant: record.tenantId, key: caller.keyId, rotated: id, overlapMs }, 'an API key was rotated');
+    await this.acts.record(caller, 'admin.key_rotated', { target: id, before: actView(record), after: { ...actView(changed), overlapMs } });
     return { ...(await this.withUse(keyView(changed))), key: text };
   }
 
@@ -95,10 +99,13 @@ export class KeysService {
     const read = await this.findOwn(caller, id);
     const { record } = read;
     if (record.revokedAt === undefined) {
-      await this.records.change(read, { ...record, revokedAt: new Date().toISOString(), revokedBy: caller.keyId });
+      const changed = { ...record, revokedAt: new Date().toISOString(), revokedBy: caller.keyId };
+      await this.records.change(read, changed);
       this.log.warn({ tenant: record.tenantId, key: caller.keyId, revoked: id }, 'an API key was revoked');
     }
     await this.created.announce();
+    // Also for one that was revoked before: its record may be missing.
+    await this.acts.record(caller, 'admin.key_revoked', { target: id, before: actView(record) });
   }
 
   private peopleOf({ keyId }: Principal): string[] {
@@ -132,6 +139,11 @@ export class KeysService {
   private async withUse(key: ApiKey): Promise<ApiKey> {
     return (await this.withUses([key]))[0] ?? key;
   }
+}
+
+/** Without its texts and their digests. */
+function actView({ secrets: _secrets, ...record }: KeyRecord) {
+  return record;
 }
 
 /** Calls live at most a week: who had the key is known as long as one of its calls may wait for approval. */

@@ -1,6 +1,7 @@
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import type { CallEvent } from '#contracts';
-import { upcastEvent, type StoredEvent } from '#event-log';
+import { upcastEvent } from '#event-log';
+import type { ExportedEvent } from './export-calls.service.js';
 
 /** What a row group holds at most; its columns are in memory until it is full. */
 const GROUP_ROWS = 10_000;
@@ -43,7 +44,7 @@ const SCHEMA: SchemaElement[] = [
 ];
 
 /** A Parquet file, row group by row group. Its last bytes name where the groups are: a file that was cut cannot be opened. */
-export async function* eventRows(batches: AsyncIterable<readonly StoredEvent[]>): AsyncGenerator<Uint8Array> {
+export async function* eventRows(batches: AsyncIterable<readonly ExportedEvent[]>): AsyncGenerator<Uint8Array> {
   const writer = new ByteWriter();
   const file = new ParquetWriter({ writer, schema: SCHEMA, createdBy: 'toolyard' });
   let rows: CallEvent[] = [];

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { ProblemError, type CallFilter, type CallPage } from '#contracts';
+import { ProblemError, type ActPage, type CallFilter, type CallPage } from '#contracts';
 import { CallStore, type StoredEvent } from '#event-log';
 import type { CallQueries } from '../../platform/call-queries.js';
 import { CALL_QUERIES } from '../../platform/tokens.js';
@@ -10,6 +10,9 @@ const PAGE = 200;
 const AT_ONCE = 8;
 const EVENTS = 500;
 const RETRY_MS = 5_000;
+
+/** One event as JSON text. */
+export type ExportedEvent = Pick<StoredEvent, 'json'>;
 
 /** All events of the calls that fit a filter, from the list, the log and the archive. */
 @Injectable()
@@ -23,9 +26,18 @@ export class ExportCalls {
    * Batches of events, call by call. The first page of the list is read before it returns, so that what is wrong with the
    * request is thrown here. Throws later, also where an event of a listed call is gone: an export is whole or has failed.
    */
-  async open(tenantId: string, filter: CallFilter): Promise<AsyncGenerator<readonly StoredEvent[]>> {
+  async open(tenantId: string, filter: CallFilter, withActs: boolean): Promise<AsyncGenerator<readonly ExportedEvent[]>> {
     const first = await this.page(tenantId, filter);
-    return this.batches(tenantId, filter, first);
+    const acts = withActs ? await this.acts(tenantId, filter) : undefined;
+    return this.all(tenantId, filter, first, acts);
+  }
+
+  private async *all(tenantId: string, filter: CallFilter, first: CallPage, acts?: ActPage): AsyncGenerator<readonly ExportedEvent[]> {
+    yield* this.batches(tenantId, filter, first);
+    for (let page = acts; page !== undefined;) {
+      yield page.acts.map((act) => ({ json: JSON.stringify(act) }));
+      page = page.nextCursor === undefined ? undefined : await this.acts(tenantId, filter, page.nextCursor);
+    }
   }
 
   private async *batches(tenantId: string, filter: CallFilter, first: CallPage): AsyncGenerator<readonly StoredEvent[]> {
@@ -53,13 +65,24 @@ export class ExportCalls {
     }
   }
 
+  private async acts(tenantId: string, { since, until }: CallFilter, cursor?: string): Promise<ActPage> {
+    const page = await this.queries.acts(tenantId, { limit: PAGE, since, until, cursor });
+    assertComplete(page);
+    return page;
+  }
+
   /** @throws ProblemError `history_unavailable` also for a list that is behind the log, which would lack calls */
   private async page(tenantId: string, filter: CallFilter, cursor?: string): Promise<CallPage> {
     const page = await this.queries.page(tenantId, { ...filter, limit: PAGE, ...(cursor === undefined ? {} : { cursor }) });
-    if (page.behind === undefined) return page;
-    const detail = `The list of calls is ${page.behind.events} events behind the log, so calls would be missing: repeat the export later.`;
-    throw new ProblemError('history_unavailable', detail, { retryAfterMs: RETRY_MS });
+    assertComplete(page);
+    return page;
   }
+}
+
+function assertComplete({ behind }: Pick<CallPage, 'behind'>): void {
+  if (behind === undefined) return;
+  const detail = `The list of calls is ${behind.events} events behind the log, so calls would be missing: repeat the export later.`;
+  throw new ProblemError('history_unavailable', detail, { retryAfterMs: RETRY_MS });
 }
 
 /** Rows and log are about the same tenant, whatever made the rows. */

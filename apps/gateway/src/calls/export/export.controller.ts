@@ -4,7 +4,7 @@ import { Controller, Inject, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { EXPORT_TYPES, ProblemError, ROUTES, type ExportFormat, type Principal, type QueryOf } from '#contracts';
-import type { StoredEvent } from '#event-log';
+import { assertScope } from '../../auth/access.js';
 import { ApiKeyStore } from '../../auth/api-key-store.service.js';
 import { Endpoint, RouteQuery } from '../../auth/endpoint.decorator.js';
 import { OpenSockets } from '../../auth/open-sockets.service.js';
@@ -12,7 +12,7 @@ import { CurrentPrincipal } from '../../auth/principal.decorator.js';
 import { ShutdownState } from '../../platform/shutdown-state.service.js';
 import { LOGGER } from '../../platform/tokens.js';
 import { eventLines } from './event-lines.js';
-import { ExportCalls } from './export-calls.service.js';
+import { ExportCalls, type ExportedEvent } from './export-calls.service.js';
 
 /** A client that takes nothing for so long is gone. */
 const STALLED_MS = 120_000;
@@ -31,7 +31,7 @@ export class ExportController {
   @Endpoint(ROUTES.exportCalls)
   async export(
     @CurrentPrincipal() caller: Principal,
-    @RouteQuery() { format, ...filter }: QueryOf<typeof ROUTES.exportCalls>,
+    @RouteQuery() { format, acts, ...filter }: QueryOf<typeof ROUTES.exportCalls>,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
@@ -40,7 +40,8 @@ export class ExportController {
     if (request.method === 'HEAD') return void reply.headers(headers).send();
     const place = this.openSockets.open(request.raw, caller);
     try {
-      const events = await this.exports.open(caller.tenantId, filter);
+      if (acts) assertScope(caller, 'admin');
+      const events = await this.exports.open(caller.tenantId, filter, acts);
       const refusal = this.apiKeys.rejection(caller, 'read');
       if (refusal !== undefined) throw refusal;
       const body = Readable.from(await encoded(format, events), { objectMode: false });
@@ -78,6 +79,6 @@ export class ExportController {
 }
 
 /** The writer of Parquet is loaded where it is used. */
-async function encoded(format: ExportFormat, events: AsyncIterable<readonly StoredEvent[]>): Promise<AsyncIterable<string | Uint8Array>> {
+async function encoded(format: ExportFormat, events: AsyncIterable<readonly ExportedEvent[]>): Promise<AsyncIterable<string | Uint8Array>> {
   return format === 'jsonl' ? eventLines(events) : (await import('./event-rows.js')).eventRows(events);
 }

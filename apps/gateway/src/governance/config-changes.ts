@@ -1,0 +1,55 @@
+import { isDeepStrictEqual } from 'node:util';
+import { ALL_TENANTS, DEFAULT_TENANT } from '#contracts';
+import type { GatewayConfig } from '../platform/gateway.config.js';
+
+/** What of two configurations differs for a tenant: names of fields of the config file. */
+export interface TenantChange {
+  readonly tenantId: string;
+  readonly changed: readonly string[];
+  /** Undefined when it is as before. */
+  readonly legalHold: boolean | undefined;
+}
+
+/** The tenants for which something has changed. What is set for all tenants counts for each that the file names. */
+export function configChanges(before: GatewayConfig, after: GatewayConfig): TenantChange[] {
+  const tenants = new Set([DEFAULT_TENANT, ...tenantsOf(before), ...tenantsOf(after)]);
+  return [...tenants].flatMap((tenantId) => {
+    const [was, is] = [viewOf(before, tenantId), viewOf(after, tenantId)];
+    const changed = Object.keys(is).filter((name) => !isDeepStrictEqual(was[name], is[name]));
+    const [held, holds] = [isHeld(before, tenantId), isHeld(after, tenantId)];
+    return changed.length === 0 ? [] : [{ tenantId, changed, legalHold: held === holds ? undefined : holds }];
+  });
+}
+
+function tenantsOf({ keys, agents = {}, retention = {}, webhooks = {} }: GatewayConfig): string[] {
+  return [...keys.map(({ tenant }) => tenant), ...[agents, retention, webhooks].flatMap((byTenant) => Object.keys(byTenant))];
+}
+
+/** What a tenant's calls and administrators meet, by field of the config file. */
+function viewOf(config: GatewayConfig, tenantId: string): Readonly<Record<string, unknown>> {
+  const own = <T>(byTenant: Readonly<Record<string, T>> = {}) => (Object.hasOwn(byTenant, tenantId) ? byTenant[tenantId] : undefined);
+  const isTheirs = ({ tenant }: { readonly tenant?: string | undefined }) =>
+    tenant === undefined || tenant === tenantId || tenant === ALL_TENANTS;
+  const { defaultPosture, policy, fourEyes, limits, hooks, sessionHooks, safety, sourceRules, skills } = config;
+  return {
+    keys: config.keys.filter(isTheirs),
+    jwt: (config.jwt ?? []).filter(isTheirs),
+    sources: (config.sources ?? []).filter(isTheirs),
+    agents: own(config.agents) ?? {},
+    retention: own(config.retention) ?? {},
+    webhooks: own(config.webhooks) ?? [],
+    defaults: defaultPosture,
+    policy,
+    approvals: fourEyes,
+    limits,
+    hooks,
+    sessionHooks,
+    safety,
+    sourceRules,
+    skills,
+  };
+}
+
+function isHeld({ retention = {} }: GatewayConfig, tenantId: string): boolean {
+  return Object.hasOwn(retention, tenantId) && retention[tenantId]?.legalHold === true;
+}

@@ -1,0 +1,17 @@
+import { Controller, Inject } from '@nestjs/common';
+import { ROUTES, type ActPage, type Principal, type QueryOf } from '#contracts';
+import { Endpoint, RouteQuery } from '../auth/endpoint.decorator.js';
+import { CurrentPrincipal } from '../auth/principal.decorator.js';
+import type { CallQueries } from '../platform/call-queries.js';
+import { CALL_QUERIES } from '../platform/tokens.js';
+
+/** Administrative acts of a tenant. */
+@Controller()
+export class AuditController {
+  constructor(@Inject(CALL_QUERIES) private readonly queries: CallQueries) {}
+
+  @Endpoint(ROUTES.listActs)
+  list(@CurrentPrincipal() caller: Principal, @RouteQuery() query: QueryOf<typeof ROUTES.listActs>): Promise<ActPage> {
+    return this.queries.acts(caller.tenantId, query);
+  }
+}
