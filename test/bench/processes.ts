@@ -27,12 +27,13 @@ export async function endProcess(child: ChildProcess): Promise<void> {
 const MICROS_A_TICK = 10_000;
 
 /**
- * CPU time of a process so far and of those that it has started, in µs, from /proc. For those that live it is kept in ns, for
- * those that have ended in ticks of 10 ms.
+ * CPU time of a process so far and of those that it has started, in µs, from /proc; of the bench itself without them. For those
+ * that live it is kept in ns, for those that have ended in ticks of 10 ms.
  */
 export function cpuOf(pid: number): number {
   const threads = list(`/proc/${pid}/task`).map((thread) => `/proc/${pid}/task/${thread}`);
   const own = threads.reduce((sum, thread) => sum + nanosOf(`${thread}/schedstat`), 0) / 1000;
+  if (pid === process.pid) return own;
   // After the name in parentheses: state, ..., and as 14th and 15th the user and system time of children that were waited for.
   const stat = read(`/proc/${pid}/stat`).split(') ').at(-1)?.split(' ') ?? [];
   const ended = (Number(stat[13] ?? 0) + Number(stat[14] ?? 0)) * MICROS_A_TICK;

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CancelBody, errorEntry, ProblemError, type CallError, type Principal, type SubmitCallBody } from '#contracts';
+import { CancelBody, errorEntry, ProblemError, type Call, type CallError, type Principal, type SubmitCallBody } from '#contracts';
 import { BlobStore, CallStore, EventLog, isApplied, type CallSnapshot } from '#event-log';
 import { BullCallQueue } from '#queue';
 import { ToolRegistry } from '#tool-sdk';
@@ -24,6 +24,12 @@ import { NotificationChannel } from '../platform/notification-channel.service.js
 import type { DeferredApproval } from '../approvals/approval-deferrals.service.js';
 import type { BatchDefinition, BatchRecord } from './batch-record.js';
 import { BatchStore } from './batch-store.service.js';
+
+export interface SubmittedByBatch {
+  readonly callId: string;
+  /** Of a call that this submission made; the state of any other has to be read. */
+  readonly status?: Call['status'];
+}
 
 /**
  * What a batch does to its calls. Every method may be repeated, by any gateway: the same call of the same batch is one
@@ -59,23 +65,28 @@ export class BatchCalls {
     return this.apiKeys.rejection(doc.principal, 'submit') ?? agentRejection(now, doc.agentId) ?? userRejection(now, doc.userId);
   }
 
-  /** The call's id, also when it was refused. Rejects when it should be tried again later. */
-  async submit(batch: BatchRecord, index: number): Promise<string> {
+  /**
+   * The call, also when it was refused. `newId` is called with the id of a new call before the call can end. Rejects when it
+   * should be tried again later.
+   */
+  async submit(batch: BatchRecord, index: number, newId: (callId: string) => void): Promise<SubmittedByBatch> {
     const { id, traceparent } = batch.doc;
     const stopped = new BatchCancelSignal(id, this.batches, this.notifications);
     const options = {
       idempotencyKey: idempotencyKeyOf(batch, index),
       batchId: id,
       traceparent,
+      newId,
       clientDisconnectSignal: () => stopped.signal(),
     };
     try {
-      return (await this.submitCall.submit(this.principalOf(batch.doc), bodyOf(batch, index), options)).call.id;
+      const { call, created } = await this.submitCall.submit(this.principalOf(batch.doc), bodyOf(batch, index), options);
+      return { callId: call.id, ...(created ? { status: call.status } : {}) };
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error;
-      if (error.facts.callId !== undefined) return error.facts.callId;
+      if (error.facts.callId !== undefined) return { callId: error.facts.callId };
       if (errorEntry(error.code).retryable) throw error;
-      return await this.record(batch, index, KEY_LOST.has(error.code) ? denied(error.detail) : failure(error.detail));
+      return { callId: await this.record(batch, index, KEY_LOST.has(error.code) ? denied(error.detail) : failure(error.detail)) };
     } finally {
       stopped.close();
     }

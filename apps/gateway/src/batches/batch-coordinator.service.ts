@@ -52,11 +52,12 @@ export class BatchCoordinator implements OnApplicationBootstrap, OnApplicationSh
     await Promise.allSettled(owned.map(([id]) => this.store.release(id)));
   }
 
-  /** Brings a batch forward until it has ended. Harmless for one that is there already. */
-  async adopt(id: string): Promise<void> {
-    if (this.executors.has(id) || this.closing.signal.aborted) return;
+  /** Brings a batch forward until it has ended. Harmless for one that is there already. Undefined when there is nothing to do. */
+  async adopt(id: string): Promise<BatchExecutor | undefined> {
+    const isHere = this.executors.get(id);
+    if (isHere !== undefined || this.closing.signal.aborted) return isHere;
     const batch = await this.store.load(id);
-    if (batch === undefined || batch.endedAt !== undefined || this.executors.has(id)) return;
+    if (batch === undefined || batch.endedAt !== undefined || this.executors.has(id)) return this.executors.get(id);
     const { store, calls, hub } = this;
     const failed = (batchId: string, error: unknown) =>
       this.log.warn({ batchId, err: error }, 'a step of a batch failed; it is tried again');
@@ -68,6 +69,7 @@ export class BatchCoordinator implements OnApplicationBootstrap, OnApplicationSh
       this.executors.delete(id);
     });
     run.poke();
+    return run;
   }
 
   /** Never rejects: what failed is tried by the next tick. */

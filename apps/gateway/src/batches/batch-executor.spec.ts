@@ -44,7 +44,7 @@ it('ends a batch with all its calls, also those whose notes a failover lost', as
     store: Object.assign(store, { noteCalls: () => Promise.resolve() }),
     calls: {
       rejection: () => undefined,
-      submit: (_batch: unknown, index: number) => Promise.resolve(CALLS[index]),
+      submit: (_batch: unknown, index: number) => Promise.resolve({ callId: CALLS[index] }),
       head: (callId: string) => Promise.resolve({ callId, status: 'ended', attempt: 1 } as CallSnapshot),
     },
     hub: { watch: () => ({ ended: new Promise(() => {}), cancel: () => {} }) },

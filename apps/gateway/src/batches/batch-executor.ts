@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BatchStop } from '#contracts';
+import type { BatchStop, Call } from '#contracts';
 import type { CallSnapshot, EventHub } from '#event-log';
 import { toProblem } from '../platform/http/to-problem.js';
 import { nextStep, type BatchSlot, type BatchStep } from './batch.decider.js';
@@ -8,6 +8,7 @@ import type { DeferredApproval } from '../approvals/approval-deferrals.service.j
 import type { BatchProgress, BatchRecord } from './batch-record.js';
 import type { BatchStore } from './batch-store.service.js';
 import { INVALID_JSON, NOT_ALL_MAY_RUN, skippedText } from './batch-texts.js';
+import { BatchWatches, type WatchedEnd } from './batch-watches.js';
 
 /** How many calls of a batch are worked on at the same time. */
 const AT_ONCE = 250;
@@ -54,6 +55,8 @@ export class BatchExecutor {
   /** Resolves when the batch has ended or this process stops. */
   readonly over: Promise<void>;
   private readonly slots: Slot[];
+  private readonly indexes = new Map<string, number>();
+  private readonly watches: BatchWatches;
   /** Calls whose state is not known, or not any more. */
   private readonly unsure = new Set<number>();
   /** Calls whose ids the batch's record does not have yet. */
@@ -71,6 +74,7 @@ export class BatchExecutor {
     private readonly deps: BatchRunDeps,
   ) {
     const { doc, callIds, stop, held } = batch;
+    this.watches = new BatchWatches(deps.hub, (callId, end) => this.callEnded(callId, end));
     this.stop = stop;
     this.held = held;
     this.lookedBefore = doc.sessionId === undefined ? Infinity : 0;
@@ -108,7 +112,14 @@ export class BatchExecutor {
       }
     }
     this.working = false;
-    if (this.isOver()) this.resolveOver();
+    if (!this.isOver()) return;
+    this.watches.close();
+    this.resolveOver();
+  }
+
+  /** An ended call of the batch, out of its events; undefined when it has to be read. */
+  endedCall(callId: string): Call | undefined {
+    return this.watches.callOf(callId);
   }
 
   private isOver(): boolean {
@@ -166,20 +177,27 @@ export class BatchExecutor {
     const { callId, state } = this.slotAt(index);
     const approval = callId === undefined ? undefined : this.held.get(callId);
     if (state !== 'approved' || callId === undefined || approval === undefined) {
-      return this.submitted(index, await this.submit(index));
+      return this.submit(index);
     }
     await this.deps.calls.releaseApproved(this.batch, callId, approval);
     this.unsure.add(index);
   }
 
-  private async submit(index: number): Promise<string> {
+  private async submit(index: number): Promise<void> {
     const { calls, failed } = this.deps;
+    let newId: string | undefined;
     try {
-      return await calls.submit(this.batch, index);
+      const watch = (callId: string) => this.watches.add((newId = callId));
+      const { callId, status } = await calls.submit(this.batch, index, watch);
+      this.submitted(index, callId);
+      // Without its watch it may have ended meanwhile.
+      if (status !== undefined && this.watches.has(callId)) this.place(index, { callId, status, attempt: 0 });
     } catch (error) {
       if (toProblem(error).code !== 'internal' || ++this.slotAt(index).faults < MOST_FAULTS) throw error;
       failed(this.batch.doc.id, error);
-      return calls.recordInternalError(this.batch, index);
+      this.submitted(index, await calls.recordInternalError(this.batch, index));
+    } finally {
+      if (newId !== undefined && newId !== this.slotAt(index).callId) this.watches.remove(newId);
     }
   }
 
@@ -241,6 +259,7 @@ export class BatchExecutor {
   private submitted(index: number, callId: string): void {
     const slot = this.slotAt(index);
     slot.callId = callId;
+    this.indexes.set(callId, index);
     this.unnoted.set(index, callId);
     if (slot.state === 'pending') slot.state = 'open';
     this.unsure.add(index);
@@ -252,38 +271,46 @@ export class BatchExecutor {
   }
 
   private async observeOne(index: number): Promise<void> {
-    const slot = this.slotAt(index);
-    if (slot.callId === undefined) return;
-    const watch = this.deps.hub.watch(slot.callId, { signal: this.deps.closing });
-    try {
-      const head = await this.deps.calls.head(slot.callId);
-      this.unsure.delete(index);
-      this.place(slot, head);
-    } catch (error) {
-      watch.cancel();
-      throw error;
-    }
-    if (slot.state === 'ended') watch.cancel();
-    else void watch.ended.then(() => this.lookAgain(index));
+    const { callId } = this.slotAt(index);
+    if (callId === undefined) return;
+    this.watches.add(callId);
+    this.place(index, await this.deps.calls.head(callId));
   }
 
-  private lookAgain(index: number): void {
-    if (this.slotAt(index).state === 'ended') return;
-    this.unsure.add(index);
+  /** `end`: what its events say; without, its state has to be read. */
+  private callEnded(callId: string, end: WatchedEnd): void {
+    const index = this.indexes.get(callId);
+    if (index === undefined) return;
+    const slot = this.slotAt(index);
+    if (slot.callId !== callId || slot.state === 'ended') return;
+    if (end === undefined) this.unsure.add(index);
+    else this.end(index, end.neverRan);
     this.poke();
   }
 
-  private place(slot: Slot, head: CallSnapshot | undefined): void {
+  private place(index: number, head: Pick<CallSnapshot, 'callId' | 'status' | 'attempt'> | undefined): void {
+    const slot = this.slotAt(index);
+    // Its End may have been seen while its state was on the way.
+    if (slot.state === 'ended') return;
+    this.unsure.delete(index);
     if (head === undefined) {
       // The log was rolled back past its submission: it is submitted again.
       slot.state = 'pending';
+      if (slot.callId !== undefined) this.watches.remove(slot.callId);
       delete slot.callId;
     } else if (head.status === 'ended') {
-      slot.state = 'ended';
-      slot.neverRan = head.attempt === 0;
+      this.watches.remove(head.callId);
+      this.end(index, head.attempt === 0);
     } else if (head.status === 'waiting_approval' && this.batch.doc.onFailure === 'abort') {
       slot.state = this.held.has(head.callId) ? 'approved' : 'asking';
     } else if (slot.state !== 'stopping') slot.state = 'open';
+  }
+
+  private end(index: number, neverRan: boolean): void {
+    const slot = this.slotAt(index);
+    slot.state = 'ended';
+    slot.neverRan = neverRan;
+    this.unsure.delete(index);
   }
 
   private slotAt(index: number): Slot {

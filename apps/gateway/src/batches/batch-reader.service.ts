@@ -8,6 +8,8 @@ import { NotificationChannel } from '../platform/notification-channel.service.js
 import type { BatchRecord } from './batch-record.js';
 import { BatchStore } from './batch-store.service.js';
 
+export type SeenCalls = (callId: string) => Call | undefined;
+
 /** Answers "how is batch X". Ids of another tenant answer as if they did not exist. */
 @Injectable()
 export class BatchReader {
@@ -20,10 +22,11 @@ export class BatchReader {
     private readonly apiKeys: ApiKeyStore,
   ) {}
 
-  async read(principal: Principal, batchId: string): Promise<Batch> {
+  /** `seen` gives an ended call whose events are at hand, which saves reading it. */
+  async read(principal: Principal, batchId: string, seen: SeenCalls = () => undefined): Promise<Batch> {
     const record = await this.record(principal, batchId);
     const ids = [...record.callIds];
-    const found = await this.calls.readMany(ids.map(([, callId]) => callId));
+    const found = await Promise.all(ids.map(async ([, callId]) => seen(callId) ?? this.calls.read(callId)));
     const byIndex = new Map(ids.map(([index], n) => [index, found[n]]));
     return batchOf(record, byIndex, (name) => this.safety.identifier(name));
   }
@@ -32,7 +35,12 @@ export class BatchReader {
    * The batch as soon as it has ended, or as it is when the time is over or this process drains. Rejects with
    * `unauthenticated` or `forbidden` when the key is lost meanwhile, or its `scope`.
    */
-  async readEnded(principal: Principal, batchId: string, waitMs: number, scope: Scope = 'read'): Promise<Batch> {
+  async readEnded(
+    principal: Principal,
+    batchId: string,
+    waitMs: number,
+    { scope = 'read', seen }: { readonly scope?: Scope; readonly seen?: SeenCalls } = {},
+  ): Promise<Batch> {
     let unsubscribe = () => {};
     let unwatchKey = () => {};
     const ended = new Promise<void>((resolve) => {
@@ -43,7 +51,7 @@ export class BatchReader {
       if ((await this.record(principal, batchId)).endedAt === undefined) await ended;
       const refusal = this.apiKeys.rejection(principal, scope);
       if (refusal !== undefined) throw refusal;
-      return await this.read(principal, batchId);
+      return await this.read(principal, batchId, seen);
     } finally {
       unsubscribe();
       unwatchKey();

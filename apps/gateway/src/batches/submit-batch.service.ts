@@ -80,8 +80,9 @@ export class SubmitBatchService {
     const before = await this.store.create(doc, calls, idempotency);
     if (before?.same === false) throw idempotencyKeyReused(idempotencyKey);
     const id = before?.id ?? doc.id;
-    await this.runs.adopt(id).catch(() => {}); // The sweep of any gateway finds it.
-    return waitMs === undefined ? this.reader.read(principal, id) : this.reader.readEnded(principal, id, waitMs, 'submit');
+    const run = await this.runs.adopt(id).catch(() => undefined); // The sweep of any gateway finds it.
+    if (waitMs === undefined) return this.reader.read(principal, id);
+    return this.reader.readEnded(principal, id, waitMs, { scope: 'submit', seen: (callId) => run?.endedCall(callId) });
   }
 
   private isReadOnly(tenantId: string, call: SubmitBatchBody['calls'][number]): boolean {

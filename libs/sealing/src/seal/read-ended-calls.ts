@@ -20,21 +20,37 @@ export interface EndedCallsPlace {
 /** The calls that ended in these events of a partition, as Redis has them now; an ended call never changes. Their large values are put into the archive. */
 export async function readEndedCalls(place: EndedCallsPlace, events: readonly StoredEvent[]): Promise<EndedCall[]> {
   const byCall = new Map<string, StoredEvent[]>();
-  for (const event of events) byCall.set(event.callId, [...(byCall.get(event.callId) ?? []), event]);
+  for (const event of events) {
+    const known = byCall.get(event.callId);
+    if (known === undefined) byCall.set(event.callId, [event]);
+    else known.push(event);
+  }
   const ids = events.filter(({ type }) => type === 'call.end').map(({ callId }) => callId);
   const found: EndedCall[] = [];
   for (let at = 0; at < ids.length; at += PAGE) {
     const page = ids.slice(at, at + PAGE);
-    found.push(
-      ...(await Promise.all(page.map((id) => readEndedCall(place, id, byCall.get(id) ?? [])))).filter((call) => call !== undefined),
+    const stored = await place.log.redis.mgetBuffer(page.flatMap((id) => [keys.call(id), keys.updateIndex(id)]));
+    const calls = page.map((id, n) =>
+      readEndedCall(place, { id, snapshot: stored[2 * n], updateIndex: stored[2 * n + 1] }, byCall.get(id)),
     );
+    found.push(...(await Promise.all(calls)).filter((call) => call !== undefined));
   }
   return found;
 }
 
-async function readEndedCall(place: EndedCallsPlace, id: string, events: readonly StoredEvent[]): Promise<EndedCall | undefined> {
+/** What Redis has of a call. */
+interface StoredCall {
+  readonly id: string;
+  readonly snapshot: Buffer | null | undefined;
+  readonly updateIndex: Buffer | null | undefined;
+}
+
+async function readEndedCall(
+  place: EndedCallsPlace,
+  { id, snapshot, updateIndex }: StoredCall,
+  events: readonly StoredEvent[] = [],
+): Promise<EndedCall | undefined> {
   const { log, content } = place;
-  const [snapshot, updateIndex] = await log.redis.mgetBuffer(keys.call(id), keys.updateIndex(id));
   if (!snapshot) return undefined;
   const checks = claimChecksOf(await lifecycleOf(log, id, snapshot, events));
   const values = await Promise.all(checks.map(([ref, sha256]) => storeValue(place, id, ref, sha256)));

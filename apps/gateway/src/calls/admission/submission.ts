@@ -23,6 +23,8 @@ export interface SubmitOptions {
   readonly byAgent?: { readonly budget: AgentBudget } | undefined;
   /** The call is a background run: the call that started it, with the same arguments, and what a person allowed that one. */
   readonly startedBy?: { readonly callId: string; readonly allowed: readonly DecisionReason[] } | undefined;
+  /** Called with the id that the call gets if it is new, before it can end. */
+  readonly newId?: ((callId: string) => void) | undefined;
   /** Cancel the call when the client disconnects during the wait. */
   readonly cancelOnDisconnect?: boolean | undefined;
   /** Returns a signal that aborts when the client disconnects. Called only where something can be stopped by it. */

@@ -4,7 +4,7 @@ import { ApiKeyStore } from '../../auth/api-key-store.service.js';
 import { ShutdownState } from '../../platform/shutdown-state.service.js';
 import type { AdmissionStage, Submission } from './submission.js';
 
-/** Watches for the End when the caller waits: before the call exists, so that no End is missed. A lost key ends the wait. */
+/** Watches for the End when the caller waits, or lets the caller do it: before the call exists, so that no End is missed. A lost key ends the wait. */
 @Injectable()
 export class WatchStage implements AdmissionStage {
   readonly name = 'watch';
@@ -17,6 +17,7 @@ export class WatchStage implements AdmissionStage {
 
   run(submission: Submission): void {
     const { callId, principal, options } = submission;
+    options.newId?.(callId);
     if (options.waitMs === undefined) return;
     const watch = this.hub.watch(callId, { timeoutMs: options.waitMs, signal: this.shutdown.signal });
     const unwatchKey = this.apiKeys.watch(principal, 'submit', () => watch.cancel());
