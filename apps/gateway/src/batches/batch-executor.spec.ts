@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import type { CallSnapshot } from '#event-log';
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import type { CallSnapshot, StoredEvent } from '#event-log';
 import { createRedis, keys, type RedisConnection } from '#redis';
 import { startRedisServer, type RedisServer } from '../../../../test/support/redis-server.mjs';
 import { DurableWrites } from '../platform/durable-writes.service.js';
@@ -22,43 +22,77 @@ afterAll(async () => {
   await server.stop();
 });
 
-it('ends a batch with all its calls, also those whose notes a failover lost', async () => {
+const DOC: BatchDefinition = {
+  v: 1,
+  id: BATCH,
+  principal: { keyId: 'k', tenantId: 'acme', scopes: [] },
+  strategy: { type: 'parallel', serializeSideEffects: false },
+  onFailure: 'isolate',
+  readOnly: [true, true],
+  verdicts: ['allow', 'allow'],
+};
+
+function openStore(): BatchStore {
   const durable = new DurableWrites(redis, { durability: 'local', replicas: 0, logDeadlineMs: 1_000 });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all that the store reads
-  const config = { partitions: 1 } as GatewayConfig;
-  const store = new BatchStore(redis, durable, config);
-  const doc: BatchDefinition = {
-    v: 1,
-    id: BATCH,
-    principal: { keyId: 'k', tenantId: 'acme', scopes: [] },
-    strategy: { type: 'parallel', serializeSideEffects: false },
-    onFailure: 'isolate',
-    readOnly: [true, true],
-    verdicts: ['allow', 'allow'],
-  };
-  await store.create(doc, [], undefined);
+  return new BatchStore(redis, durable, { partitions: 1 } as GatewayConfig);
+}
+
+async function execute(store: BatchStore, deps: Pick<BatchRunDeps, 'hub'> & { readonly calls: object }): Promise<BatchExecutor> {
   const batch = await store.load(BATCH);
   if (batch === undefined) throw new Error('no batch');
-  const deps = {
-    // A failover takes the notes away.
-    store: Object.assign(store, { noteCalls: () => Promise.resolve() }),
+  const failed = (_id: string, error: unknown) => {
+    throw error;
+  };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as much of them as the run needs
+  const all = { store, closing: new AbortController().signal, failed, ...deps } as unknown as BatchRunDeps;
+  const run = new BatchExecutor(batch, all);
+  run.poke();
+  await run.over;
+  return run;
+}
+
+const ENDED = (callId: string) => Promise.resolve({ callId, status: 'ended', attempt: 1 } as CallSnapshot);
+
+beforeEach(() => redis.flushall());
+
+it('ends a batch with all its calls, also those whose notes a failover lost', async () => {
+  // A failover takes the notes away.
+  const store = Object.assign(openStore(), { saveCallIds: () => Promise.resolve() });
+  await store.create(DOC, [], undefined);
+  await execute(store, {
     calls: {
       rejection: () => undefined,
       submit: (_batch: unknown, index: number) => Promise.resolve({ callId: CALLS[index] }),
-      head: (callId: string) => Promise.resolve({ callId, status: 'ended', attempt: 1 } as CallSnapshot),
+      head: ENDED,
     },
     hub: { watch: () => ({ ended: new Promise(() => {}), cancel: () => {} }) },
-    closing: new AbortController().signal,
-    failed: (_id: string, error: unknown) => {
-      throw error;
-    },
-  };
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as much of them as the run needs
-  const run = new BatchExecutor(batch, deps as unknown as BatchRunDeps);
-  run.poke();
-  await run.over;
+  });
   const ended = await store.load(BATCH);
   expect(ended?.endedAt).toBeGreaterThan(0);
   expect(new Map(ended?.callIds)).toEqual(new Map(CALLS.entries()));
   expect(await redis.zrange(keys.batches('00'), '0', '-1')).toEqual([]);
+});
+
+it('does not miss a call that ends before its submission is answered', async () => {
+  const store = openStore();
+  await store.create(DOC, [], undefined);
+  const seen = [
+    { type: 'call.submitted', size: 1 },
+    { type: 'call.start', size: 1 },
+    { type: 'call.end', size: 1 },
+  ] as StoredEvent[];
+  await execute(store, {
+    calls: {
+      rejection: () => undefined,
+      submit: async (_batch: unknown, index: number, newId: (callId: string) => void) => {
+        newId(CALLS[index] ?? '');
+        await new Promise(setImmediate);
+        return { callId: CALLS[index], status: 'queued' };
+      },
+      head: ENDED,
+    },
+    hub: { watch: () => ({ ended: Promise.resolve(seen), cancel: () => {} }) },
+  });
+  expect((await store.load(BATCH))?.endedAt).toBeGreaterThan(0);
 });
