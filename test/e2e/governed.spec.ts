@@ -96,6 +96,20 @@ describe('a call that waits for a person', () => {
     expect(decided).toMatchObject({ actor: 'apikey:bootstrap', data: { reason: 'not on a Friday' } });
   });
 
+  it('refuses an answer to another question than it asks, and goes on waiting', async () => {
+    const { body: call } = await write(await asking());
+    const { body: another } = await write(await asking(), 'other');
+    const digest = another.approval?.digest;
+    for (const decision of ['allow', 'deny']) {
+      const { status, body } = await decide(call.id, { decision, digest });
+      expect([status, body.code]).toEqual([409, 'conflict']);
+      expect(body.detail).toContain(digest);
+    }
+    expect((await agent.get(`/v1/calls/${call.id}`)).body).toMatchObject({ status: 'waiting_approval' });
+    expect((await decide(call.id, { decision: 'deny', digest: call.approval?.digest })).body.outcome).toBe('denied');
+    expect((await decide(another.id, { decision: 'deny' })).body.outcome).toBe('denied');
+  });
+
   it('runs without asking from an "always" on, on every gateway, until the session ends [DX-05, PP-75, PP-76]', async () => {
     const sessionId = await asking();
     const { body: call } = await write(sessionId);

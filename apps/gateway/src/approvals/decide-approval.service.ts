@@ -36,7 +36,7 @@ import { numberAfterEvents } from './hook-run-numbers.js';
 const REPEATABLE_MS = 86_400_000;
 
 /**
- * A person allows or denies a pending call. Steps: the call waits → may this key decide → what the answer grants, and the
+ * A person allows or denies a pending call. Steps: the call waits, and asks what the person saw → may this key decide → what the answer grants, and the
  * session has not been deleted since → edited arguments are checked as a new submission of the submitter; else an allowed call is evaluated again by what is active now → hooks that come after approval →
  * what would run now is what was asked about → write on the version that was read → dispatch when allowed → the grant to
  * the session → read the call.
@@ -76,6 +76,7 @@ export class DecideApprovalService {
   private async apply(principal: Principal, head: CallSnapshot, body: DecisionBody): Promise<Call> {
     const { callId } = head;
     const call = await this.reader.read(principal, callId);
+    assertQuestionSeen(call, body);
     const grant = resolveGrantChange(call, body);
     const accepted = await this.reader.submissionInfo(principal, callId);
     if (head.status === 'waiting_approval') {
@@ -245,7 +246,16 @@ export class DecideApprovalService {
 }
 
 /** A decision as it is stored. */
-type RedactedDecision = Omit<DecisionBody, 'arguments'> & { readonly edited: EditedArguments | undefined };
+type RedactedDecision = Omit<DecisionBody, 'arguments' | 'digest'> & { readonly edited: EditedArguments | undefined };
+
+/** @throws ProblemError where the person saw another question than the one that the call asks now */
+function assertQuestionSeen({ id, approval }: Call, { digest }: DecisionBody): void {
+  if (digest === undefined || digest === approval?.digest) return;
+  const asked = approval === undefined ? 'it asks nothing' : `it asks about ${approval.digest}`;
+  throw new ProblemError('conflict', `The answer is for the question with the digest ${digest}, but ${asked}: read the call again`, {
+    callId: id,
+  });
+}
 
 /** The arguments to run instead of the submitted ones. @throws ProblemError where they do not go with the decision */
 function editOf({ id }: Call, { decision, scope, arguments: given }: DecisionBody): DecisionBody['arguments'] {

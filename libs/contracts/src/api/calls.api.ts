@@ -104,6 +104,14 @@ export const DecisionBody = z
       .optional()
       .describe("With the scope `session-args`: the id of one of the question's trust options. Not said: the first of them."),
     reason: z.string().max(1024).optional().describe('Why, for people and the model: at most 1,024 characters. Stored without secrets.'),
+    digest: z
+      .string()
+      .min(1)
+      .max(128)
+      .optional()
+      .describe(
+        '`approval.digest` of the question as the person saw it: an answer to another question is refused with `conflict`. Not said: the answer is for the question that the call asks now.',
+      ),
     arguments: z
       .record(z.string(), Json)
       .optional()

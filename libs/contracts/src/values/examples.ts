@@ -72,6 +72,7 @@ export const DECISION_EXAMPLES = [
   { decision: 'allow', scope: 'once' },
   { decision: 'allow', scope: 'session-args', trustOption: 'command-base' },
   { decision: 'deny', reason: 'not on this branch' },
+  { decision: 'allow', digest: '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae' },
 ];
 export const INPUT_EXAMPLES = [{ value: 'main' }, { value: { branch: 'main', force: false }, attempt: 1 }, { decline: true }];
 export const REPLAY_EXAMPLES = [{}, { arguments: { command: 'make test VERBOSE=1' } }];
