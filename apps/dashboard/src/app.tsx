@@ -3,6 +3,7 @@ import { Notifications } from '@mantine/notifications';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { ToolyardError } from '#client';
+import { HeldAnswersProvider } from './approvals/use-held.js';
 import { router } from './router.js';
 import { LoginPage } from './session/login-page.js';
 import { useKey } from './session/key.js';
@@ -32,7 +33,9 @@ export function App() {
           <LoginPage />
         ) : (
           <ToolyardProvider key={key} apiKey={key}>
-            <RouterProvider router={router} />
+            <HeldAnswersProvider>
+              <RouterProvider router={router} />
+            </HeldAnswersProvider>
           </ToolyardProvider>
         )}
       </QueryClientProvider>

@@ -1,5 +1,6 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { z } from 'zod';
+import { GROUPINGS } from './approvals/inbox-order.js';
 import { CallTab } from './call/call-tab.js';
 import { readSearch, type CallSearch } from './calls/call-search.js';
 import { readView, type CallListView } from './calls/call-view-search.js';
@@ -7,6 +8,8 @@ import { Shell } from './layout/shell.js';
 import { NotFoundPage, PageFailed, PageLoading } from './layout/page-states.js';
 import { ToolsSearch } from './tools/tools-search.js';
 import { WindowSearch } from './components/time-window.js';
+
+const InboxSearch = z.object({ group: z.enum(GROUPINGS).optional().catch(undefined), q: z.string().optional().catch(undefined) });
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFoundPage });
 const parent = () => root;
@@ -41,11 +44,13 @@ const routes = [
   createRoute({
     getParentRoute: parent,
     path: '/approvals',
+    validateSearch: InboxSearch,
     component: lazyRouteComponent(() => import('./approvals/approvals-page.js'), 'ApprovalsPage'),
   }),
   createRoute({
     getParentRoute: parent,
     path: '/approvals/$callId',
+    validateSearch: InboxSearch,
     component: lazyRouteComponent(() => import('./approvals/approvals-page.js'), 'ApprovalsPage'),
   }),
   createRoute({

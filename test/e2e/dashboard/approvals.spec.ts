@@ -1,4 +1,4 @@
-import { beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { accessibilityFaults } from '../../support/browser.js';
 import { dashboardHarness } from '../../support/dashboard-harness.js';
@@ -12,9 +12,16 @@ beforeAll(async () => {
 const ask = async (command: string) => (await stage.agent.submit('shell', { command }, { sessionId: 'careful' })).body.id;
 
 /** Presses a key as soon as the question that is shown takes one. */
-async function answer(page: Page, key: string): Promise<void> {
+async function press(page: Page, key: string): Promise<void> {
   await page.locator('[data-takes-keys=true]').waitFor();
   await page.keyboard.press(key);
+}
+
+/** Gives an answer, and sends it by a second press. */
+async function answer(page: Page, key: 'a' | 'd'): Promise<void> {
+  await press(page, key);
+  await page.getByRole('button', { name: key === 'a' ? 'Allow now' : 'Deny now' }).waitFor();
+  await press(page, key);
 }
 
 it('approves a call of another client by keyboard, and shows who decided', async () => {
@@ -115,6 +122,10 @@ it('takes no answer from a key that is held, and trust only from a digit pressed
   await page.locator(`[data-call="${third}"]`).waitFor();
   await page.locator('[data-takes-keys=true]').waitFor();
   await page.keyboard.down('a');
+  await page.getByRole('button', { name: 'Allow now' }).waitFor();
+  // The repeated key sends nothing at once, and decides nothing where the next question has come up.
+  await page.keyboard.down('a');
+  await page.getByRole('button', { name: 'Now', exact: true }).click();
   await stage.agent.ended(first);
   await shown(second);
   await page.locator('[data-takes-keys=true]').waitFor();
@@ -123,7 +134,7 @@ it('takes no answer from a key that is held, and trust only from a digit pressed
   await answer(page, 'd');
   expect(await stage.agent.ended(second)).toMatchObject({ outcome: 'denied' });
   await shown(third);
-  await answer(page, '1');
+  await press(page, '1');
   await page.getByRole('status').getByText('Press 1 again to trust it.').waitFor();
   await answer(page, 'd');
   expect(await stage.agent.ended(third)).toMatchObject({ outcome: 'denied' });
@@ -134,6 +145,7 @@ it('grants trust for the rest of the session, shows the grant, and revokes it', 
   const page = await stage.open('/approvals');
   await page.locator(`[data-call="${id}"][aria-current]`).waitFor();
   await page.getByRole('button', { name: /Base command: git/ }).click();
+  await page.getByRole('button', { name: 'Allow now' }).click();
   await stage.agent.ended(id);
   await page.goto(`${stage.url}/sessions/careful`);
   const grants = page.getByRole('region', { name: 'Grants' });
@@ -166,4 +178,115 @@ it('steers a session and cancels everything in it', async () => {
   await page.getByRole('dialog').getByRole('button', { name: 'Stop all' }).click();
   await page.locator(`[data-call="${body.id}"] [data-state=cancelled]`).waitFor();
   expect((await stage.agent.ended(body.id)).outcome).toBe('cancelled');
+});
+
+describe('answers that are held', () => {
+  const inSession = async (sessionId: string, command: string, agentId = 'coder') => {
+    const { body } = await stage.agent.submit('shell', { command }, { sessionId, agentId });
+    expect(body.status).toBe('waiting_approval');
+    return body.id;
+  };
+  const supervise = (sessionId: string) =>
+    stage.agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
+  const statusOf = async (id: string) => (await stage.agent.get(`/v1/calls/${id}`)).body.status;
+
+  it('can be taken back, are dropped when the page is left, and a double click decides one call only', async () => {
+    await supervise('clicks');
+    const first = await inSession('clicks', 'git push origin click-1');
+    const page = await stage.open('/approvals');
+    const allow = page.getByRole('button', { name: 'Allow once' });
+    await allow.click();
+    await page.getByRole('button', { name: 'Undo' }).first().click();
+    await allow.click();
+    await page.locator('[data-held]').waitFor();
+    await page.reload();
+    await allow.click();
+    // Others come while the person clicks; the next question takes the place of the first.
+    const others = await Promise.all(Array.from({ length: 12 }, (_, index) => inSession('clicks', `git push origin flood-${index}`)));
+    await page.getByLabel('13 waiting').waitFor();
+    expect(await page.title()).toBe('(13) Approvals · Toolyard');
+    const now = page.getByRole('button', { name: 'Allow now' });
+    await now.click({ trial: true });
+    await page.clock.install();
+    await page.clock.pauseAt(Date.now() + 60_000);
+    const { x, y, width, height } = (await now.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+    const click = () => page.mouse.dblclick(x + width / 2, y + height / 2);
+    await click();
+    await stage.agent.ended(first);
+    const next = page.locator(`[data-call][aria-current]:not([data-call="${first}"])`);
+    await eventually(async () => {
+      await page.clock.runFor(20);
+      return (await next.count()) === 1;
+    }, 'the next question to be shown');
+    await click();
+    await page.clock.runFor(100);
+    expect(await page.locator('[data-held]').count()).toBe(0);
+    expect(new Set(await Promise.all(others.map(statusOf)))).toEqual(new Set(['waiting_approval']));
+    await Promise.all(others.map((id) => stage.agent.request('POST', `/v1/calls/${id}/decision`, { decision: 'deny' })));
+  });
+
+  it('go to each of the selected calls, and what becomes of each is shown', async () => {
+    await Promise.all(['many-a', 'many-b'].map(supervise));
+    const [one, two, stale] = [
+      await inSession('many-a', 'git push origin 1'),
+      await inSession('many-a', 'git push origin 2'),
+      await inSession('many-a', 'git push origin 3'),
+    ];
+    const other = await inSession('many-b', 'git push origin 4', 'helper');
+    const page = await stage.open('/approvals?group=session');
+    await page.getByRole('checkbox', { name: 'Select all of many-a' }).check();
+    const together = page.getByRole('region', { name: 'Selected calls' });
+    await together.getByText('May these 3 calls run?').waitFor();
+    expect(await together.getByRole('region', { name: /^Command \d$/ }).allInnerTexts()).toEqual(
+      [1, 2, 3].map((n) => `git push origin ${n}`),
+    );
+    await stage.agent.request('POST', `/v1/calls/${stale}/decision`, { decision: 'deny' });
+    await together.locator(`[data-selected="${stale}"]`).getByText('It no longer waits').waitFor();
+    // A call that comes now is selected by nothing that is shown.
+    const late = await inSession('many-a', 'git push origin late');
+    await page.locator('[data-group="Just came"]').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await together.getByRole('button', { name: 'Allow 3 once' }).click();
+    await page.locator('[data-held="3"]').getByRole('button', { name: 'Now' }).click();
+    for (const id of [one, two]) {
+      await page.locator(`[data-outcome="${id}"][data-state=taken]`).waitFor();
+      expect(await stage.agent.ended(id)).toMatchObject({ approval: { decided: { decision: 'allow' } } });
+    }
+    await page.locator(`[data-outcome="${stale}"][data-state=refused]`).getByText('does not wait for a decision').waitFor();
+    expect(await Promise.all([late, other].map(statusOf))).toEqual(['waiting_approval', 'waiting_approval']);
+    await page.setViewportSize({ width: 390, height: 2400 });
+    expect(await accessibilityFaults(page)).toEqual([]);
+
+    await page.getByRole('textbox', { name: 'Filter' }).fill('helper 4');
+    await page.waitForURL(/q=helper\+4/);
+    expect(await page.locator('[data-call]').count()).toBe(1);
+    await page.getByRole('button', { name: 'Deny', exact: true }).click();
+    await page.getByRole('button', { name: 'Deny now' }).click();
+    expect((await stage.agent.ended(other)).outcome).toBe('denied');
+    await stage.agent.request('POST', `/v1/calls/${late}/decision`, { decision: 'deny' });
+  });
+
+  it('are asked for by a notification that a person has switched on, with no arguments in it', async () => {
+    await supervise('notified');
+    const page = await stage.open('/approvals');
+    await page.context().grantPermissions(['notifications']);
+    await page.addInitScript(`
+      window.shown = []; window.asked = 0;
+      document.hasFocus = () => false;
+      window.Notification = class extends EventTarget {
+        static get permission() { return window.asked > 0 ? 'granted' : 'default'; }
+        static async requestPermission() { window.asked += 1; return 'granted'; }
+        constructor(title, { body }) { super(); window.shown.push(title + ': ' + body); }
+      };`);
+    await page.reload();
+    await page.locator('[data-connection=live]').waitFor();
+    await page.getByRole('button', { name: 'Notify me' }).waitFor();
+    expect(await page.evaluate('asked')).toBe(0);
+    await page.getByRole('button', { name: 'Notify me' }).click();
+    await page.getByRole('button', { name: 'Stop notifying me' }).waitFor();
+    const id = await inSession('notified', 'git push origin secret-branch');
+    await eventually(async () => (await page.evaluate<string[]>('shown')).length > 0, 'a notification');
+    expect(await page.evaluate('shown')).toEqual([expect.stringMatching(/^A call waits for you: coder asks to run shell$/)]);
+    await stage.agent.request('POST', `/v1/calls/${id}/decision`, { decision: 'deny' });
+  });
 });

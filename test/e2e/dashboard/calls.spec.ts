@@ -186,6 +186,9 @@ describe('the live page', () => {
     await agent.getByText('$ touch asked').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await agent.getByRole('button', { name: 'Allow once' }).click();
+    await agent.getByRole('button', { name: 'Undo' }).click();
+    await agent.getByRole('button', { name: 'Allow once' }).click();
+    await page.getByRole('button', { name: 'Now' }).click();
     await agent.locator('[data-state=completed]').waitFor();
     expect((await stage.agent.ended(asking.body.id)).outcome).toBe('completed');
     open(1);

@@ -1,145 +1,113 @@
-import { Alert, Grid, Group, Kbd, Paper, Text, UnstyledButton } from '@mantine/core';
-import { useKeys } from '../components/use-keys.js';
-import { IconChecklist } from '@tabler/icons-react';
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useNavigate, useParams } from '@tanstack/react-router';
+import { Alert, Grid, Kbd } from '@mantine/core';
+import { IconChecklist, IconFilterOff } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import type { Call } from '#contracts';
 import { escapeInvisible } from '#subject';
-import { useSubjectLine } from '../subject/use-subject-line.js';
 import { LinkAnchor } from '../components/links.js';
 import { PageHead } from '../components/page-head.js';
 import { EmptyState, ErrorState, LoadingRows } from '../components/states.js';
+import { useKeys } from '../components/use-keys.js';
 import { useToolyard } from '../stream/toolyard.js';
-import classes from './approvals-page.module.css';
+import { NoticesButton } from './approval-notices.js';
 import { DecisionCard } from './decision-card.js';
-import { TimeLeft } from './time-left.js';
-
-const PAGE = 100;
+import { Inbox } from './inbox.js';
+import { InboxTools, type InboxSearch } from './inbox-tools.js';
+import { Outcomes } from './outcomes.js';
+import { Together } from './together.js';
+import { useHeldAnswers } from './use-held.js';
+import { useInbox } from './use-inbox.js';
+import { MOST_WAITING, useWaitingCalls } from './use-waiting-calls.js';
 
 /** The approvals inbox, operable by keyboard. */
 export function ApprovalsPage() {
-  const inbox = useInbox();
-  const { calls } = inbox;
+  const { query, calls, hasMore } = useWaitingCalls();
   const { callId: chosen } = useParams({ strict: false });
+  const { group, q }: InboxSearch = useSearch({ strict: false });
+  const search = { ...(group && { group }), ...(q !== undefined && { q }) };
+  const { groups, shown, selected, select, selectNone, setHeld } = useInbox(calls, search);
   const navigate = useNavigate();
-  const setChosen = (callId: string | undefined) =>
+  const show = (callId: string | undefined, next: InboxSearch = search) =>
     void (callId === undefined
-      ? navigate({ to: '/approvals', replace: true })
-      : navigate({ to: '/approvals/$callId', params: { callId }, replace: true }));
-  const isGone = chosen !== undefined && inbox.query.isSuccess && !inbox.query.isFetching && !calls.some(({ id }) => id === chosen);
-  const index = Math.max(
-    0,
-    calls.findIndex(({ id }) => id === chosen),
-  );
-  const call = calls[index];
-  const next = () => setChosen(calls[index + 1]?.id ?? calls[index - 1]?.id);
-  const step = (by: number) => setChosen(calls[Math.min(calls.length - 1, Math.max(0, index + by))]?.id);
+      ? navigate({ to: '/approvals', search: next, replace: true })
+      : navigate({ to: '/approvals/$callId', params: { callId }, search: next, replace: true }));
+  const isGone = chosen !== undefined && query.isSuccess && !query.isFetching && !calls.some(({ id }) => id === chosen);
+  const index = shown.findIndex(({ id }) => id === chosen);
+  const call = shown[Math.max(0, index)];
+  const step = (by: number) => show(shown[Math.min(shown.length - 1, Math.max(0, Math.max(0, index) + by))]?.id);
+  useNextAfterAnswer(isGone ? chosen : undefined, index, (at) => show((shown[at] ?? shown.at(-1))?.id));
   useKeys([
     ['j', () => step(1)],
     ['ArrowDown', () => step(1)],
     ['k', () => step(-1)],
     ['ArrowUp', () => step(-1)],
+    ['x', () => call && select([call], !selected.has(call.id))],
   ]);
 
   return (
-    <>
-      <PageHead
-        title="Approvals"
-        about={
-          <span>
-            <Kbd size="xs">j</Kbd> <Kbd size="xs">k</Kbd> next and previous · <Kbd size="xs">a</Kbd> allow once · <Kbd size="xs">d</Kbd>{' '}
-            deny · <Kbd size="xs">e</Kbd> edit · <Kbd size="xs">1</Kbd>–<Kbd size="xs">6</Kbd> twice: trust for the session
-          </span>
-        }
-      />
-      {inbox.query.isPending && <LoadingRows />}
-      {inbox.query.isError && <ErrorState error={inbox.query.error} onRetry={() => void inbox.query.refetch()} />}
+    <div>
+      <PageHead title="Approvals" about={<KeyHints />}>
+        <NoticesButton />
+      </PageHead>
+      {query.isPending && <LoadingRows />}
+      {query.isError && <ErrorState error={query.error} onRetry={() => void query.refetch()} />}
       {isGone && <Answered callId={chosen} />}
-      {inbox.query.isSuccess && call === undefined && (
+      {query.isSuccess && calls.length === 0 && selected.size === 0 && (
         <EmptyState icon={IconChecklist} title="Nothing waits for you">
           A call that needs a person appears here by itself. Which calls do is set by the posture of their session.
         </EmptyState>
       )}
-      {call && (
+      {(calls.length > 0 || selected.size > 0) && <InboxTools search={search} onChange={(next) => show(chosen, next)} />}
+      {hasMore && (
+        <Alert mb="md" color="gray">
+          The newest {MOST_WAITING.toLocaleString()} are shown; older ones follow when these are decided.
+        </Alert>
+      )}
+      {calls.length > 0 && shown.length === 0 && (
+        <EmptyState icon={IconFilterOff} title="No call fits this filter">
+          {calls.length.toLocaleString()} others wait.
+        </EmptyState>
+      )}
+      {(call !== undefined || selected.size > 0) && (
         <Grid gap="md">
           <Grid.Col span={{ base: 12, sm: 5, md: 4 }}>
-            <Inbox calls={calls} current={call.id} onChoose={setChosen} />
+            <Inbox groups={groups} current={call?.id} selected={selected} onChoose={show} onSelect={select} onHold={setHeld} />
           </Grid.Col>
           <Grid.Col span={{ base: 12, sm: 7, md: 8 }}>
-            <DecisionCard key={call.id} call={call} about={<CallLink call={call} />} onAnswered={next} />
+            {selected.size > 0 ? (
+              <Together calls={[...selected.values()]} waiting={calls} onClear={selectNone} />
+            ) : (
+              call && <DecisionCard key={call.id} call={call} about={<CallLink call={call} />} onEdited={() => step(1)} />
+            )}
           </Grid.Col>
         </Grid>
       )}
-    </>
+      <Outcomes />
+    </div>
   );
 }
 
-/** Pending approvals, oldest first, so that none expires unseen; reloaded when an event changes them. */
-function useInbox() {
-  const { client, feed } = useToolyard();
-  const queries = useQueryClient();
-  const query = useInfiniteQuery({
-    queryKey: ['approvals'],
-    queryFn: ({ pageParam, signal }) =>
-      client.approvals.list({ limit: PAGE, ...(pageParam === undefined ? {} : { cursor: pageParam }) }, { signal }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (last) => last.nextCursor,
-    staleTime: 0,
-  });
+/** When the shown call has been answered here, the one that takes its place in the list is shown. */
+function useNextAfterAnswer(gone: string | undefined, index: number, onNext: (index: number) => void): void {
+  const held = useHeldAnswers();
+  const last = useRef(0);
   useEffect(() => {
-    const ask = () => void queries.invalidateQueries({ queryKey: ['approvals'] });
-    const waiting = new Set(query.data?.pages.flatMap(({ calls }) => calls.map(({ id }) => id)));
-    const stopEvents = feed.listen((events) => {
-      if (events.some((event) => event.type.startsWith('call.approval') || (event.type === 'call.end' && waiting.has(event.subject))))
-        ask();
-    });
-    const stopLive = feed.onLive(ask);
-    return () => {
-      stopEvents();
-      stopLive();
-    };
-  }, [feed, queries, query.data]);
-  const calls = (query.data?.pages.flatMap((page) => page.calls) ?? []).filter(({ status }) => status === 'waiting_approval').toReversed();
-  return { query, calls };
+    if (index >= 0) last.current = index;
+  }, [index]);
+  const isAnsweredHere = held.outcomes.some(({ answer, state }) => answer.call.id === gone && state === 'taken');
+  useEffect(() => {
+    if (isAnsweredHere) onNext(last.current);
+  }, [isAnsweredHere]);
 }
 
-function Inbox({
-  calls,
-  current,
-  onChoose,
-}: {
-  readonly calls: readonly Call[];
-  readonly current: string;
-  readonly onChoose: (id: string) => void;
-}) {
-  const list = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
-  }, [current]);
+function KeyHints() {
   return (
-    <Paper withBorder className={classes.inbox} ref={list} component="nav" aria-label="Waiting calls" tabIndex={0}>
-      {calls.map((call) => (
-        <UnstyledButton
-          key={call.id}
-          className={classes.item}
-          data-call={call.id}
-          {...(call.id === current ? { 'aria-current': true } : {})}
-          onClick={() => onChoose(call.id)}
-        >
-          <Group justify="space-between" gap="xs" wrap="nowrap">
-            <Text fw={600} size="sm" truncate>
-              {call.tool}
-            </Text>
-            {call.approval && <TimeLeft at={Date.parse(call.approval.expiresAt)} />}
-          </Group>
-          <SubjectLine call={call} />
-          <Text size="xs" c="dimmed" truncate>
-            {[call.agentId, call.sessionId].filter(Boolean).join(' · ') || 'no session'}
-          </Text>
-        </UnstyledButton>
-      ))}
-    </Paper>
+    <span>
+      <Kbd size="xs">j</Kbd> <Kbd size="xs">k</Kbd> next and previous · <Kbd size="xs">a</Kbd> allow once · <Kbd size="xs">d</Kbd> deny,
+      twice: at once · <Kbd size="xs">z</Kbd> undo · <Kbd size="xs">x</Kbd> select · <Kbd size="xs">e</Kbd> edit · <Kbd size="xs">1</Kbd>–
+      <Kbd size="xs">6</Kbd> twice: trust for the session
+    </span>
   );
 }
 
@@ -166,13 +134,5 @@ function CallLink({ call }: { readonly call: Call }) {
     <LinkAnchor size="sm" underline="always" to="/calls/$callId" params={{ callId: call.id }}>
       {call.tool}
     </LinkAnchor>
-  );
-}
-
-function SubjectLine({ call }: { readonly call: Call }) {
-  return (
-    <Text size="xs" ff="monospace" truncate>
-      {useSubjectLine(call)}
-    </Text>
   );
 }

@@ -1,9 +1,11 @@
 import { Group, Paper, Stack, TextInput, Title } from '@mantine/core';
-import { useState, type ReactNode } from 'react';
+import { useRef, useState, type ReactNode } from 'react';
 import type { ApprovalOption, Call, TrustOption } from '#contracts';
+import { usePlace } from '../components/use-place.js';
+import { useSettled } from '../components/use-settled.js';
 import { useScopes } from '../session/use-scopes.js';
 import { SubjectView } from '../subject/subject-view.js';
-import { AnswerButtons, ToolAnswers } from './answer-buttons.js';
+import { AnswerButtons, HeldButtons, ToolAnswers } from './answer-buttons.js';
 import { Asker } from './asker.js';
 import classes from './decision-card.module.css';
 import { EditModal } from './edit-modal.js';
@@ -11,35 +13,47 @@ import { PreviousCalls } from './previous-calls.js';
 import { Reasons } from './reasons.js';
 import { TimeLeft } from './time-left.js';
 import { TrustChoices } from './trust-choices.js';
-import { useAnswer } from './use-answer.js';
 import { useDecidingKeys } from './use-deciding-keys.js';
+import { useAnswer } from './use-held.js';
+
+/** A pointer takes longer to stop than a finger on a key. */
+const POINTER_SETTLE_MS = 700;
 
 interface DecisionCardProps {
   /** It waits for approval. */
   readonly call: Call;
   /** What a page shows above the person who asks, such as a link to the call. */
   readonly about?: ReactNode;
-  /** Called after the answer is stored, also for edited arguments. */
-  readonly onAnswered?: () => void;
+  /** Called after edited arguments are stored. Other answers are held for a while, see `HeldAnswers`. */
+  readonly onEdited?: () => void;
 }
 
-/** The question whether a call may run, and all that a person can answer, by button or key. Give it the id of the call as `key`. */
-export function DecisionCard({ call, about, onAnswered }: DecisionCardProps) {
+/**
+ * The question whether a call may run, and all that a person can answer, by button or key. Give it the id of the call as `key`. An
+ * answer is held and can be taken back; a second press sends it. Buttons take no click where the card has just come or moved.
+ */
+export function DecisionCard({ call, about, onEdited }: DecisionCardProps) {
   const { approval } = call;
   const [reason, setReason] = useState('');
   const [isEditing, setEditing] = useState(false);
   /** The digit that was pressed last: the second time it grants. */
   const [digitPressed, setDigitPressed] = useState<number>();
-  const answer = useAnswer(onAnswered);
+  const held = useAnswer(call.id);
+  const shown = `${call.id} ${held.group?.id ?? ''}`;
+  const card = useRef<HTMLElement>(null);
+  const place = usePlace(card);
+  const isSteady = useSettled(place && `${shown} ${place}`, POINTER_SETTLE_MS);
   const lacking = useScopes().lacks('approve');
   const say = (option: Pick<ApprovalOption, 'decision' | 'scope'>, trust?: TrustOption) => {
-    if (!isEditing && !answer.isPending && lacking === undefined) answer.mutate({ call, option, trust, reason });
+    if (isEditing || held.isSending || lacking !== undefined) return;
+    if (held.answer === undefined) held.give({ call, option, trust, reason });
+    else if (held.answer.option.decision === option.decision) held.sendNow();
   };
   const trustIn = (trust: TrustOption) => say({ decision: 'allow', scope: 'session-args' }, trust);
-  const takesKeys = useDecidingKeys(call.id, [
+  const takesKeys = useDecidingKeys(shown, [
     ['a', () => say({ decision: 'allow', scope: 'once' })],
     ['d', () => say({ decision: 'deny', scope: 'once' })],
-    ['e', () => lacking === undefined && setEditing(true)],
+    ['e', () => lacking === undefined && held.answer === undefined && setEditing(true)],
     ...[1, 2, 3, 4, 5, 6].map((digit): [string, () => void] => [
       String(digit),
       () => {
@@ -49,8 +63,9 @@ export function DecisionCard({ call, about, onAnswered }: DecisionCardProps) {
       },
     ]),
   ]);
+  const isBlocked = !isSteady || held.answer !== undefined || held.isSending;
   return (
-    <Paper withBorder p="md" className={classes.card} component="section" aria-label="Decision" data-takes-keys={takesKeys}>
+    <Paper withBorder p="md" className={classes.card} ref={card} component="section" aria-label="Decision" data-takes-keys={takesKeys}>
       <Stack gap="sm">
         <Group justify="space-between" align="flex-start" wrap="nowrap">
           <Title order={2}>May this run?</Title>
@@ -70,13 +85,15 @@ export function DecisionCard({ call, about, onAnswered }: DecisionCardProps) {
           value={reason}
           onChange={({ currentTarget }) => setReason(currentTarget.value)}
         />
-        <AnswerButtons pending={answer.isPending} onSay={say} onEdit={() => setEditing(true)} />
-        <ToolAnswers call={call} pending={answer.isPending} onSay={say} />
-        {approval && (
-          <TrustChoices options={approval.trustOptions} digitPressed={digitPressed} pending={answer.isPending} onTrust={trustIn} />
+        {held.answer ? (
+          <HeldButtons answer={held.answer} isBlocked={!isSteady} onNow={held.sendNow} onUndo={held.undo} />
+        ) : (
+          <AnswerButtons isBlocked={!isSteady} isSending={held.isSending} onSay={say} onEdit={() => setEditing(true)} />
         )}
+        <ToolAnswers call={call} isBlocked={isBlocked} onSay={say} />
+        {approval && <TrustChoices options={approval.trustOptions} digitPressed={digitPressed} isBlocked={isBlocked} onTrust={trustIn} />}
       </Stack>
-      {isEditing && <EditModal call={call} reason={reason} onClose={() => setEditing(false)} onAllowed={() => onAnswered?.()} />}
+      {isEditing && <EditModal call={call} reason={reason} onClose={() => setEditing(false)} onAllowed={() => onEdited?.()} />}
     </Paper>
   );
 }

@@ -25,7 +25,12 @@ export function EditModal({ call, reason, onClose, onAllowed }: EditModalProps) 
   const args = Arguments.safeParse(parsed(text));
   const allow = useMutation({
     mutationFn: (edited: z.output<typeof Arguments>) =>
-      client.calls.decide(call.id, { decision: 'allow', arguments: edited, ...(reason === '' ? {} : { reason }) }),
+      client.calls.decide(call.id, {
+        decision: 'allow',
+        arguments: edited,
+        ...(call.approval && { digest: call.approval.digest }),
+        ...(reason === '' ? {} : { reason }),
+      }),
     onSuccess: () => {
       notifySuccess(`Allowed with edited arguments: ${call.tool}`);
       onAllowed();

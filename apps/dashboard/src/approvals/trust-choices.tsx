@@ -7,14 +7,14 @@ import { trustMeaning } from './trust-meaning.js';
 
 interface TrustChoicesProps {
   readonly options: readonly TrustOption[];
-  readonly pending: boolean;
+  readonly isBlocked: boolean;
   /** The choice of this digit is granted when it is pressed again. */
   readonly digitPressed: number | undefined;
   readonly onTrust: (option: TrustOption) => void;
 }
 
 /** What a person can trust beyond this call, with what that lets run; the first six have the keys 1 to 6, pressed twice. */
-export function TrustChoices({ options, pending, digitPressed, onTrust }: TrustChoicesProps) {
+export function TrustChoices({ options, isBlocked, digitPressed, onTrust }: TrustChoicesProps) {
   if (options.length === 0) return null;
   return (
     <Box>
@@ -28,7 +28,7 @@ export function TrustChoices({ options, pending, digitPressed, onTrust }: TrustC
               scope="approve"
               variant="default"
               size="xs"
-              disabled={pending}
+              isBlocked={isBlocked}
               onClick={() => onTrust(trust)}
               leftSection={index < 6 ? <Kbd size="xs">{index + 1}</Kbd> : undefined}
             >

@@ -1,10 +1,12 @@
 import { Group, Text, Title } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import type { ReactNode } from 'react';
+import { useApprovalsWaiting } from '../stream/use-approvals-waiting.js';
 
-/** The head of a page: title (also of the tab), one line about it, and actions. */
+/** The head of a page: title (also of the tab, with the number of waiting approvals), one line about it, and actions. */
 export function PageHead({ title, tab, about, children }: PageHeadProps) {
-  useDocumentTitle(`${tab ?? (typeof title === 'string' ? title : '')} · Toolyard`);
+  const waiting = useApprovalsWaiting();
+  useDocumentTitle(`${waiting === 0 ? '' : `(${waiting}) `}${tab ?? (typeof title === 'string' ? title : '')} · Toolyard`);
   return (
     <Group justify="space-between" align="flex-end" gap="sm" mb="md" wrap="wrap">
       <div style={{ minWidth: 0 }}>

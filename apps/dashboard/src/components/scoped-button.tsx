@@ -8,14 +8,17 @@ interface ScopedButtonProps extends ButtonProps {
   readonly scope: Scope;
   /** Another reason to disable it. */
   readonly whyNot?: string | undefined;
+  /** It takes no click for the moment, as while what it answers has just come up. */
+  readonly isBlocked?: boolean;
   readonly type?: 'button' | 'submit';
   readonly onClick?: (() => void) | undefined;
   readonly children: ReactNode;
 }
 
 /** A button that is disabled with the reason if the key lacks its scope. It stays focusable, so that the reason can be read. */
-export function ScopedButton({ scope, whyNot, onClick, type = 'button', ...props }: ScopedButtonProps) {
+export function ScopedButton({ scope, whyNot, isBlocked = false, onClick, type = 'button', ...props }: ScopedButtonProps) {
   const reason = useScopes().lacks(scope) ?? whyNot;
+  if (reason === undefined && isBlocked) return <Button type="button" {...props} aria-disabled data-blocked />;
   if (reason === undefined) return <Button type={type} {...(onClick === undefined ? {} : { onClick })} {...props} />;
   return (
     <Tooltip label={reason} multiline maw={300} events={{ hover: true, focus: true, touch: true }}>

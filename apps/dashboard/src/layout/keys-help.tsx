@@ -16,8 +16,10 @@ const LISTS: Keys = [
   [['Space'], 'Calls: show it beside the list'],
 ];
 const DECISIONS: Keys = [
-  [['a'], 'Allow once'],
-  [['d'], 'Deny'],
+  [['a'], 'Allow once; again: at once'],
+  [['d'], 'Deny; again: at once'],
+  [['z'], 'Take the answer back'],
+  [['x'], 'Approvals: select the call'],
   [['e'], 'Edit and allow'],
   [['1', '…', '6'], 'Allow, and trust for the rest of the session'],
 ];

@@ -17,10 +17,11 @@ import { useDisclosure } from '@mantine/hooks';
 import { IconLogout, IconMoon, IconSearch, IconSun } from '@tabler/icons-react';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect } from 'react';
+import { ApprovalNotices } from '../approvals/approval-notices.js';
+import { HeldBar } from '../approvals/held-bar.js';
 import { LinkNav } from '../components/links.js';
 import { setKey } from '../session/key.js';
-import { useFrames } from '../stream/frame-store.js';
-import { useToolyard } from '../stream/toolyard.js';
+import { useApprovalsWaiting } from '../stream/use-approvals-waiting.js';
 import { ConnectionBadge } from './connection-badge.js';
 import { KeysHelp } from './keys-help.js';
 import { usePages } from './pages.js';
@@ -91,6 +92,8 @@ export function Shell() {
       <AppShell.Main id="main" tabIndex={-1}>
         <Outlet />
       </AppShell.Main>
+      <HeldBar />
+      <ApprovalNotices />
       <Search />
       <KeysHelp />
     </AppShell>
@@ -98,9 +101,7 @@ export function Shell() {
 }
 
 function ApprovalsWaiting() {
-  const { board } = useToolyard();
-  useFrames(board);
-  const { waitingApproval } = board.now.counts();
+  const waitingApproval = useApprovalsWaiting();
   return waitingApproval === 0 ? null : (
     <Badge size="sm" circle={waitingApproval < 10} color="#b34700" variant="filled" aria-label={`${waitingApproval} waiting`}>
       {waitingApproval > 99 ? '99+' : waitingApproval}

@@ -1,7 +1,8 @@
 import { Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { escapeInvisible } from '#subject';
-import { useAnswer } from '../approvals/use-answer.js';
+import { SecondsLeft } from '../approvals/held-bar.js';
+import { useAnswer } from '../approvals/use-held.js';
 import { LinkAnchor } from '../components/links.js';
 import { ScopedButton } from '../components/scoped-button.js';
 import { useSettled } from '../components/use-settled.js';
@@ -28,10 +29,21 @@ export function InlineDecision({ callId, tool, line, place }: InlineDecisionProp
   const { client } = useToolyard();
   const { data: call } = useQuery({ queryKey: ['asked-call', callId], queryFn: ({ signal }) => client.calls.get(callId, { signal }) });
   const descriptor = useTool(tool);
-  const answer = useAnswer();
+  const held = useAnswer(callId);
   const isWhole = call !== undefined && descriptor !== undefined && isShownWhole(line, call, descriptor);
-  const isSettled = useSettled(isWhole ? place : undefined, SETTLE_MS);
-  const say = (decision: 'allow' | 'deny') => call && answer.mutate({ call, option: { decision, scope: 'once' }, reason: '' });
+  const isSettled = useSettled(place, SETTLE_MS);
+  const say = (decision: 'allow' | 'deny') => call && held.give({ call, option: { decision, scope: 'once' }, reason: '' });
+  if (held.group)
+    return (
+      <Group gap="xs" mt={4}>
+        <Text size="xs">
+          {held.answer?.option.decision === 'allow' ? 'Allow' : 'Deny'} <SecondsLeft dueAt={held.group.dueAt} />
+        </Text>
+        <ScopedButton scope="approve" size="compact-xs" variant="default" onClick={held.undo}>
+          Undo
+        </ScopedButton>
+      </Group>
+    );
   return (
     <Group gap="xs" mt={4}>
       {isWhole && (
@@ -39,14 +51,21 @@ export function InlineDecision({ callId, tool, line, place }: InlineDecisionProp
           scope="approve"
           size="compact-xs"
           color="teal.9"
-          disabled={!isSettled}
-          loading={answer.isPending}
+          isBlocked={!isSettled}
+          loading={held.isSending}
           onClick={() => say('allow')}
         >
           Allow once
         </ScopedButton>
       )}
-      <ScopedButton scope="approve" size="compact-xs" color="red.8" disabled={!call} loading={answer.isPending} onClick={() => say('deny')}>
+      <ScopedButton
+        scope="approve"
+        size="compact-xs"
+        color="red.8"
+        isBlocked={!call || !isSettled}
+        loading={held.isSending}
+        onClick={() => say('deny')}
+      >
         Deny
       </ScopedButton>
       <LinkAnchor size="xs" underline="always" to="/calls/$callId" params={{ callId }}>

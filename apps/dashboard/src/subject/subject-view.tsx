@@ -10,8 +10,14 @@ import { CodeBlock } from './code-block.js';
 import { languageOf } from './highlight.js';
 import classes from './subject.module.css';
 
+interface SubjectViewProps {
+  readonly call: Pick<Call, 'tool' | 'arguments' | 'argumentsRedacted'>;
+  /** Its place among others on a page, which tells their parts apart for those who listen. */
+  readonly place?: number;
+}
+
 /** What a call does: its command, paths, changes and other arguments as a person reads them, or as JSON. */
-export function SubjectView({ call }: { readonly call: Pick<Call, 'tool' | 'arguments' | 'argumentsRedacted'> }) {
+export function SubjectView({ call, place }: SubjectViewProps) {
   const subjects = useSubjects(call.tool);
   const [asJson, setAsJson] = useState(false);
   const parts = useMemo(() => subjectParts(call.arguments, subjects), [call.arguments, subjects]);
@@ -29,9 +35,9 @@ export function SubjectView({ call }: { readonly call: Pick<Call, 'tool' | 'argu
         ]}
       />
       {asJson ? (
-        <Json value={call.arguments} label="Arguments" />
+        <Json value={call.arguments} label={place === undefined ? 'Arguments' : `Arguments ${place}`} />
       ) : (
-        parts.map((part, index) => <Part key={index} part={part} writtenOut={call.argumentsRedacted === true} />)
+        parts.map((part, index) => <Part key={index} part={part} place={place} writtenOut={call.argumentsRedacted === true} />)
       )}
       {parts.length === 0 && !asJson && (
         <Text size="sm" c="dimmed">
@@ -42,19 +48,26 @@ export function SubjectView({ call }: { readonly call: Pick<Call, 'tool' | 'argu
   );
 }
 
-function Part({ part, writtenOut }: { readonly part: SubjectPart; readonly writtenOut: boolean }) {
+interface PartProps {
+  readonly part: SubjectPart;
+  readonly place: number | undefined;
+  readonly writtenOut: boolean;
+}
+
+function Part({ part, place, writtenOut }: PartProps) {
+  const labelled = (label: string) => (place === undefined ? label : `${label} ${place}`);
   switch (part.kind) {
     case 'command':
-      return <CodeBlock code={part.text} language="bash" label="Command" writtenOut={writtenOut} />;
+      return <CodeBlock code={part.text} language="bash" label={labelled('Command')} writtenOut={writtenOut} />;
     case 'edit':
-      return <DiffView before={part.before} after={part.after} label={`The ${part.name}`} writtenOut={writtenOut} />;
+      return <DiffView before={part.before} after={part.after} label={labelled(`The ${part.name}`)} writtenOut={writtenOut} />;
     case 'patch':
-      return <CodeBlock code={part.text} language="diff" label="Changes" writtenOut={writtenOut} />;
+      return <CodeBlock code={part.text} language="diff" label={labelled('Changes')} writtenOut={writtenOut} />;
     case 'text':
       return (
         <div>
           <Name name={part.name} />
-          <CodeBlock code={part.text} language={languageOf(part.path ?? '')} label={part.name} writtenOut={writtenOut} />
+          <CodeBlock code={part.text} language={languageOf(part.path ?? '')} label={labelled(part.name)} writtenOut={writtenOut} />
         </div>
       );
     case 'url':
@@ -65,7 +78,7 @@ function Part({ part, writtenOut }: { readonly part: SubjectPart; readonly writt
         return (
           <div>
             <Name name={part.name} />
-            <Json value={part.value} label={part.name} />
+            <Json value={part.value} label={labelled(part.name)} />
           </div>
         );
       return <Line name={part.name} text={String(part.value)} writtenOut={writtenOut} />;

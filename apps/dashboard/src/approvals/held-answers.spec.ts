@@ -1,0 +1,61 @@
+import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
+import type { Call } from '#contracts';
+import { HeldAnswers, HOLD_MS, type Answer } from './held-answers.js';
+
+beforeEach(() => {
+  jest.useFakeTimers();
+  globalThis.requestAnimationFrame = () => 0;
+});
+afterEach(() => void jest.useRealTimers());
+
+const answer = (id: string, decision: 'allow' | 'deny' = 'allow'): Answer => ({
+  call: { id } as Call,
+  option: { decision, scope: 'once' },
+  reason: '',
+});
+
+function harness(refused: readonly string[] = []) {
+  const sent: string[] = [];
+  const held = new HeldAnswers(async ({ call, option }) => {
+    sent.push(`${option.decision} ${call.id}`);
+    if (refused.includes(call.id)) throw new Error('stale');
+  });
+  return { held, sent };
+}
+
+it('sends an answer after the wait, or at once when told so, and never twice', async () => {
+  const { held, sent } = harness();
+  held.hold([answer('a')]);
+  held.hold([answer('a', 'deny')]);
+  await jest.advanceTimersByTimeAsync(HOLD_MS - 1);
+  expect(sent).toEqual([]);
+  await jest.advanceTimersByTimeAsync(1);
+  held.hold([answer('b', 'deny')]);
+  const group = held.groupOf('b')?.id ?? 0;
+  await Promise.all([held.sendNow(group), held.sendNow(group)]);
+  await jest.advanceTimersByTimeAsync(2 * HOLD_MS);
+  expect(sent).toEqual(['allow a', 'deny b']);
+});
+
+it('sends nothing that was taken back, was held when the page was left, or whose timer comes after a sleep', async () => {
+  const { held, sent } = harness();
+  held.hold([answer('a')]);
+  held.undo(held.groupOf('a')?.id ?? 0);
+  held.hold([answer('b')]);
+  held.drop();
+  held.hold([answer('c')]);
+  jest.setSystemTime(Date.now() + 3_600_000);
+  await jest.advanceTimersByTimeAsync(2 * HOLD_MS);
+  expect([sent, held.groups]).toEqual([[], []]);
+});
+
+it('sends each answer of a group, and keeps what became of it', async () => {
+  const { held, sent } = harness(['b']);
+  held.hold(['a', 'b', 'c'].map((id) => answer(id)));
+  await jest.advanceTimersByTimeAsync(HOLD_MS);
+  expect(sent).toEqual(['allow a', 'allow b', 'allow c']);
+  expect(held.outcomes.map(({ state }) => state)).toEqual(['taken', 'refused', 'taken']);
+  held.hold([answer('b', 'deny')]);
+  await jest.advanceTimersByTimeAsync(HOLD_MS);
+  expect(sent.at(-1)).toBe('deny b');
+});

@@ -1,0 +1,91 @@
+import { Button, Group, Paper, Stack, Text, TextInput, Title } from '@mantine/core';
+import { useRef, useState } from 'react';
+import type { Call } from '#contracts';
+import { escapeInvisible } from '#subject';
+import { LinkAnchor } from '../components/links.js';
+import { ScopedButton } from '../components/scoped-button.js';
+import { usePlace } from '../components/use-place.js';
+import { useSettled } from '../components/use-settled.js';
+import { SubjectView } from '../subject/subject-view.js';
+import classes from './decision-card.module.css';
+import { plainReasons } from './plain-reasons.js';
+import { useHeldAnswers } from './use-held.js';
+
+const SETTLE_MS = 700;
+
+interface TogetherProps {
+  /** As they were when they were selected: an answer is for exactly these. */
+  readonly calls: readonly Call[];
+  /** The calls that still wait. */
+  readonly waiting: readonly Call[];
+  readonly onClear: () => void;
+}
+
+/** The selected calls, each with all that it would do, and one answer for them. The gateway judges each on its own. */
+export function Together({ calls, waiting, onClear }: TogetherProps) {
+  const held = useHeldAnswers();
+  const [reason, setReason] = useState('');
+  const card = useRef<HTMLElement>(null);
+  const place = usePlace(card);
+  const isSteady = useSettled(place && `${calls.map(({ id }) => id).join(' ')} ${place}`, SETTLE_MS);
+  const say = (decision: 'allow' | 'deny') => {
+    held.hold(calls.map((call) => ({ call, option: { decision, scope: 'once' }, reason })));
+    onClear();
+  };
+  return (
+    <Paper withBorder p="md" className={classes.card} ref={card} component="section" aria-label="Selected calls">
+      <Stack gap="sm">
+        <Group justify="space-between">
+          <Title order={2}>{calls.length === 1 ? 'May this call run?' : `May these ${calls.length} calls run?`}</Title>
+          <Button size="compact-sm" variant="default" onClick={onClear}>
+            Select none
+          </Button>
+        </Group>
+        <TextInput
+          label="Reason"
+          description="Kept with each call, and sent to its agent when denied."
+          placeholder="Optional"
+          value={reason}
+          onChange={({ currentTarget }) => setReason(currentTarget.value)}
+        />
+        <Group gap="xs" className={classes.answers} data-blocked={!isSteady || undefined}>
+          <ScopedButton scope="approve" color="teal.9" isBlocked={!isSteady} onClick={() => say('allow')}>
+            Allow {calls.length} once
+          </ScopedButton>
+          <ScopedButton scope="approve" color="red.8" isBlocked={!isSteady} onClick={() => say('deny')}>
+            Deny {calls.length}
+          </ScopedButton>
+        </Group>
+        {calls.map((call, index) => (
+          <Paper key={call.id} withBorder p="sm" component="article" aria-label={`Selected call ${index + 1}`} data-selected={call.id}>
+            <Group gap="xs" mb={4}>
+              <LinkAnchor size="sm" underline="always" to="/calls/$callId" params={{ callId: call.id }}>
+                {call.tool}
+              </LinkAnchor>
+              <Text size="xs" c="dimmed">
+                {[call.agentId, call.sessionId].filter(Boolean).join(' · ') || 'no session'}
+              </Text>
+            </Group>
+            <Changed call={call} now={waiting.find(({ id }) => id === call.id)} />
+            <SubjectView call={call} place={index + 1} />
+            <Text size="sm" mt={4}>
+              {escapeInvisible(plainReasons(call)[0] ?? '')}
+            </Text>
+          </Paper>
+        ))}
+      </Stack>
+    </Paper>
+  );
+}
+
+/** What has happened to a call since it was selected. */
+function Changed({ call, now }: { readonly call: Call; readonly now: Call | undefined }) {
+  if (now !== undefined && now.approval?.digest === call.approval?.digest) return null;
+  return (
+    <Text size="sm" fw={600} role="status">
+      {now === undefined
+        ? 'It no longer waits; an answer will be refused.'
+        : 'It has changed since you selected it; an answer will be refused. Select it again.'}
+    </Text>
+  );
+}
