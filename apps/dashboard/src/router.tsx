@@ -62,6 +62,7 @@ const routes = [
   createRoute({
     getParentRoute: parent,
     path: '/sessions/$sessionId',
+    validateSearch: z.object({ call: z.string().optional().catch(undefined), batches: z.literal('folded').optional().catch(undefined) }),
     component: lazyRouteComponent(() => import('./sessions/session-page.js'), 'SessionPage'),
   }),
   createRoute({

@@ -260,7 +260,7 @@ describe('answers that are held', () => {
     await page.getByRole('textbox', { name: 'Filter' }).fill('helper 4');
     await page.waitForURL(/q=helper\+4/);
     expect(await page.locator('[data-call]').count()).toBe(1);
-    await page.getByRole('button', { name: 'Deny', exact: true }).click();
+    await page.getByRole('button', { name: /^Deny d/ }).click();
     await page.getByRole('button', { name: 'Deny now' }).click();
     expect((await stage.agent.ended(other)).outcome).toBe('denied');
     await stage.agent.request('POST', `/v1/calls/${late}/decision`, { decision: 'deny' });

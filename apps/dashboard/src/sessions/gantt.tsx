@@ -1,148 +1,214 @@
-import { Text, Tooltip } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
+import { Button, Group, Text, Tooltip } from '@mantine/core';
+import { useElementSize } from '@mantine/hooks';
+import { IconArrowDownToArc, IconFold } from '@tabler/icons-react';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useRef } from 'react';
-import { escapeInvisible, subjectText } from '#subject';
-import { shownState, type CallRow } from '../calls/call-row.js';
+import { useEffect, useMemo, useRef, useState, type RefObject } from 'react';
 import { clockText, durationText } from '../components/duration.js';
-import { StateBadge } from '../components/state-badge.js';
 import { useNow } from '../components/time.js';
-import { useSubjects } from '../components/use-subjects.js';
-import { STATES } from '../components/theme.js';
+import { useRowKeys } from '../components/use-row-keys.js';
+import { Minimap } from './gantt-minimap.js';
+import { BatchRowView, CallRowView, endOf, MessageRowView } from './gantt-rows.js';
 import classes from './gantt.module.css';
+import { markOf, sessionRows, type SessionRow, type TimelineMessage } from './session-rows.js';
 import type { Branch } from './session-tree.js';
-import { timeScale } from './time-scale.js';
+import { timeScale, type TimeScale } from './time-scale.js';
 
 const ROW_PX = 30;
-/** Bars that end after this share of the width have no room for a text behind them. */
-const BEFORE_FROM = 0.85;
+/** The width of a time label with some air. */
+const MARK_PX = 84;
 
-declare module 'react' {
-  interface CSSProperties {
-    /** The depth of a row in the tree; the stylesheet has the indent. */
-    '--depth'?: number;
-  }
+export interface GanttProps {
+  readonly sessionId: string;
+  readonly branches: readonly Branch[];
+  readonly messages: readonly TimelineMessage[];
+  /** The call that is shown beside the list. */
+  readonly shown: string | undefined;
+  /** The calls of all batches are hidden, as the address says; a person may open one. */
+  readonly isFolded: boolean;
+  readonly onFold: (isFolded: boolean) => void;
 }
 
-/** The calls of a session as a tree, each with its waiting and running time. */
-export function Gantt({ branches }: { readonly branches: readonly Branch[] }) {
-  const scroller = useRef<HTMLDivElement>(null);
-  const now = useNow();
+/** The calls of a session as a tree, each with its waiting and running time, and what people said between them. */
+export function Gantt({ sessionId, branches, messages, shown, isFolded, onFold }: GanttProps) {
+  const [others, setOthers] = useState<ReadonlySet<string>>(new Set());
+  useEffect(() => setOthers(new Set()), [isFolded]);
+  const rows = useMemo(
+    () => sessionRows(branches, messages, (batchId) => others.has(batchId) !== isFolded),
+    [branches, messages, others, isFolded],
+  );
+  const foldOne = (batchId: string) =>
+    setOthers((before) => (before.has(batchId) ? new Set([...before].filter((id) => id !== batchId)) : new Set([...before, batchId])));
+  const list = useRowKeys<HTMLDivElement>();
   const virtualizer = useVirtualizer({
-    count: branches.length,
-    getScrollElement: () => scroller.current,
+    count: rows.length,
+    getScrollElement: () => list.current,
     estimateSize: () => ROW_PX,
+    getItemKey: (index) => rows[index]?.key ?? index,
     overscan: 20,
   });
-  const open = branches.findIndex(({ row }) => row.status === 'running');
-  const start = open < 0 ? branches.length - 1 : open;
-  const opened = useRef(false);
-  useEffect(() => {
-    if (opened.current || branches.length === 0) return;
-    opened.current = true;
-    virtualizer.scrollToIndex(start, { align: 'center' });
-  }, [branches.length, start, virtualizer]);
-  const scale = timeScale(branches.map(({ row }) => ({ from: row.submittedAt, to: endOf(row, now) })));
-  const share = (at: number) => `${100 * scale.place(at)}%`;
+  const isLive = branches.some(({ row }) => row.status !== 'ended');
+  const { isFollowing, follow, release, onScroll } = useFollow(list, rows, isLive);
+  const show = (index: number) => {
+    release();
+    virtualizer.scrollToIndex(index, { align: 'center' });
+  };
+  const { ref: track, width } = useElementSize();
+  const scale = useScale(branches, width);
+  const { scrollOffset, scrollRect } = virtualizer;
+  const total = Math.max(1, virtualizer.getTotalSize());
+  const first = (scrollOffset ?? 0) / total;
+  const last = ((scrollOffset ?? 0) + (scrollRect?.height ?? 0)) / total;
   return (
-    <div className={classes.frame}>
-      <div className={classes.head} aria-hidden>
-        <span style={{ paddingLeft: 12 }}>Call</span>
-        <span className={classes.scale}>
-          {scale.marks.map(({ at, left }) => (
-            <Text key={at} span size="xs" c="dimmed" className={classes.mark} style={{ left: `${100 * left}%` }}>
-              {clockText(at)}
-            </Text>
-          ))}
-        </span>
-      </div>
-      <div ref={scroller} className={classes.scroller} role="list" aria-label="Calls of the session" tabIndex={0}>
-        <div style={{ height: virtualizer.getTotalSize(), position: 'relative' }}>
-          <div className={classes.idles}>
-            {scale.idles.map(({ from, to, left, right }) => (
-              <Tooltip key={from} label={`${durationText(to - from)} without a call`}>
-                <span className={classes.idle} style={{ left: `${100 * left}%`, width: `${100 * (right - left)}%` }} />
-              </Tooltip>
+    <>
+      <Group gap="xs" mb="xs">
+        <Button
+          size="compact-xs"
+          variant={isFollowing ? 'light' : 'default'}
+          aria-pressed={isFollowing}
+          onClick={isFollowing ? release : follow}
+          leftSection={<IconArrowDownToArc size={14} aria-hidden />}
+        >
+          Follow
+        </Button>
+        {rows.some(({ kind }) => kind === 'batch') && (
+          <Button
+            size="compact-xs"
+            variant="default"
+            aria-pressed={isFolded}
+            onClick={() => onFold(!isFolded)}
+            leftSection={<IconFold size={14} aria-hidden />}
+          >
+            Fold batches
+          </Button>
+        )}
+        <Jump rows={rows} mark="failed" label="failed" onShow={show} />
+        <Jump rows={rows} mark="waiting" label="waiting for a person" onShow={show} />
+      </Group>
+      <div className={classes.frame}>
+        <div className={classes.head} aria-hidden>
+          <span style={{ paddingLeft: 12 }}>Call</span>
+          <span className={classes.scale} ref={track}>
+            {scale.marks.map(({ at, left }) => (
+              <Text key={at} span size="xs" c="dimmed" className={classes.mark} style={{ left: `${100 * left}%` }}>
+                {clockText(at)}
+              </Text>
             ))}
+          </span>
+        </div>
+        <div className={classes.body}>
+          <div ref={list} className={classes.scroller} role="list" aria-label="Calls of the session" tabIndex={0} onScroll={onScroll}>
+            <div style={{ height: virtualizer.getTotalSize(), position: 'relative' }}>
+              <div className={classes.idles}>
+                {scale.idles.map(({ from, to, left, right }) => (
+                  <Tooltip key={from} label={`${durationText(to - from)} without a call`}>
+                    <span className={classes.idle} style={{ left: `${100 * left}%`, width: `${100 * (right - left)}%` }} />
+                  </Tooltip>
+                ))}
+              </div>
+              {virtualizer.getVirtualItems().map(({ index, start, key }) => {
+                const row = rows[index];
+                return (
+                  row && (
+                    <div
+                      key={key}
+                      role="listitem"
+                      className={classes.row}
+                      style={{ transform: `translateY(${start}px)` }}
+                      data-row
+                      data-shown={(row.kind === 'call' && row.branch.row.id === shown) || undefined}
+                      {...attributesOf(row)}
+                    >
+                      <RowView row={row} sessionId={sessionId} now={scale.now} place={scale.place} onFold={foldOne} />
+                    </div>
+                  )
+                );
+              })}
+            </div>
           </div>
-          {virtualizer.getVirtualItems().map(({ index, start, key }) => {
-            const branch = branches[index];
-            return (
-              branch && (
-                <div
-                  key={key}
-                  role="listitem"
-                  className={classes.row}
-                  style={{ transform: `translateY(${start}px)` }}
-                  data-call={branch.row.id}
-                  data-depth={branch.depth}
-                >
-                  <span className={classes.name} style={{ '--depth': branch.depth }}>
-                    <StateBadge size="xs" state={shownState(branch.row)} note={branch.row.note} />
-                    <Link to="/calls/$callId" params={{ callId: branch.row.id }} className={classes.link}>
-                      {branch.row.tool}
-                    </Link>
-                    <Subject row={branch.row} />
-                  </span>
-                  <span className={classes.track}>
-                    <Bar row={branch.row} now={now} share={share} place={scale.place} />
-                  </span>
-                </div>
-              )
-            );
-          })}
+          <Minimap rows={rows} from={first} to={last} onShow={(share) => show(Math.round(share * (rows.length - 1)))} />
         </div>
       </div>
-    </div>
+    </>
   );
 }
 
-function Subject({ row }: { readonly row: CallRow }) {
-  const subject = escapeInvisible(subjectText(row.preview === 'null' ? '' : (row.preview ?? ''), useSubjects(row.tool)));
-  return (
-    <code className={classes.subject} title={subject}>
-      {subject}
-    </code>
-  );
+function attributesOf(row: SessionRow) {
+  if (row.kind === 'batch') return { 'data-batch': row.batchId };
+  if (row.kind === 'message') return { 'data-said': row.message.id };
+  return { 'data-call': row.branch.row.id, 'data-depth': row.branch.depth };
 }
 
-/** How long a call took, or takes until now. It stands before a bar that ends at the right edge, and on one that fills the width. */
-function Took({ ms, from, to }: { readonly ms: number; readonly from: number; readonly to: number }) {
-  const place = to < BEFORE_FROM ? { left: `${100 * to}%` } : { right: from < 1 - BEFORE_FROM ? 0 : `${100 * (1 - from)}%` };
-  return (
-    <span className={classes.took} style={place}>
-      {durationText(ms)}
-    </span>
-  );
-}
-
-function endOf(row: CallRow, now: number): number {
-  return row.endedAt ?? (row.status === 'ended' ? row.submittedAt : now);
-}
-
-interface BarProps {
-  readonly row: CallRow;
+interface RowViewProps {
+  readonly row: SessionRow;
+  readonly sessionId: string;
   readonly now: number;
-  readonly share: (at: number) => string;
-  readonly place: (at: number) => number;
+  readonly place: TimeScale['place'];
+  readonly onFold: (batchId: string) => void;
 }
 
-function Bar({ row, now, share, place }: BarProps) {
-  const end = endOf(row, now);
-  const started = row.startedAt ?? end;
-  const { color } = STATES[shownState(row)];
-  const label = `waited ${durationText(started - row.submittedAt)}, ran ${durationText(end - started)}`;
+function RowView({ row, sessionId, now, place, onFold }: RowViewProps) {
+  if (row.kind === 'batch') return <BatchRowView row={row} now={now} place={place} onFold={onFold} />;
+  if (row.kind === 'message') return <MessageRowView message={row.message} place={place} />;
+  return <CallRowView branch={row.branch} sessionId={sessionId} now={now} place={place} />;
+}
+
+/** The time scale, which moves only while a call is under way. */
+function useScale(branches: readonly Branch[], width: number): TimeScale & { readonly now: number } {
+  const tick = useNow();
+  const isLive = useMemo(() => branches.some(({ row }) => row.endedAt === undefined && row.status !== 'ended'), [branches]);
+  const now = isLive ? tick : 0;
+  const distance = width > 0 ? Math.min(1, MARK_PX / width) : undefined;
+  return useMemo(
+    () => ({
+      ...timeScale(
+        branches.map(({ row }) => ({ from: row.submittedAt, to: endOf(row, now) })),
+        distance,
+      ),
+      now,
+    }),
+    [branches, now, distance],
+  );
+}
+
+/** Keeps the end of the list in view while calls come, until a person scrolls away. */
+function useFollow(list: RefObject<HTMLDivElement | null>, rows: readonly SessionRow[], isLive: boolean) {
+  const [isFollowing, setFollowing] = useState(isLive);
+  useEffect(() => {
+    if (isFollowing) list.current?.scrollTo({ top: list.current.scrollHeight });
+  }, [rows.length, isFollowing, list]);
+  return {
+    isFollowing,
+    follow: () => setFollowing(true),
+    release: () => setFollowing(false),
+    onScroll: ({ currentTarget: { scrollTop, scrollHeight, clientHeight } }: React.UIEvent<HTMLElement>) => {
+      if (scrollHeight - scrollTop - clientHeight > 2 * ROW_PX) setFollowing(false);
+    },
+  };
+}
+
+interface JumpProps {
+  readonly rows: readonly SessionRow[];
+  readonly mark: NonNullable<ReturnType<typeof markOf>>;
+  readonly label: string;
+  readonly onShow: (index: number) => void;
+}
+
+/** How many rows are marked so; a press shows the next one, again and again. */
+function Jump({ rows, mark, label, onShow }: JumpProps) {
+  const marked = useMemo(() => rows.flatMap((row, index) => (row.kind !== 'batch' && markOf(row) === mark ? [index] : [])), [rows, mark]);
+  const at = useRef(-1);
+  if (marked.length === 0) return null;
   return (
-    <Tooltip label={`${row.tool}: ${label}`}>
-      <span className={classes.bars} role="img" aria-label={label}>
-        <span className={classes.wait} style={{ left: share(row.submittedAt), right: `calc(100% - ${share(started)})` }} />
-        <span
-          className={classes.run}
-          style={{ left: share(started), right: `calc(100% - ${share(end)})`, background: `var(--mantine-color-${color}-6)` }}
-          data-open={row.status === 'running' || undefined}
-        />
-        <Took ms={end - started} from={place(row.submittedAt)} to={place(end)} />
-      </span>
-    </Tooltip>
+    <Button
+      size="compact-xs"
+      variant="default"
+      onClick={() => {
+        const next = marked.find((index) => index > at.current) ?? marked[0] ?? 0;
+        at.current = next;
+        onShow(next);
+      }}
+    >
+      {marked.length.toLocaleString()} {label}
+    </Button>
   );
 }

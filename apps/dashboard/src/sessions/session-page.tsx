@@ -5,6 +5,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useEffect, useMemo, useState } from 'react';
 import { CallFilter } from '#contracts';
 import { escapeInvisible } from '#subject';
+import { CallPreview } from '../calls-page/call-preview.js';
 import { CallTable } from '../calls/call-table.js';
 import { LinkButton } from '../components/links.js';
 import { PageHead } from '../components/page-head.js';
@@ -14,12 +15,14 @@ import { notifySuccess, notifyError, notifyMessage } from '../components/notify.
 import { useFrames } from '../stream/frame-store.js';
 import { useToolyard } from '../stream/toolyard.js';
 import { Gantt } from './gantt.js';
+import classes from './gantt.module.css';
 import { MessagesCard } from './messages-card.js';
 import { SessionGrantsCard } from './session-grants-card.js';
 import { SessionPostureCard } from './session-posture-card.js';
 import { treeOf } from './session-tree.js';
 import { SessionWorkCard } from './session-work-card.js';
 import { SteerCard } from './steer-card.js';
+import { useSteering } from './use-steering.js';
 
 const route = getRouteApi('/sessions/$sessionId');
 const PAGE = 200;
@@ -36,6 +39,10 @@ function OneSession({ sessionId }: { readonly sessionId: string }) {
   const { client, feed } = useToolyard();
   const [stopping, setStopping] = useState(false);
   const { query, branches, underWay } = useSessionCalls(sessionId);
+  const messages = useSteering(sessionId);
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const change = (next: typeof search) => void navigate({ search: next, replace: true, resetScroll: false });
   const session = useQuery({ queryKey: ['session', sessionId], queryFn: ({ signal }) => client.sessions.get(sessionId, { signal }) });
   const { refetch } = session;
   useEffect(
@@ -77,7 +84,16 @@ function OneSession({ sessionId }: { readonly sessionId: string }) {
               A call with <code>{`"sessionId": "${sessionId}"`}</code> appears here by itself. What is set at the side holds for it.
             </EmptyState>
           )}
-          {branches.length > 0 && <Gantt branches={branches} />}
+          {branches.length > 0 && query.isFetched && (
+            <Gantt
+              sessionId={sessionId}
+              branches={branches}
+              messages={messages}
+              shown={search.call}
+              isFolded={search.batches === 'folded'}
+              onFold={(isFolded) => change({ ...search, batches: isFolded ? 'folded' : undefined })}
+            />
+          )}
         </Grid.Col>
         <Grid.Col span={{ base: 12, lg: 4 }}>
           <Stack gap="md">
@@ -94,6 +110,11 @@ function OneSession({ sessionId }: { readonly sessionId: string }) {
           </Stack>
         </Grid.Col>
       </Grid>
+      {search.call !== undefined && (
+        <div className={classes.drawer}>
+          <CallPreview key={search.call} callId={search.call} onClose={() => change({ ...search, call: undefined })} />
+        </div>
+      )}
       {stopping && <StopModal sessionId={sessionId} underWay={underWay} onClose={() => setStopping(false)} />}
     </>
   );

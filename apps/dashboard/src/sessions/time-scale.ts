@@ -22,13 +22,14 @@ export interface TimeScale {
 const CUT_FROM = 0.1;
 /** … to this share. */
 const CUT_TO = 0.04;
+/** The distance of time labels as a share of the width, unless the caller knows how many fit. */
 const MARK_DISTANCE = 0.16;
 
 /**
  * A time scale that shortens long idle intervals, so that ten calls in two hours are not a row of dots. Busy intervals and short
  * pauses are linear.
  */
-export function timeScale(stretches: readonly Segment[]): TimeScale {
+export function timeScale(stretches: readonly Segment[], markDistance: number = MARK_DISTANCE): TimeScale {
   const busy = merged(stretches);
   const work = Math.max(
     1,
@@ -56,21 +57,36 @@ export function timeScale(stretches: readonly Segment[]): TimeScale {
   });
   return {
     place: (at) => {
-      const piece = placed.find(({ to }) => at <= to) ?? placed.at(-1);
+      const piece = pieceAt(placed, at);
       if (piece === undefined) return 0;
       const share = piece.to === piece.from ? 0 : Math.min(1, Math.max(0, (at - piece.from) / (piece.to - piece.from)));
       return piece.left + share * (piece.right - piece.left);
     },
     idles: placed.filter(({ idle }) => idle),
-    marks: marksOf(placed.filter(({ idle }) => !idle)),
+    marks: marksOf(
+      placed.filter(({ idle }) => !idle),
+      markDistance,
+    ),
   };
 }
 
-function marksOf(busy: readonly { readonly from: number; readonly left: number }[]): { at: number; left: number }[] {
+/** The first piece that ends at `at` or later, else the last: by halves, since thousands of bars ask. */
+function pieceAt<Piece extends Segment>(placed: readonly Piece[], at: number): Piece | undefined {
+  let low = 0;
+  let high = placed.length - 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (at <= (placed[middle]?.to ?? 0)) high = middle;
+    else low = middle + 1;
+  }
+  return placed[low];
+}
+
+function marksOf(busy: readonly { readonly from: number; readonly left: number }[], distance: number): { at: number; left: number }[] {
   const marks: { at: number; left: number }[] = [];
   for (const { from, left } of busy) {
     const last = marks.at(-1);
-    if ((last === undefined || left - last.left >= MARK_DISTANCE) && left <= 1 - MARK_DISTANCE / 2) marks.push({ at: from, left });
+    if ((last === undefined || left - last.left >= distance) && (left === 0 || left <= 1 - distance / 2)) marks.push({ at: from, left });
   }
   return marks;
 }

@@ -1,0 +1,158 @@
+import { Badge, Text, Tooltip, UnstyledButton } from '@mantine/core';
+import { IconChevronDown, IconChevronRight, IconMessage } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+import { escapeInvisible, subjectText } from '#subject';
+import { shownState, type CallRow } from '../calls/call-row.js';
+import { durationText, momentText } from '../components/duration.js';
+import { StateBadge } from '../components/state-badge.js';
+import { STATES } from '../components/theme.js';
+import { useSubjects } from '../components/use-subjects.js';
+import classes from './gantt.module.css';
+import type { SessionRow, TimelineMessage } from './session-rows.js';
+import type { Branch } from './session-tree.js';
+import type { TimeScale } from './time-scale.js';
+
+/** Bars that end after this share of the width have no room for a text behind them. */
+const BEFORE_FROM = 0.85;
+
+declare module 'react' {
+  interface CSSProperties {
+    /** The depth of a row in the tree; the stylesheet has the indent. */
+    '--depth'?: number;
+  }
+}
+
+interface InTime {
+  readonly now: number;
+  readonly place: TimeScale['place'];
+}
+
+interface CallRowViewProps extends InTime {
+  readonly branch: Branch;
+  readonly sessionId: string;
+}
+
+/** One call: its state, tool and subject, and its bar. The link shows it beside the list. */
+export function CallRowView({ branch: { row, depth }, sessionId, now, place }: CallRowViewProps) {
+  return (
+    <>
+      <span className={classes.name} style={{ '--depth': depth }}>
+        <StateBadge size="xs" state={shownState(row)} note={row.note} />
+        <Link
+          to="/sessions/$sessionId"
+          params={{ sessionId }}
+          search={(before) => ({ ...before, call: row.id })}
+          replace
+          preload={false}
+          resetScroll={false}
+          className={classes.link}
+          data-open
+        >
+          {row.tool}
+        </Link>
+        <Subject row={row} />
+      </span>
+      <span className={classes.track}>
+        <Bar row={row} now={now} place={place} />
+      </span>
+    </>
+  );
+}
+
+function Subject({ row }: { readonly row: CallRow }) {
+  const subject = escapeInvisible(subjectText(row.preview === 'null' ? '' : (row.preview ?? ''), useSubjects(row.tool)));
+  return (
+    <code className={classes.subject} title={subject}>
+      {subject}
+    </code>
+  );
+}
+
+interface BatchRowViewProps extends InTime {
+  readonly row: Extract<SessionRow, { kind: 'batch' }>;
+  readonly onFold: (batchId: string, isFolded: boolean) => void;
+}
+
+/** The calls of one model turn as one row, which folds them. */
+export function BatchRowView({ row: { batchId, calls, isFolded }, now, place, onFold }: BatchRowViewProps) {
+  const from = Math.min(...calls.map(({ submittedAt }) => submittedAt));
+  const to = Math.max(...calls.map((call) => endOf(call, now)));
+  const Icon = isFolded ? IconChevronRight : IconChevronDown;
+  return (
+    <>
+      <UnstyledButton className={classes.fold} aria-expanded={!isFolded} onClick={() => onFold(batchId, !isFolded)} data-open>
+        <Icon size={14} aria-hidden />
+        <span>Batch of {calls.length}</span>
+        <span className={classes.states}>{statesText(calls)}</span>
+      </UnstyledButton>
+      <span className={classes.track}>
+        <span className={classes.span} style={{ left: percent(place(from)), right: percent(1 - place(to)) }} />
+      </span>
+    </>
+  );
+}
+
+function statesText(calls: readonly CallRow[]): string {
+  const states = calls.map((call) => STATES[shownState(call)].label.toLowerCase());
+  return [...new Set(states)].map((name) => `${states.filter((state) => state === name).length} ${name}`).join(', ');
+}
+
+/** What a person said to the session, where it was said. */
+export function MessageRowView({ message, place }: { readonly message: TimelineMessage; readonly place: TimeScale['place'] }) {
+  const text = escapeInvisible(message.message);
+  return (
+    <>
+      <span className={classes.name} style={{ '--depth': 0 }}>
+        <IconMessage size={14} className={classes.said} aria-hidden />
+        <Text span size="xs" className={classes.message} title={`${message.from}, ${momentText(Date.parse(message.at))}: ${text}`}>
+          <strong>{escapeInvisible(message.from)}:</strong> {text}
+        </Text>
+        <Badge size="xs" variant="default" tt="none" miw="max-content">
+          {message.taken ? 'taken' : 'waits'}
+        </Badge>
+      </span>
+      <span className={classes.track}>
+        <span className={classes.pin} style={{ left: percent(place(Date.parse(message.at))) }} />
+      </span>
+    </>
+  );
+}
+
+/** How long a call took, or takes until now. It stands before a bar that ends at the right edge, and on one that fills the width. */
+function Took({ ms, from, to }: { readonly ms: number; readonly from: number; readonly to: number }) {
+  const place = to < BEFORE_FROM ? { left: percent(to) } : { right: from < 1 - BEFORE_FROM ? 0 : percent(1 - from) };
+  return (
+    <span className={classes.took} style={place}>
+      {durationText(ms)}
+    </span>
+  );
+}
+
+export function endOf(row: CallRow, now: number): number {
+  return row.endedAt ?? (row.status === 'ended' ? row.submittedAt : now);
+}
+
+function Bar({ row, now, place }: InTime & { readonly row: CallRow }) {
+  const end = endOf(row, now);
+  const started = row.startedAt ?? end;
+  const { color } = STATES[shownState(row)];
+  const label = `waited ${durationText(started - row.submittedAt)}, ran ${durationText(end - started)}`;
+  const [submittedAt, startedAt, endedAt] = [place(row.submittedAt), place(started), place(end)];
+  return (
+    <Tooltip label={`${row.tool}: ${label}`}>
+      <span className={classes.bars} role="img" aria-label={label}>
+        <span className={classes.wait} style={{ left: percent(submittedAt), right: percent(1 - startedAt) }} />
+        <span
+          className={classes.run}
+          style={{ left: percent(startedAt), right: percent(1 - endedAt), background: `var(--mantine-color-${color}-6)` }}
+          data-open={row.status === 'running' || undefined}
+        />
+        <Took ms={end - started} from={submittedAt} to={endedAt} />
+      </span>
+    </Tooltip>
+  );
+}
+
+function percent(share: number): string {
+  return `${100 * share}%`;
+}

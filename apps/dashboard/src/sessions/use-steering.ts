@@ -1,0 +1,34 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import type { SessionMessages } from '#contracts';
+import { useToolyard } from '../stream/toolyard.js';
+
+type Messages = SessionMessages['messages'];
+const NONE: Messages = [];
+
+/** What people said to the session, oldest first, and whether its agent has it; reloaded when that may have changed. */
+export function useSteering(sessionId: string): Messages {
+  const { client, feed } = useToolyard();
+  const queries = useQueryClient();
+  const { data } = useQuery({
+    queryKey: ['steering', sessionId],
+    queryFn: ({ signal }) => client.sessions.steering(sessionId, { signal }),
+    staleTime: 0,
+  });
+  const isWaiting = data?.messages.some(({ taken }) => !taken) === true;
+  useEffect(() => {
+    const ask = () => void queries.invalidateQueries({ queryKey: ['steering', sessionId] });
+    const stopNotices = feed.onNotice((notice) => notice.type === 'session.steered' && notice.sessionid === sessionId && ask());
+    // An agent takes messages when its calls end.
+    const stopEvents = isWaiting
+      ? feed.listen((events) => {
+          if (events.some((event) => event.sessionid === sessionId && event.type === 'call.end')) ask();
+        })
+      : () => {};
+    return () => {
+      stopNotices();
+      stopEvents();
+    };
+  }, [feed, queries, sessionId, isWaiting]);
+  return data?.messages ?? NONE;
+}
