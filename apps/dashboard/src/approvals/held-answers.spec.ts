@@ -23,7 +23,7 @@ function harness(refused: readonly string[] = []) {
   return { held, sent };
 }
 
-it('sends an answer after the wait, or at once when told so, and never twice', async () => {
+it('sends an answer after the wait, or at once on request, and never twice', async () => {
   const { held, sent } = harness();
   held.hold([answer('a')]);
   held.hold([answer('a', 'deny')]);
