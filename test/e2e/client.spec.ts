@@ -8,6 +8,7 @@ import {
   ToolyardClient,
   ToolyardError,
   type StreamState,
+  type ToolCallbacks,
   type ToolExecutor,
   type WatchItem,
 } from '#client';
@@ -344,6 +345,33 @@ describe('the loop of an agent', () => {
     ]);
     expect(results[1]?.text).toMatch(/of a[^]*Only the first was used: {"path":"a"}$/);
     for (const { timestamp } of results) expect(timestamp).toBeGreaterThanOrEqual(before);
+  });
+
+  it('asks functions of its own before and after a call and with each step, of one call and of a batch [RP-21]', async () => {
+    const sessionId = 'client-callbacks';
+    const seen: unknown[] = [];
+    const tiers = new Map((await client.tools.list()).map(({ name, tier }) => [name, tier]));
+    const callbacks: ToolCallbacks = {
+      before: async ({ name }) => (tiers.get(name) === 'privileged' ? `The agent does not use ${name}` : undefined),
+      update: ({ name }, { status }) => seen.push([name, status]) > 0,
+      after: ({ id }, { isError }) => void seen.push([id, isError]),
+    };
+    const call = (id: string, name: string, args: object) => ({ id, name, arguments: JSON.stringify(args) });
+    const commands = call('call_a', 'shell', { command: 'true' });
+    const reading = call('call_b', 'file_read', { path: 'none' });
+    expect(await client.execute(commands.name, commands.arguments, { sessionId, callbacks })).toBe('The agent does not use shell');
+    const { results } = await client.executeAll([commands, reading], { sessionId, callbacks });
+    expect(results.map(({ toolCallId, isError, callId }) => [toolCallId, isError, callId !== undefined])).toEqual([
+      ['call_a', true, false],
+      ['call_b', true, true],
+    ]);
+    expect((await client.executeAll([commands], { sessionId, callbacks })).results).toHaveLength(1);
+    expect(seen).toEqual([['call_b', true]]);
+    await client.execute('sleep', '{"duration_ms":20}', { sessionId, toolCallId: 'call_c', callbacks });
+    expect(seen.slice(1)).toEqual(expect.arrayContaining([['sleep', 'running']]));
+    expect(seen.at(-1)).toEqual(['call_c', false]);
+    const { calls } = await client.calls.list({ sessionId });
+    expect(calls.map(({ tool }) => tool).sort()).toEqual(['file_read', 'sleep']);
   });
 
   it('sends one user message with a block for each call, in their order, whichever ends first [CC-36]', async () => {

@@ -14,3 +14,4 @@ export { ToolCallAccumulator, type AccumulatedToolCall, type ToolCallDelta } fro
 export { StaticToolExecutor, type ToolExecutor } from './loop/static-tool-executor.js';
 export type { TurnOptions } from './adapters/core/run-turn.js';
 export type { ToolResultMessage } from './adapters/core/tool-answer.js';
+export type { ToolCallbacks } from './adapters/core/callbacks.js';

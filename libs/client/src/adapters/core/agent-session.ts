@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Json } from '#contracts';
 import type { ToolsApi } from '../../api/tools.api.js';
 import { ToolyardError } from '../../toolyard-error.js';
+import type { ToolCallbacks } from './callbacks.js';
 
 /** For whom an adapter makes calls. */
 export interface AgentSession {
@@ -18,6 +19,8 @@ export interface AgentSession {
   readonly cancelOnAbort?: boolean;
   /** How long an adapter goes on while no gateway answers, in milliseconds; 10 minutes by default. */
   readonly outageMs?: number;
+  /** Functions of this process that are asked before a call, and learn of its steps and its end. */
+  readonly callbacks?: ToolCallbacks;
 }
 
 /** Which tools an adapter gives to the model. */

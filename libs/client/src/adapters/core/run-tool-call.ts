@@ -3,11 +3,13 @@ import { newIdempotencyKey } from '../../http/idempotency-key.js';
 import type { CallsApi } from '../../api/calls.api.js';
 import { ToolyardError } from '../../toolyard-error.js';
 import type { AgentSession } from './agent-session.js';
+import { refusedBy } from './callbacks.js';
 import { readArguments, type ReadArguments, type ToolCall } from './tool-call.js';
 import { throughOutage } from './through-outage.js';
 import { answerOf, refusalOf, textOf, withWarning, type ToolAnswer, type ToolProgress } from './tool-answer.js';
 
 type CallsClient = { readonly calls: Pick<CallsApi, 'submit' | 'get' | 'cancel' | 'stream'> };
+type SubmittableCall = ToolCall & { readonly arguments: ReadArguments['value'] };
 /** How long one request waits at the gateway: shorter than the idle timeout of common proxies. */
 const POLL_MS = 30_000;
 const CANCEL_MS = 10_000;
@@ -19,21 +21,17 @@ const PROGRESS_CHARS = 16_384;
 /**
  * Runs a tool call and waits for its end, also for a person's approval.
  *
- * 1. submits; the gateway answers a repetition with the first call
- * 2. waits for the end, through restarts of gateways
- * 3. on abort: cancels the call, unless the session says otherwise
+ * 1. asks the callback `before`
+ * 2. submits; the gateway answers a repetition with the first call
+ * 3. waits for the end, through restarts of gateways
+ * 4. on abort: cancels the call, unless the session says otherwise
  *
  * A refused call has an answer for the model. @throws ToolyardError if the request itself fails, and the signal's reason on abort
  */
 export async function runToolCall(client: CallsClient, session: AgentSession, call: ToolCall, signal?: AbortSignal): Promise<ToolAnswer> {
-  const read = readArguments(call.arguments);
-  const begun = await submit(client, session, { ...call, arguments: read.value }, signal);
-  if (!('id' in begun)) return withWarning(begun, read.warning);
-  try {
-    return withWarning(await waitForEnd(client, session, begun, signal), read.warning);
-  } catch (error) {
-    throw await afterAbort(client, session, begun.id, { signal, error });
-  }
+  for await (const step of steps(client, session, call, { signal, follow: session.callbacks?.update !== undefined }))
+    if (step.status === 'ended') return step;
+  throw new ToolyardError('protocol', `The call of ${call.name} has no answer`);
 }
 
 /** As `runToolCall`, with the steps before the end. A stream that fails or hangs costs the steps, not the answer. */
@@ -43,9 +41,38 @@ export async function* followToolCall(
   call: ToolCall,
   signal?: AbortSignal,
 ): AsyncGenerator<ToolProgress | ToolAnswer, void, undefined> {
+  yield* steps(client, session, call, { signal, follow: true });
+}
+
+async function* steps(
+  client: CallsClient,
+  session: AgentSession,
+  call: ToolCall,
+  options: { readonly signal: AbortSignal | undefined; readonly follow: boolean },
+): AsyncGenerator<ToolProgress | ToolAnswer, void, undefined> {
+  const { callbacks = {} } = session;
+  const refusal = callbacks.before === undefined ? undefined : await refusedBy(callbacks.before, call);
+  if (refusal !== undefined) return yield refusal;
   const read = readArguments(call.arguments);
-  const begun = await submit(client, session, { ...call, arguments: read.value }, signal);
-  if (!('id' in begun)) return yield withWarning(begun, read.warning);
+  for await (const step of submittedSteps(client, session, { ...call, arguments: read.value }, options)) {
+    if (step.status !== 'ended') {
+      if (callbacks.update?.(call, step) !== false) yield step;
+      continue;
+    }
+    const answer = withWarning(step, read.warning);
+    await callbacks.after?.(call, answer);
+    yield answer;
+  }
+}
+
+async function* submittedSteps(
+  client: CallsClient,
+  session: AgentSession,
+  call: SubmittableCall,
+  { signal, follow }: { readonly signal: AbortSignal | undefined; readonly follow: boolean },
+): AsyncGenerator<ToolProgress | ToolAnswer, void, undefined> {
+  const begun = await submit(client, session, call, signal);
+  if (!('id' in begun)) return yield begun;
   const over = new AbortController();
   let patience: ReturnType<typeof setTimeout> | undefined;
   try {
@@ -55,8 +82,8 @@ export async function* followToolCall(
       () => (patience = setTimeout(() => over.abort(), LAST_STEPS_MS)),
       () => over.abort(),
     );
-    if (begun.status !== 'ended') yield* progressOf(client, begun.id, over.signal);
-    yield withWarning(await answer, read.warning);
+    if (follow && begun.status !== 'ended') yield* progressOf(client, begun.id, over.signal);
+    yield await answer;
   } catch (error) {
     throw await afterAbort(client, session, begun.id, { signal, error });
   } finally {
@@ -69,7 +96,7 @@ export async function* followToolCall(
 async function submit(
   client: CallsClient,
   session: AgentSession,
-  call: ToolCall & { readonly arguments: ReadArguments['value'] },
+  call: SubmittableCall,
   signal: AbortSignal | undefined,
 ): Promise<Call | ToolAnswer> {
   signal?.throwIfAborted();

@@ -1,6 +1,7 @@
 import type { BatchesApi, BatchSubmission } from '../../api/batches.api.js';
 import { newIdempotencyKey } from '../../http/idempotency-key.js';
 import type { AgentSession } from './agent-session.js';
+import { refusedBy } from './callbacks.js';
 import { throughOutage } from './through-outage.js';
 import { readArguments, type ToolCall } from './tool-call.js';
 import { answerOf, withWarning, type ToolAnswer } from './tool-answer.js';
@@ -11,6 +12,8 @@ export interface TurnOptions extends AgentSession {
   readonly strategy?: BatchSubmission['strategy'];
   readonly signal?: AbortSignal;
 }
+
+type BatchesClient = { readonly batches: Pick<BatchesApi, 'submit' | 'get' | 'cancel'> };
 
 /** What came of the calls of one answer. */
 export interface Turn {
@@ -24,12 +27,30 @@ const POLL_MS = 30_000;
 const CANCEL_MS = 10_000;
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,200}$/;
 
-/** Runs all tool calls of one answer of a model as a batch. The same turn of a session, executed again, gets the same batch. */
-export async function runTurn(
-  client: { readonly batches: Pick<BatchesApi, 'submit' | 'get' | 'cancel'> },
-  options: TurnOptions,
-  calls: readonly ToolCall[],
-): Promise<Turn> {
+/**
+ * Runs all tool calls of one answer of a model as a batch, without those that the callback `before` refuses. The same turn of a
+ * session, executed again, gets the same batch.
+ */
+export async function runTurn(client: BatchesClient, options: TurnOptions, calls: readonly ToolCall[]): Promise<Turn> {
+  const { before, after } = options.callbacks ?? {};
+  const answers = new Map<ToolCall, ToolAnswer>();
+  if (before !== undefined)
+    for (const call of calls) {
+      const refusal = await refusedBy(before, call);
+      if (refusal !== undefined) answers.set(call, refusal);
+    }
+  const submitted = calls.filter((call) => !answers.has(call));
+  const turn = await runBatch(client, options, submitted);
+  for (const [index, call] of submitted.entries()) {
+    const answer = turn.answers[index];
+    if (answer === undefined) continue;
+    await after?.(call, answer);
+    answers.set(call, answer);
+  }
+  return { ...turn, answers: calls.flatMap((call) => answers.get(call) ?? []) };
+}
+
+async function runBatch(client: BatchesClient, options: TurnOptions, calls: readonly ToolCall[]): Promise<Turn> {
   if (calls.length === 0) return { answers: [], steering: [] };
   const { sessionId, agentId, labels, strategy, signal, cancelOnAbort = true } = options;
   signal?.throwIfAborted();
