@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { listAll, type ArchiveStore } from '#archive';
 import { ContentKeyStore, ErasureStore } from '#history';
 import { partitionOf } from '#redis';
-import { Eraser } from '#sealing';
+import { Eraser, type ArchiveDays } from '#sealing';
 import { ArchivedInstallation, type InstallationOptions } from '../support/archived-installation.js';
 import { openTestDatabase, testDatabase } from '../support/postgres.js';
 import { aCall, aSubmission } from '../support/sample-calls.js';
@@ -171,7 +171,7 @@ describe('retention of the archive', () => {
       await installation.retain(() => 1, 2);
       await erasures.request({ callId, tenantId: 'acme', partition: '00', lastSeq: 3, requestedBy: 'apikey:test', reason: undefined });
       const { redis, store } = installation;
-      const eraser = new Eraser({ redis, store, keys: contentKeys, erasures, heldTenants: () => new Set(), onError: () => {} });
+      const eraser = new Eraser({ redis, store, keys: contentKeys, erasures, holds: () => () => false, onError: () => {} });
       expect(await eraser.round()).toBe(1);
       expect(await erasures.find(callId)).toMatchObject({ doneAt: expect.any(Date), fault: undefined });
     } finally {
@@ -275,10 +275,39 @@ describe('retention of the archive', () => {
     }
   });
 
+  it('keeps the segments with calls of held sessions and agents, and their keys, until the hold is lifted', async () => {
+    const db = openTestDatabase(await testDatabase());
+    try {
+      const keys = new ContentKeyStore(db);
+      const installation = await open({ keys, erasable: ['secret'] });
+      const gone = await installation.run('acme', 'content', { sessionId: 'free', agentId: 'ann' });
+      await installation.archive();
+      const held = [
+        await installation.run('acme', 'content', { sessionId: 'held' }),
+        await installation.run('secret', 'content', { agentId: 'bea' }),
+      ];
+      const shredded = await installation.run('secret', 'content', { agentId: 'ann' });
+      await installation.archive();
+      const before = await Promise.all(held.map((id) => installation.read(id)));
+      const days: ArchiveDays = (_tenant, { sessionId, agentId } = {}) => (sessionId === 'held' || agentId === 'bea' ? undefined : 1);
+      expect(await installation.retain(days, 2)).toBe(1);
+      expect(await installation.read(gone)).toBeUndefined();
+      expect(await installation.read(shredded)).toMatchObject({ call: { erased: true } });
+      expect(await Promise.all(held.map((id) => installation.read(id)))).toEqual(before);
+      expect(await installation.retain(() => 1, 2)).toBe(1);
+      expect([await installation.read(held[0] ?? ''), await installation.faults()]).toEqual([undefined, []]);
+    } finally {
+      await db.destroy();
+    }
+  });
+
+  const noDays: ArchiveDays = () => undefined;
+  const noDaysOfCalls: ArchiveDays = (_tenant, owner) => (owner === undefined ? 1 : undefined);
   it.each([
-    ['its leaf hashes are kept', /\/leaves\//, 0, false],
-    ['it is signed', /^log\/dropped\//, 0, true],
-  ])('deletes nothing of a tenant that is held while %s', async (_when, name, dropped, isSigned) => {
+    ['a tenant that is held while its leaf hashes are kept', /\/leaves\//, noDays, false],
+    ['a tenant that is held while it is signed', /^log\/dropped\//, noDays, true],
+    ['a session that is held while it is signed', /^log\/dropped\//, noDaysOfCalls, true],
+  ])('deletes nothing of %s', async (_when, name, heldDays, isSigned) => {
     const installation = await open();
     const ids = [await installation.run('acme')];
     await installation.archive();
@@ -289,8 +318,8 @@ describe('retention of the archive', () => {
       isHeld ||= name.test(to);
       return store.put(to, bytes);
     };
-    const policy = () => (isHeld ? () => undefined : () => 1);
-    expect(await installation.retain(() => 1, 2, { store: { ...bound(store), put }, policy })).toBe(dropped);
+    const policy = () => (isHeld ? heldDays : () => 1);
+    expect(await installation.retain(() => 1, 2, { store: { ...bound(store), put }, policy })).toBe(0);
     const after = await namesOf(store);
     expect([isHeld, after.some((it) => it.startsWith('log/dropped/'))]).toEqual([true, isSigned]);
     expect(before.filter((it) => !after.includes(it))).toEqual([]);

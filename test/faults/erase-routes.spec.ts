@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openArchive } from '#archive';
-import type { ActPage, BulkResult, Erasure, Problem } from '#contracts';
+import type { ActPage, BulkResult, Erasure, Problem, TenantRetention } from '#contracts';
 import { ContentKeyStore, ErasureStore, type HistoryDatabase } from '#history';
 import { createRedis, partitionName, type RedisConnection } from '#redis';
 import { Eraser, PartitionArchiver } from '#sealing';
@@ -21,15 +21,15 @@ const [ADMIN, READER, STRANGER, PLAIN] = [
 ] as const;
 const SCOPES = ['submit', 'read', 'cancel', 'admin'];
 const key = (id: string, text: string, tenant: string, scopes = SCOPES) => ({ id, key: text, tenant, scopes });
-const config = (legalHold = false) =>
+const config = (hold: Partial<TenantRetention> = {}) =>
   JSON.stringify({
     keys: [
-      key('admin', ADMIN, 'acme'),
+      { ...key('admin', ADMIN, 'acme'), agents: ['bea'] },
       key('reader', READER, 'acme', ['submit', 'read']),
       key('stranger', STRANGER, 'other'),
       key('plain', PLAIN, 'plain'),
     ],
-    tenants: { acme: { retention: { erasable: true, legalHold } }, other: { retention: { erasable: true } } },
+    tenants: { acme: { retention: { erasable: true, ...hold } }, other: { retention: { erasable: true } } },
   });
 
 describe('erasing calls over HTTP and with the command line tool', () => {
@@ -71,7 +71,7 @@ describe('erasing calls over HTTP and with the command line tool', () => {
       while (await archiver.step({ nowMs: Date.now() + 120_000, segmentMs: 60_000, isFull: false }));
     }
     const onError = (error: unknown) => expect(error).toBeUndefined();
-    await new Eraser({ redis, store, keys, erasures: new ErasureStore(db), heldTenants: () => new Set(), onError }).round();
+    await new Eraser({ redis, store, keys, erasures: new ErasureStore(db), holds: () => () => false, onError }).round();
   };
   const erase = <T = Erasure>(by: string, callId: string, body: object = {}) =>
     agent(by).request<T>('POST', `/v1/calls/${callId}/erase`, body);
@@ -118,11 +118,28 @@ describe('erasing calls over HTTP and with the command line tool', () => {
     const refused = await erase<Problem>(PLAIN, plain.id);
     expect([refused.status, refused.body.detail]).toEqual([409, expect.stringContaining('Set tenants.plain.retention.erasable: true')]);
     const call = await agent(ADMIN).run('echo', { text: 'held' });
-    writeFileSync(file, config(true));
+    writeFileSync(file, config({ legalHold: true }));
     const held = await erase<Problem>(ADMIN, call.id);
     const bulk = await agent(ADMIN).request<Problem>('POST', '/v1/calls:erase', { filter: { tool: ['echo'] } });
     writeFileSync(file, config());
     for (const { status, body } of [held, bulk]) expect([status, body.detail]).toEqual([409, expect.stringContaining('legal hold')]);
+  });
+
+  it('is refused for calls of a held session or agent, and erases the others of a filter', async () => {
+    const run = async (context: Record<string, string>) => (await agent(ADMIN).run('echo', { text: 'partly held' }, context)).id;
+    const [session, byAgent, free] = [
+      await run({ sessionId: 'held' }),
+      await run({ sessionId: 'of-bea', agentId: 'bea' }),
+      await run({ sessionId: 'free' }),
+    ];
+    writeFileSync(file, config({ heldSessions: ['held'], heldAgents: ['bea'] }));
+    const bulk = await agent(ADMIN).request<BulkResult>('POST', '/v1/calls:erase', { filter: { sessionId: ['held', 'of-bea', 'free'] } });
+    const one = await erase<Problem>(ADMIN, session);
+    writeFileSync(file, config());
+    expect([one.status, one.body.detail]).toEqual([409, expect.stringContaining('tenants.acme.retention.heldSessions')]);
+    expect(bulk.body).toMatchObject({ matched: 3, done: 1 });
+    expect(bulk.body.failed.map(({ callId }) => callId).toSorted()).toEqual([session, byAgent].toSorted());
+    expect((await erase(ADMIN, free)).status).toBe(202);
   });
 
   it('erases the calls of a session, and waits for one that is named', async () => {

@@ -8,7 +8,7 @@ import { openArchive, verifyArchive, type ArchiveStore } from '#archive';
 import { BlobStore, CallStore, EventLog, LogReader } from '#event-log';
 import { ContentKeyStore, ErasureStore, HistoryProjector, openHistoryDatabase, rebuildHistory, type HistoryDatabase } from '#history';
 import { createRedis, partitionName, partitionOf, type RedisConnection } from '#redis';
-import { ArchivedLog, Eraser, PartitionArchiver, requestErase, type ContentKeys } from '#sealing';
+import { ArchivedLog, Eraser, type EraserOptions, PartitionArchiver, requestErase, type ContentKeys } from '#sealing';
 import { testDatabase } from '../support/postgres.js';
 import { startRedisServer, type RedisServer } from '../support/redis-server.mjs';
 import { aCall, aSubmission, author } from '../support/sample-calls.js';
@@ -95,7 +95,7 @@ describe('erasure', () => {
       store,
       keys: contentKeys,
       erasures,
-      heldTenants: () => new Set(),
+      holds: () => () => false,
       onError: (error) => expect(error).toBeUndefined(),
     });
   const project = async () => {
@@ -272,7 +272,7 @@ describe('erasure', () => {
       store: { ...bound(store), delete: () => Promise.reject(new Error('killed')) },
       keys: contentKeys,
       erasures,
-      heldTenants: () => new Set(),
+      holds: () => () => false,
       onError: () => {},
     });
     await expect(dying.round()).rejects.toThrow('killed');
@@ -281,11 +281,14 @@ describe('erasure', () => {
     expect(await placesOf(SECRET)).toEqual([]);
   });
 
-  it('erases nothing of a tenant under legal hold', async () => {
+  it.each<[string, ReturnType<EraserOptions['holds']>]>([
+    ['a tenant', (tenant) => tenant === TENANT],
+    ['a session', (_tenant, { sessionId } = {}) => sessionId === 's'],
+  ])('erases nothing of %s under legal hold', async (_what, isHeld) => {
     const callId = await run();
     await request(callId);
     await archive();
-    const held = new Eraser({ redis, store, keys: contentKeys, erasures, heldTenants: () => new Set([TENANT]), onError: () => {} });
+    const held = new Eraser({ redis, store, keys: contentKeys, erasures, holds: () => isHeld, onError: () => {} });
     expect(await held.round()).toBe(0);
     expect((await contentKeys.read([callId])).get(callId)).toBeInstanceOf(Buffer);
   });

@@ -12,8 +12,16 @@ import {
   type Fault,
 } from '#archive';
 import { BlobStore, CallStore, EventLog } from '#event-log';
-import { createRedis, partitionName, type RedisConnection } from '#redis';
-import { ArchivedLog, ArchiveRetention, PartitionArchiver, type ArchiveDays, type ContentKeys, type RetainedKeys } from '#sealing';
+import { createRedis, partitionName, sha256Hex, type RedisConnection } from '#redis';
+import {
+  ArchivedLog,
+  ArchiveRetention,
+  PartitionArchiver,
+  type ArchiveDays,
+  type CallOwner,
+  type ContentKeys,
+  type RetainedKeys,
+} from '#sealing';
 import { aCall, aSubmission, author, endOf } from './sample-calls.js';
 
 type Keys = ContentKeys & RetainedKeys;
@@ -60,16 +68,16 @@ export class ArchivedInstallation {
   }
 
   /** A call with a large output that ends. */
-  async run(tenantId: string, text = 'content'): Promise<string> {
-    const callId = await this.submit(tenantId, text);
+  async run(tenantId: string, text = 'content', owner: CallOwner = {}): Promise<string> {
+    const callId = await this.submit(tenantId, text, owner);
     await this.end(callId, text);
     return callId;
   }
 
-  async submit(tenantId: string, text = 'content'): Promise<string> {
+  async submit(tenantId: string, text = 'content', owner: CallOwner = {}): Promise<string> {
     const callId = this.log.newCallId(tenantId);
     const submitted = aSubmission({ arguments: { text } });
-    await this.log.accept(aCall(callId, { meta: { tenantId, tool: 'echo' }, submitted }));
+    await this.log.accept(aCall(callId, { meta: { tenantId, tool: 'echo', ...owner }, submitted }));
     return callId;
   }
 
@@ -77,7 +85,7 @@ export class ArchivedInstallation {
     const bytes = Buffer.from(text.repeat(20_000));
     await new BlobStore(this.redis).put(callId, 'output', bytes);
     await this.log.claim({ callId, attempt: 1, leaseMs: 60_000, worker: 'w', author });
-    const output = { ref: 'output' as const, sha256: 'b'.repeat(64), bytes: bytes.length, preview: text };
+    const output = { ref: 'output' as const, sha256: sha256Hex(bytes), bytes: bytes.length, preview: text };
     const data = { ...endOf('completed'), output };
     await this.log.end({ callId, guard: { by: 'worker', fence: 1, writeSeq: 1 }, data, author });
   }

@@ -45,11 +45,17 @@ function stricter(before: RetentionPolicy, policy: RetentionPolicy): RetentionPo
       ...(historyDays === undefined ? {} : { historyDays }),
       ...(archiveDays === undefined ? {} : { archiveDays }),
       ...(old.legalHold === true ? { legalHold: true } : {}),
+      ...(old.heldSessions === undefined ? {} : { heldSessions: both(old.heldSessions, next.heldSessions) }),
+      ...(old.heldAgents === undefined ? {} : { heldAgents: both(old.heldAgents, next.heldAgents) }),
       ...(old.erasable === true ? { erasable: true } : {}),
     };
     return [name, kept];
   });
   return { ...policy, tenants: Object.fromEntries(tenants) };
+}
+
+function both(old: readonly string[], next: readonly string[] = []): string[] {
+  return [...new Set([...old, ...next])];
 }
 
 type Days = number | 'forever' | undefined;

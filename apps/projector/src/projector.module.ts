@@ -9,6 +9,7 @@ import {
   HistoryProjector,
   HistoryRetention,
   HourSummer,
+  isHeldBy,
   openHistoryDatabase,
   type HistoryDatabase,
   type SkippedEvent,
@@ -16,7 +17,7 @@ import {
 import { createMetrics } from '#observability';
 import { ProblemFilter, ProcessRegistration, VERSION } from '#platform';
 import { createRedis, type RedisConnection } from '#redis';
-import { ArchivedLog, Archiver, ArchiveRetention, Eraser } from '#sealing';
+import { ArchivedLog, Archiver, ArchiveRetention, Eraser, type CallOwner } from '#sealing';
 import { cautiously } from './cautious-retention.js';
 import { HealthController } from './health.controller.js';
 import { openSignatures } from './open-signatures.js';
@@ -108,15 +109,17 @@ export class ProjectorModule {
           inject: [REDIS, ARCHIVE, DATABASE],
           useFactory: (redis: RedisConnection, store?: ArchiveStore, db?: HistoryDatabase) => {
             if (store === undefined || db === undefined) return undefined;
-            const heldTenants = () =>
-              new Set(Object.entries(policy().tenants).flatMap(([tenant, { legalHold }]) => (legalHold === true ? [tenant] : [])));
+            const holds = () => {
+              const rules = policy();
+              return (tenantId: string, owner?: CallOwner) => isHeldBy(rules, tenantId, owner);
+            };
             const failed = (error: unknown) => logger.error({ err: error }, 'an erasure failed and is repeated');
             return new Eraser({
               redis,
               store,
               keys: new ContentKeyStore(db),
               erasures: new ErasureStore(db),
-              heldTenants,
+              holds,
               onError: failed,
             });
           },

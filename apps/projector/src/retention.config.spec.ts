@@ -93,6 +93,16 @@ describe('a retention whose file loses settings', () => {
     expect(read('tenants: {}', 1)).toEqual({ ...KEPT, tenants: {} });
   });
 
+  it('adds to what is held, and takes no session or agent out of it at once', () => {
+    const read = start();
+    const held = (sessions: string, agents: string) =>
+      `tenants: { acme: { retention: { heldSessions: [${sessions}], heldAgents: [${agents}] } } }`;
+    read(held('s1, s2', 'ann'));
+    const next = { tenants: { acme: { heldSessions: ['s1', 's2', 's3'], heldAgents: ['ann'] } } };
+    expect(read(held('s2, s3', ''))).toMatchObject(next);
+    expect(read(held('s2, s3', ''), HOUR_MS)).toMatchObject({ tenants: { acme: { heldSessions: ['s2', 's3'], heldAgents: [] } } });
+  });
+
   it('begins again when a reading in between differs or fails', () => {
     const read = start();
     read(FULL);

@@ -64,7 +64,7 @@ export function archiveRetention(policy: RetentionPolicy, signingKeyFile: string
     throw new ConfigError(
       'ARCHIVE_RETENTION_DAYS, tenants.*.retention.archiveDays: what is deleted from the archive is said in signed form: set ARCHIVE_SIGNING_KEY_FILE',
     );
-  return (tenantId) => (tenantId === '' ? longest : archiveDaysOf(policy, tenantId));
+  return (tenantId, owner) => (tenantId === '' ? longest : archiveDaysOf(policy, tenantId, owner));
 }
 
 /** A file without settings is one that was cut: it may have held a tenant. */

@@ -9,7 +9,7 @@ export { ActList } from './query/act-list.js';
 export { SessionList } from './query/session-list.js';
 export { Numbers } from './query/numbers.js';
 export { HistoryRetention } from './retention/history-retention.js';
-export { archiveDaysOf, longestArchiveDays, type RetentionPolicy } from './retention/retention-policy.js';
+export { archiveDaysOf, isHeldBy, longestArchiveDays, type RetentionPolicy } from './retention/retention-policy.js';
 export { HourSummer } from './hours/hour-summer.js';
 export { ContentKeyStore } from './erasure/content-keys.store.js';
 export { ErasureStore, type ErasureRecord } from './erasure/erasures.store.js';

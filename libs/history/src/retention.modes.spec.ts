@@ -76,13 +76,18 @@ describe('retention of the history', () => {
 
   it('deletes what ended before, and leaves sessions and totals equal to the rows, as a rebuild does', async () => {
     const call = fc.record({
-      tenantId: fc.constantFrom('acme', 'held', 'short', 'kept'),
+      tenantId: fc.constantFrom('acme', 'held', 'short', 'kept', 'partly'),
       session: fc.nat(4),
       submittedDay: fc.nat(40),
       took: fc.integer({ min: -1, max: 9 }),
       failed: fc.boolean(),
     });
-    const policy = { held: { legalHold: true, historyDays: 1 }, short: { historyDays: 3 }, kept: { historyDays: 'forever' } } as const;
+    const policy: Record<string, TenantRetention> = {
+      held: { legalHold: true, historyDays: 1 },
+      short: { historyDays: 3 },
+      kept: { historyDays: 'forever' },
+      partly: { historyDays: 3, heldSessions: ['s1'], heldAgents: ['agent-2'] },
+    };
     await fc.assert(
       fc.asyncProperty(
         fc.array(call, { maxLength: 40 }),
@@ -91,10 +96,11 @@ describe('retention of the history', () => {
           await truncate();
           const { source, ids } = logOf(calls);
           await project(source);
-          const limits: Record<string, number | undefined> = { acme: days, short: 3 };
+          const limits: Record<string, number | undefined> = { acme: days, short: 3, partly: 3 };
           const expected = ids.filter((_id, n) => {
-            const { tenantId = '', took = -1, submittedDay = 0 } = calls[n] ?? {};
+            const { tenantId = '', took = -1, submittedDay = 0, session = 0 } = calls[n] ?? {};
             const limit = limits[tenantId];
+            if (tenantId === 'partly' && (session === 1 || session === 2)) return true;
             return limit === undefined || took < 0 || submittedDay - took < limit;
           });
           await apply(days, policy);
@@ -169,7 +175,7 @@ function logOf(calls: readonly Call[]): { readonly source: EventSource; readonly
       subject: id,
       tenantid: tenantId,
       sessionid: `s${session}`,
-      agentid: 'ann',
+      agentid: `agent-${session}`,
       tool: 'echo',
     } as const;
     const event = (fields: object) =>

@@ -53,6 +53,7 @@ export class EraseCallService {
     return this.guarded(async () => {
       const before = await erasures.find(callId);
       if (before !== undefined) return erasureOf(before);
+      checkNotHeld(head, retention);
       await this.checkErasable(head, retention);
       const { actor } = eventOrigin(this.config.name, principal);
       const { tenantId } = principal;
@@ -105,6 +106,24 @@ export class EraseCallService {
       throw error instanceof Error && error.name === 'HistoryUnavailable' ? historyUnavailable(error) : error;
     }
   }
+}
+
+/** @throws ProblemError `conflict` for a call of a session or agent under legal hold */
+function checkNotHeld({ callId, meta: { tenantId, sessionId, agentId } }: CallSnapshot, retention: TenantRetention): void {
+  const { heldSessions = [], heldAgents = [] } = retention;
+  const held =
+    sessionId !== undefined && heldSessions.includes(sessionId)
+      ? ['session', sessionId, 'heldSessions']
+      : agentId !== undefined && heldAgents.includes(agentId)
+        ? ['agent', agentId, 'heldAgents']
+        : undefined;
+  if (held === undefined) return;
+  const [what, name, setting] = held;
+  throw new ProblemError(
+    'conflict',
+    `The ${what} ${name} is under legal hold (tenants.${tenantId}.retention.${setting}): nothing of it is erased`,
+    { callId },
+  );
 }
 
 function erasureOf({ callId, requestedBy, requestedAt, reason, doneAt, fault }: ErasureRecord): Erasure {

@@ -67,6 +67,8 @@ export const ApprovalSettings = z.strictObject({
 
 const Agents = z.record(Label, AgentSettings).default({});
 
+const HeldNames = z.array(z.string().min(1).max(512)).max(1_000).optional();
+
 /** How long what is known of the calls of a tenant is kept. Projectors read it, when their TOOLYARD_CONFIG names the file. */
 export const TenantRetention = z.strictObject({
   historyDays: z
@@ -83,6 +85,8 @@ export const TenantRetention = z.strictObject({
     .boolean()
     .optional()
     .describe('`true`: nothing of the tenant is deleted or erased, however old it is: rows, archive, large values, keys.'),
+  heldSessions: HeldNames.describe('Legal hold of these sessions only: nothing of their calls is deleted or erased.'),
+  heldAgents: HeldNames.describe('Legal hold of the calls of these agents only.'),
   erasable: z
     .boolean()
     .optional()

@@ -1,4 +1,4 @@
-import { sql, type RawBuilder } from 'kysely';
+import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import { forgetHours } from '../hours/forget-hours.js';
 import type { HistoryDatabase } from '../database/history-database.js';
 
@@ -6,20 +6,22 @@ import type { HistoryDatabase } from '../database/history-database.js';
 export interface Expiry {
   readonly tenantId: string;
   readonly before: Date;
+  /** Sessions and agents whose calls are kept all the same. */
+  readonly heldSessions: readonly string[];
+  readonly heldAgents: readonly string[];
 }
 
 /** Sessions and totals are written by projectors, too: the positions are locked first, for no longer than a batch takes. */
 const LOCK_TIMEOUT = sql`set local lock_timeout = '2s'`;
 
 /** Deletes the longest ended of the calls that have expired, at most `limit`; how many. Sessions and totals are those of the rows that are left. */
-export async function deleteExpired(db: HistoryDatabase, { tenantId, before }: Expiry, limit: number): Promise<number> {
+export async function deleteExpired(db: HistoryDatabase, expiry: Expiry, limit: number): Promise<number> {
   return db.transaction().execute(async (transaction) => {
     await LOCK_TIMEOUT.execute(transaction);
     const expired = await transaction
       .selectFrom('calls')
       .select(['week', 'id', 'partition'])
-      .where('tenant_id', '=', tenantId)
-      .where('ended_at', '<', before)
+      .where(hasExpired(expiry))
       .orderBy('ended_at')
       .limit(limit)
       .execute();
@@ -30,7 +32,7 @@ export async function deleteExpired(db: HistoryDatabase, { tenantId, before }: E
       with deleted as (
         delete from calls
         where week = any(${expired.map(({ week }) => week)}::date[]) and id = any(${expired.map(({ id }) => id)}::text[])
-          and tenant_id = ${tenantId} and ended_at < ${before}
+          and ${hasExpired(expiry)}
         returning ${COLUMNS_OF_GONE})
       insert into gone select * from deleted`.execute(transaction);
     await subtract(transaction);
@@ -60,9 +62,13 @@ async function createGone(db: HistoryDatabase): Promise<void> {
 }
 
 async function hasKept(db: HistoryDatabase, table: string, expiries: readonly Expiry[]): Promise<boolean> {
-  const expired = expiries.map(({ tenantId, before }) => sql`(tenant_id = ${tenantId} and ended_at < ${before})`);
-  const { rows } = await sql`select 1 from ${sql.table(table)} where (${either(expired)}) is not true limit 1`.execute(db);
+  const { rows } = await sql`select 1 from ${sql.table(table)} where (${either(expiries.map(hasExpired))}) is not true limit 1`.execute(db);
   return rows.length > 0;
+}
+
+function hasExpired({ tenantId, before, heldSessions, heldAgents }: Expiry): RawBuilder<SqlBool> {
+  return sql<SqlBool>`(tenant_id = ${tenantId} and ended_at < ${before}
+    and (session_id = any(${heldSessions}::text[])) is not true and (agent_id = any(${heldAgents}::text[])) is not true)`;
 }
 
 function either(conditions: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {

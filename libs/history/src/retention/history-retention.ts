@@ -5,7 +5,7 @@ import { HistoryUnavailable, type HistoryDatabase } from '../database/history-da
 import { nextWeek } from '../rows/call-row.js';
 import { deleteExpired, dropWeek, type Expiry } from './delete-calls.js';
 import { deleteActs } from './delete-acts.js';
-import { cutoffOf, type RetentionPolicy } from './retention-policy.js';
+import { cutoffOf, settingsOf, type RetentionPolicy } from './retention-policy.js';
 
 export interface RetentionOptions {
   readonly db: HistoryDatabase;
@@ -49,7 +49,8 @@ export class HistoryRetention {
     const { rows: tenants } = await sql<{ tenant_id: string }>`select distinct tenant_id from totals`.execute(db);
     const expiries = tenants.flatMap(({ tenant_id: tenantId }): Expiry[] => {
       const before = cutoffOf(rules, tenantId, time);
-      return before === undefined ? [] : [{ tenantId, before }];
+      const { heldSessions = [], heldAgents = [] } = settingsOf(rules, tenantId);
+      return before === undefined ? [] : [{ tenantId, before, heldSessions, heldAgents }];
     });
     await deleteActs(db, rules, time);
     if (expiries.length === 0) return { calls: 0, weeks: 0 };

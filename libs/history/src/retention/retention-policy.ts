@@ -21,10 +21,28 @@ export function cutoffOf(policy: RetentionPolicy, tenantId: string, now: number)
   return legalHold === true || days === Infinity ? undefined : new Date(now - days * DAY_MS);
 }
 
-/** Days after its end after which the archive may delete a call of the tenant; undefined: for ever, or while the tenant is held. */
-export function archiveDaysOf(policy: RetentionPolicy, tenantId: string): number | undefined {
-  const { archiveDays = policy.archiveDays, legalHold } = settingsOf(policy, tenantId);
-  return legalHold === true || archiveDays === 'forever' ? undefined : archiveDays;
+/** Days after its end after which the archive may delete a call of the tenant; undefined: for ever, or while it is held. */
+export function archiveDaysOf(policy: RetentionPolicy, tenantId: string, call?: HeldBy): number | undefined {
+  const retention = settingsOf(policy, tenantId);
+  const { archiveDays = policy.archiveDays } = retention;
+  return archiveDays === 'forever' || isHeld(retention, call) ? undefined : archiveDays;
+}
+
+/** By what a call is held, apart from its tenant. */
+interface HeldBy {
+  readonly sessionId?: string | undefined;
+  readonly agentId?: string | undefined;
+}
+
+/** Whether a legal hold covers the call; without a call, whether one covers the whole tenant. */
+function isHeld({ legalHold, heldSessions = [], heldAgents = [] }: TenantRetention, { sessionId, agentId }: HeldBy = {}): boolean {
+  if (legalHold === true) return true;
+  return (sessionId !== undefined && heldSessions.includes(sessionId)) || (agentId !== undefined && heldAgents.includes(agentId));
+}
+
+/** `isHeld` by the name of the tenant. */
+export function isHeldBy(policy: RetentionPolicy, tenantId: string, call?: HeldBy): boolean {
+  return isHeld(settingsOf(policy, tenantId), call);
 }
 
 /** The longest that any tenant's calls are kept in the archive, but for ever; undefined where nothing is ever deleted. */
@@ -33,7 +51,7 @@ export function longestArchiveDays({ archiveDays, tenants }: RetentionPolicy): n
   return all.length === 0 ? undefined : Math.max(...all);
 }
 
-function settingsOf({ tenants }: RetentionPolicy, tenantId: string): TenantRetention {
+export function settingsOf({ tenants }: RetentionPolicy, tenantId: string): TenantRetention {
   return (Object.hasOwn(tenants, tenantId) ? tenants[tenantId] : undefined) ?? {};
 }
 

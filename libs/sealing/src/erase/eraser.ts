@@ -6,6 +6,7 @@ import { valueName } from '../archive-names.js';
 import type { ContentKeys } from '../content/content-keys.port.js';
 import { ArchivedLog, type FoundCall } from '../read/archived-log.js';
 import { readPosition, requestErase } from '../seal/archive-position.js';
+import type { CallOwner } from '../retain/retention-rule.js';
 import { blobRefsOf } from './call-blobs.js';
 
 /** A call that is to be erased. */
@@ -30,8 +31,8 @@ export interface EraserOptions {
   readonly store: ArchiveStore;
   readonly keys: ContentKeys;
   readonly erasures: Erasures;
-  /** Tenants of which nothing is deleted now. What it throws stops the round. */
-  readonly heldTenants: () => ReadonlySet<string>;
+  /** What a legal hold covers now; without an owner, whether it covers the whole tenant. What it throws stops the round. */
+  readonly holds: () => (tenantId: string, owner?: CallOwner) => boolean;
   /** Called when a round failed; it is repeated. */
   readonly onError: (error: unknown) => void;
 }
@@ -73,18 +74,19 @@ export class Eraser {
 
   /** Tries each open erasure once; how many were completed. */
   async round(): Promise<number> {
-    const { erasures, heldTenants } = this.options;
+    const { erasures, holds } = this.options;
     const open = await erasures.open(BATCH);
-    const held = open.length === 0 ? new Set<string>() : heldTenants();
+    if (open.length === 0) return 0;
+    const isHeld = holds();
     let done = 0;
     for (const erasure of open) {
       if (this.stopped.signal.aborted) break;
-      if (!held.has(erasure.tenantId) && (await this.erase(erasure))) done += 1;
+      if (!isHeld(erasure.tenantId) && (await this.erase(erasure, isHeld))) done += 1;
     }
     return done;
   }
 
-  private async erase({ callId, lastSeq }: OpenErasure): Promise<boolean> {
+  private async erase({ callId, tenantId, lastSeq }: OpenErasure, isHeld: ReturnType<EraserOptions['holds']>): Promise<boolean> {
     const { redis, erasures } = this.options;
     const { trimmedSeq } = await readPosition(redis, partitionOf(callId));
     if (trimmedSeq < lastSeq) {
@@ -102,7 +104,7 @@ export class Eraser {
       await erasures.fail(callId, NOT_ENCRYPTED);
       return false;
     }
-    if (found === undefined) return false;
+    if (found === undefined || isHeld(tenantId, decodeSnapshot(callId, found.call.snapshot).meta)) return false;
     await this.removeCopies(callId, found);
     await erasures.deleteKey(callId);
     await erasures.complete(callId);

@@ -64,7 +64,7 @@ interface Choice {
  * 1. Delete what earlier statements cover and is still there.
  * 2. Find the segments: signed, trimmed from Redis, without an open call, past the days of each tenant.
  * 3. Keep their leaf hashes, then sign and publish that they are dropped, by the rules of that moment.
- * 4. Delete them, while no tenant in them is held.
+ * 4. Delete each, unless something in it is held by then.
  */
 export class PartitionRetention {
   private readonly archived: ArchivedLog;
@@ -112,7 +112,7 @@ export class PartitionRetention {
 
   private async isHeld(segment: Manifest, { policy }: Part): Promise<boolean> {
     if ((await this.place.store.get(segment.file.name)) === undefined) return false;
-    return isHeld(await readFacts(this.place.store, this.archived, segment, true), policy());
+    return (await readFacts(this.place.store, this.archived, segment, policy(), true)).isHeld;
   }
 
   private async drop(part: Part): Promise<{ count: number; next: Manifest | undefined }> {
@@ -126,8 +126,8 @@ export class PartitionRetention {
       if (first === undefined || last === undefined) return { count, next: first ?? next };
       await signer.sign(first.fromSeq, last, rules, part.nowMs);
       await signer.publish();
-      for (const { segment, facts } of chosen.slice(0, signed)) {
-        if (isHeld(facts, part.policy())) return { count, next: segment };
+      for (const { segment } of chosen.slice(0, signed)) {
+        if (await this.isHeld(segment, part)) return { count, next: segment };
         await this.delete(segment, part);
         count += 1;
       }
@@ -142,7 +142,7 @@ export class PartitionRetention {
     for (let { after } = part; ;) {
       const next = await findInGeneration(store, this.partition, part.generation, after + 1);
       if (next === undefined || chosen.length >= MAX_SEGMENTS || !mayGo(next)) return { chosen, next };
-      const facts = await readFacts(this.place.store, this.archived, next, next.fromSeq >= part.replacedFrom);
+      const facts = await readFacts(this.place.store, this.archived, next, part.policy(), next.fromSeq >= part.replacedFrom);
       if (dropRules(facts, part.policy(), part.nowMs) === undefined) return { chosen, next };
       chosen.push({ segment: next, facts });
       after = next.toSeq;
@@ -174,10 +174,6 @@ function rulesOf(chosen: readonly Chosen[], daysOf: ArchiveDays, nowMs: number):
     count += 1;
   }
   return { rules: sorted(rules.values()), count };
-}
-
-function isHeld({ lastEnds }: SegmentFacts, daysOf: ArchiveDays): boolean {
-  return [...lastEnds.keys()].some((tenantId) => daysOf(tenantId) === undefined);
 }
 
 function sorted(rules: Iterable<DropRule>): readonly DropRule[] {

@@ -12,7 +12,11 @@ describe('the rule by which a segment of the archive may be dropped', () => {
     const days = fc.dictionary(fc.constantFrom(...TENANTS), fc.option(fc.integer({ min: 1, max: 40 }), { nil: undefined }));
     fc.assert(
       fc.property(ages, days, fc.boolean(), (aged, configured, hasOpen) => {
-        const facts: SegmentFacts = { hasOpen, lastEnds: new Map(Object.entries(aged).map(([tenant, age]) => [tenant, NOW - age])) };
+        const facts: SegmentFacts = {
+          hasOpen,
+          isHeld: false,
+          lastEnds: new Map(Object.entries(aged).map(([tenant, age]) => [tenant, NOW - age])),
+        };
         const rules = dropRules(facts, (tenant) => configured[tenant], NOW);
         const mustStay =
           hasOpen || Object.entries(aged).some(([tenant, age]) => age < (configured[tenant] ?? Number.POSITIVE_INFINITY) * DAY_MS);

@@ -1,4 +1,5 @@
 import type { ArchiveStore } from '#archive';
+import { decodeSnapshot } from '#event-log';
 import type { RedisConnection } from '#redis';
 import { valueName } from '../archive-names.js';
 import { ArchivedLog, type FoundCall } from '../read/archived-log.js';
@@ -32,7 +33,10 @@ export class KeyShredder {
       const submittedBefore = nowMs - days * DAY_MS;
       for (let after = ''; ;) {
         const page = await this.keys.older({ tenantId, partition, submittedBefore, after, limit: PAGE });
-        await this.shred(page, ({ segment }) => segment.toSeq <= trimmedSeq && isPast(segment.lastTime, policy()(tenantId), nowMs));
+        await this.shred(page, ({ call, segment }) => {
+          const { meta } = decodeSnapshot(call.id, call.snapshot);
+          return segment.toSeq <= trimmedSeq && isPast(segment.lastTime, policy()(tenantId, meta), nowMs);
+        });
         if (page.length < PAGE) break;
         after = page.at(-1) ?? after;
       }
