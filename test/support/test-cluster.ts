@@ -43,8 +43,8 @@ export interface TestCluster {
   readonly workers: AppProcess[];
   gateway(env?: Record<string, string>): Promise<AppProcess>;
   worker(env?: Record<string, string>): Promise<AppProcess>;
-  /** A projector as a process of its own, on a database of its own unless `env` names one. */
-  projector(env?: Record<string, string>): Promise<AppProcess>;
+  /** A projector as a process of its own, on a database of its own unless `env` names one. `launcher` are words that run a command. */
+  projector(env?: Record<string, string>, launcher?: readonly string[]): Promise<AppProcess>;
   /**
    * Ends everything, politely first; resolves when no process is left. Before, what is still open is cancelled, and every
    * call must get its End; after, rejects with what the log and what clients saw violate of the invariants.
@@ -114,11 +114,11 @@ export async function startTestCluster({
       await isReady(app);
       return app;
     },
-    projector: async (more = {}) => {
+    projector: async (more = {}, launcher = []) => {
       const port = await freePort();
       const databaseUrl = more['DATABASE_URL'] ?? (await testDatabase());
       const settings = { REDIS_URL: redis.url, LOG_LEVEL: 'warn', DATABASE_URL: databaseUrl, PROJECTOR_PORT: String(port), ...more };
-      const app = startApp('projector', port, settings);
+      const app = startApp('projector', port, settings, launcher);
       projectors.push(app);
       await isReady(app);
       return app;
@@ -234,9 +234,15 @@ function observedWorker(app: AppProcess, availability: Availability): AppProcess
   };
 }
 
-function startApp(name: 'gateway' | 'worker' | 'projector', port: number, env: Record<string, string>): AppProcess {
+function startApp(
+  name: 'gateway' | 'worker' | 'projector',
+  port: number,
+  env: Record<string, string>,
+  launcher: readonly string[] = [],
+): AppProcess {
   // Without source maps, which a start would spend a tenth of its time on.
-  const child = spawn(process.execPath, [programOf(name)], {
+  const [program = '', ...words] = [...launcher, process.execPath, programOf(name)];
+  const child = spawn(program, words, {
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

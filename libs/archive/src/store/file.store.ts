@@ -34,6 +34,8 @@ export class FileStore implements ArchiveStore {
       await writeFlushed(temporary, bytes);
       await makeFoldersBelow(this.folder, dirname(path));
       return await linkOnce(temporary, path);
+    } catch (error) {
+      throw this.withoutSpace(error);
     } finally {
       await rm(temporary, { force: true });
     }
@@ -85,6 +87,14 @@ export class FileStore implements ArchiveStore {
     const isThere = (await stat(join(this.folder, TEMPORARY)).catch(absent)) !== undefined;
     if (this.seen && !isThere) throw new ArchiveUnusable(`The folder ${this.folder} of the archive is gone. Is its volume mounted?`);
     this.seen = isThere;
+  }
+
+  private withoutSpace(error: unknown): unknown {
+    if (!['ENOSPC', 'EDQUOT'].includes(codeOf(error))) return error;
+    return new ArchiveUnusable(
+      `The file system of the archive ${this.folder} is full. Make room: sealing goes on by itself, and until then nothing leaves Redis.`,
+      { cause: error },
+    );
   }
 
   /** The next value tries again. */
