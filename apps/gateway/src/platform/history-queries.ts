@@ -14,8 +14,9 @@ import {
 } from '#history';
 
 import type { CallQueries } from './call-queries.js';
+import { TenantTurns } from './tenant-turns.js';
 
-/** Connections of a gateway to the database; a question takes one, numbers up to five. */
+/** Connections of a gateway to the database; a question takes one. */
 const CONNECTIONS = 10;
 const STATEMENT_TIMEOUT_MS = 10_000;
 
@@ -35,15 +36,19 @@ export function openHistory(url: string, failed: (reason: string) => void) {
   return { db, contentKeys: new ContentKeyStore(db), erasures: new ErasureStore(db) };
 }
 
-/** While the database is away every question is answered 503 `history_unavailable`; `failed` gets the reason. */
+/**
+ * While the database is away every question is answered 503 `history_unavailable`; `failed` gets the reason. Questions of one tenant
+ * wait for each other where they are many.
+ */
 export function historyQueries(db: HistoryDatabase, log: LogSource, partitions: number, failed: (reason: string) => void): CallQueries {
   const calls = new CallList(db, log, partitions);
   const sessions = new SessionList(db, log, partitions);
   const acts = new ActList(db, log, (tenantId) => adminPartition(tenantId, partitions));
   const numbers = new Numbers(db, log, partitions);
-  const guarded = async <Answer>(answer: Promise<Answer>): Promise<Answer> => {
+  const turns = new TenantTurns();
+  const guarded = async <Answer>(tenantId: string, ask: () => Promise<Answer>): Promise<Answer> => {
     try {
-      return await answer;
+      return await turns.run(tenantId, ask);
     } catch (error) {
       if (!(error instanceof HistoryUnavailable)) throw error;
       failed(error.message);
@@ -51,13 +56,13 @@ export function historyQueries(db: HistoryDatabase, log: LogSource, partitions: 
     }
   };
   return {
-    page: (tenantId, query) => guarded(calls.page(tenantId, query)),
-    count: (tenantId, filter) => guarded(calls.count(tenantId, filter)),
-    facets: (tenantId, filter) => guarded(calls.facets(tenantId, filter)),
-    sessions: (tenantId, query) => guarded(sessions.page(tenantId, query)),
-    stats: (tenantId, query) => guarded(numbers.stats(tenantId, query)),
-    tools: (tenantId, query) => guarded(numbers.tools(tenantId, query)),
-    failures: (tenantId, query) => guarded(numbers.failures(tenantId, query)),
-    acts: (tenantId, query) => guarded(acts.page(tenantId, query)),
+    page: (tenantId, query) => guarded(tenantId, () => calls.page(tenantId, query)),
+    count: (tenantId, filter) => guarded(tenantId, () => calls.count(tenantId, filter)),
+    facets: (tenantId, filter) => guarded(tenantId, () => calls.facets(tenantId, filter)),
+    sessions: (tenantId, query) => guarded(tenantId, () => sessions.page(tenantId, query)),
+    stats: (tenantId, query) => guarded(tenantId, () => numbers.stats(tenantId, query)),
+    tools: (tenantId, query) => guarded(tenantId, () => numbers.tools(tenantId, query)),
+    failures: (tenantId, query) => guarded(tenantId, () => numbers.failures(tenantId, query)),
+    acts: (tenantId, query) => guarded(tenantId, () => acts.page(tenantId, query)),
   };
 }

@@ -1,0 +1,44 @@
+import { describe, expect, it } from '@jest/globals';
+import { TenantTurns } from './tenant-turns.js';
+
+describe('the turns of tenants', () => {
+  const open = (turns: TenantTurns, begun: string[]) => (tenantId: string, name: string) => {
+    let [end, fail] = [() => {}, () => {}];
+    const ended = new Promise<string>((resolve, reject) => {
+      end = () => resolve(name);
+      fail = () => reject(new Error(name));
+    });
+    const ask = () => {
+      begun.push(name);
+      return ended;
+    };
+    return { answer: turns.run(tenantId, ask), end, fail };
+  };
+
+  it('run some questions of each tenant, the others in their order, also after one that failed', async () => {
+    const begun: string[] = [];
+    const ask = open(new TenantTurns(1, 2), begun);
+    const [first, second, third, other] = [ask('a', '1'), ask('a', '2'), ask('a', '3'), ask('b', '4')];
+    expect(begun).toEqual(['1', '4']);
+    first.fail();
+    await expect(first.answer).rejects.toThrow('1');
+    second.end();
+    expect(await second.answer).toBe('2');
+    third.end();
+    other.end();
+    expect(await Promise.all([third.answer, other.answer])).toEqual(['3', '4']);
+    expect(begun).toEqual(['1', '4', '2', '3']);
+  });
+
+  it('refuse a question of a tenant of which too many wait, until one of them runs', async () => {
+    const ask = open(new TenantTurns(1, 1), []);
+    const [first, second] = [ask('a', '1'), ask('a', '2')];
+    await expect(ask('a', '3').answer).rejects.toMatchObject({ code: 'too_many_requests', facts: { retryAfterMs: 2_000 } });
+    first.end();
+    await first.answer;
+    const fourth = ask('a', '4');
+    second.end();
+    fourth.end();
+    expect(await Promise.all([second.answer, fourth.answer])).toEqual(['2', '4']);
+  });
+});

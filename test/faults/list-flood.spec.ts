@@ -1,0 +1,73 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sql } from 'kysely';
+import type { Problem } from '#contracts';
+import type { HistoryDatabase } from '#history';
+import { Agent } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
+import { openTestDatabase } from '../support/postgres.js';
+import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
+
+const [BUSY, OTHER] = ['key-of-the-busy-tenant', 'key-of-another-tenant'];
+const ASKED = 70;
+/** Of one tenant, by a gateway: four run and sixty wait. */
+const ACCEPTED = 64;
+
+describe('a tenant that asks more than the database answers', () => {
+  let folder: string;
+  let cluster: TestCluster;
+  let db: HistoryDatabase;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'toolyard-flood-'));
+    const key = (id: string, text: string) => ({ id, key: text, tenant: id, scopes: ['read'] });
+    writeFileSync(join(folder, 'config.json'), JSON.stringify({ keys: [key('busy', BUSY), key('other', OTHER)] }));
+    cluster = await startTestCluster({
+      lists: true,
+      workers: 0,
+      gatewayEnv: { TOOLYARD_CONFIG: join(folder, 'config.json') },
+      checked: false,
+    });
+    db = openTestDatabase(cluster.databaseUrl ?? '');
+  });
+  afterAll(async () => {
+    await db?.destroy();
+    await cluster?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const waiting = async () => {
+    const { rows } = await sql`
+      select pid from pg_stat_activity
+      where datname = current_database() and application_name = 'toolyard-gateway' and wait_event_type = 'Lock'`.execute(db);
+    return rows.length;
+  };
+
+  it('has four questions there at once, the rest waits or is answered 429, and others are asked at once', async () => {
+    const url = cluster.gateways[0]?.url ?? '';
+    const answers: Promise<number>[] = [];
+    const refused: Problem[] = [];
+    await db.transaction().execute(async (blocker) => {
+      await sql`lock table calls in access exclusive mode`.execute(blocker);
+      for (let n = 0; n < ASKED; n += 1) {
+        const path = n % 2 === 0 ? '/v1/calls:facets' : '/v1/failures';
+        const asked = async () => {
+          const { status, body } = await new Agent(url, BUSY).get<Problem>(path);
+          if (status === 429) refused.push(body);
+          return status;
+        };
+        answers.push(asked());
+      }
+      await eventually(() => refused.length === ASKED - ACCEPTED, 'what is too much to be refused');
+      await eventually(async () => (await waiting()) === 4, 'four questions to wait for the table');
+      answers.push(new Agent(url, OTHER).get('/v1/calls:facets').then(({ status }) => status));
+      await eventually(async () => (await waiting()) === 5, 'the question of the other tenant to be asked');
+    });
+    expect(refused[0]).toMatchObject({ code: 'too_many_requests', retryAfterMs: 2_000, detail: expect.stringContaining('60 that wait') });
+    const statuses = await Promise.all(answers);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(ACCEPTED + 1);
+    expect(refused).toHaveLength(ASKED - ACCEPTED);
+  });
+});
