@@ -241,7 +241,7 @@ function startApp(
   launcher: readonly string[] = [],
 ): AppProcess {
   // Without source maps, which a start would spend a tenth of its time on.
-  const [program = '', ...words] = [...launcher, process.execPath, programOf(name)];
+  const [program, ...words] = [...launcher, process.execPath, programOf(name)];
   const child = spawn(program, words, {
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
