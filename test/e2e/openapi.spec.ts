@@ -149,6 +149,11 @@ const REQUESTS: Readonly<Record<string, readonly Request[]>> = {
   ],
   listSchedules: [['GET /v1/schedules']],
   listKeys: [['GET /v1/keys']],
+  testPolicy: [
+    ['POST /v1/policy:test', { config: { policy: { exclude: ['echo'] } }, limit: 3 }],
+    ['POST /v1/policy:test', { config: { policy: { exclude: 7 } } }],
+    ['POST /v1/policy:test', { config: { keys: [] } }],
+  ],
   listActs: [['GET /v1/audit?type=admin.key_created&limit=2'], ['GET /v1/audit?type=nothing'], ['GET /v1/audit?cursor=rubbish']],
   listWebhooks: [['GET /v1/webhooks']],
   listDeliveries: [['GET /v1/webhooks/none/deliveries'], ['GET /v1/webhooks/none/deliveries?state=lost']],

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type {
   BulkResult,
@@ -6,6 +9,7 @@ import type {
   CallFacets,
   CallPage,
   FailurePage,
+  PolicyTestResult,
   Problem,
   SessionPage,
   Stats,
@@ -13,6 +17,7 @@ import type {
 } from '#contracts';
 import { eventually } from '../support/eventually.js';
 import { Agent } from '../support/agent.js';
+import { startCli } from '../support/cli.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 
 describe('lists, counts and numbers', () => {
@@ -27,6 +32,7 @@ describe('lists, counts and numbers', () => {
       keys: [
         { id: 'all', key: 'key-of-the-queries', tenant: 'queries', agents: ['ann'], scopes: [...all] },
         { id: 'reader', key: 'key-that-only-reads', tenant: 'queries', scopes: ['read'] },
+        { id: 'judge', key: 'key-of-the-judge', tenant: 'queries', scopes: ['read', 'admin'] },
         { id: 'stranger', key: 'key-of-a-stranger', tenant: 'stranger', scopes: [...all] },
       ],
     });
@@ -233,6 +239,66 @@ describe('lists, counts and numbers', () => {
         [paths.length, 'File not found: build/. Use glob to see what is there.'],
         [1, 'File not found: 3 of 4. Use glob to see what is there.'],
       ]);
+    });
+  });
+
+  describe('a test of a policy', () => {
+    const judge = () => new Agent(gateway.url, 'key-of-the-judge');
+    const test = async <T = PolicyTestResult>(config: object, sessionId = 'judged') =>
+      (await judge().request<T>('POST', '/v1/policy:test', { config, filter: { sessionId } })).body;
+
+    it('names the recorded calls whose verdict would change, with the rule, and runs nothing', async () => {
+      const echo = await submit('judged');
+      const shell = (await agent.submit('shell', { command: 'make report' }, { sessionId: 'judged' })).body;
+      const same = { tested: 2, changed: [], skipped: [] };
+      expect(await test({})).toEqual(same);
+      expect(await test({ policy: { exclude: ['shell'] } })).toEqual({
+        ...same,
+        changed: [
+          {
+            callId: shell.id,
+            tool: 'shell',
+            sessionId: 'judged',
+            preview: expect.stringContaining('make report'),
+            before: { effect: 'allow', reasons: [] },
+            after: {
+              effect: 'deny',
+              reasons: [expect.objectContaining({ rule: 'availability', reason: expect.stringContaining('shell') })],
+            },
+          },
+        ],
+      });
+      expect((await test({ policy: { gatePrivileged: true } })).changed).toMatchObject([{ callId: shell.id, after: { effect: 'ask' } }]);
+      const forAnn = await test({ tenants: { queries: { agents: { ann: { tools: ['shell'] } } } } });
+      expect(forAnn.changed).toMatchObject([{ callId: echo.id, agentId: 'ann', after: { effect: 'deny' } }]);
+      expect(await count('sessionId=judged')).toEqual({ count: 2, exact: true });
+      expect((await agent.get(`/v1/calls/${shell.id}`)).body).toMatchObject({ status: 'queued', decision: { effect: 'allow' } });
+    });
+
+    it('is refused with the field that is wrong, counts no agents of other tenants, and needs the scope admin', async () => {
+      const wrong = await test<Problem>({ policy: { exclude: 7 } });
+      expect([wrong.code, wrong.errors?.[0]?.pointer]).toEqual(['invalid_request', '/config/policy/exclude']);
+      expect((await test<Problem>({ policy: { commands: { nothing: 1 } } })).code).toBe('invalid_request');
+      expect((await test<Problem>({ keys: [] })).code).toBe('invalid_request');
+      expect((await test({ tenants: { stranger: { agents: { ann: { tools: ['shell'] } } } } })).changed).toEqual([]);
+      expect((await agent.request<Problem>('POST', '/v1/policy:test', { config: {} })).body.code).toBe('forbidden');
+      const other = await stranger.submit('echo', {}, { sessionId: 'judged' });
+      expect(JSON.stringify(await test({ policy: { exclude: ['echo'] } }))).not.toContain(other.body.id);
+    });
+
+    it('reads a config file by the command line, of which it sends no key', async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'toolyard-policy-'));
+      const file = join(folder, 'toolyard.yaml');
+      writeFileSync(file, 'keys:\n  - { id: x, key: a-key-that-stays-here, tenant: queries }\npolicy:\n  exclude: [shell]\n');
+      const cli = (...words: string[]) => startCli(words, { url: gateway.url, env: { TOOLYARD_API_KEY: 'key-of-the-judge' } }).ended();
+      const { code, out, err } = await cli('policy', 'test', file, '--session', 'judged', '--fail-on-change');
+      expect([code, out, err]).toEqual([
+        3,
+        expect.stringMatching(/ {2}allow -> deny {2}shell {2}\{"command":"make report".*\n +grants\/availability: shell is excluded/),
+        expect.stringContaining('2 calls judged, 1 verdicts would change.'),
+      ]);
+      expect(await cli('policy', 'test', join(folder, 'none'))).toMatchObject({ code: 2, err: expect.stringContaining('config file') });
+      rmSync(folder, { recursive: true });
     });
   });
 });

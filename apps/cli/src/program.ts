@@ -19,6 +19,7 @@ import { claudeHook, ON_ERROR, UNMAPPED, type HookFlags } from './commands/hook.
 import { mcp, type McpFlags } from './commands/mcp.js';
 import { LANGUAGES, newTool, type NewToolFlags } from './commands/new-tool.js';
 import { failures, stats, type PeriodFlags } from './commands/numbers.js';
+import type { PolicyTestFlags } from './commands/policy-test.js';
 import { quote } from './commands/quote.js';
 import { cancel, cancelBatch, steer, type CancelFlags } from './commands/sessions.js';
 import { addSchedule, changeSchedule, listSchedules, type AddScheduleFlags } from './commands/schedules.js';
@@ -194,6 +195,17 @@ function addLooking(add: Add, start: Start): void {
   listFlags(add('failures', 'failures of the last 24 hours, alike ones together'), 20)
     .option('--until <when>', 'end of the period')
     .action((flags: PeriodFlags) => start((context) => failures(context, flags)));
+  filterFlags(
+    add('policy', 'what policy would say')
+      .command('test')
+      .description('which recorded calls a changed config file would judge otherwise; nothing runs (scope admin)')
+      .argument('<config-file>'),
+  )
+    .option('--limit <count>', 'the newest calls that fit', count, 100)
+    .option('--fail-on-change', 'exit with 3 when a verdict would change')
+    .action((path: string, flags: PolicyTestFlags) =>
+      start(async (context) => (await import('./commands/policy-test.js')).testPolicy(context, path, flags)),
+    );
   listFlags(add('audit', 'who changed keys, sessions, grants, sources, schedules or the config, newest first (scope admin)'), 50)
     .option('--type <type>', 'only these acts, such as key_created; may be given again', many)
     .option('--by <key-id>', 'with this key')

@@ -4,6 +4,7 @@ import { AuditApi } from './api/audit.api.js';
 import { BatchesApi } from './api/batches.api.js';
 import { CallsApi } from './api/calls.api.js';
 import { GatewayApi } from './api/gateway.api.js';
+import { PolicyApi } from './api/policy.api.js';
 import { QueuesApi } from './api/queues.api.js';
 import { KeysApi } from './api/keys.api.js';
 import { SchedulesApi } from './api/schedules.api.js';
@@ -40,6 +41,7 @@ export class ToolyardClient {
   readonly keys: KeysApi;
   /** Who changed what. */
   readonly audit: AuditApi;
+  readonly policy: PolicyApi;
   readonly approvals: ApprovalsApi;
   readonly tools: ToolsApi;
   readonly sources: SourcesApi;
@@ -58,6 +60,7 @@ export class ToolyardClient {
     this.schedules = new SchedulesApi(http);
     this.keys = new KeysApi(http);
     this.audit = new AuditApi(http);
+    this.policy = new PolicyApi(http);
     this.approvals = new ApprovalsApi(http);
     this.tools = new ToolsApi(http);
     this.sources = new SourcesApi(http);

@@ -14,6 +14,7 @@ import { GiveInputService } from './give-input.service.js';
 import { OutputController } from './output.controller.js';
 import { QueriesController } from './queries.controller.js';
 import { ReplayCallService } from './replay-call.service.js';
+import { TestPolicyService } from './test-policy.service.js';
 import { SubmitCallService } from './submit-call.service.js';
 import { ToolCatalog } from './tool-catalog.service.js';
 import { ToolsController } from './tools.controller.js';
@@ -24,7 +25,7 @@ const shared = [CallTracer, CancelCallService, GiveInputService, SubmitCallServi
 @Module({
   imports: [GovernanceModule, WorkersModule, SessionsModule, AdmissionModule],
   controllers: [CallsController, QueriesController, ExportController, OutputController, ToolsController],
-  providers: [...shared, ReplayCallService, EraseCallService, BulkCallsService, ExportCalls],
+  providers: [...shared, ReplayCallService, EraseCallService, BulkCallsService, ExportCalls, TestPolicyService],
   exports: [...shared, AdmissionModule],
 })
 export class CallsModule {}

@@ -7,6 +7,7 @@ import {
   type CallFacets,
   type CallPage,
   type FailurePage,
+  type PolicyTestResult,
   type Principal,
   type QueryOf,
   type SessionPage,
@@ -18,6 +19,7 @@ import type { CallQueries } from '../platform/call-queries.js';
 import { CALL_QUERIES } from '../platform/tokens.js';
 import { Endpoint, RouteBody, RouteQuery } from '../auth/endpoint.decorator.js';
 import { CurrentPrincipal } from '../auth/principal.decorator.js';
+import { TestPolicyService } from './test-policy.service.js';
 import { submitOptions, type SubmitHeaders } from './submit-headers.js';
 
 /** Questions over many calls: lists, counts, numbers, failures, sessions; and changes to all calls of a filter. */
@@ -26,6 +28,7 @@ export class QueriesController {
   constructor(
     @Inject(CALL_QUERIES) private readonly queries: CallQueries,
     private readonly bulk: BulkCallsService,
+    private readonly policyTest: TestPolicyService,
   ) {}
 
   @Endpoint(ROUTES.listCalls)
@@ -75,6 +78,11 @@ export class QueriesController {
   @Endpoint(ROUTES.listFailures)
   failures(@CurrentPrincipal() caller: Principal, @RouteQuery() query: QueryOf<typeof ROUTES.listFailures>): Promise<FailurePage> {
     return this.queries.failures(caller.tenantId, query);
+  }
+
+  @Endpoint(ROUTES.testPolicy)
+  testPolicy(@CurrentPrincipal() caller: Principal, @RouteBody() body: BodyOf<typeof ROUTES.testPolicy>): Promise<PolicyTestResult> {
+    return this.policyTest.test(caller, body);
   }
 
   @Endpoint(ROUTES.listSessions)

@@ -55,7 +55,7 @@ export class ReplayCallService {
 }
 
 /** Arguments that are no object were refused, and are again: as the JSON text that they may have come as. */
-function asSubmitted(args: Call['arguments']): SubmitCallBody['arguments'] {
+export function asSubmitted(args: Call['arguments']): SubmitCallBody['arguments'] {
   if (typeof args === 'string') return args;
   return typeof args === 'object' && args !== null && !Array.isArray(args) ? args : JSON.stringify(args);
 }

@@ -123,6 +123,8 @@ export interface GatewayConfig {
   readonly workspaceRoot?: string;
   /** There with a config file: `read` reads the whole configuration again, or throws a ConfigError. */
   readonly file?: { readonly path: string; read(): GatewayConfig };
+  /** What the configuration would be with this file. Throws a ConfigError. */
+  readonly withFile?: (file: ConfigFile) => GatewayConfig;
   /** For all agents. */
   readonly limits?: Limits;
   /** For all agents. */
@@ -272,6 +274,14 @@ export const GatewayEnv = z.object({
   TOOL_ENV_ALLOWLIST: list.prefault('PATH,LANG,LC_ALL,TZ,TERM').describe('Variables that commands of tools and hooks see.'),
 });
 
+interface ReadOptions {
+  /** Keys may be all gone: the gateway runs already. */
+  readonly running?: boolean;
+  readonly withWorkers?: boolean;
+  /** Counts instead of the file that TOOLYARD_CONFIG names. */
+  readonly given?: ConfigFile;
+}
+
 /**
  * Reads and checks the environment and, where it names one, the config file. `unsaid` is the posture of sessions for which neither
  * of them says one. `withWorkers`: a worker runs in this process, too. `running`: the gateway is up, and a file that says `keys: []` takes the last key away; a start needs one.
@@ -280,7 +290,7 @@ export const GatewayEnv = z.object({
 export function readGatewayConfig(
   env: NodeJS.ProcessEnv = process.env,
   unsaid: Posture = DEFAULT_POSTURE,
-  { running = false, withWorkers = false } = {},
+  { running = false, withWorkers = false, given }: ReadOptions = {},
 ): GatewayConfig {
   const faults: string[] = [];
   const parsed = GatewayEnv.safeParse(withoutEmpty(env));
@@ -291,7 +301,11 @@ export function readGatewayConfig(
     file = ConfigFile.parse({}),
     saysKeys = false,
     faults: fileFaults,
-  } = path ? readConfigFile(path, (file) => hookVariableFaults(file, env, withWorkers)) : { faults: [] };
+  } = given !== undefined
+    ? { file: given, saysKeys: true, faults: [] }
+    : path
+      ? readConfigFile(path, (file) => hookVariableFaults(file, env, withWorkers))
+      : { faults: [] };
   faults.push(...fileFaults);
   const egress = egressOf(env, faults);
   if (faults.length === 0 && !env.TOOLYARD_API_KEY && file.keys.length === 0 && file.jwt.length === 0 && !(running && saysKeys)) {
@@ -356,6 +370,7 @@ export function readGatewayConfig(
     safety: file.safety,
     secrets: [...environmentSecrets(env, { named: e.REDACT_ENV }), ...file.keys.flatMap(({ key }) => key ?? [])],
     workspaceRoot: resolve(e.WORKSPACE_ROOT ?? `${e.TOOLYARD_DATA}/workspaces`),
+    withFile: (given) => readGatewayConfig(env, unsaid, { running: true, withWorkers, given }),
     ...(path ? { file: { path, read: () => readGatewayConfig(env, unsaid, { running: true, withWorkers }) } } : {}),
   };
 }

@@ -17,6 +17,7 @@ import { BODY, KEY, type Route, type RouteResponse, SUBMISSION } from './route.a
 import { Batch, BatchId, SessionCancelled, SteerBody, Steered, SubmitBatchBody } from './batches.api.js';
 import { PutSessionBody, Session } from './sessions.api.js';
 import { SOURCE_ROUTES } from './source-routes.api.js';
+import { POLICY_TEST_ROUTES } from './policy-test.api.js';
 import { AUDIT_ROUTES } from './audit.api.js';
 import { WEBHOOK_ROUTES } from './webhooks.api.js';
 import { WORKER_ROUTES } from './worker-routes.api.js';
@@ -391,6 +392,7 @@ export const ROUTES = {
   ...SCHEDULE_ROUTES,
   ...KEY_ROUTES,
   ...AUDIT_ROUTES,
+  ...POLICY_TEST_ROUTES,
   ...WEBHOOK_ROUTES,
   ...WORKER_ROUTES,
   ...ERASURE_ROUTES,

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import {
   LIMITS,
   type AppliedHook,
@@ -46,7 +46,7 @@ export class CallEvaluator {
   constructor(
     private readonly tools: ToolRegistry,
     private readonly policies: EffectivePolicyService,
-    private readonly availability: ToolAvailabilityService,
+    @Inject(ToolAvailabilityService) private readonly availability: Pick<ToolAvailabilityService, 'isRunnable'>,
     private readonly denials: StoredRules,
   ) {}
 
