@@ -282,6 +282,28 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Readonly<Record<number, un
       ],
     },
   },
+  testPolicy: {
+    200: {
+      tested: 100,
+      changed: [
+        {
+          callId: CALL_ID,
+          tool: 'shell',
+          agentId: 'coder',
+          sessionId: 'demo',
+          preview: '{"command":"make test"}',
+          before: { effect: 'allow', reasons: [] },
+          after: {
+            effect: 'deny',
+            reasons: [
+              { axis: 'grants', rule: 'availability', effect: 'deny', reason: 'shell is excluded from this agent\'s tools by "shell"' },
+            ],
+          },
+        },
+      ],
+      skipped: [],
+    },
+  },
   listWebhooks: {
     200: {
       webhooks: [
