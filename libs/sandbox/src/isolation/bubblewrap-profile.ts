@@ -2,7 +2,7 @@ import { lstatSync, readlinkSync } from 'node:fs';
 import { release } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { findExecutable } from '../process/find-executable.js';
-import { THREADS_A_PROCESS } from '../process/pid-groups.js';
+import { THREADS_A_PROCESS } from '../process/control-groups.js';
 import type { ResourceLimits } from '../process/resource-limits.js';
 import type { SandboxView } from './sandbox.port.js';
 

@@ -1,5 +1,5 @@
 import type { Pool } from '#contracts';
-import { pidGroupsFolder } from '../process/pid-groups.js';
+import { controlGroupsFolder } from '../process/control-groups.js';
 import { BubblewrapSandbox } from './bubblewrap-sandbox.adapter.js';
 import { NoSandbox } from './no-sandbox.adapter.js';
 import { DisabledSandbox } from './disabled-sandbox.adapter.js';
@@ -75,7 +75,7 @@ export class SandboxRegistry {
  * for an ordinary user, or a control group. Root is held to no limit of users, in whatever namespace.
  */
 function processLimitWarning(backend: SandboxName): string | undefined {
-  if (process.platform !== 'linux' || pidGroupsFolder() !== undefined) return undefined;
+  if (process.platform !== 'linux' || controlGroupsFolder('pids') !== undefined) return undefined;
   const isRoot = process.getuid?.() === 0;
   if (backend === 'bubblewrap' && !isRoot) return undefined;
   const why = isRoot

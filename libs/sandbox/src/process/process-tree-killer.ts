@@ -2,6 +2,7 @@ import { withHighPriority } from './high-priority.js';
 import { watchResourceLimits, type ResourceLimitExceeded } from './resource-limit-watchdog.js';
 import { terminate, waitUntilEmpty, killAll, listAlive, type ProcessTree } from './process-tree.js';
 import type { ResourceLimits } from './resource-limits.js';
+import type { ControlGroup } from './control-groups.js';
 import type { Exit, ExitStatus } from './exit-status.js';
 
 export interface ProcessTreeKiller {
@@ -16,6 +17,7 @@ export function processTreeKiller(
   tree: ProcessTree,
   options: { readonly signal: AbortSignal; readonly graceMs: number },
   limits: ResourceLimits | undefined,
+  group: ControlGroup | undefined,
 ): ProcessTreeKiller {
   const { signal } = options;
   let stopping: Promise<Stopping> | undefined;
@@ -31,7 +33,8 @@ export function processTreeKiller(
     if (stopping) void withHighPriority(() => killAll(tree));
     else begin(() => killFor(tree, overrun));
   };
-  const unwatch = limits && watchResourceLimits(tree, limits, onOverrun);
+  const memoryOverrun = () => group?.memoryOverrun();
+  const unwatch = limits && watchResourceLimits({ tree, limits, memoryOverrun, onOverrun });
   if (signal.aborted) onAbort();
   else signal.addEventListener('abort', onAbort, { once: true });
   return {
@@ -40,6 +43,9 @@ export function processTreeKiller(
       signal.removeEventListener('abort', onAbort);
       unwatch?.();
       const stopped = await stopping;
+      const used = stopped === undefined && limits !== undefined ? memoryOverrun() : undefined;
+      if (used !== undefined && limits !== undefined)
+        return { how: 'over_limit', overrun: { limit: 'memory', used, allowed: limits.memoryBytes } };
       return stopped?.how === 'stopped' ? { ...stopped, code: exit.code } : stopped;
     },
   };

@@ -14,6 +14,8 @@ export interface ResourceLimitExceeded {
 interface Watched {
   readonly tree: ProcessTree;
   readonly limits: ResourceLimits;
+  /** The memory at which the kernel killed a process of the tree; undefined as long as it killed none. */
+  readonly memoryOverrun: () => number | undefined;
   readonly onOverrun: (overrun: ResourceLimitExceeded) => void;
 }
 
@@ -29,13 +31,8 @@ let timer: NodeJS.Timeout | undefined;
  * Calls back, once, when the tree has more processes or more memory than it may. A run that is over before the first
  * look costs nothing. Does nothing where the kernel does not show processes (not Linux). Returns how to stop.
  */
-export function watchResourceLimits(
-  tree: ProcessTree,
-  limits: ResourceLimits,
-  onOverrun: (overrun: ResourceLimitExceeded) => void,
-): () => void {
+export function watchResourceLimits(entry: Watched): () => void {
   if (process.platform !== 'linux') return () => undefined;
-  const entry = { tree, limits, onOverrun };
   watched.add(entry);
   for (const [key, owner] of known) if (owner === undefined) known.delete(key);
   scheduleCheck();
@@ -63,7 +60,7 @@ async function checkAll(): Promise<void> {
   }
   known = seen;
   for (const [entry, members] of rows) {
-    const overrun = await exceededLimit(members, entry.limits);
+    const overrun = await exceededLimit(members, entry);
     if (overrun && watched.delete(entry)) entry.onOverrun(overrun);
   }
 }
@@ -80,8 +77,10 @@ function ownerOf({ pid, group }: ProcessRow): Watched | undefined {
   return undefined;
 }
 
-async function exceededLimit(rows: readonly ProcessRow[], limits: ResourceLimits): Promise<ResourceLimitExceeded | undefined> {
+async function exceededLimit(rows: readonly ProcessRow[], { limits, memoryOverrun }: Watched): Promise<ResourceLimitExceeded | undefined> {
   if (rows.length > limits.processes) return { limit: 'processes', used: rows.length, allowed: limits.processes };
+  const killedAt = memoryOverrun();
+  if (killedAt !== undefined) return { limit: 'memory', used: killedAt, allowed: limits.memoryBytes };
   if (sumOf(rows.map((row) => row.residentBytes)) <= limits.memoryBytes) return undefined;
   const used = sumOf(await Promise.all(rows.map(ownShare)));
   return used > limits.memoryBytes ? { limit: 'memory', used, allowed: limits.memoryBytes } : undefined;

@@ -8,7 +8,7 @@ export interface ResourceLimits {
   /** The largest file that a process may write: beyond it SIGXFSZ. */
   readonly fileBytes: number;
   readonly openFiles: number;
-  /** Memory of all processes together, what they share counted once. Beyond it all are killed. */
+  /** Memory of all processes together, what they share counted once. Beyond it all are killed; where the kernel can be made to, it gives no more than 17/16. */
   readonly memoryBytes: number;
   /** Processes at one time. Beyond it all are killed; where the kernel can be made to, it starts no more than eight times as many threads. */
   readonly processes: number;

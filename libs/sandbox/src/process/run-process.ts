@@ -7,7 +7,7 @@ import { startParentDeathWatchdog } from './parent-death-watchdog.js';
 import { OutputCapture } from './output-capture.js';
 import type { Exit, ExitStatus } from './exit-status.js';
 import { newTag, processTagMethod } from './process-tag.js';
-import { openPidGroup, type PidGroup } from './pid-groups.js';
+import { openControlGroup, type ControlGroup } from './control-groups.js';
 import { killAll, type ProcessTree } from './process-tree.js';
 import type { ResourceLimits } from './resource-limits.js';
 import { processTreeKiller } from './process-tree-killer.js';
@@ -91,7 +91,7 @@ const PACE_REST_MS = 5;
 export async function runProcess(command: ProcessCommand, options: ProcessOptions): Promise<ProcessReport> {
   options.signal.throwIfAborted();
   const startedAt = performance.now();
-  const group = command.limits && openPidGroup(command.limits.processes);
+  const group = command.limits && openControlGroup(command.limits);
   try {
     return await runIn(group, command, options, startedAt);
   } finally {
@@ -101,14 +101,14 @@ export async function runProcess(command: ProcessCommand, options: ProcessOption
 }
 
 async function runIn(
-  group: PidGroup | undefined,
+  group: ControlGroup | undefined,
   command: ProcessCommand,
   options: ProcessOptions,
   startedAt: number,
 ): Promise<ProcessReport> {
   const { child, tree, exited } = await start(command, group);
   const captured = capture(command, child, options);
-  const stopper = processTreeKiller(tree, options, command.limits);
+  const stopper = processTreeKiller(tree, options, command.limits, group);
   const exit = await Promise.race([exited, stopper.unkillable]);
   const stopped = await stopper.stop(exit);
   if (stopped === undefined) await within(DRAIN_MS, captured.closed);
@@ -124,7 +124,7 @@ interface Started {
 }
 
 /** The part that `start-process.ts` shares. With `stdin` its input stays open. */
-export async function start(command: ProcessCommand, group: PidGroup | undefined, stdin?: 'pipe'): Promise<Started> {
+export async function start(command: ProcessCommand, group: ControlGroup | undefined, stdin?: 'pipe'): Promise<Started> {
   checkStartable(command);
   startParentDeathWatchdog();
   const mark = processTagMethod();

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import { openPidGroup } from './pid-groups.js';
+import { openControlGroup } from './control-groups.js';
 import { processTreeKiller } from './process-tree-killer.js';
 import { killAll, terminate } from './process-tree.js';
 import { start, type ProcessCommand } from './run-process.js';
@@ -19,14 +19,14 @@ export interface RunningProcess {
 
 /** Starts a program in a process tree of its own. Rejects with a ProcessStartError when it cannot start. */
 export async function startProcess(command: Omit<ProcessCommand, 'input'>, graceMs: number): Promise<RunningProcess> {
-  const group = command.limits && openPidGroup(command.limits.processes);
+  const group = command.limits && openControlGroup(command.limits);
   const stopping = new AbortController();
   try {
     const { child, tree, exited } = await start(command, group, 'pipe');
     const { stdin, stdout, stderr } = child;
     if (stdin === null || stdout === null || stderr === null) throw new Error('the pipes of the program are missing');
     for (const pipe of [stdin, stdout, stderr]) pipe.on('error', () => undefined);
-    const killer = processTreeKiller(tree, { signal: stopping.signal, graceMs }, command.limits);
+    const killer = processTreeKiller(tree, { signal: stopping.signal, graceMs }, command.limits, group);
     const ended = Promise.race([exited, killer.unkillable]).then(async (exit) => {
       const status = await killer.stop(exit);
       await killAll(tree);

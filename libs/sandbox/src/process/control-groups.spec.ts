@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 import { bubblewrapProfile } from '../isolation/bubblewrap-profile.js';
 import { DEFAULT_LIMITS } from '../isolation/default-limits.js';
 import { findExecutable } from './find-executable.js';
-import { openPidGroup, pidGroupsFolder } from './pid-groups.js';
+import { openControlGroup, controlGroupsFolder } from './control-groups.js';
 import { runProcess } from './run-process.js';
 
 const PROCESSES = 8;
@@ -13,13 +13,14 @@ const MOST_THREADS = 64;
 const STARTED = 500;
 /** Starts many more than may be, faster than anybody looks; `sh` does not try again when the kernel refuses. */
 const BURST = `i=0; while [ $i -lt ${STARTED} ]; do i=$((i+1)); sleep 5 & done; wait`;
-const NOBODY = 65_534;
+const OTHER_USER = 65_534;
 
-const folder = pidGroupsFolder();
+const folder = controlGroupsFolder('pids');
+const memoryFolder = controlGroupsFolder('memory');
 const bwrap = findExecutable(['bwrap']) ?? 'bwrap';
 /** Root becomes an ordinary user first; any other user is one. */
 const isRoot = process.getuid?.() === 0;
-const asOrdinaryUser = isRoot ? ['setpriv', '--reuid', String(NOBODY), '--regid', String(NOBODY), '--clear-groups', '--'] : [];
+const asOrdinaryUser = isRoot ? ['setpriv', '--reuid', String(OTHER_USER), '--regid', String(OTHER_USER), '--clear-groups', '--'] : [];
 
 const run = (command: string, limits = { ...DEFAULT_LIMITS, processes: PROCESSES }) =>
   runProcess(
@@ -32,6 +33,21 @@ function asUser(words: readonly string[]): { status: number | null; stderr: stri
   return spawnSync(file, args, { encoding: 'utf8', timeout: 20_000, cwd: '/' });
 }
 
+describe('the memory of a command', () => {
+  const memoryBytes = 67_108_864;
+  const most = memoryFolder === undefined ? Infinity : (memoryBytes * 17) / 16;
+  const takes = 'head -c 8G /dev/zero | tail -c 8G > /dev/null';
+
+  it.each([takes, `(${takes}); exec sleep 60`])('is held by the kernel where a control group can be made: %s', async (command) => {
+    const { exit, leftAlive } = await run(command, { ...DEFAULT_LIMITS, memoryBytes });
+    expect([exit, leftAlive]).toEqual([
+      { how: 'over_limit', overrun: { limit: 'memory', used: expect.any(Number), allowed: memoryBytes } },
+      [],
+    ]);
+    expect(exit.how === 'over_limit' && exit.overrun.used).toBeLessThanOrEqual(most);
+  });
+});
+
 describe('the number of processes of a command', () => {
   it('is held by the kernel where a control group can be made, also for root, and everywhere by the looks at the tree', async () => {
     const { exit, stderr } = await run(BURST);
@@ -43,10 +59,13 @@ describe('the number of processes of a command', () => {
   });
 
   it('leaves no control group behind; none is made where the system allows none', async () => {
-    const group = openPidGroup(PROCESSES);
+    const group = openControlGroup({ ...DEFAULT_LIMITS, processes: PROCESSES });
     expect(group === undefined).toBe(folder === undefined);
-    const own = () => (folder === undefined ? [] : readdirSync(folder)).filter((name) => name.startsWith(`toolyard-${process.pid}-`));
-    expect(own()).toHaveLength(group === undefined ? 0 : 1);
+    const own = () =>
+      [...new Set([folder, memoryFolder])]
+        .flatMap((it) => (it === undefined ? [] : readdirSync(it)))
+        .filter((name) => name.startsWith(`toolyard-${process.pid}-`));
+    expect(own()).toHaveLength(new Set([folder, memoryFolder].filter((it) => it !== undefined)).size);
     await group?.close();
     expect(own()).toEqual([]);
     await run('true');
@@ -63,7 +82,7 @@ describe('the number of processes of a command', () => {
       readable: [],
       limits: { ...DEFAULT_LIMITS, processes: PROCESSES },
       hardened: false,
-      uid: NOBODY,
+      uid: OTHER_USER,
     });
     const isolates = asUser([bwrap, '--unshare-all', '--ro-bind', '/', '/', '/usr/bin/true']).status === 0;
     // What limits the processes stands between the words for bwrap and the command.

@@ -1,0 +1,157 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ResourceLimits } from './resource-limits.js';
+
+/** The kernel counts threads, and one process has many. */
+export const THREADS_A_PROCESS = 8;
+
+type Controller = 'pids' | 'memory';
+
+/** The control groups of one run: one, or one for each controller. */
+export interface ControlGroup {
+  /** Words before a command that put it, and all that it starts, into the group. */
+  readonly commandPrefix: readonly string[];
+  /** The memory at which the kernel killed a process of the group; undefined as long as it killed none. */
+  memoryOverrun(): number | undefined;
+  /** Removes the group when nothing runs in it any more. Never rejects. */
+  close(): Promise<void>;
+}
+
+const NAME = /^toolyard-(\d+)-\d+$/;
+const JOIN = 'while [ "$1" != -- ]; do echo 0 > "$1/cgroup.procs" || exit 125; shift; done; shift; exec "$@"';
+const CLOSE_TRIES = 20;
+/** The looks at the tree come first where they are in time: their sum leaves out what the kernel keeps for a group, such as caches. */
+const MEMORY_SLACK = 17 / 16;
+/** The files of a limit, by what a hierarchy of cgroups v2 or v1 has; the first that is there has to take the limit. */
+const LIMIT_FILES = { pids: ['pids.max'], memory: ['memory.max', 'memory.limit_in_bytes'] } as const;
+/** Swap counts as memory, where the kernel counts it. */
+const SWAP_FILES = { 'memory.swap.max': () => '0', 'memory.memsw.limit_in_bytes': (bytes: string) => bytes } as const;
+const KILL_COUNTS = ['memory.events', 'memory.oom_control'] as const;
+
+const folders = new Map<Controller, string | undefined>();
+/** Tried with these. */
+const PROBE = { pids: THREADS_A_PROCESS, memory: 67_108_864 } as const;
+let last = 0;
+
+/**
+ * Where this process may make groups with a limit: below its own one, in the hierarchy of the controller of cgroups v1 or in
+ * v2 where the controller is handed on. Undefined where it may not, as in most containers and for ordinary users. Tried once.
+ */
+export function controlGroupsFolder(controller: Controller): string | undefined {
+  if (!folders.has(controller)) {
+    const works = (folder: string) => worksIn(folder, controller);
+    folders.set(controller, process.platform === 'linux' ? ownGroups(controller).find(works) : undefined);
+  }
+  return folders.get(controller);
+}
+
+/**
+ * A group that holds at most so many processes and so much memory; undefined where groups cannot be made. A limit of memory
+ * of each process (`dataBytes`) is enough.
+ */
+export function openControlGroup({ processes, memoryBytes, dataBytes }: ResourceLimits): ControlGroup | undefined {
+  const limits: [Controller, number][] = [['pids', processes * THREADS_A_PROCESS]];
+  const most = Math.ceil(memoryBytes * MEMORY_SLACK);
+  if (dataBytes === undefined) limits.push(['memory', most]);
+  const groups = new Map<string, string>();
+  last += 1;
+  try {
+    for (const [controller, limit] of limits) {
+      const folder = controlGroupsFolder(controller);
+      if (folder === undefined) continue;
+      const group = groups.get(folder) ?? make(folder);
+      groups.set(folder, group);
+      hold(group, controller, limit);
+    }
+  } catch {
+    for (const group of groups.values()) tryRemove(group);
+    return undefined;
+  }
+  const all = [...groups.values()];
+  if (all.length === 0) return undefined;
+  return {
+    commandPrefix: ['/bin/sh', '-c', JOIN, 'sh', ...all, '--'],
+    memoryOverrun: () => (all.some(hasKilled) ? most : undefined),
+    close: async () => void (await Promise.all(all.map(remove))),
+  };
+}
+
+function ownGroups(controller: Controller): string[] {
+  try {
+    return readFileSync('/proc/self/cgroup', 'latin1')
+      .split('\n')
+      .flatMap((line) => {
+        const [, controllers = '', path = '/'] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
+        const own = path === '/' ? '' : path;
+        if (controllers.split(',').includes(controller)) return [`/sys/fs/cgroup/${controllers}${own}`];
+        return controllers === '' && line !== '' ? [`/sys/fs/cgroup${own}`] : [];
+      });
+  } catch {
+    return [];
+  }
+}
+
+/** Makes one, and removes what processes left behind that were killed. */
+function worksIn(folder: string, controller: Controller): boolean {
+  let group: string | undefined;
+  try {
+    for (const name of readdirSync(folder)) if (isAbandoned(name)) tryRemove(`${folder}/${name}`);
+    last += 1;
+    group = make(folder);
+    hold(group, controller, PROBE[controller]);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    if (group !== undefined) tryRemove(group);
+  }
+}
+
+function isAbandoned(name: string): boolean {
+  const pid = Number(NAME.exec(name)?.[1]);
+  if (!Number.isInteger(pid)) return false;
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+function make(folder: string): string {
+  const group = `${folder}/toolyard-${process.pid}-${last}`;
+  mkdirSync(group);
+  return group;
+}
+
+/** @throws where the group has no such limit */
+function hold(group: string, controller: Controller, limit: number): void {
+  const file = LIMIT_FILES[controller].find((name) => existsSync(`${group}/${name}`));
+  if (file === undefined) throw new Error(`the control group has no limit of ${controller}`);
+  writeFileSync(`${group}/${file}`, String(limit));
+  if (controller !== 'memory') return;
+  for (const [name, value] of Object.entries(SWAP_FILES))
+    if (existsSync(`${group}/${name}`)) writeFileSync(`${group}/${name}`, value(String(limit)));
+}
+
+function hasKilled(group: string): boolean {
+  const counts = KILL_COUNTS.map((name) => `${group}/${name}`).find((file) => existsSync(file));
+  try {
+    return counts !== undefined && /^oom_kill [1-9]/m.test(readFileSync(counts, 'latin1'));
+  } catch {
+    return false;
+  }
+}
+
+async function remove(group: string): Promise<void> {
+  for (let tries = 0; tries < CLOSE_TRIES && !tryRemove(group); tries += 1) await sleep(10);
+}
+
+function tryRemove(group: string): boolean {
+  try {
+    rmdirSync(group);
+    return true;
+  } catch {
+    return false;
+  }
+}
