@@ -5,10 +5,17 @@ import { eventually } from '../support/eventually.js';
 import { startRedisServer, type RedisServer } from '../support/redis-server.mjs';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
+/** The names of connections that WAIT blocks now. */
+async function namesOfBlocked(redis: RedisConnection): Promise<readonly string[]> {
+  const lines = String(await redis.client('LIST')).split('\n');
+  return lines.filter((line) => / flags=\w*b/.test(line) && / cmd=wait/.test(line)).map((line) => / name=(\S*)/.exec(line)?.[1] ?? '');
+}
+
 describe('with DURABILITY=replicated and a replica that hangs', () => {
   let toolyard: TestCluster;
   let replica: RedisServer;
   let agent: Agent;
+  let redis: RedisConnection;
   beforeAll(async () => {
     toolyard = await startTestCluster({ gateways: 0, env: { WORKER_POOLS: 'read,shell' } });
     replica = await startRedisServer({
@@ -16,11 +23,11 @@ describe('with DURABILITY=replicated and a replica that hangs', () => {
     });
     const gateway = await toolyard.gateway({ DURABILITY: 'replicated', LOG_DEADLINE_MS: '3000' });
     agent = new Agent(gateway.url);
-    const redis = createRedis(toolyard.redis.url);
+    redis = createRedis(toolyard.redis.url);
     await eventually(async () => (await redis.wait(1, 1000)) === 1, 'the replica to follow');
-    redis.disconnect();
   });
   afterAll(async () => {
+    redis?.disconnect();
     replica?.signal('SIGCONT');
     await toolyard?.close();
     await replica?.stop();
@@ -35,25 +42,34 @@ describe('with DURABILITY=replicated and a replica that hangs', () => {
     ['the cancel of a session', 'POST', () => '/v1/sessions/two/cancel', {}],
     ['what is set for a session', 'PUT', () => '/v1/sessions/three', { posture: { autonomy: 'supervised' } }],
   ];
-  it.each(requests)('%s is acknowledged only when the replica has it', async (what, method, path, body) => {
-    const { body: call } = await agent.submit('shell', { command: 'sleep 300' });
-    await eventually(async () => (await agent.get(`/v1/calls/${call.id}`)).body.status === 'running', 'the call to run');
-    const headers = { 'idempotency-key': what.replaceAll(' ', '-') };
-    const ask = () => agent.request<{ detail?: string }>(method, path(call.id), body, headers);
+  it.each(requests)(
+    '%s is acknowledged only when the replica has it; no connection of other commands waits for that',
+    async (what, method, path, body) => {
+      const { body: call } = await agent.submit('shell', { command: 'sleep 300' });
+      await eventually(async () => (await agent.get(`/v1/calls/${call.id}`)).body.status === 'running', 'the call to run');
+      const headers = { 'idempotency-key': what.replaceAll(' ', '-') };
+      const ask = () => agent.request<{ detail?: string }>(method, path(call.id), body, headers);
 
-    replica.signal('SIGSTOP');
-    // The repetition finds what the first request wrote, and no replica has it.
-    const refused = [await ask(), await ask()];
-    replica.signal('SIGCONT');
-    const why = { status: 503, body: { detail: expect.stringContaining('No replica of Redis confirmed') } };
-    expect(refused).toMatchObject([why, why]);
-    const repeated = await eventually(async () => {
-      const answer = await ask();
-      return answer.status === 503 ? undefined : answer;
-    }, 'the repetition to be acknowledged');
-    expect([200, 202]).toContain(repeated.status);
-    await agent.request('POST', `/v1/calls/${call.id}/cancel`, {});
-  });
+      replica.signal('SIGSTOP');
+      // The repetition finds what the first request wrote, and no replica has it.
+      const first = ask();
+      const names = await eventually(async () => {
+        const found = await namesOfBlocked(redis);
+        return found.length > 0 ? found : undefined;
+      }, 'the write to wait for the replica');
+      expect(names.filter((name) => !/^gateway-(?:replicas|durable)\b/.test(name))).toEqual([]);
+      const refused = [await first, await ask()];
+      replica.signal('SIGCONT');
+      const why = { status: 503, body: { detail: expect.stringContaining('No replica of Redis confirmed') } };
+      expect(refused).toMatchObject([why, why]);
+      const repeated = await eventually(async () => {
+        const answer = await ask();
+        return answer.status === 503 ? undefined : answer;
+      }, 'the repetition to be acknowledged');
+      expect([200, 202]).toContain(repeated.status);
+      await agent.request('POST', `/v1/calls/${call.id}/cancel`, {});
+    },
+  );
 
   it.each(requests.slice(2))('%s waits for it, and the gateway stays ready', async (_what, method, path, body) => {
     replica.signal('SIGSTOP');
@@ -93,12 +109,7 @@ describe('a worker with DURABILITY=replicated and a replica that hangs', () => {
     await replica?.stop();
   });
 
-  /** The names of connections that WAIT blocks now. */
-  const blocked = async () =>
-    String(await redis.client('LIST'))
-      .split('\n')
-      .filter((line) => / flags=\w*b/.test(line) && / cmd=wait/.test(line))
-      .map((line) => / name=(\S*)/.exec(line)?.[1] ?? '');
+  const blocked = () => namesOfBlocked(redis);
 
   it('ends calls late, and everything else of it goes on: no other connection waits for the replica', async () => {
     replica.signal('SIGSTOP');

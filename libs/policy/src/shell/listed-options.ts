@@ -88,7 +88,7 @@ function isAlone(option: string, { alone = '' }: ListedOptions): boolean {
 /** Of a cluster of letters the value of the first one that has any. */
 function isValueListed(option: string, next: string | undefined, { values = {}, valued = '' }: ListedOptions): boolean {
   if (option.startsWith('--')) return true;
-  const at = [...option].findIndex((letter) => valued.includes(letter));
+  const at = option.split('').findIndex((letter) => valued.includes(letter));
   const fits = at === -1 ? undefined : values[option[at] ?? ''];
   return fits === undefined || fits.test(option.slice(at + 1) || (next ?? ''));
 }
