@@ -22,6 +22,7 @@ import { LANGUAGES, newTool } from '../../apps/cli/src/commands/new-tool.js';
 import { startWorker, type RunningWorker } from '../../apps/worker/src/main.js';
 import { readWorkerConfig } from '../../apps/worker/src/platform/worker.config.js';
 import { eventually } from '../support/eventually.js';
+import { mcpBundle } from '../support/mcp-bundle.js';
 import { Agent } from '../support/agent.js';
 import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
 import { serveWeb, type WebServer } from '../support/serve-web.js';
@@ -64,6 +65,8 @@ describe('tools of sources', () => {
     }, seen);
     files = await startFilesServer();
     const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
+    const { bytes, sha256 } = await mcpBundle();
+    writeFileSync(join(folder, 'greeter.mcpb'), bytes);
     const sources = [
       { name: 'fixture', kind: 'mcp', command: [process.execPath, FIXTURE, 'stdio'], paths: PATHS, trust: true, pin: true },
       { name: 'tracker', kind: 'mcp', url, headers: { 'x-token': { secretEnv: 'TRACKER_TOKEN' } } },
@@ -72,6 +75,12 @@ describe('tools of sources', () => {
       { name: 'right', kind: 'mcp', url: `${files.url}/right`, exclude: ['linger'] },
       { name: 'hasty', kind: 'mcp', url: `${files.url}/right`, include: ['linger'], timeoutMs: 200 },
       { name: 'off', kind: 'mcp', url: `${files.url}/right`, exclude: ['*'] },
+      {
+        name: 'bundled',
+        kind: 'mcp',
+        paths: PATHS,
+        bundle: { path: join(folder, 'greeter.mcpb'), sha256, config: { token: { secretEnv: 'TRACKER_TOKEN' }, words: ['and', 'you'] } },
+      },
     ].map((source) => SourceSettings.parse(source));
     const scopes: Scope[] = ['submit', 'read', 'cancel', 'approve', 'admin'];
     const keys: ApiKeyConfig[] = [
@@ -278,9 +287,16 @@ describe('tools of sources', () => {
     const openApi = await add({ kind: 'openapi', document: 'https://api.example.com/openapi.json' });
     expect([openApi.status, openApi.body.detail]).toEqual([403, expect.stringContaining('sources of the kind openapi are not enabled')]);
     expect((await add({ command: ['sh'] })).status).toBe(403);
+    const bundle = { sha256: 'a'.repeat(64), url: 'https://tools.example.com/a.mcpb' };
+    expect((await add({ bundle })).body.detail).toContain('`bundle` starts a program');
+    expect((await add({ bundle, command: ['sh'] })).body.detail).toContain('exactly one of `url`, `command` and `bundle`');
     expect((await add({ url: 'https://tools.example.com/', headers: { a: { secretEnv: 'REDIS_URL' } } })).status).toBe(403);
     expect((await add({ url: 'http://169.254.169.254/' })).status).toBe(403);
     expect((await add({ name: 'tracker', url: 'https://tools.example.com/' })).status).toBe(409);
+  });
+
+  it('are bundles, too: a pinned archive whose server gets its settings, and whose secrets do not come back', async () => {
+    expect(textOf(await gateway.agent.run('greet', { name: 'Ada' }))).toBe('Hello Ada [REDACTED] and you');
   });
 
   it.each(LANGUAGES.filter((lang) => existsSync(`/usr/bin/${{ python: 'python3', node: 'node', bash: 'bash' }[lang]}`)))(

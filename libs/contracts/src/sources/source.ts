@@ -10,7 +10,33 @@ export const SOURCE_KINDS = ['mcp', 'openapi', 'folder', 'worker', 'agent', 'plu
 export const SourceKind = z.enum(SOURCE_KINDS).meta({ id: 'SourceKind', description: 'How the tools of a source are reached.' });
 export type SourceKind = z.output<typeof SourceKind>;
 
-/** An MCP server: Streamable HTTP by `url`, or stdio by `command`. */
+/** An MCP bundle (`.mcpb`): a stdio server in a zip archive with a manifest. */
+export const McpBundle = z
+  .strictObject({
+    url: z
+      .url({ protocol: /^https?$/ })
+      .max(2_048)
+      .optional()
+      .describe('Address of the bundle. Redirects are not followed.'),
+    path: z
+      .string()
+      .startsWith('/', 'expected an absolute path')
+      .max(4_096)
+      .optional()
+      .describe('File on the workers, instead of `url`. Config file only.'),
+    sha256: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/, 'expected a SHA-256 digest: 64 lower-case hexadecimal digits, as sha256sum prints them')
+      .describe('Digest of the bundle. One with another digest is not unpacked.'),
+    config: z
+      .record(z.string().min(1).max(128), z.union([SecretOrText, z.number(), z.boolean(), z.array(z.string().max(4_096)).max(64)]))
+      .optional()
+      .describe("Values for the settings of the bundle's `user_config`. Files and folders among them can be read by its server."),
+  })
+  .meta({ id: 'McpBundle', description: 'An MCP bundle (`.mcpb`). Exactly one of `url` and `path`.' });
+export type McpBundle = z.output<typeof McpBundle>;
+
+/** An MCP server: Streamable HTTP by `url`, or stdio by `command` or `bundle`. */
 export const McpSourceDefinition = z
   .strictObject({
     ...SOURCE_FIELDS,
@@ -29,7 +55,11 @@ export const McpSourceDefinition = z
       .describe(
         'Program and arguments of a stdio server. It runs in the sandbox of its pool. Config file, or `sourceRules.allowCommands`.',
       ),
-    env: z.record(EnvironmentName, SecretOrText).optional().describe('Environment variables of the command.'),
+    bundle: McpBundle.optional(),
+    env: z
+      .record(EnvironmentName, SecretOrText)
+      .optional()
+      .describe('Environment variables of the command, or of the server of the bundle.'),
     paths: z
       .array(z.string().startsWith('/', 'expected an absolute path').max(4_096))
       .max(64)
@@ -43,7 +73,10 @@ export const McpSourceDefinition = z
       .optional()
       .describe('Calls that one worker sends at the same time; further ones wait for their turn there. Not set: no limit.'),
   })
-  .meta({ id: 'McpSourceDefinition', description: 'A server of the Model Context Protocol. Exactly one of `url` and `command`.' });
+  .meta({
+    id: 'McpSourceDefinition',
+    description: 'A server of the Model Context Protocol. Exactly one of `url`, `command` and `bundle`.',
+  });
 export type McpSourceDefinition = z.output<typeof McpSourceDefinition>;
 
 /** A folder of tools: each sub-folder with a `tool.yaml` is a tool. */
@@ -158,8 +191,12 @@ export type OpenApiSourceDefinition = z.output<typeof OpenApiSourceDefinition>;
 const exactlyOneOrigin = (source: SourceDefinitionShape, context: z.RefinementCtx) => {
   if (source.kind === 'openapi' && (source.document === undefined) === (source.path === undefined))
     context.addIssue({ code: 'custom', path: ['document'], message: 'expected exactly one of `document` and `path`' });
-  if (source.kind === 'mcp' && (source.url === undefined) === (source.command === undefined))
-    context.addIssue({ code: 'custom', path: ['url'], message: 'expected exactly one of `url` and `command`' });
+  if (source.kind !== 'mcp') return;
+  const { url, command, bundle } = source;
+  if ([url, command, bundle].filter((it) => it !== undefined).length !== 1)
+    context.addIssue({ code: 'custom', path: ['url'], message: 'expected exactly one of `url`, `command` and `bundle`' });
+  if (bundle !== undefined && (bundle.url === undefined) === (bundle.path === undefined))
+    context.addIssue({ code: 'custom', path: ['bundle', 'url'], message: 'expected exactly one of `url` and `path`' });
 };
 
 const SourceDefinitionShape = z.discriminatedUnion('kind', [

@@ -25,6 +25,11 @@ export function definitionFault({ tenantId, origin, definition }: StoredSource, 
   if (definition.kind === 'mcp' && definition.paths !== undefined) return '`paths` is for sources of the config file';
   if ('command' in definition && definition.command !== undefined && !rules.allowCommands)
     return '`command` starts a program on the workers: put the source into the config file, or set sourceRules.allowCommands there';
+  if (definition.kind === 'mcp' && definition.bundle !== undefined) {
+    if (definition.bundle.path !== undefined) return '`bundle.path` is for sources of the config file';
+    if (!rules.allowCommands)
+      return '`bundle` starts a program on the workers: put the source into the config file, or set sourceRules.allowCommands there';
+  }
   const variable = Object.keys(('env' in definition && definition.env) || {}).find((name) => OF_LOADERS.test(name));
   if (variable !== undefined) return `the variable ${variable} is for sources of the config file: it loads code`;
   return secretFault(tenantId, definition, rules);
@@ -69,10 +74,10 @@ function secretUses(definition: SourceDefinition): { readonly name: string; read
   const { url, document, model } = { url: undefined, document: undefined, model: undefined, ...definition };
   // Without `url` requests go to the origin of the document.
   const target = url ?? document ?? model?.url;
-  const { env, auth, ...rest } = { env: undefined, auth: undefined, ...definition };
+  const { env, auth, bundle, ...rest } = { env: undefined, auth: undefined, bundle: undefined, ...definition };
   const host = target === undefined ? PROGRAM : hostOf(target);
   return [
-    ...uses(env, [PROGRAM]),
+    ...uses([env, bundle], [PROGRAM]),
     // What the issuer gives for a secret goes to the API: a token is worth as much there.
     ...uses(auth, auth?.type === 'clientCredentials' ? [hostOf(auth.tokenUrl), host] : [host]),
     ...uses(rest, [host]),

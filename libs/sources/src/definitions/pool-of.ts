@@ -5,5 +5,5 @@ export function poolOf(definition: SourceDefinition & { readonly kind: 'folder' 
 export function poolOf(definition: SourceDefinition): Pool;
 export function poolOf(definition: SourceDefinition): Pool | undefined {
   if (definition.pool !== undefined || definition.kind === 'folder' || definition.kind === 'plugin') return definition.pool;
-  return 'command' in definition && definition.command !== undefined ? 'shell' : 'net';
+  return definition.kind === 'mcp' && definition.url === undefined ? 'shell' : 'net';
 }

@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import {
   Client,
   StreamableHTTPClientTransport,
@@ -7,7 +7,7 @@ import {
   type jsonSchemaValidator,
   type Transport,
 } from '@modelcontextprotocol/client';
-import type { McpSourceDefinition, Pool, StoredSource } from '#contracts';
+import type { McpBundle, McpSourceDefinition, Pool, SecretRef, StoredSource } from '#contracts';
 import { EgressPolicy, egressFetch, type ProcessCommand, type Sandbox } from '#sandbox';
 import { resolveSecrets } from '../definitions/resolve-secrets.js';
 import { programWords } from '../definitions/program-words.js';
@@ -15,6 +15,8 @@ import { poolOf } from '../definitions/pool-of.js';
 import type { SourceConnection, SourceConnector } from '../source-connector.port.js';
 import { withoutSecrets } from '../definitions/without-secrets.js';
 import { boundedFetch } from './bounded-fetch.js';
+import { bundleCommand, type BundleCommand, type ConfigValue } from './bundle/bundle-manifest.js';
+import { installBundle } from './bundle/install-bundle.js';
 import { McpConnection } from './mcp-connection.js';
 import type { Answer } from './questions/question.js';
 import { StdioTransport } from './stdio-transport.js';
@@ -64,7 +66,7 @@ export class McpConnector implements SourceConnector {
       return await this.connect(source, definition, 'auto', signal);
     } catch (error) {
       // Some older programs end at a request that they do not know.
-      if (definition.command === undefined || signal.aborted) throw error;
+      if (definition.url !== undefined || signal.aborted) throw error;
       return this.connect(source, definition, 'legacy', signal);
     }
   }
@@ -75,7 +77,7 @@ export class McpConnector implements SourceConnector {
     mode: 'auto' | 'legacy',
     signal: AbortSignal,
   ): Promise<SourceConnection> {
-    const way = definition.command === undefined ? this.http(source, definition) : await this.stdio(source, definition, definition.command);
+    const way = definition.url === undefined ? await this.stdio(source, definition, signal) : this.http(source, definition);
     const server = { notify: () => {}, ask: (_params: unknown): Promise<Answer> => Promise.resolve({ action: 'decline' }) };
     const client = new Client(
       { name: 'toolyard', version: VERSION },
@@ -128,28 +130,61 @@ export class McpConnector implements SourceConnector {
     return { transport, secrets: secretsOf(headers, resolved), whyClosed: () => '', close: () => guarded.close() };
   }
 
-  private async stdio({ tenantId }: StoredSource, definition: McpSourceDefinition, command: readonly string[]): Promise<Way> {
+  private async stdio(source: StoredSource, definition: McpSourceDefinition, signal: AbortSignal): Promise<Way> {
     const { sandboxOf, env, toolEnv, folder } = this.options;
     const sandbox = sandboxOf(poolOf(definition));
     const { ok, detail } = await sandbox.probe();
     if (!ok) throw new Error(`commands do not run on this worker: ${detail}`);
-    const workspace = join(folder, tenantId === '*' ? '~all' : tenantId, definition.name);
+    const workspace = join(folder, source.tenantId === '*' ? '~all' : source.tenantId, definition.name);
     mkdirSync(workspace, { recursive: true, mode: 0o700 });
+    const program = await this.programOf(source, definition, workspace, signal);
     const resolved = resolveSecrets(definition.env ?? {}, env);
-    const view = { visible: (definition.paths ?? []).map((path) => ({ path, access: 'read' as const })), hidden: [], readOnly: [] };
+    const paths = [...(definition.paths ?? []), ...program.paths];
+    const view = { visible: paths.map((path) => ({ path, access: 'read' as const })), hidden: [], readOnly: [] };
     const wrapped = sandbox.wrap(
-      { ...programWords(command), cwd: workspace, env: { ...toolEnv, HOME: workspace, ...resolved } },
+      { ...programWords(program.words), cwd: workspace, env: { ...toolEnv, HOME: workspace, ...program.env, ...resolved } },
       workspace,
       view,
     );
     const transport = new StdioTransport(withoutCpuLimit(wrapped));
-    const secrets = secretsOf(definition.env ?? {}, resolved);
+    const secrets = [...program.secrets, ...secretsOf(definition.env ?? {}, resolved)];
     const whyClosed = () => {
       const words = [transport.ended, transport.lastWords].filter((it) => it !== undefined && it !== '');
       return withoutSecrets(words.join(': '), secrets).slice(-500);
     };
     return { transport, secrets, whyClosed, close: () => transport.close() };
   }
+
+  private async programOf(
+    { origin }: StoredSource,
+    { command = [], bundle }: McpSourceDefinition,
+    home: string,
+    signal: AbortSignal,
+  ): Promise<BundleCommand> {
+    if (bundle === undefined) return { words: command, env: {}, paths: [], secrets: [] };
+    const { egress, env, folder: root } = this.options;
+    const policy =
+      origin === 'config' && bundle.url !== undefined ? new EgressPolicy([...egress.allowHosts, new URL(bundle.url).host]) : egress;
+    const { folder, manifest } = await installBundle(bundle, join(root, '~bundles'), policy, signal);
+    const { values, secrets } = configOf(bundle, env);
+    const program = bundleCommand(manifest, { folder, home }, values);
+    const isOutside = (path: string) => !`${resolve(path)}/`.startsWith(`${home}/`);
+    if (origin !== 'config' && program.paths.some(isOutside))
+      throw new Error('settings of a bundle that name files or folders of the workers are for sources of the config file');
+    return { ...program, paths: [folder, ...program.paths], secrets: [...program.secrets, ...secrets] };
+  }
+}
+
+/** The settings of a bundle with the values of their secrets. */
+function configOf(
+  { config = {} }: McpBundle,
+  env: McpConnectorOptions['env'],
+): { readonly values: Record<string, ConfigValue>; readonly secrets: readonly string[] } {
+  const isSecret = (value: ConfigValue | SecretRef): value is SecretRef => typeof value === 'object' && 'secretEnv' in value;
+  const named = Object.entries(config).flatMap(([name, value]) => (isSecret(value) ? [[name, value] as const] : []));
+  const resolved = resolveSecrets(Object.fromEntries(named), env);
+  const plain = Object.entries(config).flatMap(([name, value]) => (isSecret(value) ? [] : [[name, value] as const]));
+  return { values: { ...Object.fromEntries(plain), ...resolved }, secrets: Object.values(resolved) };
 }
 
 /** A server runs for days: the processor time that one command may take is no measure for it. All other limits hold. */

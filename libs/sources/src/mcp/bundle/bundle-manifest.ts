@@ -1,0 +1,138 @@
+import { z } from 'zod';
+
+const Values = z.record(z.string(), z.string());
+const ServerCommand = z.object({ command: z.string(), args: z.array(z.string()).optional(), env: Values.optional() });
+
+/** What the person who installs a bundle may, or must, set. */
+const UserSetting = z.object({
+  type: z.enum(['string', 'number', 'boolean', 'directory', 'file']),
+  required: z.boolean().default(false),
+  default: z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]).optional(),
+  multiple: z.boolean().default(false),
+  sensitive: z.boolean().default(false),
+  min: z.number().optional(),
+  max: z.number().optional(),
+});
+
+/**
+ * The parts of a bundle's `manifest.json` that say how its server runs; what only people read is left out.
+ *
+ * @see https://github.com/modelcontextprotocol/mcpb/blob/main/MANIFEST.md
+ */
+export const BundleManifest = z.object({
+  manifest_version: z.string().optional(),
+  dxt_version: z.string().optional(),
+  name: z.string(),
+  version: z.string(),
+  server: z.object({
+    type: z.enum(['node', 'python', 'binary']),
+    mcp_config: ServerCommand.extend({ platform_overrides: z.record(z.string(), ServerCommand.partial()).optional() }),
+  }),
+  compatibility: z.object({ platforms: z.array(z.string()).optional() }).optional(),
+  user_config: z.record(z.string(), UserSetting).default({}),
+});
+export type BundleManifest = z.output<typeof BundleManifest>;
+
+export type ConfigValue = string | number | boolean | readonly string[];
+
+/** How the server of a bundle is started. */
+export interface BundleCommand {
+  readonly words: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Files and folders that its configuration names. */
+  readonly paths: readonly string[];
+  /** Values that must not leave the worker. */
+  readonly secrets: readonly string[];
+}
+
+/**
+ * The command of a bundle that is unpacked in `folder`, with `given` as its configuration. Its server has `home` instead of the
+ * folders of a person.
+ *
+ * @throws Error that names the setting that is missing, unknown or of another type
+ */
+export function bundleCommand(
+  { server, compatibility, user_config: settings }: BundleManifest,
+  { folder, home }: { readonly folder: string; readonly home: string },
+  given: Readonly<Record<string, ConfigValue>>,
+): BundleCommand {
+  if (compatibility?.platforms?.includes(process.platform) === false)
+    throw new Error(`the bundle is for ${compatibility.platforms.join(', ')}, and this worker runs on ${process.platform}`);
+  const places = { __dirname: folder, HOME: home, DESKTOP: home, DOCUMENTS: home, DOWNLOADS: home, pathSeparator: '/', '/': '/' };
+  const values = configValues(settings, given, places);
+  const variables = { ...places, ...Object.fromEntries(Object.entries(values).map(([name, value]) => [`user_config.${name}`, value])) };
+  const { platform_overrides: overrides = {}, ...common } = server.mcp_config;
+  const { command, args = [], env = {} } = { ...common, ...overrides[process.platform] };
+  const one = (text: string) => replaced(text, variables);
+  return {
+    words: [one(command), ...args.flatMap((arg) => listOf(arg, variables) ?? [one(arg)])],
+    // A setting that is not set leaves its variable out.
+    env: Object.fromEntries(Object.entries(env).flatMap(([name, text]) => (isUnset(text, variables) ? [] : [[name, one(text)]]))),
+    paths: Object.entries(values).flatMap(([name, value]) => (isPath(settings[name]?.type) ? [value].flat() : [])),
+    secrets: Object.entries(values).flatMap(([name, value]) => (settings[name]?.sensitive === true ? [value].flat() : [])),
+  };
+}
+
+type Settings = BundleManifest['user_config'];
+type Variables = Readonly<Record<string, string | string[]>>;
+
+function configValues(
+  settings: Settings,
+  given: Readonly<Record<string, ConfigValue>>,
+  places: Variables,
+): Record<string, string | string[]> {
+  const unknown = Object.keys(given).find((name) => !(name in settings));
+  if (unknown !== undefined) throw new Error(`the bundle has no setting ${unknown}: it has ${Object.keys(settings).join(', ') || 'none'}`);
+  const found = Object.entries(settings).flatMap(([name, setting]) => {
+    const value = given[name] ?? inPlaces(setting.default, places);
+    if (value === undefined && setting.required) throw new Error(`the bundle needs the setting ${name}: add it to \`bundle.config\``);
+    return value === undefined ? [] : [[name, textOf(name, setting, value)] as const];
+  });
+  return Object.fromEntries(found);
+}
+
+function textOf(name: string, setting: Settings[string], value: ConfigValue): string | string[] {
+  const { type, multiple, min, max } = setting;
+  const fault = (expected: string) => new Error(`the setting ${name} of the bundle is ${JSON.stringify(value)}: expected ${expected}`);
+  if (typeof value === 'object') {
+    if (!multiple) throw fault('one value');
+    return [...value];
+  }
+  if (type === 'number') {
+    const number = Number(value);
+    if (value === '' || Number.isNaN(number)) throw fault('a number');
+    if ((min !== undefined && number < min) || (max !== undefined && number > max)) throw fault(`${min ?? '…'} to ${max ?? '…'}`);
+  }
+  if (type === 'boolean' && !/^(true|false)$/.test(String(value))) throw fault('true or false');
+  return multiple ? [String(value)] : String(value);
+}
+
+/** Only a default of the manifest may name places; what a person gave is meant as it is. */
+function inPlaces(value: ConfigValue | undefined, places: Variables): ConfigValue | undefined {
+  if (typeof value === 'string') return replaced(value, places);
+  return typeof value === 'object' ? value.map((it) => replaced(it, places)) : value;
+}
+
+/** `${name}` in a text; a list is written with commas. A name that is not known stays. */
+function replaced(text: string, variables: Variables): string {
+  return text.replace(/\$\{([^}]+)\}/g, (whole, name: string) => {
+    const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
+    if (value !== undefined) return typeof value === 'string' ? value : value.join(',');
+    return name.startsWith('user_config.') ? '' : whole;
+  });
+}
+
+/** An argument that is nothing but a setting becomes a word for each of its values: none where it is not set. */
+function listOf(text: string, variables: Variables): readonly string[] | undefined {
+  const name = /^\$\{(user_config\.[^}]+)\}$/.exec(text)?.[1];
+  if (name === undefined) return undefined;
+  return Object.hasOwn(variables, name) ? [variables[name] ?? []].flat() : [];
+}
+
+function isUnset(text: string, variables: Variables): boolean {
+  return listOf(text, variables)?.length === 0;
+}
+
+function isPath(type: string | undefined): boolean {
+  return type === 'directory' || type === 'file';
+}

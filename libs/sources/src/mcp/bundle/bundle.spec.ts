@@ -1,0 +1,159 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { McpBundle } from '#contracts';
+import { EgressPolicy } from '#sandbox';
+import { digestOf, MANIFEST, mcpBundle, type BundleFile } from '../../../../../test/support/mcp-bundle.js';
+import { bundleCommand, BundleManifest, type ConfigValue } from './bundle-manifest.js';
+import { installBundle } from './install-bundle.js';
+import { unpackBundle } from './unpack-bundle.js';
+
+const NO_NETWORK = new EgressPolicy([]);
+const SIGNAL = new AbortController().signal;
+
+let folder: string;
+let web: Server;
+let served: Buffer;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'toolyard-bundles-'));
+  web = createServer((request, response) => {
+    if (request.url === '/moved') response.writeHead(302, { location: '/bundle' }).end();
+    else response.end(served);
+  });
+  await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve));
+});
+afterAll(() => {
+  web.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+let next = 0;
+async function install(bytes: Buffer, sha256 = digestOf(bytes)) {
+  const root = join(folder, `root-${++next}`);
+  const path = join(folder, `bundle-${next}.mcpb`);
+  writeFileSync(path, bytes);
+  const installed = await installBundle(McpBundle.parse({ path, sha256 }), root, NO_NETWORK, SIGNAL);
+  return { root, installed };
+}
+
+const withManifest = (...files: BundleFile[]) => mcpBundle([{ name: 'manifest.json', text: JSON.stringify(MANIFEST) }, ...files]);
+
+describe('installing a bundle', () => {
+  it('unpacks it once, with the modes of its programs', async () => {
+    const { bytes, sha256 } = await withManifest(
+      { name: 'bin/run', text: 'x', mode: 0o100_755 },
+      { name: 'data', text: 'y', mode: 0o104_644 },
+    );
+    const { root, installed } = await install(bytes);
+    expect(installed.manifest.name).toBe('greeter');
+    expect(statSync(join(installed.folder, 'bin/run')).mode & 0o7777).toBe(0o755);
+    expect(statSync(join(installed.folder, 'data')).mode & 0o7777).toBe(0o644);
+    // The file is not read again.
+    const again = await installBundle(McpBundle.parse({ path: '/nowhere.mcpb', sha256 }), root, NO_NETWORK, SIGNAL);
+    expect(again.folder).toBe(installed.folder);
+  });
+
+  it('unpacks nothing of one with another digest', async () => {
+    const { bytes, sha256 } = await mcpBundle();
+    const wrong = 'a'.repeat(64);
+    await expect(install(bytes, wrong)).rejects.toThrow(`the bundle has the SHA-256 digest ${sha256}, expected ${wrong}`);
+    expect(existsSync(join(folder, `root-${next}`))).toBe(false);
+  });
+
+  it('fetches it where egress allows, and follows no redirects', async () => {
+    const { bytes, sha256 } = await mcpBundle();
+    served = bytes;
+    const host = `127.0.0.1:${(web.address() as AddressInfo).port}`;
+    const from = (path: string, policy: EgressPolicy) =>
+      installBundle(McpBundle.parse({ url: `http://${host}${path}`, sha256 }), join(folder, `web-${++next}`), policy, SIGNAL);
+    await expect(from('/bundle', NO_NETWORK)).rejects.toThrow(/is a loopback address/);
+    const allowed = new EgressPolicy([host]);
+    await expect(from('/moved', allowed)).rejects.toThrow('status 302, which points to /bundle');
+    expect((await from('/bundle', allowed)).manifest.version).toBe('1.0.0');
+  });
+
+  it.each([
+    ['a link', { name: 'link', text: '/etc/passwd', mode: 0o120_777 }, /neither a file nor a folder/],
+    ['a file twice', { name: 'manifest.json', text: '{}' }, /exist/i],
+  ])('refuses %s and leaves nothing', async (_what, file, fault) => {
+    const { bytes } = await withManifest(file);
+    await expect(install(bytes)).rejects.toThrow(fault);
+    expect(readdirSync(join(folder, `root-${next}`))).toEqual([]);
+  });
+
+  it.each([
+    ['outside of its folder', '../escaped'],
+    ['at an absolute path', '/tmp/escape'],
+    ['with a backslash', '..\\escaped'],
+  ])('refuses a file %s', async (_what, name) => {
+    const safe = 'x'.repeat(name.length);
+    const { bytes } = await withManifest({ name: safe, text: 'z' });
+    const text = bytes.toString('latin1').replaceAll(safe, name);
+    await expect(install(Buffer.from(text, 'latin1'))).rejects.toThrow(/invalid|absolute|relative/);
+    expect(readdirSync(folder)).not.toContain('escaped');
+  });
+
+  it.each([
+    ['no manifest', [{ name: 'server.js', text: '' }], 'the bundle has no manifest.json'],
+    ['a manifest that is no JSON', [{ name: 'manifest.json', text: '{' }], 'is no JSON'],
+    ['a server of another type', [{ name: 'manifest.json', text: JSON.stringify({ ...MANIFEST, server: { type: 'uv' } }) }], 'server.type'],
+  ])('refuses %s', async (_what, files, fault) => {
+    await expect(install((await mcpBundle(files)).bytes)).rejects.toThrow(fault);
+  });
+
+  it('counts files and bytes while it unpacks', async () => {
+    const { bytes } = await withManifest({ name: 'zeros', text: '0'.repeat(100_000) });
+    const into = () => mkdtempSync(join(folder, 'limits-'));
+    await expect(unpackBundle(bytes, into(), { files: 1, bytes: 1_000_000 })).rejects.toThrow('more than 1 files');
+    await expect(unpackBundle(bytes, into(), { files: 9, bytes: 50_000 })).rejects.toThrow('too large');
+    await unpackBundle(bytes, into(), { files: 9, bytes: 200_000 });
+  });
+
+  it('refuses what is no archive', async () => {
+    await expect(install(Buffer.from('no archive'))).rejects.toThrow(/end of central directory/i);
+  });
+});
+
+describe('the command of a bundle', () => {
+  const places = { folder: '/bundles/1', home: '/home/1' };
+  const command = (given: Record<string, ConfigValue>, changes: object = {}) =>
+    bundleCommand(BundleManifest.parse({ ...MANIFEST, ...changes }), places, given);
+
+  it('has its folder and the settings, lists as words of their own', () => {
+    const { words, env, secrets } = command({ token: 'abc', words: ['one', 'two words'] });
+    expect(words).toEqual([process.execPath, '/bundles/1/server/index.js', 'one', 'two words']);
+    expect(env).toEqual({ GREETING: 'Hello', TOKEN: 'abc' });
+    expect(secrets).toEqual(['abc']);
+  });
+
+  it('leaves out what is not set', () => {
+    const { user_config: settings } = MANIFEST;
+    const { words, env } = command({}, { user_config: { ...settings, token: { ...settings.token, required: false } } });
+    expect([words.length, env]).toEqual([2, { GREETING: 'Hello' }]);
+  });
+
+  it('gives a setting as it is: variables in it mean nothing to others', () => {
+    expect(command({ token: '${user_config.greeting}' }).env['TOKEN']).toBe('${user_config.greeting}');
+  });
+
+  it('names files and folders that its server may read', () => {
+    const settings = { ...MANIFEST.user_config, where: { type: 'directory', multiple: true, default: ['${HOME}/notes'] } };
+    expect(command({ token: 'x' }, { user_config: settings }).paths).toEqual(['/home/1/notes']);
+    expect(command({ token: 'x', where: ['/srv/a', '/srv/b'] }, { user_config: settings }).paths).toEqual(['/srv/a', '/srv/b']);
+  });
+
+  it.each<[string, Record<string, ConfigValue>, object, string]>([
+    ['a missing setting', {}, {}, 'the bundle needs the setting token'],
+    ['an unknown setting', { token: 'x', color: 'red' }, {}, 'the bundle has no setting color: it has greeting, token, words'],
+    ['several values of one', { token: ['x', 'y'] }, {}, 'expected one value'],
+    ['a number out of bounds', { n: 11 }, { user_config: { n: { type: 'number', max: 10 } } }, 'expected … to 10'],
+    ['a text as a number', { n: 'many' }, { user_config: { n: { type: 'number' } } }, 'expected a number'],
+    ['a number as a truth value', { n: 1 }, { user_config: { n: { type: 'boolean' } } }, 'expected true or false'],
+    ['another system', { token: 'x' }, { compatibility: { platforms: ['win32'] } }, 'the bundle is for win32'],
+  ])('is refused with %s', (_what, given, changes, fault) => {
+    expect(() => command(given, changes)).toThrow(fault);
+  });
+});
