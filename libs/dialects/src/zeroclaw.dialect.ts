@@ -87,12 +87,12 @@ const httpRequest = dialectTool({
 const webFetch = dialectTool({
   name: 'web_fetch',
   tool: 'web_fetch',
-  description: 'Fetch a web page as plain text. Follows at most 10 redirects; at most 500,000 characters are returned.',
+  description: 'Fetch a web page as plain text. Follows at most 10 redirects; at most 500,000 bytes are read.',
   input: z.strictObject({ url: z.string().describe('http or https URL.') }),
-  adapt: ({ url }) => ({ tool: 'web_fetch', args: { url: webUrl(url), output_format: 'text', max_chars: 500_000 } }),
+  adapt: ({ url }) => ({ tool: 'web_fetch', args: { url: webUrl(url), output_format: 'text', max_chars: 500_000, max_bytes: 500_000 } }),
   result: ({ facts }) => {
-    const { mode, contentType, body } = FetchFacts.parse(facts);
-    if (mode !== 'metadata_only') return flat(body);
+    const { mode, contentType, body, truncated } = FetchFacts.parse(facts);
+    if (mode !== 'metadata_only') return flat(truncated ? `${body}\n... [Response truncated due to size limit] ...` : body);
     return flat(
       '',
       `Unsupported content type: ${contentType}. web_fetch supports text/html, text/plain, text/markdown, and application/json.`,

@@ -4,12 +4,14 @@ import { constants, createBrotliDecompress, createGunzip, createInflate } from '
 import { Agent, request, type Dispatcher } from 'undici';
 import { EgressError, displayUrl, toEgressError } from './egress-error.js';
 import type { EgressPolicy } from './egress-policy.js';
-import { pinnedConnector } from './pinned-connector.js';
+import { boundedConnector } from './pinned-connector.js';
 
 export interface FetchOptions {
   readonly signal: AbortSignal;
   /** Whether the body of an answer with this content type is worth its download; an error answer is always read. */
   readonly wantsBody: (contentType: string) => boolean;
+  /** Of the body after decompression; on the wire the same, and 5 MiB at least. Default 5 MiB. */
+  readonly maxBytes?: number;
   /** More headers for a hop to this place. */
   readonly headers?: (url: URL) => Readonly<Record<string, string>>;
 }
@@ -40,14 +42,14 @@ export interface SendOptions {
   readonly signal: AbortSignal;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Of the answer, after decompression. */
+  /** Of the body after decompression; on the wire the same, and 5 MiB at least. */
   readonly maxBytes: number;
   /** Name of the server in errors where its address may be confidential. */
   readonly label?: string;
 }
 
 const MAX_REDIRECTS = 10;
-/** Of the body as it comes over the wire, and again after decompression: a small file may unpack to a huge one. */
+/** A small file may unpack to a huge one: both are limited. */
 const MAX_BODY_BYTES = 5 * 1_048_576;
 const SILENCE_TIMEOUT_MS = 30_000;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
@@ -67,7 +69,7 @@ export class SafeFetch {
 
   constructor(private readonly policy: EgressPolicy) {
     this.agent = new Agent({
-      connect: pinnedConnector(policy),
+      connect: boundedConnector(policy),
       // No keep-alive: a connection made for one check must not serve a later one.
       pipelining: 0,
       headersTimeout: SILENCE_TIMEOUT_MS,
@@ -128,7 +130,7 @@ export class SafeFetch {
 async function documentOf(
   url: URL,
   response: Dispatcher.ResponseData,
-  options: Pick<FetchOptions, 'wantsBody'> & { readonly maxBytes?: number },
+  options: Pick<FetchOptions, 'wantsBody' | 'maxBytes'>,
 ): Promise<FetchedDocument> {
   const contentType = header(response, 'content-type') ?? '';
   const length = Number(header(response, 'content-length') ?? 'unknown');
@@ -155,13 +157,13 @@ async function readBody(raw: Readable, encoding: string, maxBytes: number): Prom
     discard(raw);
     throw new EgressError('failed', `Could not fetch: the content encoding "${encoding.slice(0, 40)}" is not supported`);
   }
-  const wire = { bytes: 0, cut: false };
+  const wire = { left: Math.max(maxBytes, MAX_BODY_BYTES), cut: false };
   const limited = async function* (source: AsyncIterable<Buffer>) {
     for await (const chunk of source) {
-      wire.bytes += chunk.length;
-      wire.cut = wire.bytes > MAX_BODY_BYTES;
+      wire.cut = chunk.length > wire.left;
+      yield chunk.subarray(0, wire.left);
       if (wire.cut) return;
-      yield chunk;
+      wire.left -= chunk.length;
     }
   };
   const unpacked = pipeline(raw, limited, unpack, () => undefined);

@@ -8,6 +8,7 @@ import { matchingSegments } from './matching-segments.js';
 import { HtmlReader, type ReadPage } from './html-reader.js';
 
 const PREVIEW_CHARS = 512;
+const MIB = 1_048_576;
 
 const input = z.strictObject({
   url: z.string().min(1).max(8_192).describe('Absolute http or https URL.'),
@@ -19,6 +20,13 @@ const input = z.strictObject({
     ),
   search_terms: z.string().min(1).max(500).optional().describe('Words: only paragraphs with one of them, and their neighbours, are shown.'),
   max_chars: z.number().int().min(1).max(1_000_000).default(50_000).describe('Most characters of the body to return.'),
+  max_bytes: z
+    .number()
+    .int()
+    .min(1)
+    .max(10 * MIB)
+    .optional()
+    .describe('Most bytes of the body to download. Default 5 MiB.'),
 });
 type Input = z.output<typeof input>;
 
@@ -32,7 +40,7 @@ interface Shown extends ReadPage {
   label: 'Fetch a web page',
   description:
     'Gets a public web page or file by HTTP GET. HTML becomes Markdown; JSON and other text come as they are; of images, archives and other binary files only the metadata. ' +
-    'Follows up to 10 redirects and reads at most 5 MiB. Private, loopback and metadata addresses are blocked. search_terms shows only what is around some words. A status other than 2xx is an error with the beginning of the body.',
+    'Follows up to 10 redirects and reads at most 5 MiB (max_bytes: up to 10 MiB). Private, loopback and metadata addresses are blocked. search_terms shows only what is around some words. A status other than 2xx is an error with the beginning of the body.',
   input,
   tier: 'side_effecting',
   effect: 'idempotent',
@@ -68,7 +76,8 @@ export class WebFetchTool {
     const wantsBody = (type: string) => args.output_format !== 'metadata_only' && (isTextLike(type) || isUntyped(type));
     const fetcher = new SafeFetch(this.policy.limitedTo(egress));
     try {
-      return await fetcher.get(args.url, { signal, wantsBody, headers: (url) => this.traceHosts.headers(url, traceparent) });
+      const maxBytes = args.max_bytes ?? 5 * MIB;
+      return await fetcher.get(args.url, { signal, wantsBody, maxBytes, headers: (url) => this.traceHosts.headers(url, traceparent) });
     } catch (error) {
       throw egressFailure(error);
     } finally {
