@@ -14,6 +14,8 @@ const SERVER = ['apps', 'libs', 'test/bench', 'test/support'];
 /** Bundled: the dashboard and the libraries that run in the browser. */
 const DASHBOARD = ['apps/dashboard', 'libs/client', 'libs/contracts', 'libs/subject'];
 const SHIPPED = /\.(tsx?|lua|json|html|css|svg|thread\.cjs)$|\/isolation\/etc\/[^/]+$/;
+/** What the tool `introspect` answers from: copied into dist/documents. */
+const DOCUMENTS = ['README.md', 'apps', 'libs', 'deploy'];
 const FOR_TESTS = /\.(spec|contract)\.ts$|\/libs\/[^/]+\/src\/testing\//;
 
 function* filesOf(path) {
@@ -65,6 +67,22 @@ async function compile(files) {
   removeOthers(written);
 }
 
+function documents() {
+  return DOCUMENTS.map((name) => join(root, name))
+    .filter((path) => existsSync(path))
+    .flatMap((path) => (statSync(path).isFile() ? [path] : readdirSync(path, { recursive: true }).map((name) => join(path, name))))
+    .filter((path) => path.endsWith('.md') && !/[/](node_modules|decisions)[/]/.test(relative(root, path)));
+}
+
+function copyDocuments() {
+  rmSync(join(root, 'dist/documents'), { recursive: true, force: true });
+  for (const file of documents()) {
+    const target = join(root, 'dist/documents', relative(root, file));
+    mkdirSync(dirname(target), { recursive: true });
+    copyFileSync(file, target);
+  }
+}
+
 /** Tools are found by their file names: what a removed source left in dist/ must not be found. */
 function removeOthers(written) {
   for (const folder of SERVER.map((name) => join(root, 'dist', name)).filter((path) => existsSync(path)))
@@ -97,7 +115,7 @@ if (!existsSync(join(root, 'tsconfig.json'))) process.exit(0);
 const stamp = join(root, 'dist', '.build-stamp');
 const before = existsSync(stamp) ? readFileSync(stamp, 'utf8').split('\n') : [];
 const serverSources = sourcesIn(SERVER).filter((file) => !file.startsWith(join(root, 'apps/dashboard')));
-const now = [fingerprint(serverSources), fingerprint(sourcesIn(DASHBOARD))];
+const now = [fingerprint([...serverSources, ...documents()]), fingerprint(sourcesIn(DASHBOARD))];
 const always = process.argv.includes('--always');
 const compiles = always || now[0] !== before[0] || !existsSync(join(root, 'dist/apps/standalone/src/main.js'));
 const bundles = existsSync(join(root, 'apps/dashboard/vite.config.ts')) && (always || now[1] !== before[1]);
@@ -110,6 +128,7 @@ rmSync(stamp, { force: true });
 if (compiles) {
   try {
     await compile(serverSources);
+    copyDocuments();
   } catch (error) {
     fail(`The build failed: ${error.message}\nCorrect it and start again.`);
   }

@@ -91,6 +91,8 @@ describe('the package toolyard', () => {
     expect(call).toMatchObject({ status: 0, stdout: expect.stringContaining('packed') });
     expect(await (await fetch(app.url)).text()).toContain('<title>Toolyard</title>');
     expect((await fetch(`${app.url}/docs`)).status).toBe(200);
+    const guide = await submit(app, { tool: 'introspect', arguments: { doc_path: 'deploy/CONFIGURATION.md' } });
+    expect(JSON.stringify(guide.result?.content)).toContain('GATEWAY_PORT');
   });
 
   it('needs the packages of this project, and installs without a script', () => {

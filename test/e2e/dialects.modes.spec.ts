@@ -94,7 +94,7 @@ describe('a dialect', () => {
       'oxydra',
       'file_delete file_edit file_list file_read file_search file_write memory_delete memory_save memory_search memory_update shell_exec vault_copyto web_fetch web_search',
     ],
-    ['kiro', 'code glob grep knowledge read shell subagent summary switch_to_execution task use_aws web_fetch web_search write'],
+    ['kiro', 'code glob grep introspect knowledge read shell subagent summary switch_to_execution task use_aws web_fetch web_search write'],
     [
       'claude-code',
       'Agent Config NotebookEdit PowerShell REPL SendUserMessage Skill Sleep StructuredOutput TodoWrite ToolSearch WebFetch WebSearch bash edit_file glob_search grep_search read_file write_file',

@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -125,6 +125,27 @@ describe('what a model reads of a tool', () => {
     expect(gone).toMatchObject({ outcome: 'failed', error: { code: 'tool_failed' } });
     expect(gone.error?.message).toContain(`HTTP 404 Not Found from ${origin}/gone\n\n${'it is gone. '.repeat(30)}`);
     expect(gone.error?.message).not.toContain('it is gone. '.repeat(43));
+  });
+
+  it('is a document of the product, by its path or by what it is about, else the index of all [TB-80]', async () => {
+    const told = async (args: object, more: object = {}) => {
+      const [item] = (await run('introspect', args, { ...more })).result?.content ?? [];
+      return item?.type === 'json' ? item.json : item;
+    };
+    const policy = readFileSync('libs/policy/README.md', 'utf8');
+    expect(await told({ doc_path: 'libs/policy/README.md' })).toEqual({ documentation: policy, query_context: '' });
+    expect(await told({ query: 'four eyes: which key may allow a call?' }, { dialect: 'kiro' })).toEqual({
+      documentation: expect.stringContaining('fourEyes: true'),
+      query_context: 'four eyes: which key may allow a call?',
+    });
+    const index = { documentation: expect.stringMatching(/^Documents:\n- README\.md: Toolyard\n[^]*- deploy\/CONFIGURATION\.md: /) };
+    expect(await told({})).toMatchObject(index);
+    expect(await told({ query: 'zzzzz' })).toMatchObject({ ...index, query_context: 'zzzzz' });
+    for (const doc_path of ['../../etc/passwd', '/etc/passwd', 'package.json', 'constructor']) {
+      const refused = await run('introspect', { doc_path });
+      expect(refused).toMatchObject({ outcome: 'failed', error: { code: 'invalid_arguments' } });
+      expect(textOf(refused)).toContain(`There is no document ${doc_path}.`);
+    }
   });
 
   it('is that a tool timed out, long before it would have ended by itself [CC-10]', async () => {
