@@ -180,6 +180,9 @@ describe('calls over HTTP', () => {
       const listed = [...first.calls, ...second.calls].map(({ id }) => id);
       expect(listed.slice(0, 5)).toEqual(asked.map(({ id }) => id).toReversed());
       expect((await agent.get<Problem>('/v1/approvals?cursor=zzz')).body).toMatchObject({ errors: [{ pointer: '/cursor' }] });
+      const ofRisk = async (risk: string) => (await agent.get<ApprovalPage>(`/v1/approvals?risk=${risk}`)).body.calls.map(({ id }) => id);
+      expect(await ofRisk('low,medium')).toEqual(expect.arrayContaining(listed));
+      expect(await ofRisk('high')).toEqual([]);
       for (const { id } of asked) await agent.request('POST', `/v1/calls/${id}/decision`, { decision: 'deny' });
     });
 

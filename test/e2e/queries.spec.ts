@@ -11,6 +11,7 @@ import type {
   FailurePage,
   PolicyTestResult,
   Problem,
+  Quote,
   SessionPage,
   Stats,
   ToolStatsPage,
@@ -30,7 +31,7 @@ describe('lists, counts and numbers', () => {
     gateway = await startTestGateway('queries', {
       lists: true,
       keys: [
-        { id: 'all', key: 'key-of-the-queries', tenant: 'queries', agents: ['ann'], scopes: [...all] },
+        { id: 'all', key: 'key-of-the-queries', tenant: 'queries', agents: ['ann'], users: ['*'], scopes: [...all] },
         { id: 'reader', key: 'key-that-only-reads', tenant: 'queries', scopes: ['read'] },
         { id: 'judge', key: 'key-of-the-judge', tenant: 'queries', scopes: ['read', 'admin'] },
         { id: 'stranger', key: 'key-of-a-stranger', tenant: 'stranger', scopes: [...all] },
@@ -176,6 +177,35 @@ describe('lists, counts and numbers', () => {
       expect((await stranger.get<Stats>('/v1/stats')).body.now).toMatchObject({ running: 0, queued: 0, waitingApproval: 0 });
       const { body } = await stranger.request<BulkResult>('POST', '/v1/calls:cancel', { filter: { sessionId: 'secret' } });
       expect(body).toEqual({ matched: 0, exact: true, done: 0, failed: [] });
+    });
+
+    it('show the user and the risk of each call, as quotes do, and find calls by them', async () => {
+      const calls = [
+        ['echo', {}, 'low'],
+        ['file_write', { path: 'a', content: '' }, 'medium'],
+        ['shell', { command: 'ls' }, 'low'],
+        ['shell', { command: 'git push' }, 'medium'],
+        ['shell', { command: 'ls; rm -rf build' }, 'high'],
+        ['repl', { code: 'print(1)', language: 'python' }, 'high'],
+      ] as const;
+      for (const [tool, args, risk] of calls) {
+        const { body } = await agent.submit(tool, args, { sessionId: 'risky', userId: risk === 'high' ? 'eve' : 'bob' });
+        expect([tool, body.risk]).toEqual([tool, risk]);
+        const quote = await agent.request<Quote>('POST', '/v1/calls:quote', { tool, arguments: args });
+        expect(quote.body.risk).toBe(risk);
+      }
+      const found = async (query: string) => (await agent.get<CallPage>(`/v1/calls?sessionId=risky&${query}`)).body.calls;
+      expect((await found('')).map(({ tool, risk }) => [tool, risk]).toReversed()).toEqual(
+        calls.map(([tool, _args, risk]) => [tool, risk]),
+      );
+      expect(await found('risk=high,medium')).toHaveLength(4);
+      expect((await found('userId=eve')).map(({ risk, userId }) => [risk, userId])).toEqual([
+        ['high', 'eve'],
+        ['high', 'eve'],
+      ]);
+      const listed = async () => (await count('sessionId=risky&userId=bob&risk=low')).count;
+      expect(await listed()).toBe(2);
+      expect((await agent.get<Problem>('/v1/calls?risk=none')).body).toMatchObject({ errors: [{ pointer: '/risk' }] });
     });
   });
 

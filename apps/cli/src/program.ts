@@ -323,6 +323,7 @@ function addHooks(add: Add, start: Start, env: NodeJS.ProcessEnv): void {
 function addAnswering(add: Add, start: Start): void {
   add('approvals', 'calls that wait for a person; asks about each on a terminal, lists them in a pipe')
     .option('--session <id>', 'of this session')
+    .option('--risk <risk>', 'low, medium, high; several with commas')
     .option('--limit <count>', 'maximum number of calls', count, 1000)
     .option('--list', 'only list them')
     .action((flags: ApprovalsFlags) => start((context) => approvals(context, flags)));
@@ -376,6 +377,8 @@ function filterFlags(command: Command): Command {
     .option('--tool <name>', 'of these tools')
     .option('--session <id>', 'of these sessions')
     .option('--agent <id>', 'of these agents')
+    .option('--user <id>', 'made for these users')
+    .option('--risk <risk>', 'what they may do at most: low, medium, high')
     .option('--schedule <id>', 'that these schedules submitted')
     .option('--pool <pool>', 'of these pools')
     .option('--error-code <code>', 'that failed with this code')

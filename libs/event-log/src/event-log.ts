@@ -102,7 +102,7 @@ export class EventLog implements EventLogWriter {
     if ('callId' in answer) return answer;
     if (!isApplied(answer)) throw new Error(`transition.lua answered ${answer.code} to an accept.`);
     const { tool } = call.meta;
-    telemetry.callSubmitted.emit({ tool, pool: call.submitted.pool });
+    telemetry.callSubmitted.emit({ tool, pool: call.submitted.pool, risk: call.submitted.decision.risk });
     if (call.followUp?.kind === 'refused') emitEnded(tool, call.followUp.data);
     return answer;
   }

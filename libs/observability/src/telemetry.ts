@@ -1,5 +1,5 @@
 import { channel } from 'node:diagnostics_channel';
-import type { CallErrorCode, CallOutcome, HookEvent, Pool, RetryReason, Stopped } from '#contracts';
+import type { CallErrorCode, CallOutcome, HookEvent, Pool, RetryReason, Risk, Stopped } from '#contracts';
 
 /**
  * An event for metrics and tests; the code that emits it knows no subscriber. Without subscribers it costs one property read.
@@ -28,7 +28,7 @@ function telemetryEvent<T>(name: string): TelemetryEvent<T> {
 
 export const telemetry = {
   /** Once for each call that was accepted into the log, also a refused one. */
-  callSubmitted: telemetryEvent<{ tool: string; pool: Pool }>('call.submitted'),
+  callSubmitted: telemetryEvent<{ tool: string; pool: Pool; risk?: Risk | undefined }>('call.submitted'),
   /** A call waits for a person from now on. */
   /** Once for each End, in the process that wrote it. */
   callEnded: telemetryEvent<{ tool: string; outcome: CallOutcome; code?: CallErrorCode }>('call.ended'),

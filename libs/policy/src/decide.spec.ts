@@ -36,6 +36,24 @@ const judge = (tier: ToolTier, posture: Posture) =>
   }).effect;
 
 describe('decide', () => {
+  it.each([
+    ['read_only', 'pure', [], 'low'],
+    ['side_effecting', 'once', [], 'medium'],
+    ['privileged', 'once', [], 'high'],
+    ['privileged', 'pure', [], 'medium'],
+    ['privileged', 'once', ['ls', 'cat a | wc'], 'low'],
+    ['privileged', 'once', ['ls', 'git push'], 'medium'],
+    ['privileged', 'once', ['ls', 'git push', 'sudo ls'], 'high'],
+    ['privileged', 'once', ['$(cat x)'], 'high'],
+    ['privileged', 'once', ['"'], 'high'],
+  ] as const)('says the risk of a %s and %s tool with the commands %j: %s', (tier, effect, commands, risk) => {
+    const subjects = commands.length === 0 ? [] : [{ kind: 'command' as const, argument: 'commands' }];
+    const tool = { name: 't', aliases: [], source: 'builtin', pool: 'shell' as const, tier, effect, subjects };
+    const rest = { policy: POLICY_PROFILES.core, grants: NO_GRANTS, workspaceRoot: '/workspace' };
+    for (const permissionMode of PermissionMode.options)
+      expect(decide({ tool, args: { commands }, posture: { autonomy: 'supervised', permissionMode }, ...rest }).risk).toBe(risk);
+  });
+
   it('never lets anything but a read through read_only autonomy [CC-13, PP-100]', () => {
     fc.assert(
       fc.property(facts, (call) => {

@@ -2,6 +2,7 @@ import type { Decision, DecisionReason } from '#contracts';
 import type { CallFacts } from './call-facts.js';
 import { argumentTrust, toolTrust } from './grants/argument-trust.js';
 import { trustOptionsFor } from './grants/trust-options.js';
+import { riskOfCall } from './risk-of-call.js';
 import type { RuleResult, Rule } from './rule.js';
 import { agentRule } from './rules/agent.rule.js';
 import { availabilityRule } from './rules/availability.rule.js';
@@ -44,9 +45,10 @@ export function decide(facts: CallFacts): Decision {
   const answers: RuleResult[] = [];
   for (const rule of subjects === NO_RISK_ARGUMENTS ? toolRules : rules) answers.push(...rule(facts, subjects));
   const reasons = reasonsOf(answers, facts, subjects);
-  if (reasons.some(({ effect }) => effect === 'deny')) return { effect: 'deny', reasons };
-  if (!reasons.some(isOpen)) return { effect: 'allow', reasons };
-  return { effect: 'ask', reasons, trustOptions: trustOptionsFor(facts, subjects) };
+  const risk = riskOfCall(facts.tool, subjects);
+  if (reasons.some(({ effect }) => effect === 'deny')) return { effect: 'deny', reasons, risk };
+  if (!reasons.some(isOpen)) return { effect: 'allow', reasons, risk };
+  return { effect: 'ask', reasons, risk, trustOptions: trustOptionsFor(facts, subjects) };
 }
 
 function reasonsOf(answers: readonly RuleResult[], facts: CallFacts, subjects: RiskArguments): DecisionReason[] {

@@ -9,18 +9,19 @@ import { oneLine } from '../terminal/safe-text.js';
 
 export interface ApprovalsFlags {
   readonly session?: string;
+  readonly risk?: string;
   readonly limit: number;
   /** Only prints them. */
   readonly list?: boolean;
 }
 
 /** Calls that wait for a person: asks about each on a terminal, and lists them in a pipe. */
-export async function approvals(context: CommandContext, { session, limit, list }: ApprovalsFlags): Promise<number> {
+export async function approvals(context: CommandContext, { session, risk, limit, list }: ApprovalsFlags): Promise<number> {
   const { terminal, json } = context;
   const asks = !json && list !== true && terminal.isRead && hasPerson();
   const subjects = await callSubjects(context);
   let seen = 0;
-  for await (const call of waiting(context, session)) {
+  for await (const call of waiting(context, session, risk)) {
     if (seen === limit) break;
     seen += 1;
     if (json) terminal.json(call);
@@ -35,9 +36,13 @@ export async function approvals(context: CommandContext, { session, limit, list 
   return context.interrupts.happened ? EXIT.interrupted : EXIT.completed;
 }
 
-async function* waiting({ client }: CommandContext, session: string | undefined): AsyncGenerator<Call, void, undefined> {
+async function* waiting(
+  { client }: CommandContext,
+  session: string | undefined,
+  risk: string | undefined,
+): AsyncGenerator<Call, void, undefined> {
   for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {
-    const page = await client.approvals.list(cursor === undefined ? {} : { cursor });
+    const page = await client.approvals.list({ ...(cursor === undefined ? {} : { cursor }), ...(risk === undefined ? {} : { risk }) });
     cursor = page.nextCursor;
     yield* page.calls.filter(({ sessionId }) => session === undefined || sessionId === session);
   }

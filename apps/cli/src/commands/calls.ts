@@ -16,6 +16,8 @@ export interface FilterFlags {
   readonly tool?: string;
   readonly session?: string;
   readonly agent?: string;
+  readonly user?: string;
+  readonly risk?: string;
   readonly schedule?: string;
   readonly pool?: string;
   readonly errorCode?: string;
@@ -85,7 +87,7 @@ export async function output({ client, terminal, json }: CommandContext, callId:
 }
 
 export function filterOf(flags: FilterFlags, now: number): CallFilterInput {
-  const { status, outcome, result, tool, session, agent, schedule, pool, errorCode, since, until, search } = flags;
+  const { status, outcome, result, tool, session, agent, user, risk, schedule, pool, errorCode, since, until, search } = flags;
   return {
     status,
     outcome,
@@ -95,6 +97,8 @@ export function filterOf(flags: FilterFlags, now: number): CallFilterInput {
     errorCode,
     sessionId: session,
     agentId: agent,
+    userId: user,
+    risk,
     scheduleId: schedule,
     q: search,
     since: since === undefined ? undefined : parseSince(since, now),
@@ -114,6 +118,8 @@ function factsOf(call: Call): [string, string | undefined][] {
     ['edited', approval?.decided?.edited && `by ${approval.decided.by}: ${approval.decided.edited.changes.map(changeText).join('; ')}`],
     ['session', call.sessionId],
     ['agent', call.agentId],
+    ['user', call.userId],
+    ['risk', call.risk],
     ['schedule', call.scheduleId],
     [
       'labels',

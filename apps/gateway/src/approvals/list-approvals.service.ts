@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ApprovalPage, ListApprovalsQuery, Principal } from '#contracts';
+import type { ApprovalPage, Call, ListApprovalsQuery, Principal } from '#contracts';
 import { CallStore, listPendingApprovals } from '#event-log';
 import { partitionName, type RedisConnection } from '#redis';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
@@ -22,7 +22,9 @@ export class ListApprovalsService {
   async list({ tenantId }: Principal, query: ListApprovalsQuery): Promise<ApprovalPage> {
     const { callIds, nextCursor } = await listPendingApprovals(this.redis, this.partitions, tenantId, query);
     const whole = await this.store.readSummaries(callIds);
-    const calls = whole.filter((call) => call !== undefined).filter(({ status }) => status === 'waiting_approval');
+    const isWanted = ({ status, risk }: Call) =>
+      status === 'waiting_approval' && (query.risk === undefined || (risk !== undefined && query.risk.includes(risk)));
+    const calls = whole.filter((call) => call !== undefined).filter(isWanted);
     return { calls, ...(nextCursor === undefined ? {} : { nextCursor }) };
   }
 }

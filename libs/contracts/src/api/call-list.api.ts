@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CALL_ERROR_CODES } from '../errors/error.catalog.js';
 import { Problem } from '../errors/problem.js';
-import { Call, CallOutcome, CallStatus, Priority, Success } from '../calls/call.js';
+import { Call, CallOutcome, CallStatus, Priority, Risk, Success } from '../calls/call.js';
 import { CallId, Label, ScheduleId } from '../values/names.js';
 import { Pool } from '../tools/tool.js';
 import { LIMITS } from '../values/limits.js';
@@ -60,6 +60,8 @@ export const CallFilter = z
     tool: anyOf(z.string().min(1).max(256), 'shell').optional().describe('Canonical name of the tool.'),
     sessionId: anyOf(Label, 'session-1').optional().describe('The session of the call.'),
     agentId: anyOf(Label, 'agent-1').optional().describe('The agent that made the call.'),
+    userId: anyOf(Label, 'user-1').optional().describe('The user for whom it was made.'),
+    risk: anyOf(Risk, 'high').optional().describe('What it may do at most.'),
     pool: anyOf(Pool, 'shell').optional().describe('The pool of its tool.'),
     errorCode: anyOf(z.enum(CALL_ERROR_CODES), 'tool_failed').optional().describe('The code of its error.'),
     fingerprint: anyOf(z.string().regex(/^[0-9a-f]{16}$/, 'expected the fingerprint of a group of failures'), '9f86d081884c7d65')
@@ -119,6 +121,8 @@ export const CallSummary = z
     priority: Priority.describe('Which of the waiting calls of a pool run first.'),
     sessionId: z.string().optional().describe('The session that the call belongs to. Absent without one.'),
     agentId: z.string().optional().describe('The agent that made the call. Absent without one.'),
+    userId: z.string().optional().describe('The user for whom the call is made. Absent without one, and of calls of earlier releases.'),
+    risk: Risk.optional().describe('What the call may do at most. Absent where it was not judged, and of calls of earlier releases.'),
     batchId: z.string().optional().describe('The batch that the call belongs to. Absent without one.'),
     parentCallId: z.string().optional().describe('The call that made this one. Absent without a parent.'),
     rootCallId: z.string().optional().describe('The call at the top of the tree. Absent without a parent.'),
@@ -155,7 +159,7 @@ export const CallPage = z
 export type CallPage = z.output<typeof CallPage>;
 
 /** `GET /v1/approvals`: whole calls, with the question that waits. */
-export const ListApprovalsQuery = ListCallsQuery.pick({ cursor: true, limit: true });
+export const ListApprovalsQuery = ListCallsQuery.pick({ cursor: true, limit: true, risk: true });
 export type ListApprovalsQuery = z.output<typeof ListApprovalsQuery>;
 export const ApprovalPage = z
   .object({

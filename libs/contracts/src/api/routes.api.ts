@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Call, Decision } from '../calls/call.js';
+import { Call, Decision, Risk } from '../calls/call.js';
 import { CallId, Label } from '../values/names.js';
 import { Violation } from '../errors/problem.js';
 import { CallEventPage, CallStreamItem, ListEventsQuery, StreamEventsQuery, StreamItem } from './events.api.js';
@@ -31,6 +31,7 @@ export const Quote = z
     valid: z.boolean().describe('Whether tool and arguments are accepted.'),
     errors: z.array(Violation).describe('What is wrong with them, one entry a fault.'),
     decision: Decision.optional().describe('What policy and limits say. Absent where the arguments are not valid.'),
+    risk: Risk.optional().describe('What the call may do at most. Absent where the arguments are not valid.'),
     approvalNeeded: z.boolean().describe('A person would be asked.'),
     queueDepth: z.number().int().optional().describe(`Calls that wait in the tool's pool. Absent where the call would not reach it.`),
     expectedStartMs: z

@@ -69,6 +69,7 @@ function submitted(event: CallEventOf<'call.submitted'>, values: StoredValues): 
   if (purpose !== undefined) call.purpose = purpose;
   if (requestedTool !== undefined) call.requestedTool = requestedTool;
   if (dialect !== undefined) call.dialect = dialect;
+  if (decision.risk !== undefined) call.risk = decision.risk;
   return call;
 }
 

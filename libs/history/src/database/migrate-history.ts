@@ -5,6 +5,7 @@ import * as hours from './migrations/0002-hours.js';
 import * as schedules from './migrations/0003-schedules.js';
 import * as erasure from './migrations/0004-erasure.js';
 import * as acts from './migrations/0005-acts.js';
+import * as riskAndUser from './migrations/0006-risk-and-user.js';
 
 /**
  * In the order of their names. A migration only adds, and what it adds may be null or has a default: processes of the release
@@ -16,6 +17,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0003-schedules': { up: schedules.up },
   '0004-erasure': { up: erasure.up },
   '0005-acts': { up: acts.up },
+  '0006-risk-and-user': { up: riskAndUser.up },
 };
 
 /** A newer release has changed the tables. */

@@ -1,5 +1,5 @@
 import type { ColumnType, Generated } from 'kysely';
-import type { CallErrorCode, CallOutcome, CallStatus, Pool, Priority } from '#contracts';
+import type { CallErrorCode, CallOutcome, CallStatus, Pool, Priority, Risk } from '#contracts';
 
 /** A point in time: read as a Date, written as a Date or an RFC 3339 text. */
 type Time = ColumnType<Date, Date | string, Date | string>;
@@ -28,6 +28,8 @@ export interface CallsTable {
   readonly suspended: boolean;
   readonly session_id: string | null;
   readonly agent_id: string | null;
+  readonly user_id: string | null;
+  readonly risk: Risk | null;
   readonly batch_id: string | null;
   readonly parent_call_id: string | null;
   readonly root_call_id: string | null;

@@ -14,6 +14,8 @@ const COLUMNS = {
   priority: 'priority',
   sessionId: 'session_id',
   agentId: 'agent_id',
+  userId: 'user_id',
+  risk: 'risk',
   errorCode: 'error_code',
   fingerprint: 'fingerprint',
   batchId: 'batch_id',

@@ -1,4 +1,13 @@
-import { successOf, type CallErrorCode, type CallOutcome, type CallStatus, type CallSummary, type Pool, type Priority } from '#contracts';
+import {
+  successOf,
+  type CallErrorCode,
+  type CallOutcome,
+  type CallStatus,
+  type CallSummary,
+  type Pool,
+  type Priority,
+  type Risk,
+} from '#contracts';
 
 /** What the projection keeps of a call: enough for a row of a list, and for every filter. Times are ms since the epoch. */
 export interface CallRecord {
@@ -22,6 +31,8 @@ export interface CallRecord {
   readonly fingerprint?: string | undefined;
   readonly sessionId?: string | undefined;
   readonly agentId?: string | undefined;
+  readonly userId?: string | undefined;
+  readonly risk?: Risk | undefined;
   readonly batchId?: string | undefined;
   readonly parentCallId?: string | undefined;
   readonly rootCallId?: string | undefined;

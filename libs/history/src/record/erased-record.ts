@@ -3,6 +3,6 @@ import type { CallRecord } from './call-record.js';
 /** The record of an erased call: who called which tool when, and how it ended. */
 export function erasedRecord(record: CallRecord): CallRecord {
   const { error } = record;
-  const without = { labels: {}, preview: '', note: undefined, fingerprint: undefined, toolCallId: undefined };
+  const without = { labels: {}, preview: '', note: undefined, fingerprint: undefined, toolCallId: undefined, userId: undefined };
   return { ...record, ...without, error: error && { code: error.code, message: '' } };
 }

@@ -9,6 +9,8 @@ const FIELDS = [
   'pool',
   'priority',
   'agentId',
+  'userId',
+  'risk',
   'sessionId',
   'errorCode',
   'fingerprint',

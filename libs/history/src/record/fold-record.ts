@@ -65,6 +65,8 @@ function submitted(event: CallEventOf<'call.submitted'>, rootOf: (callId: string
     preview: cut(args, PREVIEW_CHARS),
     sessionId: event.sessionid,
     agentId: event.agentid,
+    userId: data.userId,
+    risk: data.decision.risk,
     batchId: data.batchId,
     parentCallId: data.parentCallId,
     rootCallId: data.parentCallId === undefined ? undefined : (rootOf(data.parentCallId) ?? data.parentCallId),

@@ -58,6 +58,8 @@ export function rowOf(record: CallRecord, tenantId: string, partition: string): 
     suspended: record.suspended === true,
     session_id: record.sessionId ?? null,
     agent_id: record.agentId ?? null,
+    user_id: text(record.userId),
+    risk: record.risk ?? null,
     batch_id: record.batchId ?? null,
     parent_call_id: record.parentCallId ?? null,
     root_call_id: record.rootCallId ?? null,
@@ -81,7 +83,7 @@ export function rowOf(record: CallRecord, tenantId: string, partition: string): 
 /** The same row without what people and models wrote: what is left is made by this system, and short. */
 export function withoutTexts(row: ReturnType<typeof rowOf>): ReturnType<typeof rowOf> {
   const error_message = row.error_message === null ? null : '';
-  return { ...row, error_message, note: null, tool_call_id: null, labels: {}, preview: '', words: '' };
+  return { ...row, error_message, note: null, tool_call_id: null, user_id: null, labels: {}, preview: '', words: '' };
 }
 
 /** The record of a row; the inverse of `rowOf` but for characters that cannot be stored. */
@@ -104,6 +106,8 @@ export function recordOf(row: Omit<Selectable<CallsTable>, 'words'>): CallRecord
     fingerprint: row.fingerprint ?? undefined,
     sessionId: row.session_id ?? undefined,
     agentId: row.agent_id ?? undefined,
+    userId: row.user_id ?? undefined,
+    risk: row.risk ?? undefined,
     batchId: row.batch_id ?? undefined,
     parentCallId: row.parent_call_id ?? undefined,
     rootCallId: row.root_call_id ?? undefined,

@@ -82,6 +82,8 @@ export const RECORD_COLUMNS = [
   'suspended',
   'session_id',
   'agent_id',
+  'user_id',
+  'risk',
   'batch_id',
   'parent_call_id',
   'root_call_id',

@@ -22,6 +22,7 @@ export function createMeters(registry: Registry) {
   return {
     // Calls
     callsSubmitted: counter('toolyard_calls_submitted_total', 'Calls accepted into the log, refused ones included.', ['tool', 'pool']),
+    callsByRisk: counter('toolyard_calls_by_risk_total', 'The same, of calls that were judged: by what they may do at most.', ['risk']),
     callsEnded: counter('toolyard_calls_ended_total', 'Calls that got their End, by outcome and error code (none when completed).', [
       'tool',
       'outcome',

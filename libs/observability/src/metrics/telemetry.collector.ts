@@ -27,6 +27,7 @@ export function collectTelemetry(meters: Meters, isKnownTool?: (name: string) =>
 function onCalls(meters: Meters, tool: (name: string) => string) {
   return [
     telemetry.callSubmitted.on((call) => meters.callsSubmitted.inc({ tool: tool(call.tool), pool: call.pool })),
+    telemetry.callSubmitted.on(({ risk }) => risk !== undefined && meters.callsByRisk.inc({ risk })),
     telemetry.callEnded.on((call) => meters.callsEnded.inc({ tool: tool(call.tool), outcome: call.outcome, code: call.code ?? 'none' })),
     telemetry.retried.on((call) => meters.callsRetried.inc({ tool: tool(call.tool), reason: call.reason })),
     telemetry.cancelled.on((call) => meters.callCancel.observe({ how: call.how }, seconds(call.tookMs))),

@@ -1,4 +1,4 @@
-import { HookEvent, POOLS, RetryReason, Stopped, type Pool } from '#contracts';
+import { HookEvent, POOLS, RetryReason, Risk, Stopped, type Pool } from '#contracts';
 import type { Meters } from './meters.js';
 
 /** A tool of this process, as labels name it. */
@@ -42,6 +42,7 @@ export function initializeCounters(meters: Meters): void {
   }
   for (const limit of LIMITS) meters.rateLimitHits.inc({ limit }, 0);
   for (const result of ['delivered', 'failed', 'dead']) meters.webhookDeliveries.inc({ result }, 0);
+  for (const risk of Risk.options) meters.callsByRisk.inc({ risk }, 0);
   for (const kind of ALERTS) meters.securityAlerts.inc({ kind }, 0);
   for (const refused of ['low', 'all']) meters.memoryRefusals.inc({ refused }, 0);
   for (const scope of ['workspace', 'tenant']) for (const limit of ['bytes', 'files']) meters.quotaRefusals.inc({ scope, limit }, 0);

@@ -192,7 +192,7 @@ function rejected(
 ): EvaluatedCall {
   return {
     ...evaluated,
-    decision: { effect: 'deny', reasons: evaluated.decision.reasons },
+    decision: { effect: 'deny', reasons: evaluated.decision.reasons, risk: evaluated.decision.risk },
     rejection: {
       outcome: code === 'cancelled' ? 'cancelled' : 'denied',
       error: { code, message, retryable },

@@ -16,6 +16,7 @@ export function quoteOf({ tool, decision, rejection }: EvaluatedCall, depth: Que
         : inBody(rejection.error.errors ?? [])
       : [],
     decision: malformed ? undefined : decision,
+    risk: malformed ? undefined : decision.risk,
     approvalNeeded: rejection === undefined && decision.effect === 'ask',
     queueDepth: depth?.waiting,
     expectedStartMs: depth === undefined || slots === undefined || !runs ? undefined : waitIn(depth, slots),

@@ -8,6 +8,7 @@ import type { Submission } from './submission.js';
 export function withStartersApproval({ options: { startedBy } }: Pick<Submission, 'options'>, evaluated: EvaluatedCall): EvaluatedCall {
   const { decision } = evaluated;
   if (startedBy === undefined || decision.effect !== 'ask') return evaluated;
+  const { trustOptions: _unasked, ...judged } = decision;
   const { allowed, callId } = startedBy;
   const satisfiedBy = `allowed with the call that started it: ${callId}`;
   const reasons = decision.reasons.map((it) => {
@@ -16,5 +17,5 @@ export function withStartersApproval({ options: { startedBy } }: Pick<Submission
     return isOpen && wasAllowed ? { ...it, satisfiedBy } : it;
   });
   if (reasons.some(({ effect, satisfiedBy: by }) => effect === 'ask' && by === undefined)) return evaluated;
-  return { ...evaluated, decision: { effect: 'allow', reasons } };
+  return { ...evaluated, decision: { ...judged, effect: 'allow', reasons } };
 }

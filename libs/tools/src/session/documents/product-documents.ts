@@ -51,15 +51,18 @@ export function sectionsAbout(query: string, sections: readonly Section[], most:
   const words = [...new Set(wordsOf(query))];
   const texts = sections.map(({ heading, text }) => ({ heading: new Set(wordsOf(heading)), text: new Set(wordsOf(text)) }));
   const weights = words.map((word) => Math.log(1 + sections.length / (1 + texts.filter(({ text }) => text.has(word)).length)));
+  const average = texts.reduce((sum, { text }) => sum + text.size, 0) / texts.length;
   const scored = texts.map(({ heading, text }, index) => {
-    const score = words.reduce((sum, word, at) => sum + (text.has(word) ? 1 : 0) * (heading.has(word) ? 3 : 1) * (weights[at] ?? 0), 0);
-    return { section: sections[index], score };
+    const sum = words.reduce((all, word, at) => all + (text.has(word) ? 1 : 0) * (heading.has(word) ? 3 : 1) * (weights[at] ?? 0), 0);
+    // A long section has some of any words.
+    return { section: sections[index], score: sum / (0.5 + (0.5 * text.size) / average) };
   });
   const found = scored.filter(({ score }) => score > 0).sort((one, other) => other.score - one.score);
   return found.slice(0, most).flatMap(({ section }) => section ?? []);
 }
 
-/** Plurals count as the singular. */
+/** Plurals count as the singular, and `fourEyes` as two words. */
 function wordsOf(text: string): string[] {
-  return (text.toLowerCase().match(/[a-z0-9_]{2,}/g) ?? []).map((word) => (word.length > 3 ? word.replace(/s$/, '') : word));
+  const apart = text.replaceAll(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
+  return (apart.match(/[a-z0-9_]{2,}/g) ?? []).map((word) => (word.length > 3 ? word.replace(/s$/, '') : word));
 }
