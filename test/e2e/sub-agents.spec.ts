@@ -40,6 +40,8 @@ beforeAll(async () => {
     define('claude', { tools: ['@builtin/echo'] }, { provider: 'anthropic' }),
     define('thrifty', { tools: ['echo'], budgets: { tokens: 40, calls: 2 } }),
     define('all', { tools: ['*'] }),
+    define('explore', { type: 'explore' }),
+    define('verification', { type: 'verification', tools: ['file_*', 'shell', 'agent', 'helper'], maxDepth: 2 }),
     define('boss', { tools: ['helper', 'claude', 'boss'], maxDepth: 2 }),
   ];
   const config = join(folder, 'toolyard.json');
@@ -129,14 +131,15 @@ describe('a sub-agent', () => {
     for (const name of ['agent', 'task_list', 'cron_add']) expect(offered).not.toContain(name);
   });
 
-  it('has the tool summary, whose result is its own; other agents do not have it [TB-95, AV-08]', async () => {
+  it('has the tool summary, whose result is its own; other agents do not have it [TB-95, AV-08, EV-12]', async () => {
     const summed = { taskDescription: 'Dig', taskResult: 'A hole of 2 m' };
     models.on('helper', [{ toolCalls: calls('summary', summed) }, { text: 'I am done.' }]);
     const call = await agent.run('helper', { task: 'Dig' });
     expect(textOf(call)).toBe('A hole of 2 m');
+    const shown = (await agent.events(call.id)).flatMap((it) => (it.type === 'call.update' ? it.data.content : []));
+    expect(shown.filter(({ type }) => type === 'json')).toEqual([{ type: 'json', json: summed }]);
     expect((await agent.run('summary', summed)).error).toMatchObject({ code: 'policy_denied' });
-    const { body } = await agent.get<{ tools: { name: string }[] }>('/v1/tools?format=anthropic');
-    expect(body.tools.map(({ name }) => name)).not.toContain('summary');
+    expect(JSON.stringify((await agent.get('/v1/tools?format=anthropic')).body)).not.toContain('"name":"summary"');
   });
 
   it('writes each turn to its events once, before its calls are submitted', async () => {

@@ -135,7 +135,7 @@ describe('what a model reads of a tool', () => {
     const policy = readFileSync('libs/policy/README.md', 'utf8');
     expect(await told({ doc_path: 'libs/policy/README.md' })).toEqual({ documentation: policy, query_context: '' });
     expect(await told({ query: 'four eyes: which key may allow a call?' }, { dialect: 'kiro' })).toEqual({
-      documentation: expect.stringContaining('fourEyes: true'),
+      documentation: expect.stringMatching(/^\[[^\]]+\][^]*fourEyes: true/),
       query_context: 'four eyes: which key may allow a call?',
     });
     const index = { documentation: expect.stringMatching(/^Documents:\n- README\.md: Toolyard\n[^]*- deploy\/CONFIGURATION\.md: /) };

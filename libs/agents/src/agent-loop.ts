@@ -7,7 +7,7 @@ import type { AgentGateway } from './agent-gateway.js';
 import type { AgentHistory, AgentJournal } from './journal/agent-journal.js';
 import { TurnLog } from './journal/turn-log.js';
 import { nextStep, type AgentLimits, type Spent } from './loop/agent-loop.decider.js';
-import { agentOutput } from './loop/agent-output.js';
+import { agentOutput, summariesIn } from './loop/agent-output.js';
 import { limitsOf, spentOf } from './loop/limits.js';
 import { messagesOf } from './loop/messages.js';
 import { readAnswer } from './loop/read-answer.js';
@@ -107,6 +107,7 @@ export class AgentLoop {
       return undefined;
     }
     for (const { tool } of wanted) ctx.onUpdate([{ type: 'text', text: `[sub-agent calling tool: ${tool}]\n` }], { stream: 'calls' });
+    for (const summary of summariesIn(wanted)) ctx.onUpdate([{ type: 'json', json: summary }], { stream: 'summary' });
     const answer = await parts.gateway.submit(ctx, turn.turn, this.left(spent, wanted.length));
     if (answer === undefined) return new Suspension(NO_GATEWAY_MS);
     if (answer.kind === 'refused') throw refused(answer.message);

@@ -28,7 +28,8 @@ const agent = dialectTool({
   }),
   adapt: ({ prompt, subagent_type, run_in_background }) => {
     if (subagent_type === '') throw new Error('subagent_type must not be empty');
-    return { tool: 'agent', args: { agent: subagent_type, prompt, background: run_in_background } };
+    // Names of sub-agents have lower-case letters only.
+    return { tool: 'agent', args: { agent: subagent_type.toLowerCase(), prompt, background: run_in_background } };
   },
   result: (result) => (result.args['background'] === true ? jsonText(result) : { content: result.content, isError: result.isError }),
 });

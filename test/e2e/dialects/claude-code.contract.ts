@@ -114,7 +114,7 @@ export function claudeCodeContract(started: DialectInstallation): void {
       expect(textOf(await run('REPL', { code: ' ', language: 'py' }))).toBe('code must not be empty');
       expect(jsonOf(await run('ToolSearch', { query: 'notebook', max_results: 1 }))).toMatchObject({ matches: ['notebook_edit'] });
       const refused = await run('Agent', { description: 'looks', prompt: 'x', subagent_type: 'Explore' });
-      expect(textOf(refused)).toContain("Unknown agent 'Explore'. Available agents: none");
+      expect(textOf(refused)).toContain("Unknown agent 'explore'. Available agents: none");
     });
   });
 }

@@ -3,7 +3,7 @@ import type { Call, ToolDescriptor } from '#contracts';
 import type { Agent } from '../../support/agent.js';
 import type { ModelServer, ScriptedToolCall } from '../../support/model-server.js';
 
-/** A cluster with the sub-agents helper, claude, thrifty, all and boss, an agent called planner, and the server of their models. */
+/** A cluster with the sub-agents helper, claude, thrifty, all, boss, explore and verification, an agent called planner, and the server of their models. */
 export type SubAgentInstallation = () => { readonly agent: Agent; readonly models: ModelServer };
 
 const calls = (name: string, args: object = {}, id = 'a'): ScriptedToolCall[] => [{ id, name, arguments: args }];
@@ -60,11 +60,26 @@ export function crewContract(started: SubAgentInstallation): void {
       expect(await fault([stage('a', 'helper', ['z'])])).toContain("depends on unknown stage 'z'. Stages: a");
     });
 
+    it('of a known type has the tools of that type and no others, and no sub-agents [TB-91, AV-17]', async () => {
+      const { agent, models } = started();
+      models.on('explore', [{ toolCalls: calls('write_file', { path: 'a', content: 'b' }) }, { text: 'Looked.' }]);
+      const asked = { description: 'looks', prompt: 'Look', subagent_type: 'Explore' };
+      expect(textOf(await agent.run('Agent', asked, { dialect: 'claude-code' }))).toBe('Looked.');
+      expect(resultsRead(models, 'explore')).toEqual([
+        expect.stringMatching(/^tool `write_file` is not enabled for this sub-agent\. Available: .*file_read/),
+      ]);
+      expect(offeredTo(models, 'explore')).toEqual(expect.arrayContaining(['file_read', 'glob', 'web_fetch', 'summary']));
+      for (const name of ['shell', 'file_write', 'agent', 'helper', 'ask_user']) expect(offeredTo(models, 'explore')).not.toContain(name);
+      models.on('verification', [{ text: 'Verified.' }]);
+      await agent.run('verification', { task: 'Verify' });
+      expect(offeredTo(models, 'verification')).toEqual(['file_list', 'file_read', 'file_search', 'shell', 'summary']);
+    });
+
     it('is named in the schemas of tools that start sub-agents; sub-agents have none of these tools [RP-14, AV-09, AV-13]', async () => {
       const { agent, models } = started();
       const { body } = await agent.get<{ tools: ToolDescriptor[] }>('/v1/tools');
       const schemaOf = (name: string) => body.tools.find((tool) => tool.name === name)?.input;
-      const names = ['all', 'boss', 'claude', 'helper', 'thrifty'];
+      const names = ['all', 'boss', 'claude', 'explore', 'helper', 'thrifty', 'verification'];
       expect(schemaOf('agent')).toMatchObject({ properties: { agent: { enum: names } } });
       expect(schemaOf('agent_crew')).toMatchObject({ properties: { stages: { items: { properties: { role: { enum: names } } } } } });
       expect(JSON.stringify(body.tools)).not.toContain('x-choices');

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
+  AGENT_TYPES,
   ALL_TENANTS,
   ProblemError,
   SubmitCallBody,
@@ -126,7 +127,9 @@ export class AgentTurns {
 }
 
 /** `levels`: of sub-agents that this one may have below. */
-function isOffered(tool: ToolDescriptor, { tools }: AgentSourceDefinition, levels: number): boolean {
+function isOffered(tool: ToolDescriptor, { type, tools }: AgentSourceDefinition, levels: number): boolean {
   if (tool.callers === 'sub_agents') return true;
-  return (tool.pool !== 'agent' || levels >= 1) && tools.some((pattern) => matchesTool(pattern, tool));
+  if (tool.pool === 'agent' && (levels < 1 || type !== undefined)) return false;
+  const has = (patterns: readonly string[]) => patterns.some((pattern) => matchesTool(pattern, tool));
+  return type === undefined ? has(tools) : has(AGENT_TYPES[type]) && (tools.length === 0 || has(tools));
 }

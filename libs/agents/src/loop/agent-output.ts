@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { AgentRun, ToolOutputObject } from '#tool-sdk';
 import type { AgentHistory } from '../journal/agent-journal.js';
+import type { RecordedToolCall } from '../journal/recorded-turn.js';
 import type { LimitReason, Spent } from './agent-loop.decider.js';
 
 export const NO_TEXT = '(sub-agent produced no text output)';
@@ -14,18 +15,18 @@ export interface FinishedRun {
   readonly limit: LimitReason | undefined;
 }
 
-const Summary = z.object({ taskResult: z.string().min(1) });
+const Summary = z.object({ taskResult: z.string().min(1) }).catchall(z.string());
+type Summary = z.output<typeof Summary>;
 
-/** What the model gave to the tool `summary` last, as its result. */
-function summaryOf(turns: AgentHistory['turns']): string | undefined {
-  const calls = turns.flatMap(({ toolCalls }) => toolCalls.filter(({ tool, refusal }) => tool === 'summary' && refusal === undefined));
-  return calls.flatMap(({ arguments: args }) => resultIn(args)).at(-1);
+/** What the model gave to the tool `summary`. Pure. */
+export function summariesIn(toolCalls: readonly RecordedToolCall[]): Summary[] {
+  return toolCalls.flatMap(({ tool, refusal, arguments: args }) => (tool === 'summary' && refusal === undefined ? summaryIn(args) : []));
 }
 
-function resultIn(args: string): string[] {
+function summaryIn(args: string): Summary[] {
   try {
     const parsed = Summary.safeParse(JSON.parse(args));
-    return parsed.success ? [parsed.data.taskResult] : [];
+    return parsed.success ? [parsed.data] : [];
   } catch {
     return [];
   }
@@ -33,7 +34,8 @@ function resultIn(args: string): string[] {
 
 /** What the model summed up is the result, or its last text; all else is for people and programs. Pure. */
 export function agentOutput({ callId, run, history: { turns, submitted }, spent, limit }: FinishedRun): ToolOutputObject {
-  const text = summaryOf(turns) ?? turns.findLast((turn) => turn.text.trim() !== '')?.text ?? NO_TEXT;
+  const summary = summariesIn(turns.flatMap(({ toolCalls }) => toolCalls)).at(-1);
+  const text = summary?.taskResult ?? turns.findLast((turn) => turn.text.trim() !== '')?.text ?? NO_TEXT;
   const children = [...submitted.values()].flat().flatMap(({ callId: child }) => child ?? []);
   return {
     content: [{ type: 'text', text }],

@@ -30,6 +30,20 @@ export const AgentModel = z
   .meta({ id: 'AgentModel', description: 'The model of a sub-agent and where it is.' });
 export type AgentModel = z.output<typeof AgentModel>;
 
+const LOOKING = 'file_read file_list file_search glob code web_fetch web_search tool_search skill structured_output'.split(' ');
+const EDITING = 'shell powershell repl file_read file_list file_write file_edit file_search glob'.split(' ');
+
+/** Known kinds of sub-agents, and patterns of the tools that each has at most. None has sub-agents. */
+export const AGENT_TYPES = {
+  'general-purpose': ['*'],
+  explore: LOOKING,
+  plan: [...LOOKING, 'todo_write', 'send_user_message'],
+  verification: [...LOOKING, 'shell', 'powershell', 'todo_write', 'send_user_message'],
+  'claude-code-guide': [...LOOKING, 'send_user_message'],
+  'statusline-setup': [...EDITING, 'tool_search'],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+export const AgentType = z.enum(['general-purpose', 'explore', 'plan', 'verification', 'claude-code-guide', 'statusline-setup']);
+
 /** A sub-agent: a tool whose run is a loop of model turns and calls. Its name is that of the tool. */
 export const AgentSourceDefinition = z
   .strictObject({
@@ -42,6 +56,9 @@ export const AgentSourceDefinition = z
       .optional()
       .describe("What the models that may call it read. Not set: Delegate a task to the '<name>' sub-agent."),
     model: AgentModel.describe('The model that it asks.'),
+    type: AgentType.optional().describe(
+      'A known kind of sub-agent: it has the tools of that kind, or of these only those that `tools` names, and calls no sub-agents. Not set: the tools of `tools`.',
+    ),
     system: z.string().max(100_000).default('').describe('Its instructions: the system prompt.'),
     tools: z
       .array(ToolPattern)
