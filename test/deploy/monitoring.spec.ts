@@ -139,5 +139,6 @@ const HIDDEN = [
   'toolyard_event_loop_delay_max_seconds',
   'toolyard_process_heap_used_bytes',
   'toolyard_process_start_time_seconds',
+  'toolyard_calls_by_risk_total',
   'toolyard_build_info',
 ];
