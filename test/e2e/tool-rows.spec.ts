@@ -128,19 +128,19 @@ describe('what a model reads of a tool', () => {
   });
 
   it('is a document of the product, by its path or by what it is about, else the index of all [TB-80]', async () => {
-    const told = async (args: object, more: object = {}) => {
+    const answered = async (args: object, more: object = {}) => {
       const [item] = (await run('introspect', args, { ...more })).result?.content ?? [];
       return item?.type === 'json' ? item.json : item;
     };
     const policy = readFileSync('libs/policy/README.md', 'utf8');
-    expect(await told({ doc_path: 'libs/policy/README.md' })).toEqual({ documentation: policy, query_context: '' });
-    expect(await told({ query: 'four eyes: which key may allow a call?' }, { dialect: 'kiro' })).toEqual({
+    expect(await answered({ doc_path: 'libs/policy/README.md' })).toEqual({ documentation: policy, query_context: '' });
+    expect(await answered({ query: 'four eyes: which key may allow a call?' }, { dialect: 'kiro' })).toEqual({
       documentation: expect.stringMatching(/^\[[^\]]+\][^]*fourEyes: true/),
       query_context: 'four eyes: which key may allow a call?',
     });
     const index = { documentation: expect.stringMatching(/^Documents:\n- README\.md: Toolyard\n[^]*- deploy\/CONFIGURATION\.md: /) };
-    expect(await told({})).toMatchObject(index);
-    expect(await told({ query: 'zzzzz' })).toMatchObject({ ...index, query_context: 'zzzzz' });
+    expect(await answered({})).toMatchObject(index);
+    expect(await answered({ query: 'zzzzz' })).toMatchObject({ ...index, query_context: 'zzzzz' });
     for (const doc_path of ['../../etc/passwd', '/etc/passwd', 'package.json', 'constructor']) {
       const refused = await run('introspect', { doc_path });
       expect(refused).toMatchObject({ outcome: 'failed', error: { code: 'invalid_arguments' } });
