@@ -77,7 +77,8 @@ function makeDeclarations(target, entries) {
 function makeProgram() {
   const target = join(OUT, 'toolyard');
   const shipped = (path) => !/\.map$|\.tsbuildinfo$|\/apps\/examples(\/|$)/.test(path);
-  for (const part of ['dist/apps', 'dist/libs', 'dist/documents']) cpSync(join(ROOT, part), join(target, part), { recursive: true, filter: shipped });
+  for (const part of ['dist/apps', 'dist/libs', 'dist/documents'])
+    cpSync(join(ROOT, part), join(target, part), { recursive: true, filter: shipped });
   mkdirSync(join(target, 'apps/cli'), { recursive: true });
   cpSync(join(ROOT, root.bin.toolyard), join(target, root.bin.toolyard));
   write(target, programManifest(root), readmeOf(join(ROOT, 'apps/cli')));
