@@ -35,7 +35,7 @@ export async function seedCalls(databaseUrl: string, calls: number): Promise<See
   const startedAt = performance.now();
   const cpu = process.cpuUsage();
   const source = new MadeLog(byPartition, calls, Date.now() - SEED.spreadMs);
-  const projector = new HistoryProjector({ db, log: source, partitions: SEED.partitions, onError });
+  const projector = new HistoryProjector({ db, log: source, partitions: SEED.partitions });
   while (await projector.round());
   const seconds = (performance.now() - startedAt) / 1000;
   const used = process.cpuUsage(cpu);

@@ -171,7 +171,7 @@ describe('retention of the archive', () => {
       await installation.retain(() => 1, 2);
       await erasures.request({ callId, tenantId: 'acme', partition: '00', lastSeq: 3, requestedBy: 'apikey:test', reason: undefined });
       const { redis, store } = installation;
-      const eraser = new Eraser({ redis, store, keys: contentKeys, erasures, holds: () => () => false, onError: () => {} });
+      const eraser = new Eraser({ redis, store, keys: contentKeys, erasures, holds: () => () => false });
       expect(await eraser.round()).toBe(1);
       expect(await erasures.find(callId)).toMatchObject({ doneAt: expect.any(Date), fault: undefined });
     } finally {

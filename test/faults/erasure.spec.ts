@@ -96,14 +96,12 @@ describe('erasure', () => {
       keys: contentKeys,
       erasures,
       holds: () => () => false,
-      onError: (error) => expect(error).toBeUndefined(),
     });
   const project = async () => {
     const projector = new HistoryProjector({
       db,
       log: new LogReader(redis, new ArchivedLog(store, contentKeys)),
       partitions: PARTITIONS,
-      onError: () => {},
     });
     while (await projector.round());
   };
@@ -273,7 +271,6 @@ describe('erasure', () => {
       keys: contentKeys,
       erasures,
       holds: () => () => false,
-      onError: () => {},
     });
     await expect(dying.round()).rejects.toThrow('killed');
     expect((await erasures.find(callId))?.doneAt).toBeUndefined();
@@ -288,7 +285,7 @@ describe('erasure', () => {
     const callId = await run();
     await request(callId);
     await archive();
-    const held = new Eraser({ redis, store, keys: contentKeys, erasures, holds: () => isHeld, onError: () => {} });
+    const held = new Eraser({ redis, store, keys: contentKeys, erasures, holds: () => isHeld });
     expect(await held.round()).toBe(0);
     expect((await contentKeys.read([callId])).get(callId)).toBeInstanceOf(Buffer);
   });

@@ -37,7 +37,7 @@ describe('a call that retention has dropped from the archive', () => {
     const db = openTestDatabase(cluster.databaseUrl ?? '');
     const now = () => Date.now() + 2 * DAY_MS;
     const policy = () => ({ days: undefined, archiveDays: 1, tenants: {} });
-    const rows = new HistoryRetention({ db, policy, now, onError: () => {} });
+    const rows = new HistoryRetention({ db, policy, now });
     try {
       const isWritten = async () => (await db.selectFrom('calls').select('id').where('ended_at', 'is not', null).execute()).length === 1;
       await eventually(isWritten, 'the row of the call');

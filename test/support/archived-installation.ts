@@ -120,7 +120,7 @@ export class ArchivedInstallation {
     const { partitions, keys } = this.options;
     const now = () => Date.now() + inDays * DAY_MS;
     const place = { redis: this.redis, store, signer, keys, partitions };
-    const retention = new ArchiveRetention({ ...place, policy, now, deleteRows, onError: () => {} });
+    const retention = new ArchiveRetention({ ...place, policy, now, deleteRows });
     return (await retention.round()).droppedSegments;
   }
 

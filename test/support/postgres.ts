@@ -7,6 +7,7 @@ import { LogReader } from '#event-log';
 import { ContentKeyStore, HistoryProjector, openHistoryDatabase, type HistoryDatabase } from '#history';
 import { createRedis } from '#redis';
 import { openArchivedLog } from '#sealing';
+import { RoundLoop } from '../../apps/projector/src/round-loop.js';
 import { findPostgres } from '../../apps/standalone/src/postgres/postgres-programs.js';
 import { startPrivatePostgres } from '../../apps/standalone/src/postgres/private-postgres.js';
 import { TEMPLATE } from './shared-postgres.mjs';
@@ -65,11 +66,12 @@ export async function startTestProjector(
   const redis = createRedis(redisUrl);
   const db = openTestDatabase(databaseUrl);
   const archive = archiveUrl === undefined ? undefined : await openArchivedLog(archiveUrl, new ContentKeyStore(db));
-  const projector = new HistoryProjector({ db, log: new LogReader(redis, archive), partitions, onError });
-  projector.start();
+  const projector = new HistoryProjector({ db, log: new LogReader(redis, archive), partitions });
+  const loop = new RoundLoop({ name: 'projector', round: (signal) => projector.round(signal), pauseMs: 500, onError });
+  loop.start();
   return {
     close: async () => {
-      await projector.close();
+      await loop.close();
       await db.destroy();
       redis.disconnect();
     },

@@ -1,11 +1,10 @@
 import { Controller, Get, Headers, Inject, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { HistoryProjector } from '#history';
 import type { Metrics } from '#observability';
 import { Health } from '#platform';
-import { Archiver } from '#sealing';
 import type { ProjectorConfig } from './projector.config.js';
-import { METRICS, PROJECTOR_CONFIG } from './projector.tokens.js';
+import { LOOPS, METRICS, PROJECTOR_CONFIG } from './projector.tokens.js';
+import type { RoundLoop } from './round-loop.js';
 
 /** For probes and scrapers. */
 @Controller()
@@ -13,13 +12,12 @@ export class HealthController {
   private readonly health: Health<object>;
 
   constructor(
-    @Inject(HistoryProjector) projector: HistoryProjector | undefined,
-    @Inject(Archiver) archiver: Archiver | undefined,
+    @Inject(LOOPS) loops: readonly RoundLoop[],
     @Inject(METRICS) metrics: Metrics,
     @Inject(PROJECTOR_CONFIG) { metricsKey }: Pick<ProjectorConfig, 'metricsKey'>,
   ) {
     this.health = new Health({
-      notReadyReason: () => Promise.resolve(projector?.failure ?? archiver?.failure),
+      notReadyReason: () => Promise.resolve(loops.find(({ failure }) => failure !== undefined)?.failure),
       facts: () => ({}),
       metrics,
       metricsKey,

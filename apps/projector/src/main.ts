@@ -5,15 +5,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Logger } from 'pino';
-import {
-  HistoryProjector,
-  HistoryRetention,
-  HistoryUnavailable,
-  HourSummer,
-  migrateHistory,
-  NewerHistory,
-  type HistoryDatabase,
-} from '#history';
+import { HistoryUnavailable, migrateHistory, NewerHistory, type HistoryDatabase } from '#history';
 import type { Metrics } from '#observability';
 import {
   createLogger,
@@ -26,11 +18,11 @@ import {
   waitForRedis,
 } from '#platform';
 import type { RedisConnection } from '#redis';
-import { Archiver, ArchiveRetention, Eraser } from '#sealing';
 import { readProjectorConfig, type ProjectorConfig } from './projector.config.js';
 import { archiveRetention, erasableTenants, readRetention } from './retention.config.js';
 import { ProjectorModule } from './projector.module.js';
-import { DATABASE, LOGGER, METRICS, REDIS } from './projector.tokens.js';
+import { DATABASE, LOGGER, LOOPS, METRICS, REDIS } from './projector.tokens.js';
+import type { RoundLoop } from './round-loop.js';
 
 export interface RunningProjector {
   /** Where health and metrics are served; undefined when that is off. */
@@ -59,12 +51,7 @@ export async function startProjector(config: ProjectorConfig): Promise<RunningPr
     const db = app.get<HistoryDatabase | undefined>(DATABASE);
     if (db !== undefined) await migrate(db);
     await startSteps('projector', config.startTimeoutMs)('register the process', () => app.get(ProcessRegistration).start());
-    app.get<HistoryProjector | undefined>(HistoryProjector)?.start();
-    app.get<Archiver | undefined>(Archiver)?.start();
-    app.get<HistoryRetention | undefined>(HistoryRetention)?.start();
-    app.get<ArchiveRetention | undefined>(ArchiveRetention)?.start();
-    app.get<HourSummer | undefined>(HourSummer)?.start();
-    app.get<Eraser | undefined>(Eraser)?.start();
+    for (const loop of app.get<readonly RoundLoop[]>(LOOPS)) loop.start();
     if (served && config.port !== 'off') await served.listen({ host: config.host, port: config.port });
     return { url: await served?.getUrl(), close };
   } catch (error) {
@@ -89,12 +76,7 @@ async function migrate(db: HistoryDatabase): Promise<void> {
 async function closeProjector(app: INestApplicationContext): Promise<void> {
   const log = app.get<Logger>(LOGGER);
   const step = shutdownSteps(0, (name, error) => log.error({ err: error, step: name }, 'a step of the shutdown failed'));
-  await step('retention', () => app.get<HistoryRetention | undefined>(HistoryRetention)?.close());
-  await step('archive retention', () => app.get<ArchiveRetention | undefined>(ArchiveRetention)?.close());
-  await step('sums', () => app.get<HourSummer | undefined>(HourSummer)?.close());
-  await step('projector', () => app.get<HistoryProjector | undefined>(HistoryProjector)?.close());
-  await step('eraser', () => app.get<Eraser | undefined>(Eraser)?.close());
-  await step('archiver', () => app.get<Archiver | undefined>(Archiver)?.close());
+  for (const loop of app.get<readonly RoundLoop[]>(LOOPS)) await step(loop.name, () => loop.close());
   await step('process', () => app.get(ProcessRegistration).close());
   await step('database', () => app.get<HistoryDatabase | undefined>(DATABASE)?.destroy());
   await step('http server', () => app.close());

@@ -2,6 +2,8 @@
 export const PROJECTOR_CONFIG = Symbol('PROJECTOR_CONFIG');
 /** The logger of this process (pino). */
 export const LOGGER = Symbol('LOGGER');
+/** The `RoundLoop`s of the process, in the order in which they are closed. */
+export const LOOPS = Symbol('LOOPS');
 /** The metrics of this process (`Metrics` of #observability). */
 export const METRICS = Symbol('METRICS');
 /** The connection to Redis. */

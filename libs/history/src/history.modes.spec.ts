@@ -34,7 +34,7 @@ describe('the history of calls', () => {
     log = await EventLog.open(redis, { partitions: PARTITIONS });
     reader = new LogReader(redis);
     index = new CallList(db, reader, PARTITIONS);
-    projector = new HistoryProjector({ db, log: reader, partitions: PARTITIONS, batch: 40, onError: () => {} });
+    projector = new HistoryProjector({ db, log: reader, partitions: PARTITIONS, batch: 40 });
   });
   afterAll(async () => {
     await log.close();

@@ -49,7 +49,7 @@ describe('an event of an odd shape', () => {
   const project = async () => {
     const skipped: SkippedEvent[] = [];
     const onSkippedEvent = (event: SkippedEvent) => void skipped.push(event);
-    const projector = new HistoryProjector({ db, log: new LogReader(redis), partitions: 1, onError: () => {}, onSkippedEvent });
+    const projector = new HistoryProjector({ db, log: new LogReader(redis), partitions: 1, onSkippedEvent });
     while (await projector.round());
     return skipped;
   };

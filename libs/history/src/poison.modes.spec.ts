@@ -50,7 +50,7 @@ describe('a call that the database refuses', () => {
   };
   const project = async (source: LogSource = new LogReader(redis)) => {
     const onSkipped = (callId: string) => void skipped.push(callId);
-    const projector = new HistoryProjector({ db, log: source, partitions: PARTITIONS, onError: () => {}, onSkipped });
+    const projector = new HistoryProjector({ db, log: source, partitions: PARTITIONS, onSkipped });
     while (await projector.round());
   };
   const stored = async () => (await db.selectFrom('calls').select('id').execute()).map(({ id }) => id);

@@ -40,8 +40,7 @@ describe('the rows of the history', () => {
     await Promise.all([server.stop(), postgres.stop()]);
   });
 
-  const projector = (source: LogSource, batch: number) =>
-    new HistoryProjector({ db, log: source, partitions: PARTITIONS, batch, onError: () => {} });
+  const projector = (source: LogSource, batch: number) => new HistoryProjector({ db, log: source, partitions: PARTITIONS, batch });
   const catchUp = async () => {
     const last = projector(reader, 1_000);
     // The server may still be ending a connection that was cut, whose batch holds its partition.
@@ -123,7 +122,7 @@ describe('the rows of the history', () => {
       },
     };
     const dying = openHistoryDatabase({ url: postgres.url, name: 'dies', connections: 2, statementTimeoutMs: 5_000, onError: () => {} });
-    await new HistoryProjector({ db: dying, log: kill, partitions: PARTITIONS, batch, onError: () => {} }).round().catch(() => {});
+    await new HistoryProjector({ db: dying, log: kill, partitions: PARTITIONS, batch }).round().catch(() => {});
     await Promise.all([dying.destroy(), other.destroy()]);
   };
 

@@ -61,7 +61,7 @@ describe('a rebuild of the history', () => {
     await log.end({ callId, guard: { by: 'worker', fence: 1, writeSeq: 1 }, data, author });
     if (n % 7 === 0) await appendRaw(redis, { callId, type: 'call.end', data: {} });
   };
-  const projector = () => new HistoryProjector({ db, log: reader, partitions: PARTITIONS, batch: 7, onError: () => {} });
+  const projector = () => new HistoryProjector({ db, log: reader, partitions: PARTITIONS, batch: 7 });
   const project = async () => {
     const one = projector();
     while (await one.round());
@@ -128,10 +128,13 @@ describe('a rebuild of the history', () => {
       if (made < 20) await submit(made++);
       expect((await page()).behind).toBeUndefined();
     });
-    const running = [projector(), projector()];
-    for (const one of running) one.start();
+    const stopped = new AbortController();
+    const running = [projector(), projector()].map(async (one) => {
+      while (!stopped.signal.aborted) await one.round(stopped.signal).catch(() => {});
+    });
     await rebuildHistory({ db, source, partitions: PARTITIONS, batch: 5 });
-    await Promise.all(running.map((one) => one.close()));
+    stopped.abort();
+    await Promise.all(running);
     await project();
     const live = await rows();
     expect(live['calls']).toHaveLength((await page()).ids.length);

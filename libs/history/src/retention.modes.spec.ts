@@ -41,11 +41,11 @@ describe('retention of the history', () => {
 
   const truncate = () => sql`truncate calls, sessions, totals, positions`.execute(db);
   const project = async (source: EventSource) => {
-    const projector = new HistoryProjector({ db, log: source, partitions: PARTITIONS, onError: () => {} });
+    const projector = new HistoryProjector({ db, log: source, partitions: PARTITIONS });
     while (await projector.round());
   };
   const apply = (days: number | undefined, tenants: Record<string, TenantRetention> = {}, batch = 3) =>
-    new HistoryRetention({ db, policy: () => ({ days, tenants }), now: () => NOW, batch, onError: () => {} }).round();
+    new HistoryRetention({ db, policy: () => ({ days, tenants }), now: () => NOW, batch }).round();
   const stored = async () => (await db.selectFrom('calls').select('id').execute()).map(({ id }) => id).sort();
   const weeks = async () => {
     const { rows } = await sql<{

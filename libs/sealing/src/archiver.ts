@@ -1,6 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ArchiveStore, Checkpointer } from '#archive';
-import { telemetry } from '#observability';
 import { measureMemory, memoryShare, partitionName, type RedisConnection } from '#redis';
 import type { ContentPolicy } from './content/content-keys.port.js';
 import { PartitionArchiver } from './partition-archiver.js';
@@ -12,8 +10,6 @@ export interface ArchiverOptions {
   readonly partitions: number;
   /** Ended calls and their events stay in Redis at most so long, and at most so many of all partitions. */
   readonly hotWindow: { readonly maxAgeMs: number; readonly maxCalls: number };
-  /** Called when a step failed; it is tried again. */
-  readonly onError: (error: unknown) => void;
   /** Signs what is archived, once a minute. Absent: nothing is signed. */
   readonly checkpointer?: Pick<Checkpointer, 'sign'> | undefined;
   /** Absent: no content is encrypted. */
@@ -22,7 +18,6 @@ export interface ArchiverOptions {
   readonly segmentMs?: number;
 }
 
-const IDLE_MS = 1_000;
 const SEGMENT_MS = 60_000;
 const CHECKPOINT_MS = 60_000;
 const FULL_SEGMENT_MS = 5_000;
@@ -35,9 +30,6 @@ const FULL = 0.6;
  */
 export class Archiver {
   private readonly partitions: readonly PartitionArchiver[];
-  private readonly stopped = new AbortController();
-  private running: Promise<void> | undefined;
-  private lastFailure: string | undefined;
   private signedAt = -Infinity;
 
   constructor(private readonly options: ArchiverOptions) {
@@ -49,23 +41,8 @@ export class Archiver {
     );
   }
 
-  /** Why the last round failed; undefined when it did not. */
-  get failure(): string | undefined {
-    return this.lastFailure;
-  }
-
-  start(): void {
-    this.running ??= this.run();
-  }
-
-  /** Waits for the step under way. Idempotent. Never rejects. */
-  async close(): Promise<void> {
-    this.stopped.abort();
-    await this.running;
-  }
-
   /** One step in each partition; whether any has more. A partition that fails does not hold the others: the first error is thrown at the end. */
-  async round(): Promise<boolean> {
+  async round(signal?: AbortSignal): Promise<boolean> {
     const { redis, segmentMs = SEGMENT_MS } = this.options;
     const [memory, [seconds]] = await Promise.all([measureMemory(redis), redis.time()]);
     const isFull = memoryShare(memory) > FULL;
@@ -73,7 +50,7 @@ export class Archiver {
     let more = false;
     const failures: unknown[] = [];
     for (const partition of this.partitions) {
-      if (this.stopped.signal.aborted) return false;
+      if (signal?.aborted === true) return false;
       try {
         more = (await partition.step(step)) || more;
       } catch (error) {
@@ -91,21 +68,5 @@ export class Archiver {
     if (this.options.checkpointer === undefined || now - this.signedAt < CHECKPOINT_MS) return;
     await this.options.checkpointer.sign();
     this.signedAt = now;
-  }
-
-  private async run(): Promise<void> {
-    const { signal } = this.stopped;
-    while (!signal.aborted) {
-      let more = false;
-      try {
-        more = await this.round();
-        this.lastFailure = undefined;
-      } catch (error) {
-        this.lastFailure = error instanceof Error ? error.message : String(error);
-        telemetry.sealingFailed.emit({});
-        if (!signal.aborted) this.options.onError(error);
-      }
-      if (!more) await sleep(IDLE_MS, undefined, { signal }).catch(() => {});
-    }
   }
 }

@@ -49,7 +49,7 @@ describe('tables that a newer release has added columns to', () => {
     }
     await sql`alter table calls add column made text generated always as (tool || '!') stored`.execute(db);
     const reader = new LogReader(redis);
-    const projector = new HistoryProjector({ db, log: reader, partitions: 1, onError: () => {} });
+    const projector = new HistoryProjector({ db, log: reader, partitions: 1 });
     const callId = await submit();
     await projector.round();
     await log.claim({ callId, attempt: 1, leaseMs: 60_000, worker: 'w', author });

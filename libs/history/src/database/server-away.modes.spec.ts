@@ -48,7 +48,7 @@ describe('the connections of the history database', () => {
     let letGo = (_error: Error): void => {};
     const away = new Promise<never>((_resolve, reject) => (letGo = reject));
     const never: LogSource = { end: () => Promise.resolve(1), read: () => away };
-    const stuck = new HistoryProjector({ db, log: never, partitions: 1, onError: () => {} });
+    const stuck = new HistoryProjector({ db, log: never, partitions: 1 });
     const held = stuck.round().catch(() => {});
     await eventually(async () => {
       const { rows } = await sql`select 1 from pg_stat_activity where state = 'idle in transaction'`.execute(watcher);
@@ -59,7 +59,7 @@ describe('the connections of the history database', () => {
       end: () => Promise.resolve(1),
       read: (partition) => Promise.resolve({ epoch: read.push(partition), entries: [] }),
     };
-    const other = new HistoryProjector({ db: watcher, log, partitions: 1, onError: () => {} });
+    const other = new HistoryProjector({ db: watcher, log, partitions: 1 });
     await eventually(async () => {
       await other.round().catch(() => {});
       return read.length > 0;

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { HistoryUnavailable, type HistoryDatabase } from '../database/history-database.js';
 import type { LogSource } from '../log-source.port.js';
@@ -9,12 +8,9 @@ export interface HourSummerOptions {
   readonly db: HistoryDatabase;
   readonly log: LogSource;
   readonly partitions: number;
-  /** Called when a round failed; it is tried again. */
-  readonly onError: (error: unknown) => void;
   readonly now?: () => number;
 }
 
-const PERIOD_MS = 60_000;
 const HOUR_MS = 3_600_000;
 /** How long after its end an hour is summed: what comes into it later costs that its sums are made again. */
 const SETTLED_MS = 5 * 60_000;
@@ -31,23 +27,19 @@ const HOURS = 24;
  * 3. The hour is summed and its mark completed, unless a writer has deleted the mark meanwhile.
  */
 export class HourSummer {
-  private readonly stopped = new AbortController();
-  private running: Promise<void> | undefined;
-
   constructor(private readonly options: HourSummerOptions) {}
 
-  start(): void {
-    this.running ??= this.run();
+  /** Sums at most 24 hours; whether there may be more. Nothing while the rows are far behind the log, or while a rebuild holds some. */
+  async round(signal?: AbortSignal): Promise<boolean> {
+    try {
+      return await this.sumMissing(signal);
+    } catch (error) {
+      if (isLocked(error)) return false;
+      throw error;
+    }
   }
 
-  /** Waits for the hour under way. Idempotent. Never rejects. */
-  async close(): Promise<void> {
-    this.stopped.abort();
-    await this.running;
-  }
-
-  /** Sums at most 24 hours; whether there may be more. Nothing while the rows are far behind the log. */
-  async round(): Promise<boolean> {
+  private async sumMissing(signal: AbortSignal | undefined): Promise<boolean> {
     const { db, log, partitions, now = Date.now } = this.options;
     const behind = await behindOf(db, log, partitions);
     if (behind !== undefined && behind.ms > SETTLED_MS / 2) return false;
@@ -60,7 +52,7 @@ export class HourSummer {
       .execute();
     await this.waitForBatches();
     for (const hour of hours) {
-      if (this.stopped.signal.aborted) return false;
+      if (signal?.aborted === true) return false;
       await sumHour(db, hour);
     }
     return hours.length === HOURS;
@@ -84,19 +76,6 @@ export class HourSummer {
       await sql`set local lock_timeout = '2s'`.execute(transaction);
       await transaction.selectFrom('positions').select('partition').orderBy('partition').forShare().execute();
     });
-  }
-
-  private async run(): Promise<void> {
-    const { signal } = this.stopped;
-    while (!signal.aborted) {
-      let more = false;
-      try {
-        more = await this.round();
-      } catch (error) {
-        if (!signal.aborted && !isLocked(error)) this.options.onError(error);
-      }
-      if (!more) await sleep(PERIOD_MS, undefined, { signal }).catch(() => {});
-    }
   }
 }
 

@@ -60,11 +60,11 @@ describe('sums by hour', () => {
     log = new MadeLog();
   };
   const project = async (batch = 7) => {
-    const projector = new HistoryProjector({ db, log, partitions: PARTITIONS, batch, onError: () => {} });
+    const projector = new HistoryProjector({ db, log, partitions: PARTITIONS, batch });
     while (await projector.round());
   };
   const sum = async (source: LogSource = log) => {
-    const summer = new HourSummer({ db, log: source, partitions: PARTITIONS, now: () => NOW, onError: () => {} });
+    const summer = new HourSummer({ db, log: source, partitions: PARTITIONS, now: () => NOW });
     while (await summer.round());
   };
   const sums = async () => (await sql`select * from hours order by tenant_id, hour, tool, outcome`.execute(db)).rows;
@@ -105,7 +105,7 @@ describe('sums by hour', () => {
           else if (one.kind === 'rebuild') await rebuildHistory({ db, source: log, partitions: PARTITIONS });
           else {
             const policy = () => ({ days: undefined, tenants: { acme: { historyDays: 1 } } });
-            await new HistoryRetention({ db, policy, now: () => NOW + one.which * HOUR_MS, batch: 3, onError: () => {} }).round();
+            await new HistoryRetention({ db, policy, now: () => NOW + one.which * HOUR_MS, batch: 3 }).round();
           }
           if (one.kind !== 'sum') await project();
           await expectExact();

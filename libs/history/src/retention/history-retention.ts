@@ -1,6 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { telemetry } from '#observability';
 import { HistoryUnavailable, type HistoryDatabase } from '../database/history-database.js';
 import { nextWeek } from '../rows/call-row.js';
 import { deleteExpired, dropWeek, type Expiry } from './delete-calls.js';
@@ -9,40 +7,25 @@ import { cutoffOf, settingsOf, type RetentionPolicy } from './retention-policy.j
 
 export interface RetentionOptions {
   readonly db: HistoryDatabase;
-  /** Asked before each round. What it throws goes to `onError`, and nothing is deleted. */
+  /** Asked before each round. What it throws rejects the round, and nothing is deleted. */
   readonly policy: () => RetentionPolicy;
-  readonly onError: (error: unknown) => void;
   readonly now?: () => number;
   /** Rows that one transaction deletes. */
   readonly batch?: number;
 }
 
-const PERIOD_MS = 3_600_000;
 const BATCH = 1_000;
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /** Deletes the rows of calls that ended long ago: whole weeks where nothing of them is kept, else batch by batch. */
 export class HistoryRetention {
-  private readonly stopped = new AbortController();
-  private running: Promise<void> | undefined;
-
   constructor(private readonly options: RetentionOptions) {}
-
-  start(): void {
-    this.running ??= this.run();
-  }
-
-  /** Waits for the batch under way. Idempotent. Never rejects. */
-  async close(): Promise<void> {
-    this.stopped.abort();
-    await this.running;
-  }
 
   /**
    * Deletes all that has expired; how many calls, those of whole weeks not counted.
-   * @throws Error when rows stay, though all else is deleted, since a question or a rebuild locks them, or this is closed
+   * @throws Error when rows stay, though all else is deleted, since a question or a rebuild locks them, or it is aborted
    */
-  async round(): Promise<{ readonly calls: number; readonly weeks: number }> {
+  async round(signal?: AbortSignal): Promise<{ readonly calls: number; readonly weeks: number }> {
     const { db, policy, now = Date.now, batch = BATCH } = this.options;
     const rules = policy();
     const time = now();
@@ -60,20 +43,24 @@ export class HistoryRetention {
       locked.push(error);
       return 0;
     };
-    const weeks = await this.dropWeeks(expiries, unlessLocked);
+    const weeks = await this.dropWeeks(expiries, unlessLocked, signal);
     let calls = 0;
     for (const expiry of expiries) {
-      for (let deleted = batch; deleted === batch && !this.stopped.signal.aborted; calls += deleted) {
+      for (let deleted = batch; deleted === batch && signal?.aborted !== true; calls += deleted) {
         deleted = await deleteExpired(db, expiry, batch).catch(unlessLocked);
       }
     }
-    this.stopped.signal.throwIfAborted();
+    signal?.throwIfAborted();
     if (locked.length > 0)
       throw new Error('rows of calls that have expired are locked and stay until the next round', { cause: locked[0] });
     return { calls, weeks };
   }
 
-  private async dropWeeks(expiries: readonly Expiry[], unlessLocked: (error: unknown) => 0): Promise<number> {
+  private async dropWeeks(
+    expiries: readonly Expiry[],
+    unlessLocked: (error: unknown) => 0,
+    signal: AbortSignal | undefined,
+  ): Promise<number> {
     const { db } = this.options;
     const newest = Math.max(...expiries.map(({ before }) => before.getTime()));
     const { rows } = await sql<{ table: string }>`
@@ -82,25 +69,10 @@ export class HistoryRetention {
     let dropped = 0;
     for (const { table } of rows) {
       const week = /^calls_(\d{4})_(\d\d)_(\d\d)$/.exec(table)?.slice(1).join('-');
-      if (week === undefined || Date.parse(nextWeek(week)) > newest || this.stopped.signal.aborted) continue;
+      if (week === undefined || Date.parse(nextWeek(week)) > newest || signal?.aborted === true) continue;
       dropped += await dropWeek(db, table, expiries).catch(unlessLocked);
     }
     return dropped;
-  }
-
-  private async run(): Promise<void> {
-    const { signal } = this.stopped;
-    while (!signal.aborted) {
-      try {
-        const { calls, weeks } = await this.round();
-        telemetry.historyRetained.emit({ ok: true, calls, weeks });
-      } catch (error) {
-        if (signal.aborted) return;
-        telemetry.historyRetained.emit({ ok: false, calls: 0, weeks: 0 });
-        this.options.onError(error);
-      }
-      await sleep(PERIOD_MS, undefined, { signal }).catch(() => {});
-    }
   }
 }
 

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { telemetry } from '#observability';
 import type { LogSource } from '../log-source.port.js';
 import type { HistoryDatabase } from '../database/history-database.js';
@@ -11,8 +10,6 @@ export interface ProjectorOptions {
   readonly db: HistoryDatabase;
   readonly log: LogSource;
   readonly partitions: number;
-  /** Called when a step failed; it is tried again. */
-  readonly onError: (error: unknown) => void;
   /** Called for a call that stays out of lists, since the database refuses its row. */
   readonly onSkipped?: Skipped;
   /** Called once for each event that cannot be read, when the events after it are in the rows. */
@@ -21,8 +18,6 @@ export interface ProjectorOptions {
   readonly batch?: number;
 }
 
-/** How often the log is looked at while nothing happens. Lists read what is newer from the log themselves. */
-const IDLE_MS = 500;
 const BATCH = 1_000;
 
 /**
@@ -33,9 +28,6 @@ export class HistoryProjector {
   private readonly partitions: ReadonlyMap<string, PartitionProjection>;
   /** Where each partition of the log ended when it had been read to its end. */
   private readonly seen = new Map<string, number>();
-  private readonly stopped = new AbortController();
-  private running: Promise<void> | undefined;
-  private lastFailure: string | undefined;
 
   constructor(private readonly options: ProjectorOptions) {
     const { db, log, partitions, batch = BATCH, onSkipped } = options;
@@ -47,27 +39,15 @@ export class HistoryProjector {
     this.partitions = new Map(partitionNames(partitions).map((name) => [name, partitionOf(name)]));
   }
 
-  /** Why the last round failed; undefined when it did not. */
-  get failure(): string | undefined {
-    return this.lastFailure;
-  }
-
-  start(): void {
-    this.running ??= this.run();
-  }
-
-  /** Waits for the step under way. Idempotent. Never rejects. */
-  async close(): Promise<void> {
-    this.stopped.abort();
-    await this.running;
-  }
-
-  /** One step in each partition whose log has grown; whether any has more. Rejects when Redis or the database is out of reach. */
-  async round(): Promise<boolean> {
+  /**
+   * One step in each partition whose log has grown; whether any has more. Ends after the step under way when it is aborted. Rejects
+   * when Redis or the database is out of reach.
+   */
+  async round(signal?: AbortSignal): Promise<boolean> {
     let more = false;
     for (const [name, end] of await this.grown()) {
       const partition = this.partitions.get(name);
-      if (partition === undefined || this.stopped.signal.aborted) return false;
+      if (partition === undefined || signal?.aborted === true) return false;
       const startedAt = performance.now();
       const step = await partition.advance(end);
       if (step.state === 'more') more = true;
@@ -85,20 +65,5 @@ export class HistoryProjector {
     const names = [...this.partitions.keys()];
     const ends = await Promise.all(names.map(async (name) => [name, await this.options.log.end(name)] as const));
     return ends.filter(([name, end]) => this.seen.get(name) !== end);
-  }
-
-  private async run(): Promise<void> {
-    const { signal } = this.stopped;
-    while (!signal.aborted) {
-      let more = false;
-      try {
-        more = await this.round();
-        this.lastFailure = undefined;
-      } catch (error) {
-        this.lastFailure = error instanceof Error ? error.message : String(error);
-        if (!signal.aborted) this.options.onError(error);
-      }
-      if (!more) await sleep(IDLE_MS, undefined, { signal }).catch(() => {});
-    }
   }
 }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ArchiveStore } from '#archive';
 import { decodeSnapshot, PartitionLog, toStoredEvent, upcastEvent } from '#event-log';
 import { keys, partitionOf, type RedisConnection } from '#redis';
@@ -33,11 +32,8 @@ export interface EraserOptions {
   readonly erasures: Erasures;
   /** What a legal hold covers now; without an owner, whether it covers the whole tenant. What it throws stops the round. */
   readonly holds: () => (tenantId: string, owner?: CallOwner) => boolean;
-  /** Called when a round failed; it is repeated. */
-  readonly onError: (error: unknown) => void;
 }
 
-const PERIOD_MS = 2_000;
 const BATCH = 500;
 const NOT_ENCRYPTED =
   'the process that archives did not encrypt the call: its TOOLYARD_CONFIG must set tenants.*.retention.erasable before the call is archived';
@@ -54,33 +50,21 @@ const NOT_ENCRYPTED =
 export class Eraser {
   private readonly archived: ArchivedLog;
   private readonly log: PartitionLog;
-  private readonly stopped = new AbortController();
-  private running: Promise<void> | undefined;
 
   constructor(private readonly options: EraserOptions) {
     this.archived = new ArchivedLog(options.store, options.keys);
     this.log = new PartitionLog(options.redis, this.archived);
   }
 
-  start(): void {
-    this.running ??= this.run();
-  }
-
-  /** Waits for the call under way. Idempotent. Never rejects. */
-  async close(): Promise<void> {
-    this.stopped.abort();
-    await this.running;
-  }
-
   /** Tries each open erasure once; how many were completed. */
-  async round(): Promise<number> {
+  async round(signal?: AbortSignal): Promise<number> {
     const { erasures, holds } = this.options;
     const open = await erasures.open(BATCH);
     if (open.length === 0) return 0;
     const isHeld = holds();
     let done = 0;
     for (const erasure of open) {
-      if (this.stopped.signal.aborted) break;
+      if (signal?.aborted === true) break;
       if (!isHeld(erasure.tenantId) && (await this.erase(erasure, isHeld))) done += 1;
     }
     return done;
@@ -118,17 +102,5 @@ export class Eraser {
     const blobs = blobRefsOf(events.map(({ json }) => upcastEvent(json))).map((ref) => keys.blob(callId, ref));
     await redis.unlink(keys.call(callId), keys.updateIndex(callId), keys.agentJournal(callId), ...blobs);
     for (const sha256 of Object.values(call.values)) await store.delete(valueName(segment, sha256));
-  }
-
-  private async run(): Promise<void> {
-    const { signal } = this.stopped;
-    while (!signal.aborted) {
-      try {
-        await this.round();
-      } catch (error) {
-        if (!signal.aborted) this.options.onError(error);
-      }
-      await sleep(PERIOD_MS, undefined, { signal }).catch(() => {});
-    }
   }
 }

@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { telemetry } from '#observability';
 import { partitionName } from '#redis';
 import { PartitionRetention, type RetainedPartition, type RetentionPlace } from './partition-retention.js';
 import type { ArchiveDays } from './retention-rule.js';
@@ -7,22 +5,17 @@ import { KeyShredder } from './shred-keys.js';
 
 export interface ArchiveRetentionOptions extends RetentionPlace {
   readonly partitions: number;
-  /** Asked before each step of a round; undefined: everything is kept. What it throws goes to `onError`, and nothing is deleted. */
+  /** Asked before each step of a round; undefined: everything is kept. What it throws rejects the round, and nothing is deleted. */
   readonly policy: () => ArchiveDays | undefined;
   /** Deletes the rows of these calls, so that no list has a call that is gone. While it fails, nothing is dropped. */
   readonly deleteRows?: (() => Promise<unknown>) | undefined;
-  readonly onError: (error: unknown) => void;
   readonly now?: () => number;
 }
-
-const PERIOD_MS = 3_600_000;
 
 /** Deletes what the archive has of calls that ended long ago: keys first, then whole segments. */
 export class ArchiveRetention {
   private readonly partitions: readonly { readonly name: string; readonly retention: PartitionRetention }[];
   private readonly shredder: KeyShredder | undefined;
-  private readonly stopped = new AbortController();
-  private running: Promise<void> | undefined;
 
   constructor(private readonly options: ArchiveRetentionOptions) {
     const { redis, store, keys, partitions } = options;
@@ -33,18 +26,8 @@ export class ArchiveRetention {
     });
   }
 
-  start(): void {
-    this.running ??= this.run();
-  }
-
-  /** Waits for the partition under way. Idempotent. Never rejects. */
-  async close(): Promise<void> {
-    this.stopped.abort();
-    await this.running;
-  }
-
   /** A partition that fails does not hold the others: the first error is thrown at the end. */
-  async round(): Promise<RetainedPartition> {
+  async round(signal?: AbortSignal): Promise<RetainedPartition> {
     const { policy, now = Date.now } = this.options;
     if (policy() === undefined) return { droppedSegments: 0, oldestMs: undefined };
     const current = (): ArchiveDays => policy() ?? (() => undefined);
@@ -53,7 +36,7 @@ export class ArchiveRetention {
     const failures: unknown[] = [];
     let [dropped, oldest] = [0, Infinity];
     for (const { name, retention } of this.partitions) {
-      if (this.stopped.signal.aborted) break;
+      if (signal?.aborted === true) break;
       try {
         await this.shredder?.round(name, current, nowMs);
         const { droppedSegments, oldestMs = Infinity } = await retention.round(current, nowMs);
@@ -65,19 +48,5 @@ export class ArchiveRetention {
     }
     if (failures.length > 0) throw failures[0];
     return { droppedSegments: dropped, oldestMs: Number.isFinite(oldest) ? oldest : undefined };
-  }
-
-  private async run(): Promise<void> {
-    const { signal } = this.stopped;
-    while (!signal.aborted) {
-      try {
-        const { oldestMs } = await this.round();
-        telemetry.archiveRetained.emit({ ok: true, oldestMs });
-      } catch (error) {
-        telemetry.archiveRetained.emit({ ok: false });
-        this.options.onError(error);
-      }
-      await sleep(PERIOD_MS, undefined, { signal }).catch(() => {});
-    }
   }
 }
