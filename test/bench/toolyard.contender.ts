@@ -136,7 +136,7 @@ export function openSocket(gatewayUrl: string): WebSocket {
 }
 
 /** With the flags of `npm run gateway`, `npm run worker` and `npm run projector`. */
-export function startApp(name: 'gateway' | 'worker' | 'projector', env: NodeJS.ProcessEnv, folder = '.'): ChildProcess {
+export function startApp(name: 'gateway' | 'worker' | 'projector' | 'standalone', env: NodeJS.ProcessEnv, folder = '.'): ChildProcess {
   const flags = name === 'projector' ? [] : ['--max-semi-space-size=32'];
   return spawn(process.execPath, ['--enable-source-maps', ...flags, `dist/apps/${name}/src/main.js`], {
     cwd: folder,

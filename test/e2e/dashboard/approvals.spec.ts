@@ -174,6 +174,29 @@ it('steers a session and cancels everything in it', async () => {
   await page.getByRole('button', { name: 'Send' }).click();
   await page.getByText('The agent gets it with its next result').waitFor();
   await page.getByRole('region', { name: 'Messages' }).getByText('Look at the tests first').waitFor();
+  await page.locator('[data-said]').getByText('Look at the tests first').waitFor();
+  const calls = [1, 2].map((n) => ({ tool: 'echo', arguments: { text: `in batch ${n}` } }));
+  await stage.agent.request('POST', '/v1/batches', { sessionId: 'long', calls });
+  await page
+    .locator('[data-batch]')
+    .getByRole('button', { name: /Batch of 2/ })
+    .waitFor();
+  await page.getByRole('button', { name: 'Fold batches' }).click();
+  await page.waitForURL(/batches=folded/);
+  await page.getByText('in batch 1').waitFor({ state: 'detached' });
+  await page
+    .locator('[data-batch]')
+    .getByRole('button', { name: /Batch of 2/ })
+    .click();
+  await page.getByText('in batch 1').waitFor();
+  await page.locator(`[data-call="${body.id}"]`).getByRole('link', { name: 'shell' }).click();
+  await page.waitForURL((url) => url.searchParams.get('call') === body.id);
+  await page.locator(`[data-preview="${body.id}"]`).getByText('sleep 60').waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.setViewportSize({ width: 390, height: 2400 });
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await page.getByRole('button', { name: 'Close the call beside the list' }).click();
   await page.getByRole('button', { name: 'Stop all' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Stop all' }).click();
   await page.locator(`[data-call="${body.id}"] [data-state=cancelled]`).waitFor();

@@ -1,4 +1,4 @@
-import { Alert, Grid, Kbd } from '@mantine/core';
+import { Alert, Grid, Kbd, Text } from '@mantine/core';
 import { IconChecklist, IconFilterOff } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
@@ -103,11 +103,11 @@ function useNextAfterAnswer(gone: string | undefined, index: number, onNext: (in
 
 function KeyHints() {
   return (
-    <span>
+    <Text span inherit visibleFrom="sm">
       <Kbd size="xs">j</Kbd> <Kbd size="xs">k</Kbd> next and previous · <Kbd size="xs">a</Kbd> allow once · <Kbd size="xs">d</Kbd> deny,
       twice: at once · <Kbd size="xs">z</Kbd> undo · <Kbd size="xs">x</Kbd> select · <Kbd size="xs">e</Kbd> edit · <Kbd size="xs">1</Kbd>–
       <Kbd size="xs">6</Kbd> twice: trust for the session
-    </span>
+    </Text>
   );
 }
 

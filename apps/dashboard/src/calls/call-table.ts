@@ -12,6 +12,8 @@ export const KEPT_ROWS = 5000;
  */
 export class CallTable extends FrameStore {
   private readonly rows = new Map<string, CallRow>();
+  /** The ids of `rows`, newest first but for those that came since the last list: sorting what is nearly sorted is quick. */
+  private order: { readonly id: string }[] = [];
   /** Calls that the gateway returned for this filter: they match fields that events do not have. */
   private readonly found = new Set<string>();
 
@@ -27,7 +29,7 @@ export class CallTable extends FrameStore {
     for (const call of calls) {
       this.found.add(call.id);
       const known = this.rows.get(call.id);
-      if (known === undefined || rank(known) <= rank(call)) this.rows.set(call.id, { ...known, ...rowOfSummary(call) });
+      if (known === undefined || rank(known) <= rank(call)) this.put({ ...known, ...rowOfSummary(call) });
     }
     this.trim();
     this.changed();
@@ -37,7 +39,7 @@ export class CallTable extends FrameStore {
     let any = false;
     for (const event of events) {
       if (!changesCall(event.type)) continue;
-      this.rows.set(event.subject, foldRow(this.rows.get(event.subject), event));
+      this.put(foldRow(this.rows.get(event.subject), event));
       any = true;
     }
     if (!any) return;
@@ -48,12 +50,20 @@ export class CallTable extends FrameStore {
   /** The rows to show, newest first. */
   list(): CallRow[] {
     const shown: CallRow[] = [];
-    for (const row of this.rows.values()) if (rowMatches(row, this.filter) ?? this.found.has(row.id)) shown.push(row);
-    return shown.sort(byNewest);
+    for (const { id } of this.order.sort(byNewest)) {
+      const row = this.rows.get(id);
+      if (row && (rowMatches(row, this.filter) ?? this.found.has(id))) shown.push(row);
+    }
+    return shown;
   }
 
   get size(): number {
     return this.rows.size;
+  }
+
+  private put(row: CallRow): void {
+    if (!this.rows.has(row.id)) this.order.push({ id: row.id });
+    this.rows.set(row.id, row);
   }
 
   /** Drops many rows at once, so that sorting is rare. */
@@ -66,6 +76,7 @@ export class CallTable extends FrameStore {
       this.rows.delete(row.id);
       this.found.delete(row.id);
     }
+    this.order = this.order.filter(({ id }) => this.rows.has(id));
   }
 }
 

@@ -1,4 +1,4 @@
-import { Badge, Text, Tooltip, UnstyledButton } from '@mantine/core';
+import { Badge, Text, UnstyledButton } from '@mantine/core';
 import { IconChevronDown, IconChevronRight, IconMessage } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { escapeInvisible, subjectText } from '#subject';
@@ -139,17 +139,15 @@ function Bar({ row, now, place }: InTime & { readonly row: CallRow }) {
   const label = `waited ${durationText(started - row.submittedAt)}, ran ${durationText(end - started)}`;
   const [submittedAt, startedAt, endedAt] = [place(row.submittedAt), place(started), place(end)];
   return (
-    <Tooltip label={`${row.tool}: ${label}`}>
-      <span className={classes.bars} role="img" aria-label={label}>
-        <span className={classes.wait} style={{ left: percent(submittedAt), right: percent(1 - startedAt) }} />
-        <span
-          className={classes.run}
-          style={{ left: percent(startedAt), right: percent(1 - endedAt), background: `var(--mantine-color-${color}-6)` }}
-          data-open={row.status === 'running' || undefined}
-        />
-        <Took ms={end - started} from={submittedAt} to={endedAt} />
-      </span>
-    </Tooltip>
+    <span className={classes.bars} role="img" aria-label={label} title={label}>
+      <span className={classes.wait} style={{ left: percent(submittedAt), right: percent(1 - startedAt) }} />
+      <span
+        className={classes.run}
+        style={{ left: percent(startedAt), right: percent(1 - endedAt), background: `var(--mantine-color-${color}-6)` }}
+        data-open={row.status === 'running' || undefined}
+      />
+      <Took ms={end - started} from={submittedAt} to={endedAt} />
+    </span>
   );
 }
 

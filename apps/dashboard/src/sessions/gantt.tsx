@@ -2,7 +2,7 @@ import { Button, Group, Text, Tooltip } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
 import { IconArrowDownToArc, IconFold } from '@tabler/icons-react';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useMemo, useRef, useState, type RefObject } from 'react';
+import { memo, useCallback, useEffect, useMemo, useRef, useState, type RefObject } from 'react';
 import { clockText, durationText } from '../components/duration.js';
 import { useNow } from '../components/time.js';
 import { useRowKeys } from '../components/use-row-keys.js';
@@ -36,15 +36,18 @@ export function Gantt({ sessionId, branches, messages, shown, isFolded, onFold }
     () => sessionRows(branches, messages, (batchId) => others.has(batchId) !== isFolded),
     [branches, messages, others, isFolded],
   );
-  const foldOne = (batchId: string) =>
-    setOthers((before) => (before.has(batchId) ? new Set([...before].filter((id) => id !== batchId)) : new Set([...before, batchId])));
+  const foldOne = useCallback(
+    (batchId: string) =>
+      setOthers((before) => (before.has(batchId) ? new Set([...before].filter((id) => id !== batchId)) : new Set([...before, batchId]))),
+    [],
+  );
   const list = useRowKeys<HTMLDivElement>();
   const virtualizer = useVirtualizer({
     count: rows.length,
     getScrollElement: () => list.current,
     estimateSize: () => ROW_PX,
     getItemKey: (index) => rows[index]?.key ?? index,
-    overscan: 20,
+    overscan: 10,
   });
   const isLive = branches.some(({ row }) => row.status !== 'ended');
   const { isFollowing, follow, release, onScroll } = useFollow(list, rows, isLive);
@@ -146,11 +149,12 @@ interface RowViewProps {
   readonly onFold: (batchId: string) => void;
 }
 
-function RowView({ row, sessionId, now, place, onFold }: RowViewProps) {
+/** Rendered again only when it changes: scrolling adds a few rows and leaves the others. */
+const RowView = memo(({ row, sessionId, now, place, onFold }: RowViewProps) => {
   if (row.kind === 'batch') return <BatchRowView row={row} now={now} place={place} onFold={onFold} />;
   if (row.kind === 'message') return <MessageRowView message={row.message} place={place} />;
   return <CallRowView branch={row.branch} sessionId={sessionId} now={now} place={place} />;
-}
+});
 
 /** The time scale, which moves only while a call is under way. */
 function useScale(branches: readonly Branch[], width: number): TimeScale & { readonly now: number } {

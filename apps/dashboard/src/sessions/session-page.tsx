@@ -12,7 +12,7 @@ import { PageHead } from '../components/page-head.js';
 import { ScopedButton } from '../components/scoped-button.js';
 import { EmptyState, ErrorState, LoadingRows } from '../components/states.js';
 import { notifySuccess, notifyError, notifyMessage } from '../components/notify.js';
-import { useFrames } from '../stream/frame-store.js';
+import { useSlowFrames } from '../stream/frame-store.js';
 import { useToolyard } from '../stream/toolyard.js';
 import { Gantt } from './gantt.js';
 import classes from './gantt.module.css';
@@ -28,6 +28,7 @@ const route = getRouteApi('/sessions/$sessionId');
 const PAGE = 200;
 /** The most calls of a session that are loaded; the list of calls shows all. */
 const MOST_CALLS = 5000;
+const REDRAW_MS = 200;
 
 /** One session: its calls and their children over time, with steering, cancel, posture and grants. */
 export function SessionPage() {
@@ -141,7 +142,7 @@ function useSessionCalls(sessionId: string) {
   });
   useEffect(() => feed.listen((events) => table.events(events.filter((event) => event.sessionid === sessionId))), [feed, table, sessionId]);
   useEffect(() => feed.onLive(() => void query.refetch()), [feed, query.refetch]);
-  const version = useFrames(table);
+  const version = useSlowFrames(table, REDRAW_MS);
   const rows = useMemo(() => table.list(), [table, version]);
   const branches = useMemo(() => treeOf(rows), [rows]);
   return { query, branches, underWay: rows.filter(({ status }) => status !== 'ended').length };

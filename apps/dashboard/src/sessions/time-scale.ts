@@ -3,7 +3,7 @@ export interface Segment {
   readonly to: number;
 }
 
-/** Idle time, drawn shorter than it was. */
+/** A part of the scale, such as idle time, drawn shorter than it was. */
 export interface Idle extends Segment {
   /** Position as shares of the width. */
   readonly left: number;
@@ -14,7 +14,7 @@ export interface TimeScale {
   /** Milliseconds since 1970 → share of the width, 0 to 1. */
   readonly place: (at: number) => number;
   readonly idles: readonly Idle[];
-  /** Positions of time labels: begins of busy intervals that are far enough apart. */
+  /** Positions of time labels: begins of busy intervals, and places within long ones, that are far enough apart. */
   readonly marks: readonly { readonly at: number; readonly left: number }[];
 }
 
@@ -82,11 +82,17 @@ function pieceAt<Piece extends Segment>(placed: readonly Piece[], at: number): P
   return placed[low];
 }
 
-function marksOf(busy: readonly { readonly from: number; readonly left: number }[], distance: number): { at: number; left: number }[] {
+function marksOf(busy: readonly Idle[], distance: number): { at: number; left: number }[] {
   const marks: { at: number; left: number }[] = [];
-  for (const { from, left } of busy) {
-    const last = marks.at(-1);
-    if ((last === undefined || left - last.left >= distance) && (left === 0 || left <= 1 - distance / 2)) marks.push({ at: from, left });
+  for (const { from, to, left, right } of busy) {
+    const steps = Math.max(1, Math.floor((right - left) / distance));
+    for (let step = 0; step < steps; step++) {
+      const here = left + ((right - left) * step) / steps;
+      const last = marks.at(-1);
+      const hasRoom = here === 0 || here <= 1 - distance / 2;
+      if ((last === undefined || here - last.left >= distance - 1e-9) && hasRoom)
+        marks.push({ at: from + ((to - from) * step) / steps, left: here });
+    }
   }
   return marks;
 }

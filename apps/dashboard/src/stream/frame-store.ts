@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react';
+import { useCallback, useSyncExternalStore } from 'react';
 
 /**
  * A store that changes more often than the screen is drawn. Subscribers are called at most once a frame, and not while the page
@@ -28,4 +28,25 @@ export class FrameStore {
 /** Renders the component when the store has changed, at most once a frame. The number is a dependency for `useMemo`. */
 export function useFrames(store: FrameStore): number {
   return useSyncExternalStore(store.subscribe, store.read);
+}
+
+/** As `useFrames`, but at most once in `ms`: for pages that are drawn from thousands of rows. */
+export function useSlowFrames(store: FrameStore, ms: number): number {
+  const subscribe = useCallback(
+    (notify: () => void) => {
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const stop = store.subscribe(() => {
+        timer ??= setTimeout(() => {
+          timer = undefined;
+          notify();
+        }, ms);
+      });
+      return () => {
+        clearTimeout(timer);
+        stop();
+      };
+    },
+    [store, ms],
+  );
+  return useSyncExternalStore(subscribe, store.read);
 }

@@ -1,14 +1,15 @@
 import { SegmentedControl, Stack, Text } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import type { Call } from '#contracts';
-import { type SubjectPart, subjectParts } from '#subject';
+import { escapeInvisible, type SubjectPart, subjectParts } from '#subject';
 import { DiffView } from '../components/diff-view.js';
 import { Json } from '../components/json.js';
-import { useSubjects } from '../components/use-subjects.js';
+import { useSubjects, useTool } from '../components/use-subjects.js';
 import { VisibleText } from '../components/visible-text.js';
 import { CodeBlock } from './code-block.js';
 import { languageOf } from './highlight.js';
 import classes from './subject.module.css';
+import { withoutDefaults } from './without-defaults.js';
 
 interface SubjectViewProps {
   readonly call: Pick<Call, 'tool' | 'arguments' | 'argumentsRedacted'>;
@@ -19,8 +20,10 @@ interface SubjectViewProps {
 /** What a call does: its command, paths, changes and other arguments as a person reads them, or as JSON. */
 export function SubjectView({ call, place }: SubjectViewProps) {
   const subjects = useSubjects(call.tool);
+  const schema = useTool(call.tool)?.input;
   const [asJson, setAsJson] = useState(false);
-  const parts = useMemo(() => subjectParts(call.arguments, subjects), [call.arguments, subjects]);
+  const { args, defaults } = useMemo(() => withoutDefaults(call.arguments, schema), [call.arguments, schema]);
+  const parts = useMemo(() => subjectParts(args, subjects), [args, subjects]);
   return (
     <Stack gap="xs">
       <SegmentedControl
@@ -39,7 +42,12 @@ export function SubjectView({ call, place }: SubjectViewProps) {
       ) : (
         parts.map((part, index) => <Part key={index} part={part} place={place} writtenOut={call.argumentsRedacted === true} />)
       )}
-      {parts.length === 0 && !asJson && (
+      {defaults.length > 0 && !asJson && (
+        <Text size="xs" c="dimmed">
+          By default: {escapeInvisible(defaults.join(', '))}
+        </Text>
+      )}
+      {parts.length === 0 && defaults.length === 0 && !asJson && (
         <Text size="sm" c="dimmed">
           It has no arguments.
         </Text>
