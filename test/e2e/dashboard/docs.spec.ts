@@ -17,6 +17,20 @@ describe('the API explorer at /docs', () => {
     expect(await accessibilityFaults(page)).toEqual([]);
   });
 
+  it('is dark where the dashboard is, and makes calls with the key of its tab', async () => {
+    const page = await stage.open('/live', { colorScheme: 'dark' });
+    await page.locator('[data-connection=live]').waitFor();
+    await page.goto(`${stage.url}/docs`);
+    await page.locator('html.dark-mode .opblock').first().waitFor();
+    const operation = page.locator('#operations-calls-submitCall');
+    await operation.locator('.opblock-summary-control').click();
+    await operation.getByText('Try it out').click();
+    await operation.getByText('Execute').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await operation.getByText('Execute').click();
+    await operation.locator('.live-responses-table .response-col_status').getByText('202').waitFor();
+  });
+
   it('has a page of the frames of the WebSockets, each with its fields and an example, that needs no script', async () => {
     const page = await stage.open('/docs/stream');
     await page.getByRole('heading', { name: 'Frames a client sends' }).waitFor();

@@ -18,6 +18,23 @@ export const EXPLORER_STYLE = `
 .swagger-ui .microlight span[style*="rgb(211, 99, 99)"] { color: #ff9f9f !important }
 .swagger-ui .view-line-link.copy-to-clipboard, .swagger-ui .view-line-link.copy-to-clipboard button { width: 24px; min-width: 24px }
 .swagger-ui .json-schema-2020-12__constraint--string { background: #a03c00; color: #fff }
+html.dark-mode .swagger-ui .btn.authorize, html.dark-mode .swagger-ui .btn.authorize span { color: #49cc90 }
+html.dark-mode .swagger-ui .try-out .btn.try-out__btn.cancel, html.dark-mode .swagger-ui .btn.cancel { color: #ff9f9f }
+html.dark-mode .swagger-ui .examples-select__section-label, html.dark-mode .swagger-ui .header-col,
+html.dark-mode .swagger-ui .parameter__in, html.dark-mode .swagger-ui .prop-format { color: #e4e6e6 }
+`;
+
+/** Light or dark as the dashboard is, or as the browser asks. Swagger UI has the colours. */
+export const EXPLORER_SCHEME = `
+(function () {
+  var asked = matchMedia('(prefers-color-scheme: dark)');
+  function show() {
+    var chosen = localStorage.getItem('mantine-color-scheme-value');
+    document.documentElement.classList.toggle('dark-mode', chosen === 'dark' || (chosen !== 'light' && asked.matches));
+  }
+  asked.addEventListener('change', show);
+  show();
+})();
 `;
 
 /**

@@ -5,7 +5,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { stringify } from 'yaml';
 import { asyncApiDocument } from './asyncapi.js';
-import { EXPLORER_SCRIPT, EXPLORER_STYLE } from './explorer-style.js';
+import { EXPLORER_SCHEME, EXPLORER_SCRIPT, EXPLORER_STYLE } from './explorer-style.js';
 import { openApiDocument } from './openapi.js';
 import { STREAM_STYLE, streamPage } from './stream-page.js';
 
@@ -34,8 +34,21 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-/** With `deepLinking` each operation would be a link within a button. */
-const EXPLORER = `SwaggerUIBundle({ url: 'openapi.json', dom_id: '#swagger-ui', deepLinking: false });\n${EXPLORER_SCRIPT}`;
+/**
+ * With `deepLinking` each operation would be a link within a button. A tab that came from the dashboard has its key in the tab's
+ * storage, and Swagger UI sends it as if it had been entered.
+ */
+const EXPLORER = `${EXPLORER_SCHEME}
+var explorer = SwaggerUIBundle({
+  url: 'openapi.json',
+  dom_id: '#swagger-ui',
+  deepLinking: false,
+  onComplete: function () {
+    var key = sessionStorage.getItem('toolyard.key');
+    if (key !== null) explorer.preauthorizeApiKey('apiKey', key);
+  },
+});
+${EXPLORER_SCRIPT}`;
 
 /**
  * Serves `/docs` (Swagger UI), `/docs/stream`, `/openapi.json`, `/openapi.yaml` and `/asyncapi.json`, all without a key: they hold nothing but
