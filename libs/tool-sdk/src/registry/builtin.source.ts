@@ -86,12 +86,20 @@ export class BuiltinSource implements ToolSource {
 }
 
 /** Throws with the tool's name and the fix when its file says something impossible. */
-function describe({ options }: DecoratedTool, source: string): ToolDescriptor {
+function describe({ options, handler }: DecoratedTool, source: string): ToolDescriptor {
   try {
+    checkRun(handler);
     return describeDecorated(options, source);
   } catch (error) {
     throw new Error(`Tool "${options.name}" cannot be registered: ${error instanceof Error ? error.message : String(error)}`, {
       cause: error,
     });
   }
+}
+
+/** Plugins in JavaScript have no compiler that would refuse it. */
+function checkRun({ run }: { readonly run: unknown }): void {
+  if (typeof run !== 'function') throw new Error(`expected \`run\` to be a function, got ${typeof run}`);
+  if (/^(?:Async)?GeneratorFunction$/.test(run.constructor.name))
+    throw new Error('`run` is a generator: return the result, and send pieces with `ctx.onUpdate`');
 }

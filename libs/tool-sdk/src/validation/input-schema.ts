@@ -23,6 +23,10 @@ const LOST_TYPES: Readonly<Record<string, string>> = {
 
 /** JSON Schema 2020-12 of what a caller may send. Throws one message that lists every part that JSON Schema would lose. */
 export function toInputSchema(schema: z.ZodType): JsonSchema {
+  // Plugins in JavaScript may send anything, and schemas of another copy of zod.
+  const given: unknown = schema;
+  if (typeof given !== 'object' || given === null || !('_zod' in given))
+    throw new Error('`input` is no schema of zod: use z.strictObject({...})');
   const lost: string[] = [];
   const json = z.toJSONSchema(schema, {
     io: 'input',
