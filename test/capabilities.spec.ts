@@ -5,8 +5,8 @@ import { capabilityMap, claimsOf } from './capability-map.mjs';
 /** Rows about shapes and pure functions: a test of the unit shows them. Every other row needs a test of the running product. */
 const SHOWN_BY_A_UNIT = new Set(
   [
-    ['CC-01', 'CC-02', 'CC-03', 'CC-04', 'CC-05', 'CC-12', 'CC-40', 'CC-42'], // definitions and error values
-    ['RP-01', 'RP-03', 'RP-12', 'RP-13', 'RP-17'], // registration
+    ['CC-01', 'CC-02', 'CC-03', 'CC-04', 'CC-05', 'CC-09', 'CC-12', 'CC-40', 'CC-42'], // definitions and error values
+    ['RP-01', 'RP-03', 'RP-05', 'RP-06', 'RP-07', 'RP-08', 'RP-12', 'RP-13', 'RP-17'], // registration
     ['VA-04', 'VA-11', 'VA-12', 'VA-15'], // validation of arguments
     ['EX-47'], // cutting at a character boundary
     ['HK-06'], // reading a hook's answer

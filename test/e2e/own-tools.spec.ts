@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import type { ToolSubject } from '#contracts';
+import type { Content, ToolSubject } from '#contracts';
 import { Tool, type ToolContext } from '#tool-sdk';
 import { startWorker, type RunningWorker } from '../../apps/worker/src/main.js';
 import { readWorkerConfig } from '../../apps/worker/src/platform/worker.config.js';
@@ -39,6 +39,22 @@ class WhoAmITool {
   }
 }
 
+/** The context as the first release had it. */
+interface FirstContext {
+  readonly callId: string;
+  readonly signal: AbortSignal;
+  readonly onUpdate: (content: Content[]) => void;
+}
+
+@Tool({ name: 'first_release', description: 'Is older than most of its context.', input: z.strictObject({}), tier: 'read_only' })
+class FirstReleaseTool {
+  run(_args: object, ctx: FirstContext): string {
+    ctx.signal.throwIfAborted();
+    ctx.onUpdate([{ type: 'text', text: 'from the first release' }]);
+    return `${ctx.callId} with ${Object.keys(ctx).length > 3 ? 'more' : 'the same'}`;
+  }
+}
+
 @Tool({ name: 'deploy', description: 'Deploys.', input: z.strictObject({ to: z.string() }) })
 class DeployTool {
   async confirm({ to }: { to: string }, { callId }: ToolContext): Promise<boolean> {
@@ -58,9 +74,9 @@ describe('tools that an operator adds as classes', () => {
 
   beforeAll(async () => {
     redis = await startRedisServer();
-    gateway = await startTestGateway('default', { redisUrl: redis.url }, [archiveTool('read'), WhoAmITool, DeployTool]);
+    gateway = await startTestGateway('default', { redisUrl: redis.url }, [archiveTool('read'), WhoAmITool, FirstReleaseTool, DeployTool]);
     const env = { PATH: process.env['PATH'], REDIS_URL: redis.url, WORKER_PORT: 'off', WORKSPACE_ROOT: workspaceRoot, LOG_LEVEL: 'silent' };
-    worker = await startWorker(readWorkerConfig(env), [archiveTool('write'), WhoAmITool, DeployTool]);
+    worker = await startWorker(readWorkerConfig(env), [archiveTool('write'), WhoAmITool, FirstReleaseTool, DeployTool]);
   });
   afterAll(async () => {
     await worker?.close();
@@ -81,6 +97,13 @@ describe('tools that an operator adds as classes', () => {
     const names = ['WhoAmI', 'who_am_i'];
     const calls = await Promise.all(names.map((name) => gateway.agent.run(name, {})));
     expect(calls.map(({ result }) => result?.content)).toEqual(names.map((text) => [{ type: 'text', text }]));
+  });
+
+  it('run although their context has more than when they were written [CC-28]', async () => {
+    const call = await gateway.agent.run('first_release', {});
+    expect(call).toMatchObject({ outcome: 'completed', result: { content: [{ type: 'text', text: `${call.id} with more` }] } });
+    const updates = (await gateway.agent.events(call.id)).flatMap((event) => (event.type === 'call.update' ? event.data.content : []));
+    expect(updates.map((item) => (item.type === 'text' ? item.text : '')).join('')).toBe('from the first release');
   });
 
   it('with a confirm function run when that says yes, and answer the known text when it says no [PP-96]', async () => {

@@ -3,7 +3,10 @@ import type { Problem } from '#contracts';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 
 const TENANT = 'e2e-pipeline';
-const REFUSES_ALL = { posture: { autonomy: 'read_only', permissionMode: 'read-only' }, tools: ['echo', 'file_write', 'shell'] };
+const REFUSES_ALL = {
+  posture: { autonomy: 'read_only', permissionMode: 'read-only' },
+  tools: ['echo', 'file_search', 'file_write', 'shell'],
+};
 
 /** Each call has a fault of its own stage and of every later one it can have: the first stage speaks. */
 const STAGES: [stage: string, call: object, status: number, code: string, rule: string | undefined][] = [
@@ -11,6 +14,7 @@ const STAGES: [stage: string, call: object, status: number, code: string, rule: 
   ['whether the session has the tool', { tool: 'glob', arguments: '{"broken' }, 403, 'policy_denied', 'availability'],
   ['whether the arguments are JSON', { tool: 'file_write', arguments: '{"path": "/etc/x"' }, 422, 'invalid_arguments', undefined],
   ['whether they fit the schema', { tool: 'file_write', arguments: { path: '..%2fx', content: 1 } }, 422, 'invalid_arguments', undefined],
+  ['what they mean', { tool: 'file_search', arguments: { path: '..%2fx', query: '(' } }, 422, 'invalid_arguments', undefined],
   ['the posture', { tool: 'file_write', arguments: { path: '..%2fx', content: 'x' } }, 403, 'policy_denied', 'posture'],
 ];
 
@@ -26,12 +30,18 @@ describe('the stages of a submission', () => {
   const refused = (call: object, sessionId: string) => gateway.agent.request<Problem>('POST', '/v1/calls', { ...call, sessionId });
   const typesOf = async ({ callId = '' }: Problem) => (await gateway.agent.events(callId)).map(({ type }) => type);
 
-  it.each(STAGES)('refuse at %s before anything later is looked at', async (_stage, call, status, code, rule) => {
+  it.each(STAGES)('refuse at %s before anything later is looked at [RP-20, RP-25]', async (_stage, call, status, code, rule) => {
     const { status: answered, body } = await refused(call, 'strict');
     expect([answered, body.code]).toEqual([status, code]);
     const { decision } = (await gateway.agent.get(`/v1/calls/${body.callId}`)).body;
     expect(decision.reasons.find(({ effect }) => effect === 'deny')?.rule).toBe(rule);
     expect(decision.reasons.some(({ axis }) => axis === 'limits')).toBe(false);
+    expect(await typesOf(body)).toEqual(['call.submitted', 'call.end']);
+  });
+
+  it('refuse what a tool itself finds wrong before a person is asked [VA-09]', async () => {
+    const { status, body } = await refused({ tool: 'file_edit', arguments: { path: 'a', old_text: '', new_text: 'b' } }, 'asking');
+    expect([status, body.code]).toEqual([422, 'invalid_arguments']);
     expect(await typesOf(body)).toEqual(['call.submitted', 'call.end']);
   });
 

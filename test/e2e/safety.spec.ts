@@ -366,7 +366,7 @@ describe('what hides in arguments', () => {
 });
 
 describe('the anomaly detector', () => {
-  it('tells the log of unusual system calls and changes no result [PP-104]', async () => {
+  it('tells the log of unusual system calls and changes no result [EV-14, PP-104]', async () => {
     const line = 'audit: seccomp denied syscall=ptrace';
     const call = await agent.run('shell', { command: `echo '${line}'` });
     expect(textOf(call)).toBe(`${line}\n`);

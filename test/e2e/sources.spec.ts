@@ -192,13 +192,12 @@ describe('tools of sources', () => {
     expect(files.left.log).toEqual(ids.flatMap(() => ['begin', 'end']));
   });
 
-  it('of two sources with a tool of the same name both have the source in front; the server gets its own name [TS-03]', async () => {
+  it('of two sources with a tool of the same name both have the source in front; the server gets its own name [RP-15, TS-03]', async () => {
     expect((await tools()).map(({ name }) => name).filter((name) => name.includes('read_part'))).toEqual([
       'left__read_part',
       'right__read_part',
     ]);
-    files.left.openAt(1);
-    files.right.openAt(1);
+    for (const side of [files.left, files.right]) side.openAt(1);
     expect(textOf(await gateway.agent.run('left__read_part', {}))).toBe('read_part of left');
     expect(textOf(await gateway.agent.run('right__read_part', {}))).toBe('read_part of right');
   });
@@ -245,11 +244,12 @@ describe('tools of sources', () => {
     expect((await tools()).find(({ name }) => name === 'add')?.timeoutMs).toBe(120_000);
   });
 
-  it('are left out by name or glob, one or all of a source; built-in ones stay [TS-10, TS-60]', async () => {
+  it('are left out by name or glob, one or all of a source; the others have names that models accept [RP-15, TS-10, TS-60]', async () => {
     const all = await tools();
-    const namesOf = (source: string) => all.filter((tool) => tool.source === source).map(({ name }) => name);
-    expect([namesOf('left'), namesOf('hasty'), namesOf('off')]).toEqual([['left__read_part'], ['linger'], []]);
-    expect(namesOf('right')).toEqual(['right__read_part', 'run_x']);
+    const namesOf = (from: string) => all.flatMap(({ source, name }) => (source === from ? name : []));
+    expect(['left', 'hasty', 'off'].map(namesOf)).toEqual([['left__read_part'], ['linger'], []]);
+    expect(namesOf('right')).toEqual([expect.stringMatching(/^part_[0-9a-f]{8}$/), 'right__read_part', 'run_x']);
+    expect(textOf(await gateway.agent.run(namesOf('right')[0] ?? '', {}))).toBe('9.part of right');
     expect((await gateway.agent.submit('left__run_x', {})).status).toBe(404);
     expect(namesOf('builtin')).toEqual(expect.arrayContaining(['file_read', 'shell', 'web_fetch']));
   });
@@ -425,7 +425,7 @@ async function startFilesServer(): Promise<FilesServer> {
           return { content: [{ type: 'text', text: `${tool} of ${name}` }] };
         });
       define('read_part', () => sides[name].run());
-      define('run_x', async () => {});
+      for (const tool of name === 'right' ? ['run_x', '9.part'] : ['run_x']) define(tool, async () => {});
       define('linger', async (signal) => {
         await new Promise((resolve) => signal.addEventListener('abort', resolve));
         cancelled += 1;

@@ -208,7 +208,7 @@ describe('a sub-agent', () => {
     });
   });
 
-  it('calls another one where its depth allows, on the only slot of the pool, and both name each other [TS-45, TS-48]', async () => {
+  it('calls another one where its depth allows, on the only slot of the pool, and both name each other [CC-31, TS-45, TS-48]', async () => {
     models.on('boss', [{ toolCalls: calls('helper', { task: 'Dig' }) }, { text: 'Dug.' }]);
     models.on('helper', [{ text: 'Digging', toolCalls: calls('echo') }, { text: 'A hole.' }]);
     const call = await agent.run('boss', { task: 'Make a hole' });
@@ -218,7 +218,7 @@ describe('a sub-agent', () => {
     expect(resultsRead('boss', 1)).toEqual(['A hole.']);
   });
 
-  it('has all events below it found from its End, and each names the call above [EV-16]', async () => {
+  it('has all events below it found from its End, and each names the call above [EV-06, EV-16]', async () => {
     models.on('boss', [{ toolCalls: calls('helper', { task: 'Dig' }) }, { text: 'Dug.' }]);
     models.on('helper', [{ toolCalls: calls('echo', {}, 'a').concat(calls('echo', {}, 'b')) }, { text: 'A hole.' }]);
     const { id } = await agent.run('boss', { task: 'Make a hole' });

@@ -34,7 +34,8 @@ describe('traces', () => {
     folder = mkdtempSync(join(tmpdir(), 'toolyard-traces-'));
     const config = join(folder, 'config.yaml');
     const policy = 'policy: { egress: { privateHosts: [127.0.0.1, localhost] } }';
-    const checked = 'checked: { hooks: [{ name: guard, on: before, command: "true" }], limits: { actionsPerHour: 100 } }';
+    const checked =
+      'checked: { hooks: [{ name: guard, on: before, command: "true" }, { name: lint, on: after, command: "true" }], limits: { actionsPerHour: 100 } }';
     writeFileSync(config, `${policy}\nagents: { ${checked} }\n`);
     toolyard = await startTestCluster({
       env: {
@@ -105,15 +106,19 @@ describe('traces', () => {
     expect(event?.traceparent).toBe(`00-${traceId}-${named(spans, 'submit_call shell')[0]?.spanId}-01`);
   });
 
-  it('shows each stage of a submission that waited: hooks and limits where an agent has them', async () => {
+  it('shows each stage in its order: policy, hooks and limits, a person, the tool, the hooks after it [RP-22, RP-23]', async () => {
     const { traceId, spanId, traceparent } = agentSpan();
-    await submit('shell', { command: 'true' }, traceparent, { agentId: 'checked' });
+    await agent.request('PUT', '/v1/sessions/staged', { posture: { autonomy: 'supervised', permissionMode: 'prompt' } });
+    const more = { agentId: 'checked', sessionId: 'staged', dialect: 'zeroclaw' };
+    const { body } = await agent.submit('shell', { command: 'touch z' }, more, { traceparent });
+    await agent.request('POST', `/v1/calls/${body.id}/decision`, { decision: 'allow' });
     const stages = ['judge', 'hooks', 'limits', 'accept'];
-    const spans = await collector.whole(traceId, [...stages, 'submit_call shell', 'execute_tool shell'], spanId);
+    const later = ['approve', 'execute_tool shell', 'call_tool', 'after_hooks', 'commit'];
+    const spans = await collector.whole(traceId, [...stages, 'submit_call shell', ...later], spanId);
     for (const stage of stages) expect([stage, parentOf(spans, named(spans, stage)[0])]).toEqual([stage, 'submit_call shell']);
-    const starts = stages.map((stage) => named(spans, stage)[0]?.startMs ?? 0);
-    expect(starts).toEqual([...starts].sort((a, b) => a - b));
-    expect(named(spans, 'judge')[0]).toMatchObject({ attributes: { 'toolyard.decision.effect': 'allow' } });
+    const inOrder = [...stages, ...later].map((stage) => named(spans, stage)[0]?.startMs ?? 0);
+    expect(inOrder).toEqual([...inOrder].sort((a, b) => a - b));
+    expect(named(spans, 'judge')[0]).toMatchObject({ attributes: { 'toolyard.decision.effect': 'ask' } });
   });
 
   it('shows each attempt of a call that is retried, and how long each waited; named hosts get the trace', async () => {

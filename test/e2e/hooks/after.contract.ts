@@ -99,7 +99,7 @@ export function hooksAfterContract(started: () => HookTestCluster): void {
       expect(call.result?.details?.['hooks']).toMatchObject([{ name: 'review', verdict: 'deny', reason: 'bad style' }]);
     });
 
-    it('may look at the files of the session, after each call of the tools that it matches', async () => {
+    it('may look at the files of the session, after each call of the tools that it matches [HK-10]', async () => {
       const sessionId = hooked.newSession('lint');
       const call = await hooked.runAs('linting', 'file_write', { path: 'linted.txt', content: '12345' }, { sessionId });
       expect(textOf(call)).toMatch(/Hook feedback:\n\s*5$/);

@@ -292,7 +292,7 @@ export function hooksBeforeContract(started: () => HookTestCluster): void {
       expect(problemOf(await hooked.submitAs('matching', 'file_write', { path: 'a', content: 'b' })).code).toBe('hook_rejected');
     });
 
-    it('gets the call as JSON and as variables, and of the environment only what it names [HK-17]', async () => {
+    it('gets the call as JSON and as variables, and of the environment only what it names [HK-13, HK-17]', async () => {
       const sessionId = hooked.newSession('hooked');
       const call = await hooked.runAs('telling', 'echo', { n: 1 }, { sessionId, toolCallId: 'call-1' });
       expect(JSON.parse(readFileSync(hooked.at('stdin.json'), 'utf8'))).toMatchObject({
