@@ -149,6 +149,7 @@ const REQUESTS: Readonly<Record<string, readonly Request[]>> = {
   ],
   listSchedules: [['GET /v1/schedules']],
   listKeys: [['GET /v1/keys']],
+  getUsage: [['GET /v1/usage?per=day'], ['GET /v1/usage?per=year']],
   testPolicy: [
     ['POST /v1/policy:test', { config: { policy: { exclude: ['echo'] } }, limit: 3 }],
     ['POST /v1/policy:test', { config: { policy: { exclude: 7 } } }],

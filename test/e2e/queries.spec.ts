@@ -15,6 +15,7 @@ import type {
   SessionPage,
   Stats,
   ToolStatsPage,
+  UsagePage,
 } from '#contracts';
 import { eventually } from '../support/eventually.js';
 import { Agent } from '../support/agent.js';
@@ -31,7 +32,7 @@ describe('lists, counts and numbers', () => {
     gateway = await startTestGateway('queries', {
       lists: true,
       keys: [
-        { id: 'all', key: 'key-of-the-queries', tenant: 'queries', agents: ['ann'], users: ['*'], scopes: [...all] },
+        { id: 'all', key: 'key-of-the-queries', tenant: 'queries', agents: ['ann', 'ann2'], users: ['*'], scopes: [...all] },
         { id: 'reader', key: 'key-that-only-reads', tenant: 'queries', scopes: ['read'] },
         { id: 'judge', key: 'key-of-the-judge', tenant: 'queries', scopes: ['read', 'admin'] },
         { id: 'stranger', key: 'key-of-a-stranger', tenant: 'stranger', scopes: [...all] },
@@ -268,6 +269,45 @@ describe('lists, counts and numbers', () => {
       expect(groups.map(({ count: calls, message }) => [calls, message])).toEqual([
         [paths.length, 'File not found: build/. Use glob to see what is there.'],
         [1, 'File not found: 3 of 4. Use glob to see what is there.'],
+      ]);
+    });
+  });
+
+  describe('usage', () => {
+    it('sums what agents used by hour, of the tenant alone, and goes into CSV', async () => {
+      const judge = new Agent(gateway.url, 'key-of-the-judge');
+      const used = (query: string, by = judge) => by.get<UsagePage & Problem>(`/v1/usage?agentId=ann2${query}`);
+      const run = async (outcome: 'completed' | 'failed', runMs: number) => {
+        const { body } = await agent.submit('echo', {}, { agentId: 'ann2' });
+        const error = outcome === 'failed' ? { error: { code: 'tool_failed' as const, message: 'no', retryable: false } } : {};
+        await gateway.run(body.id, 'x', { outcome, runMs, result: { content: [{ type: 'text', text: 'äbc' }], isError: false }, ...error });
+      };
+      await run('completed', 40);
+      await run('failed', 60);
+      await agent.request(
+        'PUT',
+        '/v1/sessions/used',
+        { posture: { permissionMode: 'prompt' } },
+        { authorization: 'Bearer key-of-the-judge' },
+      );
+      const { body: asked } = await agent.submit('file_write', { path: 'a', content: 'b' }, { agentId: 'ann2', sessionId: 'used' });
+      expect(asked.status).toBe('waiting_approval');
+      await agent.request('POST', `/v1/calls/${asked.id}/cancel`, {});
+      const { rows } = await eventually(async () => {
+        const { body } = await used('');
+        return body.behind === undefined && body.rows.reduce((sum, { calls }) => sum + calls, 0) === 3 ? body : undefined;
+      }, 'the calls to be in the rows');
+      const sum = (name: 'calls' | 'failed' | 'approvals' | 'runMs' | 'outputBytes') => rows.reduce((all, row) => all + row[name], 0);
+      expect([sum('calls'), sum('failed'), sum('approvals'), sum('runMs')]).toEqual([3, 1, 1, 100]);
+      expect(sum('outputBytes')).toBeGreaterThanOrEqual(8);
+      expect(rows.every(({ at }) => at.endsWith(':00:00.000Z'))).toBe(true);
+      expect((await used('', stranger)).body.rows).toEqual([]);
+      expect((await used('&since=2026-01-02T00:00:00Z&until=2026-01-01T00:00:00Z')).body.code).toBe('invalid_request');
+      const words = ['usage', '--agent', 'ann2', '--csv', '--per', 'day'];
+      const { code, out } = await startCli(words, { url: gateway.url, env: { TOOLYARD_API_KEY: 'key-of-the-judge' } }).ended();
+      expect([code, out]).toEqual([
+        0,
+        expect.stringMatching(/^tenantId,at,agentId,calls,failed,denied,approvals,runMs,outputBytes\nqueries,\S+T00:00:00.000Z,ann2,\d,/),
       ]);
     });
   });

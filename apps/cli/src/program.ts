@@ -27,6 +27,7 @@ import { acceptSource, addSource, listSources, removeSource, type AddSourceFlags
 import { session, type SessionFlags } from './commands/session.js';
 import { startStandalone } from './commands/start.js';
 import { tools, type ToolsFlags } from './commands/tools.js';
+import { usage, type UsageFlags } from './commands/usage.js';
 import { watch, type WatchFlags } from './commands/watch.js';
 import { drain, workers } from './commands/workers.js';
 import { workerCheck, type WorkerCheckFlags } from './commands/worker-check.js';
@@ -195,6 +196,13 @@ function addLooking(add: Add, start: Start): void {
   listFlags(add('failures', 'failures of the last 24 hours, alike ones together'), 20)
     .option('--until <when>', 'end of the period')
     .action((flags: PeriodFlags) => start((context) => failures(context, flags)));
+  add('usage', 'what the agents of the tenant used, by hour or day')
+    .option('--since <when>', '15m, 2h, 3d, or a time; default: 24 hours')
+    .option('--until <when>', 'end of the period')
+    .addOption(new Option('--per <step>', 'what a line is about').choices(['hour', 'day']).default('hour'))
+    .option('--agent <id>', 'of these agents')
+    .option('--csv', 'comma-separated values with a head')
+    .action((flags: UsageFlags) => start((context) => usage(context, flags)));
   filterFlags(
     add('policy', 'what policy would say')
       .command('test')

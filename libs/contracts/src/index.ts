@@ -42,6 +42,7 @@ export * from './values/webhook-type.js';
 export * from './api/keys.api.js';
 export * from './api/webhooks.api.js';
 export * from './api/audit.api.js';
+export * from './api/usage.api.js';
 export * from './api/policy-test.api.js';
 export * from './config/webhook.js';
 export * from './policy/execution-policy.js';

@@ -5,6 +5,7 @@ export { HistoryProjector } from './write/history-projector.js';
 export { rebuildHistory } from './write/rebuild-history.js';
 export type { SkippedEvent } from './rows/event-shape.js';
 export { CallList } from './query/call-list.js';
+export { Usage } from './query/usage.js';
 export { ActList } from './query/act-list.js';
 export { SessionList } from './query/session-list.js';
 export { Numbers } from './query/numbers.js';

@@ -13,6 +13,7 @@ import {
   type SessionPage,
   type Stats,
   type ToolStatsPage,
+  type UsagePage,
 } from '#contracts';
 import { BulkCallsService } from './bulk-calls.service.js';
 import type { CallQueries } from '../platform/call-queries.js';
@@ -78,6 +79,11 @@ export class QueriesController {
   @Endpoint(ROUTES.listFailures)
   failures(@CurrentPrincipal() caller: Principal, @RouteQuery() query: QueryOf<typeof ROUTES.listFailures>): Promise<FailurePage> {
     return this.queries.failures(caller.tenantId, query);
+  }
+
+  @Endpoint(ROUTES.getUsage)
+  usage(@CurrentPrincipal() caller: Principal, @RouteQuery() query: QueryOf<typeof ROUTES.getUsage>): Promise<UsagePage> {
+    return this.queries.usage(caller.tenantId, query);
   }
 
   @Endpoint(ROUTES.testPolicy)

@@ -14,6 +14,8 @@ import {
   type Stats,
   type StatsQuery,
   type ToolStatsPage,
+  type UsagePage,
+  type UsageQuery,
 } from '#contracts';
 
 /** Questions over many calls of a tenant: answered from the history database. */
@@ -25,6 +27,7 @@ export interface CallQueries {
   stats(tenantId: string, query: StatsQuery): Promise<Stats>;
   tools(tenantId: string, query: PeriodQuery): Promise<ToolStatsPage>;
   failures(tenantId: string, query: PeriodQuery): Promise<FailurePage>;
+  usage(tenantId: string, query: UsageQuery): Promise<UsagePage>;
   acts(tenantId: string, query: ListActsQuery): Promise<ActPage>;
 }
 
@@ -34,5 +37,15 @@ const NO_DATABASE =
 /** Where no database is configured: every question is answered 503 `history_unavailable`. */
 export function noQueries(): CallQueries {
   const refuse = () => Promise.reject(new ProblemError('history_unavailable', NO_DATABASE));
-  return { page: refuse, count: refuse, facets: refuse, sessions: refuse, stats: refuse, tools: refuse, failures: refuse, acts: refuse };
+  return {
+    page: refuse,
+    count: refuse,
+    facets: refuse,
+    sessions: refuse,
+    stats: refuse,
+    tools: refuse,
+    failures: refuse,
+    usage: refuse,
+    acts: refuse,
+  };
 }

@@ -8,6 +8,7 @@ import {
   HistoryUnavailable,
   Numbers,
   SessionList,
+  Usage,
   openHistoryDatabase,
   type HistoryDatabase,
   type LogSource,
@@ -43,6 +44,7 @@ export function openHistory(url: string, failed: (reason: string) => void) {
 export function historyQueries(db: HistoryDatabase, log: LogSource, partitions: number, failed: (reason: string) => void): CallQueries {
   const calls = new CallList(db, log, partitions);
   const sessions = new SessionList(db, log, partitions);
+  const usage = new Usage(db, log, partitions);
   const acts = new ActList(db, log, (tenantId) => adminPartition(tenantId, partitions));
   const numbers = new Numbers(db, log, partitions);
   const turns = new TenantTurns();
@@ -63,6 +65,7 @@ export function historyQueries(db: HistoryDatabase, log: LogSource, partitions: 
     stats: (tenantId, query) => guarded(tenantId, () => numbers.stats(tenantId, query)),
     tools: (tenantId, query) => guarded(tenantId, () => numbers.tools(tenantId, query)),
     failures: (tenantId, query) => guarded(tenantId, () => numbers.failures(tenantId, query)),
+    usage: (tenantId, query) => guarded(tenantId, () => usage.of(tenantId, query)),
     acts: (tenantId, query) => guarded(tenantId, () => acts.page(tenantId, query)),
   };
 }

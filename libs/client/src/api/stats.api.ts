@@ -1,4 +1,4 @@
-import { ROUTES, type FailurePage, type QueryInputOf, type Stats, type ToolStatsPage } from '#contracts';
+import { ROUTES, type FailurePage, type QueryInputOf, type Stats, type ToolStatsPage, type UsagePage } from '#contracts';
 import type { RequestOptions } from '../client-options.js';
 import type { HttpTransport } from '../http/http-transport.js';
 
@@ -13,6 +13,11 @@ export class StatsApi {
 
   tools(query: QueryInputOf<typeof ROUTES.getToolStats> = {}, options: RequestOptions = {}): Promise<ToolStatsPage> {
     return this.http.request(ROUTES.getToolStats, { query, ...options });
+  }
+
+  /** What agents used, by hour or day. */
+  usage(query: QueryInputOf<typeof ROUTES.getUsage> = {}, options: RequestOptions = {}): Promise<UsagePage> {
+    return this.http.request(ROUTES.getUsage, { query, ...options });
   }
 
   /** Failures, grouped by similarity. */

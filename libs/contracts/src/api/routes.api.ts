@@ -18,6 +18,7 @@ import { Batch, BatchId, SessionCancelled, SteerBody, Steered, SubmitBatchBody }
 import { PutSessionBody, Session } from './sessions.api.js';
 import { SOURCE_ROUTES } from './source-routes.api.js';
 import { POLICY_TEST_ROUTES } from './policy-test.api.js';
+import { USAGE_ROUTES } from './usage.api.js';
 import { AUDIT_ROUTES } from './audit.api.js';
 import { WEBHOOK_ROUTES } from './webhooks.api.js';
 import { WORKER_ROUTES } from './worker-routes.api.js';
@@ -393,6 +394,7 @@ export const ROUTES = {
   ...SCHEDULE_ROUTES,
   ...KEY_ROUTES,
   ...AUDIT_ROUTES,
+  ...USAGE_ROUTES,
   ...POLICY_TEST_ROUTES,
   ...WEBHOOK_ROUTES,
   ...WORKER_ROUTES,

@@ -6,6 +6,7 @@ import * as schedules from './migrations/0003-schedules.js';
 import * as erasure from './migrations/0004-erasure.js';
 import * as acts from './migrations/0005-acts.js';
 import * as riskAndUser from './migrations/0006-risk-and-user.js';
+import * as usage from './migrations/0007-usage.js';
 
 /**
  * In the order of their names. A migration only adds, and what it adds may be null or has a default: processes of the release
@@ -18,6 +19,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0004-erasure': { up: erasure.up },
   '0005-acts': { up: acts.up },
   '0006-risk-and-user': { up: riskAndUser.up },
+  '0007-usage': { up: usage.up },
 };
 
 /** A newer release has changed the tables. */

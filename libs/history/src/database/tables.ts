@@ -44,6 +44,10 @@ export interface CallsTable {
   readonly ended_at: Time | null;
   readonly wait_ms: number | null;
   readonly run_ms: number | null;
+  /** A person was asked about it. */
+  readonly asked: boolean;
+  /** Of its whole output; null before the End, and where it is not known. */
+  readonly output_bytes: number | null;
   /** The words by which free text finds the call. */
   readonly words: string;
 }

@@ -39,6 +39,11 @@ export function roundedPeriod(query: PeriodQuery, now: number): Period {
   return roundedTo(fitting(ROUNDING, wanted), wanted);
 }
 
+/** A period of whole steps, rounded outwards. Without a begin it has 24 hours. */
+export function wholeSteps(query: PeriodQuery, stepMs: number, now: number): Period {
+  return roundedTo(stepMs, periodOf(query, DAY_MS, now));
+}
+
 /** Within the years that both PostgreSQL and RFC 3339 can write, rounded too: no call is outside of them. */
 function storedTime(text: string): number {
   return Math.min(Math.max(Date.parse(text), 0), LAST_MS);

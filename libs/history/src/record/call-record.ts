@@ -42,11 +42,15 @@ export interface CallRecord {
   readonly startedAt?: number | undefined;
   readonly endedAt?: number | undefined;
   readonly runMs?: number | undefined;
+  /** A person was asked about it. */
+  readonly asked?: true | undefined;
+  /** Of its whole output. */
+  readonly outputBytes?: number | undefined;
 }
 
 /** The row of a list. */
 export function summaryOf(record: CallRecord): CallSummary {
-  const { submittedAt, startedAt, endedAt, status, attempt, errorResult, note, ...rest } = record;
+  const { submittedAt, startedAt, endedAt, status, attempt, errorResult, note, asked: _asked, outputBytes: _bytes, ...rest } = record;
   const { outcome } = rest;
   const iso = (time: number | undefined) => (time === undefined ? undefined : new Date(time).toISOString());
   return {

@@ -20,7 +20,7 @@ export function foldRecord(
   if (record === undefined) return undefined;
   switch (event.type) {
     case 'call.approval_requested':
-      return { ...record, status: 'waiting_approval' };
+      return { ...record, status: 'waiting_approval', asked: true };
     case 'call.approval_decided':
       return event.data.decision === 'allow' ? { ...record, status: 'queued' } : record;
     case 'call.start':
@@ -87,6 +87,7 @@ function ended(record: CallRecord, { time, data }: CallEventOf<'call.end'>): Cal
     errorResult,
     note: errorResult && note !== '' ? note : undefined,
     endedAt: Date.parse(time),
+    outputBytes: outputBytesOf(data),
     runMs: runMs === undefined ? undefined : Math.max(0, Math.round(runMs)),
     error: error && { code: error.code, message: cut(error.message, MESSAGE_CHARS) },
     fingerprint: errorResult
@@ -95,6 +96,19 @@ function ended(record: CallRecord, { time, data }: CallEventOf<'call.end'>): Cal
         ? fingerprintOf(record.tool, error.code, error.message)
         : undefined,
   };
+}
+
+/** Of the whole output where it is kept beside the result, else of the result's content. */
+function outputBytesOf({ output, resultRef, result }: CallEventOf<'call.end'>['data']): number | undefined {
+  const kept = output?.bytes ?? resultRef?.bytes;
+  if (kept !== undefined || result?.content === undefined) return kept;
+  const texts = result.content.map((item) => {
+    if (item.type !== 'text') return JSON.stringify(item);
+    // An event of an odd shape may lack it.
+    const text: unknown = item.text;
+    return typeof text === 'string' ? text : '';
+  });
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 }
 
 /** Never ends in half of a surrogate pair. */

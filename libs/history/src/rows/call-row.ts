@@ -73,6 +73,8 @@ export function rowOf(record: CallRecord, tenantId: string, partition: string): 
     ended_at: time(record.endedAt),
     wait_ms: waitMsOf(record) ?? null,
     run_ms: record.runMs ?? null,
+    asked: record.asked === true,
+    output_bytes: record.outputBytes ?? null,
     // A word may have been cut within a letter of two halves.
     words: wordsOf(record)
       .map((word) => `'${storable(word)}'`)
@@ -117,5 +119,7 @@ export function recordOf(row: Omit<Selectable<CallsTable>, 'words'>): CallRecord
     startedAt: row.started_at?.getTime(),
     endedAt: row.ended_at?.getTime(),
     runMs: row.run_ms ?? undefined,
+    asked: row.asked ? true : undefined,
+    outputBytes: row.output_bytes ?? undefined,
   };
 }

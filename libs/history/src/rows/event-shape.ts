@@ -82,7 +82,9 @@ const SHAPES: { readonly [Type in CallEvent['type']]?: z.ZodType } = {
     note: Text.optional(),
     runMs: z.number().optional(),
     error: z.object({ code: Text, message: Text }).optional(),
-    result: z.object({ isError: z.boolean().optional() }).optional(),
+    result: z
+      .object({ isError: z.boolean().optional(), content: z.array(z.object({ type: Text, text: Text.optional() })).optional() })
+      .optional(),
   }),
 };
 

@@ -97,4 +97,6 @@ export const RECORD_COLUMNS = [
   'ended_at',
   'wait_ms',
   'run_ms',
+  'asked',
+  'output_bytes',
 ] as const;

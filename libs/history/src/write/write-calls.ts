@@ -62,5 +62,6 @@ async function insert(db: HistoryDatabase, rows: readonly object[]): Promise<voi
       status = excluded.status, outcome = excluded.outcome, error_result = excluded.error_result, note = excluded.note,
       error_code = excluded.error_code, error_message = excluded.error_message, fingerprint = excluded.fingerprint,
       attempt = excluded.attempt, suspended = excluded.suspended, started_at = excluded.started_at,
-      ended_at = excluded.ended_at, wait_ms = excluded.wait_ms, run_ms = excluded.run_ms, words = excluded.words`.execute(db);
+      ended_at = excluded.ended_at, wait_ms = excluded.wait_ms, run_ms = excluded.run_ms,
+      asked = excluded.asked, output_bytes = excluded.output_bytes, words = excluded.words`.execute(db);
 }

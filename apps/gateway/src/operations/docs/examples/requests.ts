@@ -59,6 +59,7 @@ export const PARAMETER_EXAMPLES: Readonly<Record<string, unknown>> = {
   limit: 50,
   outcome: ['failed', 'timed_out'],
   parentCallId: CALL_ID,
+  per: 'hour',
   pool: 'shell',
   priority: 'high',
   q: 'make test',

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { Label } from '../values/names.js';
+import { anyOf, Behind } from './call-list.api.js';
+import { KEY, type Route } from './route.api.js';
+
+const Timestamp = z.iso.datetime({ offset: true });
+
+/** Rows of one answer at most. */
+export const MOST_USAGE_ROWS = 10_000;
+
+export const UsageQuery = z
+  .strictObject({
+    since: Timestamp.optional().describe(
+      'Begin of the period: RFC 3339, rounded down to an hour or day. Not said: 24 hours before its end.',
+    ),
+    until: Timestamp.optional().describe('End of the period: RFC 3339. Not said: now.'),
+    per: z.enum(['hour', 'day']).default('hour').describe('What one row is about, in UTC.'),
+    agentId: anyOf(Label, 'agent-1').optional().describe('Calls of these agents.'),
+  })
+  .meta({ id: 'UsageQuery' });
+export type UsageQuery = z.output<typeof UsageQuery>;
+
+export const UsageRow = z
+  .object({
+    at: z.string().describe('Begin of the hour or day in which the calls ended: RFC 3339, UTC.'),
+    agentId: z.string().optional().describe('The agent. Absent for calls without one.'),
+    calls: z.number().int().describe('Calls that ended.'),
+    failed: z.number().int().describe('Of these: outcomes `failed`, `timed_out` and `unknown`, and completed calls with an error result.'),
+    denied: z.number().int().describe('Of these: calls that policy, a hook or a person denied.'),
+    approvals: z.number().int().describe('Of these: calls about which a person was asked.'),
+    runMs: z.number().int().describe('Milliseconds that their last attempts ran, together.'),
+    outputBytes: z.number().int().describe('Bytes of their outputs, together.'),
+  })
+  .meta({ id: 'UsageRow', description: 'What an agent used in an hour or a day.' });
+export type UsageRow = z.output<typeof UsageRow>;
+
+export const UsagePage = z
+  .object({
+    tenantId: z.string().describe('Whose calls they are.'),
+    rows: z.array(UsageRow).describe('Oldest first, then by agent; none for hours without ended calls.'),
+    behind: Behind.optional().describe('The answer is older than the log. Absent where it is not.'),
+  })
+  .meta({ id: 'UsagePage', description: 'What the agents of the tenant used.' });
+export type UsagePage = z.output<typeof UsagePage>;
+
+export const USAGE_ROUTES = {
+  getUsage: {
+    method: 'get',
+    path: '/v1/usage',
+    tag: 'operations',
+    scope: 'read',
+    summary: 'What the agents of the tenant used, by hour or day',
+    description:
+      'Of calls that lists still have, by the time of their end. An answer has at most 10,000 rows: ask for days, or for a shorter period.',
+    query: UsageQuery,
+    responses: { 200: { description: 'The rows.', schema: UsagePage } },
+    problems: [...KEY, 'invalid_request', 'history_unavailable'],
+  },
+} as const satisfies Record<string, Route>;

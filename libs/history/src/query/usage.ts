@@ -1,0 +1,50 @@
+import { sql } from 'kysely';
+import { MOST_USAGE_ROWS, ProblemError, type UsagePage, type UsageQuery, type UsageRow } from '#contracts';
+import type { HistoryDatabase } from '../database/history-database.js';
+import type { LogSource } from '../log-source.port.js';
+import { storable } from '../rows/call-row.js';
+import { within } from './call-sums.js';
+import { behindOf } from './log-tail.js';
+import { wholeSteps } from './period.js';
+
+const HOUR_MS = 3_600_000;
+const STEP_MS = { hour: HOUR_MS, day: 24 * HOUR_MS } as const;
+
+/** What the agents of tenants used, from the rows of their calls. */
+export class Usage {
+  constructor(
+    private readonly db: HistoryDatabase,
+    private readonly log: LogSource,
+    private readonly partitions: number,
+    private readonly now: () => number = Date.now,
+  ) {}
+
+  /** @throws ProblemError `invalid_request` for a period with too many rows, or one that ends before it begins */
+  async of(tenantId: string, { since, until, per, agentId }: UsageQuery): Promise<UsagePage> {
+    const period = wholeSteps({ since, until }, STEP_MS[per], this.now());
+    const behind = await behindOf(this.db, this.log, this.partitions);
+    const agents = agentId === undefined ? sql`true` : sql`agent_id = any(${agentId.map(storable)}::text[])`;
+    const { rows } = await sql<Omit<UsageRow, 'agentId' | 'at'> & { at: Date; agentId: string | null }>`
+      select date_trunc(${sql.lit(per)}, ended_at, 'UTC') as at, agent_id as "agentId", count(*) as calls,
+        count(*) filter (where outcome in ('failed', 'timed_out', 'unknown') or error_result) as failed,
+        count(*) filter (where outcome = 'denied') as denied, count(*) filter (where asked) as approvals,
+        coalesce(sum(run_ms), 0)::bigint as "runMs", coalesce(sum(output_bytes), 0)::bigint as "outputBytes"
+      from calls where tenant_id = ${tenantId} and ${within('ended_at', period)} and ${agents}
+      group by 1, 2 order by 1, 2 nulls first limit ${sql.lit(MOST_USAGE_ROWS + 1)}`.execute(this.db);
+    if (rows.length > MOST_USAGE_ROWS) throw tooMany();
+    return {
+      tenantId,
+      rows: rows.map(({ at, agentId: agent, ...sums }) => ({
+        at: at.toISOString(),
+        ...(agent === null ? {} : { agentId: agent }),
+        ...sums,
+      })),
+      ...(behind === undefined ? {} : { behind }),
+    };
+  }
+}
+
+function tooMany(): ProblemError {
+  const message = `expected a period with at most ${MOST_USAGE_ROWS} rows: ask for days, or for a shorter period`;
+  return new ProblemError('invalid_request', message, { errors: [{ pointer: '/since', message }] });
+}
