@@ -9,8 +9,8 @@ import { STATES } from '../components/theme.js';
 import { useSubjects } from '../components/use-subjects.js';
 import classes from './gantt.module.css';
 import type { SessionRow, TimelineMessage } from './session-rows.js';
-import type { Branch } from './session-tree.js';
-import type { TimeScale } from './time-scale.js';
+import type { Branch } from '../calls/session-tree.js';
+import type { TimeScale } from '../calls/time-scale.js';
 
 /** Bars that end after this share of the width have no room for a text behind them. */
 const BEFORE_FROM = 0.85;

@@ -10,8 +10,8 @@ import { Minimap } from './gantt-minimap.js';
 import { BatchRowView, CallRowView, endOf, MessageRowView } from './gantt-rows.js';
 import classes from './gantt.module.css';
 import { markOf, sessionRows, type SessionRow, type TimelineMessage } from './session-rows.js';
-import type { Branch } from './session-tree.js';
-import { timeScale, type TimeScale } from './time-scale.js';
+import type { Branch } from '../calls/session-tree.js';
+import { timeScale, type TimeScale } from '../calls/time-scale.js';
 
 const ROW_PX = 30;
 /** The width of a time label with some air. */

@@ -19,7 +19,7 @@ import classes from './gantt.module.css';
 import { MessagesCard } from './messages-card.js';
 import { SessionGrantsCard } from './session-grants-card.js';
 import { SessionPostureCard } from './session-posture-card.js';
-import { treeOf } from './session-tree.js';
+import { treeOf } from '../calls/session-tree.js';
 import { SessionWorkCard } from './session-work-card.js';
 import { SteerCard } from './steer-card.js';
 import { useSteering } from './use-steering.js';

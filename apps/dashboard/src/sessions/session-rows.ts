@@ -1,6 +1,6 @@
 import { shownState, type CallRow } from '../calls/call-row.js';
 import type { ShownState } from '../components/theme.js';
-import type { Branch } from './session-tree.js';
+import type { Branch } from '../calls/session-tree.js';
 
 export interface TimelineMessage {
   readonly id: string;

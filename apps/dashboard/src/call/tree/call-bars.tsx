@@ -8,8 +8,8 @@ import { durationText } from '../../components/duration.js';
 import { STATES } from '../../components/theme.js';
 import { useNow } from '../../components/time.js';
 import { useRowKeys } from '../../components/use-row-keys.js';
-import { treeOf } from '../../sessions/session-tree.js';
-import { timeScale, type TimeScale } from '../../sessions/time-scale.js';
+import { treeOf } from '../../calls/session-tree.js';
+import { timeScale, type TimeScale } from '../../calls/time-scale.js';
 import classes from './call-bars.module.css';
 import { visibleBranches } from './visible-branches.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { CallRow } from '../../calls/call-row.js';
-import type { Branch } from '../../sessions/session-tree.js';
+import type { Branch } from '../../calls/session-tree.js';
 import { visibleBranches } from './visible-branches.js';
 
 const branch = (id: string, depth: number): Branch => ({ row: { id } as CallRow, depth });

@@ -1,4 +1,4 @@
-import type { Branch } from '../../sessions/session-tree.js';
+import type { Branch } from '../../calls/session-tree.js';
 
 /** In a tree of more calls, what is below the first two levels starts folded. */
 const MANY = 60;

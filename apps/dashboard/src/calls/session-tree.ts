@@ -1,4 +1,4 @@
-import { byNewest, type CallRow } from '../calls/call-row.js';
+import { byNewest, type CallRow } from './call-row.js';
 
 export interface Branch {
   readonly row: CallRow;
