@@ -64,6 +64,7 @@ export const PARAMETER_EXAMPLES: Readonly<Record<string, unknown>> = {
   priority: 'high',
   q: 'make test',
   result: 'error',
+  risk: 'high',
   rootCallId: CALL_ID,
   scheduleId: SCHEDULE_ID,
   sessionId: 'demo',
@@ -76,6 +77,7 @@ export const PARAMETER_EXAMPLES: Readonly<Record<string, unknown>> = {
   type: ['admin.key_created', 'admin.key_revoked'],
   types: ['call.start', 'call.end'],
   until: UNTIL,
+  userId: 'alice',
   wait: 10,
   worker: 'deploys',
 };
