@@ -40,7 +40,7 @@ describe('the stages of a submission', () => {
   });
 
   it('refuse what a tool itself finds wrong before a person is asked [VA-09]', async () => {
-    const { status, body } = await refused({ tool: 'file_edit', arguments: { path: 'a', old_text: '', new_text: 'b' } }, 'asking');
+    const { status, body } = await refused({ tool: 'file_search', arguments: { path: 'a', query: '(' } }, 'asking');
     expect([status, body.code]).toEqual([422, 'invalid_arguments']);
     expect(await typesOf(body)).toEqual(['call.submitted', 'call.end']);
   });

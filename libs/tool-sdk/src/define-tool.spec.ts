@@ -51,12 +51,13 @@ describe('defineTool', () => {
   });
 
   const anyTool = { name: 'sample', description: 'A sample.', input: z.strictObject({}) };
-  it.each<[string, object, string]>([
+  const wrongTools: [string, object, string][] = [
     ['no run', {}, 'expected `run` to be a function, got undefined'],
     ['a generator', { run: function* run() {} }, '`run` is a generator: return the result, and send pieces with `ctx.onUpdate`'],
     ['no schema', { run: () => '', input: { path: 'string' } }, '`input` is no schema of zod: use z.strictObject({...})'],
     ['a type that JSON has not', { run: () => '', input: z.strictObject({ at: z.date() }) }, '/at: JSON has no dates'],
-  ])('refuses a tool with %s when it is registered, and says the fix [RP-07]', (_what, wrong, message) => {
+  ];
+  it.each(wrongTools)('refuses a tool with %s when it is registered, and says the fix [RP-07]', (_what, wrong, message) => {
     // Plugins in JavaScript have no compiler that would refuse it.
     const tool: DecoratedTool = Reflect.apply(defineTool, undefined, [{ ...anyTool, ...wrong }]);
     expect(() => listed(tool)).toThrow(`Tool "sample" cannot be registered: ${message}`);
