@@ -18,7 +18,7 @@ import {
   type SourcePage,
   type ToolDescriptor,
 } from '#contracts';
-import { LANGUAGES, newTool } from '../../apps/cli/src/commands/new-tool.js';
+import { LANGUAGES, newTool } from '../../apps/cli/src/commands/tools/new-tool.js';
 import { startWorker, type RunningWorker } from '../../apps/worker/src/main.js';
 import { readWorkerConfig } from '../../apps/worker/src/platform/worker.config.js';
 import { eventually } from '../support/eventually.js';

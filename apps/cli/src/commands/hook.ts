@@ -1,15 +1,17 @@
 import { readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { Option } from 'commander';
 import { judgeToolUse, PreToolUseInput, type ClaudeDecision } from '#client/claude-agent';
 import type { CommandContext } from '../command-context.js';
 import { EXIT } from '../exit-code.js';
 import { parseDuration } from '../terminal/time-text.js';
 import { UsageError } from '../usage-error.js';
+import { many, type Add, type Start } from './command-registration.js';
 
-export const ON_ERROR = ['ask', 'deny', 'allow'] as const;
-export const UNMAPPED = ['none', ...ON_ERROR] as const;
+const ON_ERROR = ['ask', 'deny', 'allow'] as const;
+const UNMAPPED = ['none', ...ON_ERROR] as const;
 
-export interface HookFlags {
+interface HookFlags {
   readonly onError: (typeof ON_ERROR)[number];
   readonly unmapped: ClaudeDecision;
   readonly map?: readonly string[];
@@ -18,11 +20,24 @@ export interface HookFlags {
   readonly timeout: string;
 }
 
+export function addHooks(add: Add, start: Start, env: NodeJS.ProcessEnv): void {
+  add('hook', 'ask the policy about what an agent runs by itself')
+    .command('claude')
+    .description('a PreToolUse hook of Claude Code: reads its JSON on standard input, prints the decision')
+    .addOption(new Option('--on-error <decision>', 'if the policy cannot be asked').choices(ON_ERROR).default('ask'))
+    .addOption(new Option('--unmapped <decision>', 'for tools without an equivalent here').choices(UNMAPPED).default('none'))
+    .option('--map <tool=name>', 'ask about this tool of Claude Code as about that tool; may be given again', many)
+    .option('--session <id>', 'whose posture and grants hold; default: the session of Claude Code')
+    .option('--agent <id>', 'whose policy holds')
+    .option('--timeout <duration>', 'how long to wait for the answer', '10s')
+    .action((flags: HookFlags) => start((context) => claudeHook(context, flags, env)));
+}
+
 /**
  * A `PreToolUse` hook of Claude Code: asks the policy about a tool use on stdin and prints the decision. Exits with 0 when there
  * is an answer, also that of `--on-error`, and with 2 for wrong flags, no key or input of another kind: 2 blocks the tool use.
  */
-export async function claudeHook({ client, terminal }: CommandContext, flags: HookFlags, env: NodeJS.ProcessEnv): Promise<number> {
+async function claudeHook({ client, terminal }: CommandContext, flags: HookFlags, env: NodeJS.ProcessEnv): Promise<number> {
   const tools = Object.fromEntries((flags.map ?? []).map(mapping));
   const timeoutMs = parseDuration(flags.timeout);
   const input = parseInput(await readInput());

@@ -1,9 +1,9 @@
-import type { Command } from 'commander';
 import type { ApiKey, IssuedKey, Scope } from '#contracts';
 import type { CommandContext } from '../command-context.js';
 import { oneLine } from '../terminal/safe-text.js';
 import { table } from '../terminal/table.js';
 import { parseDuration } from '../terminal/time-text.js';
+import { many, type Add, type Start } from './command-registration.js';
 
 interface CreateKeyFlags {
   readonly scope?: Scope[];
@@ -16,12 +16,7 @@ interface CreateKeyFlags {
   readonly expires?: string;
 }
 
-const many = (value: string, before: string[] = []) => [...before, value];
-
-export function addKeys(
-  add: (name: string, description: string) => Command,
-  start: (action: (context: CommandContext) => Promise<number>) => Promise<void>,
-): void {
+export function addKeys(add: Add, start: Start): void {
   const keys = add('keys', 'the API keys of the tenant (scope admin)');
   keys
     .command('list')

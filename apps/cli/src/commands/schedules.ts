@@ -1,11 +1,13 @@
+import { Option } from 'commander';
 import type { Schedule } from '#contracts';
 import type { CommandContext } from '../command-context.js';
 import { oneLine } from '../terminal/safe-text.js';
 import { table } from '../terminal/table.js';
 import { argumentsOf } from '../tool-arguments.js';
 import { parseDuration } from '../terminal/time-text.js';
+import type { Add, Start } from './command-registration.js';
 
-export interface AddScheduleFlags {
+interface AddScheduleFlags {
   readonly cron?: string;
   readonly timeZone?: string;
   readonly every?: string;
@@ -16,7 +18,40 @@ export interface AddScheduleFlags {
   readonly missed?: Schedule['missed'];
 }
 
-export async function listSchedules({ client, terminal, json }: CommandContext): Promise<number> {
+export function addSchedules(add: Add, start: Start): void {
+  const schedules = add('schedules', 'calls that are submitted at due times');
+  schedules
+    .command('list', { isDefault: true })
+    .description('schedules with their next due times')
+    .action(() => start(listSchedules));
+  schedules
+    .command('add')
+    .description('submit a call at due times')
+    .argument('<tool>', 'which tool')
+    .argument('[arguments...]', 'as for call')
+    .option('--cron <expression>', 'such as "0 7 * * 1-5"')
+    .option('--time-zone <zone>', 'of the cron expression, such as Europe/Berlin; UTC if not said')
+    .option('--every <duration>', 'such as 30s or 2h')
+    .option('--at <time>', 'once: RFC 3339')
+    .option('--name <name>', 'for people')
+    .option('--session <id>', 'the session of the calls')
+    .addOption(new Option('--overlap <what>', 'when the call before has not ended').choices(['skip', 'queue', 'cancel']))
+    .addOption(new Option('--missed <what>', 'what was due while no gateway ran').choices(['run', 'skip']))
+    .action((tool: string, words: string[], flags: AddScheduleFlags) => start((context) => addSchedule(context, tool, words, flags)));
+  for (const [name, description] of [
+    ['remove', 'end a schedule; its calls go on'],
+    ['pause', 'make no more calls until it is resumed'],
+    ['resume', 'go on'],
+    ['run', 'submit its call now'],
+  ] as const)
+    schedules
+      .command(name)
+      .description(description)
+      .argument('<schedule-id>')
+      .action((id: string) => start((context) => changeSchedule(context, name, id)));
+}
+
+async function listSchedules({ client, terminal, json }: CommandContext): Promise<number> {
   const schedules = await client.schedules.list();
   if (json) for (const schedule of schedules) terminal.json(schedule);
   else for (const line of table(schedules.map(row), terminal.width)) terminal.line(line);
@@ -24,7 +59,7 @@ export async function listSchedules({ client, terminal, json }: CommandContext):
   return 0;
 }
 
-export async function addSchedule(
+async function addSchedule(
   { client, terminal, json }: CommandContext,
   tool: string,
   words: readonly string[],
@@ -44,7 +79,7 @@ export async function addSchedule(
   return 0;
 }
 
-export async function changeSchedule(
+async function changeSchedule(
   { client, terminal, json }: CommandContext,
   what: 'remove' | 'pause' | 'resume' | 'run',
   id: string,

@@ -3,11 +3,42 @@ import type { CommandContext } from '../command-context.js';
 import { safeText } from '../terminal/safe-text.js';
 import { table } from '../terminal/table.js';
 import { UsageError } from '../usage-error.js';
+import { many, type Add, type Start } from './command-registration.js';
+
+export function addSources(add: Add, start: Start): void {
+  const sources = add('sources', 'tool sources: MCP servers, folders of tools (scope admin)');
+  sources
+    .command('list')
+    .description('sources with their health; with a name, its tools and what changed')
+    .argument('[name]')
+    .action((name: string | undefined) => start((context) => listSources(context, name)));
+  sources
+    .command('add')
+    .description('add an MCP server by --url or, after --, by its command; or any source as JSON')
+    .argument('<name-or-json>')
+    .argument('[command...]')
+    .option('--url <url>', 'address of the server')
+    .option('--header <name=value>', 'sent with each request; name=$VARIABLE is a secret of the workers', many)
+    .option('--include <glob>', 'only these tools; may be given again', many)
+    .option('--exclude <glob>', 'not these tools; may be given again', many)
+    .action((name: string, command: string[], flags: AddSourceFlags) => start((context) => addSource(context, [name, ...command], flags)));
+  sources
+    .command('remove')
+    .description('remove a source that was added by `sources add`')
+    .argument('<name>')
+    .action((name: string) => start((context) => removeSource(context, name)));
+  sources
+    .command('accept')
+    .description('accept changed tools; shows what it accepts')
+    .argument('<name>')
+    .argument('[tools...]', 'only these')
+    .action((name: string, tools: string[]) => start((context) => acceptSource(context, name, tools)));
+}
 
 const KEPT = 300;
 
 /** Sources with their health; with a name, its tools and what waits for a person. */
-export async function listSources({ client, terminal, json }: CommandContext, name: string | undefined): Promise<number> {
+async function listSources({ client, terminal, json }: CommandContext, name: string | undefined): Promise<number> {
   if (name !== undefined) {
     const source = await client.sources.get(name);
     if (json) terminal.json(source);
@@ -20,7 +51,7 @@ export async function listSources({ client, terminal, json }: CommandContext, na
   return 0;
 }
 
-export interface AddSourceFlags {
+interface AddSourceFlags {
   readonly url?: string;
   readonly header?: readonly string[];
   readonly include?: readonly string[];
@@ -28,25 +59,21 @@ export interface AddSourceFlags {
 }
 
 /** Adds an MCP server by its address, or any source as JSON; the words after `--` are the command of a stdio server. */
-export async function addSource(
-  { client, terminal, json }: CommandContext,
-  words: readonly string[],
-  flags: AddSourceFlags,
-): Promise<number> {
+async function addSource({ client, terminal, json }: CommandContext, words: readonly string[], flags: AddSourceFlags): Promise<number> {
   const source = await client.sources.add(definitionOf(words, flags));
   if (json) terminal.json(source);
   else terminal.note(`The source ${source.name} was added; \`toolyard sources list ${source.name}\` shows its tools.`);
   return 0;
 }
 
-export async function removeSource({ client, terminal }: CommandContext, name: string): Promise<number> {
+async function removeSource({ client, terminal }: CommandContext, name: string): Promise<number> {
   await client.sources.remove(name);
   terminal.note(`The source ${name} was removed.`);
   return 0;
 }
 
 /** Accepts exactly the changes that it shows. */
-export async function acceptSource({ client, terminal, json }: CommandContext, name: string, only: readonly string[]): Promise<number> {
+async function acceptSource({ client, terminal, json }: CommandContext, name: string, only: readonly string[]): Promise<number> {
   const before = await client.sources.get(name);
   const pending = before.list.filter((tool) => tool.pending && (only.length === 0 || only.includes(tool.name)));
   const missing = only.filter((tool) => !pending.some((it) => it.name === tool));

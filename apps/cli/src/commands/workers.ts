@@ -4,9 +4,18 @@ import type { CommandContext } from '../command-context.js';
 import { EXIT } from '../exit-code.js';
 import { table } from '../terminal/table.js';
 import { UsageError } from '../usage-error.js';
+import type { Add, Start } from './command-registration.js';
+
+export function addWorkers(add: Add, start: Start): void {
+  add('workers', 'workers with what they serve and run').action(() => start(workers));
+  add('drain', 'let workers take no more calls, and wait until those that they run have ended (scope operate)')
+    .argument('<worker-ids...>')
+    .option('--no-wait', 'do not wait')
+    .action((ids: string[], flags: { wait: boolean }) => start((context) => drain(context, ids, flags)));
+}
 
 /** Workers with what they serve and run. */
-export async function workers({ client, terminal, json }: CommandContext): Promise<number> {
+async function workers({ client, terminal, json }: CommandContext): Promise<number> {
   const found = await client.workers.list();
   if (json) for (const worker of found) terminal.json(worker);
   else for (const line of table(found.map(row), terminal.width)) terminal.line(line);
@@ -25,7 +34,7 @@ function row({ id, draining, pools, host }: WorkerStatus): string[] {
 }
 
 /** Lets workers take no more calls, and waits until those that they run have ended; not for calls that others start. */
-export async function drain(context: CommandContext, ids: readonly string[], { wait }: { readonly wait: boolean }): Promise<number> {
+async function drain(context: CommandContext, ids: readonly string[], { wait }: { readonly wait: boolean }): Promise<number> {
   const { client, terminal, json, interrupts } = context;
   for (const id of ids) await drainOne(context, id);
   for (let busy = wait; busy && !interrupts.happened;) {

@@ -1,6 +1,6 @@
-import type { CommandContext } from '../command-context.js';
-import { EXIT } from '../exit-code.js';
-import { oneLine } from '../terminal/safe-text.js';
+import type { CommandContext } from '../../command-context.js';
+import { EXIT } from '../../exit-code.js';
+import { oneLine } from '../../terminal/safe-text.js';
 import { submissionOf, type SubmitFlags } from './call.js';
 
 /** Dry run of a call. Exits with 0 when it would run or ask, 3 when it would be denied, 2 when its arguments are wrong. */

@@ -4,10 +4,10 @@ import { Readable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { ToolyardError } from '#client';
 import type { ExportFormat } from '#contracts';
-import type { CommandContext } from '../command-context.js';
-import { EXIT } from '../exit-code.js';
-import { UsageError } from '../usage-error.js';
-import { filterOf, type FilterFlags } from './calls.js';
+import type { CommandContext } from '../../command-context.js';
+import { EXIT } from '../../exit-code.js';
+import { UsageError } from '../../usage-error.js';
+import { filterOf, type FilterFlags } from '../call-filter.js';
 
 export interface ExportFlags extends FilterFlags {
   readonly format: ExportFormat;

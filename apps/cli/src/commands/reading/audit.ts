@@ -1,9 +1,9 @@
 import type { AdminEvent, AdminType, QueryInputOf, ROUTES } from '#contracts';
-import type { CommandContext } from '../command-context.js';
-import { oneLine } from '../terminal/safe-text.js';
-import { table } from '../terminal/table.js';
-import { parseSince } from '../terminal/time-text.js';
-import { visible } from '../terminal/visible-text.js';
+import type { CommandContext } from '../../command-context.js';
+import { oneLine } from '../../terminal/safe-text.js';
+import { table } from '../../terminal/table.js';
+import { parseSince } from '../../terminal/time-text.js';
+import { visible } from '../../terminal/visible-text.js';
 
 export interface AuditFlags {
   readonly type?: AdminType[];

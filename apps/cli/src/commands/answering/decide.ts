@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { readObject } from '../call-arguments.js';
-import type { CommandContext } from '../command-context.js';
-import { followCall } from '../follow-call.js';
+import { readObject } from '../../call-arguments.js';
+import type { CommandContext } from '../../command-context.js';
+import { followCall } from '../../follow-call.js';
 
 export interface DecideFlags {
   /** For this tool, or for similar arguments, in the session from now on. */

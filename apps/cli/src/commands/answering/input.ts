@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { InputRequest, JsonValue } from '#contracts';
-import type { CommandContext } from '../command-context.js';
-import { followCall } from '../follow-call.js';
-import { UsageError } from '../usage-error.js';
+import type { CommandContext } from '../../command-context.js';
+import { followCall } from '../../follow-call.js';
+import { UsageError } from '../../usage-error.js';
 
 export interface InputFlags {
   readonly follow?: boolean;

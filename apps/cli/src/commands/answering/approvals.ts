@@ -1,11 +1,11 @@
 import type { Call } from '#contracts';
-import { decideAtTerminal } from '../approvals/decide-at-terminal.js';
-import { questionLines } from '../approvals/question.js';
-import type { CommandContext } from '../command-context.js';
-import { EXIT } from '../exit-code.js';
-import { hasPerson } from '../terminal/ask.js';
-import { callSubjects } from '../terminal/call-subjects.js';
-import { oneLine } from '../terminal/safe-text.js';
+import { decideAtTerminal } from '../../approvals/decide-at-terminal.js';
+import { questionLines } from '../../approvals/question.js';
+import type { CommandContext } from '../../command-context.js';
+import { EXIT } from '../../exit-code.js';
+import { hasPerson } from '../../terminal/ask.js';
+import { callSubjects } from '../../terminal/call-subjects.js';
+import { oneLine } from '../../terminal/safe-text.js';
 
 export interface ApprovalsFlags {
   readonly session?: string;

@@ -1,15 +1,15 @@
 import { changesCall, EventType, type CallEvent } from '#contracts';
 import type { StreamState, WatchItem } from '#client';
-import { callIdOf } from '../call-ids.js';
-import type { CommandContext } from '../command-context.js';
-import { callSubjects, type CallSubjects } from '../terminal/call-subjects.js';
-import { hookText } from '../terminal/hook-text.js';
-import { contentText } from '../terminal/result-text.js';
-import { oneLine } from '../terminal/safe-text.js';
-import { shownIds } from '../terminal/shown-ids.js';
-import { stoppedText } from '../terminal/stopped-text.js';
-import { clock, duration } from '../terminal/time-text.js';
-import { UsageError } from '../usage-error.js';
+import { callIdOf } from '../../call-ids.js';
+import type { CommandContext } from '../../command-context.js';
+import { callSubjects, type CallSubjects } from '../../terminal/call-subjects.js';
+import { hookText } from '../../terminal/hook-text.js';
+import { contentText } from '../../terminal/result-text.js';
+import { oneLine } from '../../terminal/safe-text.js';
+import { shownIds } from '../../terminal/shown-ids.js';
+import { stoppedText } from '../../terminal/stopped-text.js';
+import { clock, duration } from '../../terminal/time-text.js';
+import { UsageError } from '../../usage-error.js';
 
 export interface WatchFlags {
   readonly call?: string;

@@ -1,10 +1,10 @@
 import { shortCallId } from '#contracts';
 import type { Submission } from '#client';
-import type { CommandContext } from '../command-context.js';
-import { followCall } from '../follow-call.js';
-import { argumentsOf } from '../tool-arguments.js';
-import { parseDuration } from '../terminal/time-text.js';
-import { UsageError } from '../usage-error.js';
+import type { CommandContext } from '../../command-context.js';
+import { followCall } from '../../follow-call.js';
+import { argumentsOf } from '../../tool-arguments.js';
+import { parseDuration } from '../../terminal/time-text.js';
+import { UsageError } from '../../usage-error.js';
 
 export interface SubmitFlags {
   readonly session?: string;

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { BatchCallBody, BatchStrategy, type Batch, type BatchResult } from '#contracts';
-import type { CommandContext } from '../command-context.js';
-import { EXIT, exitCodeOf } from '../exit-code.js';
-import { callSubjects } from '../terminal/call-subjects.js';
-import { contentText } from '../terminal/result-text.js';
-import { oneLine } from '../terminal/safe-text.js';
-import { shownIds } from '../terminal/shown-ids.js';
-import { Spinner } from '../terminal/spinner.js';
-import { UsageError } from '../usage-error.js';
+import type { CommandContext } from '../../command-context.js';
+import { EXIT, exitCodeOf } from '../../exit-code.js';
+import { callSubjects } from '../../terminal/call-subjects.js';
+import { contentText } from '../../terminal/result-text.js';
+import { oneLine } from '../../terminal/safe-text.js';
+import { shownIds } from '../../terminal/shown-ids.js';
+import { Spinner } from '../../terminal/spinner.js';
+import { UsageError } from '../../usage-error.js';
 
 export interface BatchFlags {
   readonly session?: string;

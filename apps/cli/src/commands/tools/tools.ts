@@ -1,9 +1,9 @@
 import type { ModelTool } from '#client';
 import type { ToolDescriptor } from '#contracts';
-import type { CommandContext } from '../command-context.js';
-import { safeText } from '../terminal/safe-text.js';
-import { table } from '../terminal/table.js';
-import { UsageError } from '../usage-error.js';
+import type { CommandContext } from '../../command-context.js';
+import { safeText } from '../../terminal/safe-text.js';
+import { table } from '../../terminal/table.js';
+import { UsageError } from '../../usage-error.js';
 
 export interface ToolsFlags {
   readonly search?: string;

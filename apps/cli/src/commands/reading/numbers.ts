@@ -1,10 +1,10 @@
 import type { ToolStats } from '#contracts';
-import type { CommandContext } from '../command-context.js';
-import { oneLine } from '../terminal/safe-text.js';
-import { shownIds } from '../terminal/shown-ids.js';
-import { table } from '../terminal/table.js';
-import { ago, duration, parseSince } from '../terminal/time-text.js';
-import { visible } from '../terminal/visible-text.js';
+import type { CommandContext } from '../../command-context.js';
+import { oneLine } from '../../terminal/safe-text.js';
+import { shownIds } from '../../terminal/shown-ids.js';
+import { table } from '../../terminal/table.js';
+import { ago, duration, parseSince } from '../../terminal/time-text.js';
+import { visible } from '../../terminal/visible-text.js';
 
 export interface PeriodFlags {
   readonly since?: string;

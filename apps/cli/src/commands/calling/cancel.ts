@@ -1,6 +1,6 @@
-import type { CommandContext } from '../command-context.js';
-import { parseDuration } from '../terminal/time-text.js';
-import { UsageError } from '../usage-error.js';
+import type { CommandContext } from '../../command-context.js';
+import { parseDuration } from '../../terminal/time-text.js';
+import { UsageError } from '../../usage-error.js';
 
 export interface CancelFlags {
   readonly session?: string;
@@ -36,16 +36,5 @@ export async function cancelBatch({ client, terminal, json }: CommandContext, ba
   const batch = await client.batches.wait(batchId);
   if (json) terminal.json(batch);
   else for (const { index, callId, outcome, status } of batch.results) terminal.note(`${callId ?? `call ${index}`}: ${outcome ?? status}`);
-  return 0;
-}
-
-/** Leaves a message that comes with the result of the session's next batch. */
-export async function steer({ client, terminal, json }: CommandContext, session: string, words: readonly string[]): Promise<number> {
-  const steered = await client.sessions.steer(session, words.join(' '));
-  if (json) terminal.json(steered);
-  else
-    terminal.note(
-      `The message waits for the session's next batch (${steered.waiting} ${steered.waiting === 1 ? 'message waits' : 'messages wait'}).`,
-    );
   return 0;
 }

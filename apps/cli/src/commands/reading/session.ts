@@ -1,11 +1,12 @@
 import type { CallSummary } from '#contracts';
-import type { CommandContext } from '../command-context.js';
-import { callSubjects } from '../terminal/call-subjects.js';
-import { oneLine } from '../terminal/safe-text.js';
-import { shownIds } from '../terminal/shown-ids.js';
-import { table } from '../terminal/table.js';
-import { ago, clock, duration } from '../terminal/time-text.js';
-import { aboutOf, filterOf, painted, stateOf } from './calls.js';
+import type { CommandContext } from '../../command-context.js';
+import { callSubjects } from '../../terminal/call-subjects.js';
+import { oneLine } from '../../terminal/safe-text.js';
+import { shownIds } from '../../terminal/shown-ids.js';
+import { table } from '../../terminal/table.js';
+import { ago, clock, duration } from '../../terminal/time-text.js';
+import { filterOf } from '../call-filter.js';
+import { aboutOf, painted, stateOf } from './call-lines.js';
 
 export interface SessionFlags {
   readonly limit: number;

@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ToolName } from '#contracts';
-import type { CommandContext } from '../command-context.js';
-import { UsageError } from '../usage-error.js';
+import type { CommandContext } from '../../command-context.js';
+import { UsageError } from '../../usage-error.js';
 
 export const LANGUAGES = ['python', 'node', 'bash'] as const;
 export type Language = (typeof LANGUAGES)[number];

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { POLICY_PARTS, type BodyInputOf, type PolicyTestResult, type ROUTES, type Verdict } from '#contracts';
-import type { CommandContext } from '../command-context.js';
-import { EXIT } from '../exit-code.js';
-import { oneLine } from '../terminal/safe-text.js';
-import { shownIds } from '../terminal/shown-ids.js';
-import { visible } from '../terminal/visible-text.js';
-import { UsageError } from '../usage-error.js';
-import { filterOf, type FilterFlags } from './calls.js';
+import type { CommandContext } from '../../command-context.js';
+import { EXIT } from '../../exit-code.js';
+import { oneLine } from '../../terminal/safe-text.js';
+import { shownIds } from '../../terminal/shown-ids.js';
+import { visible } from '../../terminal/visible-text.js';
+import { UsageError } from '../../usage-error.js';
+import { filterOf, type FilterFlags } from '../call-filter.js';
 
 export interface PolicyTestFlags extends FilterFlags {
   readonly limit: number;

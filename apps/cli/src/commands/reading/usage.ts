@@ -1,7 +1,7 @@
 import type { UsageRow } from '#contracts';
-import type { CommandContext } from '../command-context.js';
-import { table } from '../terminal/table.js';
-import { duration, parseSince } from '../terminal/time-text.js';
+import type { CommandContext } from '../../command-context.js';
+import { table } from '../../terminal/table.js';
+import { duration, parseSince } from '../../terminal/time-text.js';
 
 export interface UsageFlags {
   readonly since?: string;

@@ -1,10 +1,10 @@
 import { createInterface } from 'node:readline/promises';
 import type { BulkResult } from '#contracts';
-import type { CommandContext } from '../command-context.js';
-import { EXIT } from '../exit-code.js';
-import { table } from '../terminal/table.js';
-import { UsageError } from '../usage-error.js';
-import { filterOf, type FilterFlags } from './calls.js';
+import type { CommandContext } from '../../command-context.js';
+import { EXIT } from '../../exit-code.js';
+import { table } from '../../terminal/table.js';
+import { UsageError } from '../../usage-error.js';
+import { filterOf, type FilterFlags } from '../call-filter.js';
 
 export interface BulkFlags extends FilterFlags {
   readonly dryRun?: boolean;

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Erasure } from '#contracts';
-import type { CommandContext } from '../command-context.js';
-import { EXIT } from '../exit-code.js';
-import { UsageError } from '../usage-error.js';
+import type { CommandContext } from '../../command-context.js';
+import { EXIT } from '../../exit-code.js';
+import { UsageError } from '../../usage-error.js';
 import { bulk, type BulkFlags } from './bulk.js';
 
 export interface EraseFlags extends BulkFlags {
