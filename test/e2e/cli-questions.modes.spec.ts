@@ -1,27 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ToolyardClient } from '#client';
-import { startCli } from '../support/cli.js';
-import { cleanUp } from '../support/standalone.js';
-import { TEST_KEY, startTestCluster, type TestCluster } from '../support/test-cluster.js';
+import { CliInstallation } from '../support/cli-installation.js';
 
-let toolyard: TestCluster;
-let client: ToolyardClient;
+let installation: CliInstallation;
 
 beforeAll(async () => {
-  toolyard = await startTestCluster({ lists: true });
-  client = new ToolyardClient({ baseUrl: url(), apiKey: TEST_KEY });
+  installation = await CliInstallation.start();
 });
-afterAll(async () => {
-  await toolyard.close();
-  await cleanUp();
-});
+afterAll(() => installation.close());
 
-const url = () => toolyard.gateways[0]!.url;
 const SESSION = 'cli-questions';
-const inTerminal = (...words: string[]) => startCli(words, { url: url(), terminal: true });
+const inTerminal = (...words: string[]) => installation.command(words, { terminal: true });
 
 describe('a person at a terminal', () => {
   it('answers calls where they wait, sees what is hidden, and names calls by short ids', async () => {
+    const { client } = installation;
     await client.sessions.put(SESSION, { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
     const call = inTerminal('call', 'shell', 'curl example.com; echo \u202e\r', '--session', SESSION);
     await call.says('May it run?');

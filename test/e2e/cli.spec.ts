@@ -1,28 +1,25 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ToolyardClient } from '#client';
-import { startCli, type CliOptions } from '../support/cli.js';
+import type { ToolyardClient } from '#client';
+import { CliInstallation } from '../support/cli-installation.js';
+import { startCli } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
-import { freshDirectory, cleanUp } from '../support/standalone.js';
+import { freshDirectory } from '../support/standalone.js';
 import { freePort } from '../support/free-port.mjs';
-import { TEST_KEY, startTestCluster, type TestCluster } from '../support/test-cluster.js';
+import { TEST_KEY, startTestCluster } from '../support/test-cluster.js';
 
-let toolyard: TestCluster;
+let installation: CliInstallation;
 let client: ToolyardClient;
 
 beforeAll(async () => {
-  toolyard = await startTestCluster({ lists: true });
-  client = new ToolyardClient({ baseUrl: url(), apiKey: TEST_KEY });
+  installation = await CliInstallation.start();
+  ({ client } = installation);
 });
-afterAll(async () => {
-  await toolyard.close();
-  await cleanUp();
-});
+afterAll(() => installation.close());
 
-const url = () => toolyard.gateways[0]!.url;
-const start = (words: readonly string[], more: Partial<CliOptions> = {}) => startCli(words, { url: url(), ...more });
-const run = (words: readonly string[], more: Partial<CliOptions> = {}) => start(words, more).ended();
+const start: CliInstallation['command'] = (...command) => installation.command(...command);
+const run: CliInstallation['run'] = (...command) => installation.run(...command);
 
 describe('toolyard call', () => {
   it('prints what the tool says while it says it, and nothing twice', async () => {
@@ -233,7 +230,7 @@ describe('the other commands', () => {
 
 describe('toolyard doctor', () => {
   it('says that all is well', async () => {
-    const { code, out } = await run(['doctor', '--json'], { env: { REDIS_URL: toolyard.redis.url } });
+    const { code, out } = await run(['doctor', '--json'], { env: { REDIS_URL: installation.toolyard.redis.url } });
     const checks = out
       .trim()
       .split('\n')
