@@ -31,6 +31,14 @@ describe('loadLua', () => {
     ]);
   });
 
+  it('inserts a file inside of a function, where the line is indented', async () => {
+    const text = await load({
+      'main.lua': 'local function both()\n  --- @include "one"\n  return one() + one()\nend',
+      'one.lua': 'local function one() return 1 end',
+    });
+    expect(text).toBe('local function both()\nlocal function one() return 1 end\n  return one() + one()\nend');
+  });
+
   it('inserts a text that the caller provides', async () => {
     expect(await load({ 'main.lua': '--- @include "<hook>"\nreturn hook()' }, { hook: 'local function hook() return 1 end' })).toBe(
       'local function hook() return 1 end\nreturn hook()',

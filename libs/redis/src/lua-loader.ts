@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const INCLUDE = /^--- @include "([^"]+)"$/gm;
+const INCLUDE = /^ *--- @include "([^"]+)"$/gm;
 
 /**
  * The text of a Lua file with each line `--- @include "name"` replaced by the file `name.lua` beside it, as in BullMQ's
  * scripts. An included file holds functions and runs nothing. It may include others, and is inserted once, where it is
- * first needed. `--- @include "<name>"` inserts `provided[name]`, which the caller brings.
+ * first needed. The line may be indented. `--- @include "<name>"` inserts `provided[name]`, which the caller brings.
  * @throws when a file or a provided text is missing, which after a build means that it was not copied, and when files
  * include each other in a circle.
  */

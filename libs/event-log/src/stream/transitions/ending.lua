@@ -1,0 +1,33 @@
+-- Part of applyTransitions: what every End does.
+
+-- SHA-256 of an empty text.
+local NO_UPDATES_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
+
+-- Completes the text of an End with the updates of all attempts; without them where their digest is unknown. A call that
+-- never started has none, also when a release accepted it that does not count.
+local function withUpdates(snapshot, text)
+  local updates = snapshot.attempt == 0 and '0' or snapshot.updates
+  local count, sha256 = match(updates, '^(%d+) ?(%x*)$')
+  if not count then return text .. '}' end
+  if sha256 == '' then sha256 = NO_UPDATES_SHA256 end
+  return text .. ',"updates":{"count":' .. count .. ',"sha256":"' .. sha256 .. '"}}'
+end
+
+-- `approvals` is the argument of that name.
+local function stopsWaiting(c, approvals)
+  if c.snapshot.status == 'w' then call('ZREM', KEYS[tonumber(approvals)], c.id) end
+end
+
+-- The journal of a sub-agent has answers of its model as they came. It is in the partition of its call, under a key that
+-- KEYS does not have; the call above reads in it for a while what a failed run used.
+local function expireJournal(c)
+  if not match(c.snapshot.options, '^%d+ %d+ %d+ %l+ agent[ @]') then return end
+  call('EXPIRE', string.sub(c.key, 1, #c.key - #c.id - 5) .. 'agent:' .. c.id, JOURNAL_SECONDS)
+end
+
+local function toEnd(c)
+  c.snapshot.status, c.snapshot.leaseUntil = 'e', 0
+  setTimer(c, 0)
+  expireJournal(c)
+  return wakeParent(c)
+end
