@@ -6,11 +6,12 @@ import type { Call, ToolDescriptor } from '#contracts';
 import { Agent } from '../support/agent.js';
 import { startEmbeddingServer, type EmbeddingServer } from '../support/embedding-server.js';
 import { eventually } from '../support/eventually.js';
+import { startModelServer, type ModelServer } from '../support/model-server.js';
 import { textOf } from '../support/policy-case.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 const key = (name: string) => `key-of-${name}-with-a-memory`;
-const USERS = ['alice', 'bob', 'carol', 'dora'];
+const USERS = ['alice', 'bob', 'carol', 'dora', 'erin'];
 const FILE = {
   keys: [
     ...USERS.map((user) => ({ id: user, key: key(user), tenant: 'default', user })),
@@ -32,17 +33,20 @@ const MEMORY_TOOLS = [
 
 const folder = mkdtempSync(join(tmpdir(), 'toolyard-memory-'));
 let embeddings: EmbeddingServer;
+let models: ModelServer;
 let toolyard: TestCluster;
 beforeAll(async () => {
-  embeddings = await startEmbeddingServer();
+  [embeddings, models] = await Promise.all([startEmbeddingServer(), startModelServer()]);
   const config = join(folder, 'toolyard.json');
-  writeFileSync(config, JSON.stringify(FILE));
+  const asks = { model: { provider: 'openai-compatible', name: 'reminder', url: models.url }, tier: 'read_only' };
+  const sources = [{ kind: 'agent', name: 'reminder', tenant: '*', memory: true, ...asks }];
+  writeFileSync(config, JSON.stringify({ ...FILE, sources }));
   const model = { EMBEDDINGS_URL: embeddings.url, EMBEDDINGS_MODEL: 'concepts', EMBEDDINGS_API_KEY: 'key-of-the-model' };
   toolyard = await startTestCluster({ lists: true, env: { TOOLYARD_CONFIG: config, EGRESS_ALLOW_HOSTS: embeddings.host, ...model } });
 });
 afterAll(async () => {
   await toolyard.close();
-  await embeddings.close();
+  await Promise.all([embeddings.close(), models.close()]);
   rmSync(folder, { recursive: true });
 });
 
@@ -160,6 +164,43 @@ describe('turns of a conversation', () => {
     expect(await search('dora', 'dog name', { include_conversation: true })).toMatchObject([
       { text: 'My puppy is called Rex.', source: 'conversation', note_id: '' },
     ]);
+  });
+});
+
+describe('a sub-agent with memory', () => {
+  /** What its model reads. */
+  const asked = async (name: string, task: string, more: Record<string, unknown> = {}): Promise<string[]> => {
+    models.on('reminder', [{ text: 'It hangs behind the blue gate.' }]);
+    expect(await run(name, 'reminder', { task }, more)).toMatchObject({ outcome: 'completed' });
+    return models.calls('reminder')[0]?.body.messages.map(({ content }: { content: string }) => content) ?? [];
+  };
+
+  it('reads what is remembered of its user before the first turn, and keeps its run as a conversation', async () => {
+    const isOffered = async () =>
+      (await as('erin').get<{ tools: ToolDescriptor[] }>('/v1/tools')).body.tools.some(
+        ({ name, available }) => name === 'reminder' && available.ok,
+      );
+    await eventually(isOffered, 'the sub-agent');
+    await save('erin', 'The ladder of Erin is in the shed.');
+    await said('erin', 'memory_store', { key: 'ladder', content: 'It has nine steps.' });
+    const task = 'Where is the ladder?';
+    const [memory, ...rest] = await asked('erin', task);
+    expect(rest).toEqual([task]);
+    expect(memory).toContain('no instructions');
+    for (const text of ['The ladder of Erin is in the shed.', 'ladder: It has nine steps.']) expect(memory).toContain(text);
+    const [later] = await asked('erin', 'What did you say of the blue gate?', { sessionId: 'later' });
+    for (const text of [task, 'It hangs behind the blue gate.']) expect(later).toContain(text);
+  });
+
+  it('reads nothing of other users and tenants, without a user, or where the session may not use the memory', async () => {
+    const operator = new Agent(toolyard.gateways[0]?.url ?? '');
+    expect((await operator.request('PUT', '/v1/sessions/narrow', { tools: ['reminder'] })).status).toBeLessThan(300);
+    for (const [name, more] of [['bob'], ['rival'], ['plain'], ['erin', { sessionId: 'narrow' }]] as const)
+      expect((await asked(name, 'The ladder and the shed?', more)).join()).not.toContain('Erin');
+    expect(await asked('plain', 'The ladder?')).toEqual(['The ladder?']);
+    expect(await search('erin', 'and the shed', { include_conversation: true })).not.toContainEqual(
+      expect.objectContaining({ text: 'The ladder and the shed?' }),
+    );
   });
 });
 

@@ -5,6 +5,7 @@ import type { ToolContext, ToolOutputObject } from '#tool-sdk';
 import { startRedisServer, type RedisServer } from '../../../test/support/redis-server.mjs';
 import { AgentLoop, type AgentLoopParts } from './agent-loop.js';
 import { AgentJournal } from './journal/agent-journal.js';
+import type { SaidTurn } from './memory/agent-memory.port.js';
 import type { Model, ModelAnswer, ModelRequest } from './model/model.port.js';
 
 const RUN = '0-run';
@@ -16,6 +17,7 @@ describe('the loop of a sub-agent', () => {
   let journal: AgentJournal;
   const ended = new Map<string, Call>();
   const asked: ModelRequest[] = [];
+  const kept: SaidTurn[] = [];
 
   beforeAll(async () => {
     server = await startRedisServer();
@@ -24,7 +26,8 @@ describe('the loop of a sub-agent', () => {
   });
   beforeEach(async () => {
     ended.clear();
-    asked.length = 0;
+    asked.length = kept.length = 0;
+    may = { recall: true, keep: true };
     await redis.flushall();
   });
   afterAll(async () => {
@@ -32,13 +35,14 @@ describe('the loop of a sub-agent', () => {
     await server.stop();
   });
 
-  const run = async (budgets: object, ...answers: readonly (Partial<ModelAnswer> | 'never')[]): Promise<ToolOutputObject> => {
+  let may = { recall: true, keep: true };
+  const run = async (more: object, ...answers: readonly (Partial<ModelAnswer> | 'never')[]): Promise<ToolOutputObject> => {
     const url = 'http://models.test/v1';
     const definition = AgentSourceDefinition.parse({
       kind: 'agent',
       name: 'digger',
       model: { provider: 'anthropic', name: 'm', url },
-      budgets,
+      ...more,
     });
     const ctx = {
       callId: RUN,
@@ -51,8 +55,12 @@ describe('the loop of a sub-agent', () => {
       agentRun: { above: 0, recordTurn: async () => {} },
     } as unknown as ToolContext;
     const parts = {
-      gateway: { open: async () => ({ kind: 'open', tools: [] }) },
+      gateway: { open: async () => ({ kind: 'open', tools: [], memory: may }) },
       journal,
+      memory: {
+        recall: async () => ['Likes tea.'],
+        keep: async (_ctx: ToolContext, turns: readonly SaidTurn[]) => void kept.push(...turns),
+      },
       calls: { read: async (id: string) => ended.get(id), events: async () => [] },
       tools: { for: () => ({ resolve: () => undefined }) },
     } as unknown as AgentLoopParts;
@@ -83,14 +91,18 @@ describe('the loop of a sub-agent', () => {
     });
 
   it('ends with what there is when a request takes the rest of the time', async () => {
-    const output = await run({ modelMs: 200 }, { text: 'Found it.', toolCalls: [{ id: 'a', name: 'none', arguments: '' }] }, 'never');
+    const output = await run(
+      { budgets: { modelMs: 200 } },
+      { text: 'Found it.', toolCalls: [{ id: 'a', name: 'none', arguments: '' }] },
+      'never',
+    );
     expect(output).toMatchObject({ content: [{ text: 'Found it.' }], details: { turns: 1, stopped: 'max_time' } });
   });
 
   it('counts the time of requests that failed', async () => {
     await journal.countFailure(RUN, 1, 150);
     await journal.countFailure(RUN, 1, 50);
-    expect(await run({ modelMs: 200 })).toMatchObject({ details: { turns: 0, modelMs: 200, stopped: 'max_time' } });
+    expect(await run({ budgets: { modelMs: 200 } })).toMatchObject({ details: { turns: 0, modelMs: 200, stopped: 'max_time' } });
     expect(asked).toEqual([]);
   });
 
@@ -107,7 +119,7 @@ describe('the loop of a sub-agent', () => {
     await keepTurn(CHILD, 10);
     await journal.keepSubmitted(CHILD, 1, [{ toolCallId: 'a', callId: CHILD, isAgent: true }]);
     ended.set(CHILD, { id: CHILD, status: 'ended', outcome: 'cancelled' } as Call);
-    expect(await run({ tokens: 40 })).toMatchObject({ details: { tokens: 40, stopped: 'max_tokens' } });
+    expect(await run({ budgets: { tokens: 40 } })).toMatchObject({ details: { tokens: 40, stopped: 'max_tokens' } });
   });
 
   it('counts what a sub-agent below used before it failed', async () => {
@@ -115,7 +127,32 @@ describe('the loop of a sub-agent', () => {
     await journal.keepSubmitted(RUN, 1, [{ toolCallId: 'a', callId: CHILD, isAgent: true }]);
     await keepTurn(CHILD, 970);
     ended.set(CHILD, { id: CHILD, status: 'ended', outcome: 'failed', error: { code: 'unavailable', message: 'x' } } as Call);
-    expect(await run({ tokens: 1_000 })).toMatchObject({ details: { tokens: 1_000, modelMs: 2, calls: 1, stopped: 'max_tokens' } });
+    expect(await run({ budgets: { tokens: 1_000 } })).toMatchObject({
+      details: { tokens: 1_000, modelMs: 2, calls: 1, stopped: 'max_tokens' },
+    });
     expect(asked).toEqual([]);
+  });
+
+  it('reads the memory of the user once, before the first turn, as data, and keeps task and answer at the end', async () => {
+    const tool = { text: 'Let me see.', toolCalls: [{ id: 'a', name: 'none', arguments: '' }] };
+    expect(await run({ memory: true }, tool, { text: 'Found it.' })).toMatchObject({ details: { recalled: 1 } });
+    for (const { messages } of asked)
+      expect(messages.slice(0, 2)).toEqual([
+        { role: 'user', text: expect.stringMatching(/no instructions for you\.\n\["Likes tea\."\]$/) },
+        { role: 'user', text: 'Dig' },
+      ]);
+    expect(kept).toEqual([
+      { role: 'user', content: 'Dig' },
+      { role: 'assistant', content: 'Found it.' },
+    ]);
+  });
+
+  it.each([
+    ['its definition does not say so', {}, { recall: true, keep: true }],
+    ['its caller may not', { memory: true }, { recall: false, keep: false }],
+  ])('leaves the memory alone where %s', async (_why, more, allowed) => {
+    may = allowed;
+    await run(more, { text: 'Found it.' });
+    expect([asked[0]?.messages, kept]).toEqual([[{ role: 'user', text: 'Dig' }], []]);
   });
 });

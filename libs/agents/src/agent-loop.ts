@@ -9,6 +9,8 @@ import { TurnLog } from './journal/turn-log.js';
 import { nextStep, type AgentLimits, type Spent } from './loop/agent-loop.decider.js';
 import { agentOutput, summariesIn } from './loop/agent-output.js';
 import { limitsOf, spentOf } from './loop/limits.js';
+import type { AgentMemory } from './memory/agent-memory.port.js';
+import { RunMemory } from './memory/run-memory.js';
 import { messagesOf } from './loop/messages.js';
 import { readAnswer } from './loop/read-answer.js';
 import type { RecordedTurn } from './journal/recorded-turn.js';
@@ -17,6 +19,7 @@ import { ModelFailure, type Model, type ModelRequest } from './model/model.port.
 export interface AgentLoopParts {
   readonly gateway: Pick<AgentGateway, 'open' | 'submit'>;
   readonly journal: AgentJournal;
+  readonly memory: AgentMemory;
   readonly calls: Pick<CallStore, 'read' | 'events'>;
   readonly tools: Pick<ToolRegistry, 'for'>;
 }
@@ -42,6 +45,7 @@ export class AgentLoop {
   private readonly run: AgentRun;
   private readonly limits: AgentLimits;
   private readonly log: TurnLog;
+  private readonly memory: RunMemory;
 
   /** @throws ToolError `policy_denied` below a sub-agent that may not call any */
   constructor(
@@ -55,6 +59,7 @@ export class AgentLoop {
     this.run = ctx.agentRun;
     this.limits = limitsOf(definition, this.run);
     this.log = new TurnLog(ctx, this.run, parts.journal, parts.calls);
+    this.memory = new RunMemory(definition, task, ctx, parts);
   }
 
   async toOutput(): Promise<ToolOutput> {
@@ -69,6 +74,7 @@ export class AgentLoop {
       const step = nextStep({ turns, isSubmitted: submitted.has(turns.length), open: calls.open, spent, limits: this.limits });
       if (step.kind === 'wait') return new Suspension({ until: 'children' });
       if (step.kind === 'end') {
+        await this.memory.keep(history);
         await parts.journal.expire(ctx.callId);
         return agentOutput({ callId: ctx.callId, run: this.run, history, spent, limit: step.limit });
       }
@@ -120,11 +126,16 @@ export class AgentLoop {
     const opened = await parts.gateway.open(ctx, turn, this.left(spent, 1));
     if (opened === undefined) return new Suspension(NO_GATEWAY_MS);
     if (opened.kind === 'refused') throw refused(opened.message);
+    const recalled = await this.memory.recalled(history, opened.memory);
     // The gateway has put messages of people there.
     const { steering } = await parts.journal.load(ctx.callId);
     const view = parts.tools.for(ctx.tenantId);
     const tools = opened.tools.flatMap((name) => view.resolve(name) ?? []);
-    const request: ModelRequest = { system: definition.system, messages: messagesOf(this.task, { ...history, steering }, ended), tools };
+    const request: ModelRequest = {
+      system: definition.system,
+      messages: messagesOf(this.task, { ...history, steering, recalled }, ended),
+      tools,
+    };
     ctx.onProgress({ message: `turn ${turn} of at most ${limits.turns}`, done: turn - 1, total: limits.turns });
     const startedAt = performance.now();
     const leftMs = Math.max(1, Math.ceil(limits.modelMs - spent.modelMs));

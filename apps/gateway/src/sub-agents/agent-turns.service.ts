@@ -64,9 +64,11 @@ export class AgentTurns {
       const steering = keys.steering(partitionOf(callId), principal.tenantId, sessionId);
       await takeSteeringScript.run(this.redis, [steering, keys.agentJournal(callId)], [`steering.${turn}`, JOURNAL_SECONDS]);
     }
-    const callable = await this.catalog.forModel(principal, { sessionId, agentId }, 'sub_agents');
-    const tools = callable.filter((tool) => isOffered(tool, definition, levels));
-    return { kind: 'open', tools: tools.map(({ name }) => name) };
+    const callable = await this.catalog.callable(principal, { sessionId, agentId }, 'sub_agents');
+    const tools = callable.filter((tool) => tool.deferred !== true && isOffered(tool, definition, levels));
+    const has = (name: string) => callable.some((tool) => tool.name === name);
+    const memory = { recall: has('memory_recall') && has('memory_search'), keep: has('memory_turn') };
+    return { kind: 'open', tools: tools.map(({ name }) => name), memory };
   }
 
   /** Submits the calls of a turn, each once: the key of a call is made of its place. @throws ProblemError when the sub-agent may not go on */

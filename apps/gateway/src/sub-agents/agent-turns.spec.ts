@@ -45,7 +45,7 @@ describe('what a gateway does for a sub-agent', () => {
       { snapshot: async () => ({ status: 'running', cancelRequested: false, meta: { tenantId: 'default' } }) },
       { submission: async () => submitted },
       apiKeys,
-      { forModel: async () => tools },
+      { callable: async () => tools },
       {
         submit: async (principal: Principal) => {
           submittedBy = principal;

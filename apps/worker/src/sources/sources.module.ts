@@ -1,6 +1,7 @@
 import { type DynamicModule, Module, type OnApplicationBootstrap } from '@nestjs/common';
 import { AgentGateway, AgentJournal } from '#agents';
 import { CallStore } from '#event-log';
+import { Memory } from '#memory';
 import { AgentRequests } from '#queue';
 import type { RedisConnection } from '#redis';
 import { SandboxRegistry } from '#sandbox';
@@ -9,6 +10,7 @@ import { ToolRegistry } from '#tool-sdk';
 import { WORKER_CONFIG, type WorkerConfig } from '../platform/worker.config.js';
 import { LOGGER, type WorkerLog } from '../platform/worker.logger.js';
 import { BUFFERED_REDIS } from '../platform/worker.tokens.js';
+import { UserMemory } from './agent-memory.js';
 import { folderSources, sourceConnectors } from './source-connectors.js';
 
 /** The plugins that this worker has loaded. */
@@ -19,7 +21,7 @@ const PLUGINS = Symbol('PLUGINS');
   providers: [
     {
       provide: SourceHost,
-      inject: [WORKER_CONFIG, BUFFERED_REDIS, ToolRegistry, SandboxRegistry, LOGGER, CallStore, AgentRequests, PLUGINS],
+      inject: [WORKER_CONFIG, BUFFERED_REDIS, ToolRegistry, SandboxRegistry, LOGGER, CallStore, AgentRequests, PLUGINS, Memory],
       useFactory: (
         config: WorkerConfig,
         redis: RedisConnection,
@@ -29,6 +31,7 @@ const PLUGINS = Symbol('PLUGINS');
         calls: CallStore,
         requests: AgentRequests,
         plugins: readonly LoadedPlugin[],
+        memory: Memory | undefined,
       ) => {
         const store = new SourceStore(redis);
         const watcher = new SourceWatcher(store, {
@@ -42,7 +45,7 @@ const PLUGINS = Symbol('PLUGINS');
             config,
             sandboxes,
             logger,
-            { gateway: new AgentGateway(requests), journal: new AgentJournal(redis), calls, tools },
+            { gateway: new AgentGateway(requests), journal: new AgentJournal(redis), memory: new UserMemory(memory, logger), calls, tools },
             calls,
             plugins,
           ),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { keys, type RedisConnection } from '#redis';
+import { Recalled } from './recalled.js';
 import { RecordedTurn, SubmittedToolCall } from './recorded-turn.js';
 
 /** As long as any call may live, and a day. */
@@ -16,6 +17,8 @@ export interface AgentHistory {
   readonly submitted: ReadonlyMap<number, readonly SubmittedToolCall[]>;
   /** By turn: messages of people that its request brought. */
   readonly steering: ReadonlyMap<number, readonly string[]>;
+  /** Set before the first turn of a run with memory. */
+  readonly recalled: Recalled | undefined;
   /** Turns that are known to be in the log. */
   readonly logged: ReadonlySet<number>;
   /** Requests for the next turn that failed. */
@@ -40,6 +43,7 @@ export class AgentJournal {
       turns,
       submitted: byTurn(numbers, fields, 'calls', (text) => parsed(z.array(SubmittedToolCall), text)),
       steering: byTurn(numbers, fields, 'steering', (text) => parsed(SteeringMessages, text).map(({ message }) => message)),
+      recalled: fields['recalled'] === undefined ? undefined : parsed(Recalled, fields['recalled']),
       logged: new Set(numbers.filter((turn) => fields[`logged.${turn}`] !== undefined)),
       failures: Number(fields[`failures.${turns.length + 1}`] ?? 0),
       failedMs: Number(fields['failedMs'] ?? 0),
@@ -54,6 +58,11 @@ export class AgentJournal {
   /** The first stays, as with turns. */
   async keepSubmitted(callId: string, turn: number, calls: readonly SubmittedToolCall[]): Promise<readonly SubmittedToolCall[]> {
     return parsed(z.array(SubmittedToolCall), await this.keepFirst(callId, `calls.${turn}`, JSON.stringify(calls)));
+  }
+
+  /** The first stays, so that all requests of the run begin alike. */
+  async keepRecalled(callId: string, recalled: Recalled): Promise<Recalled> {
+    return parsed(Recalled, await this.keepFirst(callId, 'recalled', JSON.stringify(recalled)));
   }
 
   async noteLogged(callId: string, turn: number): Promise<void> {

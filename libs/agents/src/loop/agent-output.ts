@@ -9,7 +9,7 @@ export const NO_TEXT = '(sub-agent produced no text output)';
 export interface FinishedRun {
   readonly callId: string;
   readonly run: Pick<AgentRun, 'parentCallId'>;
-  readonly history: Pick<AgentHistory, 'turns' | 'submitted'>;
+  readonly history: Pick<AgentHistory, 'turns' | 'submitted' | 'recalled'>;
   readonly spent: Spent;
   /** What ended the run before its model did. */
   readonly limit: LimitReason | undefined;
@@ -32,10 +32,15 @@ function summaryIn(args: string): Summary[] {
   }
 }
 
-/** What the model summed up is the result, or its last text; all else is for people and programs. Pure. */
-export function agentOutput({ callId, run, history: { turns, submitted }, spent, limit }: FinishedRun): ToolOutputObject {
+/** What the model summed up, or its last text. Pure. */
+export function answerOf(turns: AgentHistory['turns']): string | undefined {
   const summary = summariesIn(turns.flatMap(({ toolCalls }) => toolCalls)).at(-1);
-  const text = summary?.taskResult ?? turns.findLast((turn) => turn.text.trim() !== '')?.text ?? NO_TEXT;
+  return summary?.taskResult ?? turns.findLast((turn) => turn.text.trim() !== '')?.text;
+}
+
+/** Its answer is the result; all else is for people and programs. Pure. */
+export function agentOutput({ callId, run, history: { turns, submitted, recalled }, spent, limit }: FinishedRun): ToolOutputObject {
+  const text = answerOf(turns) ?? NO_TEXT;
   const children = [...submitted.values()].flat().flatMap(({ callId: child }) => child ?? []);
   return {
     content: [{ type: 'text', text }],
@@ -47,6 +52,7 @@ export function agentOutput({ callId, run, history: { turns, submitted }, spent,
       tokens: spent.tokens,
       modelMs: spent.modelMs,
       calls: spent.calls,
+      ...(recalled === undefined ? {} : { recalled: recalled.texts.length }),
       ...(limit === undefined ? {} : { stopped: limit }),
     },
   };

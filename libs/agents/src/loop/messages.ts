@@ -1,5 +1,6 @@
 import type { Call, Content } from '#contracts';
 import type { ModelMessage, ModelToolResult } from '../model/model.port.js';
+import { recalledText } from '../journal/recalled.js';
 import type { AgentHistory } from '../journal/agent-journal.js';
 import type { RecordedTurn, SubmittedToolCall } from '../journal/recorded-turn.js';
 
@@ -9,8 +10,10 @@ export type EndedCalls = ReadonlyMap<string, Call>;
 const RESULT_GONE = 'The result of this call is not stored any more.';
 
 /** The conversation so far, for the next request. The same history gives the same messages. Pure. */
-export function messagesOf(task: string, { turns, submitted, steering }: AgentHistory, calls: EndedCalls): ModelMessage[] {
-  const messages: ModelMessage[] = [{ role: 'user', text: task }, ...steered(steering.get(1))];
+export function messagesOf(task: string, { turns, submitted, steering, recalled }: AgentHistory, calls: EndedCalls): ModelMessage[] {
+  const memory = recalled && recalledText(recalled);
+  const messages: ModelMessage[] = [...steered(memory === undefined ? [] : [memory]), { role: 'user', text: task }];
+  messages.push(...steered(steering.get(1)));
   for (const turn of turns) {
     const { text, thinking, toolCalls } = turn;
     messages.push({

@@ -65,6 +65,12 @@ export const AgentSourceDefinition = z
       .max(500)
       .default([])
       .describe('Patterns of the tools that it may call. Of these it has what session, agent and key of its own call have.'),
+    memory: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Gives the model what the memory of the user of its call has about the task, before the first turn, and keeps task and answer as a conversation. Only where the key and session of the call have memory_recall, memory_search and memory_turn.',
+      ),
     tier: ToolTier.default('privileged').describe(
       'What policy takes a call of it for. Its own calls are judged one by one. Other than `privileged`: config file only.',
     ),

@@ -1,0 +1,39 @@
+import type { AgentSourceDefinition } from '#contracts';
+import type { ToolContext } from '#tool-sdk';
+import type { OpenAnswer } from '../agent-answers.js';
+import type { AgentHistory, AgentJournal } from '../journal/agent-journal.js';
+import { answerOf } from '../loop/agent-output.js';
+import type { AgentMemory } from './agent-memory.port.js';
+import type { Recalled } from '../journal/recalled.js';
+
+export interface RunMemoryParts {
+  readonly journal: Pick<AgentJournal, 'keepRecalled'>;
+  readonly memory: AgentMemory;
+}
+
+/** The memory of one run: read once, before the first turn, and written once, at its end. */
+export class RunMemory {
+  constructor(
+    private readonly definition: Pick<AgentSourceDefinition, 'memory'>,
+    private readonly task: string,
+    private readonly ctx: ToolContext,
+    private readonly parts: RunMemoryParts,
+  ) {}
+
+  /** What the journal has; before the first turn it is looked up. `may`: what the caller's policy allows, by the gateway. */
+  async recalled({ turns, recalled }: AgentHistory, may: Extract<OpenAnswer, { kind: 'open' }>['memory']): Promise<Recalled | undefined> {
+    if (recalled !== undefined || !this.definition.memory || turns.length > 0) return recalled;
+    const texts = may.recall ? await this.parts.memory.recall(this.ctx, this.task) : [];
+    return this.parts.journal.keepRecalled(this.ctx.callId, { texts: [...texts], keep: may.keep });
+  }
+
+  /** The run as a turn of a conversation, if it has an answer. */
+  async keep({ turns, recalled }: AgentHistory): Promise<void> {
+    const answer = answerOf(turns);
+    if (recalled?.keep !== true || answer === undefined) return;
+    await this.parts.memory.keep(this.ctx, [
+      { role: 'user', content: this.task },
+      { role: 'assistant', content: answer },
+    ]);
+  }
+}
