@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { findPostgres, npmPrograms, type PostgresPrograms } from '../../apps/standalone/src/postgres/postgres-programs.js';
 import { startPrivatePostgres } from '../../apps/standalone/src/postgres/private-postgres.js';
@@ -61,6 +61,16 @@ describe.each([
     await start(folder, programsFor(folder));
     expect(existsSync(join(folder, 'data/PG_VERSION'))).toBe(true);
   });
+});
+
+it('starts where only its user may open the folder of its programs, as in a home', async () => {
+  const [npm] = npmPrograms(root);
+  if (npm === undefined) throw new Error('PostgreSQL is missing. Install the optional packages: npm ci.');
+  const home = mkdtempSync(join(root, 'home-'));
+  const native = join(home, 'native');
+  cpSync(dirname(dirname(npm.postgres)), native, { recursive: true, verbatimSymlinks: true });
+  await start(join(home, 'postgres'), { ...npm, postgres: join(native, 'bin/postgres'), initdb: join(native, 'bin/initdb') });
+  expect(existsSync(join(home, 'postgres/data/PG_VERSION'))).toBe(true);
 });
 
 describe.each(USERS)('a private PostgreSQL of the user %i', (uid) => {

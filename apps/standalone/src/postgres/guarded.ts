@@ -5,7 +5,7 @@ import { join } from 'node:path';
 /** The user without rights. */
 const UNPRIVILEGED_UID = 65_534;
 
-/** The user of a program that must not be root, who still opens the folders of root: PostgreSQL serves one that only root can open. */
+/** The user of a program that must not be root, who still opens the folders of root: PostgreSQL and its data may be in one. */
 const AS_UNPRIVILEGED = [
   '--reuid',
   String(UNPRIVILEGED_UID),
@@ -13,6 +13,8 @@ const AS_UNPRIVILEGED = [
   String(UNPRIVILEGED_UID),
   '--clear-groups',
   '--no-new-privs',
+  // Else access(2), by which PostgreSQL looks for its programs, asks without the capability below.
+  '--securebits=+no_setuid_fixup',
   ...['--inh-caps', '--ambient-caps', '--bounding-set'].map((set) => `${set}=-all,+dac_override`),
 ];
 
