@@ -24,6 +24,12 @@ export * from './sources/announced-source.js';
 export * from './sources/folder-tool.js';
 export * from './jobs/call-job.js';
 export * from './jobs/tool-answer.js';
+export * from './events/claim-check.js';
+export * from './events/submission.events.js';
+export * from './events/approval.events.js';
+export * from './events/attempt.events.js';
+export * from './events/suspension.events.js';
+export * from './events/end.events.js';
 export * from './events/call.events.js';
 export * from './events/system.events.js';
 export * from './events/envelope.js';
@@ -75,6 +81,7 @@ export {
   type ResponseOf,
   type Route,
 } from './api/route.api.js';
+export * from './api/quote.api.js';
 export * from './api/routes.api.js';
 export * from './workers/worker-frames.js';
 export * from './api/worker-routes.api.js';

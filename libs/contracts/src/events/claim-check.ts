@@ -1,0 +1,13 @@
+import { z } from 'zod';
+
+/**
+ * A value that is too large to stand in an event lives once beside the log; the event says where and how to prove it.
+ * `ref` is the name of the value among those of this call. `edited-arguments` are those that an approver gave.
+ */
+export const ClaimCheck = z.object({
+  ref: z.enum(['arguments', 'edited-arguments', 'result', 'output']).describe('Which value of the call this is.'),
+  sha256: z.string().describe('SHA-256 of the stored value, hexadecimal.'),
+  bytes: z.number().int().describe('Its size in bytes.'),
+  preview: z.string().describe('Its beginning.'),
+});
+export type ClaimCheck = z.output<typeof ClaimCheck>;
