@@ -172,7 +172,7 @@ const cell = (text) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [{ GatewayEnv }, { WorkerEnv }, { ProjectorEnv }, { StandaloneEnv }, { CliEnv }, { ConfigFile }] = await Promise.all(
     [
-      'apps/gateway/src/platform/gateway.config.js',
+      'apps/gateway/src/platform/gateway-env.config.js',
       'apps/worker/src/platform/worker.config.js',
       'apps/projector/src/projector.config.js',
       'apps/standalone/src/standalone.config.js',

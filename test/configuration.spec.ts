@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { ConfigFile } from '#contracts';
 import { CliEnv } from '../apps/cli/src/cli.config.js';
-import { GatewayEnv } from '../apps/gateway/src/platform/gateway.config.js';
+import { GatewayEnv } from '../apps/gateway/src/platform/gateway-env.config.js';
 import { ProjectorEnv } from '../apps/projector/src/projector.config.js';
 import { StandaloneEnv } from '../apps/standalone/src/standalone.config.js';
 import { WorkerEnv } from '../apps/worker/src/platform/worker.config.js';

@@ -1,20 +1,16 @@
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
-import { z } from 'zod';
+import type { z } from 'zod';
 import {
   type TenantRetention,
   type AgentSettings,
-  Autonomy,
   ConfigFile,
   DEFAULT_TENANT,
   DEFAULT_POSTURE,
   type Hook,
   type ApiKeyConfig,
   type JwtIssuer,
-  Label,
-  LIMITS,
   type Limits,
-  PermissionMode,
   type PolicySettings,
   type Posture,
   type SessionHookSettings,
@@ -25,11 +21,12 @@ import {
   type SourceSettings,
   type WebhookSettings,
 } from '#contracts';
-import { EGRESS_ENV, type EgressPolicy, egressPolicyFrom } from '#sandbox';
-import { ARCHIVE_ENV, commaList, ConfigError, withoutEmpty } from '#platform';
+import { type EgressPolicy, egressPolicyFrom } from '#sandbox';
+import { ConfigError, withoutEmpty } from '#platform';
 import { environmentSecrets } from '#redaction';
-import { TRACING_ENV, tracingConfig, type TracingConfig } from '#observability';
-import { trustedProxies, type TrustedProxies } from './http/client-address.js';
+import { tracingConfig, type TracingConfig } from '#observability';
+import type { TrustedProxies } from './http/client-address.js';
+import { GatewayEnv } from './gateway-env.config.js';
 import { readConfigFile } from './config-file.config.js';
 import { hookVariableFaults } from './hook-variables.js';
 
@@ -142,137 +139,6 @@ export interface GatewayConfig {
   /** Where the skills are that the tool `skill` loads. */
   readonly skills?: readonly SkillRoot[];
 }
-
-const list = z.string().default('').transform(commaList);
-const integer = (min: number, max: number, preset: number) => {
-  const error = ({ input }: { readonly input?: unknown }) => `expected a whole number from ${min} to ${max}; got ${JSON.stringify(input)}`;
-  return z
-    .string()
-    .regex(/^\d{1,12}$/, { error })
-    .transform(Number)
-    .pipe(z.number({ error }).min(min, { error }).max(max, { error }))
-    .default(preset);
-};
-
-/** The variables that a gateway reads. Descriptions of those that a worker reads, too, are here. */
-export const GatewayEnv = z.object({
-  GATEWAY_NAME: z
-    .string()
-    .regex(/^[A-Za-z0-9._-]{1,128}$/, 'expected 1 to 128 of the characters A-Z a-z 0-9 . _ -')
-    .optional()
-    .meta({ description: 'Its name in events and logs.', shownDefault: 'host and process id' }),
-  GATEWAY_HOST: z.string().min(1).default('127.0.0.1').describe('Address where it listens.'),
-  GATEWAY_PORT: integer(0, 65_535, 7411).describe('Port where it listens; 0 takes any free port.'),
-  GATEWAY_ALLOWED_HOSTS: list.describe('Further `Host` headers to accept, separated by commas.'),
-  GATEWAY_TRUSTED_PROXIES: list
-    .transform((proxies, context) => {
-      try {
-        return trustedProxies(proxies);
-      } catch (error) {
-        context.addIssue(`expected addresses, networks such as 10.0.0.0/8, or loopback, linklocal, uniquelocal: ${String(error)}`);
-        return z.NEVER;
-      }
-    })
-    .describe('Proxies whose `X-Forwarded-For` names the client, as addresses or networks. Of others the header is ignored.'),
-  GATEWAY_ALLOWED_ORIGINS: list
-    .pipe(z.array(z.url({ protocol: /^https?$/, error: 'expected origins such as https://tools.example.com, separated by commas' })))
-    .describe('Further browser origins to accept, separated by commas.'),
-  GATEWAY_PUBLIC_URL: z
-    .url({ protocol: /^https?$/, error: 'expected a URL such as https://tools.example.com' })
-    .transform((url) => url.replace(/\/+$/, ''))
-    .optional()
-    .meta({ description: 'The URL under which clients reach it, for metadata and links.', shownDefault: 'that of the request' }),
-  MCP_ANSWER_MS: integer(0, 600_000, 25_000).describe(
-    'Milliseconds after which an MCP client without progress or tasks learns how to ask again.',
-  ),
-  MCP_TASK_MS: integer(0, 600_000, 2_000).describe('Milliseconds after which an MCP client with tasks gets the call as a task.'),
-  REDIS_URL: z
-    .string()
-    .min(1)
-    .default('redis://127.0.0.1:6379')
-    .describe('Redis to use; standalone starts a private one where it is not set.'),
-  DATABASE_URL: z
-    .url({ protocol: /^postgres(ql)?$/, error: 'expected an address such as postgres://user:password@host:5432/database' })
-    .optional()
-    .meta({
-      description:
-        'PostgreSQL database of lists and numbers, which a projector fills. Not set: lists answer 503 `history_unavailable`. For workers: where tools remember things of users. Not set: no memory tools.',
-      shownDefault: 'none; standalone: a private one, with `none` none',
-    }),
-  ...ARCHIVE_ENV,
-  PARTITIONS: integer(1, 999, 16).describe('Partitions of the log; fixed at the first start on a Redis.'),
-  DURABILITY: z.enum(['local', 'replicated']).default('local').describe('`replicated`: what is acknowledged is also on replicas.'),
-  REPLICAS: integer(1, 9, 1).describe('How many replicas `replicated` waits for.'),
-  QUEUE_BACKEND: z.enum(['batching', 'stock']).default('batching').describe('`stock`: the backend of BullMQ itself.'),
-  LOG_LEVEL: z
-    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
-    .default('info')
-    .meta({ description: 'The least important messages that are logged.', shownDefault: '`info`; standalone: `warn`' }),
-  LOG_DEADLINE_MS: integer(100, 60_000, 5000).describe('Milliseconds that a request waits for Redis before it gets 503.'),
-  START_TIMEOUT_MS: integer(1_000, 600_000, 15_000).describe(
-    'Milliseconds that each step of the start waits for Redis; then the process exits with 1.',
-  ),
-  DRAIN_MS: integer(0, 600_000, 25_000).describe('Milliseconds that a stop waits for requests and running calls.'),
-  RETRY_MAX_ATTEMPTS: integer(1, 20, 20).describe('Upper limit of `retry.maxAttempts` of calls.'),
-  LEASE_MS: integer(500, 600_000, 30_000).describe('Milliseconds that a silent worker keeps a call.'),
-  STOP_GRACE_MS: integer(0, 3_500, 3_000).describe('Milliseconds that an aborted tool has before its call is ended.'),
-  DEFAULT_AUTONOMY: Autonomy.optional().meta({
-    description: 'Autonomy of a session that sets none.',
-    shownDefault: '`supervised`; standalone: `full`',
-  }),
-  DEFAULT_PERMISSION_MODE: PermissionMode.optional().meta({
-    description: 'Permission mode of a session that sets none.',
-    shownDefault: '`workspace-write`; standalone: `danger-full-access`',
-  }),
-  DEFAULT_QUEUE_MS: integer(1, LIMITS.queueMs, 3_600_000).meta({
-    description: 'Longest wait in a queue of a call that sets none, in milliseconds.',
-    shownDefault: '`3600000` (1 h)',
-  }),
-  DEFAULT_TOTAL_MS: integer(1, LIMITS.totalMs, 86_400_000).meta({
-    description: 'Longest life of a call that sets none, in milliseconds.',
-    shownDefault: '`86400000` (24 h)',
-  }),
-  APPROVAL_MS: integer(1000, LIMITS.totalMs, 3_600_000).meta({
-    description: 'Milliseconds that an approval waits before it expires as denied.',
-    shownDefault: '`3600000` (1 h)',
-  }),
-  INPUT_MS: integer(1000, LIMITS.totalMs, 3_600_000).meta({
-    description: 'Milliseconds that a call waits for input before it ends as timed out.',
-    shownDefault: '`3600000` (1 h)',
-  }),
-  TOOLYARD_API_KEY: z.string().min(16, 'expected at least 16 characters').optional().meta({
-    description:
-      'A key with all scopes for the tenant `default` and all its agents, at least 16 characters. For the command line tool: the key that it sends.',
-    shownDefault: 'standalone: generated at the first start',
-  }),
-  TOOLYARD_USER: Label.optional().meta({
-    description: 'The user of calls with TOOLYARD_API_KEY that name none: whose notes and facts their tools read and write.',
-    shownDefault: 'none; standalone: `local`',
-  }),
-  KEY_RATE_PER_MINUTE: integer(1, 1_000_000_000, 60_000).describe('Requests a minute of a key without its own `ratePerMinute`.'),
-  SOCKETS_PER_KEY: integer(1, 1_000_000, 1000).describe('Open WebSockets and event streams of one key.'),
-  SOCKETS_PER_TENANT: integer(1, 1_000_000, 5000).describe('Open WebSockets and event streams of one tenant.'),
-  SOCKETS_PER_ADDRESS: integer(1, 1_000_000, 2000).describe(
-    'Open WebSockets and event streams of one client address, for IPv6 of one /64 network.',
-  ),
-  SOCKETS_UNAUTHENTICATED: integer(1, 1_000_000, 50).describe('WebSockets of one address that have not sent their key yet.'),
-  METRICS_KEY: z
-    .string()
-    .min(16, 'expected at least 16 characters')
-    .optional()
-    .describe('Bearer token that `/metrics` requires, at least 16 characters.'),
-  TOOLYARD_CONFIG: z.string().min(1).optional().describe('Path of the [config file](#config-file).'),
-  TOOLYARD_DATA: z.string().min(1).default('.toolyard').describe('Data folder: key and address of standalone, its Redis data, workspaces.'),
-  REDACT_ENV: list.describe('Names of further variables whose values are secret.'),
-  WORKSPACE_ROOT: z
-    .string()
-    .min(1)
-    .optional()
-    .meta({ description: 'Where sessions keep their files.', shownDefault: '`workspaces` in `TOOLYARD_DATA`' }),
-  ...TRACING_ENV,
-  ...EGRESS_ENV,
-  TOOL_ENV_ALLOWLIST: list.prefault('PATH,LANG,LC_ALL,TZ,TERM').describe('Variables that commands of tools and hooks see.'),
-});
 
 interface ReadOptions {
   /** Keys may be all gone: the gateway runs already. */
