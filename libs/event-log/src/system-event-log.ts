@@ -1,4 +1,5 @@
-import type { AdminData, AdminType, NoticeData, NoticeType, SessionNoticeType, WorkerNoticeType } from '#contracts';
+import { ALL_TENANTS } from '#contracts';
+import type { AdminData, AdminType, NoticeData, NoticeType, SessionNoticeType, SourceNoticeType, WorkerNoticeType } from '#contracts';
 import { keys, LuaScript, partitionName, partitionOfRoot, type RedisConnection } from '#redis';
 import type { EventOrigin } from './event-log.port.js';
 import { systemEventMetaText, subjectOf } from './stream/stored-system-event.js';
@@ -33,8 +34,8 @@ return tonumber(seq)`);
 const WORKERS_PARTITION = partitionName(0);
 
 /**
- * Tells what happens to sessions and workers, in the log, where streams of events find it. The log does not decide about
- * these: what counts is the session and the list of workers, and an event that could not be written is missing, no more.
+ * Tells what happens to sessions, workers and sources, in the log, where streams of events find it. The log does not decide about
+ * these: what counts is the session, the list of workers and the catalog, and an event that could not be written is missing, no more.
  * Administrative acts are beside them; streams do not have these.
  */
 export class SystemEventLog {
@@ -64,6 +65,18 @@ export class SystemEventLog {
     await this.append(WORKERS_PARTITION, type, id, '', data, author);
   }
 
+  /** Those of a tenant's sources are in one partition. A source of all tenants belongs to none, as workers do. */
+  async ofSource<T extends SourceNoticeType>(
+    { tenantId, name }: { readonly tenantId: string; readonly name: string },
+    type: T,
+    data: NoticeData<T>,
+    author: EventOrigin,
+  ): Promise<void> {
+    if (tenantId === ALL_TENANTS) return this.append(WORKERS_PARTITION, type, name, '', data, author);
+    const partition = partitionOfRoot(tenantId, SOURCES_ROOT, this.partitions);
+    await this.append(partition, type, name, systemEventMetaText(tenantId), data, author);
+  }
+
   /** What an administrator did. All acts of a tenant are in one partition. Rejects when it is not written. */
   async ofAdmin(tenantId: string, type: AdminType, data: AdminData, author: EventOrigin): Promise<void> {
     const partition = adminPartition(tenantId, this.partitions);
@@ -88,8 +101,9 @@ export class SystemEventLog {
   }
 }
 
-/** No session has this name. */
+/** No session has these names. */
 const ADMIN_ROOT = '#admin';
+const SOURCES_ROOT = '#sources';
 
 /** Where the administrative acts of a tenant are. */
 export function adminPartition(tenantId: string, partitions: number): string {

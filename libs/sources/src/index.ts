@@ -11,7 +11,7 @@ export { McpConnector } from './mcp/mcp.source.js';
 export { OpenApiConnector } from './openapi/openapi.source.js';
 export { loadPlugins, type LoadedPlugin } from './plugin/load-plugin.js';
 export { PluginConnector } from './plugin/plugin.source.js';
-export { SourceHost } from './host/source-host.js';
+export { SourceHost, type ReportSource } from './host/source-host.js';
 export type { SourceConnection, SourceConnector } from './source-connector.port.js';
 export { sourceKey, type SourceId } from './source-id.js';
 export { countedCall, sourceLabel } from './source-label.js';

@@ -11,6 +11,7 @@ import { WORKER_CONFIG, type WorkerConfig } from '../platform/worker.config.js';
 import { LOGGER, type WorkerLog } from '../platform/worker.logger.js';
 import { BUFFERED_REDIS } from '../platform/worker.tokens.js';
 import { UserMemory } from './agent-memory.js';
+import { sourceEvents } from './source-events.js';
 import { folderSources, sourceConnectors } from './source-connectors.js';
 
 /** The plugins that this worker has loaded. */
@@ -53,6 +54,7 @@ const PLUGINS = Symbol('PLUGINS');
           workerId: config.id,
           pools: config.pools.map(({ pool }) => pool),
           log: (message, facts) => logger.warn(facts, message),
+          report: sourceEvents(redis, config, logger),
         });
         tools.attach(new TenantCatalog(watcher, { run: host.run, close: () => host.close() }));
         return host;

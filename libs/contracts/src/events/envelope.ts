@@ -58,7 +58,7 @@ export type CallEventOf<T extends CallEventType> = Extract<CallEvent, { type: T 
 export const EventType = z.enum([...CALL_EVENT_TYPES, ...NOTICE_TYPES]).meta({ id: 'EventType', description: 'What happened.' });
 export type EventType = z.output<typeof EventType>;
 
-/** The envelope of what happens beside calls. `subject` is `session/<id>` or `worker/<id>`; workers belong to no tenant. */
+/** The envelope of what happens beside calls. `subject` is `session/<id>`, `worker/<id>` or `source/<name>`; workers belong to no tenant. */
 export const NoticeFields = EnvelopeFields.omit({
   tool: true,
   callver: true,
@@ -69,7 +69,7 @@ export const NoticeFields = EnvelopeFields.omit({
   erased: true,
 }).extend({
   type: z.enum(NOTICE_TYPES).describe('What happened.'),
-  tenantid: z.string().optional().describe('The owner of the session. Absent for workers, which serve all tenants.'),
+  tenantid: z.string().optional().describe('The owner of the session or source. Absent for workers and sources that serve all tenants.'),
 });
 
 export const Notice = z
@@ -83,14 +83,19 @@ export const Notice = z
     notice('worker.started'),
     notice('worker.draining'),
     notice('worker.gone'),
+    notice('source.loading'),
+    notice('source.ready'),
+    notice('source.failed'),
+    notice('source.changed'),
+    notice('source.exited'),
   ])
-  .meta({ id: 'Notice', description: 'An event of a session or a worker: a CloudEvent 1.0.' });
+  .meta({ id: 'Notice', description: 'An event of a session, a worker or a source: a CloudEvent 1.0.' });
 export type Notice = z.output<typeof Notice>;
 
 /** Anything that a stream of events brings. */
 export const LogEvent = z
   .union([CallEvent, Notice])
-  .meta({ id: 'LogEvent', description: 'An event of a call, a session or a worker: a CloudEvent 1.0.' });
+  .meta({ id: 'LogEvent', description: 'An event of a call, a session, a worker or a source: a CloudEvent 1.0.' });
 export type LogEvent = z.output<typeof LogEvent>;
 
 function notice<T extends NoticeType>(type: T) {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { keysOf } from '../values/keys-of.js';
 import { SESSION_DATA_PARTS } from '../values/session-data.js';
+import { SourceKind } from '../sources/source.js';
 import { Pool } from '../tools/tool.js';
 
 /** The changed parts of a session; `GET /v1/sessions/:id` returns its current state. */
@@ -22,9 +23,12 @@ export const SESSION_MESSAGE = {
     .describe('Files that belong to it.'),
 };
 
+const OF_SOURCE = { kind: SourceKind.describe('The kind of the source.') };
+
 /**
- * What happens beside calls, for who watches sessions and workers. They come only to who names their types: a reader of
- * calls gets none. Those of a session belong to its tenant; workers serve all tenants, and every key that may read gets their events.
+ * What happens beside calls, for who watches sessions, workers and sources. They come only to who names their types: a reader of
+ * calls gets none. Those of a session belong to its tenant; workers serve all tenants, and every key that may
+ * read gets their events. Those of a source belong to its tenant; of a source for all tenants every key gets them.
  */
 export const NOTICE_DATA = {
   'session.put': z
@@ -72,10 +76,27 @@ export const NOTICE_DATA = {
       how: z.enum(['stopped', 'lost']).describe('`stopped`: it ended as asked. `lost`: nothing was heard of it for 10 s.'),
     })
     .describe('The worker is gone.'),
+  'source.loading': z.object(OF_SOURCE).describe('A source of tools is opened for the first time.'),
+  'source.ready': z
+    .object({ ...OF_SOURCE, tools: z.number().int().describe('The tools that it has.') })
+    .describe('The source is initialised: its tools were read. Also when it is back after a fault.'),
+  'source.failed': z
+    .object(OF_SOURCE)
+    .describe('The source cannot be opened, or its tools cannot be read: they are not available. `GET /v1/sources` says why.'),
+  'source.changed': z
+    .object({
+      ...OF_SOURCE,
+      added: z.number().int().describe('Tools that it did not have before.'),
+      changed: z.number().int().describe('Tools with another description, schema or facts.'),
+      removed: z.number().int().describe('Tools that it does not have any more.'),
+    })
+    .describe('The tools of the source changed.'),
+  'source.exited': z.object(OF_SOURCE).describe('The connection to the source was lost: its program ended, or its server went away.'),
 } as const;
 
 export type NoticeType = keyof typeof NOTICE_DATA;
 export const NOTICE_TYPES = keysOf(NOTICE_DATA);
 export type NoticeData<T extends NoticeType> = z.output<(typeof NOTICE_DATA)[T]>;
 export type SessionNoticeType = Extract<NoticeType, `session.${string}`>;
+export type SourceNoticeType = Extract<NoticeType, `source.${string}`>;
 export type WorkerNoticeType = Extract<NoticeType, `worker.${string}`>;

@@ -5,12 +5,13 @@ import { acceptOffer, type Offer } from '../catalog/offered-tool.js';
 import { poolOf } from '../definitions/pool-of.js';
 import type { SourceStore } from '../catalog/source-store.js';
 import type { SourceConnector } from '../source-connector.port.js';
-import type { SourceId } from '../source-id.js';
+import { sourceKey, type SourceId } from '../source-id.js';
 import { countedCall, sourceLabel } from '../source-label.js';
 import { backoffMs } from './backoff.js';
 import { CallTurns } from './call-turns.js';
 import { SharedConnection } from './shared-connection.js';
 import type { SourceLease } from './source-lease.js';
+import { SourceStates, type ReportState } from './source-states.js';
 
 const LIST_TIMEOUT_MS = 30_000;
 /** For servers that do not say when their list changes. */
@@ -29,6 +30,7 @@ export interface HostedSourceParts {
   /** Whether this worker may run the tools, and so read them for all. */
   readonly serves: (pool: Pool) => boolean;
   readonly log: (message: string, facts: object) => void;
+  readonly report: ReportState;
   /** It stands in the environment of workers and not in Redis. */
   readonly local: boolean;
 }
@@ -40,6 +42,7 @@ export interface HostedSourceParts {
 export class HostedSource {
   private readonly connection: SharedConnection;
   private readonly turns: CallTurns;
+  private readonly states: SourceStates;
   private leads = false;
   private closed = false;
   private due = 0;
@@ -61,7 +64,12 @@ export class HostedSource {
     };
     const { definition } = source;
     this.turns = new CallTurns(definition.kind === 'mcp' ? definition.concurrency : undefined);
-    this.connection = new SharedConnection(source, parts.connector, { onChange: again, onLost: again }, parts.random);
+    this.states = new SourceStates(definition.kind, parts.report);
+    const onLost = () => {
+      if (this.leads) this.states.exited();
+      again();
+    };
+    this.connection = new SharedConnection(source, parts.connector, { onChange: again, onLost }, parts.random);
   }
 
   private get label(): string {
@@ -95,10 +103,8 @@ export class HostedSource {
   /** Called every second. Never rejects. */
   async tick(): Promise<void> {
     if (this.closed || !this.mayLead()) return;
-    const led = this.leads;
-    this.leads = await this.parts.lease.hold().catch(() => false);
+    this.leads = await this.lead().catch(() => false);
     if (!this.leads || this.closed) return;
-    if (!led) this.due = 0;
     if (this.parts.local) await this.renew();
     if (performance.now() < this.due || this.listing !== undefined) return;
     this.listedAt = performance.now();
@@ -114,18 +120,33 @@ export class HostedSource {
     if (this.leads) await this.parts.lease.release().catch(() => undefined);
   }
 
+  private async lead(): Promise<boolean> {
+    if (!(await this.parts.lease.hold())) return false;
+    if (this.leads) return true;
+    this.states.begin((await this.announcedBefore())?.entry);
+    this.due = 0;
+    return true;
+  }
+
+  private announcedBefore() {
+    return this.parts.store.entry(sourceKey(this.id));
+  }
+
   private mayLead(): boolean {
     const { definition } = this.source;
     return definition.kind === 'folder' || definition.kind === 'plugin' || this.parts.serves(poolOf(definition));
   }
 
   private async read(): Promise<void> {
+    this.states.loading();
     try {
       const connection = await this.connection.get();
       const offered = await connection.list(AbortSignal.timeout(LIST_TIMEOUT_MS));
       this.connection.proved();
       telemetry.sourceRead.emit({ source: this.label, result: 'ok' });
-      await this.announce('ok', acceptOffer(offered, { ...this.source.definition, pool: poolOf(this.source.definition) }));
+      const offer = acceptOffer(offered, { ...this.source.definition, pool: poolOf(this.source.definition) });
+      await this.announce('ok', offer);
+      if (!this.closed) this.states.read(offer.tools);
     } catch (error) {
       if (this.closed) return;
       const why = error instanceof Error ? error.message : String(error);
@@ -133,12 +154,13 @@ export class HostedSource {
       this.parts.log('the tools of a source could not be read', { source: this.id, reason: why });
       this.due = performance.now() + Math.max(1_000, this.connection.waitMs);
       await this.announceFailure(why.slice(0, 500)).catch(() => undefined);
+      this.states.failed();
     }
   }
 
   /** Keeps the last good list, so that people see what is missing. */
   private async announceFailure(error: string): Promise<void> {
-    const last = (await this.parts.store.entry(`${this.id.tenantId}/${this.id.name}`))?.entry;
+    const last = (await this.announcedBefore())?.entry;
     const good = last !== undefined && last.kind === this.source.definition.kind && last.status !== 'failed';
     await this.announce(good ? 'stale' : 'failed', good ? last : { tools: [], problems: [] }, error);
   }

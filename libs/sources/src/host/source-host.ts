@@ -1,4 +1,4 @@
-import type { Pool, SourceKind, StoredSource } from '#contracts';
+import type { NoticeData, Pool, SourceKind, SourceNoticeType, StoredSource } from '#contracts';
 import type { RedisConnection } from '#redis';
 import { ToolError } from '#tool-sdk';
 import type { RunSourceTool } from '../catalog/tenant-catalog.js';
@@ -6,11 +6,13 @@ import type { SourceStore } from '../catalog/source-store.js';
 import type { SourceWatcher } from '../catalog/source-watcher.js';
 import { definitionFault } from '../definitions/definition-fault.js';
 import type { SourceConnector } from '../source-connector.port.js';
-import { sourceKey } from '../source-id.js';
+import { sourceKey, type SourceId } from '../source-id.js';
 import { HostedSource } from './hosted-source.js';
 import { SourceLease } from './source-lease.js';
 
 const TICK_MS = 1_000;
+
+export type ReportSource = <T extends SourceNoticeType>(id: SourceId, type: T, data: NoticeData<T>) => void;
 
 export interface SourceHostOptions {
   readonly redis: RedisConnection;
@@ -23,6 +25,8 @@ export interface SourceHostOptions {
   readonly workerId: string;
   readonly pools: readonly Pool[];
   readonly log: (message: string, facts: object) => void;
+  /** Called by the worker that leads a source, once for each change of its state. Never throws. */
+  readonly report?: ReportSource;
   readonly random?: () => number;
 }
 
@@ -106,11 +110,20 @@ export class SourceHost {
   }
 
   private host(key: string, source: StoredSource, local: boolean): void {
-    const { redis, store, connectors, workerId, pools, log, random = Math.random } = this.options;
+    const { redis, store, connectors, workerId, pools, log, report = () => {}, random = Math.random } = this.options;
     const connector = connectors[source.definition.kind];
     if (connector === undefined || this.closed) return;
-    const lease = new SourceLease(redis, { tenantId: source.tenantId, name: source.definition.name }, workerId);
-    const hosted = new HostedSource(source, { store, lease, connector, random, log, local, serves: (pool) => pools.includes(pool) });
+    const id: SourceId = { tenantId: source.tenantId, name: source.definition.name };
+    const hosted = new HostedSource(source, {
+      store,
+      lease: new SourceLease(redis, id, workerId),
+      connector,
+      random,
+      log,
+      local,
+      report: (type, data) => report(id, type, data),
+      serves: (pool) => pools.includes(pool),
+    });
     this.hosted.set(key, { text: JSON.stringify(source), source: hosted });
     void hosted.tick();
   }
