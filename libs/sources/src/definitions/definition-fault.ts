@@ -1,8 +1,6 @@
 import type { SourceDefinition, SourceRules, StoredSource } from '#contracts';
 import { globMatches } from '#patterns';
-
-/** Variables with which the loader, libc or a shell runs code: what starts the sandbox has them too. */
-const OF_LOADERS = /^(?:LD_|GLIBC_|GCONV_PATH$|LOCPATH$|NLSPATH$|MALLOC_|BASH_|ENV$|SHELLOPTS$|PS4$)/;
+import { loaderVariable } from './loader-variables.js';
 
 /**
  * Why a source may not be used as it is defined; undefined when it may. The config file may say everything. A key that
@@ -30,7 +28,7 @@ export function definitionFault({ tenantId, origin, definition }: StoredSource, 
     if (!rules.allowCommands)
       return '`bundle` starts a program on the workers: put the source into the config file, or set sourceRules.allowCommands there';
   }
-  const variable = Object.keys(('env' in definition && definition.env) || {}).find((name) => OF_LOADERS.test(name));
+  const variable = loaderVariable('env' in definition ? definition.env : {});
   if (variable !== undefined) return `the variable ${variable} is for sources of the config file: it loads code`;
   return secretFault(tenantId, definition, rules);
 }

@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import {
   Client,
   StreamableHTTPClientTransport,
@@ -168,8 +168,7 @@ export class McpConnector implements SourceConnector {
     const { folder, manifest } = await installBundle(bundle, join(root, '~bundles'), policy, signal);
     const { values, secrets } = configOf(bundle, env);
     const program = bundleCommand(manifest, { folder, home }, values);
-    const isOutside = (path: string) => !`${resolve(path)}/`.startsWith(`${home}/`);
-    if (origin !== 'config' && program.paths.some(isOutside))
+    if (origin !== 'config' && program.paths.length > 0)
       throw new Error('settings of a bundle that name files or folders of the workers are for sources of the config file');
     return { ...program, paths: [folder, ...program.paths], secrets: [...program.secrets, ...secrets] };
   }

@@ -1,13 +1,15 @@
 import { z } from 'zod';
+import { loaderVariable } from '../../definitions/loader-variables.js';
 
-const Values = z.record(z.string(), z.string());
-const ServerCommand = z.object({ command: z.string(), args: z.array(z.string()).optional(), env: Values.optional() });
+const Word = z.string().max(4_096);
+const Values = z.record(z.string().max(128), Word);
+const ServerCommand = z.object({ command: Word, args: z.array(Word).max(256).optional(), env: Values.optional() });
 
 /** What the person who installs a bundle may, or must, set. */
 const UserSetting = z.object({
   type: z.enum(['string', 'number', 'boolean', 'directory', 'file']),
   required: z.boolean().default(false),
-  default: z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]).optional(),
+  default: z.union([Word, z.number(), z.boolean(), z.array(Word).max(64)]).optional(),
   multiple: z.boolean().default(false),
   sensitive: z.boolean().default(false),
   min: z.number().optional(),
@@ -39,7 +41,7 @@ export type ConfigValue = string | number | boolean | readonly string[];
 export interface BundleCommand {
   readonly words: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Files and folders that its configuration names. */
+  /** Files and folders that the given configuration names; those of the manifest's defaults are not opened to it. */
   readonly paths: readonly string[];
   /** Values that must not leave the worker. */
   readonly secrets: readonly string[];
@@ -64,11 +66,13 @@ export function bundleCommand(
   const { platform_overrides: overrides = {}, ...common } = server.mcp_config;
   const { command, args = [], env = {} } = { ...common, ...overrides[process.platform] };
   const one = (text: string) => replaced(text, variables);
+  const loader = loaderVariable(env);
+  if (loader !== undefined) throw new Error(`the bundle sets the variable ${loader}, which loads code outside of the sandbox`);
   return {
     words: [one(command), ...args.flatMap((arg) => listOf(arg, variables) ?? [one(arg)])],
     // A setting that is not set leaves its variable out.
     env: Object.fromEntries(Object.entries(env).flatMap(([name, text]) => (isUnset(text, variables) ? [] : [[name, one(text)]]))),
-    paths: Object.entries(values).flatMap(([name, value]) => (isPath(settings[name]?.type) ? [value].flat() : [])),
+    paths: Object.entries(given).flatMap(([name, value]) => (isPath(settings[name]?.type) ? [value].flat().map(String) : [])),
     secrets: Object.entries(values).flatMap(([name, value]) => (settings[name]?.sensitive === true ? [value].flat() : [])),
   };
 }
@@ -93,7 +97,8 @@ function configValues(
 
 function textOf(name: string, setting: Settings[string], value: ConfigValue): string | string[] {
   const { type, multiple, min, max } = setting;
-  const fault = (expected: string) => new Error(`the setting ${name} of the bundle is ${JSON.stringify(value)}: expected ${expected}`);
+  const fault = (expected: string) =>
+    new Error(`the setting ${name} of the bundle is a ${Array.isArray(value) ? 'list' : typeof value}: expected ${expected}`);
   if (typeof value === 'object') {
     if (!multiple) throw fault('one value');
     return [...value];
@@ -115,7 +120,7 @@ function inPlaces(value: ConfigValue | undefined, places: Variables): ConfigValu
 
 /** `${name}` in a text; a list is written with commas. A name that is not known stays. */
 function replaced(text: string, variables: Variables): string {
-  return text.replace(/\$\{([^}]+)\}/g, (whole, name: string) => {
+  return text.replace(/\$\{([^${}]{1,200})\}/g, (whole, name: string) => {
     const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
     if (value !== undefined) return typeof value === 'string' ? value : value.join(',');
     return name.startsWith('user_config.') ? '' : whole;
@@ -124,7 +129,7 @@ function replaced(text: string, variables: Variables): string {
 
 /** An argument that is nothing but a setting becomes a word for each of its values: none where it is not set. */
 function listOf(text: string, variables: Variables): readonly string[] | undefined {
-  const name = /^\$\{(user_config\.[^}]+)\}$/.exec(text)?.[1];
+  const name = /^\$\{(user_config\.[^${}]{1,200})\}$/.exec(text)?.[1];
   if (name === undefined) return undefined;
   return Object.hasOwn(variables, name) ? [variables[name] ?? []].flat() : [];
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { EgressPolicy } from '#sandbox';
 import { digestOf, MANIFEST, mcpBundle, type BundleFile } from '../../../../../test/support/mcp-bundle.js';
 import { bundleCommand, BundleManifest, type ConfigValue } from './bundle-manifest.js';
 import { installBundle } from './install-bundle.js';
-import { unpackBundle } from './unpack-bundle.js';
+import { BUNDLE_LIMITS, unpackBundle } from './unpack-bundle.js';
 
 const NO_NETWORK = new EgressPolicy([]);
 const SIGNAL = new AbortController().signal;
@@ -60,7 +60,7 @@ describe('installing a bundle', () => {
     const { bytes, sha256 } = await mcpBundle();
     const wrong = 'a'.repeat(64);
     await expect(install(bytes, wrong)).rejects.toThrow(`the bundle has the SHA-256 digest ${sha256}, expected ${wrong}`);
-    expect(existsSync(join(folder, `root-${next}`))).toBe(false);
+    expect(readdirSync(join(folder, `root-${next}`))).toEqual([]);
   });
 
   it('fetches it where egress allows, and follows no redirects', async () => {
@@ -104,12 +104,17 @@ describe('installing a bundle', () => {
     await expect(install((await mcpBundle(files)).bytes)).rejects.toThrow(fault);
   });
 
-  it('counts files and bytes while it unpacks', async () => {
-    const { bytes } = await withManifest({ name: 'zeros', text: '0'.repeat(100_000) });
-    const into = () => mkdtempSync(join(folder, 'limits-'));
-    await expect(unpackBundle(bytes, into(), { files: 1, bytes: 1_000_000 })).rejects.toThrow('more than 1 files');
-    await expect(unpackBundle(bytes, into(), { files: 9, bytes: 50_000 })).rejects.toThrow('too large');
-    await unpackBundle(bytes, into(), { files: 9, bytes: 200_000 });
+  it('counts files, folders and bytes while it unpacks', async () => {
+    const { bytes } = await withManifest({ name: 'a/zeros', text: '0'.repeat(100_000) });
+    const path = join(folder, 'counted.mcpb');
+    writeFileSync(path, bytes);
+    const unpack = (limits: Partial<typeof BUNDLE_LIMITS>) =>
+      unpackBundle(path, mkdtempSync(join(folder, 'limits-')), SIGNAL, { ...BUNDLE_LIMITS, ...limits });
+    await expect(unpack({ files: 2 })).rejects.toThrow('more than 2 files and folders');
+    await expect(unpack({ bytes: 50_000 })).rejects.toThrow('too large');
+    await expect(unpack({ levels: 1 })).rejects.toThrow('or 1 levels');
+    await expect(unpack({ nameBytes: 6 })).rejects.toThrow('more than 6 bytes');
+    await unpack({ files: 3, bytes: 200_000, levels: 2 });
   });
 
   it('refuses what is no archive', async () => {
@@ -139,10 +144,28 @@ describe('the command of a bundle', () => {
     expect(command({ token: '${user_config.greeting}' }).env['TOKEN']).toBe('${user_config.greeting}');
   });
 
-  it('names files and folders that its server may read', () => {
-    const settings = { ...MANIFEST.user_config, where: { type: 'directory', multiple: true, default: ['${HOME}/notes'] } };
-    expect(command({ token: 'x' }, { user_config: settings }).paths).toEqual(['/home/1/notes']);
+  it('opens the files and folders that a person names, and none that the manifest does', () => {
+    const settings = { ...MANIFEST.user_config, where: { type: 'directory', multiple: true, default: ['/'] } };
+    expect(command({ token: 'x' }, { user_config: settings }).paths).toEqual([]);
     expect(command({ token: 'x', where: ['/srv/a', '/srv/b'] }, { user_config: settings }).paths).toEqual(['/srv/a', '/srv/b']);
+  });
+
+  it.each(['LD_PRELOAD', 'BASH_ENV', 'ENV', 'GCONV_PATH'])('may not set %s, which what starts the sandbox would have, too', (name) => {
+    const server = { ...MANIFEST.server, mcp_config: { ...MANIFEST.server.mcp_config, env: { [name]: '${__dirname}/x.so' } } };
+    expect(() => command({ token: 'x' }, { server })).toThrow(`the bundle sets the variable ${name}`);
+  });
+
+  it('says nothing of the value of a setting that is wrong', () => {
+    const settings = { token: { type: 'number', sensitive: true } };
+    expect(() => command({ token: 'ghp_secret' }, { user_config: settings })).toThrow(/^(?!.*ghp_secret).*expected a number/);
+  });
+
+  it('reads texts without end in time that grows with them', () => {
+    const server = {
+      ...MANIFEST.server,
+      mcp_config: { command: '${'.repeat(2_000), args: Array.from({ length: 256 }, () => '${'.repeat(2_000)) },
+    };
+    expect(command({ token: 'x' }, { server }).words).toHaveLength(257);
   });
 
   it.each<[string, Record<string, ConfigValue>, object, string]>([

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
-import { chmod, mkdir, mkdtemp, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { chmod, mkdir, mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { McpBundle } from '#contracts';
 import { egressFetch, type EgressPolicy } from '#sandbox';
-import { boundedBody } from '../../openapi/bounded-body.js';
 import { BundleManifest } from './bundle-manifest.js';
 import { unpackBundle } from './unpack-bundle.js';
 
@@ -15,6 +17,9 @@ export interface InstalledBundle {
   readonly manifest: BundleManifest;
 }
 
+/** Bundles are large: one is fetched and unpacked at a time. */
+let previous: Promise<unknown> = Promise.resolve();
+
 /**
  * A bundle in a folder below `root` that is named by its digest, so it is fetched and unpacked once, and never changes. Nothing of a
  * bundle with another digest is unpacked.
@@ -24,26 +29,34 @@ export interface InstalledBundle {
 export async function installBundle(bundle: McpBundle, root: string, egress: EgressPolicy, signal: AbortSignal): Promise<InstalledBundle> {
   const folder = join(root, bundle.sha256);
   if (!(await exists(folder))) {
-    const bytes = bundle.path === undefined ? await download(bundle.url ?? '', egress, signal) : await readBundle(bundle.path);
-    const found = createHash('sha256').update(bytes).digest('hex');
-    if (found !== bundle.sha256) throw new Error(`the bundle has the SHA-256 digest ${found}, expected ${bundle.sha256}`);
-    await unpackTo(bytes, root, folder);
+    const installing = previous.then(() => install(bundle, root, folder, egress, signal));
+    previous = installing.catch(() => undefined);
+    await installing;
   }
   return { folder, manifest: await readManifest(folder) };
 }
 
 /** Whole or not at all, also beside another worker that does the same. */
-async function unpackTo(bytes: Buffer, root: string, folder: string): Promise<void> {
+async function install(bundle: McpBundle, root: string, folder: string, egress: EgressPolicy, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  if (await exists(folder)) return;
   await mkdir(root, { recursive: true, mode: 0o700 });
   const draft = await mkdtemp(join(root, '.unpacking-'));
   try {
-    await unpackBundle(bytes, draft);
-    await readManifest(draft);
-    await chmod(draft, 0o755);
-    await rename(draft, folder);
+    const archive = join(draft, 'bundle.mcpb');
+    const found =
+      bundle.path === undefined ? await download(bundle.url ?? '', archive, egress, signal) : await copy(bundle.path, archive, signal);
+    if (found !== bundle.sha256) throw new Error(`the bundle has the SHA-256 digest ${found}, expected ${bundle.sha256}`);
+    const files = join(draft, 'files');
+    await mkdir(files, { mode: 0o755 });
+    await unpackBundle(archive, files, signal);
+    await readManifest(files);
+    await chmod(files, 0o755);
+    await rename(files, folder);
   } catch (error) {
-    await rm(draft, { recursive: true, force: true });
     if (!(await exists(folder))) throw error;
+  } finally {
+    await rm(draft, { recursive: true, force: true });
   }
 }
 
@@ -67,34 +80,43 @@ function jsonOf(text: string): unknown {
   }
 }
 
-async function download(url: string, egress: EgressPolicy, signal: AbortSignal): Promise<Buffer> {
+/** Writes the bundle to a file and answers its digest. */
+async function download(url: string, to: string, egress: EgressPolicy, signal: AbortSignal): Promise<string> {
   egress.check(url);
   const guarded = egressFetch(egress);
   try {
-    const response = await guarded.fetch(url, { signal });
-    if (response.status !== 200) {
-      await response.body?.cancel();
-      const to = response.headers.get('location');
+    const { status, headers, body } = await guarded.fetch(url, { signal });
+    if (status !== 200 || body === null) {
+      await body?.cancel();
+      const where = headers.get('location');
       throw new Error(
-        `the bundle was answered with the status ${response.status}${to === null ? '' : `, which points to ${to.slice(0, 200)}`}`,
+        `the bundle was answered with the status ${status}${where === null ? '' : `, which points to ${where.slice(0, 200)}`}`,
       );
     }
-    const bytes = await boundedBody(response, MAX_BYTES);
-    if (bytes === undefined) throw tooLarge();
-    return bytes;
+    if (Number(headers.get('content-length')) > MAX_BYTES) throw tooLarge();
+    return await keep(Readable.fromWeb(body), to, signal);
   } finally {
     await guarded.close();
   }
 }
 
-async function readBundle(path: string): Promise<Buffer> {
-  const file = await open(path, 'r');
-  try {
-    if ((await file.stat()).size > MAX_BYTES) throw tooLarge();
-    return await file.readFile();
-  } finally {
-    await file.close();
-  }
+function copy(path: string, to: string, signal: AbortSignal): Promise<string> {
+  return keep(createReadStream(path), to, signal);
+}
+
+async function keep(bytes: Readable, to: string, signal: AbortSignal): Promise<string> {
+  const hash = createHash('sha256');
+  let left = MAX_BYTES;
+  const counted = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      left -= chunk.length;
+      hash.update(chunk);
+      if (left < 0) done(tooLarge());
+      else done(null, chunk);
+    },
+  });
+  await pipeline(bytes, counted, createWriteStream(to, { mode: 0o600 }), { signal });
+  return hash.digest('hex');
 }
 
 async function exists(path: string): Promise<boolean> {
