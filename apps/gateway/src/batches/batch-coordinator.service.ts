@@ -8,6 +8,7 @@ import { LOGGER } from '../platform/tokens.js';
 import { BatchCalls } from './batch-calls.service.js';
 import { NotificationChannel } from '../platform/notification-channel.service.js';
 import { BatchExecutor } from './batch-executor.js';
+import { KeptText } from './batch-watches.js';
 import { BatchStore, LEASE_MS } from './batch-store.service.js';
 
 const SWEEP_MS = LEASE_MS / 4;
@@ -21,6 +22,7 @@ const TAKE_OVER = 20;
 @Injectable()
 export class BatchCoordinator implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly executors = new Map<string, BatchExecutor>();
+  private readonly kept = new KeptText();
   private readonly closing = new AbortController();
   private timer: NodeJS.Timeout | undefined;
   private sweeping: Promise<void> | undefined;
@@ -52,8 +54,11 @@ export class BatchCoordinator implements OnApplicationBootstrap, OnApplicationSh
     await Promise.allSettled(owned.map(([id]) => this.store.release(id)));
   }
 
-  /** Brings a batch forward until it has ended. Harmless for one that is there already. Undefined when there is nothing to do. */
-  async adopt(id: string): Promise<BatchExecutor | undefined> {
+  /**
+   * Brings a batch forward until it has ended. Harmless for one that is there already. Undefined when there is nothing to do.
+   * `isAwaited`: a client waits for its end.
+   */
+  async adopt(id: string, { isAwaited = false } = {}): Promise<BatchExecutor | undefined> {
     const isHere = this.executors.get(id);
     if (isHere !== undefined || this.closing.signal.aborted) return isHere;
     const batch = await this.store.load(id);
@@ -61,7 +66,14 @@ export class BatchCoordinator implements OnApplicationBootstrap, OnApplicationSh
     const { store, calls, hub } = this;
     const failed = (batchId: string, error: unknown) =>
       this.log.warn({ batchId, err: error }, 'a step of a batch failed; it is tried again');
-    const run = new BatchExecutor(batch, { store, calls, hub, closing: this.closing.signal, failed });
+    const run = new BatchExecutor(batch, {
+      store,
+      calls,
+      hub,
+      closing: this.closing.signal,
+      failed,
+      ...(isAwaited ? { kept: this.kept } : {}),
+    });
     this.executors.set(id, run);
     const unsubscribe = this.notifications.subscribe(id, () => run.poke());
     void run.over.then(() => {

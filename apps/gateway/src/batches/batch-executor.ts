@@ -8,7 +8,7 @@ import type { DeferredApproval } from '../approvals/approval-deferrals.service.j
 import type { BatchProgress, BatchRecord } from './batch-record.js';
 import type { BatchStore } from './batch-store.service.js';
 import { INVALID_JSON, NOT_ALL_MAY_RUN, skippedText } from './batch-texts.js';
-import { BatchWatches, type WatchedEnd } from './batch-watches.js';
+import { BatchWatches, type KeptText, type WatchedEnd } from './batch-watches.js';
 
 /** How many calls of a batch are worked on at the same time. */
 const AT_ONCE = 250;
@@ -31,6 +31,8 @@ export interface BatchRunDeps {
     | 'cancel'
   >;
   readonly hub: Pick<EventHub, 'watch'>;
+  /** Room for the events of ended calls while a client waits for the batch. */
+  readonly kept?: KeptText | undefined;
   /** Aborted when this process stops; another one goes on. */
   readonly closing: AbortSignal;
   /** Called for each failed try; the next one follows by itself. */
@@ -74,7 +76,7 @@ export class BatchExecutor {
     private readonly deps: BatchRunDeps,
   ) {
     const { doc, callIds, stop, held } = batch;
-    this.watches = new BatchWatches(deps.hub, (callId, end) => this.callEnded(callId, end));
+    this.watches = new BatchWatches(deps.hub, deps.kept, (callId, end) => this.callEnded(callId, end));
     this.stop = stop;
     this.held = held;
     this.lookedBefore = doc.sessionId === undefined ? Infinity : 0;
@@ -120,6 +122,11 @@ export class BatchExecutor {
   /** An ended call of the batch, out of its events; undefined when it has to be read. */
   endedCall(callId: string): Call | undefined {
     return this.watches.callOf(callId);
+  }
+
+  /** The client that waited has its answer. */
+  forgetEnded(): void {
+    this.watches.forget();
   }
 
   private isOver(): boolean {

@@ -2,20 +2,37 @@ import type { Call } from '#contracts';
 import type { EventHub, StoredEvent } from '#event-log';
 import { watchedCall } from '../calls/read/watched-call.js';
 
-/** Text of events that one batch keeps for its answer; calls beyond it are read from the log again. */
-const KEPT_CHARS = 1024 * 1024;
+/** Text of events that all batches of a process keep for their answers; calls beyond it are read from the log again. */
+const KEPT_CHARS = 64 * 1024 * 1024;
+
+/** What is left of the text that batches may keep. */
+export class KeptText {
+  constructor(private left = KEPT_CHARS) {}
+
+  take(chars: number): boolean {
+    if (chars > this.left) return false;
+    this.left -= chars;
+    return true;
+  }
+
+  giveBack(chars: number): void {
+    this.left += chars;
+  }
+}
 
 /** What a watch saw of a call: undefined when only the store knows how the call is. */
 export type WatchedEnd = { readonly neverRan: boolean } | undefined;
 
-/** Watches the calls of one batch for their Ends, and keeps what it saw for the answer to a client that waits. */
+/** Watches the calls of one batch for their Ends, and keeps what it saw while a client waits for the answer. */
 export class BatchWatches {
   private readonly open = new Map<string, ReturnType<EventHub['watch']>>();
   private readonly seen = new Map<string, readonly StoredEvent[]>();
-  private charsLeft = KEPT_CHARS;
+  private keptChars = 0;
 
+  /** `kept`: undefined when no client waits. */
   constructor(
     private readonly hub: Pick<EventHub, 'watch'>,
+    private kept: KeptText | undefined,
     private readonly over: (callId: string, end: WatchedEnd) => void,
   ) {}
 
@@ -52,10 +69,17 @@ export class BatchWatches {
     return watchedCall(this.seen.get(callId));
   }
 
+  /** The answer was given: nothing is kept any more. */
+  forget(): void {
+    this.kept?.giveBack(this.keptChars);
+    this.kept = undefined;
+    this.seen.clear();
+  }
+
   private keep(callId: string, events: readonly StoredEvent[] = []): void {
     const chars = events.reduce((sum, { size }) => sum + size, 0);
-    if (events.length === 0 || chars > this.charsLeft) return;
-    this.charsLeft -= chars;
+    if (this.kept === undefined || events.length === 0 || !this.kept.take(chars)) return;
+    this.keptChars += chars;
     this.seen.set(callId, events);
   }
 }

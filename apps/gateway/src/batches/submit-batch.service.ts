@@ -80,9 +80,13 @@ export class SubmitBatchService {
     const before = await this.store.create(doc, calls, idempotency);
     if (before?.same === false) throw idempotencyKeyReused(idempotencyKey);
     const id = before?.id ?? doc.id;
-    const run = await this.runs.adopt(id).catch(() => undefined); // The sweep of any gateway finds it.
+    const run = await this.runs.adopt(id, { isAwaited: waitMs !== undefined }).catch(() => undefined); // The sweep of any gateway finds it.
     if (waitMs === undefined) return this.reader.read(principal, id);
-    return this.reader.readEnded(principal, id, waitMs, { scope: 'submit', seen: (callId) => run?.endedCall(callId) });
+    try {
+      return await this.reader.readEnded(principal, id, waitMs, { scope: 'submit', seen: (callId) => run?.endedCall(callId) });
+    } finally {
+      run?.forgetEnded();
+    }
   }
 
   private isReadOnly(tenantId: string, call: SubmitBatchBody['calls'][number]): boolean {

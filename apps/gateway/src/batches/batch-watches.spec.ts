@@ -1,0 +1,37 @@
+import { expect, it } from '@jest/globals';
+import type { EventHub, StoredEvent } from '#event-log';
+import { BatchWatches, KeptText } from './batch-watches.js';
+
+const event = (type: string, data: object = {}) => ({ type, size: 100, json: JSON.stringify({ type, data }) }) as unknown as StoredEvent;
+
+function hubOf(...types: string[]) {
+  const events = types.map((type) => event(type));
+  return { watch: () => ({ ended: Promise.resolve(events), cancel: () => {} }) } as unknown as Pick<EventHub, 'watch'>;
+}
+
+async function watched(kept: KeptText | undefined, ...types: string[]) {
+  const ends: unknown[] = [];
+  const watches = new BatchWatches(hubOf(...types), kept, (_callId, end) => ends.push(end));
+  watches.add('00-1');
+  await new Promise(setImmediate);
+  return { watches, ends };
+}
+
+it('tells from the events whether a call ran, and nothing where it did not see the beginning', async () => {
+  expect((await watched(undefined, 'call.submitted', 'call.start', 'call.end')).ends).toEqual([{ neverRan: false }]);
+  expect((await watched(undefined, 'call.submitted', 'call.end')).ends).toEqual([{ neverRan: true }]);
+  expect((await watched(undefined, 'call.end')).ends).toEqual([undefined]);
+});
+
+it('keeps text only while a client waits, within the room of all batches, and gives it back', async () => {
+  const room = new KeptText(250);
+  expect(room.take(250)).toBe(true);
+  room.giveBack(250);
+  const { watches } = await watched(room, 'call.submitted', 'call.end');
+  expect(room.take(100)).toBe(false);
+  const other = await watched(room, 'call.submitted', 'call.end');
+  expect(other.watches.callOf('00-1')).toBeUndefined();
+  watches.forget();
+  expect(watches.callOf('00-1')).toBeUndefined();
+  expect(room.take(250)).toBe(true);
+});
