@@ -139,6 +139,25 @@ describe('retention of the history', () => {
     expect(await stored()).toHaveLength(2);
   });
 
+  it('deletes acts when the archive does, none of a tenant on legal hold; holds of sessions and agents keep calls only', async () => {
+    const act = { partition: '00', type: 'admin.key_created', actor: 'apikey:one', target: 'two', event: '{}' };
+    const at = (days: number) => new Date(NOW - days * DAY_MS);
+    const tenants = ['acme', 'held', 'partly', 'forever'];
+    const rows = tenants.flatMap((tenant_id) => [30, 1].map((days) => ({ ...act, tenant_id, at: at(days) })));
+    await db
+      .insertInto('acts')
+      .values(rows.map((row, seq) => ({ ...row, seq })))
+      .execute();
+    const archiveDays = 7;
+    await apply(1, {
+      acme: { archiveDays },
+      held: { archiveDays, legalHold: true },
+      partly: { archiveDays, heldSessions: ['one'], heldAgents: ['two'] },
+    });
+    const kept = await db.selectFrom('acts').select('tenant_id').orderBy('seq').execute();
+    expect(kept.map((row) => row.tenant_id)).toEqual(['acme', 'held', 'held', 'partly', 'forever', 'forever']);
+  });
+
   it('leaves a partition that is being rebuilt to the next round, and says that rows stay', async () => {
     await truncate();
     const { source } = logOf(
