@@ -1,8 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { ADMIN_DATA_CHARS, Json, ProblemError, type AdminData, type AdminType, type JsonValue, type Principal } from '#contracts';
-import { SystemEventLog, type EventOrigin } from '#event-log';
-import { sha256Hex } from '#redis';
+import { adminPartition, EventLogUnreplicated, SystemEventLog, type EventOrigin } from '#event-log';
+import { keys, sha256Hex } from '#redis';
+import { DurableWrites } from '../platform/durable-writes.service.js';
 import { eventOrigin } from '../platform/event-origin.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { LOGGER } from '../platform/tokens.js';
@@ -17,17 +18,24 @@ export interface Act {
   readonly reason?: string | undefined;
 }
 
-/** Records administrative acts in the log, after they were done and before they are answered. */
+/**
+ * Records administrative acts in the log, after they were done and before they are answered. With DURABILITY=replicated the answer
+ * waits for the replicas.
+ */
 @Injectable()
 export class AdminActs {
   constructor(
     private readonly log: SystemEventLog,
     private readonly apiKeys: ApiKeyStore,
-    @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'name'>,
+    private readonly durable: DurableWrites,
+    @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'name' | 'partitions'>,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** @throws ProblemError `unavailable` when the act, which was done, could not be recorded: no act is answered as done without a record */
+  /**
+   * @throws ProblemError `unavailable` when the act, which was done, could not be recorded: no act is answered as done without a record
+   * @throws EventLogUnreplicated when too few replicas have the record
+   */
   async record(principal: Principal, type: AdminType, act: Act): Promise<void> {
     const people = this.apiKeys.peopleOf(principal.keyId);
     try {
@@ -37,11 +45,13 @@ export class AdminActs {
         { ...dataOf(act), ...(people && { people: [...people] }) },
         eventOrigin(this.config.name, principal),
       );
+      await this.durable.confirm(keys.log(adminPartition(principal.tenantId, this.config.partitions)));
     } catch (error) {
       this.logger.error(
         { err: error, type, tenant: principal.tenantId, key: principal.keyId, target: act.target },
         'an act is not recorded',
       );
+      if (error instanceof EventLogUnreplicated) throw error;
       throw new ProblemError('unavailable', 'This was done, but could not be recorded in the log: look at what is there now and repeat it');
     }
   }
