@@ -66,8 +66,9 @@ async function migrate(db: HistoryDatabase): Promise<void> {
   } catch (error) {
     if (error instanceof NewerHistory) throw new StartupError(`The projector cannot start. ${error.message}`, { cause: error });
     if (!(error instanceof HistoryUnavailable)) throw error;
-    const advice =
-      error.code === undefined ? 'Start the database, or correct DATABASE_URL' : 'The user of DATABASE_URL needs CREATE on the database';
+    const advice = error.isForbidden
+      ? 'The user of DATABASE_URL needs CREATE on the database'
+      : 'Start the database, or correct DATABASE_URL';
     throw new StartupError(`The projector cannot start. ${error.message}. ${advice}.`, { cause: error });
   }
 }

@@ -27,7 +27,8 @@ export async function openGatewayHistory({ databaseUrl, partitions }: GatewayCon
   // Loaded where it is used: the query builder is a tenth of all files of a gateway.
   const { historyQueries, openHistory } = await import('./history-queries.js');
   const failed = (reason: string) => log.warn({ reason }, 'the history database failed');
-  const { db, contentKeys, erasures } = openHistory(databaseUrl, failed);
+  const history = openHistory(databaseUrl, log, failed);
+  const { db, contentKeys, erasures, upgrade } = history;
   return {
     contentKeys: {
       read: (callIds) =>
@@ -37,7 +38,9 @@ export async function openGatewayHistory({ databaseUrl, partitions }: GatewayCon
         }),
     },
     erasures,
-    queries: (reader) => historyQueries(db, reader, partitions, failed),
-    close: () => db.destroy(),
+    queries: (reader) => historyQueries(history, reader, partitions, failed),
+    close: async () => {
+      await Promise.all([upgrade.close(), db.destroy()]);
+    },
   };
 }

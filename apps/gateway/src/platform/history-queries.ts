@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import { ProblemError } from '#contracts';
 import { adminPartition } from '#event-log';
 import {
@@ -15,18 +16,18 @@ import {
 } from '#history';
 
 import type { CallQueries } from './call-queries.js';
+import { HistoryUpgrade } from './history-upgrade.js';
 import { TenantTurns } from './tenant-turns.js';
 
 /** Connections of a gateway to the database; a question takes one. */
 const CONNECTIONS = 10;
 const STATEMENT_TIMEOUT_MS = 10_000;
 
-const NO_TABLES = 'The history database has no tables yet: start a projector (npm run projector), which makes and fills them.';
 const UNAVAILABLE =
   'The history database (DATABASE_URL) does not answer in time. Calls go on and single calls can be read; lists and numbers come back with the database.';
 
-/** `failed` gets the reason when a connection is lost. */
-export function openHistory(url: string, failed: (reason: string) => void) {
+/** Its tables are brought up to date in the background. `failed` gets the reason when a connection is lost. */
+export function openHistory(url: string, log: Logger, failed: (reason: string) => void) {
   const db = openHistoryDatabase({
     url,
     name: 'toolyard-gateway',
@@ -34,14 +35,19 @@ export function openHistory(url: string, failed: (reason: string) => void) {
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     onError: ({ message }) => failed(message),
   });
-  return { db, contentKeys: new ContentKeyStore(db), erasures: new ErasureStore(db) };
+  return { db, contentKeys: new ContentKeyStore(db), erasures: new ErasureStore(db), upgrade: new HistoryUpgrade(url, log) };
 }
 
 /**
  * While the database is away every question is answered 503 `history_unavailable`; `failed` gets the reason. Questions of one tenant
  * wait for each other where they are many.
  */
-export function historyQueries(db: HistoryDatabase, log: LogSource, partitions: number, failed: (reason: string) => void): CallQueries {
+export function historyQueries(
+  { db, upgrade }: { readonly db: HistoryDatabase; readonly upgrade: HistoryUpgrade },
+  log: LogSource,
+  partitions: number,
+  failed: (reason: string) => void,
+): CallQueries {
   const calls = new CallList(db, log, partitions);
   const sessions = new SessionList(db, log, partitions);
   const usage = new Usage(db, log, partitions);
@@ -54,7 +60,7 @@ export function historyQueries(db: HistoryDatabase, log: LogSource, partitions: 
     } catch (error) {
       if (!(error instanceof HistoryUnavailable)) throw error;
       failed(error.message);
-      throw new ProblemError('history_unavailable', error.withoutTables ? NO_TABLES : UNAVAILABLE, { retryAfterMs: 2_000 });
+      throw new ProblemError('history_unavailable', upgrade.reasonFor(error) ?? UNAVAILABLE, { retryAfterMs: 2_000 });
     }
   };
   return {

@@ -67,9 +67,14 @@ export class HistoryUnavailable extends Error {
   /** The SQLSTATE, where the server answered. */
   readonly code: string | undefined;
 
-  /** The database answers, and no projector has made the tables. */
-  get withoutTables(): boolean {
-    return this.code === '42P01';
+  /** The database answers, but lacks a table or a column: no process has brought the tables up to date. */
+  get hasOlderTables(): boolean {
+    return this.code === '42P01' || this.code === '42703';
+  }
+
+  /** The user of the database lacks a right. */
+  get isForbidden(): boolean {
+    return this.code === '42501';
   }
 
   constructor(cause: unknown) {

@@ -35,14 +35,18 @@ export class NewerHistory extends Error {
 }
 
 /**
- * Creates or updates the tables. Safe to run by several processes at once: one does it, under an advisory lock.
+ * Creates or updates the tables; does nothing, and needs no right to, when they are up to date. Safe to run by several processes at
+ * once: one does it, under an advisory lock.
  * @throws NewerHistory for tables that this release may not understand.
  */
 export async function migrateHistory(db: HistoryDatabase): Promise<void> {
+  const applied = await appliedMigrations(db);
+  const unknown = applied.filter((name) => !(name in MIGRATIONS));
+  if (unknown.length > 0) throw new NewerHistory(unknown);
+  if (applied.length === Object.keys(MIGRATIONS).length) return;
   await sql`create schema if not exists ${sql.id(SCHEMA)}`.execute(db).catch((error: unknown) => {
     if (!isDuplicate(error)) throw error;
   });
-  await refuseNewer(db);
   const migrator = new Migrator({
     db,
     provider: { getMigrations: () => Promise.resolve({ ...MIGRATIONS }) },
@@ -57,10 +61,9 @@ function isDuplicate(error: unknown): boolean {
   return error instanceof HistoryUnavailable && (error.code === '23505' || error.code === '42P06');
 }
 
-async function refuseNewer(db: HistoryDatabase): Promise<void> {
+async function appliedMigrations(db: HistoryDatabase): Promise<readonly string[]> {
   const { rows: tables } = await sql`select where to_regclass('kysely_migration') is not null`.execute(db);
-  if (tables.length === 0) return;
+  if (tables.length === 0) return [];
   const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db);
-  const unknown = rows.map(({ name }) => name).filter((name) => !(name in MIGRATIONS));
-  if (unknown.length > 0) throw new NewerHistory(unknown);
+  return rows.map(({ name }) => name);
 }
