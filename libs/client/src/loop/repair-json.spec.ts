@@ -10,12 +10,21 @@ describe('JSON that a model wrote wrongly', () => {
     ['single quotes', `{'path':'a'}`],
     ['names without quotes', '{path: "a"}'],
     ['a comment', '{"path":"a" /* the file */}'],
+    ['an apostrophe in a comment', `{"path":"a", // don't read\n}`],
     ['a Markdown fence', '```json\n{"path":"a"}\n```'],
   ])('is read where it has one meaning: %s', (_what, text) => {
     expect(repairJson(text)).toEqual({
       json: '{"path":"a"}',
       warning: 'Warning: the arguments were not valid JSON. They were read as {"path":"a"}',
     });
+  });
+
+  it('keeps what stands between two comments with apostrophes', () => {
+    const text = `{"command":"git push origin main", // don't touch\n "dry_run": true, // it's a test\n}`;
+    expect(meant(text)).toEqual({ command: 'git push origin main', dry_run: true });
+    expect(meant(text.replaceAll(/\/\/(.*)/g, '/*$1*/'))).toEqual({ command: 'git push origin main', dry_run: true });
+    expect(meant(text.replaceAll('\n', '\u2028'))).toEqual({ command: 'git push origin main', dry_run: true });
+    expect(meant(`{'url':'http://a', // 'True'\n all:True}`)).toEqual({ url: 'http://a', all: true });
   });
 
   it('may break lines inside strings and use constants of Python', () => {

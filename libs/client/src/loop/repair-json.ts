@@ -7,8 +7,12 @@ export interface RepairedJson {
   readonly warning: string;
 }
 
-/** Strings, also one without an end, and the constants of Python. Each character is read once. */
-const PIECE = /"(?:[^"\\]|\\[^])*(?:"|\\?$)|'(?:[^'\\]|\\[^])*(?:'|\\?$)|\b(?:True|False|None)\b/g;
+/**
+ * Comments, in which quotes mean nothing; strings, also one without an end; the constants of Python. Each character is read once.
+ * Comments end where JSON5 ends them.
+ */
+const PIECE =
+  /\/\/[^\n\r\u2028\u2029]*|\/\*[^]*?\*\/|"(?:[^"\\]|\\[^])*(?:"|\\?$)|'(?:[^'\\]|\\[^])*(?:'|\\?$)|\b(?:True|False|None)\b/g;
 const CONSTANTS: Readonly<Record<string, string>> = { True: 'true', False: 'false', None: 'null' };
 const CONTROL: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 const SHOWN_CHARACTERS = 200;
@@ -53,6 +57,7 @@ function withoutFence(text: string): string {
 }
 
 function asJson5(piece: string): string {
+  if (piece.startsWith('/')) return piece;
   return CONSTANTS[piece] ?? piece.replaceAll(/[\n\r\t]/g, (character) => CONTROL[character] ?? character);
 }
 
