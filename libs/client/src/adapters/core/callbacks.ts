@@ -5,7 +5,8 @@ type Before = (call: ToolCall) => string | undefined | Promise<string | undefine
 
 /**
  * Functions of the agent's own process around its calls. They bind this agent alone: what must hold whatever an agent does
- * belongs to policy, and to the hooks of the config file. An error that one throws rejects the execution.
+ * belongs to policy, and to the hooks of the config file. They get the arguments as they are submitted: a text that was no valid
+ * JSON is repaired before. An error that one throws rejects the execution.
  */
 export interface ToolCallbacks {
   /**

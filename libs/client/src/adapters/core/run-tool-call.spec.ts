@@ -1,8 +1,10 @@
-import { describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { CallEvent } from '#contracts';
 import { ToolyardError } from '../../toolyard-error.js';
 import type { ToolyardClient } from '../../toolyard-client.js';
 import { followToolCall, runToolCall } from './run-tool-call.js';
+import { runTurn } from './run-turn.js';
+import type { ToolCall } from './tool-call.js';
 
 const ID = '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V';
 const QUEUED = { id: ID, status: 'queued' };
@@ -96,6 +98,37 @@ describe('runToolCall', () => {
       await expect(run).rejects.toThrow('enough');
       expect(requests.includes(`cancel ${ID}`)).toBe(cancelOnAbort);
     }
+  });
+});
+
+describe('callbacks', () => {
+  const seen: unknown[] = [];
+  const callbacks = {
+    before: (call: ToolCall) => (seen.push(call.arguments), call.name === 'refused' ? 'no' : undefined),
+    after: (call: ToolCall) => void seen.push(call.arguments),
+  };
+  const repaired = '{"force":true}';
+
+  beforeEach(() => seen.splice(0));
+
+  it('get the arguments that are submitted, not the text that was repaired', async () => {
+    const { client, requests } = gateway({ submit: [ENDED] });
+    await runToolCall(client, { sessionId: 's', callbacks }, { ...CALL, arguments: '{force: true}' });
+    expect(requests).toMatchObject([{ arguments: repaired }]);
+    expect(seen).toEqual([repaired, repaired]);
+  });
+
+  it('get them for each call of a turn', async () => {
+    const { content, isError } = ENDED.result;
+    const requests: unknown[] = [];
+    const batch = { id: ID, status: 'ended', steering: [], results: [{ callId: ID, outcome: 'completed', result: { content, isError } }] };
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the method that is called
+    const client = { batches: { submit: async (body: unknown) => (requests.push(body), batch) } } as unknown as ToolyardClient;
+    const call = { ...CALL, arguments: '{force: true}' };
+    const { answers } = await runTurn(client, { sessionId: 's', callbacks }, [{ ...call, name: 'refused' }, call]);
+    expect(requests).toMatchObject([{ calls: [{ tool: 'shell', arguments: repaired }] }]);
+    expect(seen).toEqual([repaired, repaired, repaired]);
+    expect(answers.map(({ text }) => text)).toEqual(['no', expect.stringContaining('not valid JSON')]);
   });
 });
 

@@ -4,12 +4,11 @@ import type { CallsApi } from '../../api/calls.api.js';
 import { ToolyardError } from '../../toolyard-error.js';
 import type { AgentSession } from './agent-session.js';
 import { refusedBy } from './callbacks.js';
-import { readArguments, type ReadArguments, type ToolCall } from './tool-call.js';
+import { readCall, type SubmittableCall, type ToolCall } from './tool-call.js';
 import { throughOutage } from './through-outage.js';
 import { answerOf, refusalOf, textOf, withWarning, type ToolAnswer, type ToolProgress } from './tool-answer.js';
 
 type CallsClient = { readonly calls: Pick<CallsApi, 'submit' | 'get' | 'cancel' | 'stream'> };
-type SubmittableCall = ToolCall & { readonly arguments: ReadArguments['value'] };
 /** How long one request waits at the gateway: shorter than the idle timeout of common proxies. */
 const POLL_MS = 30_000;
 const CANCEL_MS = 10_000;
@@ -21,10 +20,11 @@ const PROGRESS_CHARS = 16_384;
 /**
  * Runs a tool call and waits for its end, also for a person's approval.
  *
- * 1. asks the callback `before`
- * 2. submits; the gateway answers a repetition with the first call
- * 3. waits for the end, through restarts of gateways
- * 4. on abort: cancels the call, unless the session says otherwise
+ * 1. repairs the arguments
+ * 2. asks the callback `before`
+ * 3. submits; the gateway answers a repetition with the first call
+ * 4. waits for the end, through restarts of gateways
+ * 5. on abort: cancels the call, unless the session says otherwise
  *
  * A refused call has an answer for the model. @throws ToolyardError if the request itself fails, and the signal's reason on abort
  */
@@ -47,19 +47,19 @@ export async function* followToolCall(
 async function* steps(
   client: CallsClient,
   session: AgentSession,
-  call: ToolCall,
+  asked: ToolCall,
   options: { readonly signal: AbortSignal | undefined; readonly follow: boolean },
 ): AsyncGenerator<ToolProgress | ToolAnswer, void, undefined> {
   const { callbacks = {} } = session;
+  const { call, warning } = readCall(asked);
   const refusal = callbacks.before === undefined ? undefined : await refusedBy(callbacks.before, call);
   if (refusal !== undefined) return yield refusal;
-  const read = readArguments(call.arguments);
-  for await (const step of submittedSteps(client, session, { ...call, arguments: read.value }, options)) {
+  for await (const step of submittedSteps(client, session, call, options)) {
     if (step.status !== 'ended') {
       if (callbacks.update?.(call, step) !== false) yield step;
       continue;
     }
-    const answer = withWarning(step, read.warning);
+    const answer = withWarning(step, warning);
     await callbacks.after?.(call, answer);
     yield answer;
   }

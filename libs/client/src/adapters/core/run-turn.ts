@@ -3,7 +3,7 @@ import { newIdempotencyKey } from '../../http/idempotency-key.js';
 import type { AgentSession } from './agent-session.js';
 import { refusedBy } from './callbacks.js';
 import { throughOutage } from './through-outage.js';
-import { readArguments, type ToolCall } from './tool-call.js';
+import { readCall, type ReadCall, type ToolCall } from './tool-call.js';
 import { answerOf, withWarning, type ToolAnswer } from './tool-answer.js';
 
 /** For the calls of one answer of a model. */
@@ -33,40 +33,40 @@ const VISIBLE_ASCII = /^[\x21-\x7e]{1,200}$/;
  */
 export async function runTurn(client: BatchesClient, options: TurnOptions, calls: readonly ToolCall[]): Promise<Turn> {
   const { before, after } = options.callbacks ?? {};
-  const answers = new Map<ToolCall, ToolAnswer>();
+  const answers = new Map<ReadCall, ToolAnswer>();
+  const asked = calls.map(readCall);
   if (before !== undefined)
-    for (const call of calls) {
-      const refusal = await refusedBy(before, call);
-      if (refusal !== undefined) answers.set(call, refusal);
+    for (const read of asked) {
+      const refusal = await refusedBy(before, read.call);
+      if (refusal !== undefined) answers.set(read, refusal);
     }
-  const submitted = calls.filter((call) => !answers.has(call));
+  const submitted = asked.filter((read) => !answers.has(read));
   const turn = await runBatch(client, options, submitted);
-  for (const [index, call] of submitted.entries()) {
+  for (const [index, read] of submitted.entries()) {
     const answer = turn.answers[index];
     if (answer === undefined) continue;
-    await after?.(call, answer);
-    answers.set(call, answer);
+    await after?.(read.call, answer);
+    answers.set(read, answer);
   }
-  return { ...turn, answers: calls.flatMap((call) => answers.get(call) ?? []) };
+  return { ...turn, answers: asked.flatMap((read) => answers.get(read) ?? []) };
 }
 
-async function runBatch(client: BatchesClient, options: TurnOptions, calls: readonly ToolCall[]): Promise<Turn> {
+async function runBatch(client: BatchesClient, options: TurnOptions, calls: readonly ReadCall[]): Promise<Turn> {
   if (calls.length === 0) return { answers: [], steering: [] };
   const { sessionId, agentId, labels, strategy, signal, cancelOnAbort = true } = options;
   signal?.throwIfAborted();
-  const read = calls.map((call) => readArguments(call.arguments));
   const batch = {
     sessionId,
     agentId,
     strategy,
-    calls: calls.map(({ name, id }, index) => ({
+    calls: calls.map(({ call: { name, id, arguments: args } }) => ({
       tool: name,
-      arguments: read[index]?.value ?? {},
+      arguments: args,
       toolCallId: id,
       ...(labels === undefined ? {} : { labels: { ...labels } }),
     })),
   };
-  const idempotencyKey = keyOf(calls[0]?.id);
+  const idempotencyKey = keyOf(calls[0]?.call.id);
   let current = await throughOutage(() => client.batches.submit(batch, { idempotencyKey }), options);
   try {
     while (current.status !== 'ended')
@@ -77,7 +77,7 @@ async function runBatch(client: BatchesClient, options: TurnOptions, calls: read
     throw signal.reason;
   }
   return {
-    answers: current.results.map((result, index) => withWarning(answerOf(result, result.callId), read[index]?.warning)),
+    answers: current.results.map((result, index) => withWarning(answerOf(result, result.callId), calls[index]?.warning)),
     steering: current.steering.map(({ message }) => message),
   };
 }

@@ -10,23 +10,30 @@ export interface ToolCall {
   readonly id: string | undefined;
 }
 
-/** What a submission takes, and what to tell the model of it. */
-export interface ReadArguments {
-  readonly value: Record<string, JsonValue> | string;
+/** A tool call with the arguments that a submission takes. */
+export interface SubmittableCall extends ToolCall {
+  readonly arguments: Record<string, JsonValue> | string;
+}
+
+/** What is submitted of a model's tool call, and what to tell the model of it. */
+export interface ReadCall {
+  readonly call: SubmittableCall;
   /** The text was no valid JSON and was repaired. */
   readonly warning?: string;
 }
 
 /**
- * Arguments as a submission takes them. An object stays one: stores of agents may change the order of its names, and a repetition
+ * The call with arguments as a submission takes them. An object stays one: stores of agents may change the order of its names, and a repetition
  * must be equal to the first submission. A text is repaired where it has one meaning. All else is left to the gateway, whose
  * error text tells the model what is wrong.
  */
-export function readArguments(value: unknown): ReadArguments {
-  if (isObject(value)) return { value };
-  if (typeof value !== 'string') return { value: JSON.stringify(value ?? {}) };
+export function readCall(call: ToolCall): ReadCall {
+  const value = call.arguments;
+  if (isObject(value)) return { call: { ...call, arguments: value } };
+  if (typeof value !== 'string') return { call: { ...call, arguments: JSON.stringify(value ?? {}) } };
   const repaired = repairJson(value);
-  return repaired === undefined ? { value } : { value: repaired.json, warning: repaired.warning };
+  if (repaired === undefined) return { call: { ...call, arguments: value } };
+  return { call: { ...call, arguments: repaired.json }, warning: repaired.warning };
 }
 
 function isObject(value: unknown): value is Record<string, JsonValue> {
