@@ -11,8 +11,7 @@ export interface RepairedJson {
  * Comments, in which quotes mean nothing; strings, also one without an end; the constants of Python. Each character is read once.
  * Comments end where JSON5 ends them.
  */
-const PIECE =
-  /\/\/[^\n\r\u2028\u2029]*|\/\*[^]*?\*\/|"(?:[^"\\]|\\[^])*(?:"|\\?$)|'(?:[^'\\]|\\[^])*(?:'|\\?$)|\b(?:True|False|None)\b/g;
+const PIECE = /\/\/[^\n\r\u2028\u2029]*|\/\*[^]*?\*\/|"(?:[^"\\]|\\[^])*(?:"|\\?$)|'(?:[^'\\]|\\[^])*(?:'|\\?$)|\b(?:True|False|None)\b/g;
 const CONSTANTS: Readonly<Record<string, string>> = { True: 'true', False: 'false', None: 'null' };
 const CONTROL: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 const SHOWN_CHARACTERS = 200;

@@ -109,7 +109,9 @@ describe('callbacks', () => {
   };
   const repaired = '{"force":true}';
 
-  beforeEach(() => seen.splice(0));
+  beforeEach(() => {
+    seen.length = 0;
+  });
 
   it('get the arguments that are submitted, not the text that was repaired', async () => {
     const { client, requests } = gateway({ submit: [ENDED] });
