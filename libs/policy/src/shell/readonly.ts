@@ -59,7 +59,8 @@ function readsElsewhere({ commands }: ParsedCommand): boolean {
   return names.includes('cd') && names.some((name) => Object.hasOwn(READING_ACTIONS, name));
 }
 
-function reads(command: SubCommand): boolean {
+/** Whether one command of a command line is known to only read, if nothing in the line is dangerous. */
+export function reads(command: SubCommand): boolean {
   const name = executableOf(command);
   if (name === undefined || name === '' || command.words[0]?.value !== name) return false;
   if (writesFiles(command) || besidesWords(command) !== '') return false;

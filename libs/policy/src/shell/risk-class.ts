@@ -26,7 +26,8 @@ export function riskOf(reading: ParsedCommand): CommandRisk {
   return risks.includes('high') ? 'high' : risks.includes('medium') ? 'medium' : 'low';
 }
 
-function riskOfOne(command: SubCommand): CommandRisk {
+/** The class of one command; what it runs by its arguments is a command of its own. */
+export function riskOfOne(command: SubCommand): CommandRisk {
   const name = executableOf(command);
   if (name === undefined || HIGH.has(name) || name.startsWith('mkfs.')) return 'high';
   if (MEDIUM.has(name)) return 'medium';
