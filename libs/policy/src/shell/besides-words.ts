@@ -1,8 +1,6 @@
-import { isHarmlessPager } from './dangerous-command.js';
+import { HARMLESS_VARIABLES, isHarmlessPager } from './dangerous-command.js';
 import type { ShellAssignment, ShellRedirect, SubCommand } from './sub-command.js';
 
-/** Variables that change how programs write, never what they run. */
-const HARMLESS_VARIABLES = /^(?:LANG|LANGUAGE|LC_\w+|TZ|TERM|COLUMNS|LINES|NO_COLOR|FORCE_COLOR|CI)$/;
 /** Set without a command, a variable reaches programs only where the environment has it already: by custom not under such a name. */
 const SHELL_VARIABLE = /^[a-z][a-z0-9]*$/;
 const DECLARING: ReadonlySet<string> = new Set(['export', 'declare', 'typeset', 'local', 'readonly']);

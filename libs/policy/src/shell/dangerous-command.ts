@@ -1,6 +1,6 @@
 import { actingArgument } from './acting-options.js';
 import { unlistedArgument } from './listed-options.js';
-import { hidesCommand, isShell, readsScriptFromInput } from './inner-commands.js';
+import { hidesCommand, isShell, readsScriptFromInput, takesScript } from './inner-commands.js';
 import { executableOf, type ParsedCommand, type ShellAssignment, type SubCommand } from './sub-command.js';
 import { sedActs } from './sed-script.js';
 import { xargsOnlyReads } from './xargs.js';
@@ -15,7 +15,10 @@ const EVALUATING = new Set('printf test [ let unset declare typeset local export
 
 const SQL_SHELLS = new Set(['sqlite3', 'psql', 'mysql', 'mariadb']);
 
-/** Variables that make other programs run something. */
+/** Variables that change how programs write, never what they run. */
+export const HARMLESS_VARIABLES = /^(?:LANG|LANGUAGE|LC_\w+|TZ|TERM|COLUMNS|LINES|NO_COLOR|FORCE_COLOR|CI)$/;
+const DECLARING: ReadonlySet<string> = new Set(['export', 'declare', 'typeset']);
+/** Variables that make other programs run something. Set for the shell, they count where the environment has them by custom. */
 const DANGEROUS_VARIABLES =
   /^(?:PAGER|GIT_\w+|MANPAGER|LESSOPEN|LESSCLOSE|EDITOR|VISUAL|BROWSER|PATH|IFS|ENV|BASH_\w*|SHELL|SHELLOPTS|PROMPT_COMMAND|PS[0-4]|LD_\w+|DYLD_\w+|GLIBC_TUNABLES|GCONV_PATH|OPENSSL_\w+|NODE_(?:OPTIONS|PATH)|PYTHON\w+|PERL5?\w*|RUBYOPT|RUBYLIB|LUA_\w+|PHPRC|PHP_INI_SCAN_DIR|\w*JAVA_\w*OPTIONS|\w+_OPTS|\w*MAKEFLAGS|\w+FLAGS|CC|CXX|RUSTC\w*|HOME|XDG_\w+|TAR_OPTIONS|RSYNC_RSH|S(?:SH|UDO)_ASKPASS|LESS|LESSKEY\w*|RIPGREP_CONFIG_PATH|KUBECONFIG|DOCKER_(?:HOST|CONFIG|CONTEXT)|AWS_\w*FILE|CARGO_\w+|npm_config_\w+)$/;
 const PAGERS = /^(?:PAGER|GIT_PAGER|MANPAGER|EDITOR|GIT_EDITOR|VISUAL|BROWSER)$/;
@@ -48,15 +51,15 @@ export function isHarmlessPager({ name, value, dynamic }: ShellAssignment): bool
 function dangerReason(command: SubCommand): string | undefined {
   const name = executableOf(command);
   if (name === undefined) return `only running it tells which program "${command.words[0]?.value ?? ''}" is`;
-  const variable = command.assignments.find((it) => DANGEROUS_VARIABLES.test(it.name) && !isHarmlessPager(it));
-  if (variable !== undefined) return `it sets ${variable.name}, which changes what programs run`;
+  const variable = dangerousVariable(command);
+  if (variable !== undefined) return `it sets ${variable}, which may change what programs run`;
   const args = command.words.slice(1);
   if (isShell(name) && readsScriptFromInput(command)) return `${name} runs what it is sent`;
   if (hidesCommand(command)) return `its words leave open which command ${name} runs`;
   if (name === 'watch' && args.some(({ dynamic }) => dynamic)) return 'only running it tells what watch runs';
   if (name === 'parallel') return 'parallel may run whatever it is sent';
   if (name === 'xargs' && !xargsOnlyReads(command)) return 'xargs may run or write something else by what it is sent';
-  if ((isShell(name) || name === 'eval') && args.some(({ dynamic }) => dynamic)) return `only running it tells what ${name} runs`;
+  if (takesScript(name) && args.some(({ dynamic }) => dynamic)) return `only running it tells what ${name} runs`;
   if (EVALUATING.has(name) && args.some(({ value }) => /\[[^]*(?:\$\(|\$\{|`)/.test(value)))
     return `${name} may run what is in a subscript`;
   if (name === 'sed' && sedActs(command)) return 'the program of sed is not known to only write to its output';
@@ -68,4 +71,13 @@ function dangerReason(command: SubCommand): string | undefined {
   if (args.some(({ value }) => DANGEROUS_PROGRAMS[name.replace(/^[gmn]awk$/, 'awk')]?.test(value) === true))
     return `the program of ${name} runs commands or writes files`;
   return undefined;
+}
+
+/** For the programs that it runs, a command may set harmless variables and NODE_ENV; for the shell, all but those listed. */
+function dangerousVariable({ words, assignments }: SubCommand): string | undefined {
+  const isDangerous = (name: string) =>
+    words.length === 0 ? DANGEROUS_VARIABLES.test(name) : !HARMLESS_VARIABLES.test(name) && name !== 'NODE_ENV';
+  const set = assignments.find((it) => isDangerous(it.name) && !isHarmlessPager(it));
+  if (set !== undefined || !DECLARING.has(words[0]?.value ?? '')) return set?.name;
+  return words.slice(1).find(({ value }) => /^\w+$/.test(value) && isDangerous(value))?.value;
 }

@@ -2,8 +2,13 @@ import { executableOf, plainText, type ShellAssignment, type ShellWord, type Sub
 import { isWrapper, readWrapper } from './wrappers.js';
 
 const SHELLS = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh', 'ash', 'rbash', 'fish']);
-/** They give the value of `-c` to a shell. */
-const TAKE_SCRIPT = new Set(['su', 'runuser', 'script']);
+const SU_SCRIPT = /^(?:-[^-cgGsuw]*c|--(?:c[a-z]*|se[a-z-]*)(?:=|$))/;
+/** They give the value of `-c` to a shell. Per program: how the option begins, alone or behind letters that have no value. */
+const SCRIPT_OPTION: Readonly<Record<string, RegExp>> = {
+  su: SU_SCRIPT,
+  runuser: SU_SCRIPT,
+  script: /^(?:-[^-cEIOBTmot]*c|--c[a-z]*(?:=|$))/,
+};
 
 export function isShell(name: string | undefined): boolean {
   return name !== undefined && SHELLS.has(name);
@@ -15,15 +20,26 @@ export function innerCommands(command: SubCommand): { readonly commands: readonl
   return { commands: [...(wrapped === undefined ? [] : [wrapped]), ...executedByFind(command)], scripts: scriptsOf(command) };
 }
 
+/** Whether a program runs the rest of its words as a command. runuser does so only with the option for a user. */
+function runsWords(command: SubCommand): boolean {
+  const name = executableOf(command);
+  return isWrapper(name) && (name !== 'runuser' || command.words.some(({ value }) => /^-(?:[a-zA-Z]*u|-u)/.test(value)));
+}
+
+/** Whether a program hands a text of its arguments to a shell. */
+export function takesScript(name: string): boolean {
+  return isShell(name) || name === 'eval' || Object.hasOwn(SCRIPT_OPTION, name);
+}
+
 function wrappedBy(command: SubCommand): SubCommand | undefined {
-  if (!isWrapper(executableOf(command))) return undefined;
+  if (!runsWords(command)) return undefined;
   const { inner, assignments } = readWrapper(command);
   return inside(command, inner, assignments)[0];
 }
 
 /** Whether the words of a wrapper leave open which command it runs. */
 export function hidesCommand(command: SubCommand): boolean {
-  return isWrapper(executableOf(command)) && !readWrapper(command).certain;
+  return runsWords(command) && !readWrapper(command).certain;
 }
 
 function scriptsOf(command: SubCommand): string[] {
@@ -33,11 +49,20 @@ function scriptsOf(command: SubCommand): string[] {
   if (name === 'trap') return args.slice(0, 1).map(({ value }) => value);
   if (name === 'env') return args.flatMap(({ value }, index) => splitString(value, args[index + 1]?.value));
   if (name === 'watch') return [plainText({ ...command, words: readWrapper(command).inner })];
-  if (!isShell(name) && !TAKE_SCRIPT.has(name ?? '')) return [];
+  const scriptOption = Object.hasOwn(SCRIPT_OPTION, name ?? '') ? SCRIPT_OPTION[name ?? ''] : undefined;
+  if (scriptOption !== undefined) return args.flatMap(({ value }, index) => valueOfOption(scriptOption, value, args[index + 1]?.value));
+  if (!isShell(name)) return [];
   const option = args.findIndex(({ value }) => /^-[A-Za-z]*c[A-Za-z]*$/.test(value));
   const script = option === -1 ? undefined : args.slice(option + 1).find(({ value }) => !/^[-+]/.test(value));
   if (script !== undefined) return [script.value];
   return readsScriptFromInput(command) && command.input?.from === 'text' ? [command.input.text] : [];
+}
+
+function valueOfOption(option: RegExp, word: string, next: string | undefined): string[] {
+  const written = option.exec(word)?.[0];
+  if (written === undefined) return [];
+  const value = word.length > written.length || written.endsWith('=') ? word.slice(written.length) : next;
+  return value === undefined ? [] : [value];
 }
 
 /** `env -S "…"` splits a text into a command. */

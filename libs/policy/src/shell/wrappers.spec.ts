@@ -48,6 +48,18 @@ describe('a command that runs another one', () => {
     ['nice time --format ls touch p', 'touch p'],
     ['nice -n5 touch p', 'touch p'],
     ['timeout --signal KILL 5 touch p', 'touch p'],
+    ["script -qc'touch p' /dev/null", 'touch p'],
+    ["script -qc 'touch p' /dev/null", 'touch p'],
+    ["script --command='touch p'", 'touch p'],
+    ["script --comm 'touch p'", 'touch p'],
+    ["su root -c'touch p'", 'touch p'],
+    ["su --command='touch p'", 'touch p'],
+    ["su - root --session-comm='touch p'", 'touch p'],
+    ["su -lc 'touch p' root", 'touch p'],
+    ["runuser -l x -c 'touch p'", 'touch p'],
+    ['runuser -u x -- touch p', 'touch p'],
+    ['runuser -u x touch p', 'touch p'],
+    ['runuser --user=x -- touch p', 'touch p'],
   ])('is read with the values of its options: %s', (source, inner) => {
     expect(parseCommand(source).commands.map(plainText)).toContain(inner);
     expect(isReadonly(parseCommand(source))).toBe(false);

@@ -19,6 +19,12 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
     long: 'askpass background bell preserve-env set-home login remove-timestamp reset-timestamp non-interactive preserve-groups stdin shell',
     assigns: true,
   },
+  runuser: {
+    valued: 'ucgGsw',
+    flags: 'fmplPTh',
+    longValued: 'user group supp-group command session-command shell whitelist-environment',
+    long: 'login preserve-environment fast pty no-pty',
+  },
   doas: { valued: 'uC', flags: 'Lns', assigns: true },
   env: {
     valued: 'uCa',
