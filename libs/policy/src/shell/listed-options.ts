@@ -18,8 +18,12 @@ interface ListedOptions extends OptionWords {
 const SSH_SETTING =
   /^(?:(?:AddressFamily|BatchMode|CheckHostIP|Ciphers|ClearAllForwardings|Compression|ConnectionAttempts|ConnectTimeout|ExitOnForwardFailure|HostKeyAlgorithms|IdentitiesOnly|KbdInteractiveAuthentication|KexAlgorithms|LogLevel|MACs|NumberOfPasswordPrompts|PasswordAuthentication|Port|PreferredAuthentications|PubkeyAuthentication|RequestTTY|ServerAliveCountMax|ServerAliveInterval|TCPKeepAlive|User|VisualHostKey)[=\s]|(?:ControlMaster|ForwardAgent|ForwardX11|PermitLocalCommand|UpdateHostKeys)[=\s]\s*no$|StrictHostKeyChecking[=\s]\s*(?:yes|ask)$)/i;
 
-/** One statement that reads. The client's own commands begin with a backslash, or a line. */
-const READING_SQL = /^\s*(?:select|show|describe|desc|explain)\b(?!.*\binto\b)[^;\\\n]*;?\s*$/i;
+/**
+ * One statement that reads, in printable ASCII. Without what calls a function, may hide a word (a comment), writes, locks or
+ * runs what it explains: `into` also ends a number. The client's own commands begin with a backslash, or a line.
+ */
+const READING_SQL =
+  /^\s*(?:select|show|describe|desc|explain)\b(?!.*(?:into|for\s+(?:update|share)|lock\s+in|\banaly[sz]e\b|\/\*))[\t -')-:<-[\]-~]*(?:;\s*)?$/is;
 
 const MYSQL: ListedOptions = {
   flags: 'ABCEHNnqrstvVwX',
@@ -37,8 +41,9 @@ const LISTED: Readonly<Record<string, ListedOptions>> = {
   mariadb: MYSQL,
   mysql: MYSQL,
   ssh: {
-    flags: '46AaCfGgKkNnqsTtVvXxYy',
-    valued: 'BbcDeiJLlmopQRW',
+    // Not what lends keys or opens ports: A D J K L R W X Y.
+    flags: '46aCfGgkNnqsTtVvxy',
+    valued: 'BbceilmopQ',
     operands: 1,
     endsThere: true,
     values: { o: SSH_SETTING },
