@@ -185,6 +185,25 @@ export function hookEventsContract(started: () => HookTestCluster): void {
       expect(await decided({ decision: 'deny' })).toEqual([...asked, 'guard finished deny', 'call.end']);
     });
 
+    it.each([
+      ['is cancelled', 'cancel', {}, 'cancelled'],
+      ['is denied by another person', 'decision', { decision: 'deny' }, 'denied'],
+    ])('that came after a yes are kept when the call %s while one runs [EV-11]', async (_what, route, body, outcome) => {
+      const sessionId = hooked.newSession('hook-events-cut');
+      await agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: { permissionMode: 'prompt' } });
+      const asked = new Promise<void>((resolve) => hooked.webhooks.on('/events-people-first', () => resolve()));
+      const write = ['file_write', { path: 'a.txt', content: 'b' }, { sessionId }] as const;
+      const { body: waiting } = await hooked.submitAs('events-people-first', ...write);
+      const allowed = agent.request('POST', `/v1/calls/${waiting.id}/decision`, { decision: 'allow' });
+      await asked;
+      expect((await agent.request('POST', `/v1/calls/${waiting.id}/${route}`, body)).status).toBeLessThan(300);
+      expect(await allowed).toMatchObject({ status: 409 });
+      expect((await agent.ended(waiting.id)).outcome).toBe(outcome);
+      const decided = route === 'decision' ? ['call.approval_decided'] : [];
+      const before = ['call.submitted', 'call.approval_requested', 'guard started'];
+      expect(outline(await agent.events(waiting.id))).toEqual([...before, ...decided, 'call.end']);
+    });
+
     /** A batch of two calls that end together, both waiting for a person; the first is allowed and held. */
     async function heldCall(first: object = {}): Promise<[held: string, other: string]> {
       const sessionId = hooked.newSession('hook-events-batch');

@@ -1,12 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import type { Call, CallError, HookInput, HookRunData, HookSet } from '#contracts';
-import { EventHub } from '#event-log';
+import type { Call, CallError, HookInput, HookSet } from '#contracts';
+import { CallStore, EventHub, EventLog, type EventOrigin } from '#event-log';
 import { HookRunner, HookRunRecorder, hookEventName, HookSnapshotStore, redactHookRun, type HookRun } from '#hooks';
 import { EffectivePolicyService } from '../calls/admission/effective-policy.service.js';
 import { PolicyConfigService } from '../governance/policy-config.service.js';
 import { RedactionConfigService } from '../governance/redaction-config.service.js';
 import { rejectionMessage, rejectionFor } from '../calls/admission/hook-texts.js';
+import { changedConcurrently } from './changed-concurrently.js';
+import { HookRunLog } from './hook-run-log.js';
+import { lastHookRun } from './hook-run-numbers.js';
 
 /** Longer than all the hooks of a call may take together. */
 const WATCHED_MS = 2 * 3_600_000;
@@ -19,6 +22,9 @@ export interface ApprovedCall {
   readonly hookSet: string;
   /** How often the session had been deleted when the call was submitted. */
   readonly sessionEpoch: number;
+  /** The version of the call that was read, and who allows it. */
+  readonly version: number;
+  readonly author: EventOrigin;
 }
 
 /** Why a call ends that a person has allowed. `text`: what the model reads; undefined for the error's message. */
@@ -27,15 +33,16 @@ export interface HookDenial {
   readonly text?: string | undefined;
 }
 
-/** Events of the hooks that ran, and the denial of the one that ended them. */
+/** The version of the call after the events of its hooks, and the denial of the one that ended them. */
 export interface ApprovalHookResult {
-  readonly hookRuns: readonly HookRunData[];
+  readonly version: number;
   readonly denial?: HookDenial;
 }
 
 /**
  * Runs the before-hooks that come after approval (`hookOrder`), of the hooks that the call was accepted with. They may
- * deny the call, but not rewrite its arguments, since what was approved is what runs. They stop when the call ends.
+ * deny the call, but not rewrite its arguments, since what was approved is what runs. They stop when the call ends. Each
+ * step of a run is written when it happens, so that it is kept whatever ends or decides the call meanwhile.
  */
 @Injectable()
 export class ApprovalHooks {
@@ -46,25 +53,32 @@ export class ApprovalHooks {
     private readonly policyConfig: PolicyConfigService,
     private readonly redaction: RedactionConfigService,
     private readonly hub: EventHub,
+    private readonly log: EventLog,
+    private readonly calls: CallStore,
   ) {}
 
-  /** No denial when all hooks allow the call, or it has ended meanwhile. Rejects while Redis is out of reach. */
+  /**
+   * No denial when all hooks allow the call. Rejects while Redis is out of reach.
+   * @throws ProblemError `conflict` when the call has ended or was decided meanwhile
+   */
   async run(approved: ApprovedCall): Promise<ApprovalHookResult> {
-    const set = await this.sets.load(approved.hookSet);
-    if (set === undefined) return { hookRuns: [], denial: denial('The hooks of the call are not stored any more. Submit the call again.') };
+    const { call, version, author, hookSet } = approved;
+    const set = await this.sets.load(hookSet);
+    if (set === undefined) return { version, denial: denial('The hooks of the call are not stored any more. Submit the call again.') };
     const before = set.filter(({ on }) => on === 'before');
-    const hookRuns: HookRunData[] = [];
-    if (before.length === 0) return { hookRuns };
+    if (before.length === 0) return { version };
     const ended = new AbortController();
-    const watch = this.hub.watch(approved.call.id, { timeoutMs: WATCHED_MS });
-    void watch.ended.then((event) => event !== undefined && ended.abort(new Error('the call has ended')));
+    const watch = this.hub.watch(call.id, { timeoutMs: WATCHED_MS });
+    void watch.ended.then((event) => event !== undefined && ended.abort(changedConcurrently(call.id)));
+    const written = new HookRunLog(this.log, { callId: call.id, version, author }, await lastHookRun(this.calls, call.id), (why) =>
+      ended.abort(why),
+    );
     try {
-      const recorder = new HookRunRecorder(this.runner, (step) => hookRuns.push(step));
+      const recorder = new HookRunRecorder(this.runner, (step) => written.add(step));
       const denied = await this.firstDenial(before, approved, recorder, ended.signal);
-      return { hookRuns, ...(denied === undefined ? {} : { denial: denied }) };
+      return { version: await written.version(), ...(denied === undefined ? {} : { denial: denied }) };
     } catch (error) {
-      if (!ended.signal.aborted) throw error;
-      return { hookRuns };
+      throw ended.signal.aborted ? ended.signal.reason : error;
     } finally {
       watch.cancel();
     }

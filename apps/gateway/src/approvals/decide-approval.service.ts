@@ -11,7 +11,7 @@ import {
   type HookRunData,
   type Principal,
 } from '#contracts';
-import { BlobStore, CallStore, EventLog, isApplied, type CallSnapshot } from '#event-log';
+import { BlobStore, EventLog, isApplied, type CallSnapshot } from '#event-log';
 import { approvalDigest } from '#policy';
 import { BullCallQueue } from '#queue';
 import { ToolRegistry } from '#tool-sdk';
@@ -19,6 +19,7 @@ import { resolveGrantChange } from './resolve-grant-change.js';
 import { ApprovalDeferrals } from './approval-deferrals.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { ApprovalHooks } from './approval-hooks.service.js';
+import { changedConcurrently } from './changed-concurrently.js';
 import { ApiKeyStore } from '../auth/api-key-store.service.js';
 import { PolicyConfigService } from '../governance/policy-config.service.js';
 import { assertSameEpoch, SessionStore } from '../sessions/session-store.service.js';
@@ -30,7 +31,6 @@ import { CallTracer } from '../calls/call-tracer.service.js';
 import { dispatchCall } from '../calls/admission/dispatch-call.js';
 import { eventOrigin } from '../platform/event-origin.js';
 import { endBeforeStart } from '../calls/admission/new-call.js';
-import { numberAfterEvents } from './hook-run-numbers.js';
 
 /** Less than a deleted session keeps its epoch. */
 const REPEATABLE_MS = 86_400_000;
@@ -56,7 +56,6 @@ export class DecideApprovalService {
     private readonly policyConfig: PolicyConfigService,
     private readonly deferrals: ApprovalDeferrals,
     private readonly blobs: BlobStore,
-    private readonly calls: CallStore,
     private readonly redaction: RedactionConfigService,
     private readonly hooks: ApprovalHooks,
     private readonly evaluator: ApprovalEvaluator,
@@ -84,18 +83,18 @@ export class DecideApprovalService {
       if (grant !== undefined) assertSameEpoch(await this.sessions.state(principal.tenantId, call.sessionId), accepted.sessionEpoch);
       const isHeld = body.decision === 'allow' && (await this.deferrals.mustDefer(call));
       const edit = await this.prepareEdit(call, body, accepted);
-      const { ended, hookRuns } =
-        edit !== undefined
-          ? { ended: false, hookRuns: edit.hookRuns }
-          : body.decision === 'allow'
-            ? await this.reevaluate(principal, head, call, accepted)
-            : { ended: false, hookRuns: [] };
+      const isReevaluated = edit === undefined && body.decision === 'allow';
+      const { ended, version } = isReevaluated
+        ? await this.reevaluate(principal, head, call, accepted)
+        : { ended: false, version: head.version };
       if (ended) return this.reader.read(principal, callId);
       await edit?.store();
       const reason = body.reason === undefined ? {} : { reason: this.redaction.text(body.reason) };
       const decision = { ...body, ...reason, edited: edit?.edited };
-      if (isHeld) await this.hold(principal, head, call, decision, hookRuns);
-      else await this.settle(principal, head, call, decision, hookRuns);
+      const hookRuns = edit?.hookRuns ?? [];
+      const judged = { ...head, version };
+      if (isHeld) await this.hold(principal, judged, call, decision, hookRuns);
+      else await this.settle(principal, judged, call, decision, hookRuns);
     } else if (grant === undefined || !this.isSameDecision(principal, call, body)) {
       throw new ProblemError('conflict', `The call is ${head.status}: it does not wait for a decision`, { callId });
     }
@@ -133,29 +132,32 @@ export class DecideApprovalService {
       );
   }
 
-  /** `ended`: what holds now denies the call, or a hook that runs after approval denied it, and the call has ended with that. */
+  /**
+   * `ended`: what holds now denies the call, or a hook that runs after approval denied it, and the call has ended with that.
+   * `version`: of the call after the events of these hooks.
+   */
   private async reevaluate(
     principal: Principal,
     head: CallSnapshot,
     call: Call,
     accepted: SubmissionInfo,
-  ): Promise<{ ended: boolean; hookRuns: readonly HookRunData[] }> {
+  ): Promise<{ ended: boolean; version: number }> {
     const args = () => this.evaluator.argumentsOf(call);
     const { hookSet, sessionEpoch } = accepted;
+    const author = eventOrigin(this.config.name, principal);
     const denialNow = await this.evaluator.denialNow(call, accepted);
-    const { hookRuns: ran, denial: deniedByHook } =
+    const { version, denial: deniedByHook } =
       denialNow !== undefined || hookSet === undefined
-        ? { hookRuns: [], denial: undefined }
-        : { denial: undefined, ...(await this.hooks.run({ call, hookSet, sessionEpoch, args })) };
-    const hookRuns = await numberAfterEvents(this.calls, call.id, ran);
+        ? { version: head.version, denial: undefined }
+        : { denial: undefined, ...(await this.hooks.run({ call, hookSet, sessionEpoch, args, version: head.version, author })) };
     const refusal = denialNow ?? deniedByHook;
-    if (refusal === undefined) return { ended: false, hookRuns };
-    const guard = { by: 'command', version: head.version, commandId: randomUUID() } as const;
+    if (refusal === undefined) return { ended: false, version };
+    const guard = { by: 'command', version, commandId: randomUUID() } as const;
     const data = { ...endBeforeStart('denied', refusal.error, refusal.text), stopped: { how: 'not_started', tookMs: 0 } } as const;
-    const answer = await this.log.end({ callId: call.id, guard, data, hookRuns, author: eventOrigin(this.config.name, principal) });
+    const answer = await this.log.end({ callId: call.id, guard, data, author });
     if (!isApplied(answer)) throw changedConcurrently(call.id);
     if (call.argumentsRedacted) await this.blobs.delete(call.id, 'secret-arguments').catch(() => {});
-    return { ended: true, hookRuns };
+    return { ended: true, version };
   }
 
   /** Keeps an approval until the other calls of the batch are decided. The events of its hooks are written now, whatever ends the call. */
@@ -197,21 +199,27 @@ export class DecideApprovalService {
     { decision, scope, trustOption, reason, edited }: RedactedDecision,
     hookRuns: readonly HookRunData[],
   ): Promise<void> {
-    const answer = await this.log.decideApproval({
-      callId: call.id,
-      guard: { by: 'command', version: head.version, commandId: randomUUID() },
-      data: {
-        decision,
-        scope,
-        ...(trustOption === undefined ? {} : { trustOption }),
-        digest: await this.digestNow(call),
-        ...(reason === undefined ? {} : { reason }),
-        ...(edited && { edited }),
-      },
-      hookRuns,
-      author: eventOrigin(this.config.name, principal),
-      ...(decision === 'deny' ? { end: denial(reason) } : {}),
-    });
+    const digest = await this.digestNow(call);
+    const decide = (version: number) =>
+      this.log.decideApproval({
+        callId: call.id,
+        guard: { by: 'command', version, commandId: randomUUID() },
+        data: {
+          decision,
+          scope,
+          ...(trustOption === undefined ? {} : { trustOption }),
+          digest,
+          ...(reason === undefined ? {} : { reason }),
+          ...(edited && { edited }),
+        },
+        hookRuns,
+        author: eventOrigin(this.config.name, principal),
+        ...(decision === 'deny' ? { end: denial(reason) } : {}),
+      });
+    let { version } = head;
+    let answer = await decide(version);
+    // A no holds, whatever the hooks of a yes write meanwhile.
+    while (decision === 'deny' && answer.code === 'CONFLICT' && answer.version > version) answer = await decide((version = answer.version));
     if (answer.code === 'OK' || answer.code === 'REPLAY') {
       // No attempt of an edited call reads the submitted arguments.
       if ((decision === 'deny' || edited !== undefined) && call.argumentsRedacted)
@@ -262,11 +270,6 @@ function editOf({ id }: Call, { decision, scope, arguments: given }: DecisionBod
   if (given === undefined || (decision === 'allow' && scope === 'once')) return given;
   const message = `Edited arguments go with the decision allow and the scope once; received ${decision} and ${scope}`;
   throw new ProblemError('invalid_request', message, { callId: id, errors: [{ pointer: '/arguments', message }] });
-}
-
-function changedConcurrently(callId: string): ProblemError {
-  const why = 'The call was decided, cancelled or expired meanwhile, or its tool has changed since the question was asked';
-  return new ProblemError('conflict', why, { callId });
 }
 
 function denial(reason: string | undefined): EndData {

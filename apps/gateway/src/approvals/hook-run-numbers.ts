@@ -1,14 +1,19 @@
 import type { HookRunData } from '#contracts';
 import { upcastEvent, type CallStore } from '#event-log';
 
-/** Numbers hook runs after those that the call's events have: they are counted from its submission on. */
+/** The number of the last hook run that the call's events have: runs are counted from its submission on. 0 when there is none. */
+export async function lastHookRun(calls: CallStore, callId: string): Promise<number> {
+  const before = (await calls.events(callId)).map(({ json }) => upcastEvent(json));
+  return Math.max(0, ...before.map((event) => (event.type === 'call.hook' ? event.data.run : 0)));
+}
+
+/** Numbers hook runs after those that the call's events have. */
 export async function numberAfterEvents(
   calls: CallStore,
   callId: string,
   hookRuns: readonly HookRunData[],
 ): Promise<readonly HookRunData[]> {
   if (hookRuns.length === 0) return hookRuns;
-  const before = (await calls.events(callId)).map(({ json }) => upcastEvent(json));
-  const last = Math.max(0, ...before.map((event) => (event.type === 'call.hook' ? event.data.run : 0)));
+  const last = await lastHookRun(calls, callId);
   return hookRuns.map((step) => ({ ...step, run: step.run + last }));
 }
