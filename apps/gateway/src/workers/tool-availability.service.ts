@@ -23,6 +23,9 @@ export class ToolAvailabilityService implements OnApplicationBootstrap, OnApplic
   private readonly served = new Set<Pool>();
   private readonly slots = new Map<Pool, number>();
   private timer: NodeJS.Timeout | undefined;
+  private looks = 0;
+  /** The latest look whose answer counts: an earlier one may be answered later. */
+  private answered = 0;
 
   constructor(
     private readonly registry: WorkerRegistry,
@@ -41,8 +44,12 @@ export class ToolAvailabilityService implements OnApplicationBootstrap, OnApplic
 
   /** Asks for the workers now. Never rejects: what was known stays when Redis is away. */
   async refresh(): Promise<void> {
+    const look = ++this.looks;
     try {
-      this.workers = (await this.registry.all()).filter(({ draining, foreign }) => !draining && foreign === undefined);
+      const all = await this.registry.all();
+      if (look < this.answered) return;
+      this.answered = look;
+      this.workers = all.filter(({ draining, foreign }) => !draining && foreign === undefined);
       this.slots.clear();
       for (const { pool, slots } of this.workers.flatMap(({ pools }) => pools)) {
         this.slots.set(pool, (this.slots.get(pool) ?? 0) + slots);
