@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Call, Problem, Quote } from '#contracts';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import type { Call, CallEvent, Problem, Quote } from '#contracts';
+import { CallStore } from '#event-log';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { BOOTSTRAP_KEY, sha256, startTestGateway, type TestGateway } from '../support/gateway.js';
@@ -50,6 +51,22 @@ describe('a call that another call makes', () => {
     expect(new Set([root, first, second].map(({ id }) => id.slice(0, id.indexOf('-')))).size).toBe(1);
     const [submitted] = await agent.events(second.id);
     expect(submitted).toMatchObject({ type: 'call.submitted', data: { parentCallId: first.id, rootCallId: root.id, depth: 2 } });
+  });
+
+  it('costs the read of one event of its parent, however many that has', async () => {
+    const { body: parent } = await agent.submit('sleep', { duration_ms: 60_000 });
+    const attempt = await gateway.claim(parent.id);
+    for (let n = 0; n < 10; n++) await attempt.update(`update ${n}`);
+    const reads = jest.spyOn(CallStore.prototype, 'events');
+    try {
+      expect((await child(parent.id)).status).toBe(202);
+      const counts = reads.mock.calls.flatMap(([callId], n) =>
+        callId === parent.id ? [Promise.resolve(reads.mock.results[n]?.value as CallEvent[])] : [],
+      );
+      expect((await Promise.all(counts)).map((events) => events.length)).toEqual([1]);
+    } finally {
+      reads.mockRestore();
+    }
   });
 
   it('is taken over the WebSocket as well', async () => {
