@@ -345,6 +345,17 @@ describe('lists, counts and numbers', () => {
       expect((await agent.get(`/v1/calls/${shell.id}`)).body).toMatchObject({ status: 'queued', decision: { effect: 'allow' } });
     });
 
+    it('does not match costly expressions with long commands', async () => {
+      const { id } = (await agent.submit('shell', { command: `make ${'ab'.repeat(1_500)}` }, { sessionId: 'long' })).body;
+      const costly = Array.from({ length: 10 }, (_, index) => `(?:.*[a-m]){230}.*N${index}`);
+      for (const list of ['deniedCommands', 'allowedCommands'])
+        expect(await test({ policy: { commands: { denyByDefault: true, [list]: costly } } }, 'long')).toEqual({
+          tested: 0,
+          changed: [],
+          skipped: [{ callId: id, reason: `Command is too long for the patterns of ${list}` }],
+        });
+    });
+
     it('is refused with the field that is wrong, counts no agents of other tenants, and needs the scope admin', async () => {
       const wrong = await test<Problem>({ policy: { exclude: 7 } });
       expect([wrong.code, wrong.errors?.[0]?.pointer]).toEqual(['invalid_request', '/config/policy/exclude']);

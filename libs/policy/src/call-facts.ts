@@ -1,4 +1,5 @@
 import type { PolicyConfig, Posture, SessionGrants, ToolDescriptor } from '#contracts';
+import type { PatternAuthor } from './patterns/command-patterns.js';
 
 /** What policy looks at in a tool; a ToolDescriptor fits. */
 export type ToolFacts = Pick<ToolDescriptor, 'name' | 'aliases' | 'source' | 'pool' | 'tier' | 'effect' | 'subjects'>;
@@ -10,6 +11,8 @@ export interface CallFacts {
   readonly args: Readonly<Record<string, unknown>>;
   readonly posture: Posture;
   readonly policy: PolicyConfig;
+  /** Who wrote the expressions of `policy`; the operator by default. */
+  readonly patternsBy?: PatternAuthor;
   readonly grants: SessionGrants;
   /** Where the files of the call's session live; absolute. Relative paths of arguments begin here. */
   readonly workspaceRoot: string;

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import {
   ConfigFile,
@@ -10,7 +11,7 @@ import {
   type Verdict,
 } from '#contracts';
 import { ConfigError } from '#platform';
-import { configPatternFaults } from '#policy';
+import { configPatternFaults, TOO_LONG } from '#policy';
 import { ToolRegistry } from '#tool-sdk';
 import { ApiKeyStore } from '../auth/api-key-store.service.js';
 import { submitterOf } from '../auth/submitter-of.js';
@@ -19,24 +20,36 @@ import { PolicyConfigService } from '../governance/policy-config.service.js';
 import { StoredRules } from '../governance/stored-rules.service.js';
 import type { CallQueries } from '../platform/call-queries.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
+import { TenantTurns } from '../platform/tenant-turns.js';
 import { CALL_QUERIES } from '../platform/tokens.js';
 import { SessionStore } from '../sessions/session-store.service.js';
 import { CallEvaluator } from './admission/call-evaluator.service.js';
+import type { EvaluatedCall } from './admission/evaluated-call.js';
 import { EffectivePolicyService } from './admission/effective-policy.service.js';
 import { CallReader } from './read/call-reader.service.js';
 import { asSubmitted } from './replay-call.service.js';
 
 const AT_ONCE = 16;
 const PAGE = 200;
+/** What is not judged by then is skipped. */
+const MOST_MS = 5_000;
+/** A test blocks the gateway while it judges: no tenant runs two. */
+const TURNS = { atOnce: 1, allAtOnce: 4, waiting: 0, what: 'tests of a policy' };
 /** What no worker serves now is judged all the same. */
 const RUNNABLE = { isRunnable: () => ({ ok: true }) };
 
 type Changed = PolicyTestResult['changed'][number];
 type Outcome = { readonly changed: Changed | undefined } | { readonly skipped: string };
+/** What both configurations make of a call. */
+type Judge = () => Promise<Outcome>;
+
+const LATE: Outcome = { skipped: `not judged within ${MOST_MS / 1_000} s: ask for fewer calls` };
 
 /** Judges recorded calls by a configuration that is not in force, and tells which verdicts differ. Runs and changes nothing. */
 @Injectable()
 export class TestPolicyService {
+  private readonly turns = new TenantTurns(TURNS);
+
   constructor(
     @Inject(CALL_QUERIES) private readonly queries: CallQueries,
     private readonly reader: CallReader,
@@ -49,17 +62,27 @@ export class TestPolicyService {
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
   ) {}
 
-  /** @throws ProblemError `invalid_request` that names the fields that are wrong */
-  async test(principal: Principal, { config, filter, limit }: PolicyTestBody): Promise<PolicyTestResult> {
+  /**
+   * Calls are judged one after the other, with a turn of the event loop between them, until the time is up.
+   * @throws ProblemError `invalid_request` that names the fields that are wrong, `too_many_requests` while another test of the tenant runs
+   */
+  test(principal: Principal, body: PolicyTestBody): Promise<PolicyTestResult> {
+    return this.turns.run(principal.tenantId, () => this.run(principal, body));
+  }
+
+  private async run(principal: Principal, { config, filter, limit }: PolicyTestBody): Promise<PolicyTestResult> {
+    const deadline = AbortSignal.timeout(MOST_MS);
     const now = this.evaluatorBy(this.policies);
-    const then = this.evaluatorBy(new PolicyConfigService(this.configOf(principal, config)));
+    const then = this.evaluatorBy(new PolicyConfigService({ ...this.configOf(principal, config), patternsBy: 'user' }));
     const result = { tested: 0, changed: [] as Changed[], skipped: [] as PolicyTestResult['skipped'] };
     const calls = await this.newest(principal, filter, limit);
     for (let at = 0; at < calls.length; at += AT_ONCE) {
-      const group = calls.slice(at, at + AT_ONCE);
-      const outcomes = await Promise.all(group.map((call) => this.compare(principal, call, now, then)));
-      for (const [index, outcome] of outcomes.entries()) {
-        if ('skipped' in outcome) result.skipped.push({ callId: group[index]?.id ?? '', reason: outcome.skipped });
+      const group = deadline.aborted ? [] : calls.slice(at, at + AT_ONCE);
+      const judges = await Promise.all(group.map((call) => this.judgeOf(principal, call, now, then)));
+      for (const [index, { id: callId }] of calls.slice(at, at + AT_ONCE).entries()) {
+        await setImmediate();
+        const outcome = deadline.aborted ? LATE : ((await judges[index]?.()) ?? LATE);
+        if ('skipped' in outcome) result.skipped.push({ callId, reason: outcome.skipped });
         else result.tested += 1;
         if ('changed' in outcome && outcome.changed !== undefined) result.changed.push(outcome.changed);
       }
@@ -77,11 +100,12 @@ export class TestPolicyService {
     );
   }
 
-  private async compare(principal: Principal, summary: CallSummary, now: CallEvaluator, then: CallEvaluator): Promise<Outcome> {
+  /** Reads what is judged. */
+  private async judgeOf(principal: Principal, summary: CallSummary, now: CallEvaluator, then: CallEvaluator): Promise<Judge> {
     const { id: callId, tool, preview } = summary;
     try {
       const call = await this.reader.read(principal, callId);
-      if (call.erased) return { skipped: 'its content was erased' };
+      if (call.erased) return () => Promise.resolve({ skipped: 'its content was erased' });
       const { agentId, sessionId, userId } = call;
       const submitter = submitterOf(this.apiKeys, principal.tenantId, await this.reader.submission(callId));
       const { spoken } = await this.reader.submissionInfo(principal, callId);
@@ -94,17 +118,22 @@ export class TestPolicyService {
         labels: {},
       } as const;
       const whose = { ...(agentId && { agentId }), ...(sessionId && { sessionId }), ...(userId && { userId }) };
-      const [before, after] = await Promise.all([now, then].map(async (by) => by.evaluate(submitter, { ...body, ...whose }, spoken)));
-      const unjudged = [before, after].find((evaluated) => evaluated?.decision.reasons.length === 0 && evaluated.rejection !== undefined);
-      if (before === undefined || after === undefined || unjudged !== undefined)
-        return { skipped: unjudged?.rejection?.error.message ?? 'it could not be judged' };
-      const [was, is] = [verdictOf(before.decision), verdictOf(after.decision)];
-      if (was.effect === is.effect) return { changed: undefined };
       const { userId: _user, ...shown } = whose;
-      return { changed: { callId, tool, ...shown, preview, before: was, after: is } };
+      return () =>
+        skipping(async () => {
+          const before = await now.evaluate(submitter, { ...body, ...whose }, spoken);
+          await setImmediate();
+          const after = await then.evaluate(submitter, { ...body, ...whose }, spoken);
+          const why = unjudged(before) ?? unjudged(after);
+          if (why !== undefined) return { skipped: why };
+          const [was, is] = [verdictOf(before.decision), verdictOf(after.decision)];
+          return { changed: was.effect === is.effect ? undefined : { callId, tool, ...shown, preview, before: was, after: is } };
+        });
     } catch (error) {
-      if (error instanceof ProblemError && error.code !== 'unavailable') return { skipped: error.detail };
-      throw error;
+      return () =>
+        skipping(() => {
+          throw error;
+        });
     }
   }
 
@@ -137,6 +166,21 @@ export class TestPolicyService {
       if (error instanceof ConfigError) throw wrongConfig([{ path: [], message: error.message }]);
       throw error;
     }
+  }
+}
+
+/** Why it has no verdict that counts. */
+function unjudged({ decision: { reasons }, rejection }: EvaluatedCall): string | undefined {
+  if (reasons.length === 0 && rejection !== undefined) return rejection.error.message;
+  return reasons.find(({ reason }) => reason.startsWith(TOO_LONG))?.reason;
+}
+
+async function skipping(judge: Judge): Promise<Outcome> {
+  try {
+    return await judge();
+  } catch (error) {
+    if (error instanceof ProblemError && error.code !== 'unavailable') return { skipped: error.detail };
+    throw error;
   }
 }
 

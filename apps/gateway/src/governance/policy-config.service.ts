@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { AgentSettings, PolicyConfig, PolicySettings, Posture } from '#contracts';
-import { resolvePolicy } from '#policy';
+import { resolvePolicy, type PatternAuthor } from '#policy';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { ByAgent } from './by-agent.js';
 
@@ -10,12 +10,16 @@ export interface AgentPolicy {
   readonly posture: Posture;
 }
 
-export type RuleSettings = Pick<GatewayConfig, 'defaultPosture' | 'policy' | 'agents' | 'fourEyes' | 'egress'>;
+export type RuleSettings = Pick<GatewayConfig, 'defaultPosture' | 'policy' | 'agents' | 'fourEyes' | 'egress'> & {
+  /** Who wrote the settings; the operator by default. */
+  readonly patternsBy?: PatternAuthor;
+};
 
 interface ConfigSnapshot {
   readonly forAllAgents: AgentPolicy;
   readonly byAgent: ByAgent<AgentPolicy>;
   readonly fourEyes: boolean;
+  readonly patternsBy: PatternAuthor;
 }
 
 /** The active policy, computed once for a config. A new config applies from the next call on; decisions made before stay. */
@@ -36,6 +40,10 @@ export class PolicyConfigService {
     return this.active.fourEyes;
   }
 
+  get patternsBy(): PatternAuthor {
+    return this.active.patternsBy;
+  }
+
   /** Prepares new settings. Calling the returned function activates them; it never throws. */
   prepare(settings: RuleSettings): () => void {
     const snapshot = snapshotOf(settings);
@@ -43,13 +51,14 @@ export class PolicyConfigService {
   }
 }
 
-function snapshotOf({ defaultPosture, policy, agents = {}, fourEyes = false, egress }: RuleSettings): ConfigSnapshot {
+function snapshotOf(settings: RuleSettings): ConfigSnapshot {
+  const { defaultPosture, policy, agents = {}, fourEyes = false, egress, patternsBy = 'operator' } = settings;
   const resolved = (...settings: readonly (PolicySettings | undefined)[]) => withPrivateHosts(egress?.allowHosts ?? [], settings);
   const byAgent = new ByAgent(agents, (agent) => ({
     policy: resolved(policy, agent.policy, shorthands(agent)),
     posture: { ...defaultPosture, ...agent.posture },
   }));
-  return { forAllAgents: { policy: resolved(policy), posture: defaultPosture }, byAgent, fourEyes };
+  return { forAllAgents: { policy: resolved(policy), posture: defaultPosture }, byAgent, fourEyes, patternsBy };
 }
 
 /**

@@ -21,6 +21,8 @@ import { TenantTurns } from './tenant-turns.js';
 
 /** Connections of a gateway to the database; a question takes one. */
 const CONNECTIONS = 10;
+/** For lists and numbers. The other connections are for the keys of contents and for erasures. */
+const TURNS = { atOnce: 4, allAtOnce: 7, waiting: 60, what: 'questions over many calls' };
 const STATEMENT_TIMEOUT_MS = 10_000;
 
 const UNAVAILABLE =
@@ -53,7 +55,7 @@ export function historyQueries(
   const usage = new Usage(db, log, partitions);
   const acts = new ActList(db, log, (tenantId) => adminPartition(tenantId, partitions));
   const numbers = new Numbers(db, log, partitions);
-  const turns = new TenantTurns();
+  const turns = new TenantTurns(TURNS);
   const guarded = async <Answer>(tenantId: string, ask: () => Promise<Answer>): Promise<Answer> => {
     try {
       return await turns.run(tenantId, ask);

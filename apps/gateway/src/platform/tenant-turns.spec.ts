@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { TenantTurns } from './tenant-turns.js';
 
+const turnsOf = (atOnce: number, waiting: number, allAtOnce = 9) => new TenantTurns({ atOnce, waiting, allAtOnce, what: 'questions' });
+
 describe('the turns of tenants', () => {
   const open = (turns: TenantTurns, begun: string[]) => (tenantId: string, name: string) => {
     let [end, fail] = [() => {}, () => {}];
@@ -17,7 +19,7 @@ describe('the turns of tenants', () => {
 
   it('run some questions of each tenant, the others in their order, also after one that failed', async () => {
     const begun: string[] = [];
-    const ask = open(new TenantTurns(1, 2), begun);
+    const ask = open(turnsOf(1, 2), begun);
     const [first, second, third, other] = [ask('a', '1'), ask('a', '2'), ask('a', '3'), ask('b', '4')];
     expect(begun).toEqual(['1', '4']);
     first.fail();
@@ -30,8 +32,18 @@ describe('the turns of tenants', () => {
     expect(begun).toEqual(['1', '4', '2', '3']);
   });
 
+  it('go round the tenants where all together ask for more than may run', async () => {
+    const begun: string[] = [];
+    const ask = open(turnsOf(2, 9, 3), begun);
+    const asked = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'].map((name) => ask(name.charAt(0), name));
+    expect(begun).toEqual(['a1', 'a2', 'b1']);
+    for (const { end } of asked) end();
+    await Promise.all(asked.map(({ answer }) => answer));
+    expect(begun).toEqual(['a1', 'a2', 'b1', 'a3', 'b2', 'c1', 'a4']);
+  });
+
   it('refuse a question of a tenant of which too many wait, until one of them runs', async () => {
-    const ask = open(new TenantTurns(1, 1), []);
+    const ask = open(turnsOf(1, 1), []);
     const [first, second] = [ask('a', '1'), ask('a', '2')];
     await expect(ask('a', '3').answer).rejects.toMatchObject({ code: 'too_many_requests', facts: { retryAfterMs: 2_000 } });
     first.end();

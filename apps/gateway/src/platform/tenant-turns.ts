@@ -5,43 +5,73 @@ interface Tenant {
   readonly waiting: (() => void)[];
 }
 
-/** What the database is asked at once for one tenant, so that none keeps it from the others. */
-const AT_ONCE = 4;
-const WAITING = 60;
+export interface TurnLimits {
+  /** What runs at once for one tenant, so that none keeps the others waiting. */
+  readonly atOnce: number;
+  /** The same for all tenants together. */
+  readonly allAtOnce: number;
+  /** What waits of one tenant; more is refused. */
+  readonly waiting: number;
+  /** What the refusal calls it. */
+  readonly what: string;
+}
+
 const RETRY_MS = 2_000;
 
-/** Lets some questions of each tenant run; further ones wait in their order, and are refused when too many do. */
+/** Lets some questions of each tenant run. Further ones wait in their order, the tenants take turns, and too many are refused. */
 export class TenantTurns {
+  /** The tenant whose turn was longest ago comes first. */
   private readonly tenants = new Map<string, Tenant>();
+  private running = 0;
 
-  constructor(
-    private readonly atOnce = AT_ONCE,
-    private readonly maxWaiting = WAITING,
-  ) {}
+  constructor(private readonly limits: TurnLimits) {}
 
   /** @throws ProblemError `too_many_requests` */
   async run<Answer>(tenantId: string, ask: () => Promise<Answer>): Promise<Answer> {
     const tenant = this.tenants.get(tenantId) ?? { running: 0, waiting: [] };
-    this.tenants.set(tenantId, tenant);
-    if (tenant.running < this.atOnce) tenant.running += 1;
-    else await this.turn(tenant);
+    if (tenant.waiting.length === 0 && this.mayRun(tenant)) this.begin(tenantId, tenant);
+    else await this.turn(tenantId, tenant);
     try {
       return await ask();
     } finally {
-      // The turn is handed on: a question that comes in between does not take it.
-      const next = tenant.waiting.shift();
-      if (next !== undefined) next();
-      else if ((tenant.running -= 1) === 0) this.tenants.delete(tenantId);
+      this.running -= 1;
+      tenant.running -= 1;
+      if (tenant.running === 0 && tenant.waiting.length === 0) this.tenants.delete(tenantId);
+      this.beginNext();
     }
   }
 
-  private turn(tenant: Tenant): Promise<void> {
-    if (tenant.waiting.length >= this.maxWaiting)
+  private mayRun({ running }: Tenant): boolean {
+    return running < this.limits.atOnce && this.running < this.limits.allAtOnce;
+  }
+
+  private begin(tenantId: string, tenant: Tenant): void {
+    this.running += 1;
+    tenant.running += 1;
+    this.tenants.delete(tenantId);
+    this.tenants.set(tenantId, tenant);
+  }
+
+  /** The turn is handed on: a question that comes in between does not take it. */
+  private beginNext(): void {
+    for (const [tenantId, tenant] of this.tenants) {
+      const next = this.mayRun(tenant) ? tenant.waiting.shift() : undefined;
+      if (next === undefined) continue;
+      this.begin(tenantId, tenant);
+      next();
+      return;
+    }
+  }
+
+  private turn(tenantId: string, tenant: Tenant): Promise<void> {
+    const { atOnce, waiting, what } = this.limits;
+    if (tenant.waiting.length >= waiting)
       throw new ProblemError(
         'too_many_requests',
-        `The tenant has ${this.atOnce} questions over many calls that run and ${this.maxWaiting} that wait, which is the limit of a gateway. Ask again later, or for shorter periods`,
+        `A gateway runs at most ${atOnce} ${what} of a tenant at once, and ${waiting} may wait, which is exceeded. Ask again later, or for shorter periods`,
         { retryAfterMs: RETRY_MS },
       );
+    this.tenants.set(tenantId, tenant);
     return new Promise((resolve) => tenant.waiting.push(resolve));
   }
 }

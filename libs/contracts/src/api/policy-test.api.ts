@@ -65,7 +65,8 @@ export const POLICY_TEST_ROUTES = {
     summary: 'Judge recorded calls by another configuration; nothing runs, nothing changes',
     description:
       'Each call is judged twice as if its key submitted it now: by the configuration in force and by the one that was sent. Sessions ' +
-      'count as they are now, hooks and limits are not asked, and arguments count as they are shown, without secrets.',
+      'count as they are now, hooks and limits are not asked, and arguments count as they are shown, without secrets. Calls are skipped ' +
+      'that are too long for the expressions of `config`, or not judged within 5 s. A tenant runs one test at a time.',
     body: PolicyTestBody,
     responses: { 200: { description: 'The verdicts that differ.', schema: PolicyTestResult } },
     problems: [...BODY, ...KEY, 'history_unavailable'],

@@ -48,12 +48,15 @@ export function argumentTrust(facts: CallFacts, { commands, paths, urls, operati
 }
 
 /** Why a command needs no approval: patterns of the configuration or the session, or that it only reads. */
-export function commandTrust(reading: ParsedCommand, { policy, grants }: Pick<CallFacts, 'policy' | 'grants'>): string | undefined {
+export function commandTrust(
+  reading: ParsedCommand,
+  { policy, grants, patternsBy = 'operator' }: Pick<CallFacts, 'policy' | 'grants' | 'patternsBy'>,
+): string | undefined {
   if (findDangerousCommand(reading) !== undefined) return undefined;
   if (policy.commands.autoAllowReadonly && isReadonly(reading)) return 'the command only reads';
   if (policy.commands.allowedCommands.length + grants.allowedCommands.length === 0) return undefined;
   const lists = [
-    commandPatterns(policy.commands.allowedCommands, 'operator', reading),
+    commandPatterns(policy.commands.allowedCommands, patternsBy, reading),
     commandPatterns(grants.allowedCommands, 'user', reading),
   ];
   const written = reading.commands.filter(isWritten);

@@ -4,6 +4,9 @@ import { plainText, type ParsedCommand, type SubCommand } from '../shell/sub-com
 /** Who wrote a list of expressions: what users write may cost less. */
 export type PatternAuthor = 'operator' | 'user';
 
+/** How the reason begins for a command that is not matched, because its list meets more text than it may. */
+export const TOO_LONG = 'Command is too long for the patterns of';
+
 export interface CommandPatterns {
   readonly faults: readonly PatternFault[];
   /** The list meets more text than it may: nothing is matched. */

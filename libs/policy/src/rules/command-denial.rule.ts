@@ -1,5 +1,6 @@
 import type { CommandPolicy } from '#contracts';
-import { commandPatterns, spellings } from '../patterns/command-patterns.js';
+import type { CallFacts } from '../call-facts.js';
+import { commandPatterns, spellings, TOO_LONG } from '../patterns/command-patterns.js';
 import { findDestructiveCommand } from '../shell/destructive-command.js';
 import type { ParsedCommand } from '../shell/sub-command.js';
 import type { RuleResult, Rule } from '../rule.js';
@@ -10,9 +11,9 @@ import type { RuleResult, Rule } from '../rule.js';
  * - texts that the engine `deny-patterns` refuses, as they stand;
  * - sub-commands that a denied pattern matches; a denied pattern that is no regular expression denies everything.
  */
-export const commandDenialRule: Rule = ({ policy }, { commands }) =>
+export const commandDenialRule: Rule = (facts, { commands }) =>
   commands.flatMap((command) => {
-    const reason = destructive(command) ?? deniedText(command, policy.commands) ?? deniedPattern(command, policy.commands);
+    const reason = destructive(command) ?? deniedText(command, facts.policy.commands) ?? deniedPattern(command, facts);
     const answer: RuleResult =
       reason === undefined
         ? { axis: 'risk', rule: 'command-denial', effect: 'allow', reason: 'the command has nothing that is denied by name' }
@@ -32,12 +33,13 @@ function deniedText({ source }: ParsedCommand, { engines, denyPatterns }: Comman
 }
 
 /** A denied pattern holds however the same command is written. */
-function deniedPattern(reading: ParsedCommand, { deniedCommands }: CommandPolicy): string | undefined {
+function deniedPattern(reading: ParsedCommand, { policy, patternsBy = 'operator' }: CallFacts): string | undefined {
+  const { deniedCommands } = policy.commands;
   if (deniedCommands.length === 0) return undefined;
-  const { faults, overBudget: tooMuch, matching } = commandPatterns(deniedCommands, 'operator', reading);
+  const { faults, overBudget: tooMuch, matching } = commandPatterns(deniedCommands, patternsBy, reading);
   const [fault] = faults;
   if (fault !== undefined) return `Invalid regex pattern in deniedCommands: ${deniedCommands[fault.index] ?? ''} (${fault.message})`;
-  if (tooMuch) return 'Command is too long for the patterns of deniedCommands';
+  if (tooMuch) return `${TOO_LONG} deniedCommands`;
   for (const text of new Set([reading.source, ...reading.commands.flatMap(spellings)])) {
     const [pattern] = matching(text);
     if (pattern !== undefined) return `Command matches the denied pattern: ${pattern}`;

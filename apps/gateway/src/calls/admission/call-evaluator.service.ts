@@ -176,13 +176,13 @@ export class CallEvaluator {
 function decided(
   tool: ToolDescriptor,
   args: Record<string, unknown>,
-  { posture, policy, grants, workspaceRoot, withoutSession }: EffectivePolicy,
+  { posture, policy, grants, patternsBy, workspaceRoot, withoutSession }: EffectivePolicy,
   keyId: string,
 ): { readonly decision: Decision; readonly facts: Parameters<typeof decide>[0] } {
-  const facts = { tool, args, posture, policy, grants, workspaceRoot };
+  const facts = { tool, args, posture, policy, grants, patternsBy, workspaceRoot };
   const decision = decide(facts);
   if (withoutSession === undefined) return { decision, facts };
-  const own = { tool, args, workspaceRoot, ...withoutSession };
+  const own = { tool, args, patternsBy, workspaceRoot, ...withoutSession };
   const without = decide(own);
   if (STRICTNESS.indexOf(without.effect) < STRICTNESS.indexOf(decision.effect)) return { decision, facts };
   const reason = `Four eyes: the key ${keyId} has changed this session itself, so what it trusts does not count for calls of this key`;

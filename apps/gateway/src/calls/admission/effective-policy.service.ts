@@ -9,7 +9,7 @@ import {
   SessionGrants,
   ToolDescriptor,
 } from '#contracts';
-import { availability, matchesTool, type Availability } from '#policy';
+import { availability, matchesTool, type Availability, type PatternAuthor } from '#policy';
 import { agentOf } from '../../auth/agent-of.js';
 import { isToolAllowed } from '../../auth/tool-patterns.js';
 import { workspacePath } from '../../platform/workspace-path.js';
@@ -37,6 +37,8 @@ export interface PolicyInputs {
 export interface EffectivePolicy extends PolicyInputs {
   /** The inputs without what the session trusts. Set when four eyes are required and the submitting key has changed the session: the call must pass these too. */
   readonly withoutSession?: PolicyInputs;
+  /** Who wrote the expressions of the policy. */
+  readonly patternsBy: PatternAuthor;
   /** Of calls that do not say: that of the session, else that of the key. */
   readonly dialect: Dialect;
   /** How often the session was deleted. */
@@ -92,6 +94,7 @@ export class EffectivePolicyService {
       posture: postureIn(session, agent.posture),
       policy,
       grants: session.grants,
+      patternsBy: this.policyConfig.patternsBy,
       ...(this.policyConfig.fourEyes && session.changedBy.some((keyId) => this.apiKeys.isSamePerson(keyId, principal.keyId))
         ? { withoutSession: { posture: agent.posture, policy: agent.policy, grants: denialsOf(session.grants) } }
         : {}),
