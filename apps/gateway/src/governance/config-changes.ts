@@ -1,13 +1,22 @@
 import { isDeepStrictEqual } from 'node:util';
-import { ALL_TENANTS, DEFAULT_TENANT } from '#contracts';
+import { ALL_TENANTS, DEFAULT_TENANT, type TenantRetention } from '#contracts';
 import type { GatewayConfig } from '../platform/gateway.config.js';
+
+const NAMED_HOLDS = ['heldSessions', 'heldAgents'] as const;
+
+export interface HoldChange {
+  /** Undefined for a hold on all calls of the tenant. */
+  readonly name: string | undefined;
+  readonly setting: 'legalHold' | (typeof NAMED_HOLDS)[number];
+  readonly holds: boolean;
+}
 
 /** What of two configurations differs for a tenant: names of fields of the config file. */
 export interface TenantChange {
   readonly tenantId: string;
   readonly changed: readonly string[];
-  /** Undefined when it is as before. */
-  readonly legalHold: boolean | undefined;
+  /** Legal holds that were set or lifted. */
+  readonly holds: readonly HoldChange[];
 }
 
 /** The tenants for which something has changed. What is set for all tenants counts for each that the file names. */
@@ -16,8 +25,7 @@ export function configChanges(before: GatewayConfig, after: GatewayConfig): Tena
   return [...tenants].flatMap((tenantId) => {
     const [was, is] = [viewOf(before, tenantId), viewOf(after, tenantId)];
     const changed = Object.keys(is).filter((name) => !isDeepStrictEqual(was[name], is[name]));
-    const [held, holds] = [isHeld(before, tenantId), isHeld(after, tenantId)];
-    return changed.length === 0 ? [] : [{ tenantId, changed, legalHold: held === holds ? undefined : holds }];
+    return changed.length === 0 ? [] : [{ tenantId, changed, holds: holdChanges(before, after, tenantId) }];
   });
 }
 
@@ -50,6 +58,20 @@ function viewOf(config: GatewayConfig, tenantId: string): Readonly<Record<string
   };
 }
 
-function isHeld({ retention = {} }: GatewayConfig, tenantId: string): boolean {
-  return Object.hasOwn(retention, tenantId) && retention[tenantId]?.legalHold === true;
+function holdChanges(before: GatewayConfig, after: GatewayConfig, tenantId: string): HoldChange[] {
+  const [was, is] = [retentionOf(before, tenantId), retentionOf(after, tenantId)];
+  const holds = is.legalHold === true;
+  const ofTenant: HoldChange[] = holds === (was.legalHold === true) ? [] : [{ name: undefined, setting: 'legalHold', holds }];
+  const named = NAMED_HOLDS.flatMap((setting) => {
+    const [held, stays] = [new Set(was[setting]), new Set(is[setting])];
+    return [
+      ...[...stays].filter((name) => !held.has(name)).map((name) => ({ name, setting, holds: true })),
+      ...[...held].filter((name) => !stays.has(name)).map((name) => ({ name, setting, holds: false })),
+    ];
+  });
+  return [...ofTenant, ...named];
+}
+
+function retentionOf({ retention = {} }: GatewayConfig, tenantId: string): TenantRetention {
+  return (Object.hasOwn(retention, tenantId) ? retention[tenantId] : undefined) ?? {};
 }

@@ -113,11 +113,11 @@ export class ConfigReload implements OnApplicationBootstrap, OnApplicationShutdo
     const before = this.active;
     this.active = now;
     const digestOf = ({ text = '' }: Active) => sha256Hex(text);
-    for (const { tenantId, changed, legalHold } of configChanges(before.config, now.config)) {
+    for (const { tenantId, changed, holds } of configChanges(before.config, now.config)) {
       const after = { fileSha256: digestOf(now), changed };
       await this.acts.recordOwn(tenantId, 'admin.config_reloaded', { target: path, before: { fileSha256: digestOf(before) }, after });
-      if (legalHold !== undefined)
-        await this.acts.recordOwn(tenantId, legalHold ? 'admin.hold_set' : 'admin.hold_lifted', { target: path });
+      for (const { name = path, setting, holds: isSet } of holds)
+        await this.acts.recordOwn(tenantId, isSet ? 'admin.hold_set' : 'admin.hold_lifted', { target: name, after: { [setting]: isSet } });
     }
   }
 
