@@ -98,6 +98,18 @@ describe('erasing calls over HTTP and with the command line tool', () => {
     expect([replayed.status, replayed.body.code]).toEqual([409, 'conflict']);
   });
 
+  it('is not requested when the act cannot be recorded, and is recorded when it is repeated', async () => {
+    const call = await agent(ADMIN).run('echo', { text: 'unrecorded' });
+    await redis.config('SET', 'min-replicas-to-write', '1');
+    const refused = await erase<Problem>(ADMIN, call.id);
+    await redis.config('SET', 'min-replicas-to-write', '0');
+    expect(refused.status).toBe(503);
+    expect(await new ErasureStore(db).find(call.id)).toBeUndefined();
+    expect((await erase(ADMIN, call.id)).body.state).toBe('pending');
+    const { acts } = (await agent(ADMIN).get<ActPage>(`/v1/audit?target=${call.id}`)).body;
+    expect(acts.map(({ type }) => type)).toEqual(['admin.call_erased']);
+  });
+
   it('is refused to other tenants as if there were no such call, and without the scope admin', async () => {
     const call = await agent(ADMIN).run('echo', { text: 'mine' });
     const unknown = await erase<Problem>(STRANGER, `${call.id.slice(0, -4)}ZZZZ`);

@@ -9,7 +9,7 @@ import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.j
 import { LOGGER } from '../platform/tokens.js';
 import { ApiKeyStore } from './api-key-store.service.js';
 
-/** What was done, without secrets. */
+/** What was done, or is done next where it cannot be undone; without secrets. */
 export interface Act {
   readonly target: string;
   /** Anything that JSON can hold: members that are undefined are left out. */
@@ -52,7 +52,10 @@ export class AdminActs {
         'an act is not recorded',
       );
       if (error instanceof EventLogUnreplicated) throw error;
-      throw new ProblemError('unavailable', 'This was done, but could not be recorded in the log: look at what is there now and repeat it');
+      throw new ProblemError(
+        'unavailable',
+        'This could not be recorded in the log, and may be done or not: look at what is there now and repeat it',
+      );
     }
   }
 

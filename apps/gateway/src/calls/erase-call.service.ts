@@ -57,9 +57,10 @@ export class EraseCallService {
       await this.checkErasable(head, retention);
       const { actor } = eventOrigin(this.config.name, principal);
       const { tenantId } = principal;
+      // First the act: a repetition would find the request and record nothing.
+      await this.acts.record(principal, 'admin.call_erased', { target: callId, reason });
       await erasures.request({ callId, tenantId, partition: partitionOf(callId), lastSeq: head.lastSeq, requestedBy: actor, reason });
       this.log.info({ callId, tenantId, actor }, 'the erasure of a call was requested');
-      await this.acts.record(principal, 'admin.call_erased', { target: callId, reason });
       const { requestErase } = await import('#sealing');
       await requestErase(this.redis, partitionOf(callId), head.lastSeq);
       const recorded = await erasures.find(callId);

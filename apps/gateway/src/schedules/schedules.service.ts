@@ -69,8 +69,9 @@ export class SchedulesService {
 
   async delete(principal: Principal, id: string): Promise<void> {
     const schedule = await this.findOwn(principal, id);
-    await this.store.delete(schedule);
+    // First the act: a repetition would not find the schedule.
     await this.record(principal, 'admin.schedule_deleted', schedule);
+    await this.store.delete(schedule);
   }
 
   async pause(principal: Principal, id: string): Promise<Schedule> {

@@ -88,9 +88,10 @@ export class SourcesService {
       throw unknown(name);
     }
     if (stored.origin !== 'api') throw new ProblemError('conflict', `The source ${name} is in the config file: remove it there`);
+    // First the act: a repetition would not find the source.
+    await this.record(principal, 'admin.source_removed', name, stored.definition);
     await this.catalog.store.remove({ tenantId, name });
     this.log.warn({ source: name, tenant: tenantId, key: principal.keyId }, 'a tool source was removed');
-    await this.record(principal, 'admin.source_removed', name, stored.definition);
   }
 
   /**

@@ -41,13 +41,16 @@ export class WebhooksService {
     const found = await this.store.find(webhook, id, 'dead');
     const now = Date.now();
     const again = found && { ...found[0], attempts: 0 };
-    if (again !== undefined && (await this.store.move(webhook, again, 'dead', 'waiting', now))) {
-      this.runners.poke(webhook);
+    if (again !== undefined) {
+      // First the act: a repetition would not find a dead delivery.
       await this.acts.record(principal, 'admin.delivery_retried', {
         target: id,
         after: { webhook: name, type: again.type, callId: again.callId },
       });
-      return view([again, now], 'waiting');
+      if (await this.store.move(webhook, again, 'dead', 'waiting', now)) {
+        this.runners.poke(webhook);
+        return view([again, now], 'waiting');
+      }
     }
     if (await this.store.has(webhook, id))
       throw new ProblemError('conflict', 'The delivery waits or has arrived: only a dead one is sent again');
