@@ -161,7 +161,8 @@ export function commandsContract(started: () => PolicyInstallation): void {
       });
 
       it('that is medium for what changes a project, and is asked for in a supervised session only [PP-02, PP-08, PP-17]', async () => {
-        for (const command of MEDIUM) expect([command, await riskOf(command)]).toEqual([command, 'Medium-risk command requires approval']);
+        for (const command of MEDIUM)
+          expect([command, await riskOf(command)]).toEqual([command, `Medium-risk command requires approval: ${command.split(' ')[0]}`]);
         expect(await riskOf('git status')).toBe("the command's risk is low");
         expect(await riskOf('ls')).toBe("the command's risk is low");
         const { call } = await judge('segments-any', 'mkdir made', { asks: 'Medium-risk command requires approval' });

@@ -24,11 +24,13 @@ describe('plain reasons', () => {
     const reasons = [
       by('facts', 'of the tool'),
       by('risk', 'of the arguments'),
+      by('risk', 'High-risk command requires approval: rm', { rule: 'command-class' }),
       by('risk', 'allowed', { effect: 'allow' }),
       by('risk', 'trusted', { satisfiedBy: 'grant' }),
     ];
     const approval = { reasons: ['of the tool', 'of a release before'] } as Approval;
     expect(plainReasons({ decision: { effect: 'ask', reasons }, approval })).toEqual([
+      'The command can do great harm: its risk is high (rm).',
       'Of the arguments.',
       'Of the tool.',
       'Of a release before.',

@@ -6,6 +6,14 @@ export const MOST_REASONS = 2;
 /** What the arguments do is of more interest than what holds for every call of the tool. */
 const AXES: readonly DecisionReason['axis'][] = ['risk', 'hooks', 'limits', 'facts', 'grants'];
 
+/** Of the rules about arguments, what a command does comes before whether it is listed. */
+const FIRST_RULES = ['command-class', 'command-path', 'path'];
+
+function placeOf(rule: string): number {
+  const place = FIRST_RULES.indexOf(rule);
+  return place < 0 ? FIRST_RULES.length : place;
+}
+
 const MODES: Readonly<Record<string, string>> = {
   'read-only': 'may only read',
   'workspace-write': 'may only write its workspace',
@@ -27,8 +35,8 @@ const PLAIN: readonly (readonly [pattern: RegExp, text: (match: RegExpExecArray)
     /^only a single allowlisted command is permitted, without (.+)$/s,
     ([, syntax]) => `Only single commands of the list run unasked, and this one has a ${syntax}.`,
   ],
-  [/^High-risk command requires approval$/, () => 'The command can do great harm: its risk is high.'],
-  [/^Medium-risk command requires approval$/, () => 'The command changes things: its risk is medium.'],
+  [/^High-risk command requires approval(?:: (.+))?$/s, ([, by]) => `The command can do great harm: its risk is high${madeBy(by)}.`],
+  [/^Medium-risk command requires approval(?:: (.+))?$/s, ([, by]) => `The command changes things: its risk is medium${madeBy(by)}.`],
   [
     /^tool '(.+)' is privileged and requires approval in a supervised session$/s,
     ([, tool]) => `${tool} is privileged, and the session is supervised.`,
@@ -45,6 +53,10 @@ const NEEDS: Readonly<Record<string, string>> = {
   'danger-full-access': 'full access',
 };
 
+function madeBy(programs: string | undefined): string {
+  return programs === undefined ? '' : ` (${programs})`;
+}
+
 /** The reason of a rule as a short sentence; a rule that is not known here says it in its own words. */
 export function plainReason(reason: string): string {
   const text = reason.replace(/^(?:Security policy violation|blocked by security policy \(\w+\)): /, '').trim();
@@ -60,7 +72,7 @@ export function plainReason(reason: string): string {
 export function plainReasons({ decision, approval }: Pick<Call, 'decision' | 'approval'>): string[] {
   const asked = decision.reasons
     .filter(({ effect, satisfiedBy }) => effect === 'ask' && satisfiedBy === undefined)
-    .toSorted((a, b) => AXES.indexOf(a.axis) - AXES.indexOf(b.axis))
+    .toSorted((a, b) => AXES.indexOf(a.axis) - AXES.indexOf(b.axis) || placeOf(a.rule) - placeOf(b.rule))
     .map(({ reason }) => reason);
   return [...new Set([...asked, ...(approval?.reasons ?? [])].map(plainReason))];
 }

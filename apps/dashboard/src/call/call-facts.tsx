@@ -7,6 +7,7 @@ import { bytesText, runFacts } from './run-facts.js';
 import { durationText, momentText } from '../components/duration.js';
 import { Fact, Facts } from '../components/facts.js';
 import { LinkAnchor } from '../components/links.js';
+import { RiskBadge } from '../components/risk-badge.js';
 
 /** The facts of a call. */
 export function CallFacts({ call, view }: { readonly call: Call; readonly view: CallView }) {
@@ -37,6 +38,7 @@ export function CallFacts({ call, view }: { readonly call: Call; readonly view: 
         </Fact>
         <Fact name="Purpose">{call.purpose && escapeInvisible(call.purpose)}</Fact>
         <Fact name="User">{call.userId && escapeInvisible(call.userId)}</Fact>
+        <Fact name="Risk">{call.risk && <RiskBadge risk={call.risk} size="sm" />}</Fact>
         <Fact name="Attempts">{call.attempt > 1 && call.attempt}</Fact>
         <Fact name="Priority">{call.priority !== 'normal' && call.priority}</Fact>
         <Fact name="Submitted">{momentText(Date.parse(call.submittedAt))}</Fact>

@@ -26,6 +26,7 @@ const NAMES: Readonly<Record<FilterName, string>> = {
   agentId: 'Agent',
   sessionId: 'Session',
   pool: 'Pool',
+  risk: 'Risk',
   priority: 'Priority',
   errorCode: 'Error',
   fingerprint: 'Failure group',

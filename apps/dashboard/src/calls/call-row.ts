@@ -1,4 +1,4 @@
-import type { Call, CallEvent, CallOutcome, CallStatus, CallSummary, EditedArguments, Pool, Priority } from '#contracts';
+import type { Call, CallEvent, CallOutcome, CallStatus, CallSummary, EditedArguments, Pool, Priority, Risk } from '#contracts';
 import type { ShownState } from '../components/theme.js';
 import { timeOfId } from '../stream/time-of-id.js';
 
@@ -8,6 +8,7 @@ export interface CallRow {
   readonly tool: string;
   readonly pool?: Pool | undefined;
   readonly priority?: Priority | undefined;
+  readonly risk?: Risk | undefined;
   /** The beginning of the arguments as JSON text, where it is known. */
   readonly preview?: string | undefined;
   readonly status: CallStatus;
@@ -82,6 +83,7 @@ export function foldRow(before: CallRow | undefined, event: CallEvent): CallRow 
         submittedAt: at,
         pool: event.data.pool,
         priority: event.data.priority,
+        risk: event.data.decision.risk,
         batchId: event.data.batchId,
         parentCallId: event.data.parentCallId,
         scheduleId: event.data.scheduleId,

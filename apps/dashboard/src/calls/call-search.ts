@@ -10,6 +10,7 @@ export interface CallSearch {
   readonly agentId?: string;
   readonly sessionId?: string;
   readonly pool?: string;
+  readonly risk?: string;
   readonly priority?: string;
   readonly errorCode?: string;
   readonly fingerprint?: string;
@@ -32,6 +33,7 @@ export const FILTER_NAMES = [
   'agentId',
   'sessionId',
   'pool',
+  'risk',
   'priority',
   'errorCode',
   'fingerprint',

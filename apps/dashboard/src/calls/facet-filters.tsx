@@ -4,6 +4,7 @@ import {
   CallStatus,
   POOLS,
   ResultKind,
+  Risk,
   type CallFacets,
   type CallFilterInput,
   type FacetField,
@@ -55,6 +56,7 @@ export function FacetFilters({ search, set }: FacetFiltersProps) {
       {menu('agentId', 'Agent', [])}
       {menu('sessionId', 'Session', [])}
       {menu('pool', 'Pool', POOLS)}
+      {menu('risk', 'Risk', Risk.options)}
     </>
   );
 }

@@ -21,11 +21,13 @@ export function rowMatches(row: CallRow, filter: CallFilter): boolean | undefine
   if (until !== undefined && row.submittedAt > Date.parse(until)) return false;
   if (row.pool !== undefined && !anyOf(filter.pool, row.pool)) return false;
   if (row.priority !== undefined && !anyOf(filter.priority, row.priority)) return false;
+  if (row.risk !== undefined && !anyOf(filter.risk, row.risk)) return false;
   const unknown =
     filter.fingerprint !== undefined ||
     filter.rootCallId !== undefined ||
     (filter.pool !== undefined && row.pool === undefined) ||
     (filter.priority !== undefined && row.priority === undefined) ||
+    (filter.risk !== undefined && row.risk === undefined) ||
     (filter.q !== undefined && !mentions(row, filter.q));
   return unknown ? undefined : true;
 }

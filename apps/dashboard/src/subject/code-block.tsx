@@ -1,8 +1,10 @@
 import { ActionIcon, CopyButton, Tooltip } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
-import { invisiblePieces } from '#subject';
+import { escapeInvisible, invisiblePieces } from '#subject';
 import { VisibleText } from '../components/visible-text.js';
 import { useTokens } from './highlight.js';
+import { piecesOf, type MarkedPiece } from './marked-pieces.js';
+import type { RiskyPart } from './risky-parts.js';
 import classes from './subject.module.css';
 
 interface CodeBlockProps {
@@ -11,20 +13,20 @@ interface CodeBlockProps {
   readonly language: string;
   readonly label: string;
   readonly writtenOut: boolean;
+  /** What rules say about parts of the code, in order and without overlaps. */
+  readonly parts?: readonly RiskyPart[];
 }
 
 /** Code as its author wrote it, line by line; hidden characters are chips, with a warning below. */
-export function CodeBlock({ code, language, label, writtenOut }: CodeBlockProps) {
+export function CodeBlock({ code, language, label, writtenOut, parts = [] }: CodeBlockProps) {
   const hidden = invisiblePieces(code, writtenOut).some((piece) => 'codePoint' in piece);
   const tokens = useTokens(code, hidden ? 'none' : language);
   return (
     <div className={classes['block']}>
       <pre className={classes['code']} tabIndex={0} aria-label={label} role="region">
         <code>
-          {tokens.map(({ text, token }, index) => (
-            <span key={index} data-token={token}>
-              <VisibleText text={text} writtenOut={writtenOut} />
-            </span>
+          {piecesOf(tokens, parts).map(({ text, token, part }, index) => (
+            <CodePiece key={index} text={text} token={token} part={part} writtenOut={writtenOut} />
           ))}
         </code>
       </pre>
@@ -39,5 +41,16 @@ export function CodeBlock({ code, language, label, writtenOut }: CodeBlockProps)
       </CopyButton>
       {hidden && <p className={classes['warning']}>It has characters that are not seen, or that show it in another order than it runs.</p>}
     </div>
+  );
+}
+
+/** A marked piece has the words of the rules as its title, which the reasons of the decision repeat. */
+function CodePiece({ text, token, part, writtenOut }: MarkedPiece & { readonly writtenOut: boolean }) {
+  const shown = <VisibleText text={text} writtenOut={writtenOut} />;
+  if (part === undefined) return <span data-token={token}>{shown}</span>;
+  return (
+    <mark className={classes['risky']} data-token={token} title={part.seenBy.map(escapeInvisible).join('\n')}>
+      {shown}
+    </mark>
   );
 }

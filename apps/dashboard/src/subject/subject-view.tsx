@@ -8,11 +8,12 @@ import { useSubjects, useTool } from '../components/use-subjects.js';
 import { VisibleText } from '../components/visible-text.js';
 import { CodeBlock } from './code-block.js';
 import { languageOf } from './highlight.js';
+import { riskyParts } from './risky-parts.js';
 import classes from './subject.module.css';
 import { withoutDefaults } from './without-defaults.js';
 
 interface SubjectViewProps {
-  readonly call: Pick<Call, 'tool' | 'arguments' | 'argumentsRedacted'>;
+  readonly call: Pick<Call, 'tool' | 'arguments' | 'argumentsRedacted'> & Partial<Pick<Call, 'decision'>>;
   /** Its place among others on a page, which tells their parts apart for those who listen. */
   readonly place?: number;
 }
@@ -40,7 +41,9 @@ export function SubjectView({ call, place }: SubjectViewProps) {
       {asJson ? (
         <Json value={call.arguments} label={place === undefined ? 'Arguments' : `Arguments ${place}`} />
       ) : (
-        parts.map((part, index) => <Part key={index} part={part} place={place} writtenOut={call.argumentsRedacted === true} />)
+        parts.map((part, index) => (
+          <Part key={index} part={part} place={place} writtenOut={call.argumentsRedacted === true} decision={call.decision} />
+        ))
       )}
       {defaults.length > 0 && !asJson && (
         <Text size="xs" c="dimmed">
@@ -60,13 +63,22 @@ interface PartProps {
   readonly part: SubjectPart;
   readonly place: number | undefined;
   readonly writtenOut: boolean;
+  readonly decision: Call['decision'] | undefined;
 }
 
-function Part({ part, place, writtenOut }: PartProps) {
+function Part({ part, place, writtenOut, decision }: PartProps) {
   const labelled = (label: string) => (place === undefined ? label : `${label} ${place}`);
   switch (part.kind) {
     case 'command':
-      return <CodeBlock code={part.text} language="bash" label={labelled('Command')} writtenOut={writtenOut} />;
+      return (
+        <CodeBlock
+          code={part.text}
+          language="bash"
+          label={labelled('Command')}
+          writtenOut={writtenOut}
+          parts={decision === undefined ? [] : riskyParts(part.text, decision)}
+        />
+      );
     case 'edit':
       return <DiffView before={part.before} after={part.after} label={labelled(`The ${part.name}`)} writtenOut={writtenOut} />;
     case 'patch':

@@ -183,7 +183,15 @@ export const CallCount = z
 export type CallCount = z.output<typeof CallCount>;
 
 /** The fields of a filter for which `GET /v1/calls:facets` lists values. */
-export const FACET_FIELDS = ['status', 'outcome', 'tool', 'agentId', 'sessionId', 'pool'] as const satisfies readonly (keyof CallFilter)[];
+export const FACET_FIELDS = [
+  'status',
+  'outcome',
+  'tool',
+  'agentId',
+  'sessionId',
+  'pool',
+  'risk',
+] as const satisfies readonly (keyof CallFilter)[];
 export type FacetField = (typeof FACET_FIELDS)[number];
 
 /** The most values of a field, and the most calls that are looked at for one. */
@@ -208,6 +216,7 @@ export const CallFacets = z
     agentId: facet('`agentId`'),
     sessionId: facet('`sessionId`'),
     pool: facet('`pool`'),
+    risk: facet('`risk`'),
     exact: z
       .boolean()
       .describe('False where more than 20,000 calls fit, of which others are not counted, or the answer is behind the log.'),

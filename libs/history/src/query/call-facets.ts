@@ -16,6 +16,7 @@ const COLUMNS = {
   agentId: 'agent_id',
   sessionId: 'session_id',
   pool: 'pool',
+  risk: 'risk',
 } as const satisfies Record<FacetField, string>;
 
 /** Values by field of the rows that fit, more than an answer has: those of newer events are added to them. */
@@ -58,7 +59,7 @@ async function valuesOf(db: HistoryDatabase, { tenantId, filter, words, known }:
   const others = fields.length === 1 && fields[0] !== undefined ? without(filter, fields[0]) : filter;
   const looked = db
     .selectFrom('calls')
-    .select(['status', 'outcome', 'tool', 'agent_id', 'session_id', 'pool'])
+    .select(['status', 'outcome', 'tool', 'agent_id', 'session_id', 'pool', 'risk'])
     .where((calls) => calls.and([...conditionsOf(calls, tenantId, others, words), notIn(known)]))
     .$if(words.length === 0, (query) => query.orderBy('submitted_at', 'desc'))
     .limit(FACETS.counted);
@@ -85,5 +86,6 @@ function byField<Value>(of: (field: FacetField) => Value): Record<FacetField, Va
     agentId: of('agentId'),
     sessionId: of('sessionId'),
     pool: of('pool'),
+    risk: of('risk'),
   };
 }

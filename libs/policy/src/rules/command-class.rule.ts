@@ -1,5 +1,5 @@
 import type { CallFacts } from '../call-facts.js';
-import { riskOf } from '../shell/risk-class.js';
+import { programsOf, riskOf } from '../shell/risk-class.js';
 import type { ParsedCommand } from '../shell/sub-command.js';
 import type { RuleResult, Rule } from '../rule.js';
 
@@ -15,8 +15,13 @@ function answer(command: ParsedCommand, { policy, posture }: CallFacts): RuleRes
   const said = { axis: 'risk', rule: 'command-class', liftedBy: 'arguments' } as const;
   if (risk === 'high' && policy.commands.blockHighRisk) return { ...said, effect: 'deny', reason: 'High-risk commands are blocked' };
   const asks = posture.autonomy !== 'full' && posture.permissionMode !== 'allow';
-  if (asks && risk === 'high') return { ...said, effect: 'ask', reason: 'High-risk command requires approval' };
-  if (asks && risk === 'medium' && policy.commands.askMediumRisk)
-    return { ...said, effect: 'ask', reason: 'Medium-risk command requires approval' };
+  if (asks && risk === 'high') return { ...said, effect: 'ask', reason: asking('High', command) };
+  if (asks && risk === 'medium' && policy.commands.askMediumRisk) return { ...said, effect: 'ask', reason: asking('Medium', command) };
   return { ...said, effect: 'allow', reason: `the command's risk is ${risk}` };
+}
+
+/** Names the programs that make the class, where it has any. */
+function asking(risk: 'High' | 'Medium', command: ParsedCommand): string {
+  const programs = programsOf(command, risk === 'High' ? 'high' : 'medium').join(', ');
+  return `${risk}-risk command requires approval${programs === '' ? '' : `: ${programs}`}`;
 }

@@ -5,6 +5,9 @@ export type CommandRisk = 'low' | 'medium' | 'high';
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 
+/** The most programs that a reason names. */
+const MOST_NAMED = 5;
+
 const HIGH = words(
   'rm mkfs dd shutdown reboot halt poweroff sudo su doas chown chmod useradd userdel usermod passwd mount umount iptables ufw firewall-cmd ' +
     'curl wget nc ncat netcat scp ssh ftp telnet',
@@ -24,6 +27,12 @@ export function riskOf(reading: ParsedCommand): CommandRisk {
   if (findDestructiveCommand(reading) !== undefined) return 'high';
   const risks = reading.commands.map(riskOfOne);
   return risks.includes('high') ? 'high' : risks.includes('medium') ? 'medium' : 'low';
+}
+
+/** The programs of a command that have the class, as written, each once. */
+export function programsOf(reading: ParsedCommand, risk: CommandRisk): string[] {
+  const found = reading.commands.filter((command) => command.words.length > 0 && riskOfOne(command) === risk);
+  return [...new Set(found.map(({ words: [program] }) => program?.value ?? ''))].slice(0, MOST_NAMED);
 }
 
 /** The class of one command; what it runs by its arguments is a command of its own. */

@@ -120,6 +120,7 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Readonly<Record<number, un
       agentId: [{ value: 'coder', count: 1 }],
       sessionId: [{ value: 'demo', count: 1 }],
       pool: [{ value: 'read', count: 1 }],
+      risk: [{ value: 'low', count: 1 }],
       exact: true,
     },
   },

@@ -1,0 +1,20 @@
+import { Badge } from '@mantine/core';
+import type { Risk } from '#contracts';
+
+const COLORS = { low: 'gray', medium: 'yellow', high: 'red' } as const satisfies Record<Risk, string>;
+
+interface RiskBadgeProps {
+  /** Absent where the call was not judged. */
+  readonly risk: Risk | undefined;
+  readonly size?: 'xs' | 'sm';
+}
+
+/** What a call may do at most, as policy read it. */
+export function RiskBadge({ risk, size = 'xs' }: RiskBadgeProps) {
+  if (risk === undefined) return null;
+  return (
+    <Badge variant="dot" size={size} color={COLORS[risk]} tt="none" miw="max-content" data-risk={risk}>
+      {risk} risk
+    </Badge>
+  );
+}
