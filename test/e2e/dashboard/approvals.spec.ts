@@ -105,7 +105,9 @@ it('decides a call on its own page, and shows there who asks, why, and what the 
   const page = await stage.open(`/calls/${id}`);
   const card = page.getByRole('region', { name: 'Decision' });
   await card.getByRole('link', { name: 'careful' }).waitFor();
-  await card.getByText('The command changes things: its risk is medium.').waitFor();
+  await card.getByText('The command changes things: its risk is medium (git).').waitFor();
+  expect(await card.locator('mark').allInnerTexts()).toEqual(['git']);
+  await card.locator('[data-risk=medium]').waitFor();
   await card.getByRole('region', { name: 'Before this in the session' }).getByText('echo').waitFor();
   await card.getByText('Every command that begins with git, whatever follows.').waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
@@ -283,7 +285,7 @@ describe('answers that are held', () => {
     await page.getByRole('textbox', { name: 'Filter' }).fill('helper 4');
     await page.waitForURL(/q=helper\+4/);
     expect(await page.locator('[data-call]').count()).toBe(1);
-    await page.getByRole('button', { name: /^Deny d/ }).click();
+    await page.getByRole('button', { name: 'Deny', exact: true }).click();
     await page.getByRole('button', { name: 'Deny now' }).click();
     expect((await stage.agent.ended(other)).outcome).toBe('denied');
     await stage.agent.request('POST', `/v1/calls/${late}/decision`, { decision: 'deny' });

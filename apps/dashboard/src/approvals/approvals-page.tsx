@@ -1,4 +1,4 @@
-import { Alert, Grid, Kbd, Text } from '@mantine/core';
+import { Alert, Box, Grid, Kbd, Text } from '@mantine/core';
 import { IconChecklist, IconFilterOff } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
@@ -47,11 +47,16 @@ export function ApprovalsPage() {
 
   return (
     <div>
-      <PageHead title="Approvals" about={<KeyHints />}>
+      <PageHead title="Approvals">
         <NoticesButton />
       </PageHead>
+      <KeyHints />
       {query.isPending && <LoadingRows />}
-      {query.isError && <ErrorState error={query.error} onRetry={() => void query.refetch()} />}
+      {query.isError && (
+        <Box mb="md">
+          <ErrorState error={query.error} onRetry={() => void query.refetch()} />
+        </Box>
+      )}
       {isGone && <Answered callId={chosen} />}
       {query.isSuccess && calls.length === 0 && selected.size === 0 && (
         <EmptyState icon={IconChecklist} title="Nothing waits for you">
@@ -103,7 +108,7 @@ function useNextAfterAnswer(gone: string | undefined, index: number, onNext: (in
 
 function KeyHints() {
   return (
-    <Text span inherit visibleFrom="sm">
+    <Text size="sm" c="dimmed" mb="md" visibleFrom="sm">
       <Kbd size="xs">j</Kbd> <Kbd size="xs">k</Kbd> next and previous · <Kbd size="xs">a</Kbd> allow once · <Kbd size="xs">d</Kbd> deny,
       twice: at once · <Kbd size="xs">z</Kbd> undo · <Kbd size="xs">x</Kbd> select · <Kbd size="xs">e</Kbd> edit · <Kbd size="xs">1</Kbd>–
       <Kbd size="xs">6</Kbd> twice: trust for the session

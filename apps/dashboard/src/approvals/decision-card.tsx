@@ -1,6 +1,7 @@
 import { Group, Paper, Stack, TextInput, Title } from '@mantine/core';
 import { useRef, useState, type ReactNode } from 'react';
 import type { ApprovalOption, Call, TrustOption } from '#contracts';
+import { RiskBadge } from '../components/risk-badge.js';
 import { usePlace } from '../components/use-place.js';
 import { useSettled } from '../components/use-settled.js';
 import { useScopes } from '../session/use-scopes.js';
@@ -69,7 +70,10 @@ export function DecisionCard({ call, about, onEdited }: DecisionCardProps) {
       <Stack gap="sm">
         <Group justify="space-between" align="flex-start" wrap="nowrap">
           <Title order={2}>May this run?</Title>
-          {approval && <TimeLeft size="md" at={Date.parse(approval.expiresAt)} />}
+          <Group gap={6} justify="flex-end">
+            <RiskBadge risk={call.risk} size="sm" />
+            {approval && <TimeLeft size="sm" at={Date.parse(approval.expiresAt)} />}
+          </Group>
         </Group>
         <div>
           {about}

@@ -59,3 +59,15 @@ it('sends each answer of a group, and keeps what became of it', async () => {
   await jest.advanceTimersByTimeAsync(HOLD_MS);
   expect(sent.at(-1)).toBe('deny b');
 });
+
+it('sends nothing for a call that no longer waits, and the other answers of its group', async () => {
+  const { held, sent } = harness();
+  held.hold(['a', 'b'].map((id) => answer(id)));
+  held.hold([answer('c')]);
+  held.withdraw('a', 'answered elsewhere');
+  held.withdraw('c', 'answered elsewhere');
+  held.withdraw('unknown', 'answered elsewhere');
+  expect([held.groups.length, held.groupOf('a'), held.outcomes.map(({ state }) => state)]).toEqual([1, undefined, ['refused', 'refused']]);
+  await jest.advanceTimersByTimeAsync(HOLD_MS);
+  expect(sent).toEqual(['allow b']);
+});

@@ -98,6 +98,18 @@ export class HeldAnswers extends FrameStore {
     }
   }
 
+  /** Takes back what is held for a call that no longer waits, and notes that nothing was sent. */
+  withdraw(callId: string, reason: string): void {
+    const group = this.groupOf(callId);
+    const answer = group?.answers.find(({ call }) => call.id === callId);
+    if (group === undefined || answer === undefined) return;
+    const others = group.answers.filter((each) => each !== answer);
+    const entry = this.held.get(group.id);
+    if (others.length === 0) this.undo(group.id);
+    else if (entry) this.held.set(group.id, { ...entry, answers: others });
+    this.note({ answer, state: 'refused', error: new Error(reason) });
+  }
+
   /** Takes everything back that is not sent, as when the page is left. */
   drop(): void {
     for (const { id } of this.groups) this.undo(id);

@@ -2,6 +2,7 @@ import { Checkbox, Group, Paper, Text, UnstyledButton } from '@mantine/core';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef } from 'react';
 import type { Call } from '#contracts';
+import { RiskBadge } from '../components/risk-badge.js';
 import { useSubjectLine } from '../subject/use-subject-line.js';
 import classes from './approvals-page.module.css';
 import { SecondsLeft } from './held-bar.js';
@@ -145,9 +146,12 @@ function Item({ entry: { call, isGone }, isCurrent, isSelected, onChoose, onSele
         <Text size="xs" ff="monospace" truncate>
           {line}
         </Text>
-        <Text size="xs" c="dimmed" truncate>
-          {[call.agentId, call.sessionId].filter(Boolean).join(' · ') || 'no session'}
-        </Text>
+        <Group justify="space-between" gap="xs" wrap="nowrap">
+          <Text size="xs" c="dimmed" truncate>
+            {[call.agentId, call.sessionId].filter(Boolean).join(' · ') || 'no session'}
+          </Text>
+          {call.risk !== 'low' && <RiskBadge risk={call.risk} />}
+        </Group>
       </UnstyledButton>
     </div>
   );

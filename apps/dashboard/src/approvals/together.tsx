@@ -3,6 +3,7 @@ import { useRef, useState } from 'react';
 import type { Call } from '#contracts';
 import { escapeInvisible } from '#subject';
 import { LinkAnchor } from '../components/links.js';
+import { RiskBadge } from '../components/risk-badge.js';
 import { ScopedButton } from '../components/scoped-button.js';
 import { usePlace } from '../components/use-place.js';
 import { useSettled } from '../components/use-settled.js';
@@ -62,6 +63,7 @@ export function Together({ calls, waiting, onClear }: TogetherProps) {
               <LinkAnchor size="sm" underline="always" to="/calls/$callId" params={{ callId: call.id }}>
                 {call.tool}
               </LinkAnchor>
+              <RiskBadge risk={call.risk} />
               <Text size="xs" c="dimmed">
                 {[call.agentId, call.sessionId].filter(Boolean).join(' · ') || 'no session'}
               </Text>

@@ -12,7 +12,7 @@ const Held = createContext<HeldAnswers | undefined>(undefined);
  * sends may be lost, and one that was never sent cannot be half done. The browser asks before.
  */
 export function HeldAnswersProvider({ children }: { readonly children: ReactNode }) {
-  const { client } = useToolyard();
+  const { client, feed } = useToolyard();
   const queries = useQueryClient();
   const [held] = useState(
     () =>
@@ -34,6 +34,15 @@ export function HeldAnswersProvider({ children }: { readonly children: ReactNode
           void queries.invalidateQueries({ queryKey: ['asked-call', answer.call.id] });
         },
       ),
+  );
+  useEffect(
+    () =>
+      feed.listen((events) => {
+        for (const { type, subject } of events)
+          if (type === 'call.approval_decided' || type === 'call.end')
+            held.withdraw(subject, 'The call was answered elsewhere or has ended.');
+      }),
+    [feed, held],
   );
   useEffect(() => {
     const drop = () => held.drop();

@@ -2,6 +2,7 @@ import { Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { escapeInvisible } from '#subject';
 import { SecondsLeft } from '../approvals/held-bar.js';
+import { plainReasons } from '../approvals/plain-reasons.js';
 import { useAnswer } from '../approvals/use-held.js';
 import { LinkAnchor } from '../components/links.js';
 import { ScopedButton } from '../components/scoped-button.js';
@@ -72,7 +73,7 @@ export function InlineDecision({ callId, tool, line, place }: InlineDecisionProp
         Look closer
       </LinkAnchor>
       <Text size="xs" c="dimmed" style={{ flex: '1 1 200px' }} lineClamp={2}>
-        {escapeInvisible(call?.approval?.reasons[0] ?? '')}
+        {escapeInvisible(call === undefined ? '' : (plainReasons(call)[0] ?? ''))}
       </Text>
     </Group>
   );

@@ -134,9 +134,11 @@ export function endOf(row: CallRow, now: number): number {
 
 function Bar({ row, now, place }: InTime & { readonly row: CallRow }) {
   const end = endOf(row, now);
+  const isWaiting = row.startedAt === undefined && row.status !== 'ended';
   const started = row.startedAt ?? end;
   const { color } = STATES[shownState(row)];
-  const label = `waited ${durationText(started - row.submittedAt)}, ran ${durationText(end - started)}`;
+  const waited = durationText(started - row.submittedAt);
+  const label = isWaiting ? `has waited ${waited}` : `waited ${waited}, ran ${durationText(end - started)}`;
   const [submittedAt, startedAt, endedAt] = [place(row.submittedAt), place(started), place(end)];
   return (
     <span className={classes.bars} role="img" aria-label={label} title={label}>
@@ -146,7 +148,7 @@ function Bar({ row, now, place }: InTime & { readonly row: CallRow }) {
         style={{ left: percent(startedAt), right: percent(1 - endedAt), background: `var(--mantine-color-${color}-6)` }}
         data-open={row.status === 'running' || undefined}
       />
-      <Took ms={end - started} from={submittedAt} to={endedAt} />
+      <Took ms={isWaiting ? end - row.submittedAt : end - started} from={submittedAt} to={endedAt} />
     </span>
   );
 }
