@@ -206,6 +206,9 @@ describe('lists, counts and numbers', () => {
       ]);
       const listed = async () => (await count('sessionId=risky&userId=bob&risk=low')).count;
       expect(await listed()).toBe(2);
+      expect((await agent.get<CallFacets>('/v1/calls:facets?sessionId=risky&risk=high')).body.risk).toEqual(
+        ['high', 'low', 'medium'].map((value) => ({ value, count: 2 })),
+      );
       expect((await agent.get<Problem>('/v1/calls?risk=none')).body).toMatchObject({ errors: [{ pointer: '/risk' }] });
     });
   });

@@ -312,6 +312,11 @@ describe('answers that are held', () => {
     const id = await inSession('notified', 'git push origin secret-branch');
     await eventually(async () => (await page.evaluate<string[]>('shown')).length > 0, 'a notification');
     expect(await page.evaluate('shown')).toEqual([expect.stringMatching(/^A call waits for you: coder asks to run shell$/)]);
+    // What is held for a call that another client decides is not sent.
+    await page.getByRole('button', { name: 'Allow once' }).click();
+    await page.locator('[data-held]').waitFor();
     await stage.agent.request('POST', `/v1/calls/${id}/decision`, { decision: 'deny' });
+    await page.locator(`[data-outcome="${id}"][data-state=refused]`).getByText('answered elsewhere').waitFor();
+    expect(await page.locator('[data-held]').count()).toBe(0);
   });
 });

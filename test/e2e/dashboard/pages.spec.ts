@@ -38,7 +38,7 @@ const PAGES: readonly (readonly [path: () => string, shows: string])[] = [
   [() => '/sessions', 'a >> text=pages'],
   [() => '/sessions/pages', '[role=listitem][data-call]'],
   [() => '/tools', '[data-tool=shell]'],
-  [() => '/tools/shell', 'text=Call shell'],
+  [() => '/tools/shell', 'text=/The last \\d+ calls/'],
   [() => '/sources', '[data-source=away] [data-source-status=failed]'],
   [() => '/sources/away', 'text=Last error'],
   [() => '/sources/none', 'text=There is no source none'],

@@ -168,7 +168,7 @@ describe('the page of workers', () => {
     await card.getByText('zone=north').waitFor();
     await card.getByText('add', { exact: true }).waitFor();
     const { body } = await stage.agent.get<{ workers: WorkerStatus[] }>('/v1/workers');
-    const host = body.workers.find(({ foreign }) => foreign === undefined)?.host;
+    const { host, version = '' } = body.workers.find(({ foreign }) => foreign === undefined) ?? {};
     expect(host).toEqual({
       name: expect.any(String),
       cores: expect.any(Number),
@@ -180,6 +180,8 @@ describe('the page of workers', () => {
       .getByText(host?.name ?? '', { exact: true })
       .first()
       .waitFor();
+    expect(version).toMatch(/^\d+\.\d+\.\d+/);
+    await page.getByText(version, { exact: true }).first().waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     worker.close();
   });

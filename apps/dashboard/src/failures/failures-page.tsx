@@ -18,7 +18,7 @@ import { useRowKeys } from '../components/use-row-keys.js';
 import { useToolyard } from '../stream/toolyard.js';
 import { Affected } from './affected.js';
 import { markOf, mayReplayHelp, type FailureMark } from './failure-marks.js';
-import { Sparkline } from './sparkline.js';
+import { Sparkline } from '../components/sparkline.js';
 
 const route = getRouteApi('/failures');
 /** After a failure the groups are reloaded, at most this often. */

@@ -30,6 +30,7 @@ import { ScopedButton } from '../components/scoped-button.js';
 import { EmptyState, ErrorState, LoadingRows } from '../components/states.js';
 import { notifyError } from '../components/notify.js';
 import { useToolyard } from '../stream/toolyard.js';
+import { LastRuns } from './last-runs.js';
 import { TryResult } from './try-result.js';
 
 const route = getRouteApi('/tools/$tool');
@@ -300,6 +301,7 @@ function ToolFacts({ tool }: { readonly tool: ToolDescriptor }) {
           </Text>
         </Paper>
       )}
+      <LastRuns tool={tool.name} />
       <Tabs defaultValue="input" keepMounted={false}>
         <Tabs.List mb="xs">
           <Tabs.Tab value="input">Input schema</Tabs.Tab>

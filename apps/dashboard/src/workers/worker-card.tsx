@@ -100,11 +100,12 @@ function Isolation({ sandbox: { ok, isolation, reason, backend } }: { readonly s
   );
 }
 
-function WorkerFacts({ worker: { foreign, host, disk } }: { readonly worker: WorkerStatus }) {
+function WorkerFacts({ worker: { foreign, host, disk, version } }: { readonly worker: WorkerStatus }) {
   const labels = Object.entries(foreign?.labels ?? {});
   const tools = foreign?.tools ?? [];
   return (
     <Facts>
+      <Fact name="Version">{version !== undefined && escapeInvisible(version)}</Fact>
       <Fact name="Host">{host !== undefined && escapeInvisible(host.name)}</Fact>
       <Fact name="Load">
         {host !== undefined && (

@@ -1,6 +1,7 @@
 import type { InFlightAttempts, ToolCallProcessor } from '#attempts';
 import type { WorkerStatus } from '#contracts';
 import type { Memory } from '#memory';
+import { VERSION } from '#platform';
 import { type Sandbox, type SandboxRegistry, findExecutable } from '#sandbox';
 import { type BrowserSettings, browserStatus, programStatus } from '#tools';
 import type { WorkerState } from '../platform/worker-state.js';
@@ -26,6 +27,7 @@ export function workerStatus(
     startedAt: state.startedAt.toISOString(),
     seenAt: new Date().toISOString(),
     draining: state.draining,
+    version: VERSION,
     pools: processor.slots(),
     calls: running
       .all()

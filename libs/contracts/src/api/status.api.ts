@@ -42,6 +42,7 @@ export const WorkerStatus = z
     startedAt: z.string().describe('When it started: RFC 3339, UTC.'),
     seenAt: z.string().describe('When it was last heard of: RFC 3339, UTC.'),
     draining: z.boolean().describe('It takes no more calls.'),
+    version: z.string().optional().describe('The release that it runs. Absent for foreign workers, and for a worker of an older version.'),
     foreign: z
       .object({
         tenantId: z.string().describe('The only tenant whose calls it gets.'),

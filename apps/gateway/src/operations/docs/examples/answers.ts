@@ -85,6 +85,7 @@ const WORKER = {
   pools: [{ pool: 'shell', slots: 8, running: 1 }],
   calls: [CALL_ID],
   sandbox: { shell: BUBBLEWRAP },
+  version: '0.1.0',
   search: { ok: true },
   disk: { freeBytes: 76_560_969_728, totalBytes: 270_553_174_016 },
   host: { name: 'host-1', cores: 2, load: 0.65, freeBytes: 23_821_922_304, totalBytes: 25_276_502_016 },

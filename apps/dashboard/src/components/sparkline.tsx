@@ -1,10 +1,19 @@
-import classes from './failures-page.module.css';
+import classes from './sparkline.module.css';
 
 const HEIGHT = 22;
 const BAR = 4;
 
+interface SparklineProps {
+  readonly counts: readonly number[];
+  /** Which of the bars are red. Absent: all are. */
+  readonly marked?: readonly boolean[];
+  readonly label: string;
+  /** As wide as its place. */
+  readonly isWide?: boolean;
+}
+
 /** Numbers over time as bars; the tallest has the full height. */
-export function Sparkline({ counts, label }: { readonly counts: readonly number[]; readonly label: string }) {
+export function Sparkline({ counts, marked, label, isWide = false }: SparklineProps) {
   const most = Math.max(1, ...counts);
   return (
     <svg
@@ -13,6 +22,7 @@ export function Sparkline({ counts, label }: { readonly counts: readonly number[
       role="img"
       aria-label={label}
       preserveAspectRatio="none"
+      data-wide={isWide || undefined}
     >
       {counts.map((count, index) => {
         const height = count === 0 ? 1 : Math.max(3, (HEIGHT * count) / most);
@@ -23,7 +33,8 @@ export function Sparkline({ counts, label }: { readonly counts: readonly number[
             y={HEIGHT - height}
             width={BAR - 1}
             height={height}
-            {...(count === 0 ? { 'data-none': true } : {})}
+            {...(count === 0 && marked === undefined ? { 'data-none': true } : {})}
+            {...(marked?.[index] === false ? { 'data-well': true } : {})}
           />
         );
       })}
