@@ -349,7 +349,7 @@ describe('lists, counts and numbers', () => {
     });
 
     it('does not match costly expressions with long commands', async () => {
-      const { id } = (await agent.submit('shell', { command: `make ${'ab'.repeat(1_500)}` }, { sessionId: 'long' })).body;
+      const { id } = (await agent.submit('shell', { command: `make ${'ab'.repeat(500)}` }, { sessionId: 'long' })).body;
       const costly = Array.from({ length: 10 }, (_, index) => `(?:.*[a-m]){230}.*N${index}`);
       for (const list of ['deniedCommands', 'allowedCommands'])
         expect(await test({ policy: { commands: { denyByDefault: true, [list]: costly } } }, 'long')).toEqual({
