@@ -40,11 +40,13 @@ function event(type: CallEvent['type'], subject: string, at: number, data: objec
   } as unknown as CallEvent;
 }
 
+const SUBMISSION = { tool: 'echo', pool: 'read', priority: 'normal', labels: {}, decision: { effect: 'allow', reasons: [] } };
+
 function life(n: number, ends = true): CallEvent[] {
   const at = BEGIN + n * 10;
   const id = callId(n, at);
   return [
-    event('call.submitted', id, at, { tool: 'echo', arguments: { n }, pool: 'read', priority: 'normal', labels: {} }, 1),
+    event('call.submitted', id, at, { ...SUBMISSION, arguments: { n } }, 1),
     event('call.start', id, at + 5, { tool: 'echo', worker: 'w' }, 2, 1),
     ...(ends ? [event('call.end', id, at + 9, { outcome: n % 10 === 0 ? 'failed' : 'completed', attempts: 1, runMs: 4 }, 3, 1)] : []),
   ];
