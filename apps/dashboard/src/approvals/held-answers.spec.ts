@@ -43,6 +43,8 @@ it('sends nothing that was taken back, was held when the page was left, or whose
   held.undo(held.groupOf('a')?.id ?? 0);
   held.hold([answer('b')]);
   held.drop();
+  await jest.advanceTimersByTimeAsync(2 * HOLD_MS);
+  expect(sent).toEqual([]);
   held.hold([answer('c')]);
   jest.setSystemTime(Date.now() + 3_600_000);
   await jest.advanceTimersByTimeAsync(2 * HOLD_MS);
