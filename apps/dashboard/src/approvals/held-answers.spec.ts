@@ -73,3 +73,13 @@ it('sends nothing for a call that no longer waits, and the other answers of its 
   await jest.advanceTimersByTimeAsync(HOLD_MS);
   expect(sent).toEqual(['allow b']);
 });
+
+it('sends or takes back one answer of several that were given together, and leaves the others', async () => {
+  const { held, sent } = harness();
+  held.hold([answer('a'), answer('b'), answer('c')]);
+  await held.sendOne('a');
+  held.undoOne('b');
+  expect(sent).toEqual(['allow a']);
+  await jest.advanceTimersByTimeAsync(HOLD_MS);
+  expect(sent).toEqual(['allow a', 'allow c']);
+});

@@ -87,27 +87,25 @@ export class HeldAnswers extends FrameStore {
   async sendNow(id: number): Promise<void> {
     const group = this.held.get(id);
     this.undo(id);
-    for (const answer of group?.answers ?? []) this.note({ answer, state: 'sending' });
-    for (const answer of group?.answers ?? []) {
-      try {
-        await this.send(answer);
-        this.note({ answer, state: 'taken' });
-      } catch (error) {
-        this.note({ answer, state: 'refused', error });
-      }
-    }
+    await this.sendAll(group?.answers ?? []);
+  }
+
+  /** Sends the answer to one call at once. Answers that were given together with it go on waiting. */
+  async sendOne(callId: string): Promise<void> {
+    const answer = this.take(callId);
+    if (answer !== undefined) await this.sendAll([answer]);
+  }
+
+  /** Takes back the answer to one call. Answers that were given together with it go on waiting. */
+  undoOne(callId: string): void {
+    this.take(callId);
+    this.changed();
   }
 
   /** Takes back what is held for a call that no longer waits, and notes that nothing was sent. */
   withdraw(callId: string, reason: string): void {
-    const group = this.groupOf(callId);
-    const answer = group?.answers.find(({ call }) => call.id === callId);
-    if (group === undefined || answer === undefined) return;
-    const others = group.answers.filter((each) => each !== answer);
-    const entry = this.held.get(group.id);
-    if (others.length === 0) this.undo(group.id);
-    else if (entry) this.held.set(group.id, { ...entry, answers: others });
-    this.note({ answer, state: 'refused', error: new Error(reason) });
+    const answer = this.take(callId);
+    if (answer !== undefined) this.note({ answer, state: 'refused', error: new Error(reason) });
   }
 
   /** Takes everything back that is not sent, as when the page is left. */
@@ -118,6 +116,28 @@ export class HeldAnswers extends FrameStore {
   forgetOutcomes(): void {
     for (const [id, { state }] of this.sent) if (state !== 'sending') this.sent.delete(id);
     this.changed();
+  }
+
+  private async sendAll(answers: readonly Answer[]): Promise<void> {
+    for (const answer of answers) this.note({ answer, state: 'sending' });
+    for (const answer of answers) {
+      try {
+        await this.send(answer);
+        this.note({ answer, state: 'taken' });
+      } catch (error) {
+        this.note({ answer, state: 'refused', error });
+      }
+    }
+  }
+
+  /** The answer to one call, which its group goes on without. */
+  private take(callId: string): Answer | undefined {
+    const entry = [...this.held.values()].find(({ answers }) => answers.some(({ call }) => call.id === callId));
+    if (entry === undefined) return undefined;
+    const others = entry.answers.filter(({ call }) => call.id !== callId);
+    if (others.length === 0) this.undo(entry.id);
+    else this.held.set(entry.id, { ...entry, answers: others });
+    return entry.answers.find(({ call }) => call.id === callId);
   }
 
   private note(outcome: Outcome): void {

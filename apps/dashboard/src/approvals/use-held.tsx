@@ -75,8 +75,8 @@ export function useAnswer(callId: string | undefined) {
     answer: group?.answers.find(({ call }) => call.id === callId),
     isSending: callId !== undefined && held.isSending(callId),
     give: (answer: Answer) => held.hold([answer]),
-    sendNow: () => group && void held.sendNow(group.id),
-    undo: () => group && held.undo(group.id),
+    sendNow: () => callId !== undefined && void held.sendOne(callId),
+    undo: () => callId !== undefined && held.undoOne(callId),
   };
 }
 

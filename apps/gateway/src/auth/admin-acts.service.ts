@@ -19,8 +19,8 @@ export interface Act {
 }
 
 /**
- * Records administrative acts in the log, after they were done and before they are answered. With DURABILITY=replicated the answer
- * waits for the replicas.
+ * Records administrative acts in the log: after they were done, or before what a repetition would not find, and always before
+ * they are answered. With DURABILITY=replicated the answer waits for the replicas.
  */
 @Injectable()
 export class AdminActs {
@@ -33,7 +33,7 @@ export class AdminActs {
   ) {}
 
   /**
-   * @throws ProblemError `unavailable` when the act, which was done, could not be recorded: no act is answered as done without a record
+   * @throws ProblemError `unavailable` when the act could not be recorded: no act is answered as done without a record
    * @throws EventLogUnreplicated when too few replicas have the record
    */
   async record(principal: Principal, type: AdminType, act: Act): Promise<void> {
