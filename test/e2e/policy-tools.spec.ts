@@ -22,8 +22,8 @@ const rows = (profile: string, table: Record<ToolTier, string>) =>
   Object.entries(table).flatMap(([tier, names]) => names.split(' ').map((name) => ({ profile, name, tier: tier as ToolTier })));
 const TIERS = [...rows('claw', CLAW), ...rows('oxydra', OXYDRA)];
 
-/** What kiro runs without approval; `summary` is of sub-agents only. */
-const KIRO = ['introspect', 'task', 'session'];
+/** What kiro runs without approval; `summary` is of sub-agents only. `introspect` only reads, which no agent is asked about. */
+const KIRO = ['task', 'session'];
 const CODE = ['search_symbols', 'lookup_symbols', 'get_document_symbols', 'goto_definition', 'find_references', 'pattern_search'];
 const SHELL_ALIASES = ['bash', 'shell_exec', 'execute_bash', 'execute_cmd', 'executeCmd'];
 
@@ -145,6 +145,10 @@ describe('tools that a known agent runs without approval', () => {
   it.each(KIRO)('%s runs without asking there, and only there [PP-88]', async (tool) => {
     expect(await fate({ tool, args: {}, agentId: 'kiro' })).toBe('queued');
     expect(await fate({ tool, args: {}, agentId: 'named' })).toBe('waiting_approval');
+  });
+
+  it('introspect runs without asking there [PP-88]', async () => {
+    expect(await fate({ tool: 'introspect', args: {}, agentId: 'kiro' })).toBe('queued');
   });
 
   it('switch_to_execution runs without asking there [PP-88]', async () => {

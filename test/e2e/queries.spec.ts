@@ -87,6 +87,7 @@ describe('lists, counts and numbers', () => {
         agentId: [{ value: 'ann', count: 1 }],
         sessionId: sessions.map(({ value }) => ({ value, count: 1 })),
         pool: [{ value: 'read', count: 1 }],
+        risk: [{ value: 'low', count: 1 }],
         exact: true,
       });
       // The same when the calls have become rows.

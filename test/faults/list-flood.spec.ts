@@ -65,7 +65,7 @@ describe('a tenant that asks more than the database answers', () => {
       answers.push(new Agent(url, OTHER).get('/v1/calls:facets').then(({ status }) => status));
       await eventually(async () => (await waiting()) === 5, 'the question of the other tenant to be asked');
     });
-    expect(refused[0]).toMatchObject({ code: 'too_many_requests', retryAfterMs: 2_000, detail: expect.stringContaining('60 that wait') });
+    expect(refused[0]).toMatchObject({ code: 'too_many_requests', retryAfterMs: 2_000, detail: expect.stringContaining('60 may wait') });
     const statuses = await Promise.all(answers);
     expect(statuses.filter((status) => status === 200)).toHaveLength(ACCEPTED + 1);
     expect(refused).toHaveLength(ASKED - ACCEPTED);

@@ -1,18 +1,19 @@
 import TestSequencer from '@jest/test-sequencer';
 
-/** Files of `npm test` that take longest, by the end of their path. Started last, one of them would hold up the end of a run. */
+/** Files that take longest, by the end of their path. Started last, one of them would hold up the end of a run. */
 const SLOWEST = [
   'libs/tools/src/builtin.modes.spec.ts',
   'test/contracts/queue.spec.ts',
   'test/contracts/event-log.spec.ts',
-  'test/e2e/cli.spec.ts',
+  'test/e2e/cli.modes.spec.ts',
+  'test/e2e/schedules.spec.ts',
   'test/e2e/limits.spec.ts',
   'test/e2e/openapi.spec.ts',
   'test/e2e/foreign-workers.spec.ts',
   'test/e2e/many-agents.spec.ts',
   'test/e2e/policy.spec.ts',
   'test/e2e/hooks.spec.ts',
-  'test/e2e/traces.spec.ts',
+  'test/e2e/traces.modes.spec.ts',
   'test/e2e/worker.spec.ts',
   'test/e2e/standalone-refusals.spec.ts',
   'test/e2e/standalone.spec.ts',
