@@ -13,7 +13,7 @@ const SLOWEST = [
   'test/e2e/many-agents.spec.ts',
   'test/e2e/policy.spec.ts',
   'test/e2e/hooks.spec.ts',
-  'test/e2e/traces.modes.spec.ts',
+  'test/e2e/traces.spec.ts',
   'test/e2e/worker.spec.ts',
   'test/e2e/standalone-refusals.spec.ts',
   'test/e2e/standalone.spec.ts',

@@ -3,6 +3,8 @@ import type { CallRecord } from './call-record.js';
 /** The record of an erased call: who called which tool when, and how it ended. */
 export function erasedRecord(record: CallRecord): CallRecord {
   const { error } = record;
-  const without = { labels: {}, preview: '', note: undefined, fingerprint: undefined, toolCallId: undefined, userId: undefined };
+  const texts = { labels: {}, preview: '', note: undefined, fingerprint: undefined, toolCallId: undefined, userId: undefined };
+  // A rebuild cannot read how large the result was.
+  const without = { ...texts, outputBytes: undefined };
   return { ...record, ...without, error: error && { code: error.code, message: '' } };
 }
