@@ -52,7 +52,7 @@ describe('erasure', () => {
     const callId = log.newCallId(tenantId, 's');
     const argumentsRef = { ref: 'arguments' as const, sha256: 'a'.repeat(64), bytes: largeOf(secret).length, preview: secret };
     const submitted = {
-      ...aSubmission({ argumentsRef, labels: { [secret]: secret }, toolCallId: secret, purpose: secret }),
+      ...aSubmission({ argumentsRef, labels: { [secret]: secret }, toolCallId: secret, userId: secret, purpose: secret }),
       arguments: undefined,
     };
     const blobs = new BlobStore(redis);

@@ -105,15 +105,12 @@ async function eraseRow(db: HistoryDatabase, callId: string, partition: string):
   if (week === undefined) return;
   const row = await db.selectFrom('calls').select(RECORD_COLUMNS).where('week', '=', week).where('id', '=', callId).executeTakeFirst();
   if (row === undefined) return;
-  const { error_message, note, fingerprint, tool_call_id, labels, preview, words } = rowOf(
-    erasedRecord(callRecordOf(row)),
-    row.tenant_id,
-    partition,
-  );
-  const values = JSON.stringify([{ error_message, note, fingerprint, tool_call_id, labels, preview, words }]);
+  const erased = rowOf(erasedRecord(callRecordOf(row)), row.tenant_id, partition);
+  const { error_message, note, fingerprint, tool_call_id, user_id, output_bytes, labels, preview, words } = erased;
+  const values = JSON.stringify([{ error_message, note, fingerprint, tool_call_id, user_id, output_bytes, labels, preview, words }]);
   await sql`
-    update calls set (error_message, note, fingerprint, tool_call_id, labels, preview, words) =
-      (select error_message, note, fingerprint, tool_call_id, labels, preview, words
+    update calls set (error_message, note, fingerprint, tool_call_id, user_id, output_bytes, labels, preview, words) =
+      (select error_message, note, fingerprint, tool_call_id, user_id, output_bytes, labels, preview, words
         from json_populate_recordset(null::calls, ${values}::json))
     where week = ${week} and id = ${callId}`.execute(db);
 }
