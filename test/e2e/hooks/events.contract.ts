@@ -292,6 +292,8 @@ export function hookEventsContract(started: () => HookTestCluster): void {
     it('end as `stopped` when the call is cancelled while a hook runs [EV-11]', async () => {
       const { body: call } = await hooked.submitAs('events-cancelled');
       await hooked.pidsIn('events-stopped-pids');
+      // The hook runs while its first event is written.
+      await eventually(async () => outline(await agent.events(call.id)).length === 3, 'the start of the hook in the log');
       expect(outline(await agent.events(call.id))).toEqual(['call.submitted', 'call.start', 'lint started']);
       await agent.request('POST', `/v1/calls/${call.id}/cancel`, {});
       await agent.ended(call.id);
