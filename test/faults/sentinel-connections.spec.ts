@@ -51,9 +51,11 @@ describe('a connection through Sentinel', () => {
   it('comes back when it is to reconnect while it asks who the master is', async () => {
     const connection = connect();
     await connection.ping();
+    proxy.hold();
     connection.disconnect(true);
     await eventually(() => connection.status === 'connecting', 'the connection to ask Sentinel');
     connection.disconnect(true);
+    proxy.release();
     await eventually(() => connection.ping().catch(() => undefined), 'the connection to answer');
   });
 
