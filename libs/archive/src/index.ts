@@ -5,7 +5,7 @@ export type { ArchiveStore } from './store/archive-store.port.js';
 export { readSegment, sealSegment, SEGMENT_LIMITS } from './segment/segment.js';
 export type { SealedEvent } from './segment/event-lines.js';
 export type { Manifest } from './segment/manifest.js';
-export { findInGeneration, findSegment, lastSegment, loadSegment, storeSegment } from './segment/segments.js';
+export { findInGeneration, findSegment, lastSegment, loadLines, loadSegment, storeSegment } from './segment/segments.js';
 export { keepLeaves } from './segment/kept-leaves.js';
 export { generationsOf } from './segment/segment-listing.js';
 export { DropSigner } from './retention/drop-signer.js';

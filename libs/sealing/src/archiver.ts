@@ -1,7 +1,7 @@
 import type { ArchiveStore, Checkpointer } from '#archive';
 import { measureMemory, memoryShare, partitionName, type RedisConnection } from '#redis';
 import type { ContentPolicy } from './content/content-keys.port.js';
-import { PartitionArchiver } from './partition-archiver.js';
+import { PartitionArchiver, type ArchiveStep } from './partition-archiver.js';
 
 export interface ArchiverOptions {
   /** Connection for commands; the caller closes it. */
@@ -41,7 +41,7 @@ export class Archiver {
     );
   }
 
-  /** One step in each partition; whether any has more. A partition that fails does not hold the others: the first error is thrown at the end. */
+  /** One step in each partition that needs one; whether any has more. A partition that fails does not hold the others: the first error is thrown at the end. */
   async round(signal?: AbortSignal): Promise<boolean> {
     const { redis, segmentMs = SEGMENT_MS } = this.options;
     const [memory, [seconds]] = await Promise.all([measureMemory(redis), redis.time()]);
@@ -49,7 +49,7 @@ export class Archiver {
     const step = { nowMs: Number(seconds) * 1_000, segmentMs: isFull ? Math.min(FULL_SEGMENT_MS, segmentMs) : segmentMs, isFull };
     let more = false;
     const failures: unknown[] = [];
-    for (const partition of this.partitions) {
+    for (const partition of await this.due(step)) {
       if (signal?.aborted === true) return false;
       try {
         more = (await partition.step(step)) || more;
@@ -60,6 +60,12 @@ export class Archiver {
     await this.sign().catch((error: unknown) => failures.push(error));
     if (failures.length > 0) throw failures[0];
     return more;
+  }
+
+  /** All are asked at once: one after the other woke both processes three times for each. One that fails says why in its step. */
+  private async due(step: ArchiveStep): Promise<PartitionArchiver[]> {
+    const due = await Promise.all(this.partitions.map((partition) => partition.isDue(step).catch(() => true)));
+    return this.partitions.filter((_, index) => due[index]);
   }
 
   /** A failed one is repeated with the next round. */

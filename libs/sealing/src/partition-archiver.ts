@@ -33,6 +33,14 @@ export class PartitionArchiver {
     this.sealer = new PartitionSealer(redis, store, partition, content);
   }
 
+  /** Whether a step may have something to do. Costs two commands, which the partitions send together. */
+  async isDue({ nowMs, segmentMs, isFull }: ArchiveStep): Promise<boolean> {
+    if (this.hot === undefined) return true;
+    const { sealedSeq, eraseSeq } = await readPosition(this.redis, this.partition);
+    if (eraseSeq > sealedSeq || countOutside(this.hot, this.window, { nowMs, isFull, eraseSeq }) > 0) return true;
+    return this.sealer.isDue(sealedSeq, segmentMs, nowMs);
+  }
+
   /** Seals the next segment if it is due, and trims what is outside of the window; whether there may be more to do. */
   async step({ nowMs, segmentMs, isFull }: ArchiveStep): Promise<boolean> {
     try {

@@ -9,6 +9,7 @@ import { startRedisServer, type RedisServer } from '../../../test/support/redis-
 import { aCall, aSubmission, author, endOf } from '../../../test/support/sample-calls.js';
 import { PartitionArchiver } from './partition-archiver.js';
 import { ArchivedLog } from './read/archived-log.js';
+import { requestErase } from './seal/archive-position.js';
 import { SealingFault } from './sealing-fault.js';
 
 const PARTITIONS = 2;
@@ -99,6 +100,27 @@ describe('archiving and trimming', () => {
 
     const after = await read(new CallStore(redis, new ArchivedLog(archive)));
     expect(plain(after)).toEqual(plain(before));
+  });
+
+  it('has a step to do when events are old enough or to be erased, and else looks no further than two numbers', async () => {
+    const meta = { tenantId: 'acme', tool: 'echo', sessionId: 's' };
+    const name = partitionOf(await run(await submit({ meta })));
+    const archiver = archiverOf(name);
+    const step = { nowMs: Date.now(), segmentMs: 60_000, isFull: false };
+    const later = { ...step, nowMs: step.nowMs + 61_000 };
+    const due = () => Promise.all([archiver.isDue(step), archiver.isDue(later)]);
+
+    expect(await due()).toEqual([true, true]);
+    expect(await archiver.step(step)).toBe(false);
+    expect(await due()).toEqual([false, true]);
+    expect(await archiver.step(later)).toBe(true);
+    expect([await inRedis(), await due()]).toEqual([[], [false, false]]);
+    await run(await submit({ meta }));
+    expect(await due()).toEqual([true, true]);
+    expect(await archiver.step(step)).toBe(false);
+    expect(await due()).toEqual([false, true]);
+    await requestErase(redis, name, 6);
+    expect(await due()).toEqual([true, true]);
   });
 
   it('answers undefined for ids that no call has', async () => {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 export const HASH_BYTES = 32;
 
@@ -6,9 +6,7 @@ const LEAF = Buffer.from([0]);
 const NODE = Buffer.from([1]);
 
 export function sha256(...parts: readonly Uint8Array[]): Buffer {
-  const hash = createHash('sha256');
-  for (const part of parts) hash.update(part);
-  return hash.digest();
+  return hash('sha256', Buffer.concat(parts), 'buffer');
 }
 
 /** RFC 6962, 2.1: a leaf is hashed with 0x00 before it, a node with 0x01, so that neither can pass for the other. */

@@ -18,6 +18,8 @@ export interface SealedSegment {
   readonly manifestName: string;
   readonly file: Buffer;
   readonly fileName: string;
+  /** What `file` is compressed from. */
+  readonly text: Buffer;
 }
 
 export interface SegmentInput {
@@ -43,7 +45,8 @@ export function sealSegment(input: SegmentInput): SealedSegment {
   const lines = events.map((event) => toLine(event, input));
   const [first, last] = [events[0] ?? NONE, events.at(-1) ?? NONE];
   const name = { partition, generation, toSeq: last.seq };
-  const file = gzipSync(joinLines(lines));
+  const text = joinLines(lines);
+  const file = gzipSync(text);
   const prevChain = previous?.chain ?? FIRST_CHAIN;
   const before = previous?.generation === generation ? previous : undefined;
   const tree = before === undefined ? CompactTree.empty() : treeOf(before);
@@ -62,7 +65,7 @@ export function sealSegment(input: SegmentInput): SealedSegment {
     file: { name: segmentName(name, 'file'), bytes: file.length, sha256: toHex(sha256(file)) },
     tree: { firstSeq: before?.tree.firstSeq ?? first.seq, size: tree.size, root: toHex(tree.root()), edge: tree.rightEdge().map(toHex) },
   };
-  return { manifest, manifestName: segmentName(name, 'manifest'), file, fileName: manifest.file.name };
+  return { manifest, manifestName: segmentName(name, 'manifest'), file, fileName: manifest.file.name, text };
 }
 
 /**
@@ -76,11 +79,16 @@ export function readSegment(file: Buffer, manifest: Manifest): SealedEvent[] {
 
 /** The same, with the lines as they are hashed. */
 export function readLines(file: Buffer, manifest: Manifest): { events: SealedEvent[]; lines: Buffer[] } {
+  return verifyText(readText(file, manifest), manifest);
+}
+
+/** The text of a segment, after the digest of its file was verified. @throws ArchiveCorrupt */
+export function readText(file: Buffer, manifest: Manifest): Buffer {
   const { name, bytes, sha256: expected } = manifest.file;
   if (file.length !== bytes) throw new ArchiveCorrupt(name, `has ${file.length} bytes, its manifest says ${bytes}`);
   const digest = toHex(sha256(file));
   if (digest !== expected) throw new ArchiveCorrupt(name, `has the SHA-256 ${digest}, its manifest says ${expected}`);
-  return verifyText(decompress(name, file), manifest);
+  return decompress(name, file);
 }
 
 /** The text of a segment against its manifest; says nothing of the compressed file. @throws ArchiveCorrupt */

@@ -1,6 +1,7 @@
 import { ArchiveConflict, ArchiveCorrupt } from '../archive-errors.js';
 import { sha256 } from '../merkle/hashes.js';
-import { decompress, readLines, readSegment, verifyText, type SealedSegment } from './segment.js';
+import { splitLines } from './event-lines.js';
+import { decompress, readLines, readText, type SealedSegment } from './segment.js';
 import { manifestBytes, parseManifest, type Manifest } from './manifest.js';
 import { generationsOf, lastSegmentName, nextSegmentName } from './segment-listing.js';
 import type { SealedEvent } from './event-lines.js';
@@ -18,12 +19,12 @@ import type { ArchiveStore } from '../store/archive-store.port.js';
 export async function storeSegment(store: ArchiveStore, sealed: SealedSegment): Promise<Manifest> {
   await store.put(sealed.fileName, sealed.file);
   const file = await read(store, sealed.fileName);
-  const manifest = file.equals(sealed.file) ? sealed.manifest : adopt(file, sealed);
+  checkText(file, sealed);
+  const manifest = file.equals(sealed.file) ? sealed.manifest : describe(file, sealed);
   await store.put(sealed.manifestName, manifestBytes(manifest));
   const stored = await read(store, sealed.manifestName);
   if (!stored.equals(manifestBytes(manifest)))
     throw new ArchiveConflict(sealed.manifestName, 'describes other events than those to be sealed, or was not stored as written');
-  readSegment(file, manifest);
   return manifest;
 }
 
@@ -57,6 +58,15 @@ export async function loadSegment(store: ArchiveStore, manifest: Manifest): Prom
   return readLines(await read(store, manifest.file.name), manifest);
 }
 
+/**
+ * The lines of a segment that was verified when it was sealed: the digest of its file shows that it is still the same.
+ *
+ * @throws ArchiveCorrupt, also when its file is missing
+ */
+export async function loadLines(store: ArchiveStore, manifest: Manifest): Promise<Buffer[]> {
+  return splitLines(readText(await read(store, manifest.file.name), manifest)).slice(0, -1);
+}
+
 export async function readManifest(store: ArchiveStore, name: string): Promise<Manifest> {
   return parseManifest(name, await read(store, name));
 }
@@ -72,19 +82,23 @@ export async function findInGeneration(
   return name === undefined ? undefined : readManifest(store, name);
 }
 
-/** A manifest for a file that exists already. */
-function adopt(file: Buffer, sealed: SealedSegment): Manifest {
-  const { fileName: name } = sealed;
-  const manifest: Manifest = { ...sealed.manifest, file: { name, bytes: file.length, sha256: sha256(file).toString('hex') } };
+/** The text is the one that was hashed, so it need not be hashed again. */
+function checkText(file: Buffer, { fileName, text }: SealedSegment): void {
+  if (!textOf(file, fileName).equals(text)) throw new ArchiveConflict(fileName, 'holds other events than those to be sealed');
+}
+
+function textOf(file: Buffer, name: string): Buffer {
   try {
-    verifyText(decompress(name, file), manifest);
+    return decompress(name, file);
   } catch (error) {
-    throw new ArchiveConflict(
-      name,
-      `holds other events than those to be sealed (${error instanceof Error ? error.message : String(error)})`,
-    );
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ArchiveConflict(name, `holds other events than those to be sealed (${reason})`);
   }
-  return manifest;
+}
+
+/** The manifest for a file that another compressor made. */
+function describe(file: Buffer, { fileName: name, manifest }: SealedSegment): Manifest {
+  return { ...manifest, file: { name, bytes: file.length, sha256: sha256(file).toString('hex') } };
 }
 
 async function read(store: ArchiveStore, name: string): Promise<Buffer> {

@@ -48,6 +48,8 @@ export class PartitionSealer {
   private newest: Manifest | undefined;
   private generation = 1;
   private aligned = false;
+  /** The first event that is not sealed, when a step found it too young. */
+  private waiting: { readonly seq: number; readonly time: number } | undefined;
 
   constructor(
     private readonly redis: RedisConnection,
@@ -63,6 +65,15 @@ export class PartitionSealer {
     this.aligned = false;
   }
 
+  /** Whether a step would find something to do after `sealedSeq`, or has to look. Asks Redis for one number. */
+  async isDue(sealedSeq: number, maxAgeMs: number, nowMs: number): Promise<boolean> {
+    if (!this.aligned || (this.last?.toSeq ?? 0) !== sealedSeq) return true;
+    const end = await this.log.end(this.partition);
+    if (end <= sealedSeq) return false;
+    const isTooYoung = this.waiting?.seq === sealedSeq + 1 && this.waiting.time > nowMs - maxAgeMs;
+    return end - sealedSeq >= SEGMENT_LIMITS.events || !isTooYoung;
+  }
+
   /**
    * Seals the next segment when it is full, or when its first event is older than `maxAgeMs`; undefined when there is nothing to do.
    *
@@ -75,6 +86,7 @@ export class PartitionSealer {
     if (end <= after) return undefined;
     if (end - after < SEGMENT_LIMITS.events) {
       const [first] = await this.log.range(this.partition, after + 1, end, 1);
+      this.waiting = first && { seq: after + 1, time: timeOf(first) };
       if (first === undefined || timeOf(first) > nowMs - maxAgeMs) return undefined;
     }
     const entries = await this.readNext(after, Math.min(end, after + SEGMENT_LIMITS.events));

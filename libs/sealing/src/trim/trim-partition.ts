@@ -1,4 +1,4 @@
-import { loadSegment, type ArchiveStore, type Manifest } from '#archive';
+import { loadLines, type ArchiveStore, type Manifest } from '#archive';
 import { decodeSnapshot, encodeKeptEntry, seqOf, type CallState, type StreamEntry } from '#event-log';
 import { keys, type RedisConnection } from '#redis';
 import { endedCallsName } from '../archive-names.js';
@@ -36,8 +36,8 @@ async function keepOpenCalls(
   ended: ReadonlyMap<string, EndedCall>,
 ): Promise<void> {
   const { partition, fromSeq, toSeq } = segment;
-  const { events } = await loadSegment(store, segment);
-  const ids = new Set(events.flatMap(({ json }) => callIdOf(json) ?? []).filter((id) => !ended.has(id)));
+  const lines = await loadLines(store, segment);
+  const ids = new Set(lines.flatMap((line) => callIdOf(line) ?? []).filter((id) => !ended.has(id)));
   const open = (await readSnapshots(redis, [...ids])).filter(({ status }) => status !== 'ended');
   const seqs = open.flatMap(({ lifecycleSeqs }) => lifecycleSeqs.filter((seq) => seq >= fromSeq && seq <= toSeq));
   for (let at = 0; at < seqs.length; at += PAGE) {
@@ -72,6 +72,6 @@ async function removeCalls(redis: RedisConnection, partition: string, calls: rea
 }
 
 /** Undefined for what happened beside calls. */
-function callIdOf(json: string): string | undefined {
-  return /"subject":"(\d{2,3}-[0-9A-Z]{26})"/.exec(json)?.[1];
+function callIdOf(line: Buffer): string | undefined {
+  return /"subject":"(\d{2,3}-[0-9A-Z]{26})"/.exec(line.toString())?.[1];
 }
