@@ -134,6 +134,25 @@ describe('a key without a rate of its own', () => {
   });
 });
 
+describe('the administrative acts of a tenant', () => {
+  it('are so many a minute as the gateway lets it, whichever of its keys asks, and a refused one is not done', async () => {
+    const admin = (id: string, tenant = TENANT): ApiKeyConfig => ({ ...entry(id, tenant), scopes: ['admin', 'read'] });
+    const keys = [admin('first'), admin('second'), admin('other', `${TENANT}-1`)];
+    const gateway = await startTestGateway(TENANT, { keys, tenantActsPerMinute: 2 });
+    try {
+      const put = (key: string, userId: string) =>
+        new Agent(gateway.url, keyOf(key)).request<Problem>('PUT', '/v1/sessions/rated', { userId });
+      expect([(await put('first', 'one')).status, (await put('second', 'two')).status]).toEqual([200, 200]);
+      const { status, body, headers } = await put('second', 'three');
+      expect([status, body.code, Number(headers.get('retry-after')) > 0]).toEqual([429, 'too_many_requests', true]);
+      expect((await put('other', 'four')).status).toBe(200);
+      expect((await new Agent(gateway.url, keyOf('first')).get('/v1/sessions/rated')).body).toMatchObject({ userId: 'two' });
+    } finally {
+      await gateway.close();
+    }
+  });
+});
+
 describe('open sockets behind a proxy', () => {
   const sockets = { ...SOCKETS, unauthenticated: 1 };
   const open: WebSocket[] = [];

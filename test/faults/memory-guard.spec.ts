@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Call, Diagnostics, Problem, Schedule } from '#contracts';
+import type { ApiKey, Call, Diagnostics, Problem, Schedule } from '#contracts';
 import { createRedis, measureMemory, memoryShare, type RedisConnection } from '#redis';
 import { Agent } from '../support/agent.js';
 import { startCli } from '../support/cli.js';
@@ -9,6 +9,16 @@ import { startTestCluster, TEST_KEY, type TestCluster } from '../support/test-cl
 const MIB = 1_048_576;
 const BALLAST = 'x'.repeat(100_000);
 const MAXMEMORY = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', '', '--maxmemory', '32mb'];
+
+const COUNT_ACTS = `local acts = 0
+for _, log in ipairs(redis.call('KEYS', '*log*')) do
+  if redis.call('TYPE', log)['ok'] == 'stream' then
+    for _, entry in ipairs(redis.call('XRANGE', log, '-', '+')) do
+      if string.find(entry[2][2], ' admin.', 1, true) then acts = acts + 1 end
+    end
+  end
+end
+return acts`;
 
 describe('a Redis of 32 MiB that fills', () => {
   let cluster: TestCluster;
@@ -92,6 +102,50 @@ describe('a Redis of 32 MiB that fills', () => {
     const doctor = await startCli(['doctor'], { url: agent.url, env: { TOOLYARD_API_KEY: TEST_KEY } }).ended();
     expect(doctor.out).toMatch(/fail redis memory .*: all new calls are refused/);
     expect(await gatewayMetric('toolyard_memory_refusals_total{refused="all"}')).toBe(2);
+  });
+
+  it('refuses administrative acts from 90 % on, but those that take rights away, each once', async () => {
+    const send = async (method: 'DELETE' | 'POST' | 'PUT', path: string, body?: unknown) => {
+      const answer = await agent.request<Problem>(method, path, body);
+      return answer.status < 300 ? answer.status : [answer.status, answer.body.code];
+    };
+    const key = { name: 'short', scopes: ['read'] };
+    const { body: made } = await agent.request<ApiKey>('POST', '/v1/keys', key);
+    const posture = (permissionMode: string) => ({ posture: { permissionMode } });
+    expect(await send('PUT', '/v1/sessions/open', posture('prompt'))).toBe(200);
+    const schedule = { everyMs: 3_600_000, call: { tool: 'echo', arguments: {} } };
+    const { body: planned } = await agent.request<Schedule>('POST', '/v1/schedules', schedule);
+    const asking = (await agent.submit('shell', { command: 'echo asked' }, { sessionId: 'open' })).body;
+    expect(asking.status).toBe('waiting_approval');
+    const acts = () => redis.eval(COUNT_ACTS, 0);
+
+    await fillTo(0.92);
+    const before = await acts();
+    const full = [503, 'overloaded'];
+    for (const [method, path, body] of [
+      ['POST', '/v1/keys', key],
+      ['POST', `/v1/keys/${made.id}/rotate`, {}],
+      ['PUT', '/v1/sessions/open', posture('allow')],
+      ['PUT', '/v1/sessions/new', posture('read-only')],
+      ['DELETE', '/v1/sessions/never-set-up'],
+      ['POST', '/v1/schedules', schedule],
+      ['POST', `/v1/calls/${asking.id}/decision`, { decision: 'allow', scope: 'session-tool' }],
+    ] as const)
+      expect([path, await send(method, path, body)]).toEqual([path, full]);
+    expect((await agent.get(`/v1/calls/${asking.id}`)).body.status).toBe('waiting_approval');
+    expect(await acts()).toBe(before);
+
+    for (const [method, path, body] of [
+      ['POST', `/v1/calls/${asking.id}/decision`, { decision: 'deny', scope: 'session-tool' }],
+      ['PUT', '/v1/sessions/open', posture('read-only')],
+      ['DELETE', '/v1/sessions/open'],
+      ['DELETE', `/v1/schedules/${planned.id}`],
+      ['DELETE', `/v1/keys/${made.id}`],
+    ] as const) {
+      expect([path, await send(method, path, body)]).toEqual([path, expect.any(Number)]);
+      expect([path, await send(method, path, body)]).toEqual([path, expect.any(Array)]);
+    }
+    expect(await acts()).toBe(Number(before) + 5);
   });
 
   it('submits the run of a schedule that was refused when there is room again', async () => {

@@ -20,15 +20,20 @@ redis.call('XADD', KEYS[1], seq .. '-0', 'h', ARGV[1] .. ' ' .. ARGV[2] .. ' 1 '
 return tonumber(seq)`);
 
 /**
- * Appends an administrative act, also above maxmemory: a key must be revocable just then, and that be known.
+ * Appends an administrative act.
  *   KEYS and ARGV as above, without workers and id. Returns the sequence number.
  */
-const APPEND_ACT = new LuaScript(`#!lua flags=allow-oom
+const APPEND_ACT = `
 local time = redis.call('TIME')
 local now = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))
 local seq = string.format('%.0f', redis.call('INCR', KEYS[2]))
 redis.call('XADD', KEYS[1], seq .. '-0', 'h', ARGV[1] .. ' ' .. ARGV[2] .. ' 1 ' .. now .. ' 0 0', 'm', ARGV[3], 'e', ARGV[4])
-return tonumber(seq)`);
+return tonumber(seq)`;
+const actScripts = {
+  add: new LuaScript(`#!lua${APPEND_ACT}`),
+  /** Also above maxmemory: a key must be revocable just then, and that be known. */
+  revoke: new LuaScript(`#!lua flags=allow-oom${APPEND_ACT}`),
+};
 
 /** All workers are announced in one partition, so that one script knows each of them. */
 const WORKERS_PARTITION = partitionName(0);
@@ -77,10 +82,13 @@ export class SystemEventLog {
     await this.append(partition, type, name, systemEventMetaText(tenantId), data, author);
   }
 
-  /** What an administrator did. All acts of a tenant are in one partition. Rejects when it is not written. */
-  async ofAdmin(tenantId: string, type: AdminType, data: AdminData, author: EventOrigin): Promise<void> {
+  /**
+   * What an administrator did. All acts of a tenant are in one partition. Rejects when it is not written. `revokes`: it is
+   * written above maxmemory, too.
+   */
+  async ofAdmin(tenantId: string, type: AdminType, data: AdminData, author: EventOrigin, revokes: boolean): Promise<void> {
     const partition = adminPartition(tenantId, this.partitions);
-    await APPEND_ACT.run(
+    await actScripts[revokes ? 'revoke' : 'add'].run(
       this.redis,
       [keys.log(partition), keys.seq(partition)],
       [subjectOf(type, tenantId), type, systemEventMetaText(tenantId), restOf(author, data)],

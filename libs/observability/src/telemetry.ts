@@ -39,7 +39,7 @@ export const telemetry = {
   /** Once for each End of a call that was to be cancelled; `tookMs` from when its writer knew of the request to the End. */
   cancelled: telemetryEvent<{ tool: string; how: Stopped['how']; tookMs: number }>('call.cancelled'),
   /** A write, or a command, that was refused or stopped because files take too much. */
-  memoryRefused: telemetryEvent<{ refused: 'low' | 'all' }>('memory.refused'),
+  memoryRefused: telemetryEvent<{ refused: 'low' | 'all' | 'acts' }>('memory.refused'),
   quotaRefused: telemetryEvent<{ scope: 'workspace' | 'tenant'; limit: 'bytes' | 'files' }>('quota.refused'),
   leaseExpired: telemetryEvent<{ tool: string }>('lease.expired'),
   /** Work stopped because this worker could not renew, or was fenced off. */

@@ -20,6 +20,7 @@ import { ApprovalDeferrals } from './approval-deferrals.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { ApprovalHooks } from './approval-hooks.service.js';
 import { changedConcurrently } from './changed-concurrently.js';
+import { AdminActs, type AdmittedAct } from '../auth/admin-acts.service.js';
 import { ApiKeyStore } from '../auth/api-key-store.service.js';
 import { PolicyConfigService } from '../governance/policy-config.service.js';
 import { assertSameEpoch, SessionStore } from '../sessions/session-store.service.js';
@@ -62,6 +63,7 @@ export class DecideApprovalService {
     private readonly editor: ArgumentEditor,
     private readonly tracer: CallTracer,
     private readonly apiKeys: ApiKeyStore,
+    private readonly acts: AdminActs,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
   ) {}
 
@@ -78,6 +80,8 @@ export class DecideApprovalService {
     assertQuestionSeen(call, body);
     const grant = resolveGrantChange(call, body);
     const accepted = await this.reader.submissionInfo(principal, callId);
+    const revokes = body.decision === 'deny' && head.status === 'waiting_approval';
+    const act = grant && this.acts.admit(principal, { revokes });
     if (head.status === 'waiting_approval') {
       this.assertSecondApprover(principal, accepted.requesters, callId, body);
       if (grant !== undefined) assertSameEpoch(await this.sessions.state(principal.tenantId, call.sessionId), accepted.sessionEpoch);
@@ -95,10 +99,10 @@ export class DecideApprovalService {
       const judged = { ...head, version };
       if (isHeld) await this.hold(principal, judged, call, decision, hookRuns);
       else await this.settle(principal, judged, call, decision, hookRuns);
-    } else if (grant === undefined || !this.isSameDecision(principal, call, body)) {
+    } else if (grant === undefined || act === undefined || !this.isSameDecision(principal, call, body)) {
       throw new ProblemError('conflict', `The call is ${head.status}: it does not wait for a decision`, { callId });
     }
-    if (grant !== undefined) await this.grant(principal, call, grant, accepted.sessionEpoch);
+    if (grant !== undefined && act !== undefined) await this.grant(principal, call, grant, accepted.sessionEpoch, act);
     return this.reader.read(principal, callId);
   }
 
@@ -242,9 +246,9 @@ export class DecideApprovalService {
     return decided.decision === decision && decided.scope === scope && decided.trustOption === trustOption;
   }
 
-  private async grant(principal: Principal, { id, sessionId }: Call, grant: GrantChange, epoch: number): Promise<void> {
+  private async grant(principal: Principal, { id, sessionId }: Call, grant: GrantChange, epoch: number, act: AdmittedAct): Promise<void> {
     try {
-      if (sessionId !== undefined) await this.sessions.grant(principal, sessionId, grant, epoch);
+      if (sessionId !== undefined) await this.sessions.grant(principal, sessionId, grant, epoch, act);
     } catch (error) {
       if (error instanceof ProblemError) throw error;
       const why = 'The call is decided, but what was granted to its session could not be stored: send the same decision again';

@@ -1,13 +1,17 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { ADMIN_DATA_CHARS, Json, ProblemError, type AdminData, type AdminType, type JsonValue, type Principal } from '#contracts';
 import { adminPartition, EventLogUnreplicated, SystemEventLog, type EventOrigin } from '#event-log';
+import { telemetry } from '#observability';
 import { keys, sha256Hex } from '#redis';
 import { DurableWrites } from '../platform/durable-writes.service.js';
 import { eventOrigin } from '../platform/event-origin.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
+import { MemoryGuard } from '../platform/memory-guard.service.js';
 import { LOGGER } from '../platform/tokens.js';
 import { ApiKeyStore } from './api-key-store.service.js';
+import { TokenBucket } from './token-bucket.js';
 
 /** What was done, or is done next where it cannot be undone; without secrets. */
 export interface Act {
@@ -18,25 +22,56 @@ export interface Act {
   readonly reason?: string | undefined;
 }
 
-/**
- * Records administrative acts in the log: after they were done, or before what a repetition would not find, and always before
- * they are answered. With DURABILITY=replicated the answer waits for the replicas.
- */
-@Injectable()
-export class AdminActs {
-  constructor(
-    private readonly log: SystemEventLog,
-    private readonly apiKeys: ApiKeyStore,
-    private readonly durable: DurableWrites,
-    @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'name' | 'partitions'>,
-    @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
-
+/** An act that may be done now, and is recorded with what was done. */
+export interface AdmittedAct {
   /**
    * @throws ProblemError `unavailable` when the act could not be recorded: no act is answered as done without a record
    * @throws EventLogUnreplicated when too few replicas have the record
    */
-  async record(principal: Principal, type: AdminType, act: Act): Promise<void> {
+  record(type: AdminType, act: Act): Promise<void>;
+}
+
+const MAX_TENANTS = 10_000;
+
+/**
+ * Admits administrative acts before they are done, and records them in the log: after they were done, or before what a repetition
+ * would not find, and always before they are answered. With DURABILITY=replicated the answer waits for the replicas.
+ */
+@Injectable()
+export class AdminActs {
+  private readonly rates = new LRUCache<string, TokenBucket>({ max: MAX_TENANTS });
+
+  constructor(
+    private readonly log: SystemEventLog,
+    private readonly apiKeys: ApiKeyStore,
+    private readonly durable: DurableWrites,
+    private readonly memory: MemoryGuard,
+    @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'name' | 'partitions' | 'tenantActsPerMinute'>,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /**
+   * Before an act is done. One that `revokes` takes away something that is there, so that it can be done only once; it is admitted
+   * while Redis is full, too.
+   * @throws ProblemError `too_many_requests` for too many acts of the tenant, `overloaded` while Redis is full
+   */
+  admit(principal: Principal, { revokes }: { readonly revokes: boolean }): AdmittedAct {
+    this.takeOf(principal.tenantId);
+    if (!revokes) this.memory.checkAct();
+    return { record: (type, act) => this.record(principal, type, act, revokes) };
+  }
+
+  private takeOf(tenantId: string): void {
+    const limit = this.config.tenantActsPerMinute;
+    let bucket = this.rates.get(tenantId);
+    if (bucket === undefined) this.rates.set(tenantId, (bucket = new TokenBucket(limit, limit / 60)));
+    if (bucket.take()) return;
+    telemetry.rateLimited.emit({ limit: 'tenant_acts' });
+    const why = `The tenant may change keys, sessions, sources and schedules ${limit} times a minute (TENANT_ACTS_PER_MINUTE), which is exceeded`;
+    throw new ProblemError('too_many_requests', why, { retryAfterMs: Math.ceil(60_000 / limit) });
+  }
+
+  private async record(principal: Principal, type: AdminType, act: Act, revokes: boolean): Promise<void> {
     const people = this.apiKeys.peopleOf(principal.keyId);
     try {
       await this.append(
@@ -44,6 +79,7 @@ export class AdminActs {
         type,
         { ...dataOf(act), ...(people && { people: [...people] }) },
         eventOrigin(this.config.name, principal),
+        revokes,
       );
       await this.durable.confirm(keys.log(adminPartition(principal.tenantId, this.config.partitions)));
     } catch (error) {
@@ -62,14 +98,14 @@ export class AdminActs {
   /** What this gateway did by itself. Never rejects: no request waits for it. */
   async recordOwn(tenantId: string, type: AdminType, act: Act): Promise<void> {
     try {
-      await this.append(tenantId, type, dataOf(act), { source: `/gateway/${this.config.name}`, actor: 'system:gateway' });
+      await this.append(tenantId, type, dataOf(act), { source: `/gateway/${this.config.name}`, actor: 'system:gateway' }, true);
     } catch (error) {
       this.logger.error({ err: error, type, tenant: tenantId, target: act.target }, 'an act is not recorded');
     }
   }
 
-  private append(tenantId: string, type: AdminType, data: AdminData, origin: EventOrigin): Promise<void> {
-    return this.log.ofAdmin(tenantId, type, data, origin);
+  private append(tenantId: string, type: AdminType, data: AdminData, origin: EventOrigin, revokes: boolean): Promise<void> {
+    return this.log.ofAdmin(tenantId, type, data, origin, revokes);
   }
 }
 

@@ -66,12 +66,13 @@ export class BulkCallsService {
   /** Of the calls that fit, those that have ended. Safe to repeat. */
   async erase(principal: Principal, { reason, ...selection }: BulkEraseBody): Promise<BulkResult> {
     const retention = this.eraseCall.allowedFor(principal);
+    const act = selection.dryRun ? undefined : this.eraseCall.admit(principal);
     return this.each(
       principal,
       selection,
       (status) => status === 'ended',
       async (callId) => {
-        await this.eraseCall.erase(principal, callId, { reason }, retention);
+        await this.eraseCall.erase(principal, callId, { reason }, retention, act);
       },
     );
   }

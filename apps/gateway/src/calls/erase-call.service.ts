@@ -4,7 +4,7 @@ import { ProblemError, type EraseBody, type Erasure, type Principal, type Tenant
 import type { CallSnapshot } from '#event-log';
 import type { ErasureRecord } from '#history';
 import { partitionOf, type RedisConnection } from '#redis';
-import { AdminActs } from '../auth/admin-acts.service.js';
+import { AdminActs, type AdmittedAct } from '../auth/admin-acts.service.js';
 import { eventOrigin } from '../platform/event-origin.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { historyUnavailable, type GatewayHistory } from '../platform/gateway-history.js';
@@ -45,8 +45,19 @@ export class EraseCallService {
     return retention;
   }
 
-  /** Safe to repeat: of an erased call it says how far the erasure is. */
-  async erase(principal: Principal, callId: string, { reason }: EraseBody, retention = this.allowedFor(principal)): Promise<Erasure> {
+  /** @throws ProblemError `too_many_requests`, `overloaded` */
+  admit(principal: Principal): AdmittedAct {
+    return this.acts.admit(principal, { revokes: false });
+  }
+
+  /** Safe to repeat: of an erased call it says how far the erasure is. `act`: of the request that erases it, maybe with others. */
+  async erase(
+    principal: Principal,
+    callId: string,
+    { reason }: EraseBody,
+    retention = this.allowedFor(principal),
+    act = this.admit(principal),
+  ): Promise<Erasure> {
     const head = await this.reader.head(principal, callId);
     const { erasures } = this.history;
     if (erasures === undefined) throw historyUnavailable();
@@ -58,7 +69,7 @@ export class EraseCallService {
       const { actor } = eventOrigin(this.config.name, principal);
       const { tenantId } = principal;
       // First the act: a repetition would find the request and record nothing.
-      await this.acts.record(principal, 'admin.call_erased', { target: callId, reason });
+      await act.record('admin.call_erased', { target: callId, reason });
       await erasures.request({ callId, tenantId, partition: partitionOf(callId), lastSeq: head.lastSeq, requestedBy: actor, reason });
       this.log.info({ callId, tenantId, actor }, 'the erasure of a call was requested');
       const { requestErase } = await import('#sealing');

@@ -102,6 +102,8 @@ export interface GatewayConfig {
   readonly trustedProxies: TrustedProxies;
   /** Requests a minute of a key without `ratePerMinute`, counted by each gateway by itself. */
   readonly keyRatePerMinute: number;
+  /** Counted by each gateway by itself. */
+  readonly tenantActsPerMinute: number;
   /** What `/metrics` asks for; nothing when it is not set. */
   readonly metricsKey?: string | undefined;
   /** For all agents; what it does not set comes from its profile. */
@@ -218,6 +220,7 @@ export function readGatewayConfig(
     sockets: socketLimits(e),
     trustedProxies: e.GATEWAY_TRUSTED_PROXIES,
     keyRatePerMinute: e.KEY_RATE_PER_MINUTE,
+    tenantActsPerMinute: e.TENANT_ACTS_PER_MINUTE,
     metricsKey: e.METRICS_KEY,
     limits: file.limits,
     policy: file.policy,

@@ -8,7 +8,8 @@ const RETRY_MS = 5_000;
 
 /**
  * Keeps room in Redis for what was accepted: from 80 % of `maxmemory` on, submissions of low priority are refused, from 90 % on all.
- * Events of accepted calls, decisions and cancels are never asked here.
+ * From 90 % on administrative acts are refused, too, but those that take rights away. Events of accepted calls, decisions
+ * and cancels are never asked here.
  */
 @Injectable()
 export class MemoryGuard {
@@ -22,6 +23,12 @@ export class MemoryGuard {
       throw this.refusal('low', 'too_many_requests', 'no new calls of low priority are accepted; others are');
   }
 
+  /** @throws ProblemError `overloaded` where new calls are refused */
+  checkAct(): void {
+    if (this.memory.level !== 'critical') return;
+    throw this.refusal('acts', 'overloaded', 'nothing is changed now but by what takes rights away from what has them');
+  }
+
   /** For operators; undefined below 80 %. */
   get warning(): string | undefined {
     const { level } = this.memory;
@@ -29,7 +36,7 @@ export class MemoryGuard {
     return `${this.fact()}: ${level === 'critical' ? 'all new calls are refused' : 'new calls of low priority are refused'}`;
   }
 
-  private refusal(refused: 'low' | 'all', code: 'overloaded' | 'too_many_requests', text: string): ProblemError {
+  private refusal(refused: 'low' | 'all' | 'acts', code: 'overloaded' | 'too_many_requests', text: string): ProblemError {
     telemetry.memoryRefused.emit({ refused });
     return new ProblemError(code, `${this.fact()}: ${text}. Send the same request again later`, { retryAfterMs: RETRY_MS });
   }

@@ -14,7 +14,7 @@ import {
   type SchedulePreview,
 } from '#contracts';
 import { SubmitCallService } from '../calls/submit-call.service.js';
-import { AdminActs } from '../auth/admin-acts.service.js';
+import { AdminActs, type AdmittedAct } from '../auth/admin-acts.service.js';
 import { RedactionConfigService } from '../governance/redaction-config.service.js';
 import { ScheduleRunner, timingOf } from './schedule-runner.service.js';
 import { ScheduleStore, type StoredSchedule } from './schedule-store.service.js';
@@ -45,9 +45,10 @@ export class SchedulesService {
       const [first = { pointer: '', message: 'The call is not valid' }] = errors;
       throw wrongCall(first.pointer, first.message);
     }
+    const act = this.acts.admit(principal, { revokes: false });
     await this.store.create(schedule);
     await this.runner.plan(schedule);
-    await this.record(principal, 'admin.schedule_created', undefined, schedule);
+    await this.record(act, 'admin.schedule_created', undefined, schedule);
     return this.shown(schedule);
   }
 
@@ -70,25 +71,27 @@ export class SchedulesService {
   async delete(principal: Principal, id: string): Promise<void> {
     const schedule = await this.findOwn(principal, id);
     // First the act: a repetition would not find the schedule.
-    await this.record(principal, 'admin.schedule_deleted', schedule);
+    await this.record(this.acts.admit(principal, { revokes: true }), 'admin.schedule_deleted', schedule);
     await this.store.delete(schedule);
   }
 
   async pause(principal: Principal, id: string): Promise<Schedule> {
     const schedule = await this.findOwn(principal, id);
+    const act = this.acts.admit(principal, { revokes: schedule.paused === undefined });
     const reason = `Paused with the key ${principal.keyId}`;
     const paused = { ...schedule, paused: schedule.paused ?? { at: new Date().toISOString(), reason } };
     const shown = await this.put(paused);
-    await this.record(principal, 'admin.schedule_paused', schedule, paused);
+    await this.record(act, 'admin.schedule_paused', schedule, paused);
     return shown;
   }
 
   async resume(principal: Principal, id: string): Promise<Schedule> {
     const before = await this.findOwn(principal, id);
+    const act = this.acts.admit(principal, { revokes: false });
     const { paused: _, ...schedule } = before;
     const shown = await this.put(schedule);
     await this.runner.plan(schedule);
-    await this.record(principal, 'admin.schedule_resumed', before, schedule);
+    await this.record(act, 'admin.schedule_resumed', before, schedule);
     return shown;
   }
 
@@ -96,10 +99,10 @@ export class SchedulesService {
     return this.runner.runNow(await this.findOwn(principal, id));
   }
 
-  private async record(principal: Principal, type: AdminType, before?: StoredSchedule, after?: StoredSchedule): Promise<void> {
+  private async record(act: AdmittedAct, type: AdminType, before?: StoredSchedule, after?: StoredSchedule): Promise<void> {
     const shown = (schedule: StoredSchedule) => this.redaction.withoutSecrets(schedule);
     const target = (after ?? before)?.id ?? '';
-    await this.acts.record(principal, type, { target, ...(before && { before: shown(before) }), ...(after && { after: shown(after) }) });
+    await act.record(type, { target, ...(before && { before: shown(before) }), ...(after && { after: shown(after) }) });
   }
 
   private async put(schedule: StoredSchedule): Promise<Schedule> {

@@ -100,6 +100,17 @@ export function liftedParts(before: SessionState, after: SessionState): SessionP
   return SessionPart.options.filter((part) => lifted[part]);
 }
 
+/** Whether a PUT only makes the posture of a stored session stricter. Pure. */
+export function onlyTightens(change: PutSessionBody, before: SessionState, after: SessionState): boolean {
+  const isPostureAlone = SessionPart.options.every((part) => part === 'posture' || change[part] === undefined);
+  return isPostureAlone && before.touchedAt > 0 && liftedParts(before, after).length === 0 && liftedParts(after, before).length > 0;
+}
+
+/** Whether ending the session takes something away. Pure. */
+export function hasSettings({ epoch: _epoch, touchedAt: _touchedAt, ...settings }: SessionState): boolean {
+  return !isDeepStrictEqual({ ...settings, epoch: 0, touchedAt: 0 }, NEW_SESSION);
+}
+
 /** Whether keys that act for other users are no longer kept out, or others are. */
 function isUserLifted(before: SessionState, after: SessionState): boolean {
   return before.userId !== undefined && before.userId !== after.userId;

@@ -14,7 +14,7 @@ import {
 import { sessionPatternFaults } from '#policy';
 import { keys, LuaScript, type RedisConnection } from '#redis';
 import { ToolRegistry } from '#tool-sdk';
-import { AdminActs } from '../auth/admin-acts.service.js';
+import { AdminActs, type AdmittedAct } from '../auth/admin-acts.service.js';
 import { type DurableScript, DurableWrites } from '../platform/durable-writes.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { HookConfigService } from '../governance/hook-config.service.js';
@@ -28,8 +28,10 @@ import { SessionDataStore } from './session-data-store.service.js';
 import { SessionEventPublisher } from './session-event-publisher.service.js';
 import {
   grantedBy,
+  hasSettings,
   liftedParts,
   NEW_SESSION,
+  onlyTightens,
   parseSession,
   postureIn,
   putBy,
@@ -97,6 +99,7 @@ export class SessionStore {
     assertHooksAllowed(change.hooks ?? [], this.hookConfig.sessionCommands, this.config.egress);
     const { grants, ...others } = change;
     let before = NEW_SESSION;
+    let act: AdmittedAct | undefined;
     const next = (state: SessionState) => {
       before = state;
       const changed = putBy(principal.keyId, state, {
@@ -104,11 +107,12 @@ export class SessionStore {
         ...(grants === undefined ? {} : { grants: withKnownTools(grants, state.grants, this.tools.for(tenantId)) }),
       });
       this.assertNothingLifted(principal, state, changed);
+      act ??= this.acts.admit(principal, { revokes: onlyTightens(change, state, changed) });
       return changed;
     };
     const state = await this.change(tenantId, sessionId, next);
     const changed = SessionPart.options.filter((part) => change[part] !== undefined);
-    await this.record(principal, 'admin.session_changed', sessionId, pick(before, changed), pick(state, changed));
+    await this.record(act, 'admin.session_changed', sessionId, pick(before, changed), pick(state, changed));
     await this.events.publish(principal, sessionId, 'session.put', { changed });
     return this.toSession(tenantId, sessionId, state);
   }
@@ -117,7 +121,7 @@ export class SessionStore {
    * Adds to the grants. Twice the same changes nothing; of several at once none is lost. Throws `conflict` when the session
    * was deleted since the epoch of the call that the grants come from.
    */
-  async grant(principal: Principal, sessionId: string, grants: GrantChange, epoch: number): Promise<void> {
+  async grant(principal: Principal, sessionId: string, grants: GrantChange, epoch: number, act: AdmittedAct): Promise<void> {
     let before = NEW_SESSION;
     const after = await this.change(principal.tenantId, sessionId, (state) => {
       before = state;
@@ -127,7 +131,7 @@ export class SessionStore {
       assertValidGrants(grown.grants);
       return grown;
     });
-    await this.record(principal, 'admin.grant_made', sessionId, { grants: before.grants }, { grants: after.grants });
+    await this.record(act, 'admin.grant_made', sessionId, { grants: before.grants }, { grants: after.grants });
     await this.events.publish(principal, sessionId, 'session.put', { changed: ['grants'] });
   }
 
@@ -145,16 +149,17 @@ export class SessionStore {
   async end(principal: Principal, sessionId: string): Promise<void> {
     const before = await this.state(principal.tenantId, sessionId);
     this.assertNothingLifted(principal, before, NEW_SESSION);
+    const act = this.acts.admit(principal, { revokes: hasSettings(before) });
     await this.data.remove(principal.tenantId, sessionId);
     await this.durable.run(END, [keys.session(principal.tenantId, sessionId)], [Date.now(), SESSION_LIFE_MS]);
-    await this.record(principal, 'admin.session_deleted', sessionId, pick(before, SessionPart.options));
+    await this.record(act, 'admin.session_deleted', sessionId, pick(before, SessionPart.options));
     await this.events.publish(principal, sessionId, 'session.deleted', {});
     await Promise.all([...this.onEnd].map((listener) => listener(principal, sessionId)));
   }
 
-  private async record(principal: Principal, type: AdminType, target: string, before: object, after?: object): Promise<void> {
+  private async record(act: AdmittedAct | undefined, type: AdminType, target: string, before: object, after?: object): Promise<void> {
     const shown = (settings: object) => this.redaction.withoutSecrets(settings);
-    await this.acts.record(principal, type, { target, before: shown(before), ...(after && { after: shown(after) }) });
+    await act?.record(type, { target, before: shown(before), ...(after && { after: shown(after) }) });
   }
 
   /** Four eyes: a key that submits calls may add to what restricts them, but not take it away. */

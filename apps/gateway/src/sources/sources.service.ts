@@ -17,7 +17,7 @@ import {
 } from '#contracts';
 import { EgressError, EgressPolicy } from '#sandbox';
 import { definitionFault, isPending, toolChanges, type PinnedSource } from '#sources';
-import { AdminActs } from '../auth/admin-acts.service.js';
+import { AdminActs, type AdmittedAct } from '../auth/admin-acts.service.js';
 import { RedactionConfigService } from '../governance/redaction-config.service.js';
 import { SourceConfigService } from '../governance/source-config.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
@@ -73,9 +73,10 @@ export class SourcesService {
       );
     if (before === undefined && known.size >= MAX_SOURCES)
       throw new ProblemError('conflict', `The tenant has ${MAX_SOURCES} sources already: remove one first`);
+    const act = this.acts.admit(principal, { revokes: false });
     await this.catalog.store.putDefinition(stored);
     this.log.warn({ source: definition.name, tenant: tenantId, key: principal.keyId }, 'a tool source was added');
-    await this.record(principal, 'admin.source_added', definition.name, before?.stored?.definition, definition);
+    await this.record(act, 'admin.source_added', definition.name, before?.stored?.definition, definition);
     return summaryOf({ stored, pinned: before?.pinned }) ?? unreachable();
   }
 
@@ -89,7 +90,7 @@ export class SourcesService {
     }
     if (stored.origin !== 'api') throw new ProblemError('conflict', `The source ${name} is in the config file: remove it there`);
     // First the act: a repetition would not find the source.
-    await this.record(principal, 'admin.source_removed', name, stored.definition);
+    await this.record(this.acts.admit(principal, { revokes: true }), 'admin.source_removed', name, stored.definition);
     await this.catalog.store.remove({ tenantId, name });
     this.log.warn({ source: name, tenant: tenantId, key: principal.keyId }, 'a tool source was removed');
   }
@@ -109,6 +110,7 @@ export class SourcesService {
       ({ rawName, digest }, index) => isPending(pinned, index) && (wanted === undefined || wanted.has(`${digest} ${rawName}`)),
     );
     if (accepted.length > 0) {
+      const act = this.acts.admit(principal, { revokes: false });
       await this.catalog.store.accept(entry, accepted);
       const names = accepted.map(({ descriptor }) => descriptor.name);
       this.log.warn(
@@ -116,14 +118,14 @@ export class SourcesService {
         'changed tools were accepted',
       );
       const digests = accepted.map(({ rawName, digest }) => ({ tool: rawName, digest }));
-      await this.record(principal, 'admin.source_accepted', name, undefined, { tools: digests });
+      await this.record(act, 'admin.source_accepted', name, undefined, { tools: digests });
     }
     return this.read(principal, name);
   }
 
-  private async record(principal: Principal, type: AdminType, target: string, before?: object, after?: object): Promise<void> {
+  private async record(act: AdmittedAct, type: AdminType, target: string, before?: object, after?: object): Promise<void> {
     const shown = (settings: object) => this.redaction.withoutSecrets(settings);
-    await this.acts.record(principal, type, { target, ...(before && { before: shown(before) }), ...(after && { after: shown(after) }) });
+    await act.record(type, { target, ...(before && { before: shown(before) }), ...(after && { after: shown(after) }) });
   }
 
   /** By name: definitions and catalog entries of the tenant, and of all tenants. */

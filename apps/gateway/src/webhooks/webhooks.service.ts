@@ -43,7 +43,7 @@ export class WebhooksService {
     const again = found && { ...found[0], attempts: 0 };
     if (again !== undefined) {
       // First the act: a repetition would not find a dead delivery.
-      await this.acts.record(principal, 'admin.delivery_retried', {
+      await this.acts.admit(principal, { revokes: false }).record('admin.delivery_retried', {
         target: id,
         after: { webhook: name, type: again.type, callId: again.callId },
       });

@@ -19,7 +19,17 @@ const ENDS = [
 ] as const;
 const TRANSITIONS = 'accept claim update progress hook turn renew defer retry suspend input wake end cancel held decide'.split(' ');
 const REFUSALS = ['CONFLICT', 'FENCED', 'ENDED', 'NOT_FOUND', 'NOT_DUE', 'BAD_TRANSITION'];
-const LIMITS = ['key_requests', 'actions', 'rate', 'concurrency', 'tree-calls', 'tree-depth', 'queue-depth', 'argument-bytes'];
+const LIMITS = [
+  'key_requests',
+  'tenant_acts',
+  'actions',
+  'rate',
+  'concurrency',
+  'tree-calls',
+  'tree-depth',
+  'queue-depth',
+  'argument-bytes',
+];
 const ALERTS = ['unknown_syscall', 'denied_syscall', 'denied_rate_exceeded', 'event_rate_exceeded'];
 
 /**
@@ -44,7 +54,7 @@ export function initializeCounters(meters: Meters): void {
   for (const result of ['delivered', 'failed', 'dead']) meters.webhookDeliveries.inc({ result }, 0);
   for (const risk of Risk.options) meters.callsByRisk.inc({ risk }, 0);
   for (const kind of ALERTS) meters.securityAlerts.inc({ kind }, 0);
-  for (const refused of ['low', 'all']) meters.memoryRefusals.inc({ refused }, 0);
+  for (const refused of ['low', 'all', 'acts']) meters.memoryRefusals.inc({ refused }, 0);
   for (const scope of ['workspace', 'tenant']) for (const limit of ['bytes', 'files']) meters.quotaRefusals.inc({ scope, limit }, 0);
   for (const kind of ['ws', 'sse']) meters.socketsOpened.inc({ kind }, 0);
   for (const where of ['worker', 'socket']) meters.updatesCoalesced.inc({ where }, 0);

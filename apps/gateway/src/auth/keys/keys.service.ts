@@ -50,6 +50,7 @@ export class KeysService {
     const rights = inheritedRights(caller, wanted);
     assertNotWider(caller, rights);
     assertInFuture(rights.expiresAt);
+    const act = this.acts.admit(caller, { revokes: false });
     const text = newKeyText();
     const record: KeyRecord = {
       ...rights,
@@ -65,7 +66,7 @@ export class KeysService {
     await this.records.create(record, ended);
     await this.created.announce();
     this.log.warn({ tenant: tenantId, key: keyId, created: record.id, scopes: record.scopes }, 'an API key was made');
-    await this.acts.record(caller, 'admin.key_created', { target: record.id, after: actView(record) });
+    await act.record('admin.key_created', { target: record.id, after: actView(record) });
     return { ...keyView(record), key: text };
   }
 
@@ -75,6 +76,7 @@ export class KeysService {
     const { record } = read;
     if (keyView(record).status !== 'active') throw new ProblemError('conflict', `The key ${id} has ended: make a new one`);
     assertNotWider(caller, rightsOf(record));
+    const act = this.acts.admit(caller, { revokes: false });
     const now = Date.now();
     const text = newKeyText();
     const end = now + overlapMs;
@@ -90,7 +92,7 @@ export class KeysService {
     await this.records.change(read, changed);
     await this.created.announce();
     this.log.warn({ tenant: record.tenantId, key: caller.keyId, rotated: id, overlapMs }, 'an API key was rotated');
-    await this.acts.record(caller, 'admin.key_rotated', { target: id, before: actView(record), after: { ...actView(changed), overlapMs } });
+    await act.record('admin.key_rotated', { target: id, before: actView(record), after: { ...actView(changed), overlapMs } });
     return { ...(await this.withUse(keyView(changed))), key: text };
   }
 
@@ -98,6 +100,7 @@ export class KeysService {
   async revoke(caller: Principal, id: string): Promise<void> {
     const read = await this.findOwn(caller, id);
     const { record } = read;
+    const act = this.acts.admit(caller, { revokes: record.revokedAt === undefined });
     if (record.revokedAt === undefined) {
       const changed = { ...record, revokedAt: new Date().toISOString(), revokedBy: caller.keyId };
       await this.records.change(read, changed);
@@ -105,7 +108,7 @@ export class KeysService {
     }
     await this.created.announce();
     // Also for one that was revoked before: its record may be missing.
-    await this.acts.record(caller, 'admin.key_revoked', { target: id, before: actView(record) });
+    await act.record('admin.key_revoked', { target: id, before: actView(record) });
   }
 
   private peopleOf({ keyId }: Principal): string[] {
