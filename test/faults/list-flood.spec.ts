@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -69,5 +71,30 @@ describe('a tenant that asks more than the database answers', () => {
     const statuses = await Promise.all(answers);
     expect(statuses.filter((status) => status === 200)).toHaveLength(ACCEPTED + 1);
     expect(refused).toHaveLength(ASKED - ACCEPTED);
+  });
+
+  it('has its turns back from clients that went away before them', async () => {
+    const { host, hostname, port } = new URL(cluster.gateways[0]?.url ?? '');
+    let refusals = 0;
+    const open = (path: string) => {
+      const socket = connect(Number(port), hostname);
+      socket.once('data', () => (refusals += 1));
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${BUSY}\r\n\r\n`);
+      return socket;
+    };
+    const agent = new Agent(`http://${host}`, BUSY);
+    const again: Promise<number>[] = [];
+    await db.transaction().execute(async (blocker) => {
+      await sql`lock table calls in access exclusive mode`.execute(blocker);
+      const sockets = Array.from({ length: ASKED }, () => open('/v1/failures'));
+      await eventually(() => refusals === ASKED - ACCEPTED, 'all turns to be taken');
+      // The gateway closes its side when it has noticed.
+      const closed = sockets.map((socket) => once(socket, 'close'));
+      for (const socket of sockets) socket.end();
+      await Promise.all(closed);
+      for (let n = 0; n < ACCEPTED - 4; n += 1) again.push(agent.get('/v1/failures').then(({ status }) => status));
+      await agent.get('/v1/whoami');
+    });
+    expect(new Set(await Promise.all(again))).toEqual(new Set([200]));
   });
 });

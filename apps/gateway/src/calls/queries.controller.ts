@@ -17,6 +17,7 @@ import {
 } from '#contracts';
 import { BulkCallsService } from './bulk-calls.service.js';
 import type { CallQueries } from '../platform/call-queries.js';
+import { ClientGone } from '../platform/http/client-disconnect.js';
 import { CALL_QUERIES } from '../platform/tokens.js';
 import { Endpoint, RouteBody, RouteQuery } from '../auth/endpoint.decorator.js';
 import { CurrentPrincipal } from '../auth/principal.decorator.js';
@@ -33,18 +34,30 @@ export class QueriesController {
   ) {}
 
   @Endpoint(ROUTES.listCalls)
-  list(@CurrentPrincipal() caller: Principal, @RouteQuery() query: QueryOf<typeof ROUTES.listCalls>): Promise<CallPage> {
-    return this.queries.page(caller.tenantId, query);
+  list(
+    @CurrentPrincipal() caller: Principal,
+    @RouteQuery() query: QueryOf<typeof ROUTES.listCalls>,
+    @ClientGone() gone: AbortSignal,
+  ): Promise<CallPage> {
+    return this.queries.page(caller.tenantId, query, gone);
   }
 
   @Endpoint(ROUTES.countCalls)
-  count(@CurrentPrincipal() caller: Principal, @RouteQuery() query: QueryOf<typeof ROUTES.countCalls>): Promise<CallCount> {
-    return this.queries.count(caller.tenantId, query);
+  count(
+    @CurrentPrincipal() caller: Principal,
+    @RouteQuery() query: QueryOf<typeof ROUTES.countCalls>,
+    @ClientGone() gone: AbortSignal,
+  ): Promise<CallCount> {
+    return this.queries.count(caller.tenantId, query, gone);
   }
 
   @Endpoint(ROUTES.facetCalls)
-  facets(@CurrentPrincipal() caller: Principal, @RouteQuery() query: QueryOf<typeof ROUTES.facetCalls>): Promise<CallFacets> {
-    return this.queries.facets(caller.tenantId, query);
+  facets(
+    @CurrentPrincipal() caller: Principal,
+    @RouteQuery() query: QueryOf<typeof ROUTES.facetCalls>,
+    @ClientGone() gone: AbortSignal,
+  ): Promise<CallFacets> {
+    return this.queries.facets(caller.tenantId, query, gone);
   }
 
   @Endpoint(ROUTES.cancelCalls)
@@ -67,32 +80,56 @@ export class QueriesController {
   }
 
   @Endpoint(ROUTES.getStats)
-  stats(@CurrentPrincipal() caller: Principal, @RouteQuery() query: QueryOf<typeof ROUTES.getStats>): Promise<Stats> {
-    return this.queries.stats(caller.tenantId, query);
+  stats(
+    @CurrentPrincipal() caller: Principal,
+    @RouteQuery() query: QueryOf<typeof ROUTES.getStats>,
+    @ClientGone() gone: AbortSignal,
+  ): Promise<Stats> {
+    return this.queries.stats(caller.tenantId, query, gone);
   }
 
   @Endpoint(ROUTES.getToolStats)
-  tools(@CurrentPrincipal() caller: Principal, @RouteQuery() query: QueryOf<typeof ROUTES.getToolStats>): Promise<ToolStatsPage> {
-    return this.queries.tools(caller.tenantId, query);
+  tools(
+    @CurrentPrincipal() caller: Principal,
+    @RouteQuery() query: QueryOf<typeof ROUTES.getToolStats>,
+    @ClientGone() gone: AbortSignal,
+  ): Promise<ToolStatsPage> {
+    return this.queries.tools(caller.tenantId, query, gone);
   }
 
   @Endpoint(ROUTES.listFailures)
-  failures(@CurrentPrincipal() caller: Principal, @RouteQuery() query: QueryOf<typeof ROUTES.listFailures>): Promise<FailurePage> {
-    return this.queries.failures(caller.tenantId, query);
+  failures(
+    @CurrentPrincipal() caller: Principal,
+    @RouteQuery() query: QueryOf<typeof ROUTES.listFailures>,
+    @ClientGone() gone: AbortSignal,
+  ): Promise<FailurePage> {
+    return this.queries.failures(caller.tenantId, query, gone);
   }
 
   @Endpoint(ROUTES.getUsage)
-  usage(@CurrentPrincipal() caller: Principal, @RouteQuery() query: QueryOf<typeof ROUTES.getUsage>): Promise<UsagePage> {
-    return this.queries.usage(caller.tenantId, query);
+  usage(
+    @CurrentPrincipal() caller: Principal,
+    @RouteQuery() query: QueryOf<typeof ROUTES.getUsage>,
+    @ClientGone() gone: AbortSignal,
+  ): Promise<UsagePage> {
+    return this.queries.usage(caller.tenantId, query, gone);
   }
 
   @Endpoint(ROUTES.testPolicy)
-  testPolicy(@CurrentPrincipal() caller: Principal, @RouteBody() body: BodyOf<typeof ROUTES.testPolicy>): Promise<PolicyTestResult> {
-    return this.policyTest.test(caller, body);
+  testPolicy(
+    @CurrentPrincipal() caller: Principal,
+    @RouteBody() body: BodyOf<typeof ROUTES.testPolicy>,
+    @ClientGone() gone: AbortSignal,
+  ): Promise<PolicyTestResult> {
+    return this.policyTest.test(caller, body, gone);
   }
 
   @Endpoint(ROUTES.listSessions)
-  sessions(@CurrentPrincipal() caller: Principal, @RouteQuery() query: QueryOf<typeof ROUTES.listSessions>): Promise<SessionPage> {
-    return this.queries.sessions(caller.tenantId, query);
+  sessions(
+    @CurrentPrincipal() caller: Principal,
+    @RouteQuery() query: QueryOf<typeof ROUTES.listSessions>,
+    @ClientGone() gone: AbortSignal,
+  ): Promise<SessionPage> {
+    return this.queries.sessions(caller.tenantId, query, gone);
   }
 }

@@ -63,15 +63,15 @@ export class TestPolicyService {
   ) {}
 
   /**
-   * Calls are judged one after the other, with a turn of the event loop between them, until the time is up.
+   * Calls are judged one after the other, with a turn of the event loop between them, until the time is up or the client `gone`.
    * @throws ProblemError `invalid_request` that names the fields that are wrong, `too_many_requests` while another test of the tenant runs
    */
-  test(principal: Principal, body: PolicyTestBody): Promise<PolicyTestResult> {
-    return this.turns.run(principal.tenantId, () => this.run(principal, body));
+  test(principal: Principal, body: PolicyTestBody, gone: AbortSignal): Promise<PolicyTestResult> {
+    return this.turns.run(principal.tenantId, () => this.run(principal, body, gone));
   }
 
-  private async run(principal: Principal, { config, filter, limit }: PolicyTestBody): Promise<PolicyTestResult> {
-    const deadline = AbortSignal.timeout(MOST_MS);
+  private async run(principal: Principal, { config, filter, limit }: PolicyTestBody, gone: AbortSignal): Promise<PolicyTestResult> {
+    const deadline = AbortSignal.any([AbortSignal.timeout(MOST_MS), gone]);
     const now = this.evaluatorBy(this.policies);
     const then = this.evaluatorBy(new PolicyConfigService({ ...this.configOf(principal, config), patternsBy: 'user' }));
     const result = { tested: 0, changed: [] as Changed[], skipped: [] as PolicyTestResult['skipped'] };

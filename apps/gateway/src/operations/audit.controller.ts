@@ -3,6 +3,7 @@ import { ROUTES, type ActPage, type Principal, type QueryOf } from '#contracts';
 import { Endpoint, RouteQuery } from '../auth/endpoint.decorator.js';
 import { CurrentPrincipal } from '../auth/principal.decorator.js';
 import type { CallQueries } from '../platform/call-queries.js';
+import { ClientGone } from '../platform/http/client-disconnect.js';
 import { CALL_QUERIES } from '../platform/tokens.js';
 
 /** Administrative acts of a tenant. */
@@ -11,7 +12,11 @@ export class AuditController {
   constructor(@Inject(CALL_QUERIES) private readonly queries: CallQueries) {}
 
   @Endpoint(ROUTES.listActs)
-  list(@CurrentPrincipal() caller: Principal, @RouteQuery() query: QueryOf<typeof ROUTES.listActs>): Promise<ActPage> {
-    return this.queries.acts(caller.tenantId, query);
+  list(
+    @CurrentPrincipal() caller: Principal,
+    @RouteQuery() query: QueryOf<typeof ROUTES.listActs>,
+    @ClientGone() gone: AbortSignal,
+  ): Promise<ActPage> {
+    return this.queries.acts(caller.tenantId, query, gone);
   }
 }

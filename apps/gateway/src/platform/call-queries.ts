@@ -18,17 +18,17 @@ import {
   type UsageQuery,
 } from '#contracts';
 
-/** Questions over many calls of a tenant: answered from the history database. */
+/** Questions over many calls of a tenant: answered from the history database. `gone`: its client went away. */
 export interface CallQueries {
-  page(tenantId: string, query: ListCallsQuery): Promise<CallPage>;
-  count(tenantId: string, filter: CallFilter): Promise<CallCount>;
-  facets(tenantId: string, filter: CallFilter): Promise<CallFacets>;
-  sessions(tenantId: string, query: ListSessionsQuery): Promise<SessionPage>;
-  stats(tenantId: string, query: StatsQuery): Promise<Stats>;
-  tools(tenantId: string, query: PeriodQuery): Promise<ToolStatsPage>;
-  failures(tenantId: string, query: PeriodQuery): Promise<FailurePage>;
-  usage(tenantId: string, query: UsageQuery): Promise<UsagePage>;
-  acts(tenantId: string, query: ListActsQuery): Promise<ActPage>;
+  page(tenantId: string, query: ListCallsQuery, gone?: AbortSignal): Promise<CallPage>;
+  count(tenantId: string, filter: CallFilter, gone?: AbortSignal): Promise<CallCount>;
+  facets(tenantId: string, filter: CallFilter, gone?: AbortSignal): Promise<CallFacets>;
+  sessions(tenantId: string, query: ListSessionsQuery, gone?: AbortSignal): Promise<SessionPage>;
+  stats(tenantId: string, query: StatsQuery, gone?: AbortSignal): Promise<Stats>;
+  tools(tenantId: string, query: PeriodQuery, gone?: AbortSignal): Promise<ToolStatsPage>;
+  failures(tenantId: string, query: PeriodQuery, gone?: AbortSignal): Promise<FailurePage>;
+  usage(tenantId: string, query: UsageQuery, gone?: AbortSignal): Promise<UsagePage>;
+  acts(tenantId: string, query: ListActsQuery, gone?: AbortSignal): Promise<ActPage>;
 }
 
 const NO_DATABASE =

@@ -56,9 +56,9 @@ export function historyQueries(
   const acts = new ActList(db, log, (tenantId) => adminPartition(tenantId, partitions));
   const numbers = new Numbers(db, log, partitions);
   const turns = new TenantTurns(TURNS);
-  const guarded = async <Answer>(tenantId: string, ask: () => Promise<Answer>): Promise<Answer> => {
+  const guarded = async <Answer>(tenantId: string, gone: AbortSignal | undefined, ask: () => Promise<Answer>): Promise<Answer> => {
     try {
-      return await turns.run(tenantId, ask);
+      return await turns.run(tenantId, ask, gone);
     } catch (error) {
       if (!(error instanceof HistoryUnavailable)) throw error;
       failed(error.message);
@@ -66,14 +66,14 @@ export function historyQueries(
     }
   };
   return {
-    page: (tenantId, query) => guarded(tenantId, () => calls.page(tenantId, query)),
-    count: (tenantId, filter) => guarded(tenantId, () => calls.count(tenantId, filter)),
-    facets: (tenantId, filter) => guarded(tenantId, () => calls.facets(tenantId, filter)),
-    sessions: (tenantId, query) => guarded(tenantId, () => sessions.page(tenantId, query)),
-    stats: (tenantId, query) => guarded(tenantId, () => numbers.stats(tenantId, query)),
-    tools: (tenantId, query) => guarded(tenantId, () => numbers.tools(tenantId, query)),
-    failures: (tenantId, query) => guarded(tenantId, () => numbers.failures(tenantId, query)),
-    usage: (tenantId, query) => guarded(tenantId, () => usage.of(tenantId, query)),
-    acts: (tenantId, query) => guarded(tenantId, () => acts.page(tenantId, query)),
+    page: (tenantId, query, gone) => guarded(tenantId, gone, () => calls.page(tenantId, query)),
+    count: (tenantId, filter, gone) => guarded(tenantId, gone, () => calls.count(tenantId, filter)),
+    facets: (tenantId, filter, gone) => guarded(tenantId, gone, () => calls.facets(tenantId, filter)),
+    sessions: (tenantId, query, gone) => guarded(tenantId, gone, () => sessions.page(tenantId, query)),
+    stats: (tenantId, query, gone) => guarded(tenantId, gone, () => numbers.stats(tenantId, query)),
+    tools: (tenantId, query, gone) => guarded(tenantId, gone, () => numbers.tools(tenantId, query)),
+    failures: (tenantId, query, gone) => guarded(tenantId, gone, () => numbers.failures(tenantId, query)),
+    usage: (tenantId, query, gone) => guarded(tenantId, gone, () => usage.of(tenantId, query)),
+    acts: (tenantId, query, gone) => guarded(tenantId, gone, () => acts.page(tenantId, query)),
   };
 }

@@ -42,6 +42,24 @@ describe('the turns of tenants', () => {
     expect(begun).toEqual(['a1', 'a2', 'b1', 'a3', 'b2', 'c1', 'a4']);
   });
 
+  it('are not those of clients that went away while they waited', async () => {
+    const turns = turnsOf(1, 1);
+    const begun: string[] = [];
+    const ask = open(turns, begun);
+    const first = ask('a', '1');
+    const client = new AbortController();
+    const left = turns.run('a', () => Promise.resolve('left'), client.signal);
+    client.abort();
+    await expect(left).rejects.toMatchObject({ code: 'too_many_requests' });
+    const [third, gone] = [ask('a', '3'), AbortSignal.abort()];
+    first.end();
+    await first.answer;
+    await expect(turns.run('a', () => Promise.resolve('late'), gone)).rejects.toMatchObject({ code: 'too_many_requests' });
+    third.end();
+    expect(await third.answer).toBe('3');
+    expect(begun).toEqual(['1', '3']);
+  });
+
   it('refuse a question of a tenant of which too many wait, until one of them runs', async () => {
     const ask = open(turnsOf(1, 1), []);
     const [first, second] = [ask('a', '1'), ask('a', '2')];

@@ -26,11 +26,14 @@ export class TenantTurns {
 
   constructor(private readonly limits: TurnLimits) {}
 
-  /** @throws ProblemError `too_many_requests` */
-  async run<Answer>(tenantId: string, ask: () => Promise<Answer>): Promise<Answer> {
+  /**
+   * `gone`: the client went away. A question that waits is forgotten then; one that runs goes on, as it costs what it costs.
+   * @throws ProblemError `too_many_requests`
+   */
+  async run<Answer>(tenantId: string, ask: () => Promise<Answer>, gone?: AbortSignal): Promise<Answer> {
     const tenant = this.tenants.get(tenantId) ?? { running: 0, waiting: [] };
     if (tenant.waiting.length === 0 && this.mayRun(tenant)) this.begin(tenantId, tenant);
-    else await this.turn(tenantId, tenant);
+    else await this.turn(tenantId, tenant, gone);
     try {
       return await ask();
     } finally {
@@ -63,7 +66,7 @@ export class TenantTurns {
     }
   }
 
-  private turn(tenantId: string, tenant: Tenant): Promise<void> {
+  private turn(tenantId: string, tenant: Tenant, gone: AbortSignal | undefined): Promise<void> {
     const { atOnce, waiting, what } = this.limits;
     if (tenant.waiting.length >= waiting)
       throw new ProblemError(
@@ -72,6 +75,19 @@ export class TenantTurns {
         { retryAfterMs: RETRY_MS },
       );
     this.tenants.set(tenantId, tenant);
-    return new Promise((resolve) => tenant.waiting.push(resolve));
+    return new Promise((resolve, reject) => {
+      const begin = () => {
+        gone?.removeEventListener('abort', forget);
+        resolve();
+      };
+      const forget = () => {
+        tenant.waiting.splice(tenant.waiting.indexOf(begin), 1);
+        if (tenant.running === 0 && tenant.waiting.length === 0) this.tenants.delete(tenantId);
+        reject(new ProblemError('too_many_requests', 'The client went away before its turn came'));
+      };
+      tenant.waiting.push(begin);
+      if (gone?.aborted) forget();
+      else gone?.addEventListener('abort', forget, { once: true });
+    });
   }
 }
