@@ -18,6 +18,10 @@ const PACKAGES = {
     '@anthropic-ai/claude-agent-sdk@0.3.330',
     'zod@4.6.7',
     `${NODE_22}@22`,
+    // Of the guides.
+    '@ai-sdk/openai-compatible@2.0.91',
+    'langchain@1.5.12',
+    '@langchain/openai@1.6.0',
   ],
   seven: ['ai@7.0.173', 'zod@4.6.7'],
 };
@@ -38,6 +42,31 @@ export async function installSdks(root: string, name: PackageFolder): Promise<vo
   // Optional are the programs of Claude Code, hundreds of megabytes.
   const flags = ['--no-audit', '--no-fund', '--no-save', '--omit=optional'];
   await promisify(execFile)('npm', ['install', '--prefix', folder, ...flags, ...PACKAGES[name]]);
+}
+
+/** The client under its public name, and commands that stand for those of the guides: the packages are there already, so npm only looks. */
+export function prepareGuides(root: string): { readonly folder: string; readonly path: string } {
+  const folder = join(root, 'six');
+  const client = join(folder, 'node_modules/@toolyard/client');
+  mkdirSync(client, { recursive: true });
+  const built = resolve('dist/libs/client/src');
+  const exported = { '.': './built/index.js', './*': './built/adapters/*.js' };
+  writeFileSync(join(client, 'package.json'), JSON.stringify({ type: 'module', exports: exported }));
+  symlinkSync(built, join(client, 'built'));
+  const bin = join(root, 'bin');
+  mkdirSync(bin);
+  symlinkSync(node22In(root), join(bin, 'node'));
+  const npm = `#!/bin/sh
+shift
+for name; do
+  case "$name" in
+    *toolyard-client-*.tgz) ;;
+    *) [ -e "node_modules/$(echo "$name" | sed 's/\\(.\\)@.*/\\1/')/package.json" ] || { echo "the test does not install $name"; exit 1; } ;;
+  esac
+done
+`;
+  writeFileSync(join(bin, 'npm'), npm, { mode: 0o755 });
+  return { folder, path: bin };
 }
 
 /** What the snippets of the README take as given, by the words that they begin with. */

@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { ToolyardClient } from '#client';
+import { startScriptedModel } from '../../apps/examples/src/scripted-model.js';
 import { eventually } from '../support/eventually.js';
+import { follow, type Place } from '../support/guide.js';
 import { startTestCluster, TEST_KEY, type TestCluster } from '../support/test-cluster.js';
-import { checkSnippets, installSdks, node22In, type PackageFolder } from './agent-sdk-packages.js';
+import { checkSnippets, installSdks, node22In, prepareGuides, type PackageFolder } from './agent-sdk-packages.js';
 
 interface Sdk {
   readonly name: string;
@@ -146,6 +148,21 @@ describe.each(SDKS)('an agent on $name', (sdk) => {
     expect((await agent.report()).aborted).toBe(true);
     expect((await client.calls.wait(id)).outcome).toBe('cancelled');
   });
+});
+
+describe('the guide', () => {
+  let model: Awaited<ReturnType<typeof startScriptedModel>>;
+  let place: Place;
+
+  beforeAll(async () => {
+    model = await startScriptedModel();
+    const { folder, path } = prepareGuides(root);
+    const replacements = { 'http://127.0.0.1:7411': url(), 'https://api.openai.com/v1': `${model.url}/v1`, '<key>': TEST_KEY };
+    place = { folder, replacements, env: { PATH: `${path}:${process.env['PATH']}` } };
+  });
+  afterAll(() => model?.close());
+
+  it.each(['ai-sdk', 'langchain', 'openai'])('%s does what it says', (name) => follow(`deploy/guides/${name}.md`, place));
 });
 
 describe("the snippets of the adapters' README", () => {

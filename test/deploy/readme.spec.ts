@@ -16,6 +16,7 @@ const DOCUMENTS = [
   'apps/dashboard/README.md',
   'apps/examples/README.md',
   'deploy/README.md',
+  ...readdirSync('deploy/guides').map((name) => `deploy/guides/${name}`),
   'libs/README.md',
   'libs/client/README.md',
   'libs/hooks/README.md',

@@ -1,0 +1,85 @@
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { startScriptedModel } from '../../apps/examples/src/scripted-model.js';
+import { programOf } from '../support/app-program.js';
+import { eventually } from '../support/eventually.js';
+import { follow, startVariables, writeFiles, type Place } from '../support/guide.js';
+import { cleanUp, freshDirectory, spawnStandalone, type StandaloneProcess } from '../support/standalone.js';
+
+const guide = (name: string) => `deploy/guides/${name}.md`;
+const GUIDES = ['mcp-clients', 'python', 'write-a-tool', 'govern-a-team', 'kubernetes', 'upgrade', 'threat-model'];
+
+let toolyard: StandaloneProcess;
+let model: Awaited<ReturnType<typeof startScriptedModel>>;
+let place: Place;
+
+beforeAll(async () => {
+  const folder = freshDirectory();
+  for (const name of ['apps', 'deploy']) symlinkSync(join(process.cwd(), name), join(folder, name));
+  mkdirSync(join(folder, 'bin'));
+  // Stands for npx, which finds the program in the folder of Toolyard.
+  const npx = `#!/bin/sh\nshift\nexec ${process.execPath} ${programOf('cli')} "$@"\n`;
+  writeFileSync(join(folder, 'bin/npx'), npx, { mode: 0o755 });
+  place = { folder, replacements: {}, env: {} };
+  writeFiles(guide('govern-a-team'), place);
+  const variables = Object.entries(startVariables(GUIDES.map(guide))).map(([name, file]) => [name, join(folder, file)]);
+  mkdirSync(join(folder, 'tools'));
+  const data = join(folder, '.toolyard');
+  toolyard = await spawnStandalone(data, { ...(Object.fromEntries(variables) as Record<string, string>), DATABASE_URL: '' });
+  [model] = await Promise.all([startScriptedModel(), toolyard.up()]);
+  const replacements = { 'http://127.0.0.1:7411': toolyard.url, 'https://api.openai.com/v1': `${model.url}/v1`, '<key>': toolyard.key() };
+  const started = async () => {
+    const offered = async () =>
+      (await fetch(`${toolyard.url}/v1/tools`, { headers: { authorization: `Bearer ${toolyard.key()}` } })).text();
+    for (const name of readdirSync(join(folder, 'tools')))
+      await eventually(async () => (await offered()).includes(`"${name}"`), `the tool ${name}`);
+  };
+  place = {
+    folder,
+    started,
+    replacements,
+    env: { PATH: `${join(folder, 'bin')}:${process.env['PATH']}`, HOME: process.env['HOME'] ?? '' },
+  };
+});
+afterAll(async () => {
+  model?.close();
+  await cleanUp();
+});
+
+describe('the guide', () => {
+  it.each(GUIDES)('%s does what it says', (name) => follow(guide(name), place), 60_000);
+});
+
+describe('the files for MCP clients', () => {
+  const Servers = z.object({
+    mcpServers: z.object({
+      toolyard: z.union([
+        z.strictObject({ command: z.string(), args: z.array(z.string()) }),
+        z.strictObject({ type: z.literal('http'), url: z.string(), headers: z.record(z.string(), z.string()) }),
+      ]),
+    }),
+  });
+
+  it.each(['.mcp.json', 'http.mcp.json'])('%s connects a client', async (file) => {
+    writeFiles(guide('mcp-clients'), place);
+    const { toolyard: server } = Servers.parse(JSON.parse(readFileSync(join(place.folder, file), 'utf8'))).mcpServers;
+    const transport =
+      'url' in server
+        ? new StreamableHTTPClientTransport(new URL(server.url), { requestInit: { headers: server.headers } })
+        : new StdioClientTransport({
+            ...server,
+            command: join(place.folder, 'bin', server.command),
+            cwd: place.folder,
+            env: { ...place.env },
+          });
+    const client = new Client({ name: 'guides', version: '1' });
+    await client.connect(transport);
+    const { content } = await client.callTool({ name: 'shell', arguments: { command: 'echo connected' } });
+    await client.close();
+    expect(content).toEqual([{ type: 'text', text: expect.stringContaining('connected') }]);
+  });
+});
