@@ -16,11 +16,15 @@ describe('a connection through Sentinel', () => {
     open.push(connection);
     return connection;
   };
-  const hearsOfFailovers = async () => {
-    const asking = createRedis(`redis://${sentinels.at(-1)}`);
-    open.push(asking);
-    await eventually(async () => / sub=1 /.test(String(await asking.call('CLIENT', 'LIST'))), 'the connection to listen to Sentinel');
+  const isHeard = async (sentinel = sentinels.at(-1)) => {
+    const asking = createRedis(`redis://${sentinel}`);
+    try {
+      return / sub=1 /.test(String(await asking.call('CLIENT', 'LIST')));
+    } finally {
+      asking.disconnect();
+    }
   };
+  const hearsOfFailovers = () => eventually(() => isHeard(), 'the connection to listen to Sentinel');
   beforeAll(async () => {
     redis = await startReplicatedRedis({ replicas: 2 });
     sentinels = redis.url.split('/')[2]?.split(',') ?? [];
@@ -57,6 +61,14 @@ describe('a connection through Sentinel', () => {
     connection.disconnect(true);
     proxy.release();
     await eventually(() => connection.ping().catch(() => undefined), 'the connection to answer');
+  });
+
+  it('listens to no Sentinel any more when its owner has quit', async () => {
+    const connection = connect();
+    await connection.ping();
+    await hearsOfFailovers();
+    await connection.quit();
+    for (const sentinel of sentinels) await eventually(async () => !(await isHeard(sentinel)), `no listener at the Sentinel ${sentinel}`);
   });
 
   it('stays closed once its owner has closed it', async () => {

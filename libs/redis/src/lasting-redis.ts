@@ -20,10 +20,14 @@ export class LastingRedis extends Redis {
     return this.left;
   }
 
-  /** `reconnect` while a connection is being made changes nothing: ioredis would take it for the owner's wish to end. */
+  /**
+   * `reconnect` while a connection is being made changes nothing: ioredis would take it for the owner's wish to end. Neither
+   * does the end of what has ended: ioredis would wait 2 s for a socket to close that is closed.
+   */
   override disconnect(reconnect = false): void {
     if (reconnect && this.status === 'connecting') return;
     if (!reconnect) this.left = true;
+    if (this.status === 'end') return;
     super.disconnect(reconnect);
   }
 
@@ -39,8 +43,9 @@ export class LastingRedis extends Redis {
 }
 
 /**
- * ioredis' failover detector belongs to a connection, but lives until the next one stands. When it hears of a failover
- * while that one still asks the Sentinels, it ends the client for good. Here it ends with its connection.
+ * ioredis' failover detector belongs to a connection, but outlives it: until the next one stands, or for good when the
+ * owner quits or disconnects before the connection stands. When it hears of a failover while the next one still asks the
+ * Sentinels, it ends the client for good. Here it ends with its connection.
  */
 class SteadySentinelConnector extends SentinelConnector {
   constructor(options: unknown) {
@@ -48,10 +53,16 @@ class SteadySentinelConnector extends SentinelConnector {
     super(options as SentinelConnectionOptions);
   }
 
-  override connect(...args: Parameters<SentinelConnector['connect']>): ReturnType<SentinelConnector['connect']> {
+  override async connect(...args: Parameters<SentinelConnector['connect']>): ReturnType<SentinelConnector['connect']> {
+    const stream = await super.connect(...args);
+    stream.once('close', () => this.endDetector());
+    return stream;
+  }
+
+  private endDetector(): void {
     // oxlint-disable-next-line typescript/no-unsafe-assignment -- ioredis declares it without a type
     const detector: { cleanup(): void } | null = this['failoverDetector'];
     detector?.cleanup();
-    return super.connect(...args);
+    this['failoverDetector'] = null;
   }
 }
