@@ -1,7 +1,7 @@
 import { actingArgument } from './acting-options.js';
 import { unlistedArgument } from './listed-options.js';
 import { hidesCommand, isShell, readsScriptFromInput, takesScript } from './inner-commands.js';
-import { executableOf, type ParsedCommand, type ShellAssignment, type SubCommand } from './sub-command.js';
+import { executableOf, type ParsedCommand, type ShellAssignment, type ShellWord, type SubCommand } from './sub-command.js';
 import { sedActs } from './sed-script.js';
 import { xargsOnlyReads } from './xargs.js';
 
@@ -56,6 +56,7 @@ function dangerReason(command: SubCommand): string | undefined {
   const args = command.words.slice(1);
   if (isShell(name) && readsScriptFromInput(command)) return `${name} runs what it is sent`;
   if (hidesCommand(command)) return `its words leave open which command ${name} runs`;
+  if (exportsVariables(name, args)) return `${name} may hand every variable that is set to the programs that follow`;
   if (name === 'watch' && args.some(({ dynamic }) => dynamic)) return 'only running it tells what watch runs';
   if (name === 'parallel') return 'parallel may run whatever it is sent';
   if (name === 'xargs' && !xargsOnlyReads(command)) return 'xargs may run or write something else by what it is sent';
@@ -71,6 +72,15 @@ function dangerReason(command: SubCommand): string | undefined {
   if (args.some(({ value }) => DANGEROUS_PROGRAMS[name.replace(/^[gmn]awk$/, 'awk')]?.test(value) === true))
     return `the program of ${name} runs commands or writes files`;
   return undefined;
+}
+
+/** `set -a`, `set -o allexport`, `bash -a`: a variable that is set for the shell reaches programs then. */
+function exportsVariables(name: string, args: readonly ShellWord[]): boolean {
+  if (name !== 'set' && name !== 'shopt' && !isShell(name)) return false;
+  const end = args.findIndex(({ value }) => value === '--' || !/^[-+]/.test(value));
+  const isOption = ({ value, dynamic }: ShellWord) => (name === 'set' && dynamic) || (name !== 'shopt' && /^-[A-Za-z]*a/.test(value));
+  const options = end === -1 ? args : args.slice(0, args[end]?.dynamic ? end + 1 : end);
+  return options.some(isOption) || args.some(({ value }) => value === 'allexport');
 }
 
 /** For the programs that it runs, a command may set harmless variables and NODE_ENV; for the shell, all but those listed. */

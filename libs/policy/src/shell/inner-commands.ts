@@ -28,7 +28,7 @@ function runsWords(command: SubCommand): boolean {
 
 /** Whether a program hands a text of its arguments to a shell. */
 export function takesScript(name: string): boolean {
-  return isShell(name) || name === 'eval' || Object.hasOwn(SCRIPT_OPTION, name);
+  return isShell(name) || name === 'eval' || name === 'sg' || Object.hasOwn(SCRIPT_OPTION, name);
 }
 
 function wrappedBy(command: SubCommand): SubCommand | undefined {
@@ -47,7 +47,8 @@ function scriptsOf(command: SubCommand): string[] {
   const args = command.words.slice(1);
   if (name === 'eval') return [args.map(({ value }) => value).join(' ')];
   if (name === 'trap') return args.slice(0, 1).map(({ value }) => value);
-  if (name === 'env') return args.flatMap(({ value }, index) => splitString(value, args[index + 1]?.value));
+  if (name === 'env') return splitStrings(args.map(({ value }) => value));
+  if (name === 'sg') return scriptOfGroup(args);
   if (name === 'watch') return [plainText({ ...command, words: readWrapper(command).inner })];
   const scriptOption = Object.hasOwn(SCRIPT_OPTION, name ?? '') ? SCRIPT_OPTION[name ?? ''] : undefined;
   if (scriptOption !== undefined) return args.flatMap(({ value }, index) => valueOfOption(scriptOption, value, args[index + 1]?.value));
@@ -65,11 +66,25 @@ function valueOfOption(option: RegExp, word: string, next: string | undefined): 
   return value === undefined ? [] : [value];
 }
 
-/** `env -S "…"` splits a text into a command. */
-function splitString(value: string, next: string | undefined): string[] {
-  if (/^-[0iv]*S$/.test(value) || value === '--split-string') return next === undefined ? [] : [next];
-  const attached = /^(?:-[0iv]*S|--split-string=)(.+)$/s.exec(value)?.[1];
-  return attached === undefined ? [] : [attached];
+/** `env -S "…" …` splits a text into further words of its own: options, variables, a command. Its escapes stand for spaces. */
+function splitStrings(args: readonly string[]): string[] {
+  return args.flatMap((value, index) => {
+    const [, attached] = /^(?:-[0iv]*S|--s[a-z-]*(?:=|$))(.*)$/s.exec(value) ?? [];
+    if (attached === undefined) return [];
+    const [text = '', ...more] = [...(attached === '' ? [] : [attached]), ...args.slice(index + 1)];
+    return [['env', text.replaceAll(/\\[_cfnrtv]/g, ' '), ...more.map(quoted)].join(' ')];
+  });
+}
+
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** `sg [-] group [-c] "…"` gives a text to a shell. */
+function scriptOfGroup(args: readonly ShellWord[]): string[] {
+  const [, first, second] = args[0]?.value === '-' ? args.slice(1) : args;
+  const script = first?.value === '-c' ? second : first;
+  return script === undefined ? [] : [script.value];
 }
 
 /** A shell without a script in its arguments runs what it is sent. */

@@ -150,6 +150,12 @@ describe('the risk of a command', () => {
     'ls | xargs rm',
     "bash -c 'rm x'",
     '$X y',
+    "sg staff -c 'rm x'",
+    "sg - staff 'rm x'",
+    "env -S '-i rm x'",
+    "env --split='rm x'",
+    "env -vS 'rm\\_x'",
+    'env -S nice rm x',
   ])('%s is high [PP-02, PP-16]', (source) => expect(riskOf(parseCommand(source))).toBe('high'));
 
   it.each(['python', 'powershell', 'unknown'])('code in %s is high: only running it tells what it does', (language) =>
