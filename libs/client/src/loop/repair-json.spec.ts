@@ -31,6 +31,12 @@ describe('JSON that a model wrote wrongly', () => {
     expect(meant('{"text":"one\n\ttwo \\"True\\"","all":True,"none":None}')).toEqual({ text: 'one\n\ttwo "True"', all: true, none: null });
   });
 
+  it('has no backslash before a line break, which may be of the text or of JSON5', () => {
+    expect(repairJson('{"command":"echo a \\\n b"}')).toBeUndefined();
+    expect(repairJson('{"command":"echo a \\\\\\\r b"}')).toBeUndefined();
+    expect(meant('{"command":"echo a \\\\\n b"}')).toEqual({ command: 'echo a \\\n b' });
+  });
+
   it.each(['{"path":"a"}{"path":"b"}', '{"path":"a"}\n {"path":"b"}', '{"path":"a"}{"path":'])(
     'with several objects gives the first, with a warning: %s [VA-03]',
     (text) => {

@@ -55,8 +55,10 @@ function withoutFence(text: string): string {
   return text.endsWith('```') && /^```[a-z0-9]*\s*$/i.test(text.slice(0, Math.max(begin, 0))) ? text.slice(begin, -3).trim() : text;
 }
 
+/** @throws SyntaxError for a backslash at the end of a line: it is kept in a command, and joins lines in JSON5 */
 function asJson5(piece: string): string {
   if (piece.startsWith('/')) return piece;
+  if (/^(?:[^\\]|\\[^])*?\\[\n\r\u2028\u2029]/.test(piece)) throw new SyntaxError('a backslash before a line break');
   return CONSTANTS[piece] ?? piece.replaceAll(/[\n\r\t]/g, (character) => CONTROL[character] ?? character);
 }
 
