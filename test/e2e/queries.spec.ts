@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type {
   BulkResult,
   Call,
@@ -358,6 +358,16 @@ describe('lists, counts and numbers', () => {
           changed: [],
           skipped: [{ callId: id, reason: `Command is too long for the patterns of ${list}` }],
         });
+    });
+
+    it('skips what it has not judged within 5 s', async () => {
+      const { id } = await submit('late');
+      const { timeout } = AbortSignal;
+      const spy = jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => (ms === 5_000 ? AbortSignal.abort() : timeout(ms)));
+      const result = await test({ policy: { exclude: ['echo'] } }, 'late');
+      spy.mockRestore();
+      expect(result).toEqual({ tested: 0, changed: [], skipped: [{ callId: id, reason: 'not judged within 5 s: ask for fewer calls' }] });
+      expect(await test({ policy: { exclude: ['echo'] } }, 'late')).toMatchObject({ tested: 1, changed: [{ callId: id }], skipped: [] });
     });
 
     it('is refused with the field that is wrong, counts no agents of other tenants, and needs the scope admin', async () => {

@@ -24,7 +24,7 @@ describe('a tenant that asks more than the database answers', () => {
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'toolyard-flood-'));
-    const key = (id: string, text: string) => ({ id, key: text, tenant: id, scopes: ['read'] });
+    const key = (id: string, text: string) => ({ id, key: text, tenant: id, scopes: ['read', 'admin'] });
     writeFileSync(join(folder, 'config.json'), JSON.stringify({ keys: [key('busy', BUSY), key('other', OTHER)] }));
     cluster = await startTestCluster({
       lists: true,
@@ -71,6 +71,24 @@ describe('a tenant that asks more than the database answers', () => {
     const statuses = await Promise.all(answers);
     expect(statuses.filter((status) => status === 200)).toHaveLength(ACCEPTED + 1);
     expect(refused).toHaveLength(ASKED - ACCEPTED);
+  });
+
+  it('runs one test of a policy at a time; another tenant runs its own beside it', async () => {
+    const url = cluster.gateways[0]?.url ?? '';
+    const test = (key: string) => new Agent(url, key).request<Problem>('POST', '/v1/policy:test', { config: {} });
+    const held = await db.transaction().execute(async (blocker) => {
+      await sql`lock table calls in access exclusive mode`.execute(blocker);
+      const first = test(BUSY);
+      await eventually(async () => (await waiting()) === 1, 'the test to ask for its calls');
+      const { status, headers, body } = await test(BUSY);
+      expect([status, body.code, Number(headers.get('retry-after')) > 0]).toEqual([429, 'too_many_requests', true]);
+      expect(body.detail).toContain('at most 1 tests of a policy');
+      const other = test(OTHER);
+      await eventually(async () => (await waiting()) === 2, 'the test of the other tenant to run, too');
+      return [first, other];
+    });
+    expect((await Promise.all(held)).map(({ status }) => status)).toEqual([200, 200]);
+    expect((await test(BUSY)).status).toBe(200);
   });
 
   it('has its turns back from clients that went away before them', async () => {
