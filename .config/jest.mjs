@@ -47,7 +47,7 @@ const projects = {
   e2e: { testMatch: ['<rootDir>/test/e2e/*.spec.ts'], testPathIgnorePatterns: ['/node_modules/', ...THOROUGH] },
   faults: { testMatch: ['<rootDir>/test/faults/**/*.spec.ts', '<rootDir>/{libs,test}/**/*.{modes,race}.spec.ts'] },
   browser: { testMatch: ['<rootDir>/test/e2e/dashboard/**/*.spec.ts'] },
-  deploy: { testMatch: ['<rootDir>/test/deploy/**/*.spec.ts'] },
+  deploy: { testMatch: ['<rootDir>/test/deploy/**/*.spec.ts'], setupFiles: ['<rootDir>/test/support/shipped.mjs'] },
   // Their answers go through a public validating proxy. VALIDATED names other files, as `npm run test:validated` does.
   validated: {
     testMatch: (process.env.VALIDATED ?? VALIDATED).split(' ').map((name) => `<rootDir>/test/e2e/${name}.spec.ts`),

@@ -26,7 +26,7 @@ const jest = [
   '--config',
   '.config/jest.mjs',
 ];
-// The thorough tests start gateways and workers as they are shipped, the others from bundles, which start faster.
-const env = all || soak ? { ...process.env, TEST_SHIPPED: 'yes' } : process.env;
+// The long runs start gateways and workers as they are shipped. The project `deploy` does, too; the others start bundles, which start faster.
+const env = soak ? { ...process.env, TEST_SHIPPED: 'yes' } : process.env;
 const { status } = spawnSync(process.execPath, [...jest, ...names, ...workers, ...args], { stdio: 'inherit', env });
 process.exit(status ?? 1);

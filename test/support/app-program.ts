@@ -2,8 +2,8 @@ import { resolve } from 'node:path';
 
 export type App = 'gateway' | 'worker' | 'projector' | 'standalone' | 'cli';
 
-/** The file by which Node starts an app: of its bundle, or as it is shipped. See `bundle-apps.mjs`. */
+/** The file by which Node starts an app: of its bundle, or as it is shipped (project `deploy`). See `bundle-apps.mjs`. */
 export function programOf(app: App): string {
-  if (process.env['TEST_BUNDLES'] !== undefined) return resolve(`dist/bundles/${app}.mjs`);
+  if (process.env['TEST_SHIPPED'] === undefined && process.env['TEST_BUNDLES'] !== undefined) return resolve(`dist/bundles/${app}.mjs`);
   return resolve(app === 'cli' ? 'apps/cli/toolyard.mjs' : `dist/apps/${app}/src/main.js`);
 }
