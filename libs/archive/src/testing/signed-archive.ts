@@ -20,30 +20,33 @@ export interface SignedArchive {
   readonly checkpointer: Checkpointer;
 }
 
-/** Three partitions, one of them with a second generation, and four checkpoints. The caller closes it. */
-export async function makeSignedArchive(): Promise<SignedArchive> {
+/**
+ * Three partitions, one of them with a second generation, and four checkpoints: 14 segments of 2 × `scale` to 7 × `scale` events.
+ * The caller closes it.
+ */
+export async function makeSignedArchive({ scale = 15 }: { scale?: number } = {}): Promise<SignedArchive> {
   const folder = await mkdtemp(join(tmpdir(), 'archive-'));
   const publishedFolder = await mkdtemp(join(tmpdir(), 'published-'));
   const published = await openArchive(`file:${publishedFolder}`);
   const store = await openArchive(`file:${folder}`);
   const signer = parseSigningKey(generateSigningKey('example.org/archive'));
   const checkpointer = new Checkpointer({ store, signer, publishTo: published, partitions: ['00', '01', '02'] });
-  let first = await fillPartition(store, { partition: '00', toSeq: 270, size: 90 });
+  let first = await fillPartition(store, { partition: '00', toSeq: 18 * scale, size: 6 * scale });
   await checkpointer.sign(1_000_000);
-  first = await fillPartition(store, { partition: '00', toSeq: 540, size: 90, ...(first && { previous: first }) });
-  const last = await fillPartition(store, { partition: '02', toSeq: 60, size: 30 });
+  first = await fillPartition(store, { partition: '00', toSeq: 36 * scale, size: 6 * scale, ...(first && { previous: first }) });
+  const last = await fillPartition(store, { partition: '02', toSeq: 4 * scale, size: 2 * scale });
   await checkpointer.sign(2_000_000);
   const second = sealSegment({
     partition: '02',
     generation: 2,
     epoch: 2,
     previous: last,
-    events: sampleEvents('02', 46, 90, { epoch: 2 }),
+    events: sampleEvents('02', 3 * scale + 1, 6 * scale, { epoch: 2 }),
   });
   await storeSegment(store, second);
   await checkpointer.sign(3_000_000);
-  await fillPartition(store, { partition: '01', toSeq: 300, size: 100 });
-  await fillPartition(store, { partition: '00', toSeq: 720, size: 90, ...(first && { previous: first }) });
+  await fillPartition(store, { partition: '01', toSeq: 20 * scale, size: 7 * scale });
+  await fillPartition(store, { partition: '00', toSeq: 48 * scale, size: 6 * scale, ...(first && { previous: first }) });
   await checkpointer.sign(4_000_000);
   const close = async () => {
     for (const made of [folder, publishedFolder]) await rm(made, { recursive: true });

@@ -5,7 +5,7 @@ import { manipulations } from '../testing/manipulations.js';
 import { makeSignedArchive } from '../testing/signed-archive.js';
 
 it('names each of 1,000 random manipulations by its file, or by the segment or checkpoint beside it', async () => {
-  const { folder, store, published, keys, close } = await makeSignedArchive();
+  const { folder, store, published, keys, close } = await makeSignedArchive({ scale: 3 });
   const all = await store.list('');
   await fc.assert(
     fc.asyncProperty(manipulations(all), async (manipulation) => {
