@@ -74,7 +74,7 @@ function explain(error: unknown): { readonly title: string; readonly advice?: st
 /** The placeholder of rows that are being loaded. */
 export function LoadingRows({ rows = 6 }: { readonly rows?: number }) {
   return (
-    <Stack gap="xs" aria-busy="true" aria-label="Loading">
+    <Stack gap="xs" role="status" aria-busy="true" aria-label="Loading">
       {Array.from({ length: rows }, (_, index) => (
         <Skeleton key={index} height={28} radius="sm" />
       ))}
