@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { Agent } from './agent.js';
 import { startBrowser, type TestBrowser } from './browser.js';
 import { startTestCluster, TEST_KEY, type TestCluster } from './test-cluster.js';
@@ -12,6 +12,8 @@ export const READER_KEY = 'key-of-one-who-only-looks';
 
 interface OpenOptions extends BrowserContextOptions {
   readonly key?: string;
+  /** Closed after the file, not after the test. */
+  readonly kept?: boolean;
 }
 
 /** A whole installation with a browser before it, for the tests of one file. */
@@ -32,6 +34,7 @@ export function dashboardHarness(settings: () => Promise<object> = async () => (
   const folder = mkdtempSync(join(tmpdir(), 'toolyard-dashboard-'));
   const config = join(folder, 'toolyard.json');
   let parts: { readonly toolyard: TestCluster; readonly browser: TestBrowser; readonly agent: Agent } | undefined;
+  const kept = new Set<BrowserContext>();
   let close = async () => {};
   const stage = () => {
     if (parts === undefined) throw new Error('the stage stands only while tests run');
@@ -55,7 +58,7 @@ export function dashboardHarness(settings: () => Promise<object> = async () => (
     parts = { toolyard, browser, agent: new Agent(toolyard.gateways[0]?.url ?? '') };
   });
   afterEach(async () => {
-    for (const context of stage().browser.browser.contexts()) await context.close();
+    for (const context of stage().browser.browser.contexts()) if (!kept.has(context)) await context.close();
   });
   afterAll(async () => {
     await close();
@@ -76,7 +79,11 @@ export function dashboardHarness(settings: () => Promise<object> = async () => (
     get url() {
       return stage().agent.url;
     },
-    open: (path, { key = TEST_KEY, ...options } = {}) => stage().browser.open(stage().agent.url + path, options, key),
+    open: async (path, { key = TEST_KEY, kept: isKept = false, ...options } = {}) => {
+      const page = await stage().browser.open(stage().agent.url + path, options, key);
+      if (isKept) kept.add(page.context());
+      return page;
+    },
     gated: (lines) => {
       const gate = join(stage().toolyard.workspaceRoot, `gate-${Math.random().toString(36).slice(2)}`);
       const command = lines.map((line, index) => `until [ -e ${gate}-${index} ]; do sleep 0.02; done; ${line}`).join('\n');
