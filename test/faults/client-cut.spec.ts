@@ -1,4 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { WebSocket } from 'ws';
 import { ToolyardClient, ToolyardError } from '#client';
 import type { CallEvent } from '#contracts';
@@ -33,7 +35,7 @@ const idsOf = (events: readonly CallEvent[]) => events.map(({ id }) => id);
 describe.each([
   ['WebSocket', WebSocket],
   ['server-sent events', false],
-] as const)('a stream over %s', (_name, transport) => {
+] as const)('a stream over %s', (name, transport) => {
   beforeEach(() => {
     client = new ToolyardClient({ baseUrl: proxy.url, apiKey: TEST_KEY, WebSocket: transport });
   });
@@ -43,9 +45,14 @@ describe.each([
     let cuts = 0;
     const reconnected = () => (cuts += 1);
     const onState = ({ state }: { state: string }) => state === 'reconnecting' && reconnected();
-    for await (const event of client.calls.stream(counting(12), { onState })) {
+    // Each number waits until the update of the one before is there and its connection cut.
+    const gate = `cut-${name.replaceAll(/\W/g, '-')}`;
+    const command = `for i in $(seq 6); do echo n$i; until [ -e ${gate}-$i ]; do sleep 0.02; done; done`;
+    for await (const event of client.calls.stream({ tool: 'shell', arguments: { command } }, { onState })) {
       seen.push(event);
-      if (event.type === 'call.update') proxy.cut();
+      if (event.type !== 'call.update') continue;
+      proxy.cut();
+      writeFileSync(join(toolyard.workspaceRoot, 'default', 'default', `${gate}-${event.data.update}`), '');
     }
     expect(cuts).toBeGreaterThanOrEqual(5);
     expect(seen.at(-1)?.type).toBe('call.end');

@@ -36,9 +36,10 @@ describe('a worker that is paused (SIGSTOP) for longer than its lease', () => {
     const agent = new Agent(toolyard.gateways[0]?.url ?? '');
     const [paused] = toolyard.workers;
     const done = join(toolyard.workspaceRoot, 'default', 'default', 'done');
-    const { body } = await agent.submit('shell', { command: 'echo up; sleep 1; echo > done' });
+    const { body } = await agent.submit('shell', { command: 'echo up; until [ -e go ]; do sleep 0.05; done; echo > done' });
     await eventually(async () => (await agent.events(body.id)).some(({ type }) => type === 'call.update'), 'the command to run');
     paused?.signal('SIGSTOP');
+    writeFileSync(join(done, '..', 'go'), '');
     await eventually(() => existsSync(done), 'the command to end');
     expect((await agent.request('POST', `/v1/calls/${body.id}/cancel`, { graceMs: 200 })).status).toBe(202);
     const second = await toolyard.worker();
@@ -57,9 +58,11 @@ describe('a worker that is paused (SIGSTOP) for longer than its lease', () => {
   it('finds its call ended by another worker when it wakes, and its own End refused [DX-04]', async () => {
     const agent = new Agent(toolyard.gateways[0]?.url ?? '');
     const [paused] = toolyard.workers;
-    const { body } = await agent.submit('shell', { command: 'sleep 3; echo late' });
+    const gate = join(toolyard.workspaceRoot, 'default', 'default', 'gate');
+    const { body } = await agent.submit('shell', { command: 'until [ -e gate ]; do sleep 0.05; done; echo late' });
     await eventually(async () => (await agent.get(`/v1/calls/${body.id}`)).body.status === 'running', 'the call to run');
     paused?.signal('SIGSTOP');
+    writeFileSync(gate, '');
     await toolyard.worker();
 
     const call = await agent.ended(body.id);
