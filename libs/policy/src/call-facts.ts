@@ -2,7 +2,7 @@ import type { PolicyConfig, Posture, SessionGrants, ToolDescriptor } from '#cont
 import type { PatternAuthor } from './patterns/command-patterns.js';
 
 /** What policy looks at in a tool; a ToolDescriptor fits. */
-export type ToolFacts = Pick<ToolDescriptor, 'name' | 'aliases' | 'source' | 'pool' | 'tier' | 'effect' | 'subjects'>;
+export type ToolFacts = Pick<ToolDescriptor, 'name' | 'aliases' | 'source' | 'pool' | 'tier' | 'effect' | 'subjects' | 'feature'>;
 
 /** Everything a decision may look at; all of it values, so the same facts give the same answer anywhere. */
 export interface CallFacts {

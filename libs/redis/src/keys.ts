@@ -55,6 +55,8 @@ export const keys = {
   batches: (partition: string) => `{p${partition}}:batches`,
   /** Background runs of a session, by the Redis time at which they were asked for. */
   backgroundRuns: (partition: string, tenantId: string, sessionId: string) => `{p${partition}}:background:${tenantId}:${sessionId}`,
+  /** Sessions that agents of a session began: a hash of what is known of each, by its id. */
+  spawnedSessions: (tenantId: string, sessionId: string) => `spawned-sessions:${tenantId}:${sessionId}`,
   /** Which worker ran code of a user of this life of a session in this language last: its interpreter has the state. */
   interpreterOwner: (tenantId: string, sessionId: string, language: string, sessionEpoch: number, userId = '') =>
     `interpreter:${tenantId}:${sessionId}:${language}:${sessionEpoch}:${encodeURIComponent(userId)}`,

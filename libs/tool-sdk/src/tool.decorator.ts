@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { ToolCallers, ToolExample, Pool, RetryPolicy, ToolEffect, ToolSubject, ToolTier, WorkerPart } from '#contracts';
+import type { ToolCallers, ToolExample, Pool, RetryPolicy, ToolEffect, ToolFeature, ToolSubject, ToolTier, WorkerPart } from '#contracts';
 import type { Suspension, ToolOutput, ToolOutputObject } from './tool-output.js';
 import type { ToolContext } from './tool-context.port.js';
 
@@ -28,6 +28,8 @@ export interface ToolOptions<I extends InputSchema = InputSchema, O extends z.Zo
   readonly subjects?: readonly (ToolSubject & { readonly argument: keyof z.input<I> & string })[];
   /** What a worker must have besides its pool, such as `memory`. Default: nothing. */
   readonly requires?: readonly WorkerPart[];
+  /** The tool is there only where a policy names this among its `features`. Default: always. */
+  readonly feature?: ToolFeature;
   /** Run time of one attempt in milliseconds; a caller may ask for less. Default: 30,000. */
   readonly timeoutMs?: number;
   /** Default: 3 attempts with a delay of 500 ms, doubled up to 30 s; 1 attempt for the effect `once`. */

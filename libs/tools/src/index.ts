@@ -10,6 +10,7 @@ export { ToolGateway } from './gateway/tool-gateway.port.js';
 export { TaskListArguments } from './planning/task-list.tool.js';
 export { TodoWriteArguments } from './planning/todo-write.tool.js';
 export { ConfigArguments } from './session/config.tool.js';
+export { SessionManagementArguments } from './session/session-management.tool.js';
 export { UserMessageArguments } from './session/send-user-message.tool.js';
 export { parseSetting, PERMISSION_SETTING } from './session/session-settings.js';
 export { ToolSearchArguments } from './session/tool-search.tool.js';

@@ -29,5 +29,6 @@ import { SubmitBatchService } from './submit-batch.service.js';
     SteerSessionService,
     SubmitBatchService,
   ],
+  exports: [CancelSessionService, SteerSessionService],
 })
 export class BatchesModule {}

@@ -23,9 +23,16 @@ export class SteerSessionService {
     return { messages: await this.store.steeringOfSession(tenantId, sessionId) };
   }
 
-  /** Rejects with `conflict` when too many messages wait: no agent takes them. */
-  async steer(principal: Principal, sessionId: string, text: string): Promise<Steered> {
-    const message = { id: ulid(), message: this.safety.text(text), from: `apikey:${principal.keyId}`, at: new Date().toISOString() };
+  /**
+   * Rejects with `conflict` when too many messages wait: no agent takes them. `of` names a message of an agent: with the same
+   * id it is queued once.
+   */
+  async steer(principal: Principal, sessionId: string, text: string, of?: { readonly id: string; readonly from: string }): Promise<Steered> {
+    const { id, from } = of ?? { id: ulid(), from: `apikey:${principal.keyId}` };
+    const known = of === undefined ? [] : (await this.list(principal, sessionId)).messages;
+    const queued = known.find((it) => it.id === id);
+    if (queued !== undefined) return { message: queued, waiting: known.filter(({ taken }) => !taken).length };
+    const message = { id, message: this.safety.text(text), from, at: new Date().toISOString() };
     const waiting = await this.store.queueSteering(principal.tenantId, sessionId, message);
     if (waiting <= 0) {
       throw new ProblemError(

@@ -30,7 +30,7 @@ export class ToolCatalog {
     const view = this.tools.for(caller.tenantId);
     const tools = view
       .list()
-      .filter((tool) => isToolAllowed(caller, tool))
+      .filter((tool) => isToolAllowed(caller, tool) && (tool.feature === undefined || rules.available(tool).ok))
       .map((tool) => (rules.isDeferred(tool) && !found.has(tool.name) ? { ...tool, deferred: true as const } : tool))
       .map((tool) => {
         const allowed = rules.available(tool);

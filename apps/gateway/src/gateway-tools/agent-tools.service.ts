@@ -32,16 +32,27 @@ export class AgentTools {
 
   /** The call of a sub-agent. Repeating it finds the same call: one for each `part` of the asking call. @throws ProblemError for a name that is none */
   async start(asking: ToolCall, { agent, task, part }: AgentTask): Promise<Call> {
-    const names = await this.names(asking);
-    if (!names.includes(agent)) {
-      const message = `Unknown agent '${agent}'. Available agents: ${names.join(', ') || 'none'}`;
-      throw new ProblemError('invalid_request', message, { errors: [{ pointer: '/agent', message }] });
-    }
+    await this.assertKnown(asking, agent);
     const { callId, principal } = asking;
     const body = SubmitCallBody.parse({ tool: agent, dialect: 'core', arguments: { task }, parentCallId: callId });
     const idempotencyKey = part === undefined ? gatewayKey('agent', callId) : gatewayKey('agent', callId, part);
     const { call } = await this.submitCall.submit(principal, body, { idempotencyKey, byAgent: { budget: UNBOUND } });
     return call;
+  }
+
+  /** The same in another session, for the same agent and user, as no child of the asking call: it outlives that one. */
+  async startIn(sessionId: string, asking: ToolCall, { agent, task }: AgentTask): Promise<Call> {
+    await this.assertKnown(asking, agent);
+    const { callId, principal, agentId, userId } = asking;
+    const body = SubmitCallBody.parse({ tool: agent, dialect: 'core', arguments: { task }, sessionId, agentId, userId });
+    return (await this.submitCall.submit(principal, body, { idempotencyKey: gatewayKey('agent', callId) })).call;
+  }
+
+  private async assertKnown(asking: ToolCall, agent: string): Promise<void> {
+    const names = await this.names(asking);
+    if (names.includes(agent)) return;
+    const message = `Unknown agent '${agent}'. Available agents: ${names.join(', ') || 'none'}`;
+    throw new ProblemError('invalid_request', message, { errors: [{ pointer: '/agent', message }] });
   }
 
   private async delegate(asking: ToolCall): Promise<ToolAnswer> {

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { BatchesModule } from '../batches/batches.module.js';
 import { CallsModule } from '../calls/calls.module.js';
 import { GovernanceModule } from '../governance/governance.module.js';
 import { SchedulesModule } from '../schedules/schedules.module.js';
@@ -9,14 +10,16 @@ import { AgentTools } from './agent-tools.service.js';
 import { CrewTools } from './crew-tools.service.js';
 import { PlanningTools } from './planning-tools.service.js';
 import { ScheduleTools } from './schedule-tools.service.js';
+import { SessionManagement } from './session-management.service.js';
 import { SessionTools } from './session-tools.service.js';
 import { SkillTools } from './skill-tools.service.js';
+import { SpawnedSessions } from './spawned-sessions.service.js';
 import { ToolSearch } from './tool-search.service.js';
 
 /** The work of built-in tools that only gateways can do. `sub-agents` takes their requests from the queue. */
 @Module({
-  imports: [GovernanceModule, SessionsModule, CallsModule, SchedulesModule],
-  providers: [GatewayTools, PlanningTools, SessionTools, ToolSearch, ScheduleTools, AgentTools, CrewTools, SkillTools, BackgroundTools],
+  imports: [GovernanceModule, SessionsModule, CallsModule, BatchesModule, SchedulesModule],
+  providers: [GatewayTools, PlanningTools, SessionTools, ToolSearch, ScheduleTools, AgentTools, CrewTools, SkillTools, BackgroundTools, SessionManagement, SpawnedSessions],
   exports: [GatewayTools],
 })
 export class GatewayToolsModule {}

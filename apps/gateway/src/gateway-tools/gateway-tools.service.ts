@@ -10,6 +10,7 @@ import { BackgroundTools } from './background-tools.service.js';
 import { CrewTools } from './crew-tools.service.js';
 import { PlanningTools } from './planning-tools.service.js';
 import { ScheduleTools } from './schedule-tools.service.js';
+import { SessionManagement } from './session-management.service.js';
 import { SessionTools } from './session-tools.service.js';
 import { SkillTools } from './skill-tools.service.js';
 import type { ToolHandler } from './tool-call.js';
@@ -35,8 +36,9 @@ export class GatewayTools {
     agents: AgentTools,
     crews: CrewTools,
     skills: SkillTools,
+    management: SessionManagement,
   ) {
-    const parts = [planning, sessions, search, background, schedules, agents, crews, skills];
+    const parts = [planning, sessions, search, background, schedules, agents, crews, skills, management];
     this.handlers = Object.fromEntries(parts.flatMap(({ handlers }) => Object.entries(handlers)));
   }
 

@@ -146,6 +146,12 @@ export class SessionStore {
     await this.events.publish(principal, sessionId, 'session.put', { changed: ['posture'] });
   }
 
+  /** Begins a session with what was set for another one, so that what restricts that restricts it, too. Changes no session that is there. */
+  async beginLike(tenantId: string, model: string, sessionId: string): Promise<void> {
+    const state = await this.state(tenantId, model);
+    await this.put(tenantId, sessionId, '', { ...state, epoch: 0 });
+  }
+
   async end(principal: Principal, sessionId: string): Promise<void> {
     const before = await this.state(principal.tenantId, sessionId);
     this.assertNothingLifted(principal, before, NEW_SESSION);

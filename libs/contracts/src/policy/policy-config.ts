@@ -3,6 +3,7 @@ import { CommandPolicy } from './command-policy.js';
 import { ExecutionPolicy } from './execution-policy.js';
 import { EgressRules, PathPolicy } from './path-policy.js';
 import { PolicyProfile } from './profile.js';
+import { ToolFeature } from '../tools/tool.js';
 import { ToolSettings } from './tool-settings.js';
 
 /**
@@ -39,6 +40,7 @@ export const PolicyConfig = z
     allowedTools: z.array(ToolPattern).describe('These run without asking, unless a rule denies.'),
     gatePrivileged: z.boolean().describe('Every privileged call is asked for, in every mode.'),
     webTools: z.boolean().describe('False: no tool of the web is available.'),
+    features: z.array(ToolFeature).describe('Tools that are switched off where this does not name them: `session_management`.'),
     hookOrder: HookOrder.describe('Whether hooks before a call run before a person is asked or after.'),
     trustModelApproval: z.boolean().describe("An argument `approved: true` of the model counts as a person's approval."),
     toolsSettings: z

@@ -46,6 +46,7 @@ const core: PolicyConfig = {
   allowedTools: [],
   gatePrivileged: false,
   webTools: true,
+  features: [],
   hookOrder: 'permission_hooks_approval',
   trustModelApproval: false,
   toolsSettings: {},

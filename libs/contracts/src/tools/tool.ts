@@ -114,6 +114,10 @@ export type ToolExample = z.output<typeof ToolExample>;
 export const WorkerPart = z.enum(['memory', 'browser', 'powershell', 'aws']);
 export type WorkerPart = z.output<typeof WorkerPart>;
 
+/** Groups of tools that are there only where a policy switches them on. */
+export const ToolFeature = z.enum(['session_management']).meta({ id: 'ToolFeature' });
+export type ToolFeature = z.output<typeof ToolFeature>;
+
 export const ToolDescriptor = z
   .object({
     name: ToolName.describe('Canonical name, as models use it.'),
@@ -128,6 +132,7 @@ export const ToolDescriptor = z
     effect: ToolEffect.describe('What running the tool twice does.'),
     pool: Pool.describe('The pool whose workers run it.'),
     requires: z.array(WorkerPart).optional().describe('What a worker must have to run it. Absent for nothing.'),
+    feature: ToolFeature.optional().describe('It is there only where `policy.features` names this. Absent: always.'),
     subjects: z.array(ToolSubject).default([]).describe('Arguments that carry risk, which policy judges.'),
     timeoutMs: z.number().int().positive().describe('Longest run of one attempt in milliseconds, where the call does not say less.'),
     retry: RetryPolicy.describe('How often and when a failed attempt is repeated, where the call does not say.'),

@@ -11,13 +11,16 @@ export interface Availability {
 const AVAILABLE: Availability = { ok: true };
 
 /**
- * Whether a tool exists for an agent: `exclude` beats `include` beats `tools`; tools of the web need `webTools`; what a person
+ * Whether a tool exists for an agent: `exclude` beats `include` beats `tools`; tools of the web need `webTools`, and those of a
+ * feature its name in `features`; what a person
  * denied for the session is gone too. The same answer is shown in the catalog and enforced at each call.
  */
 export function availability(tool: ToolFacts, policy: PolicyConfig, grants?: SessionGrants): Availability {
   const excluded = forbiddingPattern(policy.exclude, tool);
   if (excluded !== undefined) return unavailable(`${tool.name} is excluded from this agent's tools by "${excluded}"`);
   if (!policy.webTools && isOfTheWeb(tool)) return unavailable(`${tool.name} is not available: tools of the web are switched off`);
+  if (tool.feature !== undefined && !policy.features.includes(tool.feature))
+    return unavailable(`${tool.name} is not available: policy.features does not name ${tool.feature}`);
   const listed = matchingPattern(policy.include, tool) ?? matchingPattern(policy.tools, tool);
   if (listed === undefined) return unavailable(`${tool.name} is not among this agent's tools (${summary(policy.tools)})`);
   if (grants !== undefined && forbiddingPattern(grants.deniedTools, tool) !== undefined)

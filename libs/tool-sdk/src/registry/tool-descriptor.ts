@@ -17,7 +17,7 @@ import { toInputSchema } from '../validation/input-schema.js';
 /** What a source knows about a tool before the facts are completed. */
 export type ToolFacts = Pick<ToolDescriptor, 'name' | 'description' | 'source' | 'input'> &
   Partial<
-    Pick<ToolDescriptor, 'label' | 'output' | 'tier' | 'effect' | 'pool' | 'subjects' | 'timeoutMs' | 'callers' | 'examples' | 'available'>
+    Pick<ToolDescriptor, 'label' | 'output' | 'tier' | 'effect' | 'pool' | 'subjects' | 'timeoutMs' | 'callers' | 'feature' | 'examples' | 'available'>
   > & {
     readonly retry?: Partial<RetryPolicy>;
     readonly aliases?: readonly string[];
@@ -61,6 +61,7 @@ export function describeTool(facts: ToolFacts): ToolDescriptor {
     timeoutMs,
     retry,
     aliases: [...(facts.aliases ?? [])],
+    ...(facts.feature === undefined ? {} : { feature: facts.feature }),
     ...(facts.callers === undefined ? {} : { callers: facts.callers }),
     examples: facts.examples ?? [],
     annotations: annotationsOf(tier, effect, pool),

@@ -1,0 +1,79 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Call, Session, ToolDescriptor } from '#contracts';
+import type { SubAgentInstallation } from './crew.contract.js';
+
+/** Of an agent whose policy switches the feature on. */
+const CONDUCTOR = 'conductor';
+
+const jsonOf = ({ result, error }: Call): unknown => (result?.content[0]?.type === 'json' ? result.content[0].json : (error ?? result));
+
+/** Sessions that an agent begins for sub-agents. */
+export function spawnedContract(started: SubAgentInstallation): void {
+  const run = async (command: string, args: object, of: object = {}) => {
+    const call = { sessionId: 'stage', agentId: CONDUCTOR, userId: 'ann', ...of };
+    return jsonOf(await started().agent.run('session_management', { command, ...args }, call));
+  };
+  /** Begins one whose model answers when `proceed` is called. */
+  const spawn = async (name: string, of: object = {}) => {
+    const { models } = started();
+    let proceed = () => {};
+    const held = new Promise<void>((resolve) => (proceed = resolve));
+    models.on('helper', [
+      { toolCalls: [{ id: 'a', name: 'echo', arguments: { text: 'x' } }], until: held },
+      { text: 'Played.' },
+    ]);
+    const begun = (await run('spawn_session', { agent_name: 'helper', task: 'Play', name }, of)) as { session_id: string; call_id: string };
+    return { ...begun, proceed };
+  };
+
+  describe('session_management', () => {
+    it('is absent until a policy names its feature, and refuses calls [AV-14]', async () => {
+      const { agent } = started();
+      const names = async (query: string) =>
+        (await agent.get<{ tools: ToolDescriptor[] }>(`/v1/tools${query}`)).body.tools.map(({ name }) => name);
+      expect(await names('')).not.toContain('session_management');
+      expect(await names('?dialect=kiro')).not.toContain('session_management');
+      expect(await names(`?agentId=${CONDUCTOR}`)).toContain('session_management');
+      expect(await run('list_sessions', {}, { agentId: undefined })).toMatchObject({ message: expect.stringContaining('policy.features') });
+    });
+
+    it('begins a session that its messages steer, and tells its result to nobody else [TB-97]', async () => {
+      const { agent, models } = started();
+      await agent.request('PUT', '/v1/sessions/stage', { posture: { permissionMode: 'prompt' }, tools: ['helper', 'echo', 'session_*'] });
+      const { session_id, call_id, proceed } = await spawn('violin');
+      expect(await run('list_sessions', { filter: 'running' })).toMatchObject([{ session_id, name: 'violin', state: 'running' }]);
+      expect(await run('send_message', { target: 'violin', message: 'Play softly' })).toMatchObject({ delivered: true, waiting: 1 });
+      expect(await run('spawn_session', { agent_name: 'helper', task: 'x', name: 'violin' })).toMatchObject({ code: 'invalid_arguments' });
+      for (const of of [{ userId: 'bob' }, { sessionId: 'pit' }]) {
+        expect(await run('list_sessions', {}, of)).toEqual([]);
+        for (const command of ['send_message', 'get_session_status', 'interrupt'])
+          expect(await run(command, { target: session_id, message: 'x' }, of)).toMatchObject({ code: expect.stringContaining('not_found') });
+      }
+      proceed();
+      expect((await agent.ended(call_id)).outcome).toBe('completed');
+      expect(JSON.stringify(models.calls('helper').at(-1)?.body.messages)).toContain('Play softly');
+      expect(await run('get_session_status', { target: 'violin' })).toMatchObject({ state: 'ended', outcome: 'completed', result: 'Played.' });
+      const inbox = await run('read_messages', {}, { sessionId: session_id });
+      expect(inbox).toMatchObject([{ message: 'Play softly', from: 'session:stage', taken: true }]);
+      const { body } = await agent.get<Session>(`/v1/sessions/${session_id}`);
+      expect([body.posture.permissionMode, body.tools]).toEqual(['prompt', ['helper', 'echo', 'session_*']]);
+    });
+
+    it('interrupts a session, and a deleted session ends those that it began', async () => {
+      const { agent } = started();
+      const [cello, oboe] = [await spawn('cello', { sessionId: 'hall' }), await spawn('oboe', { sessionId: 'hall' })];
+      expect(await run('interrupt', { target: 'cello', message: 'Too loud' }, { sessionId: 'hall' })).toMatchObject({ cancelled_calls: 1 });
+      expect((await agent.ended(cello.call_id)).outcome).toBe('cancelled');
+      await agent.request('DELETE', '/v1/sessions/hall');
+      expect((await agent.ended(oboe.call_id)).outcome).toBe('cancelled');
+      for (const { proceed } of [cello, oboe]) proceed();
+    });
+
+    it('says to a model that speaks kiro what sessions cannot do', async () => {
+      const { agent } = started();
+      const of = { dialect: 'kiro', agentId: CONDUCTOR, sessionId: 'stage' };
+      const call = await agent.run('sessions', { command: 'manage_group', action: 'create', group: 'g' }, of);
+      expect(JSON.stringify(call.result?.content)).toContain('manage_group is not supported');
+    });
+  });
+}
