@@ -2,6 +2,7 @@ export * from './errors/error.catalog.js';
 export * from './errors/problem.js';
 export * from './values/names.js';
 export * from './values/dialect.js';
+export * from './values/code.js';
 export * from './values/json.js';
 export * from './values/result.js';
 export * from './values/limits.js';

@@ -1,26 +1,7 @@
 import { z } from 'zod';
+import { CODE_LANGUAGES, CODE_SYMBOL_KINDS } from '#contracts';
 import { dialectTool, given } from './dialect.js';
 import { count } from './kiro-texts.js';
-
-const LANGUAGES = ['bash', 'c', 'cpp', 'csharp', 'go', 'java', 'javascript', 'json', 'php', 'python', 'ruby', 'rust', 'tsx', 'typescript'];
-
-const KINDS = [
-  'class',
-  'constant',
-  'constructor',
-  'enum',
-  'field',
-  'function',
-  'interface',
-  'key',
-  'macro',
-  'method',
-  'module',
-  'struct',
-  'trait',
-  'type',
-  'variable',
-];
 
 const symbol = z.string().max(200);
 
@@ -45,8 +26,8 @@ const code = dialectTool({
     include_source: z.boolean().optional(),
     top_level_only: z.boolean().optional(),
     pattern: z.string().max(2_000).optional(),
-    language: z.enum(LANGUAGES).optional(),
-    symbol_type: z.enum(KINDS).optional(),
+    language: z.enum(CODE_LANGUAGES).optional(),
+    symbol_type: z.enum(CODE_SYMBOL_KINDS).optional(),
     limit: z.number().int().min(1).max(500).optional(),
     offset: count.optional(),
   }),

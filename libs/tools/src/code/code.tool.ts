@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { CODE_LANGUAGES, CODE_SYMBOL_KINDS } from '#contracts';
 import { Tool, type ToolContext, ToolError, type ToolOutputObject } from '#tool-sdk';
 import { EXAMPLE_SETUP } from './example-code.js';
-import { LANGUAGE_NAMES, SYMBOL_KINDS } from './languages.js';
 import type { CodeOperation } from './operations/code-request.js';
 import { generateCodebaseOverview, getDocumentSymbols, searchCodebaseMap } from './operations/outline.js';
 import { patternSearch } from './operations/pattern-search.js';
@@ -44,7 +44,7 @@ const input = z.strictObject({
   path: z.string().min(1).default('.').describe('File or folder, relative to the workspace root.'),
   symbol_name: name.optional().describe('Name, also with the names around it: "run" or "ShellTool.run".'),
   symbols: z.array(name).min(1).max(10).optional().describe('Names for lookup_symbols.'),
-  symbol_type: z.enum(SYMBOL_KINDS).optional().describe('Only definitions of this kind.'),
+  symbol_type: z.enum(CODE_SYMBOL_KINDS).optional().describe('Only definitions of this kind.'),
   exact_match: z.boolean().default(false).describe('search_symbols: the whole name, in the same case.'),
   include_source: z.boolean().default(false).describe('lookup_symbols: show the source of each definition.'),
   top_level_only: z.boolean().default(false).describe('get_document_symbols: without what is inside other definitions.'),
@@ -53,7 +53,7 @@ const input = z.strictObject({
     .max(2_000)
     .optional()
     .describe('Code in which $NAME stands for one node and $$$NAME for any number, such as "console.log($$$ARGS)".'),
-  language: z.enum(LANGUAGE_NAMES).optional().describe('Only files of this language; the language of the pattern.'),
+  language: z.enum(CODE_LANGUAGES).optional().describe('Only files of this language; the language of the pattern.'),
   limit: z.number().int().min(1).max(500).default(50).describe('How many results to show at most.'),
   offset: z.number().int().min(0).max(1_000_000).default(0).describe('How many results to pass over.'),
 });
@@ -72,7 +72,7 @@ const NEEDED: Partial<Record<OperationName, 'symbol_name' | 'pattern'>> = {
   label: 'Code intelligence',
   description:
     'Finds definitions, references, outlines and code of a given form in source files, by their syntax trees: names in comments and texts are no results. ' +
-    `Languages: ${LANGUAGE_NAMES.join(', ')}. Rows count from 1. Files excluded by .gitignore, larger than 1 MiB or beyond the first 3,000 are left out, and the last lines in square brackets say so. ` +
+    `Languages: ${CODE_LANGUAGES.join(', ')}. Rows count from 1. Files excluded by .gitignore, larger than 1 MiB or beyond the first 3,000 are left out, and the last lines in square brackets say so. ` +
     'Results are found by name, not by type: symbols of the same name are shown together. Use file_search for plain text.',
   input,
   tier: 'read_only',

@@ -1,3 +1,5 @@
+import { CODE_LANGUAGES, type CodeLanguageName } from '#contracts';
+
 /** A language of which source files are parsed. Adding one is an entry here, where its grammar is installed. */
 export interface CodeLanguage {
   /** Of the package of grammars. */
@@ -8,25 +10,6 @@ export interface CodeLanguage {
   /** The grammar takes the text in brackets only. */
   readonly wrap?: boolean;
 }
-
-export const SYMBOL_KINDS = [
-  'class',
-  'constant',
-  'constructor',
-  'enum',
-  'field',
-  'function',
-  'interface',
-  'key',
-  'macro',
-  'method',
-  'module',
-  'struct',
-  'trait',
-  'type',
-  'variable',
-] as const;
-export type SymbolKind = (typeof SYMBOL_KINDS)[number];
 
 const JAVASCRIPT_COMMON = `
   (method_definition name: (property_identifier) @name (#eq? @name "constructor")) @constructor
@@ -152,26 +135,8 @@ const PHP = `
   (function_definition name: (_) @name) @function
   (method_declaration name: (_) @name) @method`;
 
-export const LANGUAGE_NAMES = [
-  'bash',
-  'c',
-  'cpp',
-  'csharp',
-  'go',
-  'java',
-  'javascript',
-  'json',
-  'php',
-  'python',
-  'ruby',
-  'rust',
-  'tsx',
-  'typescript',
-] as const;
-export type LanguageName = (typeof LANGUAGE_NAMES)[number];
-
 /** C has no grammar of its own in the package: that of C++ reads it, but for names that are words of C++. */
-export const LANGUAGES: Readonly<Record<LanguageName, CodeLanguage>> = {
+export const LANGUAGES: Readonly<Record<CodeLanguageName, CodeLanguage>> = {
   bash: { grammar: 'bash', extensions: ['sh', 'bash'], query: BASH },
   c: { grammar: 'cpp', extensions: ['c', 'h'], query: CPP },
   cpp: { grammar: 'cpp', extensions: ['cpp', 'cc', 'cxx', 'hpp', 'hh', 'hxx'], query: CPP },
@@ -188,19 +153,19 @@ export const LANGUAGES: Readonly<Record<LanguageName, CodeLanguage>> = {
   typescript: { grammar: 'typescript', extensions: ['ts', 'mts', 'cts'], query: TYPESCRIPT },
 };
 
-const BY_EXTENSION = new Map(LANGUAGE_NAMES.flatMap((name) => LANGUAGES[name].extensions.map((extension) => [extension, name] as const)));
+const BY_EXTENSION = new Map(CODE_LANGUAGES.flatMap((name) => LANGUAGES[name].extensions.map((extension) => [extension, name] as const)));
 
 /** By the end of a file's name. Undefined for a file that is not parsed. */
-export function languageOf(path: string): LanguageName | undefined {
+export function languageOf(path: string): CodeLanguageName | undefined {
   return BY_EXTENSION.get(path.slice(path.lastIndexOf('.') + 1).toLowerCase());
 }
 
 /** Whose files may be of the language, too. */
-const ALSO: Partial<Record<LanguageName, readonly LanguageName[]>> = { typescript: ['tsx'], cpp: ['c'] };
+const ALSO: Partial<Record<CodeLanguageName, readonly CodeLanguageName[]>> = { typescript: ['tsx'], cpp: ['c'] };
 
 /** A glob of the names of source files. */
-export function sourceGlob(language: LanguageName | undefined): string {
-  const named = language === undefined ? LANGUAGE_NAMES : [language, ...(ALSO[language] ?? [])];
+export function sourceGlob(language: CodeLanguageName | undefined): string {
+  const named = language === undefined ? CODE_LANGUAGES : [language, ...(ALSO[language] ?? [])];
   // JSON is data: it is read when it is asked for.
   const extensions = named.filter((name) => name !== 'json' || language === 'json').flatMap((name) => [...LANGUAGES[name].extensions]);
   return extensions.length === 1 ? `*.${extensions[0]}` : `*.{${extensions.join(',')}}`;

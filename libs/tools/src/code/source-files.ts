@@ -1,15 +1,16 @@
+import { CODE_LANGUAGES, type CodeLanguageName } from '#contracts';
 import { readWorkspaceFile, resolveFile } from '#sandbox';
 import { type ToolContext, ToolError } from '#tool-sdk';
 import { globFiles } from '../search/glob-files.js';
 import { searchCounts } from '../search/search-files.js';
 import { searchTarget } from '../search/search-target.js';
-import { type LanguageName, LANGUAGE_NAMES, languageOf, sourceGlob } from './languages.js';
+import { languageOf, sourceGlob } from './languages.js';
 import type { SourceText, SyntaxJob, SyntaxThreads } from './syntax-threads.js';
 
 export interface SourceQuery {
   /** A file or folder. */
   readonly path: string;
-  readonly language?: LanguageName | undefined;
+  readonly language?: CodeLanguageName | undefined;
   /** Only files with this text are of interest, in upper or lower case. */
   readonly containing?: string | undefined;
 }
@@ -89,7 +90,7 @@ export class SourceScan {
     return { paths: lines, whole: !truncated, named: false };
   }
 
-  private async *batches(paths: readonly string[], named: boolean, language: LanguageName | undefined): AsyncGenerator<SourceFile[]> {
+  private async *batches(paths: readonly string[], named: boolean, language: CodeLanguageName | undefined): AsyncGenerator<SourceFile[]> {
     let batch: SourceFile[] = [];
     let characters = 0;
     for (const path of paths) {
@@ -106,13 +107,13 @@ export class SourceScan {
   }
 
   /** The one file that was named fails with the reason; others are counted. */
-  private async read(path: string, wanted: LanguageName | undefined, named: boolean): Promise<SourceFile | undefined> {
+  private async read(path: string, wanted: CodeLanguageName | undefined, named: boolean): Promise<SourceFile | undefined> {
     try {
       const language = languageOf(path) ?? (named ? wanted : undefined);
       if (language === undefined)
         throw new ToolError(
           'invalid_arguments',
-          `${path} is in no language that is parsed: ${LANGUAGE_NAMES.join(', ')}. Name one as language.`,
+          `${path} is in no language that is parsed: ${CODE_LANGUAGES.join(', ')}. Name one as language.`,
         );
       const { bytes } = await readWorkspaceFile(resolveFile(this.ctx.workspace, path, 'read'), SIZE, this.ctx.signal);
       if (bytes.includes(0)) throw new ToolError('tool_failed', `${path} is not a text file.`);

@@ -2,10 +2,11 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ThreadPool } from '../threads/thread-pool.js';
-import { LANGUAGE_NAMES, LANGUAGES, type LanguageName, type SymbolKind } from './languages.js';
+import { CODE_LANGUAGES, type CodeLanguageName, type CodeSymbolKind } from '#contracts';
+import { LANGUAGES } from './languages.js';
 
 export interface SourceText {
-  readonly language: LanguageName;
+  readonly language: CodeLanguageName;
   readonly text: string;
 }
 
@@ -19,7 +20,7 @@ export interface CodePlace {
 
 export interface CodeSymbol extends CodePlace {
   readonly name: string;
-  readonly kind: SymbolKind;
+  readonly kind: CodeSymbolKind;
   /** Names of the definitions around it, joined by dots. */
   readonly within: string;
   readonly firstRow: number;
@@ -96,7 +97,7 @@ export class PatternError extends Error {
 
 function settings(): object {
   const library = createRequire(import.meta.url).resolve('@vscode/tree-sitter-wasm');
-  const languages = LANGUAGE_NAMES.map(
+  const languages = CODE_LANGUAGES.map(
     (name) => [name, { ...LANGUAGES[name], wasm: join(dirname(library), `tree-sitter-${LANGUAGES[name].grammar}.wasm`) }] as const,
   );
   return { script: fileURLToPath(new URL('./syntax.thread.cjs', import.meta.url)), library, languages: Object.fromEntries(languages) };

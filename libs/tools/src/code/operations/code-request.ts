@@ -1,5 +1,5 @@
 import { type ToolContext, ToolError, type ToolOutputObject } from '#tool-sdk';
-import type { LanguageName, SymbolKind } from '../languages.js';
+import type { CodeLanguageName, CodeSymbolKind } from '#contracts';
 import type { SyntaxThreads } from '../syntax-threads.js';
 
 /** The arguments of the tool, of which each operation takes some. */
@@ -7,12 +7,12 @@ export interface CodeRequest {
   readonly path: string;
   readonly symbol_name?: string | undefined;
   readonly symbols?: readonly string[] | undefined;
-  readonly symbol_type?: SymbolKind | undefined;
+  readonly symbol_type?: CodeSymbolKind | undefined;
   readonly exact_match: boolean;
   readonly include_source: boolean;
   readonly top_level_only: boolean;
   readonly pattern?: string | undefined;
-  readonly language?: LanguageName | undefined;
+  readonly language?: CodeLanguageName | undefined;
   readonly limit: number;
   readonly offset: number;
 }
