@@ -32,7 +32,8 @@ const sessionManagement = dialectTool({
     const known = NOT_THERE.find((command) => command === rest.command);
     if (known !== undefined) throw new Error(`${known} is not supported: sessions have no groups, and an ended one begins no more`);
     const refused = Object.entries({ role, group, persistent: persistent === true || undefined }).find(([, value]) => value !== undefined);
-    if (refused !== undefined) throw new Error(`${refused[0]} is not supported: a session has one agent, no group, and ends with its parent`);
+    if (refused !== undefined)
+      throw new Error(`${refused[0]} is not supported: a session has one agent, no group, and ends with its parent`);
     if (filter !== undefined && filter !== 'running' && filter !== 'ended') throw new Error('filter must be running or ended');
     return { tool: 'session_management', args: given({ ...rest, filter }) };
   },

@@ -13,17 +13,15 @@ export function spawnedContract(started: SubAgentInstallation): void {
     const call = { sessionId: 'stage', agentId: CONDUCTOR, userId: 'ann', ...of };
     return jsonOf(await started().agent.run('session_management', { command, ...args }, call));
   };
-  /** Begins one whose model answers when `proceed` is called. */
-  const spawn = async (name: string, of: object = {}) => {
-    const { models } = started();
+  const spawn = async (name: string, of: object = {}) =>
+    (await run('spawn_session', { agent_name: 'helper', task: 'Play', name }, of)) as { session_id: string; call_id: string };
+  /** Each request to the model of helper is answered when `proceed` is called: by a call, then by a text. */
+  const hold = () => {
     let proceed = () => {};
-    const held = new Promise<void>((resolve) => (proceed = resolve));
-    models.on('helper', [
-      { toolCalls: [{ id: 'a', name: 'echo', arguments: { text: 'x' } }], until: held },
-      { text: 'Played.' },
-    ]);
-    const begun = (await run('spawn_session', { agent_name: 'helper', task: 'Play', name }, of)) as { session_id: string; call_id: string };
-    return { ...begun, proceed };
+    const until = new Promise<void>((resolve) => (proceed = resolve));
+    const echo = { toolCalls: [{ id: 'a', name: 'echo', arguments: { text: 'x' } }], until };
+    started().models.on('helper', (_call, n) => (n === 0 ? echo : { text: 'Played.', until }));
+    return proceed;
   };
 
   describe('session_management', () => {
@@ -39,34 +37,41 @@ export function spawnedContract(started: SubAgentInstallation): void {
 
     it('begins a session that its messages steer, and tells its result to nobody else [TB-97]', async () => {
       const { agent, models } = started();
-      await agent.request('PUT', '/v1/sessions/stage', { posture: { permissionMode: 'prompt' }, tools: ['helper', 'echo', 'session_*'] });
-      const { session_id, call_id, proceed } = await spawn('violin');
+      await agent.request('PUT', '/v1/sessions/stage', { tools: ['helper', 'echo', 'session_*'] });
+      const proceed = hold();
+      const { session_id, call_id } = await spawn('violin');
       expect(await run('list_sessions', { filter: 'running' })).toMatchObject([{ session_id, name: 'violin', state: 'running' }]);
       expect(await run('send_message', { target: 'violin', message: 'Play softly' })).toMatchObject({ delivered: true, waiting: 1 });
       expect(await run('spawn_session', { agent_name: 'helper', task: 'x', name: 'violin' })).toMatchObject({ code: 'invalid_arguments' });
-      for (const of of [{ userId: 'bob' }, { sessionId: 'pit' }]) {
-        expect(await run('list_sessions', {}, of)).toEqual([]);
+      for (const other of [{ userId: 'bob' }, { sessionId: 'pit' }]) {
+        expect(await run('list_sessions', {}, other)).toEqual([]);
         for (const command of ['send_message', 'get_session_status', 'interrupt'])
-          expect(await run(command, { target: session_id, message: 'x' }, of)).toMatchObject({ code: expect.stringContaining('not_found') });
+          expect(await run(command, { target: session_id, message: 'x' }, other)).toMatchObject({
+            message: expect.stringContaining('began no session'),
+          });
       }
       proceed();
       expect((await agent.ended(call_id)).outcome).toBe('completed');
       expect(JSON.stringify(models.calls('helper').at(-1)?.body.messages)).toContain('Play softly');
-      expect(await run('get_session_status', { target: 'violin' })).toMatchObject({ state: 'ended', outcome: 'completed', result: 'Played.' });
+      expect(await run('get_session_status', { target: 'violin' })).toMatchObject({
+        state: 'ended',
+        outcome: 'completed',
+        result: 'Played.',
+      });
       const inbox = await run('read_messages', {}, { sessionId: session_id });
       expect(inbox).toMatchObject([{ message: 'Play softly', from: 'session:stage', taken: true }]);
-      const { body } = await agent.get<Session>(`/v1/sessions/${session_id}`);
-      expect([body.posture.permissionMode, body.tools]).toEqual(['prompt', ['helper', 'echo', 'session_*']]);
+      expect((await agent.get<Session>(`/v1/sessions/${session_id}`)).body.tools).toEqual(['helper', 'echo', 'session_*']);
     });
 
     it('interrupts a session, and a deleted session ends those that it began', async () => {
       const { agent } = started();
+      const proceed = hold();
       const [cello, oboe] = [await spawn('cello', { sessionId: 'hall' }), await spawn('oboe', { sessionId: 'hall' })];
       expect(await run('interrupt', { target: 'cello', message: 'Too loud' }, { sessionId: 'hall' })).toMatchObject({ cancelled_calls: 1 });
       expect((await agent.ended(cello.call_id)).outcome).toBe('cancelled');
       await agent.request('DELETE', '/v1/sessions/hall');
       expect((await agent.ended(oboe.call_id)).outcome).toBe('cancelled');
-      for (const { proceed } of [cello, oboe]) proceed();
+      proceed();
     });
 
     it('says to a model that speaks kiro what sessions cannot do', async () => {

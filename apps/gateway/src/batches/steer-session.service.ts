@@ -27,7 +27,12 @@ export class SteerSessionService {
    * Rejects with `conflict` when too many messages wait: no agent takes them. `of` names a message of an agent: with the same
    * id it is queued once.
    */
-  async steer(principal: Principal, sessionId: string, text: string, of?: { readonly id: string; readonly from: string }): Promise<Steered> {
+  async steer(
+    principal: Principal,
+    sessionId: string,
+    text: string,
+    of?: { readonly id: string; readonly from: string },
+  ): Promise<Steered> {
     const { id, from } = of ?? { id: ulid(), from: `apikey:${principal.keyId}` };
     const known = of === undefined ? [] : (await this.list(principal, sessionId)).messages;
     const queued = known.find((it) => it.id === id);

@@ -19,7 +19,19 @@ import { ToolSearch } from './tool-search.service.js';
 /** The work of built-in tools that only gateways can do. `sub-agents` takes their requests from the queue. */
 @Module({
   imports: [GovernanceModule, SessionsModule, CallsModule, BatchesModule, SchedulesModule],
-  providers: [GatewayTools, PlanningTools, SessionTools, ToolSearch, ScheduleTools, AgentTools, CrewTools, SkillTools, BackgroundTools, SessionManagement, SpawnedSessions],
+  providers: [
+    GatewayTools,
+    PlanningTools,
+    SessionTools,
+    ToolSearch,
+    ScheduleTools,
+    AgentTools,
+    CrewTools,
+    SkillTools,
+    BackgroundTools,
+    SessionManagement,
+    SpawnedSessions,
+  ],
   exports: [GatewayTools],
 })
 export class GatewayToolsModule {}

@@ -93,7 +93,11 @@ export class SessionManagement implements OnApplicationBootstrap {
     const found = await this.target(call, target);
     const { outcome, result, error } = await this.reader.read(call.principal, found.callId);
     const text = result?.content.flatMap((item) => (item.type === 'text' ? [item.text] : [])).join('\n');
-    const ended: Record<string, JsonValue> = { ...(outcome && { outcome }), ...(text && { result: text }), ...(error && { error: error.message }) };
+    const ended: Record<string, JsonValue> = {
+      ...(outcome && { outcome }),
+      ...(text && { result: text }),
+      ...(error && { error: error.message }),
+    };
     return jsonOutput({ ...shown(found), ...ended });
   }
 
