@@ -125,12 +125,12 @@ function together(known, field) {
   return values.length < 2 ? known : { description: known.description ?? DISCRIMINATOR, enum: values, discriminates: values };
 }
 
-/** Agents have again what the file has for all agents. */
+/** Agents and tenants have again what the file has for all agents. */
 function sameAs(path) {
-  const [, of] = /^(?:agents|tenants\.\*\.agents)\.\*\.(policy|limits|hooks)$/.exec(path) ?? [];
+  const [, of] = /^(?:agents\.\*|tenants\.\*\.agents\.\*|tenants\.\*)\.(policy|limits|hooks)$/.exec(path) ?? [];
   if (of !== undefined) return of;
   if (path === 'tenants.*.agents') return 'agents';
-  return path === 'agents.*.posture' ? 'defaults.posture' : undefined;
+  return path === 'agents.*.posture' || path === 'tenants.*.posture' ? 'defaults.posture' : undefined;
 }
 
 function resolved(schema, root) {

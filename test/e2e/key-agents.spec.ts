@@ -2,13 +2,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Batch, BulkResult, Principal, Problem, Quote, ToolDescriptor } from '#contracts';
+import type { Batch, BulkResult, Principal, Problem, Quote, Session, ToolDescriptor } from '#contracts';
 import { readGatewayConfig } from '../../apps/gateway/src/platform/gateway.config.js';
 import { Agent, type Answer } from '../support/agent.js';
 import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
 
 const ACME = 'key-agents-acme';
 const RIVAL = 'key-agents-rival';
+const RULED = 'key-agents-ruled';
 const key = (name: string) => `key-of-${name}-of-the-agents`;
 const scopes = ['submit', 'read', 'cancel'];
 
@@ -20,8 +21,19 @@ const FILE = {
     { id: 'team', key: key('team'), tenant: ACME, agent: 'strict', agents: ['team-*'], scopes },
     { id: 'all', key: key('all'), tenant: ACME, agents: ['*'] },
     { id: 'rival', key: key('rival'), tenant: RIVAL, agents: ['*'] },
+    { id: 'ruled', key: key('ruled'), tenant: RULED, agents: ['*'] },
   ],
-  tenants: { [ACME]: { agents: { strict: { tools: ['echo'] } } }, [RIVAL]: { agents: { strict: {} } } },
+  tenants: {
+    [ACME]: { agents: { strict: { tools: ['echo'] } } },
+    [RIVAL]: { agents: { strict: {} } },
+    [RULED]: {
+      policy: { exclude: ['shell'] },
+      posture: { autonomy: 'read_only' as const },
+      limits: { argumentBytes: 64 },
+      hooks: [{ name: 'closed', on: 'before' as const, match: ['file_list'], command: 'echo closed >&2; exit 2' }],
+      agents: { free: { posture: { autonomy: 'full' as const }, limits: { argumentBytes: 1_000 } } },
+    },
+  },
 };
 
 describe('the agents of a key', () => {
@@ -30,11 +42,12 @@ describe('the agents of a key', () => {
   beforeAll(async () => {
     const path = join(folder, 'toolyard.json');
     writeFileSync(path, JSON.stringify(FILE));
-    const { keys, agents } = readGatewayConfig({ TOOLYARD_API_KEY: BOOTSTRAP_KEY, TOOLYARD_CONFIG: path });
+    const { keys, agents, tenantRules } = readGatewayConfig({ TOOLYARD_API_KEY: BOOTSTRAP_KEY, TOOLYARD_CONFIG: path });
     gateway = await startTestGateway(ACME, {
       lists: true,
       keys: keys.map((entry) => (entry.id === 'bootstrap' ? { ...entry, tenant: ACME } : entry)),
       ...(agents === undefined ? {} : { agents }),
+      ...(tenantRules === undefined ? {} : { tenantRules }),
     });
   });
   afterAll(async () => {
@@ -131,6 +144,23 @@ describe('the agents of a key', () => {
     };
     expect(await catalog('all')).toEqual(['echo']);
     expect(await catalog('rival')).toContain('shell');
+  });
+
+  it('have what holds for their tenant, and what they say themselves on top of it', async () => {
+    const submit = async (name: string, tool: string, args: object, agentId?: string) =>
+      codeOf(await as(name).request('POST', '/v1/calls', { tool, arguments: args, ...(agentId && { agentId }) }));
+    const [long, file] = [{ text: 'x'.repeat(100) }, { path: 'a', content: 'b' }];
+    const GONE = [403, 'policy_denied'];
+    for (const agentId of [undefined, 'free', 'any']) expect(await submit('ruled', 'shell', { command: 'ls' }, agentId)).toEqual(GONE);
+    expect(await submit('ruled', 'file_write', file)).toEqual(GONE);
+    expect(await submit('ruled', 'file_write', file, 'free')).toEqual([202, undefined]);
+    expect((await submit('ruled', 'echo', long))[0]).toBe(413);
+    expect(await submit('ruled', 'echo', long, 'free')).toEqual([202, undefined]);
+    for (const agentId of [undefined, 'free'])
+      expect(await submit('ruled', 'file_list', { path: '.' }, agentId)).toEqual([403, 'hook_rejected']);
+    expect(await submit('rival', 'file_list', { path: '.' })).toEqual([202, undefined]);
+    expect(await submit('rival', 'echo', long)).toEqual([202, undefined]);
+    expect((await as('ruled').get<Session>('/v1/sessions/new')).body.posture.autonomy).toBe('read_only');
   });
 
   it('and its scopes are shown to it; of a file, `approve` and `admin` are never given unasked', async () => {

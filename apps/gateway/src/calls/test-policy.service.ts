@@ -35,6 +35,8 @@ const PAGE = 200;
 const MOST_MS = 5_000;
 /** A test blocks the gateway while it judges: no tenant runs two. */
 const TURNS = { atOnce: 1, allAtOnce: 4, waiting: 0, what: 'tests of a policy' };
+/** Of a tenant's settings. */
+const JUDGED_PARTS: ReadonlySet<string> = new Set(['policy', 'posture', 'agents']);
 /** What no worker serves now is judged all the same. */
 const RUNNABLE = { isRunnable: () => ({ ok: true }) };
 
@@ -155,8 +157,8 @@ export class TestPolicyService {
   private configOf({ tenantId }: Principal, parts: PolicyTestBody['config']): GatewayConfig {
     const { tenants: all } = parts;
     const own = isObject(all) && Object.hasOwn(all, tenantId) ? all[tenantId] : undefined;
-    const agents = isObject(own) ? own['agents'] : undefined;
-    const tenants = agents === undefined ? {} : { [tenantId]: { agents } };
+    const given = isObject(own) ? Object.entries(own).filter(([name]) => JUDGED_PARTS.has(name)) : [];
+    const tenants = given.length === 0 ? {} : { [tenantId]: Object.fromEntries(given) };
     const parsed = ConfigFile.safeParse({ ...parts, tenants });
     const faults = parsed.success ? configPatternFaults(parsed.data) : parsed.error.issues;
     if (!parsed.success || faults.length > 0) throw wrongConfig(faults);

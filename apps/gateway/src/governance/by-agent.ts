@@ -1,25 +1,36 @@
 import type { AgentSettings } from '#contracts';
-import type { AgentsByTenant } from '../platform/gateway.config.js';
+import type { GatewayConfig } from '../platform/gateway.config.js';
 
-/** A value for each agent, computed once for a config and looked up by tenant and name. */
+/** What an agent's entry and that of its tenant may say. */
+export type Layer = Pick<AgentSettings, 'policy' | 'posture' | 'tools' | 'allowedTools' | 'limits' | 'hooks'>;
+
+/** A value for each tenant and agent that has an entry, computed once for a config and looked up by tenant and name. */
 export class ByAgent<T> {
-  private readonly tenants: ReadonlyMap<string, ReadonlyMap<string, T>>;
+  private readonly tenants = new Map<string, { readonly value: T | undefined; readonly agents: ReadonlyMap<string, T> }>();
 
-  /** Agents for which `valueOf` returns undefined are left out. */
-  constructor(agents: AgentsByTenant, valueOf: (settings: AgentSettings) => T | undefined) {
-    this.tenants = new Map(
-      Object.entries(agents).map(([tenant, named]) => {
-        const values = Object.entries(named).flatMap(([name, settings]): [string, T][] => {
-          const value = valueOf(settings);
-          return value === undefined ? [] : [[name, value]];
-        });
-        return [tenant, new Map(values)];
-      }),
-    );
+  /** \`valueOf\` gets the entry of the tenant, then that of the agent, as far as there are some; where it returns undefined, the general value holds. */
+  constructor(
+    { agents = {}, tenantRules = {} }: Pick<GatewayConfig, 'agents' | 'tenantRules'>,
+    valueOf: (layers: readonly Layer[]) => T | undefined,
+  ) {
+    for (const tenant of new Set([...Object.keys(agents), ...Object.keys(tenantRules)])) {
+      const rules = own(tenantRules, tenant);
+      const below = rules === undefined ? [] : [rules];
+      const named = Object.entries(own(agents, tenant) ?? {}).flatMap(([name, settings]): [string, T][] => {
+        const value = valueOf([...below, settings]);
+        return value === undefined ? [] : [[name, value]];
+      });
+      this.tenants.set(tenant, { value: rules && valueOf(below), agents: new Map(named) });
+    }
   }
 
-  /** Undefined for agents without an entry, and for calls of no agent. */
+  /** Undefined where neither the agent nor the tenant has an entry. */
   of(tenantId: string, agentId: string | undefined): T | undefined {
-    return agentId === undefined ? undefined : this.tenants.get(tenantId)?.get(agentId);
+    const tenant = this.tenants.get(tenantId);
+    return (agentId === undefined ? undefined : tenant?.agents.get(agentId)) ?? tenant?.value;
   }
+}
+
+function own<V>(record: Readonly<Record<string, V>>, name: string): V | undefined {
+  return Object.hasOwn(record, name) ? record[name] : undefined;
 }

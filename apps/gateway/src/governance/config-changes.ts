@@ -29,8 +29,8 @@ export function configChanges(before: GatewayConfig, after: GatewayConfig): Tena
   });
 }
 
-function tenantsOf({ keys, agents = {}, retention = {}, webhooks = {} }: GatewayConfig): string[] {
-  return [...keys.map(({ tenant }) => tenant), ...[agents, retention, webhooks].flatMap((byTenant) => Object.keys(byTenant))];
+function tenantsOf({ keys, agents = {}, tenantRules = {}, retention = {}, webhooks = {} }: GatewayConfig): string[] {
+  return [...keys.map(({ tenant }) => tenant), ...[agents, tenantRules, retention, webhooks].flatMap((byTenant) => Object.keys(byTenant))];
 }
 
 /** What a tenant's calls and administrators meet, by field of the config file. */
@@ -38,6 +38,7 @@ function viewOf(config: GatewayConfig, tenantId: string): Readonly<Record<string
   const own = <T>(byTenant: Readonly<Record<string, T>> = {}) => (Object.hasOwn(byTenant, tenantId) ? byTenant[tenantId] : undefined);
   const isTheirs = ({ tenant }: { readonly tenant?: string | undefined }) =>
     tenant === undefined || tenant === tenantId || tenant === ALL_TENANTS;
+  const rules = own(config.tenantRules) ?? {};
   const { defaultPosture, policy, fourEyes, limits, hooks, sessionHooks, safety, sourceRules, skills } = config;
   return {
     keys: config.keys.filter(isTheirs),
@@ -46,11 +47,11 @@ function viewOf(config: GatewayConfig, tenantId: string): Readonly<Record<string
     agents: own(config.agents) ?? {},
     retention: own(config.retention) ?? {},
     webhooks: own(config.webhooks) ?? [],
-    defaults: defaultPosture,
-    policy,
+    defaults: [defaultPosture, rules.posture],
+    policy: [policy, rules.policy],
     approvals: fourEyes,
-    limits,
-    hooks,
+    limits: [limits, rules.limits],
+    hooks: [hooks, rules.hooks],
     sessionHooks,
     safety,
     sourceRules,

@@ -3,7 +3,7 @@ import type { AppliedHook, Hook, SessionHook } from '#contracts';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { ByAgent } from './by-agent.js';
 
-export type HookSettings = Pick<GatewayConfig, 'hooks' | 'agents' | 'sessionHooks'>;
+export type HookSettings = Pick<GatewayConfig, 'hooks' | 'agents' | 'tenantRules' | 'sessionHooks'>;
 
 interface ConfigSnapshot {
   readonly forAllAgents: readonly AppliedHook[];
@@ -25,7 +25,7 @@ export class HookConfigService {
     return this.active.sessionCommands;
   }
 
-  /** In the order in which they run: for all agents, the agent's, the session's. Commands of a session count only while allowed. */
+  /** In the order in which they run: for all, the tenant's, the agent's, the session's. Commands of a session count only while allowed. */
   of(tenantId: string, agentId: string | undefined, session: readonly SessionHook[] = []): readonly AppliedHook[] {
     const { forAllAgents, byAgent, sessionCommands } = this.active;
     const operators = byAgent.of(tenantId, agentId) ?? forAllAgents;
@@ -41,11 +41,13 @@ export class HookConfigService {
   }
 }
 
-function snapshotOf({ hooks = [], agents = {}, sessionHooks }: HookSettings): ConfigSnapshot {
+function snapshotOf(settings: HookSettings): ConfigSnapshot {
+  const { hooks = [], sessionHooks } = settings;
   const forAllAgents = hooks.map(byOperator);
-  const byAgent = new ByAgent(agents, (agent) =>
-    agent.hooks === undefined ? undefined : [...forAllAgents, ...agent.hooks.map(byOperator)],
-  );
+  const byAgent = new ByAgent(settings, (layers) => {
+    const further = layers.flatMap((layer) => layer.hooks ?? []);
+    return further.length === 0 ? undefined : [...forAllAgents, ...further.map(byOperator)];
+  });
   return { forAllAgents, byAgent, sessionCommands: sessionHooks?.commands ?? false };
 }
 

@@ -1,19 +1,19 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { PROFILE_LIMITS, type Limits, type PolicySettings } from '#contracts';
-import { type AgentsByTenant, GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { ByAgent } from './by-agent.js';
 
-type Settings = Pick<GatewayConfig, 'limits' | 'agents' | 'policy'>;
+type Settings = Pick<GatewayConfig, 'limits' | 'agents' | 'tenantRules' | 'policy'>;
 
-/** Which limits hold for whose calls: those of the profile, replaced field by field by the default, and that by the agent's own entry. */
+/** Which limits hold for whose calls: those of the profile, replaced field by field by the default, that by the tenant's entry, and that by the agent's. */
 @Injectable()
 export class LimitConfigService {
   private defaults: Limits;
   private byAgent: ByAgent<Limits>;
 
-  constructor(@Inject(GATEWAY_CONFIG) { limits = {}, agents = {}, policy }: Settings) {
-    this.defaults = { ...profileLimits(policy), ...limits };
-    this.byAgent = merged(limits, agents, policy);
+  constructor(@Inject(GATEWAY_CONFIG) settings: Settings) {
+    this.defaults = { ...profileLimits(settings.policy), ...settings.limits };
+    this.byAgent = merged(settings);
   }
 
   of(tenantId: string, agentId: string | undefined): Limits {
@@ -21,9 +21,9 @@ export class LimitConfigService {
   }
 
   /** Prepares new limits. Calling the returned function activates them for the next call; it never throws. Counts stay. */
-  prepare({ limits = {}, agents = {}, policy }: Settings): () => void {
-    const defaults = { ...profileLimits(policy), ...limits };
-    const byAgent = merged(limits, agents, policy);
+  prepare(settings: Settings): () => void {
+    const defaults = { ...profileLimits(settings.policy), ...settings.limits };
+    const byAgent = merged(settings);
     return () => {
       this.defaults = defaults;
       this.byAgent = byAgent;
@@ -31,10 +31,13 @@ export class LimitConfigService {
   }
 }
 
-function merged(limits: Limits, agents: AgentsByTenant, policy: PolicySettings | undefined): ByAgent<Limits> {
-  return new ByAgent(agents, ({ limits: own, policy: theirs }) =>
-    own === undefined && theirs?.profile === undefined ? undefined : { ...profileLimits(policy, theirs), ...limits, ...own },
-  );
+function merged(settings: Settings): ByAgent<Limits> {
+  const { limits, policy } = settings;
+  return new ByAgent(settings, (layers) => {
+    if (layers.every((layer) => layer.limits === undefined && layer.policy?.profile === undefined)) return undefined;
+    const given = layers.reduce<Limits>((before, layer) => ({ ...before, ...layer.limits }), { ...limits });
+    return { ...profileLimits(policy, ...layers.map((layer) => layer.policy)), ...given };
+  });
 }
 
 function profileLimits(...settings: readonly (PolicySettings | undefined)[]): Limits | undefined {

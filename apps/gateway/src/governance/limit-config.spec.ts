@@ -23,6 +23,16 @@ describe('settings of limits', () => {
     expect(settings.of('acme', 'bob')).toEqual({ actionsPerHour: 20, argumentBytes: 1000 });
   });
 
+  it('of a tenant replace the general ones, and those of its agents these', () => {
+    const tenant =
+      'tenants:\n  acme: { limits: { actionsPerHour: 7, queueDepth: 3 }, agents: { bob: { limits: { actionsPerHour: 5 } } } }\n';
+    const settings = new LimitConfigService(read(`limits: { actionsPerHour: 20, argumentBytes: 1000 }\n${tenant}`));
+    expect(settings.of('acme', undefined)).toEqual({ actionsPerHour: 7, argumentBytes: 1000, queueDepth: 3 });
+    expect(settings.of('acme', 'eve')).toEqual(settings.of('acme', undefined));
+    expect(settings.of('acme', 'bob')).toEqual({ actionsPerHour: 5, argumentBytes: 1000, queueDepth: 3 });
+    expect(settings.of('default', 'bob')).toEqual({ actionsPerHour: 20, argumentBytes: 1000 });
+  });
+
   it('are none where nothing is said', () => {
     expect(new LimitConfigService({}).of('default', 'bob')).toEqual({});
   });

@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { AgentSettings, PolicyConfig, PolicySettings, Posture } from '#contracts';
+import type { PolicyConfig, PolicySettings, Posture } from '#contracts';
 import { resolvePolicy, type PatternAuthor } from '#policy';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
-import { ByAgent } from './by-agent.js';
+import { ByAgent, type Layer } from './by-agent.js';
 
 /** What applies to the calls of an agent before its session changes anything. */
 export interface AgentPolicy {
@@ -10,7 +10,7 @@ export interface AgentPolicy {
   readonly posture: Posture;
 }
 
-export type RuleSettings = Pick<GatewayConfig, 'defaultPosture' | 'policy' | 'agents' | 'fourEyes' | 'egress'> & {
+export type RuleSettings = Pick<GatewayConfig, 'defaultPosture' | 'policy' | 'agents' | 'tenantRules' | 'fourEyes' | 'egress'> & {
   /** Who wrote the settings; the operator by default. */
   readonly patternsBy?: PatternAuthor;
 };
@@ -52,11 +52,11 @@ export class PolicyConfigService {
 }
 
 function snapshotOf(settings: RuleSettings): ConfigSnapshot {
-  const { defaultPosture, policy, agents = {}, fourEyes = false, egress, patternsBy = 'operator' } = settings;
+  const { defaultPosture, policy, fourEyes = false, egress, patternsBy = 'operator' } = settings;
   const resolved = (...settings: readonly (PolicySettings | undefined)[]) => withPrivateHosts(egress?.allowHosts ?? [], settings);
-  const byAgent = new ByAgent(agents, (agent) => ({
-    policy: resolved(policy, agent.policy, shorthands(agent)),
-    posture: { ...defaultPosture, ...agent.posture },
+  const byAgent = new ByAgent(settings, (layers) => ({
+    policy: resolved(policy, ...layers.flatMap((layer) => [layer.policy, shorthands(layer)])),
+    posture: layers.reduce((before, { posture }) => ({ ...before, ...posture }), defaultPosture),
   }));
   return { forAllAgents: { policy: resolved(policy), posture: defaultPosture }, byAgent, fourEyes, patternsBy };
 }
@@ -73,6 +73,6 @@ function withPrivateHosts(hosts: readonly string[], settings: readonly (PolicySe
   return { ...policy, egress: { ...policy.egress, privateHosts: [...hosts] } };
 }
 
-function shorthands({ tools, allowedTools }: AgentSettings): PolicySettings {
+function shorthands({ tools, allowedTools }: Layer): PolicySettings {
   return { ...(tools === undefined ? {} : { tools }), ...(allowedTools === undefined ? {} : { allowedTools }) };
 }

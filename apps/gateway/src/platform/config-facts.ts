@@ -9,13 +9,13 @@ export interface ConfigFacts {
 }
 
 /** Undefined without a config file. */
-export function configFactsOf({ file, keys, agents = {}, hooks = [] }: GatewayConfig): ConfigFacts | undefined {
+export function configFactsOf({ file, keys, agents = {}, tenantRules = {}, hooks = [] }: GatewayConfig): ConfigFacts | undefined {
   if (file === undefined) return undefined;
   const perAgent = Object.values(agents).flatMap((byName) => Object.values(byName));
   return {
     path: file.path,
     keys: keys.filter(({ id }) => id !== 'bootstrap').length,
     agents: perAgent.length,
-    hooks: hooks.length + perAgent.reduce((sum, agent) => sum + (agent.hooks?.length ?? 0), 0),
+    hooks: [{ hooks }, ...Object.values(tenantRules), ...perAgent].reduce((sum, it) => sum + (it.hooks?.length ?? 0), 0),
   };
 }

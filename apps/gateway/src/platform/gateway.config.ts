@@ -19,6 +19,7 @@ import {
   type SkillRoot,
   type SourceRules,
   type SourceSettings,
+  type TenantRules,
   type WebhookSettings,
 } from '#contracts';
 import { type EgressPolicy, egressPolicyFrom } from '#sandbox';
@@ -112,6 +113,8 @@ export interface GatewayConfig {
   readonly retention?: Readonly<Record<string, TenantRetention>>;
   /** By tenant and name. */
   readonly agents?: AgentsByTenant;
+  /** What holds for all calls of a tenant: on top of what holds for all, below what its agents say. */
+  readonly tenantRules?: Readonly<Record<string, TenantRules>>;
   /** A call is allowed by another key than the one that submitted it. */
   readonly fourEyes?: boolean;
   /** What happens to arguments and outputs before anybody sees them. */
@@ -225,6 +228,7 @@ export function readGatewayConfig(
     limits: file.limits,
     policy: file.policy,
     agents: agentsByTenant(file),
+    tenantRules: rulesByTenant(file),
     fourEyes: file.approvals.fourEyes,
     hooks: file.hooks,
     sessionHooks: file.sessionHooks,
@@ -272,6 +276,14 @@ function socketLimits(e: z.output<typeof GatewayEnv>): SocketLimits {
 function agentsByTenant({ agents, tenants }: ConfigFile): AgentsByTenant {
   const named = Object.fromEntries(Object.entries(tenants).map(([tenant, settings]) => [tenant, settings.agents]));
   return { ...named, [DEFAULT_TENANT]: { ...agents, ...named[DEFAULT_TENANT] } };
+}
+
+function rulesByTenant({ tenants }: ConfigFile): Record<string, TenantRules> {
+  const rules = Object.entries(tenants).map(([tenant, { policy, posture, limits, hooks }]) => {
+    const given = Object.entries({ policy, posture, limits, hooks }).filter(([, value]) => value !== undefined);
+    return [tenant, Object.fromEntries(given)] as const;
+  });
+  return Object.fromEntries(rules.filter(([, given]) => Object.keys(given).length > 0));
 }
 
 function bootstrapKey(key: string, user: string | undefined): ApiKeyConfig {

@@ -27,6 +27,9 @@ export function hookVariableFaults(
     ...Object.entries(tenants).flatMap(([tenant, { webhooks }]) =>
       webhooks.flatMap(({ secretEnv }, index) => missing(['tenants', tenant, 'webhooks', index, 'secretEnv'], secretEnv)),
     ),
-    ...Object.entries(tenants).flatMap(([tenant, settings]) => ofAgents(['tenants', tenant, 'agents'], settings.agents)),
+    ...Object.entries(tenants).flatMap(([tenant, settings]) => [
+      ...ofHooks(['tenants', tenant, 'hooks'], settings.hooks),
+      ...ofAgents(['tenants', tenant, 'agents'], settings.agents),
+    ]),
   ];
 }

@@ -13,7 +13,7 @@ export const PolicyTestBody = z
     config: z
       .partialRecord(z.enum(POLICY_PARTS), Json)
       .describe(
-        '`policy`, `defaults`, `agents` and `tenants` of a config file as it would be. Of `tenants` only the agents of your own count.',
+        '`policy`, `defaults`, `agents` and `tenants` of a config file as it would be. Of `tenants` only `policy`, `posture` and `agents` of your own count.',
       ),
     filter: CallFilter.prefault({}).describe('Which calls.'),
     limit: z.int().min(1).max(MOST_CALLS).default(100).describe('The newest calls that fit, 1 to 500.'),

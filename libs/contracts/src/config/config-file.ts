@@ -98,11 +98,17 @@ export type TenantRetention = z.output<typeof TenantRetention>;
 
 /** What belongs to one tenant. */
 export const TenantSettings = z.strictObject({
+  policy: PolicySettings.optional().describe('For the calls of its agents, on top of the policy for all tenants.'),
+  posture: Posture.partial().optional().describe('How freely its calls may act, in sessions that do not say.'),
+  limits: Limits.optional().describe('For the calls of its agents, on top of the limits for all tenants.'),
+  hooks: Hooks.optional().describe('For its calls; they run after those for all tenants and before those of the agent.'),
   agents: Agents.describe('The agents of this tenant, by name.'),
   retention: TenantRetention.default({}).describe('How long its calls are kept.'),
   webhooks: Webhooks.describe('Programs that are sent the ends of its calls and its approvals.'),
 });
 export type TenantSettings = z.output<typeof TenantSettings>;
+/** What holds for all calls of one tenant. */
+export type TenantRules = Pick<TenantSettings, 'policy' | 'posture' | 'limits' | 'hooks'>;
 
 /** The tenant of TOOLYARD_API_KEY, and of the agents at the top level of the config file. */
 export const DEFAULT_TENANT = 'default';

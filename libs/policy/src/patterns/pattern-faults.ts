@@ -31,7 +31,11 @@ export function configPatternFaults({ keys, policy, agents, tenants, hooks, safe
     ...hookFaults(['hooks'], hooks),
     ...globsAt(['safety', 'provenance', 'trusted'], safety.provenance.trusted),
     ...agentFaults(['agents'], agents, policy),
-    ...Object.entries(tenants).flatMap(([tenant, { agents: theirs }]) => agentFaults(['tenants', tenant, 'agents'], theirs, policy)),
+    ...Object.entries(tenants).flatMap(([tenant, { policy: own = {}, hooks: theirHooks, agents: theirs }]) => [
+      ...policyFaults(['tenants', tenant, 'policy'], own, policy),
+      ...hookFaults(['tenants', tenant, 'hooks'], theirHooks),
+      ...agentFaults(['tenants', tenant, 'agents'], theirs, { ...policy, egress: { ...policy.egress, ...own.egress } }),
+    ]),
   ];
 }
 

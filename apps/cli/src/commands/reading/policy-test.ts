@@ -58,12 +58,13 @@ function partsOf(path: string): BodyInputOf<typeof ROUTES.testPolicy>['config'] 
   if (typeof file !== 'object' || file === null || Array.isArray(file)) throw new UsageError(`Expected an object in ${path}`);
   const parts = new Map(Object.entries(file));
   const tenants: unknown = parts.get('tenants');
-  const agentsAlone =
-    typeof tenants === 'object' && tenants !== null ? Object.entries(tenants).map(([name, its]) => [name, agentsOf(its)]) : [];
-  parts.set('tenants', Object.fromEntries(agentsAlone));
+  const judged = typeof tenants === 'object' && tenants !== null ? Object.entries(tenants).map(([name, its]) => [name, judgedOf(its)]) : [];
+  parts.set('tenants', Object.fromEntries(judged));
   return Object.fromEntries(POLICY_PARTS.flatMap((name) => (parts.has(name) ? [[name, parts.get(name)]] : [])));
 }
 
-function agentsOf(tenant: unknown): object {
-  return typeof tenant === 'object' && tenant !== null && 'agents' in tenant ? { agents: tenant.agents } : {};
+/** Without what holds webhooks' secrets and the like. */
+function judgedOf(tenant: unknown): object {
+  if (typeof tenant !== 'object' || tenant === null) return {};
+  return Object.fromEntries(Object.entries(tenant).filter(([name]) => ['policy', 'posture', 'agents'].includes(name)));
 }
