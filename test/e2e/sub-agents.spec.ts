@@ -20,8 +20,7 @@ let toolyard: TestCluster;
 let models: ModelServer;
 /** The only private host that sources of tenants may reach. */
 let tenantModels: ModelServer;
-let agent: Agent;
-let other: Agent;
+let agent: Agent, other: Agent;
 const OTHER_KEY = 'key-of-another-tenant';
 
 /** One worker that runs one sub-agent at a time; the model of a sub-agent has its name. */
@@ -336,8 +335,7 @@ describe('a sub-agent', () => {
   });
 });
 
-crewContract(() => ({ agent, models }));
-spawnedContract(() => ({ agent, models }));
+for (const contract of [crewContract, spawnedContract]) contract(() => ({ agent, models }));
 
 describe('a sub-agent that a key adds for its tenant', () => {
   const define = (more: object = {}, model: object = {}) => ({
