@@ -35,7 +35,7 @@ export function spawnedContract(started: SubAgentInstallation): void {
       expect(await run('list_sessions', {}, { agentId: undefined })).toMatchObject({ message: expect.stringContaining('policy.features') });
     });
 
-    it('begins a session that its messages steer, and tells its result to nobody else [TB-97]', async () => {
+    it('begins a session that its messages steer, and shows its result to no other user or session [TB-97]', async () => {
       const { agent, models } = started();
       await agent.request('PUT', '/v1/sessions/stage', { tools: ['helper', 'echo', 'session_*'] });
       const proceed = hold();

@@ -78,7 +78,7 @@ export class SessionManagement implements OnApplicationBootstrap {
 
   private async send(call: ToolCall, { target = '', message = '' }: Arguments): Promise<ToolAnswer> {
     const { sessionId, head } = await this.target(call, target);
-    if (head.status === 'ended') throw new ProblemError('conflict', `The session ${target} has ended: nobody reads messages there`);
+    if (head.status === 'ended') throw new ProblemError('conflict', `The session ${target} has ended: no agent reads messages there`);
     const from = `session:${sessionOf(call).sessionId}`;
     const { waiting } = await this.steering.steer(call.principal, sessionId, message, { id: call.callId, from });
     return jsonOutput({ delivered: true, session_id: sessionId, waiting });
