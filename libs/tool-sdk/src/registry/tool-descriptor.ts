@@ -17,7 +17,10 @@ import { toInputSchema } from '../validation/input-schema.js';
 /** What a source knows about a tool before the facts are completed. */
 export type ToolFacts = Pick<ToolDescriptor, 'name' | 'description' | 'source' | 'input'> &
   Partial<
-    Pick<ToolDescriptor, 'label' | 'output' | 'tier' | 'effect' | 'pool' | 'subjects' | 'timeoutMs' | 'callers' | 'feature' | 'examples' | 'available'>
+    Pick<
+      ToolDescriptor,
+      'label' | 'output' | 'tier' | 'effect' | 'pool' | 'subjects' | 'timeoutMs' | 'callers' | 'feature' | 'examples' | 'available'
+    >
   > & {
     readonly retry?: Partial<RetryPolicy>;
     readonly aliases?: readonly string[];
