@@ -18,6 +18,8 @@ export interface ToolSource {
   list(): readonly ToolDescriptor[];
   /** The queue of calls of a pool, where it is not that of the pool itself. */
   queueOf?(pool: Pool): string | undefined;
+  /** Whether the tool is of this repository, whose tests compile its schemas. Default: no. */
+  isShipped?(tool: string): boolean;
   argumentHints?(tool: string): ArgumentHints | undefined;
   /** What is wrong with arguments that fit the schema, as far as it shows without running the tool. Never throws. */
   check?(tool: string, args: Readonly<Record<string, unknown>>): ToolError | undefined;

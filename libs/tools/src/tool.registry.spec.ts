@@ -192,6 +192,12 @@ describe('ToolsModule', () => {
     expect(registry.resolve('extra')).toMatchObject({ source: 'builtin', tier: 'privileged', effect: 'once' });
   });
 
+  it('can check the arguments and the results of every tool of the built-in folder', async () => {
+    const registry = await boot();
+    const check = (name: string) => [registry.validateArguments(name, { surprise: 1 }), registry.checkOutput(name, {})];
+    for (const { name } of registry.list()) expect(() => check(name)).not.toThrow();
+  });
+
   it.each([
     ['a double name', [decorated({ name: 'twice' }), decorated({ name: 'twice' })], /"twice" belongs to tool "twice".*rename/],
     ['a double alias', [decorated({ name: 'one' }), decorated({ name: 'two', aliases: ['one'] })], /"one" belongs to tool/],

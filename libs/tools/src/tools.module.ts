@@ -16,18 +16,20 @@ export interface ToolsModuleOptions {
 @Module({})
 export class ToolsModule {
   static async forRoot(options: ToolsModuleOptions = {}): Promise<DynamicModule> {
+    const builtin = await builtinClasses();
+    const shipped = new Set(builtin.flatMap((tool) => toolOptionsOf(tool)?.name ?? []));
     return {
       module: ToolsModule,
       global: true,
       imports: [DiscoveryModule],
       providers: [
         ...(options.providers ?? []),
-        ...(await builtinClasses()),
+        ...builtin,
         ...(options.tools ?? []),
         {
           provide: BuiltinSource,
           inject: [DiscoveryService],
-          useFactory: (discovery: DiscoveryService) => new BuiltinSource(() => discover(discovery)),
+          useFactory: (discovery: DiscoveryService) => new BuiltinSource(() => discover(discovery), shipped),
         },
         { provide: ToolRegistry, inject: [BuiltinSource], useFactory: (builtin: BuiltinSource) => new ToolRegistry(builtin) },
       ],

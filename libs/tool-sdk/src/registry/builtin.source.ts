@@ -19,17 +19,24 @@ interface BuiltinTool extends DecoratedTool {
   readonly descriptor: ToolDescriptor;
 }
 
-/** The tools written in this repository: one class each. The set is fixed once the process is up. */
+/** The tools written in this repository and further classes of the process: one class each. The set is fixed once the process is up. */
 export class BuiltinSource implements ToolSource {
   readonly name = 'builtin';
   private loaded: readonly BuiltinTool[] | undefined;
   private byName: ReadonlyMap<string, BuiltinTool> = new Map();
 
-  /** `find` is asked at the first use, when all instances exist. */
-  constructor(private readonly find: () => readonly DecoratedTool[]) {}
+  /** `find` is asked at the first use, when all instances exist. `shipped`: names of the tools that are of this repository. */
+  constructor(
+    private readonly find: () => readonly DecoratedTool[],
+    private readonly shipped: ReadonlySet<string> = new Set(),
+  ) {}
 
   list(): readonly ToolDescriptor[] {
     return this.tools().map(({ descriptor }) => descriptor);
+  }
+
+  isShipped(tool: string): boolean {
+    return this.shipped.has(tool);
   }
 
   argumentHints(tool: string): ArgumentHints | undefined {

@@ -1,4 +1,4 @@
-import type { ToolDescriptor } from '#contracts';
+import type { JsonSchema, ToolDescriptor } from '#contracts';
 import type { ToolSource } from '../tool-source.port.js';
 import { argumentShape, type ArgumentShape } from '../validation/argument-shape.js';
 import { compileForeignSchema, compileSchema, type Check } from '../validation/schema-compiler.js';
@@ -12,22 +12,29 @@ export interface ToolEntry {
   readonly checkOutput?: Check;
 }
 
-/** For tools of this repository. Throws when a schema is wrong. */
+/** For tools of an installation: throws when a schema is wrong, so that the start fails and not a call. */
 export function compiledEntry(tool: ToolDescriptor, source: ToolSource): ToolEntry {
-  return {
-    tool,
-    source,
-    shape: argumentShape(tool.input, source.argumentHints?.(tool.name)),
-    check: compileSchema(tool.input),
-    ...(tool.output ? { checkOutput: compileSchema(tool.output) } : {}),
-  };
+  const entry = shippedEntry(tool, source);
+  return { tool, source, shape: entry.shape, check: entry.check, ...(entry.checkOutput ? { checkOutput: entry.checkOutput } : {}) };
+}
+
+/**
+ * For tools of this repository, whose tests compile all schemas: a process compiles those that it uses, at their first use.
+ * All of them would take a sixth of its start.
+ */
+export function shippedEntry(tool: ToolDescriptor, source: ToolSource): ToolEntry {
+  return new LazyEntry(tool, source, compileSchema);
 }
 
 /**
  * For tools that others wrote, of which there may be thousands: schemas are compiled at their first use. A schema that
  * cannot be compiled refuses all arguments, and says why; it never throws.
  */
-export class ForeignEntry implements ToolEntry {
+export function foreignEntry(tool: ToolDescriptor, source: ToolSource): ToolEntry {
+  return new LazyEntry(tool, source, compileForeignSchema);
+}
+
+class LazyEntry implements ToolEntry {
   private inputCheck: Check | undefined;
   private outputCheck: Check | undefined;
   private argumentsShape: ArgumentShape | undefined;
@@ -35,17 +42,18 @@ export class ForeignEntry implements ToolEntry {
   constructor(
     readonly tool: ToolDescriptor,
     readonly source: ToolSource,
+    private readonly compile: (schema: JsonSchema) => Check,
   ) {}
 
   get shape(): ArgumentShape {
-    return (this.argumentsShape ??= argumentShape(this.tool.input));
+    return (this.argumentsShape ??= argumentShape(this.tool.input, this.source.argumentHints?.(this.tool.name)));
   }
 
   get check(): Check {
-    return (this.inputCheck ??= compileForeignSchema(this.tool.input));
+    return (this.inputCheck ??= this.compile(this.tool.input));
   }
 
   get checkOutput(): Check | undefined {
-    return this.tool.output && (this.outputCheck ??= compileForeignSchema(this.tool.output));
+    return this.tool.output && (this.outputCheck ??= this.compile(this.tool.output));
   }
 }

@@ -2,13 +2,13 @@ import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/c
 import type { ToolDescriptor, Violation } from '#contracts';
 import { descriptorProblems, LONG_DESCRIPTION_CHARACTERS } from './tool-descriptor.js';
 import type { TenantSources, ToolSource } from '../tool-source.port.js';
-import { compiledEntry, ForeignEntry, type ToolEntry } from './tool-entry.js';
+import { compiledEntry, foreignEntry, shippedEntry, type ToolEntry } from './tool-entry.js';
 import { ToolView, type ValidatedCall } from './tool-view.js';
 
 /**
  * Every tool this process knows, whatever its source. The methods of the registry itself know the tools that exist for all
  * tenants whatever happens; `for` adds those of a tenant's sources. Schemas of the former are compiled when their source is
- * added and never on a call.
+ * added and never on a call, but for tools that the product ships.
  */
 export class ToolRegistry implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(ToolRegistry.name);
@@ -55,7 +55,7 @@ export class ToolRegistry implements OnModuleInit, OnApplicationShutdown {
     if (sources.length === 0) return this.ofAll;
     let view = this.views.get(sources);
     if (view === undefined) {
-      const foreign = sources.flatMap((source) => source.list().map((tool) => new ForeignEntry(tool, source)));
+      const foreign = sources.flatMap((source) => source.list().map((tool) => foreignEntry(tool, source)));
       view = new ToolView([...this.entries(), ...foreign]);
       this.views.set(sources, view);
     }
@@ -124,7 +124,7 @@ export class ToolRegistry implements OnModuleInit, OnApplicationShutdown {
         `Description of tool "${tool.name}" has ${tool.description.length} characters; models read at most ${LONG_DESCRIPTION_CHARACTERS} well`,
       );
     }
-    return compiledEntry(tool, source);
+    return source.isShipped?.(tool.name) === true ? shippedEntry(tool, source) : compiledEntry(tool, source);
   }
 
   /** A source whose tools become invalid keeps its last valid tools. Logs instead of throwing, since no caller waits for it. */
