@@ -11,7 +11,7 @@ import { follow, startVariables, writeFiles, type Place } from '../support/guide
 import { cleanUp, freshDirectory, spawnStandalone, type StandaloneProcess } from '../support/standalone.js';
 
 const guide = (name: string) => `deploy/guides/${name}.md`;
-const GUIDES = ['mcp-clients', 'python', 'write-a-tool', 'govern-a-team', 'kubernetes', 'upgrade', 'threat-model'];
+const GUIDES = ['mcp-clients', 'python', 'write-a-tool', 'govern-a-team', 'kubernetes', 'approvals-from-chat', 'upgrade', 'threat-model'];
 
 let toolyard: StandaloneProcess;
 let model: Awaited<ReturnType<typeof startScriptedModel>>;

@@ -1,9 +1,8 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { ConfigFile } from '#contracts';
-import { eventually } from './eventually.js';
 
 export interface GuideBlock {
   readonly language: string;
@@ -39,64 +38,51 @@ export function startVariables(guides: readonly string[]): Record<string, string
 
 /** Writes and checks the blocks of a guide that are files, before Toolyard starts: some are its configuration. */
 export function writeFiles(guide: string, place: Place): void {
-  for (const { language, word, text } of blocksOf(guide)) {
-    if (!word.includes('.')) continue;
-    const content = filledIn(text, place);
-    if (language === 'json') JSON.parse(content);
-    if (word === 'toolyard.yaml') ConfigFile.parse(parse(content));
-    const file = join(place.folder, word);
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, content);
-  }
+  for (const block of blocksOf(guide)) if (isFile(block)) writeBlock(block, place);
 }
 
 /** Runs the commands of a guide in its order. @throws when one fails, or prints something else than the guide says */
 export async function follow(guide: string, place: Place): Promise<void> {
-  const background: ChildProcess[] = [];
-  let printed: () => string = () => '';
-  try {
-    for (const block of blocksOf(guide)) {
-      if (block.word.includes('.')) writeBlock(block, place);
-      else if (block.language === 'sh') printed = await run(block, place, background);
-      else if (block.language === 'text') await prints(guide, filledIn(block.text, place), printed, background.length > 0);
-      else throw new Error(`${guide}: nothing tries the block ${block.language} ${block.word}\n${block.text}`);
-    }
-  } finally {
-    for (const child of background) if (child.pid !== undefined) process.kill(-child.pid, 'SIGTERM');
+  let printed = '';
+  for (const block of blocksOf(guide)) {
+    if (isFile(block)) writeBlock(block, place);
+    else if (block.language === 'sh') printed = await run(block, place);
+    else if (block.language === 'text') prints(guide, filledIn(block.text, place), printed);
+    else throw new Error(`${guide}: nothing tries the block ${block.language} ${block.word}\n${block.text}`);
   }
 }
 
-function writeBlock({ word, text }: GuideBlock, place: Place): void {
+const isFile = ({ word }: GuideBlock) => word.includes('.');
+
+function writeBlock({ language, word, text }: GuideBlock, place: Place): void {
+  const content = filledIn(text, place);
+  if (language === 'json') JSON.parse(content);
+  if (language === 'yaml' && !word.includes('/')) ConfigFile.parse(parse(content));
   const file = join(place.folder, word);
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, filledIn(text, place));
+  writeFileSync(file, content);
 }
 
-/** Returns what it has printed. */
-async function run({ word, text }: GuideBlock, place: Place, background: ChildProcess[]): Promise<() => string> {
-  if (new RegExp(START, 'm').test(text)) await place.started?.();
+/** Returns what it has printed: both streams in the order of a terminal. */
+async function run({ word, text }: GuideBlock, place: Place): Promise<string> {
+  if (word !== BY_HAND && new RegExp(START, 'm').test(text)) await place.started?.();
   const commands = filledIn(text, place).replaceAll(new RegExp(START, 'gm'), ':');
-  // Both streams in the order of a terminal. In a group of its own, which is ended with all that it has started.
   const words = word === BY_HAND ? ['-n', '-c', commands] : ['-euo', 'pipefail', '-c', `exec 2>&1\n${commands}`];
-  const child = spawn('bash', words, { cwd: place.folder, env: place.env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-  background.push(child);
+  const child = spawn('bash', words, { cwd: place.folder, env: place.env, stdio: ['ignore', 'pipe', 'pipe'] });
   let said = '';
   child.stdout.on('data', (chunk) => (said += String(chunk)));
-  if (word === 'other-terminal') return () => said;
+  child.stderr.on('data', (chunk) => (said += String(chunk)));
   const code = await new Promise<number | null>((ended) => child.once('close', ended));
-  background.pop();
   if ((code !== 0) !== (word === 'fails')) throw new Error(`exit code ${code} of\n${commands}\n${said}`);
-  return () => said;
+  return said;
 }
 
-async function prints(guide: string, expected: string, printed: () => string, isRunning: boolean): Promise<void> {
-  const lines = expected
+function prints(guide: string, expected: string, printed: string): void {
+  const parts = expected
     .trim()
     .split('…')
     .map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`));
-  const pattern = new RegExp(`^\\s*${lines.join('[^]*?')}\\s*$`);
-  if (isRunning) await eventually(() => pattern.test(printed()), `${guide}: ${expected}`);
-  else if (!pattern.test(printed())) throw new Error(`${guide} says\n${expected}\nprinted was\n${printed()}`);
+  if (!new RegExp(`^\\s*${parts.join('[^]*?')}\\s*$`).test(printed)) throw new Error(`${guide} says\n${expected}\nprinted was\n${printed}`);
 }
 
 function filledIn(text: string, { replacements }: Place): string {

@@ -1,0 +1,199 @@
+/*
+ * Approvals from chat: posts what waits for a person to a chat, and gives Toolyard the answer of the button that was pressed.
+ *
+ *   Toolyard ── signed webhook call.approval_requested ──▶ POST /toolyard ──▶ CHAT_WEBHOOK_URL: message with two buttons
+ *   chat ── signed answer of a button ──▶ POST /chat ──▶ POST /v1/calls/:id/decision with the digest of what was shown
+ *
+ * Chat means Slack, or what speaks like it. Both sides sign text and time; unsigned and old messages are refused, repeated ones have no effect.
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { z } from 'zod';
+import { ToolyardError, type ToolyardClient } from '#client';
+import { withToolyard } from './connect.js';
+
+const Env = z.object({
+  PORT: z.coerce.number().default(7500),
+  WEBHOOK_SECRET: z.string().startsWith('whsec_').describe('The key of the webhook in the config file of Toolyard.'),
+  CHAT_WEBHOOK_URL: z.url().describe('Where messages are posted: an incoming webhook of the chat.'),
+  CHAT_SIGNING_SECRET: z.string().min(1).describe('With which the chat signs the answers of buttons.'),
+  CHAT_APPROVERS: z.string().min(1).describe('Ids of the users who may answer, separated by commas.'),
+});
+type Env = z.output<typeof Env>;
+
+/** Of the webhook's body, what this program reads. */
+const Asked = z.object({
+  type: z.literal('call.approval_requested'),
+  data: z.object({
+    url: z.string().optional(),
+    call: z.object({
+      id: z.string(),
+      tool: z.string(),
+      status: z.string(),
+      agentId: z.string().optional(),
+      sessionId: z.string().optional(),
+      arguments: z.unknown(),
+      approval: z.object({ digest: z.string(), reasons: z.array(z.unknown()).default([]) }).optional(),
+    }),
+  }),
+});
+
+const Answer = z.object({
+  user: z.object({ id: z.string() }),
+  response_url: z.url(),
+  actions: z.array(z.object({ action_id: z.enum(['allow', 'deny']), value: z.string() })).length(1),
+});
+const Question = z.object({ callId: z.string(), digest: z.string() });
+
+const MAX_AGE_S = 5 * 60;
+const MAX_BODY = 1_000_000;
+/** A chat cuts longer texts: what is not shown whole is not allowed from here. */
+const MAX_SHOWN = 2_500;
+
+class Refused extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** Refuses what is old, and knows what was there before: a signature counts once. */
+class Fresh {
+  private readonly seen = new Map<string, number>();
+
+  /** Whether it is the first time. @throws Refused when it is old */
+  take(id: string, sentAtS: number): boolean {
+    const now = Date.now() / 1000;
+    if (!(Math.abs(now - sentAtS) <= MAX_AGE_S)) throw new Refused(401, 'The message is too old, or of the future');
+    for (const [known, at] of this.seen) if (now - at > 2 * MAX_AGE_S) this.seen.delete(known);
+    if (this.seen.has(id)) return false;
+    this.seen.set(id, now);
+    return true;
+  }
+
+  /** What failed may come again. */
+  forget(id: string): void {
+    this.seen.delete(id);
+  }
+}
+
+const same = (given: string, expected: string) =>
+  Buffer.byteLength(given) === Buffer.byteLength(expected) && timingSafeEqual(Buffer.from(given), Buffer.from(expected));
+const header = (headers: IncomingHttpHeaders, name: string) => String(headers[name] ?? '');
+
+/** Standard Webhooks: HMAC-SHA256 over id, time and body. Returns the id; undefined for what was here before. @throws Refused */
+function verifyWebhook(headers: IncomingHttpHeaders, body: string, secret: string, fresh: Fresh): string | undefined {
+  const [id, sentAt] = [header(headers, 'webhook-id'), header(headers, 'webhook-timestamp')];
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+  const expected = `v1,${createHmac('sha256', key).update(`${id}.${sentAt}.${body}`).digest('base64')}`;
+  const given = header(headers, 'webhook-signature').split(' ');
+  if (!given.some((signature) => same(signature, expected))) throw new Refused(401, 'The signature is not that of Toolyard');
+  return fresh.take(id, Number(sentAt)) ? id : undefined;
+}
+
+/** As Slack signs: HMAC-SHA256 over version, time and body. @throws Refused */
+function verifyChat(headers: IncomingHttpHeaders, body: string, secret: string, fresh: Fresh): void {
+  const [given, sentAt] = [header(headers, 'x-slack-signature'), header(headers, 'x-slack-request-timestamp')];
+  const expected = `v0=${createHmac('sha256', secret).update(`v0:${sentAt}:${body}`).digest('hex')}`;
+  if (!same(given, expected)) throw new Refused(401, 'The signature is not that of the chat');
+  if (!fresh.take(given, Number(sentAt))) throw new Refused(409, 'The answer was here before');
+}
+
+/** No text of an agent becomes a link, a mention or the end of its block. */
+const quoted = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('`', 'ˋ');
+
+function messageOf({ url, call }: z.output<typeof Asked>['data'], digest: string): object {
+  const shown = quoted(JSON.stringify(call.arguments, null, 2) ?? 'none');
+  const whole = shown.length <= MAX_SHOWN;
+  const who = quoted(`${call.agentId ?? 'a program'} · session ${call.sessionId ?? 'none'}`);
+  const page = url === undefined ? `toolyard show ${call.id}` : `<${url}>`;
+  const text = `*${quoted(call.tool)}* · ${who}\n\`\`\`${shown.slice(0, MAX_SHOWN)}\`\`\`\n${page}`;
+  const value = JSON.stringify({ callId: call.id, digest });
+  const button = (action_id: string, label: string) => ({ type: 'button', action_id, value, text: { type: 'plain_text', text: label } });
+  const elements = [...(whole ? [button('allow', 'Allow')] : []), button('deny', 'Deny')];
+  const cut = { type: 'section', text: { type: 'mrkdwn', text: 'Not all of it is shown: allow it on its page.' } };
+  const blocks = [{ type: 'section', text: { type: 'mrkdwn', text } }, ...(whole ? [] : [cut]), { type: 'actions', elements }];
+  return { text: `${quoted(call.tool)} waits for a person`, blocks };
+}
+
+async function post(url: string, message: object): Promise<void> {
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(message) };
+  const response = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(10_000) });
+  if (!response.ok) throw new Refused(502, `The chat answered ${response.status}`);
+}
+
+async function ask(env: Env, fresh: Fresh, headers: IncomingHttpHeaders, body: string): Promise<void> {
+  const id = verifyWebhook(headers, body, env.WEBHOOK_SECRET, fresh);
+  if (id === undefined) return;
+  const asked = Asked.safeParse(JSON.parse(body));
+  // Of another type, or answered before this arrived.
+  const digest = asked.data?.data.call.approval?.digest;
+  if (!asked.success || digest === undefined || asked.data.data.call.status !== 'waiting_approval') return;
+  try {
+    await post(env.CHAT_WEBHOOK_URL, messageOf(asked.data.data, digest));
+  } catch (error) {
+    fresh.forget(id); // Toolyard sends it again.
+    throw error;
+  }
+}
+
+async function answer(env: Env, toolyard: ToolyardClient, fresh: Fresh, headers: IncomingHttpHeaders, body: string): Promise<void> {
+  verifyChat(headers, body, env.CHAT_SIGNING_SECRET, fresh);
+  const { user, response_url, actions } = Answer.parse(JSON.parse(new URLSearchParams(body).get('payload') ?? '{}'));
+  if (new URL(response_url).host !== new URL(env.CHAT_WEBHOOK_URL).host) throw new Refused(403, 'The answer goes to another host');
+  const [action] = actions;
+  if (action === undefined) return;
+  if (!env.CHAT_APPROVERS.split(',').includes(user.id)) {
+    await post(response_url, { replace_original: false, text: 'You may not answer this.' });
+    return;
+  }
+  const { callId, digest } = Question.parse(JSON.parse(action.value));
+  const decision = action.action_id;
+  try {
+    // The digest binds the answer to what was shown: another question of the same call is not answered by it.
+    await toolyard.calls.decide(callId, { decision, digest, reason: `answered in chat by ${user.id}` });
+    await post(response_url, {
+      replace_original: true,
+      text: `${decision === 'allow' ? 'Allowed' : 'Denied'} by <@${user.id}>: ${callId}`,
+    });
+  } catch (error) {
+    if (!(error instanceof ToolyardError)) throw error;
+    await post(response_url, { replace_original: false, text: `Not answered: ${quoted(error.message)}` });
+  }
+}
+
+async function serve(env: Env, toolyard: ToolyardClient): Promise<void> {
+  const [fromToolyard, fromChat] = [new Fresh(), new Fresh()];
+  const server = createServer((request, response) => {
+    const handle = async () => {
+      let body = '';
+      for await (const chunk of request.setEncoding('utf8'))
+        if ((body += String(chunk)).length > MAX_BODY) throw new Refused(413, 'The message is too large');
+      if (request.method === 'POST' && request.url === '/toolyard') await ask(env, fromToolyard, request.headers, body);
+      else if (request.method === 'POST' && request.url === '/chat') await answer(env, toolyard, fromChat, request.headers, body);
+      else throw new Refused(404, 'POST /toolyard or /chat');
+    };
+    handle().then(
+      () => response.writeHead(200).end(),
+      (error: unknown) => {
+        const status = error instanceof Refused ? error.status : error instanceof z.ZodError || error instanceof SyntaxError ? 400 : 502;
+        console.error(`${request.url} refused: ${error instanceof Error ? error.message : String(error)}`);
+        response.writeHead(status).end();
+      },
+    );
+  });
+  await new Promise<void>((listening) => server.listen(env.PORT, '127.0.0.1', listening));
+  const address = server.address();
+  console.log(`Approvals go to the chat; listening on 127.0.0.1:${typeof address === 'object' ? address?.port : address}`);
+  await new Promise<void>((stop) => process.once('SIGTERM', stop).once('SIGINT', stop));
+  server.close();
+}
+
+const env = Env.safeParse(process.env);
+if (env.success) await withToolyard((toolyard) => serve(env.data, toolyard));
+else {
+  console.error(z.prettifyError(env.error));
+  process.exitCode = 1;
+}
