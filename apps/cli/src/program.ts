@@ -15,7 +15,7 @@ import { startStandalone } from './commands/start.js';
 import { addTools } from './commands/tools/tools.commands.js';
 import { workerCheck, type WorkerCheckFlags } from './commands/worker-check.js';
 import { addWorkers } from './commands/workers.js';
-import { doctor } from './doctor/doctor.js';
+import { doctor, type DoctorFlags } from './doctor/doctor.js';
 import { EXIT_CODES_HELP } from './exit-code.js';
 import { rebuild } from './history/rebuild.js';
 
@@ -92,7 +92,7 @@ function addInstallation(add: Add, start: Start, env: NodeJS.ProcessEnv): void {
     .command('rebuild')
     .description('make all its rows again from the event log; needs REDIS_URL and DATABASE_URL, and no gateway')
     .action(() => start((context) => rebuild(context, env)));
-  add('doctor', 'check gateway, key, versions, config file, clocks, Redis, workers, sandboxes, search and disks').action(() =>
-    start((context) => doctor(context, env)),
-  );
+  add('doctor', 'check gateway, key, versions, config file, clocks, Redis, workers, sandboxes, search and disks')
+    .option('--all', 'a line for each check, not only for faults')
+    .action((flags: DoctorFlags) => start((context) => doctor(context, env, flags)));
 }

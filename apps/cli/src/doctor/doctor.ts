@@ -10,19 +10,34 @@ const MARKS = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
 
 /**
  * Checks gateway, key, live stream, versions, releases of all processes, config file, clocks, Redis, workers, sandboxes, search and disks. With REDIS_URL
- * it also reads from that Redis directly, even if no gateway answers. Exits with 1 if a check fails.
+ * it also reads from that Redis directly, even if no gateway answers. Prints faults first and what is fine in one line, unless
+ * `all` is set. Exits with 1 if a check fails.
  */
-export async function doctor(context: CommandContext, env: NodeJS.ProcessEnv): Promise<number> {
+export async function doctor(context: CommandContext, env: NodeJS.ProcessEnv, { all = false }: DoctorFlags = {}): Promise<number> {
   const { terminal, json } = context;
-  let failed = false;
-  const report = (check: Check) => {
-    failed ||= check.verdict === 'fail';
-    if (json) terminal.json(check);
-    else terminal.line(lineOf(check, terminal));
-  };
-  for await (const check of checkGateway(context)) report(check);
-  if (env['REDIS_URL']) for (const check of await checkRedisDirectly(env['REDIS_URL'])) report(check);
-  return failed ? EXIT.failed : EXIT.completed;
+  const checks: Check[] = [];
+  for await (const check of checkGateway(context)) checks.push(check);
+  if (env['REDIS_URL']) checks.push(...(await checkRedisDirectly(env['REDIS_URL'])));
+  if (json) for (const check of checks) terminal.json(check);
+  else for (const line of report(checks, terminal, all)) terminal.line(line);
+  return checks.some(({ verdict }) => verdict === 'fail') ? EXIT.failed : EXIT.completed;
+}
+
+export interface DoctorFlags {
+  /** Each check has a line. */
+  readonly all?: boolean;
+}
+
+/** Faults, then warnings, then what is fine: where gateway and key were found, and the number of the others. */
+function report(checks: readonly Check[], terminal: CommandContext['terminal'], all: boolean): string[] {
+  const of = (wanted: Check['verdict']) => checks.filter(({ verdict }) => verdict === wanted);
+  const fine = of('ok');
+  const shown = all ? fine : fine.filter(({ what }) => what === 'gateway' || what === 'key');
+  const lines = [...of('fail'), ...of('warn'), ...shown].map((check) => lineOf(check, terminal));
+  const rest = fine.filter((check) => !shown.includes(check));
+  if (rest.length === 0) return lines;
+  const names = [...new Set(rest.map(({ what }) => what.split(' ', 1)[0]))].join(', ');
+  return [...lines, `${terminal.colour('green', 'ok  ')} ${rest.length} other checks: ${oneLine(names, 300)} (--all lists them)`];
 }
 
 async function* checkGateway(context: CommandContext): AsyncGenerator<Check, void, undefined> {
