@@ -1,7 +1,7 @@
 // Compiles into dist/ what changed since the last build, so that `npm start` is one command on a fresh clone and quick afterwards:
 // the server side with SWC, the dashboard with Vite. `npm run typecheck` checks the types.
 // "Changed" means: path, size or time of a source differs from what the last build saw. `--always` builds all (`npm run build`).
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
@@ -95,7 +95,21 @@ function removeOthers(written) {
 function run(...command) {
   // Also in a test run the production build is made: React without its checks for development.
   const env = { ...process.env, NODE_ENV: 'production' };
-  return spawnSync(process.execPath, command, { cwd: root, env, stdio: ['ignore', 'inherit', 'inherit'] }).status === 0;
+  const child = spawn(process.execPath, command, { cwd: root, env, stdio: ['ignore', 'inherit', 'inherit'] });
+  return new Promise((done) => child.once('close', (code) => done(code === 0)).once('error', () => done(false)));
+}
+
+/** Says what is made and how long it took; on a terminal the seconds count meanwhile, so that it does not look like a hang. */
+async function step(what, make) {
+  const startedAt = performance.now();
+  const seconds = () => `${((performance.now() - startedAt) / 1000).toFixed(0)} s`;
+  const live = process.stdout.isTTY === true && !process.env.CI;
+  process.stdout.write(live ? `Building ${what} …` : `Building ${what} …\n`);
+  const timer = live ? setInterval(() => process.stdout.write(`\rBuilding ${what} … ${seconds()}`), 1_000) : undefined;
+  const result = await make();
+  clearInterval(timer);
+  if (live) process.stdout.write(`\rBuilt ${what} in ${seconds()}${' '.repeat(12)}\n`);
+  return result;
 }
 
 function fail(sentence) {
@@ -123,16 +137,16 @@ if (!compiles && !bundles) process.exit(0);
 
 const vite = join(root, 'node_modules/vite/bin/vite.js');
 if (!existsSync(vite)) fail('The packages are not installed. Run `npm ci` first, then `npm start` again.');
-console.log(`Building ${[compiles ? 'gateway and worker' : '', bundles ? 'dashboard' : ''].filter(Boolean).join(', ')} …`);
 rmSync(stamp, { force: true });
 if (compiles) {
   try {
-    await compile(serverSources);
+    await step('gateway and worker', () => compile(serverSources));
     copyDocuments();
   } catch (error) {
     fail(`The build failed: ${error.message}\nCorrect it and start again.`);
   }
 }
-if (bundles && !run(vite, 'build', '--config', join(root, 'apps/dashboard/vite.config.ts'), '--logLevel', 'warn'))
+const bundle = () => run(vite, 'build', '--config', join(root, 'apps/dashboard/vite.config.ts'), '--logLevel', 'warn');
+if (bundles && !(await step('the dashboard', bundle)))
   fail('Building the dashboard failed; what Vite said is above. Correct it and start again.');
 writeFileSync(stamp, now.join('\n'));

@@ -69,6 +69,7 @@ describe('npm start', () => {
     await eventually(async () => (await read(app, call.id, 0)).status === 'running', 'the call to run');
     app.signal('SIGINT');
     expect(await app.ended()).toEqual({ code: 0, signal: null });
+    expect(app.output()).toMatch(/Stopped\. No call was left open\.\n$/);
     expect(isRunning(redis)).toBe(false);
     expect(existsSync(join(app.data, 'lock'))).toBe(false);
 
@@ -85,18 +86,20 @@ describe('npm start with a posture in config file and environment', () => {
     const data = freshDirectory();
     const file = join(data, 'toolyard.yaml');
     writeFileSync(file, 'defaults: { posture: { autonomy: supervised } }\n');
-    app = await start(data, { TOOLYARD_CONFIG: file, DEFAULT_PERMISSION_MODE: 'workspace-write' });
+    app = await start(data, { TOOLYARD_CONFIG: file, DEFAULT_PERMISSION_MODE: 'workspace-write', LOG_LEVLE: 'info' });
   });
 
   it('asks before commands', async () => {
     expect(app.output()).toMatch(/^ +Posture +supervised, workspace-write$/m);
+    expect(app.output()).toContain('The variable LOG_LEVLE is not known: did you mean LOG_LEVEL?');
     expect((await submit(app, { tool: 'shell', arguments: { command: 'echo hello' } }, 0)).status).toBe('waiting_approval');
   });
 
-  it('takes a signal that npm sends twice for one', async () => {
+  it('takes a signal that npm sends twice for one, and says what goes on later', async () => {
     app.signal('SIGINT');
     app.signal('SIGINT');
     expect(await app.ended()).toEqual({ code: 0, signal: null });
+    expect(app.output()).toMatch(/Stopped, nothing lost: 1 call goes on at the next start\.\n$/);
   });
 });
 

@@ -22,6 +22,7 @@ import { LegacyQueues } from '#queue';
 import { connected, RedisMemory, type RedisConnection } from '#redis';
 import { ForeignWorkers } from './foreign-workers/bridge/foreign-workers.service.js';
 import { setupDocs } from './operations/docs/setup-docs.js';
+import { GatewayEnv } from './platform/gateway-env.config.js';
 import { readGatewayConfig, type GatewayConfig } from './platform/gateway.config.js';
 import { PendingApprovalsGauge } from './approvals/pending-approvals.service.js';
 import { GatewayModule } from './gateway.module.js';
@@ -100,7 +101,8 @@ function readOrFail(): GatewayConfig {
 }
 
 if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  await runService({ what: 'gateway', port: 'GATEWAY_PORT', host: 'GATEWAY_HOST' }, async () => {
+  const variables = Object.keys(GatewayEnv.shape);
+  await runService({ what: 'gateway', port: 'GATEWAY_PORT', host: 'GATEWAY_HOST', variables }, async () => {
     const config = readOrFail();
     const gateway = await startGateway(config);
     gateway.app.get<Logger>(LOGGER).info({ url: gateway.url, redis: config.redisUrl.replace(/\/\/[^@/]*@/, '//…@') }, 'gateway is up');

@@ -18,7 +18,7 @@ import {
   waitForRedis,
 } from '#platform';
 import type { RedisConnection } from '#redis';
-import { readProjectorConfig, type ProjectorConfig } from './projector.config.js';
+import { ProjectorEnv, readProjectorConfig, type ProjectorConfig } from './projector.config.js';
 import { archiveRetention, erasableTenants, readRetention } from './retention.config.js';
 import { ProjectorModule } from './projector.module.js';
 import { DATABASE, LOGGER, LOOPS, METRICS, REDIS } from './projector.tokens.js';
@@ -88,7 +88,8 @@ async function closeProjector(app: INestApplicationContext): Promise<void> {
 if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
   // Standalone starts it with a channel, which closes when standalone is gone, also by SIGKILL.
   if (process.connected) process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
-  await runService({ what: 'projector', port: 'PROJECTOR_PORT', host: 'PROJECTOR_HOST' }, async () => {
+  const variables = Object.keys(ProjectorEnv.shape);
+  await runService({ what: 'projector', port: 'PROJECTOR_PORT', host: 'PROJECTOR_HOST', variables }, async () => {
     const projector = await startProjector(readProjectorConfig(process.env));
     process.send?.('ready');
     return projector;

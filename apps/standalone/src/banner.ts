@@ -45,6 +45,13 @@ A first call:
 `;
 }
 
+/** The last line: what a person wants to know after Ctrl-C. `open`: calls that have not ended, if they were counted. */
+export function stopped(open: number | undefined): string {
+  if (open === undefined) return 'Stopped.';
+  if (open === 0) return 'Stopped. No call was left open.';
+  return `Stopped, nothing lost: ${open === 1 ? '1 call goes' : `${open} calls go`} on at the next start.`;
+}
+
 /** For other terminals, if the defaults do not apply. */
 function exportLines({ foundByDefault, dataDirectory, url }: BannerFacts): string {
   if (foundByDefault) return '';

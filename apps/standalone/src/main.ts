@@ -1,6 +1,7 @@
 import 'reflect-metadata';
-import { ignoreBrokenPipe } from '#platform';
-import { banner } from './banner.js';
+import { ignoreBrokenPipe, mistypedVariables } from '#platform';
+import { banner, stopped } from './banner.js';
+import { STANDALONE_VARIABLES } from './standalone.config.js';
 import { StartupError } from './start-failure.js';
 import { startStandalone, type Standalone } from './start-standalone.js';
 import { onStopSignals } from './stop-signals.js';
@@ -16,6 +17,7 @@ let wanted = true;
 async function drain(exitCode: number): Promise<void> {
   try {
     await running?.stop();
+    if (running) tell(stopped(running.openCalls()));
   } catch (error) {
     tell(`Stopping failed: ${error instanceof Error ? error.message : String(error)}`);
   }
@@ -36,6 +38,7 @@ process.on('uncaughtException', (error) => {
   void drain(1);
 });
 
+for (const sentence of mistypedVariables(process.env, STANDALONE_VARIABLES)) tell(sentence);
 const startedAt = performance.now();
 try {
   running = await startStandalone(process.env, tell);

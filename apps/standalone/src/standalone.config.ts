@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { LOCAL_INSTALLATION } from '#contracts';
 import { withoutEmpty } from '#platform';
+import { GatewayEnv } from '../../gateway/src/platform/gateway-env.config.js';
+import { WorkerEnv } from '../../worker/src/platform/worker.config.js';
 import { StartupError } from './start-failure.js';
 
 /** The gateway's schema describes them. */
@@ -11,6 +13,9 @@ export const StandaloneEnv = z.object({
   ARCHIVE_URL: z.string().optional(),
   TOOLYARD_API_KEY: z.string().min(16, 'expected at least 16 characters').optional(),
 });
+
+/** Names of all variables that this process and its apps read. */
+export const STANDALONE_VARIABLES = [GatewayEnv, WorkerEnv, StandaloneEnv].flatMap(({ shape }) => Object.keys(shape));
 
 export interface StandaloneConfig {
   readonly dataDirectory: string;

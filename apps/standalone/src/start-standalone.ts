@@ -10,6 +10,7 @@ import { readOrMakeKey } from './data/api-key.js';
 import { openDataDirectory, type DataDirectory } from './data/data-directory.js';
 import { lockDirectory } from './data/directory-lock.js';
 import { startHistory, startProjectorProcess } from './postgres/start-history.js';
+import { countOpenCalls } from './redis/open-calls.js';
 import { startEmbeddedRedis } from './redis/embedded-redis.js';
 import { checkRedis } from './redis/check-redis.js';
 import { readStandaloneConfig, type StandaloneConfig } from './standalone.config.js';
@@ -33,6 +34,8 @@ export interface Standalone {
   readonly configFile: ConfigFacts | undefined;
   /** Drains in order: no new calls, running calls end, Redis with its data on disk. Idempotent. */
   stop(): Promise<void>;
+  /** After `stop`: how many calls have not ended. Undefined with a Redis that others use, too. */
+  openCalls(): number | undefined;
 }
 
 /** Actions that undo the start, in reverse order; each runs once, even if another fails. */
@@ -56,6 +59,11 @@ export async function startStandalone(env: NodeJS.ProcessEnv, tell: (line: strin
     await checkPort(checked.gateway);
     const key = config.apiKey ?? readOrMakeKey(directory.key);
     const redis = await startRedis(config, directory, undo, tell);
+    let openCalls: number | undefined;
+    if (config.redisUrl === undefined)
+      undo.push(async () => {
+        openCalls = await countOpenCalls(redis.url, checked.gateway.partitions).catch(() => undefined);
+      });
     const history = await startHistory(config.databaseUrl, directory, tell);
     undo.push(() => history.stop());
     const archive = archiveUrlOf(config, directory);
@@ -88,6 +96,7 @@ export async function startStandalone(env: NodeJS.ProcessEnv, tell: (line: strin
       programs,
       configFile: configFactsOf(apps.gateway),
       stop: down,
+      openCalls: () => openCalls,
     };
   } catch (error) {
     await down();

@@ -21,7 +21,7 @@ import { LegacyQueues } from '#queue';
 import { RedisMemory, type RedisConnection } from '#redis';
 import { closeWorker } from './shutdown.js';
 import { WorkerHeartbeat } from './registry/worker-heartbeat.js';
-import { readWorkerConfig, type WorkerConfig } from './platform/worker.config.js';
+import { WorkerEnv, readWorkerConfig, type WorkerConfig } from './platform/worker.config.js';
 import { BUFFERED_REDIS, WAIT_REDIS } from './platform/worker.tokens.js';
 import { EarlierLists } from './recovery/earlier-lists.service.js';
 import { WorkerModule } from './worker.module.js';
@@ -81,5 +81,8 @@ export async function startWorker(config: WorkerConfig, tools: readonly Type[] =
 }
 
 if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  await runService({ what: 'worker', port: 'WORKER_PORT', host: 'WORKER_HOST' }, () => startWorker(readWorkerConfig(process.env)));
+  const variables = Object.keys(WorkerEnv.shape);
+  await runService({ what: 'worker', port: 'WORKER_PORT', host: 'WORKER_HOST', variables }, () =>
+    startWorker(readWorkerConfig(process.env)),
+  );
 }

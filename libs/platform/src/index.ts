@@ -6,6 +6,7 @@ export { Health } from './http/health.js';
 export { ProblemFilter, sendProblemBody, startProblem } from './http/problem.filter.js';
 export { ignoreBrokenPipe } from './ignore-broken-pipe.js';
 export { createLogger, nestLogger } from './logger.js';
+export { mistypedVariables } from './mistyped-variables.js';
 export { pingRedis } from './ping-redis.js';
 export { waitForRedis } from './wait-for-redis.js';
 export { PROTOCOL } from './protocol/protocol.js';

@@ -1,4 +1,5 @@
 import { ignoreBrokenPipe } from './ignore-broken-pipe.js';
+import { mistypedVariables } from './mistyped-variables.js';
 import { StartupError } from './startup-error.js';
 
 /** How messages name the process and the variables that say where it listens. */
@@ -6,6 +7,8 @@ export interface ProcessNames {
   readonly what: string;
   readonly port: string;
   readonly host: string;
+  /** Names of all variables that the process reads. */
+  readonly variables: readonly string[];
 }
 
 /** A start that takes longer than this after a stop signal, such as a wait for Redis, is aborted: nothing runs yet. */
@@ -17,6 +20,7 @@ const START_MS = 1_000;
  */
 export async function runService(names: ProcessNames, start: () => Promise<{ close(): Promise<void> }>): Promise<void> {
   ignoreBrokenPipe();
+  for (const sentence of mistypedVariables(process.env, names.variables)) process.stderr.write(`${sentence}\n`);
   let stopping = false;
   let started = false;
   const starting = Promise.resolve().then(start);
@@ -38,7 +42,7 @@ export async function runService(names: ProcessNames, start: () => Promise<{ clo
 }
 
 /** One sentence for what a person can fix; anything else is a fault of the program, and its stack follows. */
-export function startupFailure(error: unknown, { what, port, host }: ProcessNames): string {
+export function startupFailure(error: unknown, { what, port, host }: Omit<ProcessNames, 'variables'>): string {
   if (error instanceof StartupError) return error.message;
   if (!(error instanceof Error)) return `The ${what} cannot start because of an unexpected error: ${String(error)}.`;
   switch ('code' in error ? error.code : undefined) {

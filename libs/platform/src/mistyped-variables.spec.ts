@@ -1,0 +1,26 @@
+import { describe, expect, it } from '@jest/globals';
+import { mistypedVariables } from './mistyped-variables.js';
+
+const KNOWN = ['REDIS_URL', 'GATEWAY_PORT', 'TOOLYARD_DATA', 'BROWSER'];
+
+describe('mistypedVariables', () => {
+  it('names a variable that is a typing error away from one that is not set', () => {
+    expect(mistypedVariables({ REDIS_ULR: 'redis://x', GATEWAY_PROT: '1', toolyard_data: 'x', PATH: '/bin' }, KNOWN)).toEqual([
+      'The variable GATEWAY_PROT is not known: did you mean GATEWAY_PORT? It has no effect as it is.',
+      'The variable REDIS_ULR is not known: did you mean REDIS_URL? It has no effect as it is.',
+      'The variable toolyard_data is not known: did you mean TOOLYARD_DATA? It has no effect as it is.',
+    ]);
+  });
+
+  it('leaves alone what is known, what other programs read, and what Kubernetes sets for services', () => {
+    const env = {
+      REDIS_URL: 'redis://x',
+      REDIS_URI: 'x',
+      REDIS_HOST: 'x',
+      GATEWAY_PORT_80_TCP: 'x',
+      TOOLYARD_SERVICE_HOST: 'x',
+      BROWSERS: '',
+    };
+    expect(mistypedVariables({ ...env, BROWSER: 'off' }, KNOWN)).toEqual([]);
+  });
+});
