@@ -125,6 +125,7 @@ export function isoTime(time: number): string {
 
 /** Tells entries with the same sequence number apart: by call, type, version, time, attempt and fence. */
 export function fingerprintOf(fields: readonly string[]): string {
+  if (fields.length <= 6) return fields[1] ?? '';
   const { callId, type, version, timeText, attempt, fence } = readEntry(fields);
   return `${callId} ${type} ${version} ${timeText} ${attempt} ${fence}`;
 }

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { CallEvent } from '#contracts';
 import type { CallRecord } from '../record/call-record.js';
 import { erasedRecord } from '../record/erased-record.js';
@@ -45,20 +46,28 @@ async function withoutErased(db: HistoryDatabase, changes: ReadonlyMap<string, C
   );
 }
 
-/** Calls whose rows are needed: those that the events continue, and the parents of new ones. */
+/** Calls whose rows are needed: those that the events continue, and the parents of new ones. What the events submit has no row. */
 function callsNamedBy(events: readonly CallEvent[]): string[] {
+  const submitted = new Set<string>();
   const named = new Set<string>();
   for (const event of events) {
-    named.add(event.subject);
-    if (event.type === 'call.submitted' && event.data.parentCallId !== undefined) named.add(event.data.parentCallId);
+    if (event.type === 'call.submitted') {
+      submitted.add(event.subject);
+      if (event.data.parentCallId !== undefined) named.add(event.data.parentCallId);
+    } else named.add(event.subject);
   }
-  return [...named];
+  return [...named].filter((callId) => !submitted.has(callId));
 }
 
 async function readRecords(db: HistoryDatabase, callIds: readonly string[]): Promise<Map<string, { readonly record: CallRecord }>> {
   const weeks = [...new Set(callIds.map(weekOf))].filter((week) => week !== undefined);
   if (weeks.length === 0) return new Map();
-  const rows = await db.selectFrom('calls').select(RECORD_COLUMNS).where('week', 'in', weeks).where('id', 'in', callIds).execute();
+  const rows = await db
+    .selectFrom('calls')
+    .select(RECORD_COLUMNS)
+    .where('week', 'in', weeks)
+    .where(sql<boolean>`id = any(${callIds}::text[])`)
+    .execute();
   return new Map(rows.map((row) => [row.id, { record: recordOf(row) }]));
 }
 

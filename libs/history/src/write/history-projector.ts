@@ -1,9 +1,10 @@
 import { telemetry } from '#observability';
+import { partitionOf } from '#redis';
 import type { LogSource } from '../log-source.port.js';
 import type { HistoryDatabase } from '../database/history-database.js';
 import { partitionNames } from '../rows/partition-names.js';
 import type { SkippedEvent } from '../rows/event-shape.js';
-import { PartitionProjection } from './partition-projection.js';
+import { LogProjection } from './log-projection.js';
 import type { Skipped } from './write-calls.js';
 
 export interface ProjectorOptions {
@@ -14,29 +15,32 @@ export interface ProjectorOptions {
   readonly onSkipped?: Skipped;
   /** Called once for each event that cannot be read, when the events after it are in the rows. */
   readonly onSkippedEvent?: (event: SkippedEvent) => void;
-  /** Events of the log in a step at most. */
+  /** Events of a partition in a step at most, and about how many of all partitions. */
   readonly batch?: number;
 }
 
 const BATCH = 1_000;
 
 /**
- * Brings the rows of all partitions up to date, one partition after the other. Several projectors share the partitions: each
- * takes those that no other works on.
+ * Brings the rows of all partitions up to date, some partitions in a step: as many as have a batch of new events together, so that
+ * little news costs one transaction, and much news one for each partition. Several projectors share the partitions: each takes
+ * those that no other works on.
  */
 export class HistoryProjector {
-  private readonly partitions: ReadonlyMap<string, PartitionProjection>;
+  private readonly projection: LogProjection;
+  private readonly names: readonly string[];
+  private readonly batch: number;
   /** Where each partition of the log ended when it had been read to its end. */
   private readonly seen = new Map<string, number>();
 
   constructor(private readonly options: ProjectorOptions) {
     const { db, log, partitions, batch = BATCH, onSkipped } = options;
-    const partitionOf = (name: string) =>
-      new PartitionProjection(db, log, name, batch, (callId, error) => {
-        telemetry.projectionSkipped.emit({ partition: name, callId });
-        onSkipped?.(callId, error);
-      });
-    this.partitions = new Map(partitionNames(partitions).map((name) => [name, partitionOf(name)]));
+    this.names = partitionNames(partitions);
+    this.batch = batch;
+    this.projection = new LogProjection(db, log, batch, (callId, error) => {
+      telemetry.projectionSkipped.emit({ partition: partitionOf(callId), callId });
+      onSkipped?.(callId, error);
+    });
   }
 
   /**
@@ -45,25 +49,48 @@ export class HistoryProjector {
    */
   async round(signal?: AbortSignal): Promise<boolean> {
     let more = false;
-    for (const [name, end] of await this.grown()) {
-      const partition = this.partitions.get(name);
-      if (partition === undefined || signal?.aborted === true) return false;
-      const startedAt = performance.now();
-      const step = await partition.advance(end);
-      if (step.state === 'more') more = true;
-      if (step.state === 'end_of_log') this.seen.set(name, end);
-      for (const event of step.skipped) this.options.onSkippedEvent?.(event);
-      telemetry.eventsSkipped.emit({ partition: name, events: step.skipped.length });
-      if (step.entries === 0) continue;
-      telemetry.projected.emit({ partition: name, events: step.entries, tookMs: performance.now() - startedAt, lagMs: step.lagMs });
+    for (const ends of this.steps(await this.grown())) {
+      if (signal?.aborted === true) return false;
+      more = (await this.step(ends)) || more;
+    }
+    return more;
+  }
+
+  /** Whether any of the partitions has more. */
+  private async step(ends: ReadonlyMap<string, number>): Promise<boolean> {
+    const startedAt = performance.now();
+    const advances = await this.projection.advance(ends);
+    const tookMs = performance.now() - startedAt;
+    let more = false;
+    for (const [partition, { state, entries, lagMs, skipped }] of advances) {
+      more ||= state === 'more';
+      if (state === 'end_of_log') this.seen.set(partition, ends.get(partition) ?? 0);
+      for (const event of skipped) this.options.onSkippedEvent?.(event);
+      telemetry.eventsSkipped.emit({ partition, events: skipped.length });
+      if (entries > 0) telemetry.projected.emit({ partition, events: entries, tookMs, lagMs });
     }
     return more;
   }
 
   /** Partitions whose log has grown, and where it ends now. All are asked at once: one after the other woke both processes 16 times. */
   private async grown(): Promise<(readonly [name: string, end: number])[]> {
-    const names = [...this.partitions.keys()];
-    const ends = await Promise.all(names.map(async (name) => [name, await this.options.log.end(name)] as const));
+    const ends = await Promise.all(this.names.map(async (name) => [name, await this.options.log.end(name)] as const));
     return ends.filter(([name, end]) => this.seen.get(name) !== end);
+  }
+
+  /** The partitions of each step. */
+  private steps(grown: readonly (readonly [name: string, end: number])[]): Map<string, number>[] {
+    const steps: Map<string, number>[] = [];
+    let events = Infinity;
+    for (const [name, end] of grown) {
+      const added = Math.abs(end - (this.seen.get(name) ?? 0));
+      if (events + added > this.batch) {
+        steps.push(new Map());
+        events = 0;
+      }
+      steps.at(-1)?.set(name, end);
+      events += added;
+    }
+    return steps;
   }
 }

@@ -2,7 +2,7 @@ import type { HistoryDatabase } from '../database/history-database.js';
 import type { EventSource } from '../log-source.port.js';
 import type { SkippedEvent } from '../rows/event-shape.js';
 import { partitionNames } from '../rows/partition-names.js';
-import { PartitionProjection } from './partition-projection.js';
+import { LogProjection } from './log-projection.js';
 import type { Skipped } from './write-calls.js';
 
 export interface RebuildOptions {
@@ -51,14 +51,14 @@ export class EventsMissing extends Error {
  */
 export async function rebuildHistory(options: RebuildOptions): Promise<void> {
   const { db, source, partitions, onPartition, onSkipped, signal, batch = BATCH } = options;
+  const projection = new LogProjection(db, source, batch, (callId, error) => onSkipped?.(callId, error));
   for (const partition of partitionNames(partitions)) {
     signal?.throwIfAborted();
-    const projection = new PartitionProjection(db, source, partition, batch, (callId, error) => onSkipped?.(callId, error));
     const complete = async () => {
       const first = await source.first(partition);
       if (first > ((await source.dropped?.(partition)) ?? 0) + 1) throw new EventsMissing(partition, first);
     };
-    const rebuilt = await projection.rebuild(complete, signal);
+    const rebuilt = await projection.rebuild(partition, complete, signal);
     onPartition?.({ partition, ...rebuilt });
   }
 }

@@ -3,6 +3,11 @@ import { HistoryUnavailable, type HistoryDatabase } from '../database/history-da
 import { rowOf, withoutTexts } from '../rows/call-row.js';
 import { RECORD_COLUMNS, type Change } from '../rows/fold-events.js';
 
+/** A change of a call in a partition of the log. */
+export interface PlacedChange extends Change {
+  readonly partition: string;
+}
+
 /** Called for each call whose row the database refuses, with the reason. */
 export type Skipped = (callId: string, error: unknown) => void;
 
@@ -18,19 +23,18 @@ const REFUSED = /^(22|23|54)/;
  */
 export async function writeCalls(
   db: HistoryDatabase,
-  partition: string,
-  changes: readonly Change[],
+  changes: readonly PlacedChange[],
   skipped: Skipped,
-): Promise<readonly Change[]> {
+): Promise<readonly PlacedChange[]> {
   const [first] = changes;
   if (first === undefined) return [];
-  const rows = changes.map(({ after, tenantId }) => rowOf(after, tenantId, partition));
+  const rows = changes.map(({ after, tenantId, partition }) => rowOf(after, tenantId, partition));
   const refused = await attempt(db, rows);
   if (refused === undefined) return changes;
   if (changes.length > 1) {
     const half = changes.length >> 1;
-    const left = await writeCalls(db, partition, changes.slice(0, half), skipped);
-    return [...left, ...(await writeCalls(db, partition, changes.slice(half), skipped))];
+    const left = await writeCalls(db, changes.slice(0, half), skipped);
+    return [...left, ...(await writeCalls(db, changes.slice(half), skipped))];
   }
   if ((await attempt(db, rows.map(withoutTexts))) === undefined) return changes;
   skipped(first.after.id, refused);

@@ -3,23 +3,22 @@ import { sessionAfter, type SessionActivity } from '../record/session-activity.j
 import { forgetHours, hoursOf } from '../hours/forget-hours.js';
 import type { HistoryDatabase } from '../database/history-database.js';
 import { nextWeek, weekOf } from '../rows/call-row.js';
-import type { Change } from '../rows/fold-events.js';
-import { writeCalls, type Skipped } from './write-calls.js';
+import { writeCalls, type PlacedChange, type Skipped } from './write-calls.js';
 
-/** Writes what a batch of events changed. To be run in the transaction that moves the position. */
-export async function writeChanges(db: HistoryDatabase, partition: string, changes: readonly Change[], skipped: Skipped): Promise<void> {
-  const written = await writeCalls(db, partition, changes, skipped);
+/** Writes what a batch of events changed, also of several partitions. To be run in the transaction that moves the position. */
+export async function writeChanges(db: HistoryDatabase, changes: readonly PlacedChange[], skipped: Skipped): Promise<void> {
+  const written = await writeCalls(db, changes, skipped);
   if (written.length === 0) return;
-  await writeSessions(db, partition, written);
-  await writeTotals(db, partition, written);
+  await writeSessions(db, written);
+  await writeTotals(db, written);
   await forgetHours(db, hoursOf(written));
 }
 
-async function writeSessions(db: HistoryDatabase, partition: string, changes: readonly Change[]): Promise<void> {
+async function writeSessions(db: HistoryDatabase, changes: readonly PlacedChange[]): Promise<void> {
   const keyOf = (tenantId: string, sessionId: string) => `${tenantId}/${sessionId}`;
-  const wanted = new Map<string, { tenantId: string; sessionId: string }>();
-  for (const { tenantId, after } of changes) {
-    if (after.sessionId !== undefined) wanted.set(keyOf(tenantId, after.sessionId), { tenantId, sessionId: after.sessionId });
+  const wanted = new Map<string, { tenantId: string; sessionId: string; partition: string }>();
+  for (const { tenantId, partition, after } of changes) {
+    if (after.sessionId !== undefined) wanted.set(keyOf(tenantId, after.sessionId), { tenantId, sessionId: after.sessionId, partition });
   }
   if (wanted.size === 0) return;
   const pairs = [...wanted.values()].map(({ tenantId, sessionId }) => sql`(${tenantId}, ${sessionId})`);
@@ -46,7 +45,7 @@ async function writeSessions(db: HistoryDatabase, partition: string, changes: re
     const key = keyOf(tenantId, after.sessionId);
     sessions.set(key, sessionAfter(sessions.get(key), before, after));
   }
-  const rows = [...wanted].flatMap(([key, { tenantId, sessionId }]) => {
+  const rows = [...wanted].flatMap(([key, { tenantId, sessionId, partition }]) => {
     const session = sessions.get(key);
     if (session === undefined) return [];
     const { calls, open, failed, firstAt, lastAt, agentId = null } = session;
@@ -69,13 +68,17 @@ async function writeSessions(db: HistoryDatabase, partition: string, changes: re
     .execute();
 }
 
-async function writeTotals(db: HistoryDatabase, partition: string, changes: readonly Change[]): Promise<void> {
-  const added = new Map<string, number>();
-  for (const { tenantId, before } of changes) if (before === undefined) added.set(tenantId, (added.get(tenantId) ?? 0) + 1);
+async function writeTotals(db: HistoryDatabase, changes: readonly PlacedChange[]): Promise<void> {
+  const added = new Map<string, { tenant_id: string; partition: string; calls: number }>();
+  for (const { tenantId, partition, before } of changes) {
+    if (before !== undefined) continue;
+    const key = `${partition}/${tenantId}`;
+    added.set(key, { tenant_id: tenantId, partition, calls: (added.get(key)?.calls ?? 0) + 1 });
+  }
   if (added.size === 0) return;
   await db
     .insertInto('totals')
-    .values([...added].map(([tenantId, calls]) => ({ tenant_id: tenantId, partition, calls })))
+    .values([...added.values()])
     .onConflict((conflict) =>
       conflict.columns(['tenant_id', 'partition']).doUpdateSet((row) => ({ calls: sql`totals.calls + ${row.ref('excluded.calls')}` })),
     )
