@@ -66,7 +66,9 @@ describe('a schedule', () => {
     expect((await agent.get<Problem>(`/v1/schedules/${id}`)).body.code).toBe('resource_not_found');
   });
 
-  it('of one moment runs once, and is then over', async () => {
+  it('of one moment runs once, and is then over; it tells why a call was refused', async () => {
+    await agent.request('PUT', '/v1/sessions/closed', { grants: { deniedTools: ['echo'] } });
+    const denied = await made({ at: soon(5_000), call: { tool: 'echo', arguments: {}, sessionId: 'closed' } });
     const { id } = await made({ at: soon(5_000), call: { tool: 'echo', arguments: { text: `password=${GITHUB}` } } });
     const over = await untilRun(id, ({ lastRun }) => lastRun !== undefined, 'the run');
     expect(over.nextRuns).toEqual([]);
@@ -74,6 +76,9 @@ describe('a schedule', () => {
     expect(JSON.stringify(over)).not.toContain(GITHUB);
     expect(await callsOf(id)).toHaveLength(1);
     await remove(id);
+    const { lastRun } = await untilRun(denied.id, (schedule) => schedule.lastRun !== undefined, 'the refused run');
+    expect(lastRun).toMatchObject({ callId: expect.any(String), error: { code: 'policy_denied' } });
+    await remove(denied.id);
   });
 
   it('leaves a run out while the call before has not ended, or cancels that call, as it says', async () => {
@@ -90,18 +95,12 @@ describe('a schedule', () => {
     await remove(cancelling.id);
   });
 
-  it('runs now when it is asked to, and tells why a call was refused', async () => {
+  it('runs now when it is asked to', async () => {
     const { id } = await made({ cron: '0 7 * * 1-5', timeZone: 'Europe/Berlin', name: 'report' });
     const { status, body: call } = await agent.request('POST', `/v1/schedules/${id}/run`);
     expect([status, (await agent.ended(call.id)).outcome]).toEqual([202, 'completed']);
     expect((await get(id)).lastRun?.callId).toBe(call.id);
     await remove(id);
-
-    await agent.request('PUT', '/v1/sessions/closed', { grants: { deniedTools: ['echo'] } });
-    const denied = await made({ at: soon(5_000), call: { tool: 'echo', arguments: {}, sessionId: 'closed' } });
-    const { lastRun } = await untilRun(denied.id, ({ lastRun: last }) => last !== undefined, 'the run');
-    expect(lastRun).toMatchObject({ callId: expect.any(String), error: { code: 'policy_denied' } });
-    await remove(denied.id);
   });
 
   it('that cannot be is refused with a pointer', async () => {
