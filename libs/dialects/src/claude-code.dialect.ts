@@ -285,6 +285,10 @@ const structuredOutput = dialectTool({
 export const claudeCode: Dialect = {
   name: 'claude-code',
   execution: POLICY_PROFILES.claw.execution,
+  profile: 'claw',
+  answers: {
+    commands: { timedOut: (ms) => `Command exceeded timeout of ${Math.round(ms)} ms` },
+  },
   tools: [
     ...CLAUDE_CODE_COMMANDS,
     readFile,

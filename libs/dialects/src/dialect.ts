@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import type { Content, DialectHints, Dialect as DialectName, ExecutionPolicy, JsonValue, Violation } from '#contracts';
+import type { Content, DialectHints, Dialect as DialectName, ExecutionPolicy, JsonValue, PolicyProfile, Violation } from '#contracts';
+import type { AnswerForm } from '#tool-sdk';
 
 export type Arguments = Readonly<Record<string, unknown>>;
 
@@ -89,6 +90,10 @@ export interface Dialect {
   /** What holds where the policy of the agent and the call say nothing else. */
   readonly execution: ExecutionPolicy;
   readonly tools: readonly DialectTool[];
+  /** The policy profile of the agent. */
+  readonly profile: Exclude<PolicyProfile, 'core'>;
+  /** Texts and sizes of answers to calls under that profile, whatever names they use. */
+  readonly answers?: AnswerForm;
   /** Names that the agent has and Toolyard does not, with the reason. */
   readonly missing: Readonly<Record<string, string>>;
   /** Text of a call of a name that it does not have. */

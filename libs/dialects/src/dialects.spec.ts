@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Test, type TestingModule } from '@nestjs/testing';
 import fc from 'fast-check';
@@ -57,5 +58,22 @@ describe('each dialect', () => {
     for (const name of Object.keys(missing)) {
       expect(own.some((tool) => tool.name === name)).toBe(false);
     }
+  });
+});
+
+describe('the code of tools', () => {
+  it('names no known agent: what is particular to one is in its dialect', () => {
+    const root = new URL('../../tools/src/', import.meta.url);
+    const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
+      (file) => /\.c?ts$/.test(file) && !file.endsWith('.spec.ts'),
+    );
+    expect(files.length).toBeGreaterThan(100);
+    const agents = new RegExp(
+      `\\b(${allDialects()
+        .flatMap(({ name, profile }) => [name, profile])
+        .join('|')}|claude)\\b|\\.profile\\b`,
+      'i',
+    );
+    expect(files.filter((file) => agents.test(readFileSync(new URL(file, root), 'utf8')))).toEqual([]);
   });
 });

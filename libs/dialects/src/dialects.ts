@@ -1,4 +1,5 @@
-import type { Dialect as DialectName } from '#contracts';
+import type { Dialect as DialectName, PolicyProfile } from '#contracts';
+import type { AnswerForm } from '#tool-sdk';
 import { claudeCode } from './claude-code.dialect.js';
 import type { Dialect } from './dialect.js';
 import { kiro } from './kiro.dialect.js';
@@ -16,4 +17,11 @@ export function dialectOf(name: Exclude<DialectName, 'core'>): Dialect {
 /** All of them. */
 export function allDialects(): Dialect[] {
   return Object.values(DIALECTS);
+}
+
+const ANSWERS = new Map<PolicyProfile, AnswerForm | undefined>(allDialects().map(({ profile, answers }) => [profile, answers]));
+
+/** Texts and sizes of the agent that a policy profile is named after; undefined where it has none of its own. */
+export function answersOf(profile: PolicyProfile): AnswerForm | undefined {
+  return ANSWERS.get(profile);
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { JsonValue } from '#contracts';
+import type { AnswerForm } from '#tool-sdk';
 import type { Refusal, RenderedObject } from './dialect.js';
 import { reasonOf } from './texts.js';
 
@@ -24,3 +25,16 @@ export function refusalText(refusal: Refusal): string {
 export function json(value: JsonValue): RenderedObject {
   return { content: [{ type: 'json', json: value }] };
 }
+
+export const KIRO_ANSWERS: AnswerForm = {
+  commands: { stream: { bytes: Math.floor(400_000 / 3), cut: () => ' ... truncated' } },
+  files: {
+    image: { bytes: 10 * 1_048_576, hint: 'Only smaller images can be read.' },
+    cut: {
+      bytes: 250 * 1_024,
+      // Lines are counted from 1 here, so the next one is asked for.
+      note: (first, last, total) =>
+        `\n...truncated (showing lines ${first}-${last} of ${total}). Use offset: ${last + 1} to continue reading.`,
+    },
+  },
+};

@@ -5,7 +5,7 @@ import { KIRO_COMMANDS } from './kiro-commands.js';
 import { KIRO_KNOWLEDGE } from './kiro-knowledge.js';
 import { KIRO_READ } from './kiro-read.js';
 import { KIRO_SEARCH } from './kiro-search.js';
-import { refusalText } from './kiro-texts.js';
+import { KIRO_ANSWERS, refusalText } from './kiro-texts.js';
 import { KIRO_SESSIONS } from './kiro-sessions.js';
 import { KIRO_WEB } from './kiro-web.js';
 import { KIRO_WRITE } from './kiro-write.js';
@@ -14,6 +14,8 @@ import { KIRO_WRITE } from './kiro-write.js';
 export const kiro: Dialect = {
   name: 'kiro',
   execution: POLICY_PROFILES.kiro.execution,
+  profile: 'kiro',
+  answers: KIRO_ANSWERS,
   tools: [...KIRO_READ, ...KIRO_WRITE, ...KIRO_COMMANDS, ...KIRO_SEARCH, ...KIRO_KNOWLEDGE, ...KIRO_WEB, ...KIRO_AGENTS, ...KIRO_SESSIONS],
   missing: {},
   unknown: (name) => `Failed to parse the tool use: A tool with the name '${name}' does not exist`,

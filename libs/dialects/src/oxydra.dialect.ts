@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { POLICY_PROFILES, type JsonValue } from '#contracts';
+import type { FetchedFacts } from '#tool-sdk';
 import { type Dialect, dialectTool, given, type Refusal } from './dialect.js';
 import { ChangeFacts, FetchFacts, SearchFacts, shellText, streamsOf, WebSearchFacts } from './facts.js';
-import { detailOf, missingParameter, reasonOf } from './texts.js';
+import { detailOf, missingParameter, reasonOf, seconds } from './texts.js';
 
 const MOST_BYTES = 1_048_576;
 const path = z.string().min(1).describe('Path, relative to the workspace or in a mounted root.');
@@ -229,6 +230,14 @@ function nonBlank(text: string): string {
 export const oxydra: Dialect = {
   name: 'oxydra',
   execution: POLICY_PROFILES.oxydra.execution,
+  profile: 'oxydra',
+  answers: {
+    commands: {
+      timedOut: (ms) => `tool timed out after ${seconds(ms)}`,
+      failed: (code, output) => `command exited with status ${code}: ${output}`,
+    },
+    fetched,
+  },
   tools: [
     shellExec,
     fileRead,
@@ -273,4 +282,12 @@ function failedTo(verb: string, tool: string, refusal: Refusal): string {
 
 function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : url;
+}
+
+/** One JSON object, as the agent reads it. */
+function fetched({ url, status, mode, truncated, ...facts }: FetchedFacts, body: string, format: string | undefined): string {
+  const { contentType, contentLength = null, title = null, note = null } = facts;
+  const shown = mode === 'metadata_only' ? null : body + (truncated ? '\n\n[truncated]' : '');
+  const numbers = { content_type: contentType, content_length: contentLength, body: shown, truncated, title, note };
+  return JSON.stringify({ url, status, output_format: format, mode, ...numbers });
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { POLICY_PROFILES } from '#contracts';
 import { type Dialect, dialectTool, given, type Refusal } from './dialect.js';
 import { LinesFacts, SearchFacts, streamsOf } from './facts.js';
-import { detailOf, missingParameter, reasonOf } from './texts.js';
+import { detailOf, missingParameter, reasonOf, seconds } from './texts.js';
 
 const STREAM_BYTES = 262_144;
 const FILE_BYTES = 1_048_576;
@@ -139,6 +139,14 @@ const search = dialectTool({
 export const phi: Dialect = {
   name: 'phi',
   execution: POLICY_PROFILES.phi.execution,
+  profile: 'phi',
+  answers: {
+    commands: {
+      timedOut: (ms) => `Command timed out after ${seconds(ms)}`,
+      stream: { bytes: 262_144, cut: () => '\n... (output truncated)' },
+    },
+    files: { whole: { bytes: 1_048_576, hint: 'Use offset/limit for partial reads.' } },
+  },
   tools: [bash, readFile, writeFile, editFile, listFiles, search],
   missing: {},
   unknown: (name) => `Tool not found: ${name}`,

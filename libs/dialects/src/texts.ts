@@ -18,3 +18,6 @@ export function detailOf({ message }: Pick<Refusal, 'message'>): string {
 export function reasonOf({ message }: Pick<Refusal, 'message'>): string {
   return message.replace(/^Denied by policy: /, '');
 }
+
+/** Milliseconds as seconds, with a tenth where there is one. */
+export const seconds = (ms: number): string => `${Math.round(ms / 100) / 10}s`;

@@ -209,6 +209,12 @@ const cronRemove = dialectTool({
 export const zeroclaw: Dialect = {
   name: 'zeroclaw',
   execution: POLICY_PROFILES.zeroclaw.execution,
+  profile: 'zeroclaw',
+  answers: {
+    commands: {
+      stream: { bytes: 1_048_576, cut: (stream) => `\n... [${stream === 'stderr' ? stream : 'output'} truncated at 1MB]` },
+    },
+  },
   tools: [
     shell,
     fileRead,

@@ -1,3 +1,4 @@
+export type { AnswerForm, CommandForm, FetchedFacts, FileForm } from './answer-form.js';
 export * from './authors.js';
 
 // For authors of sources.

@@ -1,4 +1,5 @@
-import type { AgentBudget, Content, JsonValue, PolicyProfile, ProgressData, TurnData } from '#contracts';
+import type { AgentBudget, Content, JsonValue, ProgressData, TurnData } from '#contracts';
+import type { AnswerForm } from './answer-form.js';
 import type { EgressLimits } from './egress.port.js';
 import type { Workspace } from './workspace.port.js';
 
@@ -48,8 +49,8 @@ export interface ToolContext {
   readonly sessionEpoch?: number;
   /** The call is a background run, which this call started. Only gateways say so. */
   readonly startedBy?: string;
-  /** The policy profile whose texts and sizes the answer follows; absent for `core`. */
-  readonly profile?: PolicyProfile;
+  /** Texts and sizes that the answer has instead of the tool's own. */
+  readonly answers?: AnswerForm;
   /** W3C traceparent of the tool's span. Absent when nothing is traced. */
   readonly traceparent?: string;
   /** Aborted by cancel, timeout, lost lease or shutdown. `signal.reason` is a ToolError that says which. Check it before every effect. */

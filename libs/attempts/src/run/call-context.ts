@@ -1,6 +1,6 @@
-import type { PolicyProfile } from '#contracts';
+import { answersOf } from '#dialects';
 import type { Claimed } from '#event-log';
-import type { AgentRun, EgressLimits, Resumed, ToolContext, Workspace } from '#tool-sdk';
+import type { AgentRun, AnswerForm, EgressLimits, Resumed, ToolContext, Workspace } from '#tool-sdk';
 import type { OutputSanitizer } from './output-sanitizer.js';
 import type { AttemptLog } from './attempt-log.js';
 import type { Attempt } from './attempt.js';
@@ -19,7 +19,7 @@ export class CallContext implements ToolContext {
   readonly sessionId?: string;
   readonly sessionEpoch?: number;
   readonly startedBy?: string;
-  readonly profile?: PolicyProfile;
+  readonly answers?: AnswerForm;
   readonly traceparent?: string;
   readonly env: Readonly<Record<string, string>>;
   readonly deadline: number;
@@ -55,7 +55,8 @@ export class CallContext implements ToolContext {
     if (meta.sessionId !== undefined) this.sessionId = meta.sessionId;
     if (claimed.submitted.sessionEpoch !== undefined) this.sessionEpoch = claimed.submitted.sessionEpoch;
     if (claimed.submitted.startedBy !== undefined) this.startedBy = claimed.submitted.startedBy;
-    if (claimed.submitted.profile !== undefined) this.profile = claimed.submitted.profile;
+    const answers = claimed.submitted.profile && answersOf(claimed.submitted.profile);
+    if (answers !== undefined) this.answers = answers;
     this.env = traceparent === undefined ? env : { ...env, TRACEPARENT: traceparent };
     const parent = traceparent ?? meta.traceparent;
     if (parent !== undefined) this.traceparent = parent;

@@ -2,7 +2,7 @@ import { chmod, mkdir, readdir, readFile, stat, symlink, utimes } from 'node:fs/
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { findExecutable } from '#sandbox';
-import { type ToolContext, ToolError } from '#tool-sdk';
+import { type FileForm, type ToolContext, ToolError } from '#tool-sdk';
 import { detailsFrom as details, textFrom as text } from '../testing/outputs.js';
 import { fakeToolContext } from '../testing/tool-context.js';
 import { SECRET, startSwapper, testWorkspace, type TestWorkspace } from '../testing/test-workspace.js';
@@ -42,28 +42,29 @@ describe('file_read', () => {
     });
   });
 
-  it('refuses, cuts and takes as much as the agent of the profile knows it [EX-45]', async () => {
-    const as = (profile: ToolContext['profile']) => fakeToolContext({ workspace, ...(profile === undefined ? {} : { profile }) });
+  it('refuses, cuts and takes as much as the form of the answer says [EX-45]', async () => {
+    const as = (files: FileForm) => fakeToolContext({ workspace, answers: { files } });
     const mib = 1_048_576;
+    const whole = { whole: { bytes: mib, hint: 'Use offset/limit for partial reads.' } };
+    const note = (first: number, last: number, total: number) => `\n${first}-${last} of ${total}`;
+    const parts = { image: { bytes: 10 * mib, hint: 'Only smaller ones.' }, cut: { bytes: 256_000, note } };
     await workspace.put('mib', 'a'.repeat(mib));
     await workspace.put('more', 'a\n'.repeat(mib / 2) + 'b');
-    expect((await text(tool.run({ path: 'mib' }, as('phi')))).length).toBe(mib);
-    expect(await text(tool.run({ path: 'more' }, as('phi')))).toBe(
+    expect((await text(tool.run({ path: 'mib' }, as(whole)))).length).toBe(mib);
+    expect(await text(tool.run({ path: 'more' }, as(whole)))).toBe(
       'File too large: more has 1,048,577 bytes, at most 1,048,576 are allowed. Use offset/limit for partial reads.',
     );
-    expect(await text(tool.run({ path: 'more', offset: mib / 2 + 1 }, as('phi')))).toBe(`[Lines 524289-524289 of 524289]\nb`);
-    expect((await text(tool.run({ path: 'more' }, as('zeroclaw')))).length).toBe(mib + 1);
+    expect(await text(tool.run({ path: 'more', offset: mib / 2 + 1 }, as(whole)))).toBe(`[Lines 524289-524289 of 524289]\nb`);
+    expect((await text(tool.run({ path: 'more' }, as({})))).length).toBe(mib + 1);
 
     await workspace.put('kept', 'a'.repeat(256_000));
     await workspace.put('cut', 'a'.repeat(256_001));
-    expect((await text(tool.run({ path: 'kept' }, as('kiro')))).length).toBe(256_000);
-    expect((await text(tool.run({ path: 'cut' }, as('kiro')))).slice(255_999)).toBe(
-      'a\n...truncated (showing lines 1-1 of 1). Use offset: 2 to continue reading.',
-    );
+    expect((await text(tool.run({ path: 'kept' }, as(parts)))).length).toBe(256_000);
+    expect((await text(tool.run({ path: 'cut' }, as(parts)))).slice(255_999)).toBe('a\n1-1 of 1');
 
     await workspace.put('picture', Buffer.concat([Buffer.from('89504e470d0a1a0a0000', 'hex'), Buffer.alloc(10 * mib)]));
-    expect(await text(tool.run({ path: 'picture' }, as('kiro')))).toContain('File too large');
-    expect(await text(tool.run({ path: 'picture' }, as('phi')))).toBe('<image>');
+    expect(await text(tool.run({ path: 'picture' }, as(parts)))).toContain('File too large');
+    expect(await text(tool.run({ path: 'picture' }, as(whole)))).toBe('<image>');
   });
 
   it('takes an empty file for an empty text', async () => {

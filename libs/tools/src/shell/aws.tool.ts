@@ -9,7 +9,7 @@ import { awsArguments } from './command/aws-arguments.js';
 import { commandOutput } from './command/command-output.js';
 import { findProgram } from './command/programs.js';
 import { requireSandbox, runCommand } from './command/run-command.js';
-import { SHELL_DIALECTS } from './shell-dialects.js';
+import { commandFormOf } from './command-form.js';
 
 const TIMEOUT_MS = 120_000;
 
@@ -88,11 +88,11 @@ export class AwsTool {
     if ('missing' in found) throw new ToolError('unavailable', found.missing, { retryable: false });
     const { file } = found;
     const root = await realpath(ctx.workspace.root);
-    const dialect = SHELL_DIALECTS[ctx.profile ?? 'core'];
+    const form = commandFormOf(ctx);
     const env = awsEnvironment(ctx.env);
-    const run = { file, args: awsArguments(args), cwd: root, root, limitMs: TIMEOUT_MS, dialect, env };
+    const run = { file, args: awsArguments(args), cwd: root, root, limitMs: TIMEOUT_MS, form, env };
     try {
-      return commandOutput(await runCommand(this.sandbox, run, ctx), this.sandbox, dialect);
+      return commandOutput(await runCommand(this.sandbox, run, ctx), this.sandbox, form);
     } finally {
       await rm(env.HOME, { recursive: true, force: true });
     }

@@ -7,7 +7,7 @@ import { commandOutput } from './command/command-output.js';
 import { findProgram } from './command/programs.js';
 import { requireSandbox, runCommand } from './command/run-command.js';
 import { folderOf } from './command/working-folder.js';
-import { SHELL_DIALECTS } from './shell-dialects.js';
+import { commandFormOf } from './command-form.js';
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 const MAX_TIMEOUT_MS = 600_000;
@@ -60,10 +60,10 @@ export class PowershellTool {
     const { file } = found;
     const root = await realpath(ctx.workspace.root);
     const cwd = await folderOf({ ...ctx.workspace, root }, working_dir);
-    const dialect = SHELL_DIALECTS[ctx.profile ?? 'core'];
+    const form = commandFormOf(ctx);
     const args = ['-NoLogo', '-NoProfile', '-NonInteractive', '-Command', command];
     const env = { POWERSHELL_TELEMETRY_OPTOUT: '1', POWERSHELL_UPDATECHECK: 'Off', NO_COLOR: '1' };
-    const report = await runCommand(this.sandbox, { file, args, cwd, root, limitMs: timeout_ms, dialect, env }, ctx);
-    return commandOutput(report, this.sandbox, dialect);
+    const report = await runCommand(this.sandbox, { file, args, cwd, root, limitMs: timeout_ms, form, env }, ctx);
+    return commandOutput(report, this.sandbox, form);
   }
 }

@@ -12,7 +12,7 @@ import { Interpreter } from './repl/interpreter.js';
 import { Interpreters, type InterpreterAnswer } from './repl/interpreters.port.js';
 import { LocalInterpreters } from './repl/local-interpreters.js';
 import { replFailure, replOutput } from './repl/repl-text.js';
-import { SHELL_DIALECTS } from './shell-dialects.js';
+import { commandFormOf } from './command-form.js';
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 const MAX_TIMEOUT_MS = 600_000;
@@ -79,8 +79,8 @@ export class ReplTool {
     const language = LANGUAGES[named] ?? 'bash';
     if (language !== 'bash') return this.interpret({ language, code, limitMs, root }, ctx);
     const persistent = ctx.sessionId === undefined ? {} : { persistent: { folder: undefined } };
-    const dialect = SHELL_DIALECTS[ctx.profile ?? 'core'];
-    return runBash(this.sandbox, { shell: this.shell, command: code, cwd: root, root, limitMs, dialect, ...persistent }, ctx);
+    const form = commandFormOf(ctx);
+    return runBash(this.sandbox, { shell: this.shell, command: code, cwd: root, root, limitMs, form, ...persistent }, ctx);
   }
 
   /** Called by Nest when the process ends. */

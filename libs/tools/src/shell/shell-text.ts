@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { type CapturedOutput, type ProcessReport, type ResourceLimits, cutToBytes } from '#sandbox';
 import { type ToolContext, ToolError } from '#tool-sdk';
-import type { ShellDialect } from './shell-dialects.js';
+import type { FullCommandForm } from './command-form.js';
 
 const LAST_OUTPUT_CHARS = 800;
 /** Shells, and bubblewrap, tell by 128 + its number which signal ended a program. */
@@ -11,8 +11,8 @@ const NO_NETWORK =
 
 type Redacting = Pick<ToolContext, 'redact'>;
 
-/** No more of a stream than the dialect keeps. */
-export function withinLimit(output: CapturedOutput, { stream }: ShellDialect): CapturedOutput {
+/** No more of a stream than the form keeps. */
+export function withinLimit(output: CapturedOutput, { stream }: FullCommandForm): CapturedOutput {
   if (stream === undefined || Buffer.byteLength(output.text) <= stream.bytes) return output;
   return { ...output, text: cutToBytes(output.text, stream.bytes), truncated: true };
 }
@@ -25,13 +25,13 @@ export function redactTruncatedOutput(output: CapturedOutput, { redact }: Redact
 export function exitText(
   report: ProcessReport,
   ran: { readonly limits: ResourceLimits | undefined; readonly network: 'none' | 'host' },
-  dialect: ShellDialect,
+  form: FullCommandForm,
 ): string {
   const { exit: ending, stdout, stderr } = report;
-  const output = outputText(stdout, stderr, dialect);
+  const output = outputText(stdout, stderr, form);
   const code = ending.how === 'exited' ? ending.code : -1;
   if (code === 0) return output === '' ? 'command completed with no output' : output;
-  if (dialect.failed !== undefined) return dialect.failed(code, output);
+  if (form.failed !== undefined) return form.failed(code, output);
   const signal = ending.how === 'signalled' ? ending.signal : undefined;
   const hints = [limitHint(signal ?? signalOf(code), ran.limits), networkHint(stderr.text, ran.network)];
   const exit = [`Exit code: ${code}`, ...(signal === undefined ? [] : [`Signal: ${signal}`]), ...hints.flatMap((hint) => hint ?? [])].join(
@@ -45,7 +45,7 @@ export function abortError(
   { exit, durationMs, stdout, stderr }: ProcessReport,
   { signal, redact }: Redacting & Pick<ToolContext, 'signal'>,
   limitMs: number,
-  dialect: ShellDialect,
+  form: FullCommandForm,
 ): ToolError {
   const killed = exit.how === 'killed';
   const mayHaveFinished = exit.how === 'stopped' && exit.code === 0;
@@ -53,7 +53,7 @@ export function abortError(
   if (reason !== undefined && reason.code !== 'run_timeout')
     return new ToolError(reason.code, reason.message, { ...reason.options, killed, mayHaveFinished });
   const ranMs = reason === undefined ? limitMs : durationMs - ('tookMs' in exit ? exit.tookMs : 0);
-  return new ToolError('run_timeout', `${dialect.timedOut(ranMs)}${lastOutput(redact, stdout, stderr)}`, { killed, mayHaveFinished });
+  return new ToolError('run_timeout', `${form.timedOut(ranMs)}${lastOutput(redact, stdout, stderr)}`, { killed, mayHaveFinished });
 }
 
 /** What to say of a command that was killed for what it used; undefined for every other end. */
@@ -82,15 +82,15 @@ function signalOf(code: number): string | undefined {
   return Object.entries(constants.signals).find(([, number]) => number === code - SIGNAL_BASE)?.[0];
 }
 
-function outputText(stdout: CapturedOutput, stderr: CapturedOutput, dialect: ShellDialect): string {
-  const out = withCutNote('stdout', stdout, dialect);
-  const err = withCutNote('stderr', stderr, dialect);
+function outputText(stdout: CapturedOutput, stderr: CapturedOutput, form: FullCommandForm): string {
+  const out = withCutNote('stdout', stdout, form);
+  const err = withCutNote('stderr', stderr, form);
   return out !== '' && err !== '' ? `stdout:\n${out}\n\nstderr:\n${err}` : out + err;
 }
 
-function withCutNote(stream: string, { text, bytes, truncated }: CapturedOutput, dialect: ShellDialect): string {
+function withCutNote(stream: string, { text, bytes, truncated }: CapturedOutput, form: FullCommandForm): string {
   if (!truncated) return text;
-  if (dialect.stream !== undefined) return text + dialect.stream.cut(stream);
+  if (form.stream !== undefined) return text + form.stream.cut(stream);
   return `${text}\n[${stream} truncated — ${Buffer.byteLength(text).toLocaleString('en')} of ${bytes.toLocaleString('en')} bytes kept]`;
 }
 

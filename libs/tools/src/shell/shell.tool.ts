@@ -8,7 +8,7 @@ import { requireSession } from './background/run-text.js';
 import { runBash } from './command/run-bash.js';
 import { requireSandbox } from './command/run-command.js';
 import { folderOf } from './command/working-folder.js';
-import { SHELL_DIALECTS, type ShellDialect } from './shell-dialects.js';
+import { commandFormOf } from './command-form.js';
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 const MAX_TIMEOUT_MS = 600_000;
@@ -102,7 +102,7 @@ export class ShellTool {
     const { command, background, timeout_ms } = args;
     const limitMs = timeout_ms ?? (background ? BACKGROUND_TIMEOUT_MS : DEFAULT_TIMEOUT_MS);
     const persistent = args.persistent ? { persistent: { folder: args.working_dir === undefined ? undefined : cwd } } : {};
-    return runBash(this.sandbox, { shell: this.shell, command, cwd, root, limitMs, dialect: dialectOf(ctx), ...persistent }, ctx);
+    return runBash(this.sandbox, { shell: this.shell, command, cwd, root, limitMs, form: commandFormOf(ctx), ...persistent }, ctx);
   }
 
   /** The same call once more, which a gateway submits and judges; that one has `startedBy` and runs the command. */
@@ -110,8 +110,4 @@ export class ShellTool {
     requireSession(ctx.sessionId);
     return this.gateway.run(ctx, { run_ms: timeout_ms + SLACK_MS });
   }
-}
-
-function dialectOf({ profile = 'core' }: ToolContext): ShellDialect {
-  return SHELL_DIALECTS[profile];
 }

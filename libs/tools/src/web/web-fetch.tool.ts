@@ -127,7 +127,8 @@ function render(document: FetchedDocument, shown: Shown, args: Input, ctx: ToolC
     truncated,
     ...(shown.note === undefined ? {} : { note: shown.note }),
   };
-  if (ctx.profile === 'oxydra') return { content: [{ type: 'text', text: oxydraText(facts, body, args.output_format) }], details: facts };
+  const own = ctx.answers?.fetched?.(facts, body, args.output_format);
+  if (own !== undefined) return { content: [{ type: 'text', text: own }], details: facts };
   const header = [
     `URL: ${facts.url}`,
     `Status: ${facts.status} ${document.statusText}`,
@@ -143,25 +144,6 @@ function render(document: FetchedDocument, shown: Shown, args: Input, ctx: ToolC
     details: facts,
     data: { body: shown.mode === 'metadata_only' ? '' : body, statusText: document.statusText, bytes: document.body.length },
   };
-}
-
-interface Facts {
-  readonly url: string;
-  readonly status: number;
-  readonly contentType: string;
-  readonly contentLength?: number;
-  readonly title?: string;
-  readonly mode: Shown['mode'];
-  readonly truncated: boolean;
-  readonly note?: string;
-}
-
-/** One JSON object, as agents of that kind read it. */
-function oxydraText({ url, status, mode, truncated, ...facts }: Facts, body: string, format: Input['output_format']): string {
-  const { contentType, contentLength = null, title = null, note = null } = facts;
-  const shown = mode === 'metadata_only' ? null : body + (truncated ? '\n\n[truncated]' : '');
-  const numbers = { content_type: contentType, content_length: contentLength, body: shown, truncated, title, note };
-  return JSON.stringify({ url, status, output_format: format, mode, ...numbers });
 }
 
 /** What was cut has no half of a secret at its end. */

@@ -1,12 +1,12 @@
 import { cutToBytes } from '#sandbox';
 import { type ToolContext, ToolError } from '#tool-sdk';
-import type { FileReadDialect } from '../file-read-dialects.js';
+import type { FullFileForm } from './file-form.js';
 
 export interface LinesRequest {
   readonly offset?: number | undefined;
   readonly limit?: number | undefined;
   readonly line_numbers?: boolean | undefined;
-  readonly cut: FileReadDialect['cut'];
+  readonly cut: FullFileForm['cut'];
 }
 
 export interface ShownText {

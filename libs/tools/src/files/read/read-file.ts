@@ -1,7 +1,7 @@
 import type { Content } from '#contracts';
 import { decodeText, resolveFile, imageType, readWorkspaceFile, tooLarge } from '#sandbox';
 import { type ToolContext, ToolError } from '#tool-sdk';
-import { FILE_READ_DIALECTS, type FileReadDialect } from '../file-read-dialects.js';
+import { fileFormOf, type FullFileForm, OWN_FILES } from './file-form.js';
 import { isNotebook, notebookText, parseNotebook } from '../notebook.js';
 import { type LinesData, showText } from './lines.js';
 import { isPdf, type PdfReader } from './pdf-reader.js';
@@ -23,42 +23,42 @@ export interface ReadFile {
 interface OpenFile {
   readonly bytes: Buffer;
   readonly path: string;
-  readonly dialect: FileReadDialect;
+  readonly form: FullFileForm;
 }
 
 /** One file: an image, or the text of a text file, PDF file or notebook. Rejects with a ToolError. */
 export async function readFile(request: ReadRequest, pdf: PdfReader, ctx: ToolContext): Promise<ReadFile> {
-  const { dialect, ...file } = await openFile(request.path, ctx);
+  const { form, ...file } = await openFile(request.path, ctx);
   const mimeType = imageType(file.bytes);
-  if (mimeType !== undefined) return image(file, mimeType, dialect);
-  const text = await textOf({ ...file, dialect }, request, pdf, ctx);
-  const shown = showText(text, file.path, { ...request, cut: dialect.cut }, ctx);
+  if (mimeType !== undefined) return image(file, mimeType, form);
+  const text = await textOf({ ...file, form }, request, pdf, ctx);
+  const shown = showText(text, file.path, { ...request, cut: form.cut }, ctx);
   return { content: { type: 'text', text: shown.text }, details: shown.details, data: shown.data };
 }
 
 /** One file that must be an image. Rejects with a ToolError. */
 export async function readImage(path: string, ctx: ToolContext): Promise<ReadFile> {
-  const { dialect, ...file } = await openFile(path, ctx);
+  const { form, ...file } = await openFile(path, ctx);
   const mimeType = imageType(file.bytes);
-  if (mimeType !== undefined) return image(file, mimeType, dialect);
+  if (mimeType !== undefined) return image(file, mimeType, form);
   throw new ToolError('tool_failed', `Cannot read ${file.path} as an image: it is none of jpg, png, gif, webp and bmp.`);
 }
 
 async function openFile(given: string, ctx: ToolContext): Promise<OpenFile> {
   const place = resolveFile(ctx.workspace, given, 'read');
-  const { bytes } = await readWorkspaceFile(place, FILE_READ_DIALECTS.core.image, ctx.signal);
-  return { bytes, path: place.path.displayPath, dialect: FILE_READ_DIALECTS[ctx.profile ?? 'core'] };
+  const { bytes } = await readWorkspaceFile(place, OWN_FILES.image, ctx.signal);
+  return { bytes, path: place.path.displayPath, form: fileFormOf(ctx) };
 }
 
-function image({ bytes, path }: Omit<OpenFile, 'dialect'>, mimeType: string, dialect: FileReadDialect): ReadFile {
-  if (bytes.length > dialect.image.bytes) throw tooLarge(path, bytes.length, dialect.image);
+function image({ bytes, path }: Omit<OpenFile, 'form'>, mimeType: string, form: FullFileForm): ReadFile {
+  if (bytes.length > form.image.bytes) throw tooLarge(path, bytes.length, form.image);
   return { content: { type: 'image', data: bytes.toString('base64'), mimeType }, details: { path, bytes: bytes.length, mimeType } };
 }
 
-async function textOf({ bytes, path, dialect }: OpenFile, request: ReadRequest, pdf: PdfReader, ctx: ToolContext): Promise<string> {
+async function textOf({ bytes, path, form }: OpenFile, request: ReadRequest, pdf: PdfReader, ctx: ToolContext): Promise<string> {
   if (isPdf(bytes)) return pdf.read(bytes, path, ctx.signal);
   const inPart = request.offset !== undefined || request.limit !== undefined;
-  const most = inPart ? dialect.text : (dialect.whole ?? dialect.text);
+  const most = inPart ? form.text : (form.whole ?? form.text);
   if (bytes.length > most.bytes) throw tooLarge(path, bytes.length, most);
   const text = decodeText(bytes, path);
   return isNotebook(path) && request.raw !== true ? notebookText(parseNotebook(text, path)) : text;

@@ -1,6 +1,6 @@
 import type { Sandbox } from '#sandbox';
 import type { ToolOutputObject } from '#tool-sdk';
-import type { ShellDialect } from '../shell-dialects.js';
+import type { FullCommandForm } from '../command-form.js';
 import { exitText } from '../shell-text.js';
 import type { CommandReport } from './run-command.js';
 
@@ -8,13 +8,13 @@ import type { CommandReport } from './run-command.js';
 export function commandOutput(
   { command, ...report }: CommandReport,
   { name, network }: Pick<Sandbox, 'name' | 'network'>,
-  dialect: ShellDialect,
+  form: FullCommandForm,
   note = '',
 ): ToolOutputObject {
   const { exit, stdout, stderr, durationMs } = report;
   const exitCode = exit.how === 'exited' ? exit.code : -1;
   const signal = exit.how === 'signalled' ? exit.signal : null;
-  const text = exitText(report, { limits: command.limits, network }, dialect) + note;
+  const text = exitText(report, { limits: command.limits, network }, form) + note;
   return {
     content: [{ type: 'text', text }],
     ...(exitCode === 0 ? {} : { isError: true }),

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { Sandbox } from '#sandbox';
 import { type ToolContext, ToolError, type ToolOutputObject } from '#tool-sdk';
-import type { ShellDialect } from '../shell-dialects.js';
+import type { FullCommandForm } from '../command-form.js';
 import { persistentArguments } from '../shell-script.js';
 import { openShellState, type ShellState } from '../shell-state.js';
 import { commandOutput } from './command-output.js';
@@ -16,7 +16,7 @@ export interface BashRun {
   readonly cwd: string;
   readonly root: string;
   readonly limitMs: number;
-  readonly dialect: ShellDialect;
+  readonly form: FullCommandForm;
   /** Go on where the last such command of the session ended; `folder`: but there. */
   readonly persistent?: { readonly folder: string | undefined };
 }
@@ -41,7 +41,7 @@ async function outputOf(
 ): Promise<ToolOutputObject> {
   const report = await runCommand(sandbox, { ...run, files: state?.files }, ctx);
   const tooLarge = (await state?.keep()) === 'too_large';
-  return commandOutput(report, sandbox, run.dialect, tooLarge ? STATE_TOO_LARGE : '');
+  return commandOutput(report, sandbox, run.form, tooLarge ? STATE_TOO_LARGE : '');
 }
 
 function stateOf(shell: string, root: string, { sessionId, callId, attempt }: ToolContext): Promise<ShellState> {

@@ -9,7 +9,7 @@ import {
 } from '#sandbox';
 import { type ToolContext, ToolError } from '#tool-sdk';
 import { openCommandQuota } from '../command-quota.js';
-import type { ShellDialect } from '../shell-dialects.js';
+import type { FullCommandForm } from '../command-form.js';
 import { abortError, limitError, redactTruncatedOutput, withinLimit } from '../shell-text.js';
 
 /** A program to run for a call. `root` is the real path of the workspace. */
@@ -19,7 +19,7 @@ export interface CommandRun {
   readonly cwd: string;
   readonly root: string;
   readonly limitMs: number;
-  readonly dialect: ShellDialect;
+  readonly form: FullCommandForm;
   readonly files?: readonly number[] | undefined;
   /** Besides those that the worker gives to all commands. HOME is the workspace where it does not say another one. */
   readonly env?: Readonly<Record<string, string>>;
@@ -42,22 +42,22 @@ export async function requireSandbox(sandbox: Sandbox, toolName: string): Promis
  * @throws ToolError for a program that could not start, and for one that was stopped for its time, its limits or the call
  */
 export async function runCommand(sandbox: Sandbox, run: CommandRun, ctx: ToolContext): Promise<CommandReport> {
-  const { file, args, cwd, root, limitMs, dialect, files } = run;
+  const { file, args, cwd, root, limitMs, form, files } = run;
   const env = { ...ctx.env, HOME: root, ...run.env, PWD: cwd };
   const quota = await openCommandQuota(ctx.workspace.quota);
   const limit = AbortSignal.timeout(limitMs);
   const view = await resolveSandboxView({ ...ctx.workspace, root }, ctx.signal);
   const wrapped = sandbox.wrap({ file, args, cwd, env, ...(files && { files }) }, root, view);
   const command = quota.limit(wrapped);
-  const report = await execute(command, AbortSignal.any([ctx.signal, limit, quota.signal]), dialect, ctx).finally(() => quota.close());
+  const report = await execute(command, AbortSignal.any([ctx.signal, limit, quota.signal]), form, ctx).finally(() => quota.close());
   if (report.leftAlive.length > 0) ctx.log.warn('processes could not be killed', { pids: report.leftAlive });
   const overrun = limitError(report, ctx) ?? quota.failureOf(report, ctx);
   if (overrun) throw overrun;
-  if (report.exit.how === 'stopped' || report.exit.how === 'killed') throw abortError(report, ctx, limitMs, dialect);
+  if (report.exit.how === 'stopped' || report.exit.how === 'killed') throw abortError(report, ctx, limitMs, form);
   return { ...report, command };
 }
 
-async function execute(command: ProcessCommand, signal: AbortSignal, dialect: ShellDialect, ctx: ToolContext): Promise<ProcessReport> {
+async function execute(command: ProcessCommand, signal: AbortSignal, form: FullCommandForm, ctx: ToolContext): Promise<ProcessReport> {
   const options = {
     signal,
     get graceMs() {
@@ -67,7 +67,7 @@ async function execute(command: ProcessCommand, signal: AbortSignal, dialect: Sh
   };
   try {
     const report = await runProcess(command, options);
-    const kept = (output: CapturedOutput) => redactTruncatedOutput(withinLimit(output, dialect), ctx);
+    const kept = (output: CapturedOutput) => redactTruncatedOutput(withinLimit(output, form), ctx);
     return { ...report, stdout: kept(report.stdout), stderr: kept(report.stderr) };
   } catch (error) {
     throw startFailure(error);
