@@ -4,6 +4,7 @@ import type { CallPage } from '#contracts';
 import { Agent, type Answer } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { fixtureTool } from '../support/fixture-tools.js';
+import { mcpListen } from '../support/mcp-listen.js';
 import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
 
 const TENANT = 'mcp-protocol';
@@ -83,6 +84,8 @@ describe('/mcp in the protocol itself', () => {
       const { body } = await gateways[0].agent.get<CallPage>(`/v1/calls?sessionId=${sessionId}&status=${status}`);
       return body.calls[0];
     }, `a call in the session ${sessionId}`);
+  const listen = (notifications: object, capabilities: object) =>
+    mcpListen({ url: gateways[1].url, key: BOOTSTRAP_KEY, notifications, capabilities });
   const inSession = (sessionId: string) => ({ 'io.toolyard/sessionId': sessionId });
   const shell = (command: string) => ({ name: 'shell', arguments: { command } });
 
@@ -149,20 +152,12 @@ describe('/mcp in the protocol itself', () => {
     });
 
     it('answers an unknown version with -32022, missing _meta with -32602, an unknown method with 404 and -32601', async () => {
-      const unknown = await modern(
-        'tools/list',
-        {},
-        {
-          meta: { 'io.modelcontextprotocol/protocolVersion': '2099-01-01' },
-          headers: { 'mcp-protocol-version': '2099-01-01' },
-        },
-      );
+      const meta = { 'io.modelcontextprotocol/protocolVersion': '2099-01-01' };
+      const unknown = await modern('tools/list', {}, { meta, headers: { 'mcp-protocol-version': '2099-01-01' } });
       expect([unknown.status, unknown.body.error?.code]).toEqual([400, -32_022]);
       expect(unknown.body.error?.data).toMatchObject({ supported: [REVISION] });
-      const bare = await post(
-        { jsonrpc: '2.0', id: 1, method: 'tools/list' },
-        { 'mcp-protocol-version': REVISION, 'mcp-method': 'tools/list' },
-      );
+      const headers = { 'mcp-protocol-version': REVISION, 'mcp-method': 'tools/list' };
+      const bare = await post({ jsonrpc: '2.0', id: 1, method: 'tools/list' }, headers);
       expect([bare.status, bare.body.error?.code]).toEqual([400, -32_602]);
       const other = await modern('tools/sell');
       expect([other.status, other.body.error?.code]).toEqual([404, -32_601]);
@@ -207,31 +202,13 @@ describe('/mcp in the protocol itself', () => {
     });
 
     it('acknowledges a subscription to list changes as the first message of its stream', async () => {
-      const response = await fetch(`${gateways[1].url}/mcp`, {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${BOOTSTRAP_KEY}`,
-          'content-type': 'application/json',
-          accept: 'application/json, text/event-stream',
-          'mcp-protocol-version': REVISION,
-          'mcp-method': 'subscriptions/listen',
-        },
-        body: JSON.stringify({
-          jsonrpc: '2.0',
-          id: 'listening',
-          method: 'subscriptions/listen',
-          params: {
-            notifications: { toolsListChanged: true },
-            _meta: { 'io.modelcontextprotocol/protocolVersion': REVISION, 'io.modelcontextprotocol/clientCapabilities': {} },
-          },
-        }),
+      const stream = await listen({ toolsListChanged: true }, {});
+      expect(stream.headers.get('x-accel-buffering')).toBe('no');
+      expect(await stream.next()).toMatchObject({
+        method: 'notifications/subscriptions/acknowledged',
+        params: { notifications: { toolsListChanged: true }, _meta: { 'io.modelcontextprotocol/subscriptionId': 'listening' } },
       });
-      expect(response.headers.get('x-accel-buffering')).toBe('no');
-      const reader = response.body?.getReader();
-      const first = new TextDecoder().decode((await reader?.read())?.value);
-      expect(first).toContain('notifications/subscriptions/acknowledged');
-      expect(first).toContain('"io.modelcontextprotocol/subscriptionId":"listening"');
-      await reader?.cancel();
+      await stream.close();
     });
   });
 
@@ -323,6 +300,44 @@ describe('/mcp in the protocol itself', () => {
       const { id } = await callIn('task-cancel');
       expect((await task('cancel', id, { at: gateways[1] })).body.result).toMatchObject({ resultType: 'complete' });
       expect((await task('get', id)).body.result).toMatchObject({ status: 'cancelled' });
+    });
+
+    it('report each status to who listens, as tasks/get answers it, and the stream ends with the last of them', async () => {
+      const capabilities = { ...TASKS, ...FORMS };
+      const { body } = await modern('tools/call', { name: 'echo', arguments: {} }, { capabilities, meta: inSession('task-listen') });
+      const taskId = String(body.result?.['taskId']);
+      const others = await modern('tools/call', { name: 'echo', arguments: {} }, { capabilities, key: NEIGHBOUR });
+      const stream = await listen({ taskIds: [taskId, String(others.body.result?.['taskId']), 'none', taskId] }, capabilities);
+      const _meta = { 'io.modelcontextprotocol/subscriptionId': 'listening' };
+      expect(await stream.next()).toMatchObject({
+        method: 'notifications/subscriptions/acknowledged',
+        params: { notifications: { taskIds: [taskId] }, _meta },
+      });
+      const isNow = async (status: string) => {
+        const { resultType: _type, _meta: _server, ...now } = (await task('get', taskId, { capabilities })).body.result ?? {};
+        expect(await stream.next()).toEqual({ jsonrpc: '2.0', method: 'notifications/tasks', params: { ...now, _meta } });
+        expect(now['status']).toBe(status);
+      };
+      await isNow('working');
+      const attempt = await gateways[0].claim(taskId);
+      await isNow('working');
+      await attempt.requestInput({ prompt: 'Which?', inputSchema: { type: 'string' } });
+      await isNow('input_required');
+      await modern('tasks/cancel', { taskId }, { capabilities });
+      await isNow('cancelled');
+      expect(await stream.next()).toMatchObject({ id: 'listening', result: { resultType: 'complete', _meta } });
+      expect(await stream.next()).toBeUndefined();
+    });
+
+    it('are not listened to without the capability, nor too many at once', async () => {
+      expect((await listen({ taskIds: ['x'] }, {})).status).toBe(400);
+      const refused = await modern('subscriptions/listen', { notifications: { taskIds: ['x'] } });
+      expect(refused.body.error).toMatchObject({ code: -32_021, data: { requiredCapabilities: TASKS } });
+      const many = Array.from({ length: 101 }, (_unused, index) => `t${index}`);
+      for (const taskIds of [many, 'x', [1]])
+        expect((await modern('subscriptions/listen', { notifications: { taskIds } }, { capabilities: TASKS })).body.error?.code).toBe(
+          -32_602,
+        );
     });
 
     it('ask for approval as input_required, and tasks/update brings the answer', async () => {

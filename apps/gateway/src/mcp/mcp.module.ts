@@ -11,6 +11,8 @@ import { ListChanges } from './calls/list-changes.service.js';
 import { OutputResources } from './calls/output-resources.service.js';
 import { OwnedCalls } from './calls/owned-calls.service.js';
 import { RequestStates } from './calls/request-state.service.js';
+import { TaskChanges } from './calls/task-changes.service.js';
+import { TaskListens } from './endpoints/task-listens.service.js';
 import { ToolList } from './calls/tool-list.service.js';
 import { McpController } from './mcp.controller.js';
 import { McpEndpoint } from './mcp-endpoint.service.js';
@@ -40,6 +42,8 @@ import { McpSessions } from './endpoints/mcp-sessions.service.js';
     RequestStates,
     OutputResources,
     ListChanges,
+    TaskChanges,
+    TaskListens,
   ],
 })
 export class McpModule {}

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { createMcpHandler } from '@modelcontextprotocol/server';
+import { createMcpHandler, type ServerEventBus } from '@modelcontextprotocol/server';
 import type { Logger } from 'pino';
 import type { Principal } from '#contracts';
 import { ApiKeyStore } from '../../auth/api-key-store.service.js';
@@ -7,7 +7,11 @@ import { ShutdownState } from '../../platform/shutdown-state.service.js';
 import { LOGGER } from '../../platform/tokens.js';
 import { ListChanges } from '../calls/list-changes.service.js';
 import { isListen, toolOf } from '../wire/message-facts.js';
+import { withTaskNotifications } from '../wire/task-stream.js';
 import { McpServers } from './mcp-servers.service.js';
+import { TaskListens } from './task-listens.service.js';
+
+const NO_CHANGES: ServerEventBus = { publish: () => {}, subscribe: () => () => {} };
 
 /** Revision 2026-07-28: each request says all that is needed to serve it, so any gateway serves any of them. */
 @Injectable()
@@ -15,6 +19,7 @@ export class ModernEndpoint {
   constructor(
     private readonly servers: McpServers,
     private readonly changes: ListChanges,
+    private readonly taskListens: TaskListens,
     private readonly apiKeys: ApiKeyStore,
     private readonly shutdown: ShutdownState,
     @Inject(LOGGER) private readonly log: Logger,
@@ -22,9 +27,11 @@ export class ModernEndpoint {
 
   /** The handler is made for one request: what it listens to depends on the principal. */
   async handle(principal: Principal, request: Request, body: unknown): Promise<Response> {
+    const listen = isListen(body) ? await this.taskListens.of(principal, body) : undefined;
+    if (listen instanceof Response) return listen;
     const handler = createMcpHandler(() => this.servers.createModern(principal, toolOf(body)), {
       legacy: 'reject',
-      bus: this.changes.busOf(principal),
+      bus: listen?.hasTools === false ? NO_CHANGES : this.changes.busOf(principal),
       onerror: (error) => this.log.debug({ err: error }, 'an MCP request was refused'),
     });
     if (!isListen(body)) return handler.fetch(request, { parsedBody: body });
@@ -35,9 +42,16 @@ export class ModernEndpoint {
       unwatch();
       this.shutdown.signal.removeEventListener('abort', close);
     });
-    const response = await handler.fetch(request, { parsedBody: body });
+    const sdkResponse = await handler.fetch(request, { parsedBody: listen?.body ?? body });
+    const response =
+      listen !== undefined && isStream(sdkResponse) ? withTaskNotifications(sdkResponse, listen.notificationsTo(close)) : sdkResponse;
     // Lost or begun before there was a stream to close.
     if (this.shutdown.draining || this.apiKeys.rejection(principal, 'read') !== undefined) close();
     return response;
   }
+}
+
+/** An error is no stream. */
+function isStream({ headers }: Response): boolean {
+  return headers.get('content-type')?.startsWith('text/event-stream') === true;
 }

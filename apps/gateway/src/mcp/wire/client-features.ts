@@ -18,8 +18,12 @@ const Capabilities = z.looseObject({
 
 /** Of a revision since 2026-07-28, which says its capabilities with each request. */
 export function featuresOfRequest(ctx: ServerContext): ClientFeatures {
-  const envelope: Readonly<Record<string, unknown>> = ctx.mcpReq.envelope ?? {};
-  const { elicitation, extensions } = parsed(envelope[CLIENT_CAPABILITIES_META_KEY]);
+  return featuresOfMeta(ctx.mcpReq.envelope ?? {});
+}
+
+/** By the `_meta` of a request. */
+export function featuresOfMeta(meta: Readonly<Record<string, unknown>>): ClientFeatures {
+  const { elicitation, extensions } = parsed(meta[CLIENT_CAPABILITIES_META_KEY]);
   return { elicitation: hasForms(elicitation), tasks: extensions?.[TASKS_EXTENSION] !== undefined };
 }
 

@@ -1,0 +1,73 @@
+import { SUBSCRIPTION_ID_META_KEY } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+
+/** What a stream of `subscriptions/listen` sends besides what the SDK sends. */
+export interface TaskNotifications {
+  /** The tasks that the acknowledgement names. */
+  readonly taskIds: readonly string[];
+  /** Of the request that listens. */
+  readonly subscriptionId: unknown;
+  /** Without it, the acknowledgement does not say that changes of tools are sent. */
+  readonly hasTools: boolean;
+  /** Called once the acknowledgement is sent. Returns what ends the notifications. */
+  readonly start: (notify: (task: Record<string, unknown>) => void) => () => void;
+}
+
+const Acknowledgement = z.looseObject({
+  params: z.looseObject({ notifications: z.looseObject({ toolsListChanged: z.boolean().optional() }) }),
+});
+const decoder = new TextDecoder();
+const encoder = new TextEncoder();
+
+/**
+ * The stream of the SDK with the notifications of tasks, which the SDK does not know. Its first piece is the
+ * acknowledgement; each other piece is passed on as it is.
+ */
+export function withTaskNotifications(response: Response, tasks: TaskNotifications): Response {
+  if (response.body === null) return response;
+  const source: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader();
+  let stop = () => {};
+  const body = new ReadableStream<Uint8Array>({
+    start: async (controller) => {
+      const first = await source.read();
+      if (first.done) return controller.close();
+      controller.enqueue(encoder.encode(acknowledged(decoder.decode(first.value), tasks)));
+      stop = tasks.start((task) => controller.enqueue(encoder.encode(notification(task, tasks.subscriptionId))));
+      void passOn(source, controller).finally(() => stop());
+    },
+    cancel: (reason) => {
+      stop();
+      return source.cancel(reason);
+    },
+  });
+  return new Response(body, { status: response.status, headers: response.headers });
+}
+
+async function passOn(
+  source: ReadableStreamDefaultReader<Uint8Array>,
+  controller: ReadableStreamDefaultController<Uint8Array>,
+): Promise<void> {
+  try {
+    for (;;) {
+      const { done, value } = await source.read();
+      if (done) return controller.close();
+      controller.enqueue(value);
+    }
+  } catch {
+    // The client is gone.
+  }
+}
+
+function acknowledged(frame: string, { taskIds, hasTools }: TaskNotifications): string {
+  return frame.replace(/^data: (.*)$/m, (_line, json: string) => {
+    const { params, ...message } = Acknowledgement.parse(JSON.parse(json));
+    const { toolsListChanged, ...others } = params.notifications;
+    const notifications = { ...others, ...(hasTools ? { toolsListChanged } : {}), taskIds };
+    return `data: ${JSON.stringify({ ...message, params: { ...params, notifications } })}`;
+  });
+}
+
+function notification(task: Record<string, unknown>, subscriptionId: unknown): string {
+  const params = { ...task, _meta: { [SUBSCRIPTION_ID_META_KEY]: subscriptionId } };
+  return `event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/tasks', params })}\n\n`;
+}
