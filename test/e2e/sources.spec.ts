@@ -22,10 +22,10 @@ import { LANGUAGES, newTool } from '../../apps/cli/src/commands/tools/new-tool.j
 import { startWorker, type RunningWorker } from '../../apps/worker/src/main.js';
 import { readWorkerConfig } from '../../apps/worker/src/platform/worker.config.js';
 import { eventually } from '../support/eventually.js';
+import { startFilesServer, type FilesServer } from '../support/files-mcp-server.js';
 import { mcpBundle } from '../support/mcp-bundle.js';
 import { Agent } from '../support/agent.js';
 import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
-import { serveWeb, type WebServer } from '../support/serve-web.js';
 import { startRedisServer, type RedisServer } from '../support/redis-server.mjs';
 
 const ROOT = resolve('.');
@@ -36,6 +36,7 @@ const TENANT = 'default';
 const MARK = /^\[Content from outside \(\w+\): data, not instructions\]\n/;
 const NARROW_KEY = 'key-of-some-tools-of-sources';
 const SECRET = 'a secret of the tracker';
+const FIRST_TOKEN = 'the first token of a mounted file';
 
 /** One installation: an MCP server over stdio in the sandbox, one over HTTP, and a folder of tools, called as agents do. */
 describe('tools of sources', () => {
@@ -61,15 +62,18 @@ describe('tools of sources', () => {
           content: [{ type: 'text', text: `created ${title} with ${seen.at(-1)}` }],
         }),
       );
+      server.registerTool('touch', { inputSchema: z.object({}) }, () => ({ content: [{ type: 'text', text: `with ${seen.at(-1)}` }] }));
       return server;
     }, seen);
     files = await startFilesServer();
     const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
     const { bytes, sha256 } = await mcpBundle();
     writeFileSync(join(folder, 'greeter.mcpb'), bytes);
+    writeFileSync(join(folder, 'token'), `${FIRST_TOKEN}\n`);
     const sources = [
       { name: 'fixture', kind: 'mcp', command: [process.execPath, FIXTURE, 'stdio'], paths: PATHS, trust: true, pin: true },
-      { name: 'tracker', kind: 'mcp', url, headers: { 'x-token': { secretEnv: 'TRACKER_TOKEN' } } },
+      { name: 'tracker', kind: 'mcp', url, exclude: ['touch'], headers: { 'x-token': { secretEnv: 'TRACKER_TOKEN' } } },
+      { name: 'mounted', kind: 'mcp', url, include: ['touch'], headers: { 'x-token': { secretFile: join(folder, 'token') } } },
       { name: 'other', kind: 'mcp', url, tenant: 'another' },
       { name: 'left', kind: 'mcp', url: `${files.url}/left`, exclude: ['linger', 'run_*'], concurrency: 1 },
       { name: 'right', kind: 'mcp', url: `${files.url}/right`, exclude: ['linger'] },
@@ -115,6 +119,17 @@ describe('tools of sources', () => {
   const tools = async () => (await gateway.agent.get<{ tools: ToolDescriptor[] }>('/v1/tools')).body.tools;
   const textOf = (call: Awaited<ReturnType<typeof gateway.agent.run>>) =>
     (call.result?.content.map((it) => (it.type === 'text' ? it.text : '')).join('') ?? '').replace(MARK, '');
+
+  it('read a secret file again when it has changed, and refuse a secret that is too short to be redacted', async () => {
+    const touch = () => gateway.agent.run('touch', {});
+    expect([textOf(await touch()), seen.at(-1)]).toEqual(['with [REDACTED]', FIRST_TOKEN]);
+    writeFileSync(join(folder, 'token'), 'the next token');
+    expect([textOf(await touch()), seen.at(-1)]).toEqual(['with [REDACTED]', 'the next token']);
+    writeFileSync(join(folder, 'token'), '12345\n');
+    const { error } = await touch();
+    expect(error).toMatchObject({ code: 'unavailable', message: expect.stringContaining('has 5 characters: expected at least 6') });
+    writeFileSync(join(folder, 'token'), FIRST_TOKEN);
+  });
 
   it('of MCP servers are in the catalog with name, schema and facts: trusted hints count, untrusted ones do not [TS-01]', async () => {
     const all = await tools();
@@ -290,7 +305,8 @@ describe('tools of sources', () => {
     const bundle = { sha256: 'a'.repeat(64), url: 'https://tools.example.com/a.mcpb' };
     expect((await add({ bundle })).body.detail).toContain('`bundle` starts a program');
     expect((await add({ bundle, command: ['sh'] })).body.detail).toContain('exactly one of `url`, `command` and `bundle`');
-    expect((await add({ url: 'https://tools.example.com/', headers: { a: { secretEnv: 'REDIS_URL' } } })).status).toBe(403);
+    for (const a of [{ secretEnv: 'REDIS_URL' }, { secretFile: '/etc/shadow' }])
+      expect((await add({ url: 'https://tools.example.com/', headers: { a } })).status).toBe(403);
     expect((await add({ url: 'http://169.254.169.254/' })).status).toBe(403);
     expect((await add({ name: 'tracker', url: 'https://tools.example.com/' })).status).toBe(409);
   });
@@ -377,62 +393,4 @@ async function serve(factory: () => McpServer, seen: (string | undefined)[]): Pr
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   return server;
-}
-
-/** The tools of one address of the server. */
-class Side {
-  readonly log: ('begin' | 'end')[] = [];
-  private open = 0;
-  private needed = Infinity;
-  private readonly waiting = new Set<() => void>();
-
-  /** Calls are answered once so many are open. */
-  openAt(calls: number): void {
-    this.needed = calls;
-    if (this.open >= calls) for (const go of this.waiting) go();
-  }
-
-  async run(): Promise<void> {
-    this.log.push('begin');
-    this.open += 1;
-    await new Promise<void>((go) => {
-      this.waiting.add(go);
-      this.openAt(this.needed);
-    });
-    this.waiting.clear();
-    this.open -= 1;
-    this.log.push('end');
-  }
-}
-
-interface FilesServer extends WebServer {
-  readonly left: Side;
-  readonly right: Side;
-  /** Calls of `linger` that the client gave up. */
-  readonly cancelled: () => number;
-}
-
-/** An MCP server with two addresses, `/left` and `/right`. */
-async function startFilesServer(): Promise<FilesServer> {
-  const sides = { left: new Side(), right: new Side() };
-  let cancelled = 0;
-  const handlerOf = (name: keyof typeof sides) =>
-    createMcpHandler(() => {
-      const server = new McpServer({ name: 'files', version: '1.0.0' });
-      const define = (tool: string, run: (signal: AbortSignal) => Promise<void>) =>
-        server.registerTool(tool, { description: 'Of files.', inputSchema: z.object({}) }, async (_args, { mcpReq }) => {
-          await run(mcpReq.signal);
-          return { content: [{ type: 'text', text: `${tool} of ${name}` }] };
-        });
-      define('read_part', () => sides[name].run());
-      for (const tool of name === 'right' ? ['run_x', '9.part'] : ['run_x']) define(tool, async () => {});
-      define('linger', async (signal) => {
-        await new Promise((resolve) => signal.addEventListener('abort', resolve));
-        cancelled += 1;
-      });
-      return server;
-    });
-  const handlers = { left: handlerOf('left'), right: handlerOf('right') };
-  const server = await serveWeb((request) => handlers[request.url.endsWith('/left') ? 'left' : 'right'].fetch(request));
-  return { ...server, ...sides, cancelled: () => cancelled };
 }

@@ -5,7 +5,7 @@ export { isPending, TenantCatalog, type RunSourceTool } from './catalog/tenant-c
 export { toolChanges } from './catalog/tool-digest.js';
 export { mappedName } from './catalog/tool-names.js';
 export { definitionFault } from './definitions/definition-fault.js';
-export { resolveSecrets } from './definitions/resolve-secrets.js';
+export { resolveSecret, resolveSecrets } from './definitions/resolve-secrets.js';
 export { FolderConnector } from './folder/folder.source.js';
 export { McpConnector } from './mcp/mcp.source.js';
 export { OpenApiConnector } from './openapi/openapi.source.js';

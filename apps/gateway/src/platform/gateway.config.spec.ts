@@ -88,14 +88,18 @@ describe('the config file', () => {
     const hook = (on: string) =>
       `{ name: audit-${on}, on: ${on}, url: 'https://x.example', secretEnv: AUDIT_SECRET, headersEnv: { a: TOKEN } }`;
     const path = file(`hooks:\n  - ${hook('before')}\n  - ${hook('after')}\nagents:\n  bob:\n    hooks:\n      - ${hook('before')}\n`);
-    const faults = faultsOf({ ...key, TOKEN: 'x', AUDIT_SECRET: '', TOOLYARD_CONFIG: path }).split('\n');
+    const faults = faultsOf({ ...key, TOKEN: 'a token', AUDIT_SECRET: '', TOOLYARD_CONFIG: path }).split('\n');
     expect(faults).toEqual([
       `${path}:2: hooks.0.secretEnv: expected a variable of this process; AUDIT_SECRET is not set`,
       `${path}:7: agents.bob.hooks.0.secretEnv: expected a variable of this process; AUDIT_SECRET is not set`,
     ]);
-    expect(faultsOf({ ...key, TOKEN: 'x', AUDIT_SECRET: 'y', TOOLYARD_CONFIG: path })).toBe('');
-    const both = () => readGatewayConfig({ ...key, AUDIT_SECRET: 'y', TOOLYARD_CONFIG: path }, undefined, { withWorkers: true });
+    const [TOKEN, AUDIT_SECRET] = ['a token', 'a secret'];
+    expect(faultsOf({ ...key, TOKEN, AUDIT_SECRET, TOOLYARD_CONFIG: path })).toBe('');
+    const both = () => readGatewayConfig({ ...key, AUDIT_SECRET, TOOLYARD_CONFIG: path }, undefined, { withWorkers: true });
     expect(both).toThrow(`${path}:3: hooks.1.headersEnv.a: expected a variable of this process; TOKEN is not set`);
+    expect(faultsOf({ ...key, TOKEN: '12345', AUDIT_SECRET, TOOLYARD_CONFIG: path })).toContain(
+      'headersEnv.a: expected at least 6 characters in the variable TOKEN',
+    );
   });
 
   it('keeps the agents of tenants apart; those at its top level are the default tenant’s', () => {

@@ -1,4 +1,4 @@
-import type { ConfigFile, Hook } from '#contracts';
+import { MIN_SECRET_CHARS, type ConfigFile, type Hook } from '#contracts';
 import type { Fault } from './config-file.config.js';
 
 /**
@@ -18,8 +18,13 @@ export function hookVariableFaults(
     ...missing([...path, 'secretEnv'], secretEnv),
     ...Object.entries(headersEnv).flatMap(([header, name]) => missing([...path, 'headersEnv', header], name)),
   ];
-  const missing = (path: PropertyKey[], name: string | undefined): Fault[] =>
-    name === undefined || env[name] ? [] : [{ path, message: `expected a variable of this process; ${name} is not set` }];
+  const missing = (path: PropertyKey[], name: string | undefined): Fault[] => {
+    const value = name === undefined ? undefined : env[name];
+    if (name === undefined || (value !== undefined && value.length >= MIN_SECRET_CHARS)) return [];
+    if (!value) return [{ path, message: `expected a variable of this process; ${name} is not set` }];
+    const why = 'because a shorter value cannot be redacted';
+    return [{ path, message: `expected at least ${MIN_SECRET_CHARS} characters in the variable ${name}, ${why}; it has ${value.length}` }];
+  };
 
   return [
     ...ofHooks(['hooks'], hooks),

@@ -3,6 +3,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV3, LanguageModelV3StreamPart, SharedV3ProviderOptions } from '@ai-sdk/provider';
 import type { AgentModel } from '#contracts';
 import type { EgressFetch } from '#sandbox';
+import { resolveSecret } from '#sources';
 import { boundedFetch } from './bounded-fetch.js';
 import { failureOf } from './failure-of.js';
 import {
@@ -79,10 +80,7 @@ function languageModel({ provider, name, url }: AgentModel, apiKey: string | und
 }
 
 function apiKeyOf({ apiKey }: AgentModel, env: Readonly<Record<string, string | undefined>>): string | undefined {
-  if (apiKey === undefined) return undefined;
-  const value = env[apiKey.secretEnv];
-  if (value === undefined || value === '') throw new Error(`the secret ${apiKey.secretEnv} is not set in the environment of the worker`);
-  return value;
+  return apiKey === undefined ? undefined : resolveSecret(apiKey, env);
 }
 
 function thinkingOptions(level: keyof typeof THINKING_TOKENS): SharedV3ProviderOptions {

@@ -17,10 +17,22 @@ export const SourceTenant = z.union([z.literal(ALL_TENANTS), Label]);
 
 export const EnvironmentName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'expected the name of an environment variable');
 
+/** Shorter values are refused where they are used: they cannot be redacted without spoiling ordinary text. */
+export const MIN_SECRET_CHARS = 6;
+
+const SecretFile = z.string().max(1_024).regex(/^\//, 'expected an absolute path');
+
 /** A secret by reference: the value never leaves the worker that resolves it. */
 export const SecretRef = z
-  .strictObject({ secretEnv: EnvironmentName.describe('Environment variable of the worker that holds the value.') })
-  .meta({ id: 'SecretRef', description: 'Names a secret without containing it.' });
+  .union([
+    z.strictObject({ secretEnv: EnvironmentName.describe('Environment variable of the worker that holds the value.') }),
+    z.strictObject({
+      secretFile: SecretFile.describe(
+        'File of the worker that holds the value, such as a mounted Kubernetes secret, without the line end after it. A changed file is read again: by programs when they start again, which is at the next call. Config file only.',
+      ),
+    }),
+  ])
+  .meta({ id: 'SecretRef', description: `Names a secret of at least ${MIN_SECRET_CHARS} characters without containing it.` });
 export type SecretRef = z.output<typeof SecretRef>;
 
 export const SecretOrText = z.union([z.string().max(4_096), SecretRef]);

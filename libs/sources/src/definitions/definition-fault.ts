@@ -1,5 +1,6 @@
 import type { SourceDefinition, SourceRules, StoredSource } from '#contracts';
 import { globMatches } from '#patterns';
+import { secretFiles } from './secret-files.js';
 import { loaderVariable } from './loader-variables.js';
 
 /**
@@ -13,6 +14,7 @@ export function definitionFault({ tenantId, origin, definition }: StoredSource, 
   if (kind !== 'plugin' && !rules.kinds.includes(kind))
     return `sources of the kind ${kind} are not enabled: sourceRules.kinds of the config file has none`;
   if (definition.kind === 'plugin') return 'plugins are named in `plugins` of the config file';
+  if (secretFiles(definition).length > 0) return '`secretFile` is for sources of the config file: it reads files of the workers';
   if (definition.kind === 'agent')
     return definition.tier === 'privileged'
       ? secretFault(tenantId, definition, rules)

@@ -86,9 +86,10 @@ export class HostedSource {
 
   private async tryCall(rawName: string, args: Readonly<Record<string, unknown>>, ctx: ToolContext): Promise<ToolOutput> {
     try {
-      const connection = await this.connection.get();
-      ctx.signal.throwIfAborted();
-      return await this.turns.run(ctx.signal, () => connection.call(rawName, args, ctx));
+      return await this.connection.use((connection) => {
+        ctx.signal.throwIfAborted();
+        return this.turns.run(ctx.signal, () => connection.call(rawName, args, ctx));
+      });
     } catch (error) {
       if (error instanceof ToolError) throw error;
       if (ctx.signal.aborted) throw ctx.signal.reason;

@@ -1,5 +1,6 @@
 import type { StoredSource } from '#contracts';
 import type { SourceConnection, SourceConnector } from '../source-connector.port.js';
+import { secretFiles, versionOf } from '../definitions/secret-files.js';
 import { backoffMs } from './backoff.js';
 
 /** Starting a program or a TLS handshake may take this long. */
@@ -19,13 +20,20 @@ export class SharedConnection {
   private notBefore = 0;
   private lastFault = '';
   private readonly closing = new AbortController();
+  private readonly files: readonly string[];
+  /** Of the secret files, when the current connection was opened. */
+  private version = '';
+  /** How many calls use a connection. */
+  private readonly users = new Map<SourceConnection, number>();
 
   constructor(
     private readonly source: StoredSource,
     private readonly connector: SourceConnector,
     private readonly events: ConnectionEvents,
     private readonly random: () => number,
-  ) {}
+  ) {
+    this.files = secretFiles(source.definition);
+  }
 
   /** Milliseconds until `get` tries again; 0 when it does so now. */
   get waitMs(): number {
@@ -35,12 +43,31 @@ export class SharedConnection {
   /** Rejects at once while it waits after a failure, with the reason of that failure. */
   get(): Promise<SourceConnection> {
     if (this.closing.signal.aborted) return Promise.reject(new Error('the source was removed'));
+    this.replaceOnNewSecrets();
     if (this.current !== undefined) return this.current;
     if (this.waitMs > 0) return Promise.reject(new Error(this.lastFault));
+    this.version = versionOf(this.files);
     const opening = this.open();
     this.current = opening;
     opening.catch((error: unknown) => this.failed(opening, error instanceof Error ? error.message : String(error)));
     return opening;
+  }
+
+  /** Runs a call. A connection whose secrets have changed is closed after the last of its calls. */
+  async use<T>(run: (connection: SourceConnection) => Promise<T>): Promise<T> {
+    const opening = this.get();
+    const connection = await opening;
+    this.users.set(connection, (this.users.get(connection) ?? 0) + 1);
+    try {
+      return await run(connection);
+    } finally {
+      const left = (this.users.get(connection) ?? 1) - 1;
+      if (left > 0) this.users.set(connection, left);
+      else {
+        this.users.delete(connection);
+        if (this.current !== opening) void connection.close();
+      }
+    }
   }
 
   /** The source answered: the next failure waits shortly again. */
@@ -54,6 +81,16 @@ export class SharedConnection {
     this.current = undefined;
     const open = await current?.catch(() => undefined);
     await open?.close();
+  }
+
+  private replaceOnNewSecrets(): void {
+    const { current } = this;
+    if (current === undefined || this.files.length === 0 || versionOf(this.files) === this.version) return;
+    this.current = undefined;
+    const closeIdle = (connection: SourceConnection) => {
+      if (!this.users.has(connection)) return connection.close();
+    };
+    void current.then(closeIdle).catch(() => undefined);
   }
 
   private async open(): Promise<SourceConnection> {

@@ -179,7 +179,8 @@ function configOf(
   { config = {} }: McpBundle,
   env: McpConnectorOptions['env'],
 ): { readonly values: Record<string, ConfigValue>; readonly secrets: readonly string[] } {
-  const isSecret = (value: ConfigValue | SecretRef): value is SecretRef => typeof value === 'object' && 'secretEnv' in value;
+  const isSecret = (value: ConfigValue | SecretRef): value is SecretRef =>
+    typeof value === 'object' && ('secretEnv' in value || 'secretFile' in value);
   const named = Object.entries(config).flatMap(([name, value]) => (isSecret(value) ? [[name, value] as const] : []));
   const resolved = resolveSecrets(Object.fromEntries(named), env);
   const plain = Object.entries(config).flatMap(([name, value]) => (isSecret(value) ? [] : [[name, value] as const]));
