@@ -17,6 +17,7 @@ import { withoutSecrets } from '../definitions/without-secrets.js';
 import { boundedFetch } from './bounded-fetch.js';
 import { bundleCommand, type BundleCommand, type ConfigValue } from './bundle/bundle-manifest.js';
 import { installBundle } from './bundle/install-bundle.js';
+import { removeUnused, useBundle } from './bundle/used-bundles.js';
 import { McpConnection } from './mcp-connection.js';
 import type { Answer } from './questions/question.js';
 import { StdioTransport } from './stdio-transport.js';
@@ -55,6 +56,12 @@ interface Way {
   readonly close: () => Promise<void>;
 }
 
+/** What is started. */
+interface Program extends BundleCommand {
+  /** Its bundle is not used any more. Idempotent. */
+  readonly release: () => void;
+}
+
 /** MCP servers, over stdio in the sandbox or over Streamable HTTP. Both eras of the protocol: the newer one is tried first. */
 export class McpConnector implements SourceConnector {
   constructor(private readonly options: McpConnectorOptions) {}
@@ -62,22 +69,27 @@ export class McpConnector implements SourceConnector {
   async open(source: StoredSource, signal: AbortSignal): Promise<SourceConnection> {
     const { definition } = source;
     if (definition.kind !== 'mcp') throw new Error('expected a source of the kind mcp');
+    // What fails before there is a server, such as the fetch of a bundle, is not tried again here.
+    const way = await this.wayTo(source, definition, signal);
     try {
-      return await this.connect(source, definition, 'auto', signal);
+      return await this.connect(way, definition, 'auto', signal);
     } catch (error) {
       // Some older programs end at a request that they do not know.
       if (definition.url !== undefined || signal.aborted) throw error;
-      return this.connect(source, definition, 'legacy', signal);
+      return this.connect(await this.wayTo(source, definition, signal), definition, 'legacy', signal);
     }
   }
 
+  private async wayTo(source: StoredSource, definition: McpSourceDefinition, signal: AbortSignal): Promise<Way> {
+    return definition.url === undefined ? this.stdio(source, definition, signal) : this.http(source, definition);
+  }
+
   private async connect(
-    source: StoredSource,
+    way: Way,
     definition: McpSourceDefinition,
     mode: 'auto' | 'legacy',
     signal: AbortSignal,
   ): Promise<SourceConnection> {
-    const way = definition.url === undefined ? await this.stdio(source, definition, signal) : this.http(source, definition);
     const server = { notify: () => {}, ask: (_params: unknown): Promise<Answer> => Promise.resolve({ action: 'decline' }) };
     const client = new Client(
       { name: 'toolyard', version: VERSION },
@@ -137,8 +149,8 @@ export class McpConnector implements SourceConnector {
     if (!ok) throw new Error(`commands do not run on this worker: ${detail}`);
     const workspace = join(folder, source.tenantId === '*' ? '~all' : source.tenantId, definition.name);
     mkdirSync(workspace, { recursive: true, mode: 0o700 });
-    const program = await this.programOf(source, definition, workspace, signal);
     const resolved = resolveSecrets(definition.env ?? {}, env);
+    const program = await this.programOf(source, definition, workspace, signal);
     const paths = [...(definition.paths ?? []), ...program.paths];
     const view = { visible: paths.map((path) => ({ path, access: 'read' as const })), hidden: [], readOnly: [] };
     const wrapped = sandbox.wrap(
@@ -152,7 +164,8 @@ export class McpConnector implements SourceConnector {
       const words = [transport.ended, transport.lastWords].filter((it) => it !== undefined && it !== '');
       return withoutSecrets(words.join(': '), secrets).slice(-500);
     };
-    return { transport, secrets, whyClosed, close: () => transport.close() };
+    const close = () => transport.close().finally(program.release);
+    return { transport, secrets, whyClosed, close };
   }
 
   private async programOf(
@@ -160,12 +173,28 @@ export class McpConnector implements SourceConnector {
     { command = [], bundle }: McpSourceDefinition,
     home: string,
     signal: AbortSignal,
-  ): Promise<BundleCommand> {
-    if (bundle === undefined) return { words: command, env: {}, paths: [], secrets: [] };
-    const { egress, env, folder: root } = this.options;
+  ): Promise<Program> {
+    if (bundle === undefined) return { words: command, env: {}, paths: [], secrets: [], release: () => {} };
+    const release = await useBundle(this.bundles, bundle.sha256);
+    try {
+      return { ...(await this.bundled(origin, bundle, home, signal)), release };
+    } catch (error) {
+      release();
+      throw error;
+    } finally {
+      void removeUnused(this.bundles).catch(() => undefined);
+    }
+  }
+
+  private get bundles(): string {
+    return join(this.options.folder, '~bundles');
+  }
+
+  private async bundled(origin: StoredSource['origin'], bundle: McpBundle, home: string, signal: AbortSignal): Promise<BundleCommand> {
+    const { egress, env } = this.options;
     const policy =
       origin === 'config' && bundle.url !== undefined ? new EgressPolicy([...egress.allowHosts, new URL(bundle.url).host]) : egress;
-    const { folder, manifest } = await installBundle(bundle, join(root, '~bundles'), policy, signal);
+    const { folder, manifest } = await installBundle(bundle, this.bundles, policy, signal);
     const { values, secrets } = configOf(bundle, env);
     const program = bundleCommand(manifest, { folder, home }, values);
     if (origin !== 'config' && program.paths.length > 0)

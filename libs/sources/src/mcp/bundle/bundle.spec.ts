@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -10,6 +10,7 @@ import { digestOf, MANIFEST, mcpBundle, type BundleFile } from '../../../../../t
 import { bundleCommand, BundleManifest, type ConfigValue } from './bundle-manifest.js';
 import { installBundle } from './install-bundle.js';
 import { BUNDLE_LIMITS, unpackBundle } from './unpack-bundle.js';
+import { removeUnused, UNUSED_MS, useBundle } from './used-bundles.js';
 
 const NO_NETWORK = new EgressPolicy([]);
 const SIGNAL = new AbortController().signal;
@@ -63,6 +64,26 @@ describe('installing a bundle', () => {
     expect(readdirSync(join(folder, `root-${next}`))).toEqual([]);
   });
 
+  it('is removed when no worker used it for a week, and not before: one in use, and one of an older release, stay', async () => {
+    const root = join(folder, 'used');
+    const [used, unused, unmarked] = ['a', 'b', 'c'].map((letter) => letter.repeat(64)) as [string, string, string];
+    const stop = await useBundle(root, used);
+    (await useBundle(root, unused))();
+    for (const sha256 of [used, unused, unmarked]) mkdirSync(join(root, sha256));
+    const old = new Date(Date.now() - UNUSED_MS + 60_000);
+    utimesSync(join(root, `${unused}.used`), old, old);
+    const left = () =>
+      readdirSync(root)
+        .filter((name) => !name.endsWith('.used'))
+        .sort();
+    await removeUnused(root);
+    expect(left()).toEqual([used, unused, unmarked]);
+    await removeUnused(root, Date.now() + 120_000);
+    expect(left()).toEqual([used, unmarked]);
+    expect(readdirSync(root)).not.toContain(`${unused}.used`);
+    stop();
+  });
+
   it('fetches it where egress allows, and follows no redirects', async () => {
     const { bytes, sha256 } = await mcpBundle();
     served = bytes;
@@ -99,7 +120,16 @@ describe('installing a bundle', () => {
   it.each([
     ['no manifest', [{ name: 'server.js', text: '' }], 'the bundle has no manifest.json'],
     ['a manifest that is no JSON', [{ name: 'manifest.json', text: '{' }], 'is no JSON'],
-    ['a server of another type', [{ name: 'manifest.json', text: JSON.stringify({ ...MANIFEST, server: { type: 'uv' } }) }], 'server.type'],
+    [
+      'a server of another type',
+      [{ name: 'manifest.json', text: JSON.stringify({ ...MANIFEST, server: { type: 'wasm' } }) }],
+      'server.type',
+    ],
+    [
+      'a server of the type uv',
+      [{ name: 'manifest.json', text: JSON.stringify({ ...MANIFEST, server: { type: 'uv' } }) }],
+      'uv are not implemented',
+    ],
   ])('refuses %s', async (_what, files, fault) => {
     await expect(install((await mcpBundle(files)).bytes)).rejects.toThrow(fault);
   });

@@ -4,6 +4,7 @@ import { chmod, mkdir, mkdtemp, readFile, rename, rm, stat } from 'node:fs/promi
 import { join } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { z } from 'zod';
 import type { McpBundle } from '#contracts';
 import { egressFetch, type EgressPolicy } from '#sandbox';
 import { BundleManifest } from './bundle-manifest.js';
@@ -11,6 +12,9 @@ import { unpackBundle } from './unpack-bundle.js';
 
 const MAX_BYTES = 268_435_456;
 const MAX_MANIFEST_BYTES = 1_048_576;
+
+/** Its dependencies are fetched from the network at the first start, which the pinned digest does not cover. */
+const NotImplemented = z.looseObject({ server: z.looseObject({ type: z.literal('uv') }) });
 
 export interface InstalledBundle {
   readonly folder: string;
@@ -66,7 +70,10 @@ async function readManifest(folder: string): Promise<BundleManifest> {
     throw new Error('the bundle has no manifest.json');
   });
   if (size > MAX_MANIFEST_BYTES) throw new Error(`the manifest.json of the bundle is larger than ${MAX_MANIFEST_BYTES} bytes`);
-  const parsed = BundleManifest.safeParse(jsonOf(await readFile(file, 'utf8')));
+  const manifest = jsonOf(await readFile(file, 'utf8'));
+  if (NotImplemented.safeParse(manifest).success)
+    throw new Error('bundles of the server type uv are not implemented: expected one of the type node, python or binary');
+  const parsed = BundleManifest.safeParse(manifest);
   if (parsed.success) return parsed.data;
   const [first] = parsed.error.issues;
   throw new Error(`the manifest.json of the bundle cannot be used: ${first?.path.join('.') ?? ''}: ${first?.message ?? ''}`.slice(0, 300));

@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** An unpacked bundle that no server used for this long is removed. */
+export const UNUSED_MS = 7 * 86_400_000;
+/** Well below, so that a bundle in use is never taken for an unused one. */
+const MARK_MS = 3_600_000;
+/** Removals of one look, so that it delays no start for long. */
+const AT_ONCE = 10;
+const DIGEST = /^[0-9a-f]{64}$/;
+
+/**
+ * Marks the bundle as used until the returned function is called. Call it before the folder is looked for. The mark is a
+ * file beside the folder, so that all workers that share `root` see it.
+ */
+export async function useBundle(root: string, sha256: string): Promise<() => void> {
+  await mkdir(root, { recursive: true, mode: 0o700 });
+  await mark(root, sha256);
+  const timer = setInterval(() => void mark(root, sha256).catch(() => undefined), MARK_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+/** Removes folders of bundles whose mark is old. A folder without a mark is marked: an older release unpacked it. */
+export async function removeUnused(root: string, now = Date.now()): Promise<void> {
+  const digests = (await readdir(root)).filter((name) => DIGEST.test(name));
+  let left = AT_ONCE;
+  for (const sha256 of digests) {
+    const markedAt = await markOf(root, sha256);
+    if (markedAt === undefined) await mark(root, sha256);
+    else if (left > 0 && now - markedAt > UNUSED_MS) {
+      left -= 1;
+      await remove(root, sha256, markedAt);
+    }
+  }
+}
+
+/** Out of the way first: a worker that begins to use it meanwhile finds it whole or not at all, or gets it back. */
+async function remove(root: string, sha256: string, markedAt: number): Promise<void> {
+  const folder = join(root, sha256);
+  const away = join(root, `.removing-${randomUUID()}`);
+  await rename(folder, away);
+  if ((await markOf(root, sha256)) !== markedAt && (await rename(away, folder).then(always, never))) return;
+  await rm(away, { recursive: true, force: true });
+  await rm(markFile(root, sha256), { force: true });
+}
+
+const always = () => true;
+const never = () => false;
+const markFile = (root: string, sha256: string) => join(root, `${sha256}.used`);
+
+async function mark(root: string, sha256: string): Promise<void> {
+  const now = new Date();
+  await writeFile(markFile(root, sha256), '', { mode: 0o600 });
+  await utimes(markFile(root, sha256), now, now);
+}
+
+async function markOf(root: string, sha256: string): Promise<number | undefined> {
+  return stat(markFile(root, sha256)).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => undefined,
+  );
+}
