@@ -1,5 +1,5 @@
 // Bundles the programs that tests start as processes of their own: 2,500 files take Node four times as long to import as a few
-// do, and the tests start these programs some 700 times. The project `deploy` starts the same programs as they are shipped.
+// do, and the tests start these programs some hundred times. The project `deploy` starts the same programs as they are shipped.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';

@@ -2,6 +2,12 @@ import TestSequencer from '@jest/test-sequencer';
 
 /** Files that take longest, by the end of their path. Started last, one of them would hold up the end of a run. */
 const SLOWEST = [
+  'test/e2e/dashboard/pages.spec.ts',
+  'test/faults/worker-killed.spec.ts',
+  'test/deploy/agent-sdks.spec.ts',
+  'test/deploy/packages.spec.ts',
+  'test/faults/approval-restart.spec.ts',
+  'test/faults/archive-s3.spec.ts',
   'libs/tools/src/builtin.modes.spec.ts',
   'test/e2e/cli.modes.spec.ts',
   'test/e2e/limits.spec.ts',
@@ -9,6 +15,12 @@ const SLOWEST = [
   'test/e2e/schedules.spec.ts',
   'test/e2e/openapi.spec.ts',
   'test/e2e/many-agents.spec.ts',
+  'test/deploy/mcp-conformance-client.spec.ts',
+  'test/e2e/dashboard/approvals.spec.ts',
+  'test/faults/replica-away.spec.ts',
+  'test/deploy/openapi-github.spec.ts',
+  'libs/archive/src/verify/manipulations.modes.spec.ts',
+  'test/faults/redis-killed-at-start.spec.ts',
   'test/contracts/queue.spec.ts',
   'test/contracts/event-log.spec.ts',
   'test/e2e/sources.spec.ts',
