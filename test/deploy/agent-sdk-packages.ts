@@ -40,7 +40,7 @@ export async function installSdks(root: string, name: PackageFolder): Promise<vo
   symlinkSync(resolve('.'), join(folder, 'toolyard'));
   for (const file of readdirSync(PROGRAMS)) copyFileSync(join(PROGRAMS, file), join(folder, file));
   // Optional are the programs of Claude Code, hundreds of megabytes.
-  const flags = ['--no-audit', '--no-fund', '--no-save', '--prefer-offline', '--omit=optional'];
+  const flags = ['--no-audit', '--no-fund', '--no-save', '--omit=optional'];
   await promisify(execFile)('npm', ['install', '--prefix', folder, ...flags, ...PACKAGES[name]]);
 }
 

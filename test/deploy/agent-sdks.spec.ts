@@ -40,7 +40,7 @@ beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), 'toolyard-agents-'));
   [toolyard] = await Promise.all([startTestCluster({ lists: true }), installSdks(root, 'six'), installSdks(root, 'seven')]);
   client = new ToolyardClient({ baseUrl: url(), apiKey: TEST_KEY });
-});
+}, 300_000);
 afterAll(async () => {
   for (const child of running) child.kill('SIGKILL');
   await toolyard?.close();
