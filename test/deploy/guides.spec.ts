@@ -51,7 +51,7 @@ afterAll(async () => {
 });
 
 describe('the guide', () => {
-  it.each(GUIDES)('%s does what it says', (name) => follow(guide(name), place), 60_000);
+  it.each(GUIDES)('%s does what it says', (name) => follow(guide(name), place), 240_000);
 });
 
 describe('the files for MCP clients', () => {
