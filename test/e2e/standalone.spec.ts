@@ -66,7 +66,7 @@ describe('npm start', () => {
     const [key, redis] = [app.key(), app.redisPid()];
     const kept = await submit(app, echo('kept'));
     const call = await submit(app, { tool: 'shell', arguments: { command: 'sleep 1; echo finished' } }, 0);
-    await eventually(async () => (await read(app, call.id, 0)).status === 'running', 'the call to run');
+    await eventually(async () => (await read(app, call.id, 0)).status !== 'queued', 'the call to run');
     app.signal('SIGINT');
     expect(await app.ended()).toEqual({ code: 0, signal: null });
     expect(app.output()).toMatch(/Stopped\. No call was left open\.\n$/);

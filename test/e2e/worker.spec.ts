@@ -108,7 +108,7 @@ describe('a worker process', () => {
 
   it('hands a call that may run again to the next worker, and does not start what is not claimed', async () => {
     const first = await toolyard.worker({ WORKER_CONCURRENCY: 'shell=1', WORKER_POOLS: 'shell' });
-    const repeatable = await shell('sleep 3; echo done', {
+    const repeatable = await shell('until [ -e again ]; do sleep 0.05; done; echo done', {
       effect: 'idempotent',
       retry: { maxAttempts: 1, backoffMs: 0, maxBackoffMs: 0 },
     });
@@ -119,6 +119,7 @@ describe('a worker process', () => {
     expect(await store.snapshot(repeatable)).toMatchObject({ status: 'queued', failures: 0, attempt: 1 });
     expect(await store.snapshot(waiting)).toMatchObject({ status: 'queued', attempt: 0 });
 
+    writeFileSync(join(toolyard.workspaceRoot, 'default', 'default', 'again'), '');
     await toolyard.worker({ WORKER_POOLS: 'shell' });
     expect(await ended(repeatable)).toMatchObject({ outcome: 'completed', attempt: 2 });
     expect(await ended(waiting)).toMatchObject({ outcome: 'completed', attempt: 1 });

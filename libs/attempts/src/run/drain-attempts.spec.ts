@@ -7,6 +7,8 @@ import { drainAttempts } from './drain-attempts.js';
 
 describe('drainCalls', () => {
   let parts: WorkerParts;
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
   beforeAll(async () => {
     parts = await WorkerParts.start();
     const untilAborted: Parameters<WorkerParts['tool']>[1]['run'] = (_args, ctx) =>
@@ -15,7 +17,10 @@ describe('drainCalls', () => {
     parts.tool('write', { effect: 'once', run: untilAborted });
     parts.tool('writeShort', {
       effect: 'once',
-      run: (_args, ctx) => new Promise((resolve) => setTimeout(() => resolve(`aborted: ${ctx.signal.aborted}`), 1_500)),
+      run: async (_args, ctx) => {
+        await released;
+        return `aborted: ${ctx.signal.aborted}`;
+      },
     });
     parts.tool('deaf', { effect: 'once', run: () => new Promise(() => {}) });
   });
@@ -32,8 +37,11 @@ describe('drainCalls', () => {
   it('hands back what may run elsewhere without counting a failure, and lets the rest finish [DX-09]', async () => {
     const worker = parts.worker();
     const [read, write] = [await begin(worker, 'read'), await begin(worker, 'writeShort')];
-    expect(await drainAttempts(worker.inFlight, { drainMs: 10_000, stopGraceMs: 300 })).toBe('idle');
-    await Promise.all([read.done, write.done]);
+    const drained = drainAttempts(worker.inFlight, { drainMs: 60_000, stopGraceMs: 300 });
+    await read.done;
+    release();
+    expect(await drained).toBe('idle');
+    await write.done;
     expect(await parts.events(read.callId)).toMatchObject([
       {},
       {},
