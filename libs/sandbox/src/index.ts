@@ -28,6 +28,6 @@ export { LockLost, withPathLock } from './workspace/path-lock.js';
 export { removeEntry } from './workspace/remove-entry.js';
 export { type ResolvedFile, absolutePath, resolveFile, assertNotDenied } from './workspace/resolved-file.js';
 export { applyEdit, similarText } from './workspace/text-edit.js';
-export { type SizeLimit, openParent, readWorkspaceFile, replaceFile, statForWriting, tooLarge } from './workspace/workspace-file.js';
+export { openParent, readWorkspaceFile, replaceFile, statForWriting, tooLarge } from './workspace/workspace-file.js';
 export { isWithin, parseWorkspacePath, pathNotAllowed } from './workspace/workspace-path.js';
 export { type QuotaLimits, WorkspaceQuotas } from './workspace/workspace-quotas.js';
