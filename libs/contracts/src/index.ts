@@ -47,6 +47,8 @@ export * from './api/schedules.api.js';
 export * from './values/key-rights.js';
 export * from './values/webhook-type.js';
 export * from './api/keys.api.js';
+export * from './api/login.api.js';
+export * from './config/login.js';
 export * from './api/webhooks.api.js';
 export * from './api/audit.api.js';
 export * from './api/usage.api.js';

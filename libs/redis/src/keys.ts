@@ -101,6 +101,14 @@ export const keys = {
   apiKeyRevision: () => '{keys}:revision',
   /** Ids of API keys by the time of their last use, ms. */
   apiKeyUses: () => '{keys}:used',
+  /** A login to the dashboard, by the SHA-256 of what its cookie holds. All keys of logins share a hash tag: they change together. */
+  login: (digest: string) => `{logins}:login:${digest}`,
+  /** Logins of a tenant by their digests, for lists. */
+  loginsOf: (tenantId: string) => `{logins}:of:${tenantId}`,
+  /** What a login that has begun at the provider is checked by when it comes back. */
+  loginState: (digest: string) => `{logins}:state:${digest}`,
+  /** Held by the gateway that asks the provider about the login again. */
+  loginRecheck: (digest: string) => `{logins}:recheck:${digest}`,
   /** How far each webhook has read the log, by `tenant/name`. All keys of webhooks share a hash tag: scripts change several. */
   webhookCursors: () => '{webhooks}:cursors',
   /** Held by the gateway that sends for the webhook now. */

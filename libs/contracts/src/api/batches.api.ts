@@ -42,6 +42,7 @@ export const SteeringMessage = z
     id: z.string().describe('Names the message.'),
     message: z.string().describe('What the person wrote, without secrets.'),
     from: z.string().describe('Who wrote it, such as `apikey:<keyId>`.'),
+    fromName: z.string().optional().describe('The person, such as `Ada Example <ada@example.com>`. Absent unless a person has signed in.'),
     at: z.string().describe('When it was stored: RFC 3339, UTC.'),
   })
   .meta({ id: 'SteeringMessage', description: 'What a person said to a session. It comes with the result of one batch, once.' });

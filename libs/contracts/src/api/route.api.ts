@@ -12,6 +12,7 @@ export const TAGS = {
   sessions: 'How freely the calls of a session may act, what people granted to it and said to it.',
   events: 'What happens to calls, sessions and workers, stored and live.',
   keys: 'The API keys of a tenant: make, rotate, revoke.',
+  login: 'Sign in to the dashboard with an OpenID provider.',
   audit: 'Administrative acts: who changed what, and when.',
   webhooks: 'Programs that are sent what happens to calls.',
   mcp: 'The Model Context Protocol endpoint.',
@@ -32,6 +33,7 @@ export const RESPONSE_HEADERS = {
   'Retry-After': 'Seconds after which the same request may succeed; absent where waiting does not help.',
   'WWW-Authenticate': 'How to authenticate: `Bearer`.',
   'Mcp-Session-Id': 'The MCP session that the request has opened.',
+  'Set-Cookie': 'The cookie of the login, or its end.',
   Upgrade: '`websocket`: the protocol that the path speaks.',
 } as const;
 export type ResponseHeader = keyof typeof RESPONSE_HEADERS;

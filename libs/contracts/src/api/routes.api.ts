@@ -7,6 +7,7 @@ import { ERASURE_ROUTES } from './erasure.api.js';
 import { StreamEventsQuery, StreamItem } from './events.api.js';
 import { EXPORT_ROUTES } from './export.api.js';
 import { KEY_ROUTES } from './keys.api.js';
+import { LOGIN_ROUTES } from './login.api.js';
 import { MCP_ROUTES } from './mcp.api.js';
 import { OPERATION_ROUTES } from './operation-routes.api.js';
 import { POLICY_TEST_ROUTES } from './policy-test.api.js';
@@ -70,6 +71,7 @@ export const ROUTES = {
   ...MCP_ROUTES,
   ...SCHEDULE_ROUTES,
   ...KEY_ROUTES,
+  ...LOGIN_ROUTES,
   ...AUDIT_ROUTES,
   ...USAGE_ROUTES,
   ...POLICY_TEST_ROUTES,

@@ -61,6 +61,10 @@ export const Approval = z
         trustOption: z.string().optional().describe('The id of the trust option that was granted to the session. Absent where none was.'),
         reason: z.string().optional().describe('What the person wrote. Absent if nothing.'),
         by: z.string().describe('Who answered, such as `apikey:<keyId>`.'),
+        byName: z
+          .string()
+          .optional()
+          .describe('The person who answered, such as `Ada Example <ada@example.com>`. Absent unless a person has signed in.'),
         at: z.string().describe('When the answer was stored: RFC 3339, UTC.'),
         edited: z
           .object(ArgumentChanges)

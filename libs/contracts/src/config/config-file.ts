@@ -3,6 +3,7 @@ import { Posture } from '../api/sessions.api.js';
 import { KEY_RIGHTS } from '../values/key-rights.js';
 import { Label } from '../values/names.js';
 import { JwtIssuers } from './jwt-issuer.js';
+import { LoginSettings } from './login.js';
 import { Hooks, SessionHookSettings } from '../hooks/hook.js';
 import { Limits } from '../policy/limits.js';
 import { PolicySettings, ToolPattern } from '../policy/policy-config.js';
@@ -138,6 +139,7 @@ const ConfigFields = z.strictObject({
     .default([])
     .describe('The API keys.'),
   jwt: JwtIssuers,
+  login: LoginSettings.optional().describe('People sign in to the dashboard with an OpenID provider. Not set: they need an API key.'),
   defaults: z
     .strictObject({ posture: Posture.partial().optional().describe('How freely calls may act.') })
     .default({})

@@ -21,7 +21,7 @@ const MAX_ISSUERS = 100;
 const Claim = z.string().min(1).max(256);
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-const Issuer = z
+export const IssuerUrl = z
   .url({ protocol: /^https?$/ })
   .max(500)
   .regex(/^[^#\s]*$/, 'expected a URL without a fragment, as the claim `iss` has it');
@@ -36,7 +36,7 @@ const PublicKey = z
 /** One issuer of JWTs that are accepted as bearer tokens, as the operator writes it. */
 export const JwtIssuer = z
   .strictObject({
-    issuer: Issuer.describe('The claim `iss` of its tokens, character for character.'),
+    issuer: IssuerUrl.describe('The claim `iss` of its tokens, character for character.'),
     audience: z
       .union([z.string().min(1).max(500), z.array(z.string().min(1).max(500)).min(1).max(20)])
       .describe('The claim `aud` must hold this text, or one of these.'),
@@ -111,7 +111,8 @@ export const JwtIssuers = z
   .default([])
   .describe('Issuers of JWTs that are accepted as bearer tokens besides the API keys.');
 
-function isPrivateOnTheWay(text: string): boolean {
+export function isPrivateOnTheWay(text: string): boolean {
+  if (!URL.canParse(text)) return false;
   const { protocol, hostname } = new URL(text);
   return protocol === 'https:' || LOOPBACK.has(hostname);
 }

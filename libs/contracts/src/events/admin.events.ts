@@ -8,6 +8,9 @@ export const ADMIN_ACTS = {
   'admin.key_created': 'an API key was made',
   'admin.key_rotated': 'an API key got another text',
   'admin.key_revoked': 'an API key was ended',
+  'admin.signed_in': 'a person signed in to the dashboard',
+  'admin.signed_out': 'a person signed out of the dashboard',
+  'admin.logins_ended': 'all logins of a person were ended',
   'admin.config_reloaded': 'a gateway took over a changed config file',
   'admin.hold_set': 'a legal hold began',
   'admin.hold_lifted': 'a legal hold ended',
@@ -62,6 +65,10 @@ export const AdminEvent = EnvelopeFields.pick({
     type: AdminType,
     subject: z.string().describe('`admin/` and the tenant.'),
     actor: z.string().describe('Who did it: `apikey:<keyId>`, or `system:gateway` for a config file that was changed.'),
+    actorname: z
+      .string()
+      .optional()
+      .describe('The person who did it, such as `Ada Example <ada@example.com>`. Absent unless a person has signed in.'),
     data: AdminData.describe('What was done.'),
   })
   .meta({ id: 'AdminEvent', description: 'An administrative act: a CloudEvent 1.0.' });

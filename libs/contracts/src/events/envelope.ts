@@ -27,6 +27,10 @@ export const EnvelopeFields = z.object({
   attempt: z.number().int().describe('Number of the attempt; 0 before the first Start.'),
   fence: z.number().int().describe('The fence of the attempt that wrote the event; 0 when no worker wrote it.'),
   actor: z.string().describe('Who caused it: `apikey:<keyId>`, `worker:<id>`, `system:reconciler` or `system:gateway`.'),
+  actorname: z
+    .string()
+    .optional()
+    .describe('The person who caused it, such as `Ada Example <ada@example.com>`. Absent unless a person has signed in.'),
   erased: z
     .literal(true)
     .optional()

@@ -18,7 +18,11 @@ export const ClientFrame = z
       .strictObject({
         op: z.literal('auth'),
         id: FrameId.optional().describe('Chosen by the client: the answer carries it. May be left out.'),
-        token: z.string().max(8192).describe('The API key, at most 8,192 characters.'),
+        token: z
+          .string()
+          .max(8192)
+          .optional()
+          .describe('The API key, at most 8,192 characters. Absent: the login whose cookie the upgrade carried.'),
       })
       .describe('The API key, when the upgrade carried none: the first frame. Later a newer key of the same tenant. Answered by `ready`.'),
     z

@@ -23,6 +23,15 @@ export const UserGlob = z
   .regex(/^[A-Za-z0-9._@*?-]{1,128}$/, 'expected 1 to 128 of the characters A-Z a-z 0-9 . _ @ - and the wildcards * ?')
   .meta({ id: 'UserGlob', description: 'Ids of users, such as `alice` or `*@example.com`; `*` stands for any characters, `?` for one.' });
 
+export const Person = z
+  .object({
+    subject: z.string().describe('The claim `sub` of the provider.'),
+    name: z.string().optional().describe('Their name, as the provider says. Absent where it says none.'),
+    email: z.string().optional().describe('Their e-mail address, as the provider says. Absent where it says none.'),
+  })
+  .meta({ id: 'Person', description: 'A person who has signed in.' });
+export type Person = z.output<typeof Person>;
+
 /** Who makes a request, as the guard found from the key. `keyId` is a short public id, never the key. */
 export const Principal = z.object({
   keyId: z.string().describe('A short public id of the key, never the key.'),
@@ -35,6 +44,7 @@ export const Principal = z.object({
   tools: z.array(z.string()).optional().describe('Patterns of the tools that the key may use. Absent = all.'),
   dialect: Dialect.optional().describe('The dialect of its calls where neither call nor session says. Absent = `core`.'),
   workerSecrets: z.boolean().optional().describe('Workers with the key get the secrets of their source. Absent = not.'),
+  person: Person.optional().describe('The person who has signed in. Absent for keys and tokens.'),
   ratePerMinute: z.number().int().positive().optional().describe('Requests a minute that the key may make. Absent without a bound.'),
   expiresAt: z.iso.datetime({ offset: true }).optional().describe('When the key ends: RFC 3339. Absent for a key without an end.'),
 });
