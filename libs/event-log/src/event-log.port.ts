@@ -32,6 +32,8 @@ export interface CallMeta {
 export interface EventOrigin {
   readonly source: string;
   readonly actor: string;
+  /** The person, where one has signed in. */
+  readonly actorname?: string | undefined;
 }
 
 export interface NewCall {

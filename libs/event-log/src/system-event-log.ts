@@ -118,6 +118,6 @@ export function adminPartition(tenantId: string, partitions: number): string {
   return partitionOfRoot(tenantId, ADMIN_ROOT, partitions);
 }
 
-function restOf({ source, actor }: EventOrigin, data: object): string {
-  return JSON.stringify({ source, actor, data }).slice(1, -1);
+function restOf({ source, actor, actorname }: EventOrigin, data: object): string {
+  return JSON.stringify({ source, actor, actorname, data }).slice(1, -1);
 }

@@ -141,11 +141,12 @@ function questionOf({ time, data }: CallEventOf<'call.approval_requested'>): App
   return { reasons, options, trustOptions, digest, requestedAt: time, expiresAt: after(time, expiresInMs) };
 }
 
-function answered(call: Call, { time, actor, data }: CallEventOf<'call.approval_decided'>): Call {
+function answered(call: Call, { time, actor, actorname, data }: CallEventOf<'call.approval_decided'>): Call {
   if (call.approval === undefined) return call;
   const { digest: _bound, edited, ...decided } = data;
   const shown = edited && { argumentsDigest: edited.argumentsDigest, changes: edited.changes, moreChanges: edited.moreChanges };
-  return { ...call, approval: { ...call.approval, decided: { ...decided, by: actor, at: time, ...(shown && { edited: shown }) } } };
+  const by = { by: actor, ...(actorname === undefined ? {} : { byName: actorname }) };
+  return { ...call, approval: { ...call.approval, decided: { ...decided, ...by, at: time, ...(shown && { edited: shown }) } } };
 }
 
 /** The arguments that run are those of the approver. */

@@ -222,8 +222,9 @@ function endText(author: EventOrigin, { updates: _stamped, ...data }: EndData): 
   return eventText(author, data).slice(0, -1);
 }
 
-function authorText({ source, actor }: EventOrigin): string {
-  return `"source":${JSON.stringify(source)},"actor":${JSON.stringify(actor)}`;
+function authorText({ source, actor, actorname }: EventOrigin): string {
+  const name = actorname === undefined ? '' : `,"actorname":${JSON.stringify(actorname)}`;
+  return `"source":${JSON.stringify(source)},"actor":${JSON.stringify(actor)}${name}`;
 }
 
 /** Durations reach Redis as whole milliseconds, never negative. */
