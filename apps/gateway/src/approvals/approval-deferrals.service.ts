@@ -5,6 +5,7 @@ import { z } from 'zod';
 /** An approval that is kept until other approvals are known. `hookRuns`: only of older releases; newer ones write them to the log at once. */
 export const DeferredApproval = ApprovalDecidedData.omit({ decision: true }).extend({
   actor: z.string(),
+  actorname: z.string().optional(),
   hookRuns: z.array(HookRunData).optional(),
 });
 export type DeferredApproval = z.output<typeof DeferredApproval>;

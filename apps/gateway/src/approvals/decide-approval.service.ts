@@ -178,6 +178,7 @@ export class DecideApprovalService {
       if (!isApplied(await this.log.holdApproval({ callId: call.id, guard, hookRuns, author }))) throw changedConcurrently(call.id);
     }
     const more = {
+      ...(author.actorname === undefined ? {} : { actorname: author.actorname }),
       ...(trustOption === undefined ? {} : { trustOption }),
       ...(reason === undefined ? {} : { reason }),
       ...(edited && { edited }),

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { ProblemError, type ApiKeyConfig, type JwtIssuer, type Principal, type Scope } from '#contracts';
+import { ProblemError, type ApiKeyConfig, type JwtIssuer, type LoginSettings, type Principal, type Scope } from '#contracts';
 import { sha256Hex } from '#redis';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { isCreatedKeyId } from './keys/key-text.js';
@@ -19,6 +19,12 @@ interface StoredKey {
 /** When a key was used last, ms since the epoch; 0 = not since this gateway knows it. */
 export interface KeyUse {
   at: number;
+}
+
+/** A login to the dashboard, as long as this gateway holds it. It counts until `expiresAt`, which may be set to 0. */
+export interface LoginGrant {
+  readonly principal: Principal;
+  expiresAt: number;
 }
 
 /** A key that was made over HTTP, as this store holds it. */
@@ -42,16 +48,19 @@ interface KeySet {
   readonly byDigest: ReadonlyMap<string, StoredKey>;
   readonly byId: ReadonlyMap<string, StoredKey>;
   readonly issuers: ReadonlyMap<string, JwtIssuer>;
+  readonly login: LoginSettings | undefined;
   /** Who has each key, also of revoked ones. */
   readonly people: ReadonlyMap<string, readonly string[]>;
 }
 
-type Keys = Omit<KeySet, 'issuers'>;
+type Keys = Omit<KeySet, 'issuers' | 'login'>;
 const NO_KEYS: Keys = { byDigest: new Map(), byId: new Map(), people: new Map() };
 
 /** Tokens that are known without another look at their signature, and for how long. */
 const MAX_TOKENS = 10_000;
 const TOKEN_MS = 60_000;
+
+export const LOGIN_IS_OVER = 'The login is over: sign in again';
 
 /** The longest delay of a Node timer. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
@@ -80,17 +89,18 @@ export class ApiKeyStore {
   private readonly digests = new WeakMap<Principal, string>();
   private readonly tokens = new LRUCache<string, VerifiedToken>({ max: MAX_TOKENS, ttl: TOKEN_MS });
   private readonly issued = new WeakMap<Principal, VerifiedToken>();
+  private readonly logins = new WeakMap<Principal, LoginGrant>();
   private readonly resolved = new WeakMap<Principal, { readonly keySet: KeySet; readonly stored: StoredKey | undefined }>();
   private readonly listeners = new Set<() => void>();
 
   constructor(@Inject(GATEWAY_CONFIG) config: GatewayConfig) {
-    this.fromConfig = this.buildKeySet(config.keys, config.jwt);
+    this.fromConfig = this.buildKeySet(config.keys, config.jwt, config.login);
     this.keySet = this.fromConfig;
   }
 
   /** Replaces all keys and issuers at once, also for open sockets and streams: watchers of a key that lost rights are called before this returns. */
-  replace(keys: readonly ApiKeyConfig[], issuers: readonly JwtIssuer[] = []): void {
-    this.fromConfig = this.buildKeySet(keys, issuers);
+  replace(keys: readonly ApiKeyConfig[], issuers: readonly JwtIssuer[] = [], login?: LoginSettings): void {
+    this.fromConfig = this.buildKeySet(keys, issuers, login);
     this.tokens.clear();
     this.switchKeys();
   }
@@ -111,6 +121,22 @@ export class ApiKeyStore {
     this.createdVersions = versions;
     this.created = { byDigest, byId, people };
     this.switchKeys();
+  }
+
+  /** The active settings of logins; undefined where nobody can sign in. */
+  get login(): LoginSettings | undefined {
+    return this.keySet.login;
+  }
+
+  /** From now on the principal of the login is known, as long as the grant says. */
+  admitLogin(grant: LoginGrant): void {
+    this.logins.set(grant.principal, grant);
+  }
+
+  /** The login does not count any more: what it has opened ends before this returns. */
+  endLogin(grant: LoginGrant): void {
+    grant.expiresAt = 0;
+    for (const listener of this.listeners) listener();
   }
 
   /** The keys of the config that belong to the tenant, with their texts: not for answers. */
@@ -210,6 +236,7 @@ export class ApiKeyStore {
 
   private lossReason(principal: Principal): string {
     const stored = this.resolve(principal);
+    if (this.logins.has(principal)) return LOGIN_IS_OVER;
     if (stored === undefined)
       return issuerOfKeyId(principal.keyId) === undefined ? 'The API key was removed' : 'The issuer of the token was changed or removed';
     if (issuerOfKeyId(principal.keyId) !== undefined) return 'The token has expired';
@@ -221,7 +248,7 @@ export class ApiKeyStore {
     if (found?.keySet !== this.keySet) {
       const { keySet } = this;
       const digest = this.digests.get(principal);
-      const stored = () => keySet.byId.get(principal.keyId) ?? this.ofToken(principal);
+      const stored = () => this.logins.get(principal) ?? keySet.byId.get(principal.keyId) ?? this.ofToken(principal);
       found = { keySet, stored: digest === undefined ? stored() : keySet.byDigest.get(digest) };
       this.resolved.set(principal, found);
     }
@@ -231,8 +258,9 @@ export class ApiKeyStore {
   private ofToken(principal: Principal): StoredKey | undefined {
     const verified = this.issued.get(principal);
     if (verified !== undefined) return this.isTrusted(verified) ? verified : undefined;
-    const rules = this.keySet.issuers.get(issuerOfKeyId(principal.keyId) ?? '');
-    if (rules === undefined || !speaksFor(rules, principal.tenantId)) return undefined;
+    const issuer = issuerOfKeyId(principal.keyId) ?? '';
+    const rules = this.keySet.issuers.get(issuer);
+    if (rules === undefined || !speaksFor(rules, principal.tenantId)) return this.ofEarlierLogin(principal, issuer);
     const { keyId, tenantId, agentId, userId, expiresAt } = principal;
     const scopes = principal.scopes.filter((scope) => rules.scopes.includes(scope));
     const stored = {
@@ -244,6 +272,16 @@ export class ApiKeyStore {
       ...boundsOf(rules),
     };
     return { principal: Object.freeze(stored), expiresAt: expiresAt === undefined ? Infinity : Date.parse(expiresAt) };
+  }
+
+  /** What was stored of a login with a call or batch: no more than roles of its tenant may give now. */
+  private ofEarlierLogin(principal: Principal, issuer: string): StoredKey | undefined {
+    const { login } = this.keySet;
+    if (login === undefined || login.issuer !== issuer) return undefined;
+    const given = new Set(Object.values(login.roleMap).flatMap(({ tenant, scopes }) => (tenant === principal.tenantId ? scopes : [])));
+    if (given.size === 0) return undefined;
+    const stored = { ...principal, scopes: principal.scopes.filter((scope) => given.has(scope)) };
+    return { principal: Object.freeze(stored), expiresAt: Infinity };
   }
 
   private isTrusted({ issuer }: VerifiedToken): boolean {
@@ -274,6 +312,7 @@ export class ApiKeyStore {
       byId: new Map([...created.byId, ...fromConfig.byId]),
       people: new Map([...created.people, ...fromConfig.people]),
       issuers: fromConfig.issuers,
+      login: fromConfig.login,
     };
     this.lastPresented = new WeakMap();
     for (const listener of this.listeners) listener();
@@ -292,7 +331,7 @@ export class ApiKeyStore {
     return { principal, expiresAt: Math.min(expiresAt, until), use };
   }
 
-  private buildKeySet(keys: readonly ApiKeyConfig[], issuers: readonly JwtIssuer[] = []): KeySet {
+  private buildKeySet(keys: readonly ApiKeyConfig[], issuers: readonly JwtIssuer[] = [], login?: LoginSettings): KeySet {
     const byDigest = new Map<string, StoredKey>();
     const byId = new Map<string, StoredKey>();
     const people = new Map<string, readonly string[]>();
@@ -304,7 +343,7 @@ export class ApiKeyStore {
       byId.set(entry.id, stored);
       people.set(entry.id, [personOf(entry)]);
     }
-    return { byDigest, byId, people, issuers: new Map(issuers.map((rules) => [rules.issuer, rules])) };
+    return { byDigest, byId, people, issuers: new Map(issuers.map((rules) => [rules.issuer, rules])), login };
   }
 }
 

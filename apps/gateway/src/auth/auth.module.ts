@@ -8,6 +8,11 @@ import { KeyRecords } from './keys/key-records.service.js';
 import { KeyUses } from './keys/key-uses.service.js';
 import { KeysController } from './keys/keys.controller.js';
 import { KeysService } from './keys/keys.service.js';
+import { LoginProvider } from './login/login-provider.service.js';
+import { LoginRecords } from './login/login-records.service.js';
+import { LoginSessions } from './login/login-sessions.service.js';
+import { LoginController } from './login/login.controller.js';
+import { LoginService } from './login/login.service.js';
 import { OpenSockets } from './open-sockets.service.js';
 import { OriginPolicy } from './origin-policy.service.js';
 import { PrincipalGuard } from './principal.guard.js';
@@ -18,8 +23,18 @@ const services = [AdminActs, ApiKeyStore, CreatedKeys, Authenticator, RateLimits
 /** API keys, tokens, scopes, rate limits, limits of open sockets, and the origin check. Global: every feature asks about keys. */
 @Global()
 @Module({
-  controllers: [KeysController],
-  providers: [...services, KeyRecords, KeyUses, KeysService, { provide: APP_GUARD, useClass: PrincipalGuard }],
+  controllers: [KeysController, LoginController],
+  providers: [
+    ...services,
+    KeyRecords,
+    KeyUses,
+    KeysService,
+    LoginProvider,
+    LoginRecords,
+    LoginSessions,
+    LoginService,
+    { provide: APP_GUARD, useClass: PrincipalGuard },
+  ],
   exports: services,
 })
 export class AuthModule {}

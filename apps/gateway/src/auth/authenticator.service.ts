@@ -1,12 +1,16 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { Inject, Injectable, Optional } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { ProblemError, type ApiKeyConfig, type JwtIssuer, type Principal } from '#contracts';
+import { ProblemError, type ApiKeyConfig, type JwtIssuer, type LoginSettings, type Principal } from '#contracts';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { LOGGER } from '../platform/tokens.js';
-import { unknownKey } from './access.js';
-import { ApiKeyStore } from './api-key-store.service.js';
+import { requiredToken, unknownKey } from './access.js';
+import { ApiKeyStore, LOGIN_IS_OVER } from './api-key-store.service.js';
 import { CreatedKeys } from './keys/created-keys.service.js';
 import { isCreatedKey } from './keys/key-text.js';
+import { assertOwnPage } from './login/own-page.js';
+import { LoginSessions } from './login/login-sessions.service.js';
 import { isJwt, TokenVerifier } from './tokens/token-verifier.js';
 
 /** Finds the principal of a bearer token: an API key, or a JWT of one of the issuers in the config. */
@@ -19,6 +23,7 @@ export class Authenticator {
     @Inject(GATEWAY_CONFIG) { jwt = [] }: Pick<GatewayConfig, 'jwt'>,
     @Inject(LOGGER) private readonly log: Logger,
     @Optional() private readonly created?: CreatedKeys,
+    @Optional() private readonly logins?: LoginSessions,
   ) {
     this.verifier = this.verifierOf(jwt);
   }
@@ -40,10 +45,37 @@ export class Authenticator {
     return this.verify(token);
   }
 
-  /** Replaces all keys and issuers at once. */
-  replace(keys: readonly ApiKeyConfig[], issuers: readonly JwtIssuer[] = []): void {
+  /**
+   * The principal of a request: of its bearer token, and without one of the cookie of a login.
+   * @throws ProblemError `unauthenticated`, `unavailable`, or `origin_refused` for a cookie that another site's page makes use of
+   */
+  identifyRequest({ method, headers, raw }: FastifyRequest): Principal | Promise<Principal> {
+    const { authorization, cookie } = headers;
+    const origin = authorization === undefined && cookie !== undefined ? this.logins?.originFor(cookie) : undefined;
+    if (origin === undefined) return this.identify(requiredToken(authorization), raw.socket);
+    assertOwnPage(method, headers, origin);
+    return this.identifyLogin(cookie);
+  }
+
+  /** The cookie of a login that an upgrade carries; undefined where the page is not of the gateway's own origin. */
+  loginOf({ cookie, origin }: IncomingHttpHeaders): string | undefined {
+    return origin !== undefined && this.logins?.originFor(cookie) === origin ? cookie : undefined;
+  }
+
+  /**
+   * The principal of the login whose cookie the request or upgrade carries; nothing of it is trusted before.
+   * Rejects with a ProblemError `unauthenticated`, `forbidden` or `unavailable`.
+   */
+  async identifyLogin(cookie: string | undefined): Promise<Principal> {
+    const login = await this.logins?.find(cookie);
+    if (login === undefined) throw new ProblemError('unauthenticated', LOGIN_IS_OVER);
+    return login;
+  }
+
+  /** Replaces all keys, issuers and the login at once. */
+  replace(keys: readonly ApiKeyConfig[], issuers: readonly JwtIssuer[] = [], login?: LoginSettings): void {
     this.verifier = this.verifierOf(issuers, this.verifier);
-    this.apiKeys.replace(keys, issuers);
+    this.apiKeys.replace(keys, issuers, login);
   }
 
   /** Another gateway may have made the key a moment ago. */

@@ -2,7 +2,7 @@ import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/com
 import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Principal, Scope } from '#contracts';
-import { assertScope, assertWithinRate, requiredToken } from './access.js';
+import { assertScope, assertWithinRate } from './access.js';
 import { Authenticator } from './authenticator.service.js';
 import { RateLimits, type RateLimitResult } from './rate-limits.service.js';
 import { NO_KEY, REQUIRED_SCOPE } from './principal.decorator.js';
@@ -59,7 +59,7 @@ export class PrincipalGuard implements CanActivate {
   }
 
   private identify(request: FastifyRequest): Principal | Promise<Principal> {
-    return this.authenticator.identify(requiredToken(request.headers.authorization), request.raw.socket);
+    return this.authenticator.identifyRequest(request);
   }
 }
 

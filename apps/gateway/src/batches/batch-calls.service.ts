@@ -123,11 +123,15 @@ export class BatchCalls {
    * Lets an approved call run, in the name of the approver, or ends it as denied when the active policy denies it now.
    * Nothing when it has ended meanwhile; rejects when the log refuses, until the approval expires.
    */
-  async releaseApproved(batch: BatchRecord, callId: string, { actor, hookRuns = [], ...approval }: DeferredApproval): Promise<void> {
+  async releaseApproved(
+    batch: BatchRecord,
+    callId: string,
+    { actor, actorname, hookRuns = [], ...approval }: DeferredApproval,
+  ): Promise<void> {
     const { id, principal } = batch.doc;
     const head = await this.store.snapshot(callId);
     if (head?.status !== 'waiting_approval') return;
-    const author = { ...eventOrigin(this.config.name, principal), actor };
+    const author = { ...eventOrigin(this.config.name, principal), actor, actorname };
     const call = await this.reader.read(principal, callId);
     const denial = await this.evaluator.denialNow(call, await this.reader.submissionInfo(principal, callId), approval.edited);
     if (denial !== undefined) {

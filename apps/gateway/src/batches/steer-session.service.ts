@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ulid } from 'ulidx';
 import { BATCH_LIMITS, ProblemError, type Principal, type SessionMessages, type Steered } from '#contracts';
+import { personText } from '../platform/event-origin.js';
 import { RedactionConfigService } from '../governance/redaction-config.service.js';
 import { SessionStore } from '../sessions/session-store.service.js';
 import { SessionEventPublisher } from '../sessions/session-event-publisher.service.js';
@@ -33,11 +34,13 @@ export class SteerSessionService {
     text: string,
     of?: { readonly id: string; readonly from: string },
   ): Promise<Steered> {
-    const { id, from } = of ?? { id: ulid(), from: `apikey:${principal.keyId}` };
+    const { keyId, person } = principal;
+    const { id, from } = of ?? { id: ulid(), from: `apikey:${keyId}` };
+    const byName = of !== undefined || person === undefined ? {} : { fromName: personText(person) };
     const known = of === undefined ? [] : (await this.list(principal, sessionId)).messages;
     const queued = known.find((it) => it.id === id);
     if (queued !== undefined) return { message: queued, waiting: known.filter(({ taken }) => !taken).length };
-    const message = { id, message: this.safety.text(text), from, at: new Date().toISOString() };
+    const message = { id, message: this.safety.text(text), from, ...byName, at: new Date().toISOString() };
     const waiting = await this.store.queueSteering(principal.tenantId, sessionId, message);
     if (waiting <= 0) {
       throw new ProblemError(

@@ -43,6 +43,7 @@ function viewOf(config: GatewayConfig, tenantId: string): Readonly<Record<string
   return {
     keys: config.keys.filter(isTheirs),
     jwt: (config.jwt ?? []).filter(isTheirs),
+    login: config.login,
     sources: (config.sources ?? []).filter(isTheirs),
     agents: own(config.agents) ?? {},
     retention: own(config.retention) ?? {},

@@ -96,7 +96,7 @@ export class ConfigReload implements OnApplicationBootstrap, OnApplicationShutdo
       const prepared = [policies, limits, hooks, sources, skills, webhooks].map((part) => part.prepare(fresh));
       await this.store(fresh, prepared);
       if (generation !== this.newest) return;
-      this.authenticator.replace(fresh.keys, fresh.jwt);
+      this.authenticator.replace(fresh.keys, fresh.jwt, fresh.login);
       for (const takeOver of prepared) takeOver();
       this.rejection = undefined;
       this.log.info({ path: file.path }, 'the config file was taken over');

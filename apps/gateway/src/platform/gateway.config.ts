@@ -11,9 +11,11 @@ import {
   type ApiKeyConfig,
   type JwtIssuer,
   type Limits,
+  type LoginSettings,
   type PolicySettings,
   type Posture,
   type SessionHookSettings,
+  loginOrigin,
   SCOPES,
   type SafetySettings,
   type SkillRoot,
@@ -96,6 +98,8 @@ export interface GatewayConfig {
   readonly keys: readonly ApiKeyConfig[];
   /** Issuers of JWTs that are accepted besides the keys. */
   readonly jwt?: readonly JwtIssuer[];
+  /** How people sign in to the dashboard. */
+  readonly login?: LoginSettings | undefined;
   /** Under which clients reach the gateway; else what each request names. Without a slash at its end. */
   readonly publicUrl?: string | undefined;
   readonly mcp: McpTimes;
@@ -184,6 +188,10 @@ export function readGatewayConfig(
       'TOOLYARD_API_KEY: expected an API key here, or `keys` or `jwt` in the file named by TOOLYARD_CONFIG; the gateway does not run without authentication',
     );
   }
+  if (file.login !== undefined && parsed.success && loginOrigin(file.login, parsed.data.GATEWAY_PUBLIC_URL) === undefined)
+    faults.push(
+      'login.baseUrl: expected the origin under which people open the dashboard, here or as GATEWAY_PUBLIC_URL without a path; https, or http on this machine',
+    );
   const erasable = Object.keys(file.tenants).find((tenant) => file.tenants[tenant]?.retention.erasable === true);
   if (erasable !== undefined && parsed.data?.DATABASE_URL === undefined)
     faults.push(`tenants.${erasable}.retention.erasable: needs a database for the keys of calls: set DATABASE_URL, for projectors too`);
@@ -220,6 +228,7 @@ export function readGatewayConfig(
     mcp: { answerMs: e.MCP_ANSWER_MS, taskMs: e.MCP_TASK_MS },
     keys: [...(e.TOOLYARD_API_KEY ? [bootstrapKey(e.TOOLYARD_API_KEY, e.TOOLYARD_USER)] : []), ...file.keys],
     jwt: file.jwt,
+    login: file.login,
     sockets: socketLimits(e),
     trustedProxies: e.GATEWAY_TRUSTED_PROXIES,
     keyRatePerMinute: e.KEY_RATE_PER_MINUTE,

@@ -2,11 +2,11 @@ import { MIN_SECRET_CHARS, type ConfigFile, type Hook } from '#contracts';
 import type { Fault } from './config-file.config.js';
 
 /**
- * Pure. Variables that webhooks name and `env` lacks. A gateway runs the hooks before a call; those of workers are checked
+ * Pure. Variables that webhooks and the login name and `env` lacks. A gateway runs the hooks before a call; those of workers are checked
  * only `withWorkers` in the same process, since other workers have an environment of their own.
  */
 export function hookVariableFaults(
-  { hooks, agents, tenants }: ConfigFile,
+  { hooks, agents, tenants, login }: ConfigFile,
   env: Readonly<Record<string, string | undefined>>,
   withWorkers: boolean,
 ): Fault[] {
@@ -27,6 +27,7 @@ export function hookVariableFaults(
   };
 
   return [
+    ...missing(['login', 'clientSecret', 'secretEnv'], login?.clientSecret?.secretEnv),
     ...ofHooks(['hooks'], hooks),
     ...ofAgents(['agents'], agents),
     ...Object.entries(tenants).flatMap(([tenant, { webhooks }]) =>

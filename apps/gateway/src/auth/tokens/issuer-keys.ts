@@ -56,8 +56,8 @@ function keysUnavailable({ issuer, cooldownMs }: JwtIssuer): ProblemError {
   return new ProblemError('unavailable', why, { retryAfterMs: Math.max(cooldownMs, LEAST_PAUSE_MS) });
 }
 
-/** What answers at `jwksUrl` must not fill the memory of the gateway. */
-async function boundedFetch(url: string, init: RequestInit): Promise<Response> {
+/** What answers for an issuer must not fill the memory of the gateway. */
+export async function boundedFetch(url: string, init: RequestInit): Promise<Response> {
   const response = await fetch(url, init);
   if (response.body === null) return response;
   let bytes = 0;

@@ -4,6 +4,7 @@ import fastifyStatic from '@fastify/static';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { stringify } from 'yaml';
+import { LOGIN_HEADER } from '#contracts';
 import { asyncApiDocument } from './asyncapi.js';
 import { EXPLORER_SCHEME, EXPLORER_SCRIPT, EXPLORER_STYLE } from './explorer-style.js';
 import { openApiDocument } from './openapi.js';
@@ -36,13 +37,18 @@ const PAGE = `<!doctype html>
 
 /**
  * With `deepLinking` each operation would be a link within a button. A tab that came from the dashboard has its key in the tab's
- * storage, and Swagger UI sends it as if it had been entered.
+ * storage, and Swagger UI sends it as if it had been entered. Without a key the browser
+ * sends the cookie of the login.
  */
 const EXPLORER = `${EXPLORER_SCHEME}
 var explorer = SwaggerUIBundle({
   url: 'openapi.json',
   dom_id: '#swagger-ui',
   deepLinking: false,
+  requestInterceptor: function (request) {
+    if (sessionStorage.getItem('toolyard.key') === null) request.headers['${LOGIN_HEADER}'] = '1';
+    return request;
+  },
   onComplete: function () {
     var key = sessionStorage.getItem('toolyard.key');
     if (key !== null) explorer.preauthorizeApiKey('apiKey', key);

@@ -63,7 +63,9 @@ export class StreamConnections implements BeforeApplicationShutdown {
     const reservation = this.reservations.get(request);
     if (reservation === undefined) return client.terminate();
     const context = { hub: this.hub, apiKeys: this.apiKeys, authenticator: this.authenticator, limits: STREAM_LIMITS };
-    const session = new StreamSession(client, context, bearerToken(request.headers.authorization), reservation);
+    const { headers } = request;
+    const credentials = { token: bearerToken(headers.authorization), login: this.authenticator.loginOf(headers) };
+    const session = new StreamSession(client, context, credentials, reservation);
     this.sessions.set(client, session);
     telemetry.socketOpened.emit({ kind: 'ws' });
     client.once('close', () => {

@@ -43,7 +43,7 @@ describe('a socket of the stream', () => {
     const client = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`, { autoPong });
     clients.push(client);
     const [[wire]] = (await Promise.all([accepted, once(client, 'open')])) as [[WebSocket], unknown];
-    const socket = new StreamSession(wire, context, token, { authenticate: () => undefined });
+    const socket = new StreamSession(wire, context, { token }, { authenticate: () => undefined });
     wire.on('message', (data, isBinary) => socket.flow.inOrder(() => void socket.receive(data, isBinary)));
     return { client, wire, socket, closed: once(client, 'close') as Promise<[number, Buffer]> };
   };

@@ -22,11 +22,17 @@ export interface StreamLimits extends FlowLimits, SubscriptionLimits {
   readonly delivery: DeliveryLimits;
 }
 
+/** What the upgrade request carried: a bearer token, and a cookie header with a login that the client may name by an `auth` frame without a token. */
+export interface UpgradeCredentials {
+  readonly token?: string | undefined;
+  readonly login?: string | undefined;
+}
+
 /** What a session needs of the gateway. */
 export interface SessionContext {
   readonly hub: Pick<EventHub, 'subscribe'>;
   readonly apiKeys: Pick<ApiKeyStore, 'current' | 'rejection' | 'watch' | 'onChange'>;
-  readonly authenticator: Pick<Authenticator, 'identify'>;
+  readonly authenticator: Pick<Authenticator, 'identify' | 'identifyLogin'>;
   readonly limits: StreamLimits;
 }
 
@@ -70,11 +76,11 @@ export class StreamSession {
   /** Why the gateway closed the socket; undefined when the client did. */
   closedFor: string | undefined;
 
-  /** `token`: the key of the upgrade request, if it had one. The socket's errors end in its close event. */
+  /** The socket's errors end in its close event. */
   constructor(
     private readonly socket: WebSocket,
     private readonly context: SessionContext,
-    token: string | undefined,
+    private readonly credentials: UpgradeCredentials,
     private readonly reservation: Pick<SocketReservation, 'authenticate'>,
   ) {
     const { limits } = context;
@@ -90,7 +96,7 @@ export class StreamSession {
     socket.on('error', () => {});
     socket.on('pong', () => (this.missedPongs = 0));
     socket.on('close', () => this.dispose());
-    if (token !== undefined) this.authenticate(token);
+    if (credentials.token !== undefined) this.authenticate(credentials.token);
   }
 
   /**
@@ -230,9 +236,10 @@ export class StreamSession {
   }
 
   /** Also on an authenticated socket, with a newer key of the same tenant. */
-  private authenticate(token: string, id?: string): void {
+  private authenticate(token: string | undefined, id?: string): void {
+    const { authenticator } = this.context;
     try {
-      const found = this.context.authenticator.identify(token);
+      const found = token === undefined ? authenticator.identifyLogin(this.credentials.login) : authenticator.identify(token);
       if (found instanceof Promise) void this.flow.holdDuring(this.admitVerified(found, id));
       else this.admit(found, id);
     } catch (error) {

@@ -109,6 +109,9 @@ const MCP_ACCEPT = {
 const MCP_REFUSALS = { 400: MCP_REFUSED, 404: MCP_UNKNOWN, 406: MCP_ACCEPT };
 const WAITING = z.globalRegistry.get(Call)?.examples?.at(1);
 
+const LOGIN_PAGE = '<!doctype html><title>Not signed in · Toolyard</title>…';
+const REFUSED_LOGIN = Object.fromEntries([401, 403, 422, 429, 501, 503].map((status) => [status, LOGIN_PAGE]));
+
 /** What is answered, by operation and status, where the schema has no example of its own. Pages and documents have none. */
 export const ANSWER_EXAMPLES: Readonly<Record<string, Readonly<Record<number, unknown>>>> = {
   listCalls: { 200: { calls: [SUMMARY], nextCursor: CURSOR, total: 3 } },
@@ -348,6 +351,8 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Readonly<Record<number, un
       warnings: [],
     },
   },
+  startLogin: REFUSED_LOGIN,
+  finishLogin: REFUSED_LOGIN,
   live: { 200: { status: 'ok' } },
   ready: { 200: { status: 'ok' } },
   metrics: { 200: 'toolyard_calls_submitted_total{tool="shell",pool="shell"} 2\n' },

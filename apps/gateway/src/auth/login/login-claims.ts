@@ -1,0 +1,98 @@
+import { LOGIN_LIMITS, SCOPES, type LoginSettings, type Person, type Principal } from '#contracts';
+import { personText } from '../../platform/event-origin.js';
+
+/** What the provider says about a person, without anything that is not needed here. */
+export interface ProviderClaims {
+  readonly subject: string;
+  readonly name?: string | undefined;
+  readonly email?: string | undefined;
+  readonly emailVerified: boolean;
+  readonly roles: readonly string[];
+}
+
+/** As in tokens: without braces, which mean something in keys of Redis. */
+const SUBJECT = /^[\x21-\x7a\x7c\x7e]{1,255}$/;
+const MAX_NAME = 120;
+const MAX_EMAIL = 254;
+
+/** Undefined for a subject that cannot name a person here. */
+export function providerClaims(claims: Readonly<Record<string, unknown>>, rolesClaim: string): ProviderClaims | undefined {
+  const { sub } = claims;
+  if (typeof sub !== 'string' || !SUBJECT.test(sub)) return undefined;
+  const name = shown(claims['name'], MAX_NAME) ?? shown(claims['preferred_username'], MAX_NAME);
+  const email = shown(claims['email'], MAX_EMAIL);
+  return {
+    subject: sub,
+    ...(name === undefined ? {} : { name }),
+    ...(email === undefined ? {} : { email }),
+    emailVerified: claims['email_verified'] === true,
+    roles: rolesOf(claims, rolesClaim),
+  };
+}
+
+/** The principal of a person, or why there is none. */
+export type LoginRights = { readonly principal: Principal; readonly roles: readonly string[] } | { readonly refusal: string };
+
+/** Pure: what the settings give a person now. */
+export function rightsOf(claims: ProviderClaims, settings: LoginSettings): LoginRights {
+  const { allowedDomains, roleMap, issuer } = settings;
+  const person = personOf(claims);
+  if (allowedDomains !== undefined && !isOfDomain(claims, allowedDomains))
+    return { refusal: `${personText(person)} has no verified e-mail address of ${allowedDomains.join(' or ')}, which is needed here` };
+  const mapped = Object.entries(roleMap).filter(([role]) => claims.roles.includes(role));
+  const tenant = mapped[0]?.[1].tenant;
+  if (tenant === undefined) {
+    const has = claims.roles.length === 0 ? 'no roles' : `the roles ${claims.roles.slice(0, 20).map(cleaned).join(', ')}`;
+    return { refusal: `${personText(person)} has ${has}. One of these is needed here: ${Object.keys(roleMap).join(', ')}` };
+  }
+  const counting = mapped.filter(([, rights]) => rights.tenant === tenant);
+  const rights = counting.map(([, right]) => right);
+  const agents = rights.flatMap((right) => right.agents ?? []);
+  const users = rights.flatMap((right) => right.users ?? []);
+  const scopes = new Set(rights.flatMap((right) => right.scopes));
+  const principal: Principal = {
+    keyId: `${issuer}#${claims.subject}`,
+    tenantId: tenant,
+    scopes: SCOPES.filter((scope) => scopes.has(scope)),
+    ...(agents.length === 0 ? {} : { agents: [...new Set(agents)] }),
+    ...(users.length === 0 ? {} : { users: [...new Set(users)] }),
+    ...(rights.some(({ tools }) => tools === undefined) ? {} : { tools: [...new Set(rights.flatMap(({ tools = [] }) => tools))] }),
+    person,
+  };
+  return { principal, roles: counting.map(([role]) => role) };
+}
+
+function personOf({ subject, name, email }: ProviderClaims): Person {
+  return { subject, ...(name === undefined ? {} : { name }), ...(email === undefined ? {} : { email }) };
+}
+
+function isOfDomain({ email = '', emailVerified }: ProviderClaims, domains: readonly string[]): boolean {
+  return emailVerified && domains.includes(email.slice(email.lastIndexOf('@') + 1).toLowerCase());
+}
+
+function rolesOf(claims: Readonly<Record<string, unknown>>, claim: string): string[] {
+  const given = Object.hasOwn(claims, claim) ? claims[claim] : atPath(claims, claim.split('.'));
+  const words: readonly unknown[] = typeof given === 'string' ? given.split(/ +/) : Array.isArray(given) ? given : [];
+  return words
+    .slice(0, LOGIN_LIMITS.roles)
+    .filter((word) => typeof word === 'string')
+    .filter((word) => word !== '' && word.length <= 256);
+}
+
+function atPath(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (at, name) => (typeof at === 'object' && at !== null && Object.hasOwn(at, name) ? Reflect.get(at, name) : undefined),
+    value,
+  );
+}
+
+/** People choose their names: nothing in them may change how a line reads. */
+function cleaned(text: string): string {
+  return text.replaceAll(/[\p{C}\p{Zl}\p{Zp}<>]/gu, '').trim();
+}
+
+function shown(value: unknown, most: number): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  const text = [...cleaned(value)].slice(0, most).join('').trim();
+  return text === '' ? undefined : text;
+}

@@ -1,0 +1,197 @@
+import { Inject, Injectable } from '@nestjs/common';
+import * as oidc from 'openid-client';
+import type { Logger } from 'pino';
+import { loginOrigin, ProblemError, type LoginSettings } from '#contracts';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../../platform/gateway.config.js';
+import { LOGGER } from '../../platform/tokens.js';
+import { boundedFetch } from '../tokens/issuer-keys.js';
+import { providerClaims, type ProviderClaims } from './login-claims.js';
+
+const TIMEOUT_SECONDS = 5;
+/** The discovery document is read again after this time. */
+const DISCOVERY_MS = 3_600_000;
+/** After a failed read the next one waits so long, however many people ask. */
+const PAUSE_MS = 2_000;
+const CALLBACK_PATH = '/v1/login/callback';
+
+/** What a browser is checked by when it comes back. */
+export interface Begun {
+  readonly state: string;
+  readonly nonce: string;
+  readonly verifier: string;
+}
+
+/** Who has come back from the provider. */
+export interface Identified {
+  readonly claims: ProviderClaims;
+  readonly refreshToken?: string | undefined;
+}
+
+interface Discovered {
+  readonly text: string;
+  readonly at: number;
+  readonly configuration: Promise<oidc.Configuration>;
+}
+
+/** Speaks OpenID Connect with the provider: authorization code with PKCE. Keeps nothing of a person. */
+@Injectable()
+export class LoginProvider {
+  private discovered: Discovered | undefined;
+  private failed = { text: '', at: -Infinity };
+
+  constructor(
+    @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'publicUrl' | 'env'>,
+    @Inject(LOGGER) private readonly log: Logger,
+  ) {}
+
+  /** Where people open the dashboard. */
+  originOf(settings: LoginSettings): string {
+    const origin = loginOrigin(settings, this.config.publicUrl);
+    if (origin === undefined)
+      throw new ProblemError('not_implemented', 'login.baseUrl is not set, and GATEWAY_PUBLIC_URL is no origin for cookies');
+    return origin;
+  }
+
+  /** @throws ProblemError `unavailable` while the provider does not answer */
+  async begin(settings: LoginSettings): Promise<Begun & { readonly url: URL }> {
+    const configuration = await this.configuration(settings);
+    const [state, nonce, verifier] = [oidc.randomState(), oidc.randomNonce(), oidc.randomPKCECodeVerifier()];
+    const url = oidc.buildAuthorizationUrl(configuration, {
+      redirect_uri: this.originOf(settings) + CALLBACK_PATH,
+      scope: settings.scopes.join(' '),
+      state,
+      nonce,
+      code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+    });
+    return { state, nonce, verifier, url };
+  }
+
+  /**
+   * `search`: the query with which the browser came back. Checks state, issuer, code with PKCE, signature, audience, nonce and expiry.
+   * @throws ProblemError `unauthenticated` when anything is wrong, `unavailable` while the provider does not answer
+   */
+  async finish(settings: LoginSettings, search: string, { state, nonce, verifier }: Begun): Promise<Identified> {
+    const configuration = await this.configuration(settings);
+    const url = new URL(`${this.originOf(settings)}${CALLBACK_PATH}${search}`);
+    try {
+      const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier, idTokenExpected: true };
+      const tokens = await oidc.authorizationCodeGrant(configuration, url, checks);
+      return await this.identify(configuration, settings, tokens, tokens.claims()?.sub);
+    } catch (error) {
+      throw this.refusalOf(settings, error);
+    }
+  }
+
+  /**
+   * Asks who the person of a refresh token is now.
+   * @throws ProblemError `unauthenticated` when the provider refuses, `unavailable` while it does not answer
+   */
+  async recheck(settings: LoginSettings, refreshToken: string, subject: string): Promise<Identified> {
+    const configuration = await this.configuration(settings);
+    try {
+      const tokens = await oidc.refreshTokenGrant(configuration, refreshToken);
+      const found = await this.identify(configuration, settings, tokens, subject);
+      return { ...found, refreshToken: found.refreshToken ?? refreshToken };
+    } catch (error) {
+      throw this.refusalOf(settings, error);
+    }
+  }
+
+  /** Where the person may sign out of the provider, too; undefined when it has no such page, or is away. */
+  async signOutUrl(settings: LoginSettings): Promise<string | undefined> {
+    const configuration = await this.configuration(settings).catch(() => undefined);
+    if (configuration?.serverMetadata().end_session_endpoint === undefined) return undefined;
+    return oidc.buildEndSessionUrl(configuration, { post_logout_redirect_uri: `${this.originOf(settings)}/` }).href;
+  }
+
+  /** Claims of the ID token; what it lacks, from the provider's endpoint for user information. */
+  private async identify(
+    configuration: oidc.Configuration,
+    settings: LoginSettings,
+    tokens: oidc.TokenEndpointResponse & oidc.TokenEndpointResponseHelpers,
+    subject: string | undefined,
+  ): Promise<Identified> {
+    const claims = tokens.claims();
+    if (subject === undefined || (claims !== undefined && claims.sub !== subject)) throw new Error('the provider speaks of another person');
+    const { userinfo_endpoint: hasMore } = configuration.serverMetadata();
+    const more = hasMore === undefined ? {} : await oidc.fetchUserInfo(configuration, tokens.access_token, subject);
+    const found = providerClaims({ ...more, ...claims }, settings.rolesClaim);
+    if (found?.subject !== subject) throw new Error('the claim sub is not visible characters of ASCII without braces, at most 255');
+    return { claims: found, refreshToken: tokens.refresh_token };
+  }
+
+  private configuration(settings: LoginSettings): Promise<oidc.Configuration> {
+    const text = JSON.stringify([settings.issuer, settings.clientId, settings.clientSecret]);
+    const { discovered } = this;
+    if (discovered?.text === text && Date.now() - discovered.at < DISCOVERY_MS) return discovered.configuration;
+    if (this.failed.text === text && Date.now() - this.failed.at < PAUSE_MS) return Promise.reject(awayNow(settings));
+    const configuration = this.discover(settings).catch((error: unknown) => {
+      this.failed = { text, at: Date.now() };
+      if (this.discovered?.configuration === configuration) this.discovered = undefined;
+      this.log.error({ err: error, issuer: settings.issuer }, 'the discovery document of the login provider could not be read');
+      throw awayNow(settings);
+    });
+    this.discovered = { text, at: Date.now(), configuration };
+    return configuration;
+  }
+
+  private async discover({ issuer, clientId, clientSecret }: LoginSettings): Promise<oidc.Configuration> {
+    const url = new URL(issuer);
+    const insecure = url.protocol === 'http:' ? [oidc.allowInsecureRequests] : [];
+    const bounded: oidc.CustomFetch = (address, options) => boundedFetch(address, options);
+    const server = (
+      await oidc.discovery(url, clientId, undefined, oidc.None(), {
+        execute: insecure,
+        timeout: TIMEOUT_SECONDS,
+        [oidc.customFetch]: bounded,
+      })
+    ).serverMetadata();
+    const secret = clientSecret === undefined ? undefined : this.config.env?.[clientSecret.secretEnv];
+    if (clientSecret !== undefined && !secret) throw new Error(`the variable ${clientSecret.secretEnv} is not set`);
+    const configuration = new oidc.Configuration(
+      { ...server },
+      clientId,
+      {},
+      secret === undefined ? oidc.None() : authenticationOf(server, secret),
+    );
+    configuration.timeout = TIMEOUT_SECONDS;
+    configuration[oidc.customFetch] = bounded;
+    for (const apply of [...insecure, oidc.enableNonRepudiationChecks]) apply(configuration);
+    return configuration;
+  }
+
+  private refusalOf(settings: LoginSettings, error: unknown): ProblemError {
+    if (error instanceof ProblemError) return error;
+    if (isAway(error)) {
+      this.log.error({ err: error, issuer: settings.issuer }, 'the login provider does not answer');
+      return awayNow(settings);
+    }
+    this.log.warn({ err: error, issuer: settings.issuer }, 'a login was refused');
+    const said = error instanceof oidc.AuthorizationResponseError ? ` The provider says: ${error.error}.` : '';
+    return new ProblemError('unauthenticated', `The login could not be completed.${said} Begin again.`);
+  }
+}
+
+/** RFC 8414: where the document names no method, it is this one. */
+function authenticationOf(
+  { token_endpoint_auth_methods_supported: methods = ['client_secret_basic'] }: oidc.ServerMetadata,
+  secret: string,
+) {
+  return methods.includes('client_secret_basic') ? oidc.ClientSecretBasic(secret) : oidc.ClientSecretPost(secret);
+}
+
+function awayNow({ name }: LoginSettings): ProblemError {
+  return new ProblemError('unavailable', `Sign-in with ${name} does not answer now: try again in a moment. API keys work.`, {
+    retryAfterMs: PAUSE_MS,
+  });
+}
+
+/** No answer, or one that says that the server has failed. Anything else is a refusal. */
+function isAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code, cause, message } = error as Error & { readonly code?: unknown };
+  if (code === 'OAUTH_TIMEOUT' || code === 'OAUTH_ABORT' || message === 'fetch failed') return true;
+  if (cause instanceof Response) return cause.status >= 500;
+  return cause instanceof Error && isAway(cause);
+}

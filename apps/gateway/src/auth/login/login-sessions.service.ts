@@ -1,0 +1,238 @@
+import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import type { Logger } from 'pino';
+import { ProblemError, type LoginSettings, type Principal } from '#contracts';
+import { keys, sha256Hex, type RedisConnection } from '#redis';
+import { NotificationChannel } from '../../platform/notification-channel.service.js';
+import { FAIL_FAST_REDIS, LOGGER } from '../../platform/tokens.js';
+import { ApiKeyStore, type LoginGrant } from '../api-key-store.service.js';
+import { rightsOf } from './login-claims.js';
+import { cookieNames, newSecret, readCookie } from './login-cookies.js';
+import { LoginProvider, type Identified } from './login-provider.service.js';
+import { LoginRecord, LoginRecords } from './login-records.service.js';
+import { openToken, sealToken } from './sealed-token.js';
+
+/** For a message that was lost; messages make an end count at once. */
+const LOOK_MS = 5_000;
+const TOPIC = 'logins';
+const MAX_HELD = 5_000;
+/** After the provider did not answer. */
+const RETRY_MS = 30_000;
+
+/** A login that this gateway has seen lately. */
+interface Held {
+  readonly cookie: string;
+  readonly text: string;
+  readonly settings: LoginSettings;
+  readonly record: LoginRecord;
+  readonly roles: readonly string[];
+  readonly grant: LoginGrant;
+  /** When its life was extended last, ms. */
+  extendedAt: number;
+}
+
+/** A login that counts, as the one who has it sees it. */
+export interface OwnLogin {
+  readonly principal: Principal;
+  readonly roles: readonly string[];
+  readonly record: LoginRecord;
+  readonly idleMs: number;
+}
+
+/**
+ * Logins by their cookies. Each request reads the record in Redis, so what ends on one gateway is over on all. What stays open
+ * (sockets, event streams) ends by a message, or by the next look.
+ */
+@Injectable()
+export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutdown {
+  /** By digest of the cookie. One that is dropped ends what it has opened, which may come back. */
+  private readonly held = new LRUCache<string, Held>({ max: MAX_HELD, dispose: ({ grant }) => this.apiKeys.endLogin(grant) });
+  private readonly rechecks = new Map<string, Promise<string | undefined>>();
+  private readonly quietUntil = new LRUCache<string, number>({ max: MAX_HELD });
+  private timer: NodeJS.Timeout | undefined;
+  private stopListening: (() => void) | undefined;
+
+  constructor(
+    private readonly apiKeys: ApiKeyStore,
+    private readonly records: LoginRecords,
+    private readonly provider: LoginProvider,
+    private readonly notifications: NotificationChannel,
+    @Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection,
+    @Inject(LOGGER) private readonly log: Logger,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.stopListening = this.notifications.subscribe(TOPIC, () => void this.lookAtAll());
+    this.timer = setInterval(() => void this.lookAtAll(), LOOK_MS).unref();
+  }
+
+  onApplicationShutdown(): void {
+    clearInterval(this.timer);
+    this.stopListening?.();
+  }
+
+  /** The origin whose pages may use the cookie of a login; undefined where this header has none that counts as such. */
+  originFor(cookieHeader: string | undefined): string | undefined {
+    const { login } = this.apiKeys;
+    return login && this.cookieOf(login, cookieHeader) && this.provider.originOf(login);
+  }
+
+  /** The principal of the login; undefined without one. @throws ProblemError `unavailable` */
+  async find(cookieHeader: string | undefined): Promise<Principal | undefined> {
+    return (await this.findOwn(cookieHeader))?.principal;
+  }
+
+  /** The same with all that the one who has it may know. */
+  async findOwn(cookieHeader: string | undefined): Promise<OwnLogin | undefined> {
+    const { login } = this.apiKeys;
+    const cookie = login && this.cookieOf(login, cookieHeader);
+    if (login === undefined || cookie === undefined) return undefined;
+    try {
+      const held = await this.load(login, cookie, true);
+      return held && { principal: held.grant.principal, roles: held.roles, record: held.record, idleMs: login.idleMs };
+    } catch (error) {
+      if (error instanceof ProblemError) throw error;
+      throw new ProblemError('unavailable', 'Logins cannot be read now; API keys work');
+    }
+  }
+
+  /**
+   * Begins a login under a new cookie; the one that the browser had ends.
+   * @throws ProblemError `forbidden` for a person without a role that counts
+   */
+  async start(settings: LoginSettings, { claims, refreshToken }: Identified, before: string | undefined) {
+    const rights = rightsOf(claims, settings);
+    if ('refusal' in rights) throw new ProblemError('forbidden', rights.refusal);
+    const cookie = newSecret();
+    const now = Date.now();
+    const endsAt = now + (refreshToken === undefined ? Math.min(settings.maxMs, settings.recheckMs) : settings.maxMs);
+    const record: LoginRecord = {
+      ...claims,
+      roles: [...claims.roles],
+      issuer: settings.issuer,
+      clientId: settings.clientId,
+      startedAt: now,
+      endsAt,
+      checkedAt: now,
+      ...(refreshToken === undefined ? {} : { refreshToken: sealToken(refreshToken, cookie) }),
+    };
+    if (before !== undefined) await this.end(settings, before);
+    await this.records.create(rights.principal.tenantId, sha256Hex(cookie), record, settings.idleMs);
+    return { cookie, principal: rights.principal, maxAgeMs: endsAt - now };
+  }
+
+  /** Ends the login of a cookie header on all gateways; returns whose it was. */
+  async end(settings: LoginSettings, cookieHeader: string | undefined): Promise<Principal | undefined> {
+    const cookie = this.cookieOf(settings, cookieHeader);
+    if (cookie === undefined) return undefined;
+    const digest = sha256Hex(cookie);
+    const held = await this.load(settings, cookie, false).catch(() => undefined);
+    await this.records.end(digest, held?.grant.principal.tenantId);
+    this.held.delete(digest);
+    await this.announce();
+    return held?.grant.principal;
+  }
+
+  async endAll(tenantId: string, subject: string): Promise<number> {
+    const ended = await this.records.endAll(tenantId, subject);
+    await this.announce();
+    await this.lookAtAll();
+    return ended;
+  }
+
+  private cookieOf(settings: LoginSettings, header: string | undefined): string | undefined {
+    return header === undefined ? undefined : readCookie(header, cookieNames(this.provider.originOf(settings)).login);
+  }
+
+  private async announce(): Promise<void> {
+    await this.redis.publish(keys.batchChannel(), TOPIC);
+  }
+
+  /** What Redis, the settings and the provider say now. `used`: by a request, which keeps it alive. */
+  private async load(settings: LoginSettings, cookie: string, used: boolean): Promise<Held | undefined> {
+    const digest = sha256Hex(cookie);
+    const before = this.held.get(digest);
+    const extend = used && Date.now() - (before?.extendedAt ?? 0) > settings.idleMs / 10;
+    const stored = await this.records.read(digest, extend ? settings.idleMs : undefined);
+    const text = stored === undefined ? undefined : await this.recheckWhenDue(settings, cookie, stored);
+    if (text === undefined) {
+      this.held.delete(digest);
+      return undefined;
+    }
+    const now = this.held.get(digest);
+    if (now !== undefined && now.text === text && now.settings === settings && now.grant.expiresAt > Date.now()) {
+      if (extend) now.extendedAt = Date.now();
+      return now;
+    }
+    return this.hold(settings, cookie, text, extend ? Date.now() : (now?.extendedAt ?? 0));
+  }
+
+  private hold(settings: LoginSettings, cookie: string, text: string, extendedAt: number): Held | undefined {
+    const digest = sha256Hex(cookie);
+    const record = LoginRecord.parse(JSON.parse(text));
+    const rights = rightsOf(record, settings);
+    const isOver = record.endsAt <= Date.now() || record.issuer !== settings.issuer || record.clientId !== settings.clientId;
+    if (isOver || 'refusal' in rights) {
+      this.held.delete(digest);
+      return undefined;
+    }
+    const before = this.held.get(digest);
+    const isSame = before !== undefined && JSON.stringify(before.grant.principal) === JSON.stringify(rights.principal);
+    const grant = isSame ? before.grant : { principal: Object.freeze(rights.principal), expiresAt: record.endsAt };
+    const held = { cookie, text, settings, record, roles: rights.roles, grant, extendedAt };
+    if (isSame) this.held.set(digest, held, { noDisposeOnSet: true });
+    else this.held.set(digest, held);
+    this.apiKeys.admitLogin(grant);
+    return held;
+  }
+
+  /** The record as it is after the provider was asked, where that was due; undefined when the login is over. */
+  private async recheckWhenDue(settings: LoginSettings, cookie: string, text: string): Promise<string | undefined> {
+    const digest = sha256Hex(cookie);
+    const record = LoginRecord.parse(JSON.parse(text));
+    if (record.refreshToken === undefined || Date.now() - record.checkedAt < settings.recheckMs) return text;
+    if (Date.now() < (this.quietUntil.get(digest) ?? 0)) return text;
+    const running = this.rechecks.get(digest) ?? this.recheck(settings, cookie, record, text).finally(() => this.rechecks.delete(digest));
+    this.rechecks.set(digest, running);
+    return running;
+  }
+
+  private async recheck(settings: LoginSettings, cookie: string, record: LoginRecord, text: string): Promise<string | undefined> {
+    const digest = sha256Hex(cookie);
+    if (!(await this.records.mayRecheck(digest))) return text;
+    try {
+      const { claims, refreshToken } = await this.provider.recheck(settings, openToken(record.refreshToken ?? '', cookie), record.subject);
+      const rights = rightsOf(claims, settings);
+      if ('refusal' in rights) throw new ProblemError('forbidden', rights.refusal);
+      const { name: _name, email: _email, ...kept } = record;
+      const fresh: LoginRecord = {
+        ...kept,
+        ...claims,
+        roles: [...claims.roles],
+        checkedAt: Date.now(),
+        ...(refreshToken === undefined ? {} : { refreshToken: sealToken(refreshToken, cookie) }),
+      };
+      return (await this.records.update(digest, fresh)) ? JSON.stringify(fresh) : undefined;
+    } catch (error) {
+      if (error instanceof ProblemError && error.code === 'unavailable') {
+        this.quietUntil.set(digest, Date.now() + RETRY_MS);
+        return text;
+      }
+      this.log.warn({ err: error, subject: record.subject }, 'a login ends: the provider does not confirm it any more');
+      await this.records.end(digest);
+      await this.announce();
+      return undefined;
+    } finally {
+      await this.records.recheckDone(digest).catch(() => {});
+    }
+  }
+
+  /** Ends what was opened with logins that are over. Never rejects. */
+  private async lookAtAll(): Promise<void> {
+    const { login } = this.apiKeys;
+    if (login === undefined) return this.held.clear();
+    const cookies = [...this.held.values()].map(({ cookie }) => cookie);
+    // A gateway that cannot reach Redis keeps what it knows.
+    await Promise.all(cookies.map((cookie) => this.load(login, cookie, false).catch(() => {})));
+  }
+}

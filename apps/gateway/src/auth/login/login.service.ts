@@ -1,0 +1,128 @@
+import { Injectable } from '@nestjs/common';
+import type { IncomingHttpHeaders } from 'node:http';
+import {
+  ProblemError,
+  type LoginOptions,
+  type LoginsEnded,
+  type LoginPage,
+  type LoginSettings,
+  type Me,
+  type Principal,
+  type SignedOut,
+} from '#contracts';
+import { sha256Hex } from '#redis';
+import { AdminActs } from '../admin-acts.service.js';
+import { ApiKeyStore } from '../api-key-store.service.js';
+import { cookieNames, newSecret, readCookie, setCookie } from './login-cookies.js';
+import { LoginProvider } from './login-provider.service.js';
+import { LoginRecords, STATE_MS } from './login-records.service.js';
+import { LoginSessions } from './login-sessions.service.js';
+import { assertOwnPage } from './own-page.js';
+import { safeReturn } from './safe-return.js';
+
+/** Where the browser goes next, and the cookies that it gets. */
+export interface Redirect {
+  readonly location: string;
+  readonly cookies: readonly string[];
+}
+
+/** Signing in, who is signed in, and signing out. */
+@Injectable()
+export class LoginService {
+  constructor(
+    private readonly apiKeys: ApiKeyStore,
+    private readonly provider: LoginProvider,
+    private readonly records: LoginRecords,
+    private readonly sessions: LoginSessions,
+    private readonly acts: AdminActs,
+  ) {}
+
+  async options({ cookie }: IncomingHttpHeaders): Promise<LoginOptions> {
+    const { login } = this.apiKeys;
+    if (login === undefined) return { signedIn: false };
+    const own = await this.sessions.findOwn(cookie).catch(() => undefined);
+    return { provider: { name: login.name, url: `${this.provider.originOf(login)}/v1/login` }, signedIn: own !== undefined };
+  }
+
+  /** Steps: check where to come back to → ask the provider's document → keep what the answer is checked by → send the browser there. */
+  async begin(returnTo: string | undefined): Promise<Redirect> {
+    const settings = this.settings();
+    const origin = this.provider.originOf(settings);
+    const back = safeReturn(returnTo, origin);
+    const { url, state, nonce, verifier } = await this.provider.begin(settings);
+    const browser = newSecret();
+    await redisOr(this.records.begin(state, { nonce, verifier, browserSha256: sha256Hex(browser), returnTo: back }));
+    return { location: url.href, cookies: [setCookie(origin, cookieNames(origin).begun, browser, STATE_MS, 'Lax')] };
+  }
+
+  /**
+   * Steps: take the state, which counts once → compare the browser → let the provider's answer be checked → look at the roles →
+   * begin the login under a new cookie → record it.
+   * @throws ProblemError `unauthenticated` for anything that does not fit, `forbidden` without a role
+   */
+  async finish(state: string | undefined, search: string, { cookie }: IncomingHttpHeaders): Promise<Redirect> {
+    const settings = this.settings();
+    const origin = this.provider.originOf(settings);
+    const names = cookieNames(origin);
+    const kept = state === undefined ? undefined : await redisOr(this.records.take(state));
+    const browser = readCookie(cookie, names.begun);
+    if (state === undefined || kept === undefined || browser === undefined || sha256Hex(browser) !== kept.browserSha256)
+      throw new ProblemError('unauthenticated', 'This login was not begun in this browser, has been used, or took too long. Begin again.');
+    const identified = await this.provider.finish(settings, search, { state, nonce: kept.nonce, verifier: kept.verifier });
+    const started = await redisOr(this.sessions.start(settings, identified, cookie));
+    await this.acts.record(started.principal, 'admin.signed_in', {
+      target: started.principal.keyId,
+      after: { scopes: started.principal.scopes },
+    });
+    return {
+      location: origin + kept.returnTo,
+      cookies: [setCookie(origin, names.login, started.cookie, started.maxAgeMs), setCookie(origin, names.begun, '', 0, 'Lax')],
+    };
+  }
+
+  /** Also without a login. */
+  async signOut(method: string, headers: IncomingHttpHeaders): Promise<SignedOut & { readonly setCookie: string }> {
+    const settings = this.settings();
+    const origin = this.provider.originOf(settings);
+    assertOwnPage(method, headers, origin);
+    const principal = await redisOr(this.sessions.end(settings, headers.cookie));
+    if (principal !== undefined) await this.acts.record(principal, 'admin.signed_out', { target: principal.keyId });
+    const providerUrl = await this.provider.signOutUrl(settings);
+    return { ...(providerUrl === undefined ? {} : { providerUrl }), setCookie: setCookie(origin, cookieNames(origin).login, '', 0) };
+  }
+
+  async me(principal: Principal, { cookie, authorization }: IncomingHttpHeaders): Promise<Me> {
+    const own = authorization === undefined ? await this.sessions.findOwn(cookie) : undefined;
+    if (own === undefined) return principal;
+    const { roles, idleMs, record } = own;
+    const [startedAt, endsAt] = [record.startedAt, record.endsAt].map((time) => new Date(time).toISOString()) as [string, string];
+    return { ...principal, login: { roles: [...roles], startedAt, endsAt, idleMs } };
+  }
+
+  async list({ tenantId }: Principal): Promise<LoginPage> {
+    return { logins: await redisOr(this.records.list(tenantId)) };
+  }
+
+  async endAll(caller: Principal, subject: string): Promise<LoginsEnded> {
+    const ended = await redisOr(this.sessions.endAll(caller.tenantId, subject));
+    await this.acts.record(caller, 'admin.logins_ended', { target: subject, after: { ended } });
+    return { ended };
+  }
+
+  private settings(): LoginSettings {
+    const { login } = this.apiKeys;
+    if (login === undefined) throw new ProblemError('not_implemented', 'Sign-in with a provider is not configured here: use an API key');
+    return login;
+  }
+}
+
+async function redisOr<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof ProblemError) throw error;
+    throw new ProblemError('unavailable', 'Logins cannot be stored or read now: try again in a moment. API keys work.', {
+      retryAfterMs: 1000,
+    });
+  }
+}
