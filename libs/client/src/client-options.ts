@@ -1,10 +1,8 @@
 import type { SocketConstructor } from './stream/socket.port.js';
 
-export interface ToolyardClientOptions {
+interface CommonOptions {
   /** The gateway's address, with `http:` or `https:`. A path is kept, for gateways behind a prefix. */
   readonly baseUrl: string;
-  /** Sent as a bearer token, never in a URL. */
-  readonly apiKey: string;
   /** Replaces the global one. */
   readonly fetch?: typeof globalThis.fetch;
   /**
@@ -17,6 +15,10 @@ export interface ToolyardClientOptions {
   /** Time limit of one attempt in ms, without the time it asks the gateway to wait; 30,000 by default. */
   readonly attemptTimeoutMs?: number;
 }
+
+/** With an API key, sent as a bearer token and never in a URL; or on a page of the gateway itself with the login of the person, whose cookie the browser sends. */
+export type ToolyardClientOptions = CommonOptions &
+  ({ readonly apiKey: string; readonly login?: undefined } | { readonly login: true; readonly apiKey?: undefined });
 
 /** For every request. */
 export interface RequestOptions {

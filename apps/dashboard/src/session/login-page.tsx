@@ -1,10 +1,15 @@
-import { Alert, Button, Center, Code, Paper, PasswordInput, Stack, Text, Title } from '@mantine/core';
+import { Alert, Button, Center, Code, Divider, Paper, PasswordInput, Stack, Text, Title } from '@mantine/core';
 import { useState, type FormEvent } from 'react';
 import { ToolyardClient, ToolyardError } from '#client';
+import type { LoginOptions } from '#contracts';
 import { setKey } from './key.js';
 
-/** Asks for the API key once a tab, and accepts only one that the gateway knows. */
-export function LoginPage() {
+interface LoginPageProps {
+  readonly provider: LoginOptions['provider'];
+}
+
+/** Offers to sign in with a provider, where there is one, and asks for the API key once a tab: only one that the gateway knows is accepted. */
+export function LoginPage({ provider }: LoginPageProps) {
   const [key, setTyped] = useState('');
   const [fault, setFault] = useState<string>();
   const [asking, setAsking] = useState(false);
@@ -25,6 +30,14 @@ export function LoginPage() {
             <Text size="sm" c="dimmed">
               Watch agents at work, approve, cancel and replay their calls.
             </Text>
+            {provider !== undefined && (
+              <>
+                <Button component="a" href={`${provider.url}?${new URLSearchParams({ returnTo: pageNow() }).toString()}`}>
+                  Sign in with {provider.name}
+                </Button>
+                <Divider label="or" labelPosition="center" />
+              </>
+            )}
             <PasswordInput
               label="API key"
               description={
@@ -37,15 +50,14 @@ export function LoginPage() {
               onChange={(event) => setTyped(event.currentTarget.value)}
               autoComplete="off"
               required
-              data-autofocus
-              autoFocus
+              {...(provider === undefined ? { 'data-autofocus': true, autoFocus: true } : {})}
             />
             {fault !== undefined && (
               <Alert color="red" role="alert" title="Not let in">
                 {fault}
               </Alert>
             )}
-            <Button type="submit" loading={asking}>
+            <Button type="submit" loading={asking} variant={provider === undefined ? 'filled' : 'default'}>
               Open the dashboard
             </Button>
           </Stack>
@@ -53,6 +65,11 @@ export function LoginPage() {
       </Paper>
     </Center>
   );
+}
+
+/** Where the person is: they come back to it. */
+function pageNow(): string {
+  return location.pathname + location.search;
 }
 
 /** The error of the key; undefined if the gateway accepted it, and then it is stored. */

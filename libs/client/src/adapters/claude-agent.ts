@@ -1,4 +1,3 @@
-import type { ToolyardClientOptions } from '../client-options.js';
 import type { ToolyardClient } from '../toolyard-client.js';
 import { judgeToolUse, PreToolUseInput, type JudgeOptions, type PreToolUseOutput } from './claude/judge-tool-use.js';
 
@@ -10,7 +9,10 @@ export type ClaudeMcpServer =
   | { type: 'http'; url: string; headers: Record<string, string> }
   | { type: 'stdio'; command: string; args: string[]; env: Record<string, string> };
 
-export interface McpServerOptions extends Pick<ToolyardClientOptions, 'baseUrl' | 'apiKey'> {
+export interface McpServerOptions {
+  /** The gateway's address. */
+  readonly baseUrl: string;
+  readonly apiKey: string;
   /** The session of the calls. The SDK then starts `toolyard mcp`, since a server by HTTP has no place for it. */
   readonly sessionId?: string;
   /** The agent of the calls; as `sessionId`. */

@@ -1,4 +1,4 @@
-import { ROUTES, type Diagnostics, type Principal, type ResponseOf } from '#contracts';
+import { ROUTES, type Diagnostics, type LoginOptions, type Me, type Principal, type ResponseOf, type SignedOut } from '#contracts';
 import type { RequestOptions } from '../client-options.js';
 import type { HttpTransport } from '../http/http-transport.js';
 
@@ -17,6 +17,21 @@ export class GatewayApi {
   /** The owner and the scopes of this client's API key. */
   whoAmI(options: RequestOptions = {}): Promise<Principal> {
     return this.http.request(ROUTES.whoAmI, options);
+  }
+
+  /** The same, with the person who has signed in. */
+  me(options: RequestOptions = {}): Promise<Me> {
+    return this.http.request(ROUTES.getMe, options);
+  }
+
+  /** How people sign in here, and whether the browser carries the cookie of a login. */
+  loginOptions(options: RequestOptions = {}): Promise<LoginOptions> {
+    return this.http.request(ROUTES.loginOptions, options);
+  }
+
+  /** Ends the login of the browser's cookie on all gateways. */
+  signOut(options: RequestOptions = {}): Promise<SignedOut> {
+    return this.http.request(ROUTES.signOut, options);
   }
 
   /** Versions, clocks and Redis's settings; needs a key with the scope `operate`. */

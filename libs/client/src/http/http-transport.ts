@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { Problem, type ResponseOf, type Route } from '#contracts';
+import { LOGIN_HEADER, Problem, type ResponseOf, type Route } from '#contracts';
 import type { ToolyardClientOptions } from '../client-options.js';
 import { ToolyardError } from '../toolyard-error.js';
 import { backoffMs, retryAfterMs } from './backoff.js';
@@ -34,7 +34,9 @@ export class HttpTransport {
   constructor(private readonly options: ToolyardClientOptions) {
     if (!URL.canParse(options.baseUrl) || !/^https?:$/.test(new URL(options.baseUrl).protocol))
       throw new TypeError(`baseUrl: expected an http(s) URL such as http://127.0.0.1:7411, got ${JSON.stringify(options.baseUrl)}`);
-    if (/[^\x21-\x7e]/.test(options.apiKey) || options.apiKey === '') throw new TypeError('apiKey: expected visible ASCII characters');
+    const { apiKey = '' } = options;
+    if (options.login !== true && (/[^\x21-\x7e]/.test(apiKey) || apiKey === ''))
+      throw new TypeError('apiKey: expected visible ASCII characters');
     this.baseUrl = options.baseUrl.replace(/\/+$/, '');
     // A browser's fetch throws when it is called as a method of another object.
     this.fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
@@ -108,7 +110,8 @@ export class HttpTransport {
   }
 
   private initOf({ method }: Route, { body, headers = {} }: AnyRouteInput, accept: string, signal: AbortSignal): RequestInit {
-    const all = new Headers({ accept, authorization: `Bearer ${this.options.apiKey}` });
+    const { apiKey } = this.options;
+    const all = new Headers({ accept, ...(apiKey === undefined ? { [LOGIN_HEADER]: '1' } : { authorization: `Bearer ${apiKey}` }) });
     if (body !== undefined) all.set('content-type', 'application/json');
     for (const [name, value] of Object.entries(headers)) if (value !== undefined) all.set(name, value);
     return {

@@ -93,7 +93,7 @@ function detailOf(event: CallEvent, subjects: CallSubjects): string {
     case 'call.approval_requested':
       return `asks a person: ${event.data.reasons.join('; ')}`;
     case 'call.approval_decided':
-      return `${event.data.decision === 'allow' ? 'allowed' : 'denied'} by ${event.actor}${event.data.reason === undefined ? '' : `: ${event.data.reason}`}`;
+      return `${event.data.decision === 'allow' ? 'allowed' : 'denied'} by ${event.actorname ?? event.actor}${event.data.reason === undefined ? '' : `: ${event.data.reason}`}`;
     case 'call.start':
       return `start on ${event.data.worker}${event.attempt > 1 ? `, attempt ${event.attempt}` : ''}`;
     case 'call.update':
@@ -112,7 +112,7 @@ function detailOf(event: CallEvent, subjects: CallSubjects): string {
     case 'call.input_requested':
       return `asks for input${event.data.prompt === undefined ? '' : `: ${event.data.prompt}`}`;
     case 'call.input_given':
-      return event.data.declined === true ? `was declined its input by ${event.actor}` : `got its input from ${event.actor}`;
+      return event.data.declined === true ? `was declined its input by ${event.actorname ?? event.actor}` : `got its input from ${event.actorname ?? event.actor}`;
     case 'call.cancel_requested':
       return `cancel requested${event.data.reason === undefined ? '' : `: ${event.data.reason}`}`;
     case 'call.end': {
