@@ -11,6 +11,7 @@ import {
   type ToolCallbacks,
   type ToolExecutor,
   type WatchItem,
+  type ToolyardClientOptions,
 } from '#client';
 import { runToolUses } from '#client/anthropic';
 import { eventually } from '../support/eventually.js';
@@ -35,7 +36,7 @@ function gatewayUrl(): string {
   return toolyard.gateways[0]!.url;
 }
 
-function clientOf(baseUrl: string, more: Partial<ConstructorParameters<typeof ToolyardClient>[0]> = {}): ToolyardClient {
+function clientOf(baseUrl: string, more: Partial<Extract<ToolyardClientOptions, { apiKey: string }>> = {}): ToolyardClient {
   const made = new ToolyardClient({ baseUrl, apiKey: TEST_KEY, WebSocket, ...more });
   clients.push(made);
   return made;

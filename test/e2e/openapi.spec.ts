@@ -98,6 +98,16 @@ const REQUESTS: Readonly<Record<string, readonly Request[]>> = {
     ['PUT /v1/calls/{call}/output', 'text', { 'content-type': 'text/plain' }],
     ['PUT /v1/calls/{call}/output?worker=none&fence=1', { a: 1 }],
   ],
+  startLogin: [['GET /v1/login'], ['GET /v1/login?returnTo=//evil.example.com']],
+  finishLogin: [['GET /v1/login/callback?state=unknown&code=x'], ['GET /v1/login/callback', undefined, { accept: 'text/html' }]],
+  loginOptions: [['GET /v1/login/options']],
+  signOut: [['POST /v1/logout']],
+  getMe: [['GET /v1/me']],
+  listLogins: [['GET /v1/logins']],
+  endLogins: [
+    ['POST /v1/logins/end', { subject: 'no-one' }],
+    ['POST /v1/logins/end', {}],
+  ],
   cancelCall: [
     ['POST /v1/calls/{call}/cancel', {}],
     ['POST /v1/calls/{call}/cancel', { graceMs: -1 }],
