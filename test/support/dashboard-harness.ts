@@ -29,10 +29,10 @@ export interface DashboardHarness {
   gated(lines: readonly string[]): { readonly command: string; open(line: number): void };
 }
 
-/** To be called once at the top of a file; `settings` go into the config file, `more` into the environment. No page may have thrown or broken its security policy when the tests are over. */
+/** To be called once at the top of a file; `settings` go into the config file, `gatewayEnv` into the environment of the gateway. No page may have thrown or broken its security policy when the tests are over. */
 export function dashboardHarness(
   settings: () => Promise<object> = async () => ({}),
-  more: () => Record<string, string> = () => ({}),
+  gatewayEnv: () => Record<string, string> = () => ({}),
 ): DashboardHarness {
   const folder = mkdtempSync(join(tmpdir(), 'toolyard-dashboard-'));
   const config = join(folder, 'toolyard.json');
@@ -53,8 +53,8 @@ export function dashboardHarness(
         ...(await settings()),
       }),
     );
-    const env = { SANDBOX: 'host', EGRESS_ALLOW_HOSTS: '127.0.0.1', TOOLYARD_CONFIG: config, ...more() };
-    const starting = [startTestCluster({ lists: true, env }), startBrowser()] as const;
+    const env = { SANDBOX: 'host', EGRESS_ALLOW_HOSTS: '127.0.0.1', TOOLYARD_CONFIG: config };
+    const starting = [startTestCluster({ lists: true, env, gatewayEnv: gatewayEnv() }), startBrowser()] as const;
     // Where one of them does not start, the other must not be left running.
     close = async () => void (await Promise.allSettled(starting.map(async (started) => (await started).close())));
     const [toolyard, browser] = await Promise.all(starting);

@@ -18,7 +18,7 @@ export interface TestPerson {
 /** A real OpenID provider on a free port, at which a person is signed in without a password. */
 export class TestLoginProvider {
   /** Who sits before the browser. */
-  person: TestPerson = { sub: 'nobody' };
+  person: TestPerson = { sub: 'no-one' };
   /** Answers 503 while it is true. */
   isAway = false;
   /** How often each path was asked for. */

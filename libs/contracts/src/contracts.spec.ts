@@ -34,9 +34,10 @@ describe('the error catalog', () => {
 });
 
 describe('the routes', () => {
-  it('need a scope, except probes, metrics, documents, metadata and the dashboard', () => {
+  it('need a scope, except probes, metrics, documents, metadata, the dashboard and its login', () => {
     const open = Object.entries(ROUTES).filter(([, route]) => !('scope' in route));
     expect(open.map(([name]) => name).sort()).toEqual([
+      'finishLogin',
       'getApiExplorer',
       'getAsyncApi',
       'getDashboard',
@@ -45,10 +46,14 @@ describe('the routes', () => {
       'getOpenApiYaml',
       'getProtectedResource',
       'live',
+      'loginOptions',
       'metrics',
       // A WebSocket sends its key in the upgrade or in the first frame.
       'openStream',
       'ready',
+      // Ends the login of a cookie, or none.
+      'signOut',
+      'startLogin',
     ]);
   });
 });

@@ -1,4 +1,5 @@
 import { expect, it } from '@jest/globals';
+import type { ActPage } from '#contracts';
 import { accessibilityFaults } from '../../support/browser.js';
 import { dashboardHarness } from '../../support/dashboard-harness.js';
 import { freePort } from '../../support/free-port.mjs';
@@ -56,6 +57,8 @@ it('lets a person sign in, come back to the page, approve a call by name, and si
   await page.goto(`${stage.url}/calls/${id}`);
   await page.getByText('Approved by Ada Example <ada@example.com>').waitFor();
 
+  const { body: audit } = await stage.agent.get<ActPage>('/v1/audit?type=admin.signed_in');
+  expect(audit.acts).toMatchObject([{ actorname: 'Ada Example <ada@example.com>' }]);
   await page.getByRole('button', { name: 'Your login' }).click();
   await page.getByText('Roles: operators').waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);

@@ -123,7 +123,7 @@ export class ApiKeyStore {
     this.switchKeys();
   }
 
-  /** The active settings of logins; undefined where nobody can sign in. */
+  /** The active settings of logins; undefined where people cannot sign in. */
   get login(): LoginSettings | undefined {
     return this.keySet.login;
   }

@@ -93,6 +93,6 @@ function cleaned(text: string): string {
 
 function shown(value: unknown, most: number): string | undefined {
   if (typeof value !== 'string') return undefined;
-  const text = [...cleaned(value)].slice(0, most).join('').trim();
+  const text = Array.from(cleaned(value)).slice(0, most).join('').trim();
   return text === '' ? undefined : text;
 }

@@ -8,6 +8,8 @@ import { FAIL_FAST_REDIS } from '../../platform/tokens.js';
 export const LoginRecord = z.object({
   issuer: z.string(),
   clientId: z.string(),
+  /** In whose list it is: with roles of another tenant it is over. */
+  tenantId: z.string(),
   subject: z.string(),
   name: z.string().optional(),
   email: z.string().optional(),
@@ -60,8 +62,8 @@ export class LoginRecords {
   }
 
   /** The oldest logins of the person end where they have too many. */
-  async create(tenantId: string, digest: string, record: LoginRecord, idleMs: number): Promise<void> {
-    const { subject, name, email, startedAt, endsAt } = record;
+  async create(digest: string, record: LoginRecord, idleMs: number): Promise<void> {
+    const { tenantId, subject, name, email, startedAt, endsAt } = record;
     const listed: Listed = { subject, name, email, startedAt, endsAt };
     const all = await this.all(tenantId);
     const over = all.filter(([, login]) => login.endsAt <= startedAt).map(([it]) => it);

@@ -111,13 +111,14 @@ export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutd
       roles: [...claims.roles],
       issuer: settings.issuer,
       clientId: settings.clientId,
+      tenantId: rights.principal.tenantId,
       startedAt: now,
       endsAt,
       checkedAt: now,
       ...(refreshToken === undefined ? {} : { refreshToken: sealToken(refreshToken, cookie) }),
     };
     if (before !== undefined) await this.end(settings, before);
-    await this.records.create(rights.principal.tenantId, sha256Hex(cookie), record, settings.idleMs);
+    await this.records.create(sha256Hex(cookie), record, settings.idleMs);
     return { cookie, principal: rights.principal, maxAgeMs: endsAt - now };
   }
 
@@ -172,7 +173,7 @@ export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutd
     const record = LoginRecord.parse(JSON.parse(text));
     const rights = rightsOf(record, settings);
     const isOver = record.endsAt <= Date.now() || record.issuer !== settings.issuer || record.clientId !== settings.clientId;
-    if (isOver || 'refusal' in rights) {
+    if (isOver || 'refusal' in rights || rights.principal.tenantId !== record.tenantId) {
       this.held.delete(digest);
       return undefined;
     }
@@ -192,15 +193,19 @@ export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutd
     const record = LoginRecord.parse(JSON.parse(text));
     if (record.refreshToken === undefined || Date.now() - record.checkedAt < settings.recheckMs) return text;
     if (Date.now() < (this.quietUntil.get(digest) ?? 0)) return text;
-    const running = this.rechecks.get(digest) ?? this.recheck(settings, cookie, record, text).finally(() => this.rechecks.delete(digest));
+    const running = this.rechecks.get(digest) ?? this.recheck(settings, cookie, text).finally(() => this.rechecks.delete(digest));
     this.rechecks.set(digest, running);
     return running;
   }
 
-  private async recheck(settings: LoginSettings, cookie: string, record: LoginRecord, text: string): Promise<string | undefined> {
+  private async recheck(settings: LoginSettings, cookie: string, before: string): Promise<string | undefined> {
     const digest = sha256Hex(cookie);
-    if (!(await this.records.mayRecheck(digest))) return text;
+    if (!(await this.records.mayRecheck(digest))) return before;
+    const record = LoginRecord.parse(JSON.parse(before));
     try {
+      // Another gateway may have asked meanwhile: a refresh token counts once.
+      const text = await this.records.read(digest);
+      if (text !== before) return text;
       const { claims, refreshToken } = await this.provider.recheck(settings, openToken(record.refreshToken ?? '', cookie), record.subject);
       const rights = rightsOf(claims, settings);
       if ('refusal' in rights) throw new ProblemError('forbidden', rights.refusal);
@@ -216,7 +221,7 @@ export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutd
     } catch (error) {
       if (error instanceof ProblemError && error.code === 'unavailable') {
         this.quietUntil.set(digest, Date.now() + RETRY_MS);
-        return text;
+        return before;
       }
       this.log.warn({ err: error, subject: record.subject }, 'a login ends: the provider does not confirm it any more');
       await this.records.end(digest);

@@ -95,8 +95,9 @@ export class LoginService {
     const own = authorization === undefined ? await this.sessions.findOwn(cookie) : undefined;
     if (own === undefined) return principal;
     const { roles, idleMs, record } = own;
-    const [startedAt, endsAt] = [record.startedAt, record.endsAt].map((time) => new Date(time).toISOString()) as [string, string];
-    return { ...principal, login: { roles: [...roles], startedAt, endsAt, idleMs } };
+    const { startedAt, endsAt } = record;
+    const times = { startedAt: new Date(startedAt).toISOString(), endsAt: new Date(endsAt).toISOString() };
+    return { ...principal, login: { roles: [...roles], ...times, idleMs } };
   }
 
   async list({ tenantId }: Principal): Promise<LoginPage> {
