@@ -131,7 +131,11 @@ export const LOGIN_ROUTES = {
     tag: 'login',
     summary: 'Where the provider sends the browser back to',
     query: z.looseObject({
-      state: z.string().max(512).optional().describe('As `GET /v1/login` gave it to the provider. It counts once.'),
+      state: z
+        .string()
+        .max(512)
+        .optional()
+        .meta({ description: 'As `GET /v1/login` gave it to the provider. It counts once.', examples: ['f3b1Zk0mQ7w'] }),
     }),
     responses: {
       302: { description: 'To the page from which the person came, signed in.', headers: COOKIE },

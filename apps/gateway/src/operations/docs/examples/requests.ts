@@ -47,7 +47,6 @@ export const PARAMETER_EXAMPLES: Readonly<Record<string, unknown>> = {
   'Last-Event-ID': END.id,
   'Mcp-Session-Id': '5b1c0a7e-8f7c-4c59-9d58-3b9f0f2f8d11',
   returnTo: '/approvals',
-  state: 'f3b1Zk0mQ7w',
   acts: 'true',
   agentId: 'coder',
   batchId: BATCH_ID,
