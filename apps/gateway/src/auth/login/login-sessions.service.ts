@@ -5,6 +5,7 @@ import { ProblemError, type LoginSettings, type Principal } from '#contracts';
 import { keys, sha256Hex, type RedisConnection } from '#redis';
 import { NotificationChannel } from '../../platform/notification-channel.service.js';
 import { FAIL_FAST_REDIS, LOGGER } from '../../platform/tokens.js';
+import type { AdmittedAct } from '../admin-acts.service.js';
 import { ApiKeyStore, type LoginGrant } from '../api-key-store.service.js';
 import { rightsOf } from './login-claims.js';
 import { cookieNames, newSecret, readCookie } from './login-cookies.js';
@@ -97,12 +98,18 @@ export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutd
   }
 
   /**
-   * Begins a login under a new cookie; the one that the browser had ends.
+   * Begins a login under a new cookie; the one that the browser had ends. `admit` is asked before anything is done.
    * @throws ProblemError `forbidden` for a person without a role that counts
    */
-  async start(settings: LoginSettings, { claims, refreshToken }: Identified, before: string | undefined) {
+  async start(
+    settings: LoginSettings,
+    { claims, refreshToken }: Identified,
+    before: string | undefined,
+    admit: (principal: Principal) => AdmittedAct,
+  ) {
     const rights = rightsOf(claims, settings);
     if ('refusal' in rights) throw new ProblemError('forbidden', rights.refusal);
+    const act = admit(rights.principal);
     const cookie = newSecret();
     const now = Date.now();
     const endsAt = now + (refreshToken === undefined ? Math.min(settings.maxMs, settings.recheckMs) : settings.maxMs);
@@ -119,7 +126,7 @@ export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutd
     };
     if (before !== undefined) await this.end(settings, before);
     await this.records.create(sha256Hex(cookie), record, settings.idleMs);
-    return { cookie, principal: rights.principal, maxAgeMs: endsAt - now };
+    return { cookie, act, principal: rights.principal, maxAgeMs: endsAt - now };
   }
 
   /** Ends the login of a cookie header on all gateways; returns whose it was. */

@@ -69,11 +69,10 @@ export class LoginService {
     if (state === undefined || kept === undefined || browser === undefined || sha256Hex(browser) !== kept.browserSha256)
       throw new ProblemError('unauthenticated', 'This login was not begun in this browser, has been used, or took too long. Begin again.');
     const identified = await this.provider.finish(settings, search, { state, nonce: kept.nonce, verifier: kept.verifier });
-    const started = await redisOr(this.sessions.start(settings, identified, cookie));
-    await this.acts.record(started.principal, 'admin.signed_in', {
-      target: started.principal.keyId,
-      after: { scopes: started.principal.scopes },
-    });
+    const admit = (principal: Principal) => this.acts.admit(principal, { revokes: false });
+    const started = await redisOr(this.sessions.start(settings, identified, cookie, admit));
+    const { keyId, scopes } = started.principal;
+    await started.act.record('admin.signed_in', { target: keyId, after: { scopes } });
     return {
       location: origin + kept.returnTo,
       cookies: [setCookie(origin, names.login, started.cookie, started.maxAgeMs), setCookie(origin, names.begun, '', 0, 'Lax')],
@@ -86,7 +85,9 @@ export class LoginService {
     const origin = this.provider.originOf(settings);
     assertOwnPage(method, headers, origin);
     const principal = await redisOr(this.sessions.end(settings, headers.cookie));
-    if (principal !== undefined) await this.acts.record(principal, 'admin.signed_out', { target: principal.keyId });
+    if (principal !== undefined) {
+      await this.acts.admit(principal, { revokes: true }).record('admin.signed_out', { target: principal.keyId });
+    }
     const providerUrl = await this.provider.signOutUrl(settings);
     return { ...(providerUrl === undefined ? {} : { providerUrl }), setCookie: setCookie(origin, cookieNames(origin).login, '', 0) };
   }
@@ -105,8 +106,9 @@ export class LoginService {
   }
 
   async endAll(caller: Principal, subject: string): Promise<LoginsEnded> {
+    const act = this.acts.admit(caller, { revokes: true });
     const ended = await redisOr(this.sessions.endAll(caller.tenantId, subject));
-    await this.acts.record(caller, 'admin.logins_ended', { target: subject, after: { ended } });
+    await act.record('admin.logins_ended', { target: subject, after: { ended } });
     return { ended };
   }
 
