@@ -46,7 +46,7 @@ beforeAll(async () => {
   settings = settingsOf();
   config = readGatewayConfig({ TOOLYARD_API_KEY: BOOTSTRAP_KEY });
   config = { ...config, keys: config.keys.map((key) => ({ ...key, tenant: TENANT })) };
-  const more = { login: settings, env: { LOGIN_SECRET: CLIENT_SECRET }, fourEyes: true };
+  const more = { startTimeoutMs: 60_000, login: settings, env: { LOGIN_SECRET: CLIENT_SECRET }, fourEyes: true };
   const first = await startTestGateway(TENANT, { ...more, port });
   gateways = [first, await startTestGateway(TENANT, { ...more, allowedOrigins: [origin] })];
 });
