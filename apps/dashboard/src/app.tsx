@@ -1,20 +1,17 @@
 import { MantineProvider } from '@mantine/core';
 import { Notifications } from '@mantine/notifications';
-import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { ToolyardError } from '#client';
 import { HeldAnswersProvider } from './approvals/use-held.js';
 import { router } from './router.js';
+import { LoginPage } from './session/login-page.js';
 import { useKey } from './session/key.js';
-import { LoginGate } from './session/login-gate.js';
-import { isSignedOut, lookAtLogin } from './session/use-login.js';
 import { ToolyardProvider } from './stream/toolyard.js';
 import { cssVariables, theme } from './components/theme.js';
 
 /** Retries only what the network or a restart may have caused; a refusal is final. */
-const queries: QueryClient = new QueryClient({
-  queryCache: new QueryCache({ onError: whenRefused }),
-  mutationCache: new MutationCache({ onError: whenRefused }),
+const queries = new QueryClient({
   defaultOptions: {
     queries: {
       retry: (failures, error) => failures < 3 && !(error instanceof ToolyardError && (error.status ?? 500) < 500),
@@ -26,21 +23,6 @@ const queries: QueryClient = new QueryClient({
   },
 });
 
-/** The login page comes at the address at which the login was over. */
-function whenRefused(error: unknown): void {
-  if (isSignedOut(error)) lookAtLogin(queries);
-}
-
-function Pages({ apiKey }: { readonly apiKey: string | undefined }) {
-  return (
-    <ToolyardProvider apiKey={apiKey}>
-      <HeldAnswersProvider>
-        <RouterProvider router={router} />
-      </HeldAnswersProvider>
-    </ToolyardProvider>
-  );
-}
-
 export function App() {
   const key = useKey();
   return (
@@ -48,11 +30,13 @@ export function App() {
       <Notifications position="bottom-right" limit={4} />
       <QueryClientProvider client={queries}>
         {key === undefined ? (
-          <LoginGate>
-            <Pages apiKey={undefined} />
-          </LoginGate>
+          <LoginPage />
         ) : (
-          <Pages key={key} apiKey={key} />
+          <ToolyardProvider key={key} apiKey={key}>
+            <HeldAnswersProvider>
+              <RouterProvider router={router} />
+            </HeldAnswersProvider>
+          </ToolyardProvider>
         )}
       </QueryClientProvider>
     </MantineProvider>

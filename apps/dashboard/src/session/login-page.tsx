@@ -1,15 +1,10 @@
-import { Alert, Button, Center, Code, Divider, Paper, PasswordInput, Stack, Text, Title } from '@mantine/core';
+import { Alert, Button, Center, Code, Paper, PasswordInput, Stack, Text, Title } from '@mantine/core';
 import { useState, type FormEvent } from 'react';
 import { ToolyardClient, ToolyardError } from '#client';
-import type { LoginOptions } from '#contracts';
 import { setKey } from './key.js';
 
-interface LoginPageProps {
-  readonly provider: LoginOptions['provider'];
-}
-
-/** Offers to sign in with a provider, where there is one, and asks for the API key once a tab: only one that the gateway knows is accepted. */
-export function LoginPage({ provider }: LoginPageProps) {
+/** Asks for the API key once a tab, and accepts only one that the gateway knows. */
+export function LoginPage() {
   const [key, setTyped] = useState('');
   const [fault, setFault] = useState<string>();
   const [asking, setAsking] = useState(false);
@@ -30,14 +25,6 @@ export function LoginPage({ provider }: LoginPageProps) {
             <Text size="sm" c="dimmed">
               Watch agents at work, approve, cancel and replay their calls.
             </Text>
-            {provider !== undefined && (
-              <>
-                <Button component="a" href={`${provider.url}?${new URLSearchParams({ returnTo: pageNow() }).toString()}`}>
-                  Sign in with {provider.name}
-                </Button>
-                <Divider label="or" labelPosition="center" />
-              </>
-            )}
             <PasswordInput
               label="API key"
               description={
@@ -50,14 +37,15 @@ export function LoginPage({ provider }: LoginPageProps) {
               onChange={(event) => setTyped(event.currentTarget.value)}
               autoComplete="off"
               required
-              {...(provider === undefined ? { 'data-autofocus': true, autoFocus: true } : {})}
+              data-autofocus
+              autoFocus
             />
             {fault !== undefined && (
               <Alert color="red" role="alert" title="Not let in">
                 {fault}
               </Alert>
             )}
-            <Button type="submit" loading={asking} variant={provider === undefined ? 'filled' : 'default'}>
+            <Button type="submit" loading={asking}>
               Open the dashboard
             </Button>
           </Stack>
@@ -65,11 +53,6 @@ export function LoginPage({ provider }: LoginPageProps) {
       </Paper>
     </Center>
   );
-}
-
-/** Where the person is: they come back to it. */
-function pageNow(): string {
-  return location.pathname + location.search;
 }
 
 /** The error of the key; undefined if the gateway accepted it, and then it is stored. */

@@ -1,7 +1,5 @@
 import { createContext, useContext, useEffect, useState, type ReactNode } from 'react';
-import { useQueryClient } from '@tanstack/react-query';
 import { ToolyardClient } from '#client';
-import { lookAtLogin } from '../session/use-login.js';
 import { LiveStats } from './live-stats.js';
 import { persistLiveStats } from './persist-live-stats.js';
 import { Feed } from './feed.js';
@@ -16,27 +14,22 @@ export interface ToolyardParts {
 
 const Parts = createContext<ToolyardParts | undefined>(undefined);
 
-/** Provides the client and the event stream for a key, or without one for the login of the browser's cookie. */
-export function ToolyardProvider({ apiKey, children }: { readonly apiKey: string | undefined; readonly children: ReactNode }) {
-  const queries = useQueryClient();
+/** Provides the client and the event stream for a key. */
+export function ToolyardProvider({ apiKey, children }: { readonly apiKey: string; readonly children: ReactNode }) {
   const [parts] = useState((): ToolyardParts => {
-    const client = new ToolyardClient({ baseUrl: location.origin, ...(apiKey === undefined ? { login: true } : { apiKey }) });
+    const client = new ToolyardClient({ baseUrl: location.origin, apiKey });
     return { client, feed: new Feed(client), board: new LiveStats() };
   });
   useEffect(() => {
     const stopListening = parts.feed.listen((events) => parts.board.fold(events));
     const stopBoard = persistLiveStats(parts);
-    const stopLooking = parts.feed.subscribe(() => {
-      if (parts.feed.state === 'closed') lookAtLogin(queries);
-    });
     const stopFeed = parts.feed.start();
     return () => {
       stopFeed();
-      stopLooking();
       stopBoard();
       stopListening();
     };
-  }, [parts, queries]);
+  }, [parts]);
   return <Parts value={parts}>{children}</Parts>;
 }
 
