@@ -112,7 +112,9 @@ function detailOf(event: CallEvent, subjects: CallSubjects): string {
     case 'call.input_requested':
       return `asks for input${event.data.prompt === undefined ? '' : `: ${event.data.prompt}`}`;
     case 'call.input_given':
-      return event.data.declined === true ? `was declined its input by ${event.actorname ?? event.actor}` : `got its input from ${event.actorname ?? event.actor}`;
+      return event.data.declined === true
+        ? `was declined its input by ${event.actorname ?? event.actor}`
+        : `got its input from ${event.actorname ?? event.actor}`;
     case 'call.cancel_requested':
       return `cancel requested${event.data.reason === undefined ? '' : `: ${event.data.reason}`}`;
     case 'call.end': {
