@@ -244,6 +244,19 @@ describe('the HTTP server', () => {
     isProblem(await agent.get('/v1/tools?format=xml'), 422, 'invalid_request');
   });
 
+  it('lists tools with the permission that each requires, in the names of a dialect, too [CC-06]', async () => {
+    const { body } = await agent.get<{ tools: Record<string, unknown>[] }>('/v1/tools?format=permissions&dialect=claude-code');
+    const listed = body.tools.filter(({ name }) => ['bash', 'read_file', 'write_file'].includes(String(name)));
+    expect(listed.map((tool) => [Object.keys(tool).sort().join(), tool['name'], tool['required_permission']])).toEqual(
+      [
+        ['bash', 'danger-full-access'],
+        ['read_file', 'read-only'],
+        ['write_file', 'workspace-write'],
+      ].map((expected) => ['description,input_schema,name,required_permission', ...expected]),
+    );
+    expect(body.tools.every((tool) => 'required_permission' in tool)).toBe(true);
+  });
+
   it('serves every documented route', async () => {
     for (const { method, path } of Object.values(ROUTES)) {
       const url = path.replace('{id}', path.includes('sessions') ? 'routes' : '00-01JZ8C5W3Q4X9R7T2M6K8N0P1V');

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Problem, Quote, ToolDescriptor } from '#contracts';
+import type { Problem, Quote, ToolDescriptor, WorkerStatus } from '#contracts';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
@@ -21,12 +21,18 @@ describe('a tool that no worker can run', () => {
     const { body } = await agent.get<{ tools: ToolDescriptor[] }>('/v1/tools');
     return body.tools.find(({ name }) => name === 'shell')?.available;
   };
+  /** Of the worker that serves the pool. */
+  const sandbox = async () => {
+    const { body } = await agent.get<{ workers: WorkerStatus[] }>('/v1/workers');
+    return body.workers.find(({ draining, sandbox: of }) => !draining && of?.shell !== undefined)?.sandbox?.shell;
+  };
   const forModels = async () => {
     const { body } = await agent.get<{ tools: { name: string }[] }>('/v1/tools?format=anthropic');
     return body.tools.map(({ name }) => name);
   };
 
-  it('because its sandbox is switched off is not in the catalog of models, and people see why [RP-10]', async () => {
+  it('because its sandbox is switched off is not in the catalog of models, and people see why [PP-47, RP-10]', async () => {
+    expect(await sandbox()).toEqual({ backend: 'none', ok: false, isolation: 'none', reason: expect.stringContaining('SANDBOX switches') });
     expect(await shell()).toEqual({ ok: false, reason: expect.stringMatching(/^shell is not available: .*SANDBOX switches commands off/) });
     expect(await forModels()).not.toContain('shell');
     expect(await forModels()).toContain('echo');
@@ -65,6 +71,8 @@ describe('a tool that no worker can run', () => {
     }, 'the gateway to know the new worker');
     expect(body).toMatchObject({ outcome: 'completed', result: { content: [{ type: 'text', text: 'here\n' }] } });
     expect(await shell()).toEqual({ ok: true });
+    const open = { backend: 'host', ok: true, isolation: 'none', reason: expect.stringContaining('with the rights of the worker') };
+    expect(await sandbox()).toEqual(open);
     expect(await forModels()).toContain('shell');
   });
 

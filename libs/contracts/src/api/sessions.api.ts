@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { JsonSchema } from '../tools/tool.js';
+import { JsonSchema, type ToolTier } from '../tools/tool.js';
 import { SessionHooks } from '../hooks/hook.js';
 import { ToolPattern } from '../policy/policy-config.js';
 import { Dialect } from '../values/dialect.js';
@@ -22,6 +22,13 @@ export const PermissionMode = z.enum(['read-only', 'workspace-write', 'danger-fu
     'What runs, by tier of the tool. `read-only`: read-only tools; `workspace-write`: also those with side effects, and a person is asked before privileged ones; `danger-full-access`: all, in supervised sessions a person is asked before privileged ones; `prompt`: a person is asked before all that act; `allow`: all.',
 });
 export type PermissionMode = z.output<typeof PermissionMode>;
+
+/** The permission mode that lets a tier run without a person. */
+export const REQUIRED_MODE: Readonly<Record<ToolTier, PermissionMode>> = {
+  read_only: 'read-only',
+  side_effecting: 'workspace-write',
+  privileged: 'danger-full-access',
+};
 
 /** How freely the tools of a session may act. `GET` and `PUT /v1/sessions/:id`. */
 export const Posture = z

@@ -1,4 +1,4 @@
-import type { PermissionMode, ToolTier } from '#contracts';
+import { REQUIRED_MODE, type PermissionMode, type ToolTier } from '#contracts';
 import type { CallFacts } from '../call-facts.js';
 import { tierOf } from '../grants/tool-settings.js';
 import type { RuleResult } from '../rule.js';
@@ -9,13 +9,6 @@ const EFFECTS: Record<PermissionMode, Record<ToolTier, 'allow' | 'ask' | 'deny'>
   'danger-full-access': { read_only: 'allow', side_effecting: 'allow', privileged: 'allow' },
   prompt: { read_only: 'allow', side_effecting: 'ask', privileged: 'ask' },
   allow: { read_only: 'allow', side_effecting: 'allow', privileged: 'allow' },
-};
-
-/** The permission mode that lets a tier run without a person. */
-const REQUIRED_MODE: Record<ToolTier, PermissionMode> = {
-  read_only: 'read-only',
-  side_effecting: 'workspace-write',
-  privileged: 'danger-full-access',
 };
 
 /**

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Json, ToolDescriptor, ToolFormat } from '#contracts';
+import { REQUIRED_MODE, type Json, type ToolDescriptor, type ToolFormat } from '#contracts';
 
 /** A tool in the shape that a model's API or MCP wants in its list of tools. */
 type ModelTool = Record<string, z.output<typeof Json>>;
@@ -20,6 +20,13 @@ export function formatCatalog(tools: readonly ToolDescriptor[], format: ToolForm
     case 'openai-responses':
       // `strict` is false: that mode takes no schema with optional fields.
       return tools.map(({ name, description, input }) => ({ type: 'function', name, description, parameters: input, strict: false }));
+    case 'permissions':
+      return tools.map(({ name, description, input, tier }) => ({
+        name,
+        description,
+        input_schema: input,
+        required_permission: REQUIRED_MODE[tier],
+      }));
     default:
       return format satisfies never;
   }
