@@ -49,6 +49,8 @@ export interface ToolContext {
   readonly sessionEpoch?: number;
   /** The call is a background run, which this call started. Only gateways say so. */
   readonly startedBy?: string;
+  /** The MCP client that made the call offers its model to the tool. */
+  readonly sampling?: true;
   /** Texts and sizes that the answer has instead of the tool's own. */
   readonly answers?: AnswerForm;
   /** W3C traceparent of the tool's span. Absent when nothing is traced. */

@@ -31,6 +31,11 @@ export interface SuspensionOptions {
   readonly prompt?: string;
   /** JSON schema of the value, at most 4,096 bytes. Values that do not fit are refused. Only with `until: 'input'`. */
   readonly inputSchema?: JsonSchema;
+  /**
+   * The question is for the model of the MCP client that made the call: parameters of `sampling/createMessage`, at most 16,384
+   * bytes as JSON. Only where `ctx.sampling` is set, and with `until: 'input'`.
+   */
+  readonly sampling?: JsonValue;
   /** The tool goes on when people decline to answer: `ctx.resumed.declined`. Default: they can only cancel the call. */
   readonly declinable?: boolean;
   /** What the next attempt gets as `ctx.resumed.state`, at most 1 MiB as JSON. Watchers never see it. */

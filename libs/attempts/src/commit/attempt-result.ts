@@ -1,4 +1,4 @@
-import type { CallErrorCode, JsonSchema, Result, RetryData, Violation } from '#contracts';
+import type { CallErrorCode, JsonSchema, JsonValue, Result, RetryData, Violation } from '#contracts';
 import type { Applied, Rejection } from '#event-log';
 
 /**
@@ -28,6 +28,8 @@ export interface SuspensionRequest {
   /** Redacted and cut by `sanitize`. */
   readonly prompt?: string;
   readonly inputSchema?: JsonSchema;
+  /** Redacted by `sanitize`. */
+  readonly sampling?: JsonValue;
   readonly declinable?: true;
   /** As JSON text. */
   readonly state?: string;

@@ -53,7 +53,7 @@ function lookAfterMs({ time, firstStartedAt }: Claimed): number {
 }
 
 function eventData(
-  { until, resumeInMs, prompt, inputSchema, declinable }: SuspensionRequest,
+  { until, resumeInMs, prompt, inputSchema, sampling, declinable }: SuspensionRequest,
   nextAttempt: number,
   inputMs: number,
   state: SuspensionState | undefined,
@@ -64,6 +64,7 @@ function eventData(
   return {
     ...(prompt === undefined ? {} : { prompt }),
     ...(inputSchema === undefined ? {} : { inputSchema }),
+    ...(sampling === undefined ? {} : { sampling }),
     ...(declinable === undefined ? {} : { declinable }),
     nextAttempt,
     ...(resumeInMs === undefined ? { expiresInMs: inputMs } : { resumeInMs }),

@@ -19,6 +19,7 @@ export class CallContext implements ToolContext {
   readonly sessionId?: string;
   readonly sessionEpoch?: number;
   readonly startedBy?: string;
+  readonly sampling?: true;
   readonly answers?: AnswerForm;
   readonly traceparent?: string;
   readonly env: Readonly<Record<string, string>>;
@@ -55,6 +56,7 @@ export class CallContext implements ToolContext {
     if (meta.sessionId !== undefined) this.sessionId = meta.sessionId;
     if (claimed.submitted.sessionEpoch !== undefined) this.sessionEpoch = claimed.submitted.sessionEpoch;
     if (claimed.submitted.startedBy !== undefined) this.startedBy = claimed.submitted.startedBy;
+    if (claimed.submitted.sampling !== undefined) this.sampling = claimed.submitted.sampling;
     const answers = claimed.submitted.profile && answersOf(claimed.submitted.profile);
     if (answers !== undefined) this.answers = answers;
     this.env = traceparent === undefined ? env : { ...env, TRACEPARENT: traceparent };

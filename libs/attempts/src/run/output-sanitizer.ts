@@ -87,11 +87,12 @@ export class OutputSanitizer implements Pick<ToolContext, 'onUpdate' | 'onProgre
     return { run, result: this.origin === undefined ? safe : { ...safe, content: tagUntrusted(safe.content, this.origin) } };
   }
 
-  private question({ prompt, inputSchema, ...request }: SuspensionRequest): SuspensionRequest {
+  private question({ prompt, inputSchema, sampling, ...request }: SuspensionRequest): SuspensionRequest {
     return {
       ...request,
       ...(prompt === undefined ? {} : { prompt: cutUtf8(this.safety.text(prompt), LIMITS.promptBytes) }),
       ...(inputSchema === undefined ? {} : { inputSchema: this.safety.json(inputSchema) }),
+      ...(sampling === undefined ? {} : { sampling: this.safety.json(sampling) }),
     };
   }
 

@@ -12,6 +12,9 @@ export function suspensionRequest({ options }: Suspension): RunResult<never> {
   const schema = jsonText(inputSchema);
   if (schema === false || Buffer.byteLength(schema ?? '') > LIMITS.inputSchemaBytes)
     return refused(`an input schema that is no JSON object of at most ${LIMITS.inputSchemaBytes} bytes`);
+  const sampling = jsonText(options.sampling);
+  if (sampling === false || Buffer.byteLength(sampling ?? '') > LIMITS.samplingBytes)
+    return refused(`a question for a model that is no JSON value of at most ${LIMITS.samplingBytes} bytes`);
   const asks = until === 'input';
   const fallback = until === 'timer' ? 0 : undefined;
   const resumeInMs = options.resumeInMs === undefined ? fallback : Math.max(0, Math.ceil(options.resumeInMs));
@@ -23,6 +26,7 @@ export function suspensionRequest({ options }: Suspension): RunResult<never> {
       ...(resumeInMs === undefined ? {} : { resumeInMs: Math.min(resumeInMs, LIMITS.totalMs) }),
       ...(asks && typeof prompt === 'string' ? { prompt } : {}),
       ...(asks && inputSchema !== undefined ? { inputSchema } : {}),
+      ...(asks && options.sampling !== undefined ? { sampling: options.sampling } : {}),
       ...(asks && options.declinable === true ? { declinable: true } : {}),
       ...(state === undefined ? {} : { state }),
     },

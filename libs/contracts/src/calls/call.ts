@@ -93,6 +93,9 @@ export const InputRequest = z
     attempt: z.number().int().describe('The attempt that asked. An answer may name it, so that it goes to no later question.'),
     prompt: z.string().optional().describe('What the tool asks for, without secrets. Absent if it did not say.'),
     inputSchema: JsonSchema.optional().describe('The JSON schema of the value. Absent where any value will do.'),
+    sampling: Json.optional().describe(
+      'What the model of the MCP client is asked: the parameters of `sampling/createMessage`, without secrets. Absent for questions to people.',
+    ),
     declinable: z
       .literal(true)
       .optional()

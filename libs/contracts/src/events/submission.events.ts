@@ -74,6 +74,10 @@ export const SubmittedData = z
     submitter: TokenRights.optional().describe(
       'What the token of the submitter allowed: an approval is judged by it, since tokens end soon. Absent for an API key.',
     ),
+    sampling: z
+      .literal(true)
+      .optional()
+      .describe('The MCP client that made the call offers its model: an MCP server that runs the call may ask it. Absent without.'),
     idempotencyKey: z.string().optional().describe('The Idempotency-Key of the submission, without secrets. Absent if there was none.'),
     argumentsRedacted: z
       .literal(true)

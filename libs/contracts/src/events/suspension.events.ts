@@ -33,6 +33,9 @@ export const InputRequestedData = z
   .object({
     prompt: z.string().optional().describe('What the tool asks for, without secrets. Absent if it did not say.'),
     inputSchema: JsonSchema.optional().describe('The JSON schema of the value. Absent where any value will do.'),
+    sampling: Json.optional().describe(
+      'What the model of the MCP client is asked: the parameters of `sampling/createMessage`, without secrets. Absent for questions to people.',
+    ),
     declinable: z.literal(true).optional().describe('The tool goes on when the question is declined. Absent where it needs a value.'),
     nextAttempt: z.number().int().describe('Number of the attempt that follows.'),
     expiresInMs: z

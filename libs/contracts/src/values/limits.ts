@@ -20,6 +20,7 @@ export const LIMITS = {
   /** What a tool may ask for, and keep meanwhile; of the value that it is given. */
   promptBytes: 2_048,
   inputSchemaBytes: 4_096,
+  samplingBytes: 16_384,
   inputBytes: 65_536,
   suspensionStateBytes: 1_048_576,
 } as const;

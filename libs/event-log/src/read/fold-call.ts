@@ -182,7 +182,7 @@ function forRetry({ time, attempt, data }: CallEventOf<'call.retry'>): Waiting {
 }
 
 function forInput({ time, attempt, data }: CallEventOf<'call.input_requested'>): Waiting {
-  const { prompt, inputSchema, declinable, expiresInMs, resumeInMs } = data;
+  const { prompt, inputSchema, sampling, declinable, expiresInMs, resumeInMs } = data;
   return {
     reason: 'input',
     detail: prompt === undefined ? 'Waits for input, and holds no worker meanwhile.' : `Waits for input: ${prompt}`,
@@ -191,6 +191,7 @@ function forInput({ time, attempt, data }: CallEventOf<'call.input_requested'>):
       attempt,
       ...(prompt === undefined ? {} : { prompt }),
       ...(inputSchema && { inputSchema }),
+      ...(sampling !== undefined && { sampling }),
       ...(declinable && { declinable }),
       requestedAt: time,
     },

@@ -46,6 +46,7 @@ export class ComposeStage implements AdmissionStage {
       traceparent: trace === undefined ? options.traceparent : trace.traceparent,
       idempotencyKey: idempotencyKey === undefined ? undefined : this.redaction.identifier(idempotencyKey),
       idempotency: submission.idempotency,
+      sampling: options.sampling,
       replayOf,
       startedBy: options.startedBy?.callId,
       scheduleId,

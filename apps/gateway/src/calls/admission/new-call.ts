@@ -49,6 +49,7 @@ export interface NewCallInput {
   readonly idempotency?: NewCall['idempotency'] | undefined;
   readonly replayOf?: string | undefined;
   readonly startedBy?: string | undefined;
+  readonly sampling?: true | undefined;
   readonly scheduleId?: string | undefined;
   readonly requesters?: readonly string[] | undefined;
   readonly resultBytes?: number | undefined;
@@ -122,6 +123,7 @@ export function newCall(input: NewCallInput): NewCall {
     agentBudget: tool.pool === 'agent' ? input.agentBudget : undefined,
     replayOf: input.replayOf,
     startedBy: input.startedBy,
+    sampling: input.sampling,
     scheduleId: input.scheduleId,
     requesters: input.requesters === undefined ? undefined : [...input.requesters],
     capabilityProfile: tool.subjects.length === 0 ? undefined : capabilityProfileOf(tool.subjects),

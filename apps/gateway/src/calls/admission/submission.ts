@@ -8,6 +8,8 @@ import type { NewCallInput } from './new-call.js';
 export interface SubmitOptions {
   readonly idempotencyKey?: string | undefined;
   readonly traceparent?: string | undefined;
+  /** The MCP client offers its model to the tool. */
+  readonly sampling?: true | undefined;
   /** Answer when the call has ended, at most that long. */
   readonly waitMs?: number | undefined;
   readonly replayOf?: string | undefined;
