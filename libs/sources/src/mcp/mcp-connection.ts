@@ -1,4 +1,5 @@
 import {
+  CLIENT_CAPABILITIES_META_KEY,
   ProtocolError,
   SdkError,
   SdkErrorCode,
@@ -13,9 +14,10 @@ import type { OfferedTool } from '../catalog/offered-tool.js';
 import type { SourceConnection } from '../source-connector.port.js';
 import { withoutSecrets } from '../definitions/without-secrets.js';
 import { outputOf } from './mcp-content.js';
+import { callCapabilities } from './questions/client-capabilities.js';
 import { OPEN_MS, type OpenCall } from './questions/open-call.js';
 import { OpenCalls } from './questions/open-calls.js';
-import { AskedState, type Answer } from './questions/question.js';
+import { AskedState, type Asked, type Given } from './questions/question.js';
 import { answered, firstRound, isInputRequiredResult, nextStep, pause, type RoundParams } from './questions/rounds.js';
 
 /** The call ends by its own deadline; this only frees what the client holds. */
@@ -47,9 +49,9 @@ export class McpConnection implements SourceConnection {
     this.open = new OpenCalls(parts.source, parts.isOver);
   }
 
-  /** Called by the client when the server asks a person something. */
-  asks(params: unknown): Promise<Answer> {
-    return this.open.ask(withoutSecrets(params, this.parts.secrets));
+  /** Called by the client when the server asks a person or a model something. */
+  asks({ method, params }: Asked): Promise<Given> {
+    return this.open.ask({ method, params: withoutSecrets(params, this.parts.secrets) });
   }
 
   /** Called by the client when the server says that its list changed. */
@@ -71,12 +73,13 @@ export class McpConnection implements SourceConnection {
   /** Steps: call, or go on with what was asked → a result, or a question that suspends the call. */
   async call(rawName: string, args: Readonly<Record<string, unknown>>, ctx: ToolContext): Promise<ToolOutput> {
     const { secrets, source } = this.parts;
+    const sampling = ctx.sampling === true;
     const state = AskedState.safeParse(ctx.resumed?.state).data;
     try {
       let round = 0;
       let params: RoundParams = {};
       if (state?.kind === 'mcp.rounds') {
-        const next = nextStep(source, ctx.resumed === undefined ? state : answered(state, ctx.resumed));
+        const next = nextStep(source, ctx.resumed === undefined ? state : answered(source, state, ctx.resumed), sampling);
         if (next instanceof Suspension) return next;
         ({ round, params } = next);
       }
@@ -88,7 +91,7 @@ export class McpConnection implements SourceConnection {
         // The state goes back byte for byte; no person reads it.
         const asked = { ...first, left: withoutSecrets(first.left, secrets) };
         if (asked.left.length === 0) return pause(asked);
-        const next = nextStep(source, asked);
+        const next = nextStep(source, asked, sampling);
         if (next instanceof Suspension) return next;
         ({ round, params } = next);
       }
@@ -106,11 +109,15 @@ export class McpConnection implements SourceConnection {
     ctx: ToolContext,
   ): Promise<Result | Suspension> {
     const { client, secrets } = this.parts;
+    const meta = {
+      ...(ctx.traceparent === undefined ? {} : { traceparent: ctx.traceparent }),
+      ...(client.getProtocolEra() === 'modern' ? { [CLIENT_CAPABILITIES_META_KEY]: callCapabilities(ctx.sampling === true) } : {}),
+    };
     const request = {
       name,
       arguments: { ...args },
       ...params,
-      ...(ctx.traceparent === undefined ? {} : { _meta: { traceparent: ctx.traceparent } }),
+      _meta: meta,
     };
     const begin = ({ signal, onProgress }: OpenCall<Result>): Promise<Result> =>
       client.callTool(request, {

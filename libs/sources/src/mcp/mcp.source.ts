@@ -19,7 +19,9 @@ import { bundleCommand, type BundleCommand, type ConfigValue } from './bundle/bu
 import { installBundle } from './bundle/install-bundle.js';
 import { removeUnused, useBundle } from './bundle/used-bundles.js';
 import { McpConnection } from './mcp-connection.js';
-import type { Answer } from './questions/question.js';
+import { CONNECTION_CAPABILITIES } from './questions/client-capabilities.js';
+import { answerOf, type Asked, type Given } from './questions/question.js';
+import { samplingResult } from './questions/sampling.js';
 import { StdioTransport } from './stdio-transport.js';
 
 const PROBE_MS = 5_000;
@@ -90,18 +92,19 @@ export class McpConnector implements SourceConnector {
     mode: 'auto' | 'legacy',
     signal: AbortSignal,
   ): Promise<SourceConnection> {
-    const server = { notify: () => {}, ask: (_params: unknown): Promise<Answer> => Promise.resolve({ action: 'decline' }) };
+    const server = { notify: () => {}, ask: (_asked: Asked): Promise<Given> => Promise.resolve({ refused: 'no call is under way' }) };
     const client = new Client(
       { name: 'toolyard', version: VERSION },
       {
-        capabilities: { elicitation: { form: {}, url: {} } },
+        capabilities: CONNECTION_CAPABILITIES,
         versionNegotiation: { mode, probe: { timeoutMs: PROBE_MS } },
         // Results are checked with the schemas in the catalog; this engine has no bound for hostile ones.
         jsonSchemaValidator: UNCHECKED,
         listChanged: { tools: { autoRefresh: false, debounceMs: 50, onChanged: () => server.notify() } },
       },
     );
-    client.setRequestHandler('elicitation/create', ({ params }) => server.ask(params));
+    client.setRequestHandler('elicitation/create', async ({ method, params }) => answerOf(params, await server.ask({ method, params })));
+    client.setRequestHandler('sampling/createMessage', async ({ method, params }) => samplingResult(await server.ask({ method, params })));
     try {
       await client.connect(way.transport, { signal });
     } catch (error) {
@@ -123,7 +126,7 @@ export class McpConnector implements SourceConnector {
       close,
     });
     server.notify = () => connection.listChanged();
-    server.ask = (params) => connection.asks(params);
+    server.ask = (asked) => connection.asks(asked);
     return connection;
   }
 

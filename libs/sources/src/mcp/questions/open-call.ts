@@ -1,5 +1,5 @@
 import type { ToolContext } from '#tool-sdk';
-import type { Answer } from './question.js';
+import type { Asked, Given } from './question.js';
 
 /** How long a server is let wait for the answer to a question. Then it reads that none came. */
 export const OPEN_MS = 600_000;
@@ -7,11 +7,11 @@ const SLACK_MS = 10_000;
 /** How soon a server learns that the call that it waits for was cancelled. */
 const LOOK_MS = 2_000;
 
-type Outcome<T> = { readonly kind: 'result'; readonly result: T } | { readonly kind: 'question'; readonly params: unknown };
+type Outcome<T> = { readonly kind: 'result'; readonly result: T } | { readonly kind: 'question'; readonly asked: Asked };
 
 interface OpenQuestion {
-  readonly params: unknown;
-  readonly answer: (answer: Answer) => void;
+  readonly asked: Asked;
+  readonly answer: (given: Given) => void;
 }
 
 /**
@@ -23,11 +23,15 @@ export class OpenCall<T> {
   private readonly over = new AbortController();
   private readonly result: Promise<Outcome<T>>;
   private question: OpenQuestion | undefined;
-  private asked = () => {};
+  private hasAsked = () => {};
   private attempt: Pick<ToolContext, 'onProgress'> | undefined;
   private expiry: NodeJS.Timeout | undefined;
 
-  constructor(begin: (call: OpenCall<T>) => Promise<T>) {
+  /** `sampling`: whether its client offers its model. */
+  constructor(
+    readonly sampling: boolean,
+    begin: (call: OpenCall<T>) => Promise<T>,
+  ) {
     this.signal = this.over.signal;
     this.result = begin(this).then((result) => ({ kind: 'result', result }));
     // It may fail while no attempt waits for it; the next one sees it.
@@ -37,18 +41,18 @@ export class OpenCall<T> {
   readonly onProgress: ToolContext['onProgress'] = (progress) => this.attempt?.onProgress(progress);
 
   /** The server asks. Resolves with the answer; an older question of the same call is not answered any more. */
-  ask(params: unknown): Promise<Answer> {
-    this.question?.answer({ action: 'cancel' });
+  ask(asked: Asked): Promise<Given> {
+    this.question?.answer({});
     return new Promise((answer) => {
-      this.question = { params, answer };
-      this.asked();
+      this.question = { asked, answer };
+      this.hasAsked();
     });
   }
 
-  answer(answer: Answer): void {
+  answer(given: Given): void {
     const { question } = this;
     this.question = undefined;
-    question?.answer(answer);
+    question?.answer(given);
   }
 
   /** Until the End of the call or a question. Rejects with the reason of the attempt's signal, which ends the call. */
@@ -59,9 +63,9 @@ export class OpenCall<T> {
     ctx.signal.addEventListener('abort', stop, { once: true });
     try {
       ctx.signal.throwIfAborted();
-      const question = new Promise<void>((resolve) => (this.asked = resolve));
+      const question = new Promise<void>((resolve) => (this.hasAsked = resolve));
       if (this.question === undefined) await Promise.race([this.result, question]);
-      return this.question === undefined ? await this.result : { kind: 'question', params: this.question.params };
+      return this.question === undefined ? await this.result : { kind: 'question', asked: this.question.asked };
     } finally {
       ctx.signal.removeEventListener('abort', stop);
       this.attempt = undefined;
@@ -88,6 +92,6 @@ export class OpenCall<T> {
   end(reason: unknown): void {
     clearInterval(this.expiry);
     this.over.abort(reason);
-    this.answer({ action: 'cancel' });
+    this.answer({});
   }
 }

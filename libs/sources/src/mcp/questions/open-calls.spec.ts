@@ -2,7 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { Suspension, type ToolContext } from '#tool-sdk';
 import { OpenCalls } from './open-calls.js';
 
-const QUESTION = { message: 'Which?', requestedSchema: { type: 'object', properties: { branch: { type: 'string' } } } };
+const QUESTION = {
+  method: 'elicitation/create' as const,
+  params: { message: 'Which?', requestedSchema: { type: 'object', properties: { branch: { type: 'string' } } } },
+};
 const contextOf = (callId: string) => ({ callId, signal: new AbortController().signal, onProgress: () => {} }) as unknown as ToolContext;
 
 describe('OpenCalls', () => {
@@ -14,13 +17,13 @@ describe('OpenCalls', () => {
       const over = new Promise<void>((resolve) => (ended = resolve));
       const result = calls.begin(async (call) => {
         call.signal.addEventListener('abort', () => ended());
-        return (await calls.ask(QUESTION)).action;
+        return (await calls.ask(QUESTION)).refused ?? '';
       }, contextOf(callId));
       return { over, result };
     };
     const first = ask('one');
     expect(await first.result).toBeInstanceOf(Suspension);
-    expect(await ask('two').result).toBe('decline');
+    expect(await ask('two').result).toMatch('not clear which call');
     isEnded.add('one');
     await first.over;
     expect(await ask('three').result).toBeInstanceOf(Suspension);

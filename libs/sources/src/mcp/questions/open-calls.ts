@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Json } from '#contracts';
 import { Suspension, ToolError, type ToolContext } from '#tool-sdk';
 import { OPEN_MS, OpenCall } from './open-call.js';
-import { answerOf, givenIn, questionOf, type Answer, type AskedState } from './question.js';
+import { givenIn, questionOf, type Asked, type AskedState, type Given } from './question.js';
 
 /** An answer is taken by whichever worker is free; it passes it on to the one with the connection. */
 const PASS_ON_MS = 200;
@@ -29,7 +29,7 @@ export class OpenCalls<T> {
 
   /** Follows a new call to its result, or to a question. */
   begin(begin: (call: OpenCall<T>) => Promise<T>, ctx: ToolContext): Promise<T | Suspension> {
-    const call = new OpenCall(begin);
+    const call = new OpenCall(ctx.sampling === true, begin);
     this.running.add(call);
     return this.follow(call, ctx);
   }
@@ -44,23 +44,23 @@ export class OpenCalls<T> {
       return new Suspension({ resumeInMs: PASS_ON_MS, state: Json.parse(passedOn) });
     }
     this.left.delete(ctx.callId);
-    call.answer(answerOf(state.params, given));
+    call.answer(given);
     return this.follow(call, ctx);
   }
 
   /** The server asks. */
-  async ask(params: unknown): Promise<Answer> {
+  async ask(asked: Asked): Promise<Given> {
     // A result that came in the same chunk before the question ends its call first.
     await setImmediate();
     const [call, ...others] = this.running;
-    const question = questionOf(this.source, params);
-    if (call === undefined || others.length > 0 || typeof question === 'string') return { action: 'decline' };
-    return call.ask(params);
+    if (call === undefined || others.length > 0) return { refused: 'it is not clear which call the question is about' };
+    const question = questionOf(this.source, asked, call.sampling);
+    return typeof question === 'string' ? { refused: question } : call.ask(asked);
   }
 
   /** The connection is closed, which also ends the calls. */
   close(): void {
-    for (const call of this.running) call.answer({ action: 'cancel' });
+    for (const call of this.running) call.answer({});
     this.running.clear();
     this.left.clear();
   }
@@ -71,23 +71,24 @@ export class OpenCalls<T> {
       const outcome = await call.follow(ctx);
       if (outcome.kind === 'result') return outcome.result;
       isLeft = true;
-      return this.leave(call, outcome.params, ctx.callId);
+      return this.leave(call, outcome.asked, ctx.callId);
     } finally {
       if (!isLeft) this.running.delete(call);
     }
   }
 
-  private leave(call: OpenCall<T>, params: unknown, callId: string): Suspension {
+  private leave(call: OpenCall<T>, asked: Asked, callId: string): Suspension {
     this.left.set(callId, call);
     const over = () => {
       this.running.delete(call);
       if (this.left.get(callId) === call) this.left.delete(callId);
     };
     call.leave(() => this.isOver(callId), over);
-    const question = questionOf(this.source, params);
-    const asked = typeof question === 'string' ? {} : { prompt: question.prompt, inputSchema: question.inputSchema };
-    const state: OpenState = { kind: 'mcp.open', connection: this.id, params: Json.parse(params), tries: 0 };
-    return new Suspension({ until: 'input', ...asked, declinable: true, resumeInMs: OPEN_MS, state: Json.parse(state) });
+    const { method, params } = asked;
+    const question = questionOf(this.source, asked, call.sampling);
+    const shown = typeof question === 'string' ? {} : question;
+    const state: OpenState = { kind: 'mcp.open', connection: this.id, method, params: Json.parse(params), tries: 0 };
+    return new Suspension({ until: 'input', ...shown, declinable: true, resumeInMs: OPEN_MS, state: Json.parse(state) });
   }
 }
 

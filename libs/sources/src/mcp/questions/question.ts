@@ -1,6 +1,16 @@
 import { z } from 'zod';
 import { Json, JsonSchema, LIMITS, type JsonValue } from '#contracts';
 import type { Resumed } from '#tool-sdk';
+import { NOT_OFFERED, samplingQuestion, type SamplingQuestion } from './sampling.js';
+
+/** What a server may ask during a call. */
+export const AskedMethod = z.enum(['elicitation/create', 'sampling/createMessage']);
+
+/** A question of a server as it came. */
+export interface Asked {
+  readonly method: z.output<typeof AskedMethod>;
+  readonly params: unknown;
+}
 
 /** What a person is asked on behalf of a server. */
 export interface Question {
@@ -27,11 +37,17 @@ const Content = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(
 /** Revision 2026-07-28: a form must not ask for secrets. Its text says what it asks for. */
 const SECRETS = /pass(?:word|phrase|code)|\bsecret|(?:api|access|private)[-_ ]?(?:key|token)|credential|card[-_ ]?number|\bcvv\b/i;
 
+/** `sampling`: whether the client that made the call offers its model. A text that says why a question may not be asked. */
+export function questionOf(source: string, { method, params }: Asked, sampling: boolean): Question | SamplingQuestion | string {
+  if (method === 'elicitation/create') return elicitationOf(source, params);
+  return sampling ? samplingQuestion(source, params) : NOT_OFFERED;
+}
+
 /**
  * The question of an `elicitation/create`; a text that says why it is declined where it may not be asked. An address is
  * shown and never opened.
  */
-export function questionOf(source: string, params: unknown): Question | string {
+function elicitationOf(source: string, params: unknown): Question | string {
   const url = Url.safeParse(params).data;
   if (url !== undefined)
     return {
@@ -55,6 +71,8 @@ export function questionOf(source: string, params: unknown): Question | string {
 export interface Given {
   readonly value?: JsonValue | undefined;
   readonly declined?: boolean | undefined;
+  /** Why it may not be asked. */
+  readonly refused?: string | undefined;
 }
 
 export function givenIn({ reason, input, declined }: Resumed): Given {
@@ -62,13 +80,16 @@ export function givenIn({ reason, input, declined }: Resumed): Given {
   return { ...(input === undefined ? {} : { value: input }), ...(declined === true ? { declined } : {}) };
 }
 
-export function answerOf(params: unknown, { value, declined }: Given): Answer {
-  if (declined === true) return { action: 'decline' };
+export function answerOf(params: unknown, { value, declined, refused }: Given): Answer {
+  if (declined === true || refused !== undefined) return { action: 'decline' };
   if (value === undefined) return { action: 'cancel' };
   if (Url.safeParse(params).success) return { action: value === true ? 'accept' : 'decline' };
   const content = Content.safeParse(value).data;
   return content === undefined ? { action: 'decline' } : { action: 'accept', content };
 }
+
+/** Calls of earlier releases wait for answers to forms. */
+const Method = AskedMethod.default('elicitation/create');
 
 /** What a suspended call has to remember of a server's questions. */
 export const AskedState = z.discriminatedUnion('kind', [
@@ -79,12 +100,13 @@ export const AskedState = z.discriminatedUnion('kind', [
     requestState: z.string().optional(),
     responses: z.record(z.string(), Json),
     /** The first one is open. */
-    left: z.array(z.object({ key: z.string(), params: Json })),
+    left: z.array(z.object({ key: z.string(), method: Method, params: Json })),
   }),
   /** Before: the server waits, on the connection of one worker. */
   z.object({
     kind: z.literal('mcp.open'),
     connection: z.string(),
+    method: Method,
     params: Json,
     tries: z.number().int(),
     given: z.object({ value: Json.optional(), declined: z.boolean().optional() }).optional(),

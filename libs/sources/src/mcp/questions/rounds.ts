@@ -1,7 +1,8 @@
 import { isInputRequiredResult, type InputRequiredResult } from '@modelcontextprotocol/client';
 import { Json } from '#contracts';
 import { Suspension, ToolError, type Resumed } from '#tool-sdk';
-import { answerOf, givenIn, questionOf, type AskedState } from './question.js';
+import { answerOf, AskedMethod, givenIn, questionOf, type AskedState } from './question.js';
+import { sampledIn } from './sampling.js';
 
 const MAX_ROUNDS = 20;
 /** Before a call is repeated whose server asked for nothing but a repetition. */
@@ -24,26 +25,32 @@ export { isInputRequiredResult };
 export function firstRound(source: string, { inputRequests = {}, requestState }: InputRequiredResult, round: number): RoundState {
   if (round >= MAX_ROUNDS) throw failed(`The MCP server ${source} asked ${MAX_ROUNDS} times without a result.`);
   const left = Object.entries(inputRequests).map(([key, { method, params }]) => {
-    if (method !== 'elicitation/create')
-      throw failed(`The MCP server ${source} asks for ${method.slice(0, 100)}, which is not offered to it.`);
-    return { key, params: Json.parse(params ?? null) };
+    const known = AskedMethod.safeParse(method).data;
+    if (known === undefined) throw failed(`The MCP server ${source} asks for ${method.slice(0, 100)}, which is not offered to it.`);
+    return { key, method: known, params: Json.parse(params ?? null) };
   });
   return { kind: 'mcp.rounds', round: round + 1, ...(requestState === undefined ? {} : { requestState }), responses: {}, left };
 }
 
-/** The state with the answer to its open question. */
-export function answered(state: RoundState, resumed: Resumed): RoundState {
+/** The state with the answer to its open question. @throws ToolError where a model gave none: the protocol has no answer for that */
+export function answered(source: string, state: RoundState, resumed: Resumed): RoundState {
   const [open, ...left] = state.left;
   if (open === undefined) return state;
-  const answer = answerOf(open.params, givenIn(resumed));
+  const given = givenIn(resumed);
+  const answer = open.method === 'elicitation/create' ? answerOf(open.params, given) : sampledIn(given.value);
+  if (answer === undefined) throw failed(`The MCP server ${source} asked for a model (${open.method}), and the MCP client declined.`);
   return { ...state, left, responses: { ...state.responses, [open.key]: Json.parse(answer) } };
 }
 
-/** Declines what may not be asked. The suspension for the first question that may, or what the repeated call carries. */
-export function nextStep(source: string, state: RoundState): Suspension | { readonly params: RoundParams; readonly round: number } {
+/** Declines what people may not be asked. The suspension for the first question that may, or what the repeated call carries. @throws ToolError for a model that is not offered */
+export function nextStep(
+  source: string,
+  state: RoundState,
+  sampling: boolean,
+): Suspension | { readonly params: RoundParams; readonly round: number } {
   const responses = { ...state.responses };
-  for (const [index, { key, params }] of state.left.entries()) {
-    const question = questionOf(source, params);
+  for (const [index, { key, method, params }] of state.left.entries()) {
+    const question = questionOf(source, { method, params }, sampling);
     if (typeof question !== 'string')
       return new Suspension({
         until: 'input',
@@ -51,6 +58,7 @@ export function nextStep(source: string, state: RoundState): Suspension | { read
         declinable: true,
         state: { ...state, responses, left: state.left.slice(index) },
       });
+    if (method === 'sampling/createMessage') throw failed(`The MCP server ${source} asks for a model: ${question}.`);
     responses[key] = { action: 'decline' };
   }
   const isEmpty = Object.keys(responses).length === 0;

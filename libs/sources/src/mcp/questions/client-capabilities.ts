@@ -1,0 +1,14 @@
+import type { ClientCapabilities } from '@modelcontextprotocol/client';
+
+const FORMS: ClientCapabilities = { elicitation: { form: {}, url: {} } };
+
+/**
+ * What servers of a revision before 2026-07-28 read once, for all calls of the connection. A call whose client offers no
+ * model refuses their question.
+ */
+export const CONNECTION_CAPABILITIES: ClientCapabilities = { ...FORMS, sampling: {} };
+
+/** What newer servers read with each call: a model only where the client of the call offers one. */
+export function callCapabilities(sampling: boolean): ClientCapabilities {
+  return sampling ? CONNECTION_CAPABILITIES : FORMS;
+}
