@@ -14,10 +14,18 @@ import { startRedisServer, type RedisServer } from '../support/redis-server.mjs'
 import { serveWeb, type WebServer } from '../support/serve-web.js';
 
 const FIXTURE = resolve('test/support/asking-mcp-server.fixture.mjs');
+const SECRET = 'ghp_0123456789abcdefABCDEF0123456789abcd';
 const BRANCH = {
   type: 'object' as const,
   properties: { branch: { type: 'string' as const, enum: ['main', 'next'] } },
   required: ['branch'],
+};
+
+const SAMPLING = {
+  messages: [{ role: 'user' as const, content: { type: 'text' as const, text: `Name a branch. It is not ${SECRET}` } }],
+  systemPrompt: 'Be short',
+  includeContext: 'allServers' as const,
+  maxTokens: 20,
 };
 
 /** Two workers, an MCP server of each era: that of the older one waits on the connection of one worker. */
@@ -125,6 +133,46 @@ describe('questions of bridged MCP servers', () => {
     expect([call.outcome, answerIn(call)]).toEqual(['completed', { action: 'decline' }]);
   });
 
+  it.each(REVISIONS.flatMap((revision) => ['modern', 'legacy'].map((source) => [source, revision] as const)))(
+    'reach the model of an MCP client that offers one, which a client without one refuses: %s, asked by a client of %s',
+    async (source, revision) => {
+      const asked: unknown[] = [];
+      const answer = { role: 'assistant' as const, content: { type: 'text' as const, text: 'main' }, model: 'm-1', stopReason: 'endTurn' };
+      const model = (params: unknown) => {
+        asked.push(params);
+        return answer;
+      };
+      const client = await connectMcp(revision, { key: BOOTSTRAP_KEY, urls: [gateway.url], model });
+      const result = await client.call(`${source}__sample`, {});
+      const text = (result.content[0]?.text ?? '').replace(/^\[.*\]\n/, '');
+      expect([result.isError ?? false, JSON.parse(text)]).toEqual([false, answer]);
+      // The newer client's library shows its model no `_meta`: the question belongs to the tool that was called.
+      const named = revision === '2025-11-25' ? { _meta: { 'io.toolyard/source': source } } : {};
+      const content = { type: 'text', text: 'Name a branch. It is not [REDACTED]' };
+      expect(asked).toEqual([{ messages: [{ role: 'user', content }], systemPrompt: 'Be short', maxTokens: 20, ...named }]);
+      for (const tool of ['context', 'tooled']) {
+        const refused = await client.call(`${source}__${tool}`, {});
+        expect(refused.content[0]?.text).toMatch(tool === 'context' ? /expected at most 16384/ : /no tools for the model|do not declare/);
+      }
+      expect(asked).toHaveLength(1);
+      await client.close();
+      const plain = await connectMcp(revision, { key: BOOTSTRAP_KEY, urls: [gateway.url], user: () => ({ action: 'accept' }) });
+      expect((await plain.call(`${source}__sample`, {})).content[0]?.text).toMatch(/not offered|do not declare/);
+      await plain.close();
+    },
+  );
+
+  it('for a model are answered to an older server by an error when the client declines', async () => {
+    const model = () => {
+      throw new Error('the user said no');
+    };
+    const client = await connectMcp('2025-11-25', { key: BOOTSTRAP_KEY, urls: [gateway.url], model });
+    expect((await client.call('legacy__sample', {})).content[0]?.text).toContain('"code":-1');
+    const failed = await client.call('modern__sample', {});
+    expect([failed.isError, failed.content[0]?.text]).toEqual([true, expect.stringContaining('the MCP client declined')]);
+    await client.close();
+  });
+
   it('are refused with a reason when they ask for a model', async () => {
     expect(await gateway.agent.run('modern__sample', {})).toMatchObject({
       outcome: 'failed',
@@ -171,6 +219,8 @@ function modernServer(): McpServer {
   asking('password', { one: inputRequired.elicit({ message: 'Log in', requestedSchema: password }) });
   asking('endless', { one: inputRequired.elicit({ message: 'Log in', requestedSchema: password }) }, true);
   asking('address', { one: inputRequired.elicitUrl({ message: 'Log in there', url: 'https://login.example.com/' }) });
-  asking('sample', { one: inputRequired.createMessage({ messages: [], maxTokens: 1 }) });
+  asking('sample', { one: inputRequired.createMessage(SAMPLING) });
+  asking('context', { one: inputRequired.createMessage({ ...SAMPLING, systemPrompt: 'x'.repeat(20_000) }) });
+  asking('tooled', { one: inputRequired.createMessage({ ...SAMPLING, tools: [{ name: 'rm', inputSchema: { type: 'object' } }] }) });
   return server;
 }

@@ -6,6 +6,12 @@ const BRANCH = {
   message: 'Which branch?',
   requestedSchema: { type: 'object', properties: { branch: { type: 'string', enum: ['main', 'next'] } }, required: ['branch'] },
 };
+const SAMPLING = {
+  messages: [{ role: 'user', content: { type: 'text', text: 'Name a branch. It is not ghp_0123456789abcdefABCDEF0123456789abcd' } }],
+  systemPrompt: 'Be short',
+  includeContext: 'allServers',
+  maxTokens: 20,
+};
 const QUESTIONS = {
   ask: { method: 'elicitation/create', params: BRANCH },
   password: {
@@ -16,7 +22,9 @@ const QUESTIONS = {
     method: 'elicitation/create',
     params: { mode: 'url', message: 'Log in there', url: 'https://login.example.com/', elicitationId: '1' },
   },
-  sample: { method: 'sampling/createMessage', params: { messages: [], maxTokens: 1 } },
+  sample: { method: 'sampling/createMessage', params: SAMPLING },
+  context: { method: 'sampling/createMessage', params: { ...SAMPLING, systemPrompt: 'x'.repeat(20_000) } },
+  tooled: { method: 'sampling/createMessage', params: { ...SAMPLING, tools: [{ name: 'rm', inputSchema: { type: 'object' } }] } },
 };
 
 const waiting = new Map();

@@ -1,9 +1,9 @@
-import { Client, StreamableHTTPClientTransport, type ElicitResult } from '@modelcontextprotocol/client';
+import { Client, StreamableHTTPClientTransport, type CreateMessageResult, type ElicitResult } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as OlderStdioTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { ElicitRequestSchema, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { CreateMessageRequestSchema, ElicitRequestSchema, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { programOf } from './app-program.js';
 
 export const REVISIONS = ['2026-07-28', '2025-11-25'] as const;
@@ -17,6 +17,8 @@ export interface ConnectOptions {
   readonly stdio?: readonly string[];
   /** The user of the client; without one it declares no elicitation. */
   readonly user?: (question: string, form: unknown) => Promise<ElicitResult> | ElicitResult;
+  /** The model of the client; without one it declares no sampling. */
+  readonly model?: (params: unknown) => CreateMessageResult;
   readonly onToolsChanged?: () => void;
 }
 
@@ -48,13 +50,14 @@ export async function connectMcp(revision: Revision, options: ConnectOptions): P
   return revision === '2026-07-28' ? connectNewer(options) : connectOlder(options);
 }
 
-async function connectNewer({ user, onToolsChanged, ...where }: ConnectOptions): Promise<TestClient> {
+async function connectNewer({ user, model, onToolsChanged, ...where }: ConnectOptions): Promise<TestClient> {
   const client = new Client(INFO, {
-    capabilities: user === undefined ? {} : { elicitation: {} },
+    capabilities: capabilitiesOf(user, model),
     versionNegotiation: { mode: { pin: '2026-07-28' } },
     ...(onToolsChanged === undefined ? {} : { listChanged: { tools: { autoRefresh: false, onChanged: onToolsChanged } } }),
   });
   if (user !== undefined) client.setRequestHandler('elicitation/create', ({ params }) => user(params.message, formOf(params)));
+  if (model !== undefined) client.setRequestHandler('sampling/createMessage', ({ params }) => model(params));
   const { stdio } = where;
   await client.connect(
     stdio === undefined
@@ -70,9 +73,10 @@ async function connectNewer({ user, onToolsChanged, ...where }: ConnectOptions):
   };
 }
 
-async function connectOlder({ user, onToolsChanged, ...where }: ConnectOptions): Promise<TestClient> {
-  const client = new OlderClient(INFO, { capabilities: user === undefined ? {} : { elicitation: {} } });
+async function connectOlder({ user, model, onToolsChanged, ...where }: ConnectOptions): Promise<TestClient> {
+  const client = new OlderClient(INFO, { capabilities: capabilitiesOf(user, model) });
   if (user !== undefined) client.setRequestHandler(ElicitRequestSchema, ({ params }) => user(params.message, formOf(params)) as never);
+  if (model !== undefined) client.setRequestHandler(CreateMessageRequestSchema, ({ params }) => model(params));
   if (onToolsChanged !== undefined) client.setNotificationHandler(ToolListChangedNotificationSchema, () => onToolsChanged());
   const { stdio } = where;
   const transport =
@@ -91,6 +95,10 @@ async function connectOlder({ user, onToolsChanged, ...where }: ConnectOptions):
       await client.close();
     },
   };
+}
+
+function capabilitiesOf(user: ConnectOptions['user'], model: ConnectOptions['model']) {
+  return { ...(user === undefined ? {} : { elicitation: {} }), ...(model === undefined ? {} : { sampling: {} }) };
 }
 
 function command({ key, urls: [url = ''] }: Pick<ConnectOptions, 'key' | 'urls'>, words: readonly string[]) {

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { ProblemError, type Call, type Principal } from '#contracts';
+import { ProblemError, type Call, type InputBody, type InputRequest, type Principal } from '#contracts';
 import { GiveInputService } from '../../calls/give-input.service.js';
 import { CallReader } from '../../calls/read/call-reader.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../../platform/gateway.config.js';
@@ -15,9 +15,14 @@ export class CallInputs {
     @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'publicUrl'>,
   ) {}
 
-  /** Whether the client's user can be asked with this key. */
-  async canAsk(principal: Principal, { elicitation }: Pick<ClientFeatures, 'elicitation'>, { id }: Call): Promise<boolean> {
-    return elicitation && (await this.giveInput.mayAnswer(principal, id));
+  /** Whether the client's user, or its model, can be asked with this key. */
+  async canAsk(
+    principal: Principal,
+    { elicitation, sampling }: Pick<ClientFeatures, 'elicitation' | 'sampling'>,
+    { id, waiting }: Call,
+  ): Promise<boolean> {
+    const isOffered = waiting?.input?.sampling === undefined ? elicitation : sampling;
+    return isOffered && (await this.giveInput.mayAnswer(principal, id));
   }
 
   /**
@@ -29,7 +34,9 @@ export class CallInputs {
     const call = await this.reader.read(principal, callId);
     const question = call.waiting?.input;
     if (question?.attempt !== answer.attempt || isDismissed(answer, call)) return call;
-    const given = answer.kind === 'given' ? { value: valueOf(question.inputSchema, answer.content) } : { decline: true as const };
+    const isForModel = question.sampling !== undefined;
+    if (answer.kind === (isForModel ? 'given' : 'sampled')) return call;
+    const given = bodyOf(answer, question);
     try {
       return await this.giveInput.give(principal, callId, { ...given, attempt: answer.attempt });
     } catch (error) {
@@ -45,6 +52,11 @@ export class CallInputs {
     const answer = `${dashboard} or with POST /v1/calls/${id}/input {"value": ...}`;
     return `${tool} waits. ${waiting?.detail ?? ''} A person can answer ${answer}; then ask for the result again.`;
   }
+}
+
+function bodyOf(answer: InputAnswer, { inputSchema }: InputRequest): InputBody {
+  if (answer.kind === 'sampled') return { value: answer.value };
+  return answer.kind === 'given' ? { value: valueOf(inputSchema, answer.content) } : { decline: true };
 }
 
 /** Whether the answer leaves the question open. */

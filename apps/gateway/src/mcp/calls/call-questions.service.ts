@@ -5,12 +5,13 @@ import { answerIn, APPROVAL } from './approval-form.js';
 import { CallApprovals } from './call-approvals.service.js';
 import { CallInputs, isDismissed } from './call-inputs.service.js';
 import { inputAnswerIn, inputForm, inputQuestion } from './input-form.js';
-import type { ElicitationForm } from './tool-call.js';
+import { samplingRequest } from './sampling-request.js';
+import type { ClientRequest, ElicitationForm } from './tool-call.js';
 
-/** What the user of a client is asked about a call, under the name of the question among its input requests. */
+/** What the user of a client, or its model, is asked about a call, under the name of the question among its input requests. */
 export interface Question {
   readonly name: string;
-  readonly form: ElicitationForm;
+  readonly request: ClientRequest;
 }
 
 type Responses = Readonly<Record<string, unknown>> | undefined;
@@ -32,8 +33,11 @@ export class CallQuestions {
   async find(principal: Principal, features: ClientFeatures, call: Call): Promise<Question | undefined> {
     const name = this.nameOf(call);
     if (name === undefined) return undefined;
-    if (name === APPROVAL) return this.approvals.canAsk(principal, features) ? { name, form: this.approvals.form(call) } : undefined;
-    return (await this.inputs.canAsk(principal, features, call)) ? { name, form: inputForm(call) } : undefined;
+    if (name === APPROVAL)
+      return this.approvals.canAsk(principal, features) ? { name, request: formRequest(this.approvals.form(call)) } : undefined;
+    if (!(await this.inputs.canAsk(principal, features, call))) return undefined;
+    const request = call.waiting?.input?.sampling === undefined ? formRequest(inputForm(call)) : samplingRequest(call);
+    return request && { name, request };
   }
 
   /** Whether the request says that the user has dismissed the open question of the call. */
@@ -56,4 +60,8 @@ export class CallQuestions {
   howToAnswer(call: Call): string {
     return call.status === 'waiting_approval' ? this.approvals.howToApprove(call) : this.inputs.howToAnswer(call);
   }
+}
+
+function formRequest(params: ElicitationForm): ClientRequest {
+  return { method: 'elicitation/create', params };
 }

@@ -112,6 +112,7 @@ export class CallToolService {
     );
     const { call } = await this.submitCall.submit(of.principal, body, {
       idempotencyKey: said['io.toolyard/idempotencyKey'],
+      sampling: of.features.sampling ? true : undefined,
       traceparent: typeof traceparent === 'string' ? parseTraceparent(traceparent) : undefined,
     });
     return call;
@@ -160,11 +161,11 @@ export class CallToolService {
     if (session === undefined)
       return {
         question: inputRequired({
-          inputRequests: { [question.name]: inputRequired.elicit(question.form) },
+          inputRequests: { [question.name]: question.request },
           requestState: await this.states.mint(of, call),
         }),
       };
-    await session.ask(call.id, question.name, question.form);
+    await session.ask(call.id, question.name, question.request);
     return undefined;
   }
 

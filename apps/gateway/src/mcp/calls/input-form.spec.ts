@@ -4,6 +4,7 @@ import { inputAnswer, inputAnswerIn, inputForm, valueOf } from './input-form.js'
 
 const asking = (inputSchema?: object) =>
   ({ id: 'c1', tool: 'ask', status: 'waiting_input', waiting: { input: { attempt: 1, prompt: 'Which?', inputSchema } } }) as never as Call;
+const SAMPLED = { role: 'assistant', content: { type: 'text', text: 'x' }, model: 'm' };
 const FLAT = { type: 'object', properties: { name: { type: 'string', minLength: 1 }, count: { type: 'integer' } }, required: ['name'] };
 
 describe('inputForm', () => {
@@ -54,6 +55,10 @@ describe('inputAnswer', () => {
     ['input.x', { action: 'accept' }, undefined],
     ['approval', { action: 'accept' }, undefined],
     ['input.1', 5, undefined],
+    ['sampling.2', SAMPLED, { kind: 'sampled', attempt: 2, value: SAMPLED }],
+    ['sampling.2', { ...SAMPLED, content: 'x' }, undefined],
+    ['sampling.2', { action: 'accept', content: { value: 'x' } }, undefined],
+    ['sampling.0', SAMPLED, undefined],
   ])('of %s reads %j', (question, response, expected) => {
     expect(inputAnswer(question, response)).toEqual(expected);
   });

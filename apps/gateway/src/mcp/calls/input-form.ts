@@ -1,9 +1,12 @@
 import { z } from 'zod';
 import { ProblemError, type Call, type JsonValue } from '#contracts';
 import { parseJsonBody } from '../../platform/http/json-body.js';
+import { sampledIn } from './sampling-request.js';
 import type { ElicitationForm, FormField } from './tool-call.js';
 
 const PREFIX = 'input.';
+/** Of a question for the model of the client. */
+const SAMPLING = 'sampling.';
 /** The field of a form whose value is not an object of fields. */
 const VALUE = 'value';
 
@@ -54,7 +57,9 @@ function layoutOf(schema: unknown): Layout {
 /** The name of the open question among the input requests of a call: a tool may ask again. Undefined when none is open. */
 export function inputQuestion(call: Call): string | undefined {
   const { waiting } = call;
-  return waiting?.input === undefined ? undefined : `${PREFIX}${waiting.input.attempt}`;
+  if (waiting?.input === undefined) return undefined;
+  const { attempt, sampling } = waiting.input;
+  return `${sampling === undefined ? PREFIX : SAMPLING}${attempt}`;
 }
 
 /** The question of the tool for the client's user. */
@@ -76,21 +81,34 @@ function jsonField(schema: unknown): FormField {
 /** `dismissed`: the user gave no value, so that anybody else still may. So does one who declines where the tool needs a value. */
 export type InputAnswer =
   | { readonly kind: 'dismissed' | 'declined'; readonly attempt: number }
+  /** By the model of the client. */
+  | { readonly kind: 'sampled'; readonly attempt: number; readonly value: JsonValue }
   | { readonly kind: 'given'; readonly attempt: number; readonly content: Readonly<Record<string, JsonValue>> };
 
 const Response = z.looseObject({
   action: z.enum(['accept', 'decline', 'cancel']),
   content: z.record(z.string(), z.json()).nullish(),
 });
-const Question = z.string().regex(/^input\.[1-9]\d{0,8}$/);
+const Question = /^(?<kind>input|sampling)\.(?<attempt>[1-9]\d{0,8})$/;
 
 /** Undefined for what is no answer to a question of that name. */
 export function inputAnswer(question: string, response: unknown): InputAnswer | undefined {
+  const { kind, attempt: number } = Question.exec(question)?.groups ?? {};
+  const attempt = Number(number);
+  if (kind === 'sampling') {
+    const value = sampledIn(z.json().safeParse(response).data ?? null);
+    return value === undefined ? undefined : { kind: 'sampled', attempt, value };
+  }
   const { data } = Response.safeParse(response);
-  if (data === undefined || !Question.safeParse(question).success) return undefined;
-  const attempt = Number(question.slice(PREFIX.length));
+  if (data === undefined || kind === undefined) return undefined;
   if (data.action === 'accept') return { kind: 'given', attempt, content: data.content ?? {} };
   return { kind: data.action === 'decline' ? 'declined' : 'dismissed', attempt };
+}
+
+/** The attempt that asked the model of the client. Undefined for the name of another question. */
+export function samplingAttempt(question: string): number | undefined {
+  const { kind, attempt } = Question.exec(question)?.groups ?? {};
+  return kind === 'sampling' ? Number(attempt) : undefined;
 }
 
 /** The answer to the latest of the questions in a request. */

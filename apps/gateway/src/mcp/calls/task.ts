@@ -23,7 +23,7 @@ export function taskOf(call: Call, asked: Question | undefined): Record<string, 
     case 'waiting_approval':
     case 'waiting_input':
       if (asked !== undefined) {
-        const inputRequests = { [asked.name]: { method: 'elicitation/create', params: asked.form } };
+        const inputRequests = { [asked.name]: asked.request };
         return { ...task, status: 'input_required', inputRequests };
       }
       if (call.status === 'waiting_approval') return { ...task, status: 'working', statusMessage: 'Waits for the approval of a person' };

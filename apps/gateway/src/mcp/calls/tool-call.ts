@@ -1,4 +1,4 @@
-import type { ProgressToken, ServerContext } from '@modelcontextprotocol/server';
+import type { CreateMessageRequestParams, ProgressToken, ServerContext } from '@modelcontextprotocol/server';
 import type { Principal } from '#contracts';
 import type { ClientFeatures } from '../wire/client-features.js';
 
@@ -20,8 +20,8 @@ export interface CallSession {
   readonly progressAfter?: number | undefined;
   /** Remembers which call the request became. False: the client has cancelled the request meanwhile. */
   began(callId: string): Promise<boolean>;
-  /** Asks the user of the client. The answer comes with a request of its own. */
-  ask(callId: string, question: string, params: ElicitationForm): Promise<void>;
+  /** Asks the user of the client, or its model. The answer comes with a request of its own. */
+  ask(callId: string, question: string, request: ClientRequest): Promise<void>;
   /** Calls `then` once the user has answered or dismissed the question, at any gateway. Until the returned function is called. */
   whenClosed(callId: string, question: string, then: () => void): () => void;
   /** Called before the answer. Whether the client has cancelled the request: then it gets none. */
@@ -58,6 +58,11 @@ export interface ElicitationForm {
     readonly required: string[];
   };
 }
+
+/** What a client is asked during a call. */
+export type ClientRequest =
+  | { readonly method: 'elicitation/create'; readonly params: ElicitationForm }
+  | { readonly method: 'sampling/createMessage'; readonly params: CreateMessageRequestParams };
 
 export function progressTokenOf({ meta }: ToolCall): ProgressToken | undefined {
   const token = meta['progressToken'];

@@ -19,7 +19,7 @@ import { ShutdownState } from '../../platform/shutdown-state.service.js';
 import { APPROVAL, formAnswer } from '../calls/approval-form.js';
 import { CallApprovals } from '../calls/call-approvals.service.js';
 import { CallInputs } from '../calls/call-inputs.service.js';
-import { inputAnswer } from '../calls/input-form.js';
+import { inputAnswer, samplingAttempt } from '../calls/input-form.js';
 import { ListChanges } from '../calls/list-changes.service.js';
 import type { CallSession } from '../calls/tool-call.js';
 import { featuresOfSession } from '../wire/client-features.js';
@@ -43,7 +43,7 @@ const DISMISSED_MS = 500;
 const OVER_MS = 2_000;
 
 /** The id of a question to the client, by which any gateway knows which question of which call the answer is about. */
-const QuestionId = /^(?<question>approval|input\.\d+):(?<callId>.+)$/;
+const QuestionId = /^(?<question>approval|input\.\d+|sampling\.\d+):(?<callId>.+)$/;
 
 const Cancelled = z.object({ requestId: z.union([z.string().max(1_000), z.number()]) });
 
@@ -197,11 +197,18 @@ export class LegacyEndpoint {
     if (question === undefined || callId === undefined || !(await session.isAsked(nameOf(callId, question)))) return ACCEPTED();
     try {
       if ('result' in response) await this.apply(principal, callId, question, response.result).catch(unlessRefused);
+      else await this.refused(principal, callId, question).catch(unlessRefused);
     } finally {
       // Not before the decision: until then a closed question means that the user has dismissed it.
       await session.closeQuestion(nameOf(callId, question));
     }
     return ACCEPTED();
+  }
+
+  /** An error is how a client says that its model is not asked. */
+  private async refused(principal: Principal, callId: string, question: string): Promise<void> {
+    const attempt = samplingAttempt(question);
+    if (attempt !== undefined) await this.inputs.answer(principal, callId, { kind: 'declined', attempt });
   }
 
   private async apply(principal: Principal, callId: string, question: string, result: unknown): Promise<void> {
@@ -233,11 +240,11 @@ function callSessionOf(
   return {
     progressAfter,
     began: (callId) => session.began(id, callId),
-    ask: async (callId, question, params) => {
+    ask: async (callId, question, { method, params }) => {
       const name = nameOf(callId, question);
       asked.add(name);
       await session.asked(name);
-      const request = { jsonrpc: '2.0', id: `${question}:${callId}`, method: 'elicitation/create', params: { ...params } } as const;
+      const request = { jsonrpc: '2.0', id: `${question}:${callId}`, method, params: { ...params } } as const;
       await server.transport?.send(request, { relatedRequestId: id });
     },
     whenClosed: (callId, question, then) => whenTrue(async () => !(await session.isAsked(nameOf(callId, question))), DISMISSED_MS, then),

@@ -13,8 +13,8 @@ const USE_MS = 60_000;
 const MAX_SESSIONS = 1_000;
 /** Far above what a client has under way at once; a hostile one fills no memory. Beyond it the oldest quarter is forgotten. */
 const MAX_FIELDS = 2_000;
-/** Of a session that is not over: `owner`, `elicitation` and `usedAt`. */
-const OWN_FIELDS = 3;
+/** Of a session that is not over: `owner`, `elicitation`, `sampling` and `usedAt`. */
+const OWN_FIELDS = 4;
 
 export type RequestId = string | number;
 
@@ -30,8 +30,8 @@ export class McpSessions {
   constructor(@Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection) {}
 
   async create(sessionId: string, principal: Principal, capabilities: unknown): Promise<void> {
-    const { elicitation } = featuresOfSession(capabilities);
-    const fields = { owner: ownerOf(principal), elicitation: elicitation ? '1' : '0' };
+    const { elicitation, sampling } = featuresOfSession(capabilities);
+    const fields = { owner: ownerOf(principal), elicitation: elicitation ? '1' : '0', sampling: sampling ? '1' : '0' };
     await this.used(sessionId, principal, fields);
     await this.endOldest(principal);
   }
@@ -40,11 +40,12 @@ export class McpSessions {
   async find(sessionId: string, principal: Principal): Promise<McpSession | undefined> {
     if (!SessionId.safeParse(sessionId).success) return undefined;
     const key = keys.mcpSession(sessionId);
-    const [owner, elicitation, usedAt] = await this.redis.hmget(key, 'owner', 'elicitation', 'usedAt');
+    const [owner, elicitation, sampling, usedAt] = await this.redis.hmget(key, 'owner', 'elicitation', 'sampling', 'usedAt');
     if (owner !== ownerOf(principal)) return undefined;
     if (Date.now() - Number(usedAt ?? 0) > USE_MS) await this.used(sessionId, principal, {});
     return new McpSession(this.redis, sessionId, keys.mcpSessionsOf(principal.tenantId, principal.keyId), {
       elicitation: elicitation === '1',
+      sampling: sampling === '1',
       tasks: false,
     });
   }

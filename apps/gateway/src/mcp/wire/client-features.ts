@@ -7,12 +7,15 @@ export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 export interface ClientFeatures {
   /** It shows forms to its user. */
   readonly elicitation: boolean;
+  /** It asks its model on behalf of servers. */
+  readonly sampling: boolean;
   /** It takes a task for an answer and asks for its result later. */
   readonly tasks: boolean;
 }
 
 const Capabilities = z.looseObject({
   elicitation: z.looseObject({ form: z.unknown().optional(), url: z.unknown().optional() }).optional(),
+  sampling: z.looseObject({}).optional(),
   extensions: z.looseObject({ [TASKS_EXTENSION]: z.looseObject({}).optional() }).optional(),
 });
 
@@ -23,13 +26,14 @@ export function featuresOfRequest(ctx: ServerContext): ClientFeatures {
 
 /** By the `_meta` of a request. */
 export function featuresOfMeta(meta: Readonly<Record<string, unknown>>): ClientFeatures {
-  const { elicitation, extensions } = parsed(meta[CLIENT_CAPABILITIES_META_KEY]);
-  return { elicitation: hasForms(elicitation), tasks: extensions?.[TASKS_EXTENSION] !== undefined };
+  const { elicitation, sampling, extensions } = parsed(meta[CLIENT_CAPABILITIES_META_KEY]);
+  return { elicitation: hasForms(elicitation), sampling: sampling !== undefined, tasks: extensions?.[TASKS_EXTENSION] !== undefined };
 }
 
 /** Of a revision before, which says them once in `initialize`. It has no tasks in this form. */
 export function featuresOfSession(capabilities: unknown): ClientFeatures {
-  return { elicitation: hasForms(parsed(capabilities).elicitation), tasks: false };
+  const { elicitation, sampling } = parsed(capabilities);
+  return { elicitation: hasForms(elicitation), sampling: sampling !== undefined, tasks: false };
 }
 
 /** An empty object means forms: the modes came later. */
