@@ -47,7 +47,7 @@ export class SharedConnection {
     if (this.current !== undefined) return this.current;
     if (this.waitMs > 0) return Promise.reject(new Error(this.lastFault));
     this.version = versionOf(this.files);
-    const opening = this.open();
+    const opening: Promise<SourceConnection> = this.open((connection, reason) => this.lost(opening, connection, reason));
     this.current = opening;
     opening.catch((error: unknown) => this.failed(opening, error instanceof Error ? error.message : String(error)));
     return opening;
@@ -93,25 +93,27 @@ export class SharedConnection {
     void current.then(closeIdle).catch(() => undefined);
   }
 
-  private async open(): Promise<SourceConnection> {
+  private async open(onLost: (connection: SourceConnection, reason: string) => void): Promise<SourceConnection> {
     const signal = AbortSignal.any([this.closing.signal, AbortSignal.timeout(OPEN_TIMEOUT_MS)]);
     const connection = await this.connector.open(this.source, signal);
     if (this.closing.signal.aborted) {
       await connection.close();
       throw new Error('the source was removed');
     }
-    const { current } = this;
     connection.onChange(() => this.events.onChange());
-    connection.onClosed((reason) => {
-      if (this.closing.signal.aborted || this.current !== current) return;
-      this.failed(current, reason);
-      void connection.close();
-      this.events.onLost(reason);
-    });
+    connection.onClosed((reason) => onLost(connection, reason));
     return connection;
   }
 
-  private failed(which: Promise<SourceConnection> | undefined, reason: string): void {
+  /** A connection that was replaced meanwhile, even while it was opened, says nothing about the current one. */
+  private lost(opening: Promise<SourceConnection>, connection: SourceConnection, reason: string): void {
+    if (this.closing.signal.aborted || this.current !== opening) return;
+    this.failed(opening, reason);
+    void connection.close();
+    this.events.onLost(reason);
+  }
+
+  private failed(which: Promise<SourceConnection>, reason: string): void {
     if (this.current !== which) return;
     this.current = undefined;
     this.failures += 1;
