@@ -1,7 +1,12 @@
 import { z } from 'zod';
 import { ToolName } from '../values/names.js';
 import { JsonSchema, Pool, ToolEffect, ToolTier } from '../tools/tool.js';
-import { SecretOrText } from './source.js';
+import { SecretEnv } from './source-fields.js';
+
+/** No files: the author of a tool could read any file of the workers. */
+const Variable = z.union([z.string().max(4_096), SecretEnv], {
+  error: 'expected a text or {secretEnv: NAME}; `secretFile` is for the config file only',
+});
 
 /** The `tool.yaml` of a folder tool. */
 export const FolderTool = z
@@ -21,7 +26,7 @@ export const FolderTool = z
       .min(1)
       .max(64)
       .describe('Program and arguments. Words that begin with `./` are files of the folder of the tool.'),
-    env: z.record(z.string(), SecretOrText).optional().describe('Further variables: texts, or secrets of the worker by `secretEnv`.'),
+    env: z.record(z.string(), Variable).optional().describe('Further variables: texts, or secrets of the worker by `secretEnv`.'),
   })
   .meta({ id: 'FolderTool' });
 export type FolderTool = z.output<typeof FolderTool>;

@@ -22,10 +22,14 @@ export const MIN_SECRET_CHARS = 6;
 
 const SecretFile = z.string().max(1_024).regex(/^\//, 'expected an absolute path');
 
+export const SecretEnv = z.strictObject({
+  secretEnv: EnvironmentName.describe('Environment variable of the worker that holds the value.'),
+});
+
 /** A secret by reference: the value never leaves the worker that resolves it. */
 export const SecretRef = z
   .union([
-    z.strictObject({ secretEnv: EnvironmentName.describe('Environment variable of the worker that holds the value.') }),
+    SecretEnv,
     z.strictObject({
       secretFile: SecretFile.describe(
         'File of the worker that holds the value, such as a mounted Kubernetes secret, without the line end after it. A changed file is read again: by programs when they start again, which is at the next call. Config file only.',

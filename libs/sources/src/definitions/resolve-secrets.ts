@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { MIN_SECRET_CHARS, type SecretOrText, type SecretRef } from '#contracts';
 
 const MAX_BYTES = 65_536;
@@ -33,9 +33,10 @@ export function resolveSecret(ref: SecretRef, env: Environment, process: 'worker
 
 function fileText(path: string, process: string): string {
   try {
-    const bytes = readFileSync(path);
-    if (bytes.length > MAX_BYTES) throw new Error(`it has more than ${MAX_BYTES} bytes`);
-    return bytes.toString().replace(/\r?\n$/, '');
+    const found = statSync(path);
+    if (!found.isFile()) throw new Error('it is not a regular file');
+    if (found.size > MAX_BYTES) throw new Error(`it has more than ${MAX_BYTES} bytes`);
+    return readFileSync(path, 'utf8').replace(/\r?\n$/, '');
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new Error(`the secret file ${path} of the ${process} cannot be read: ${why}`, { cause: error });
