@@ -29,8 +29,11 @@ export interface DashboardHarness {
   gated(lines: readonly string[]): { readonly command: string; open(line: number): void };
 }
 
-/** To be called once at the top of a file; `settings` go into the config file. No page may have thrown or broken its security policy when the tests are over. */
-export function dashboardHarness(settings: () => Promise<object> = async () => ({})): DashboardHarness {
+/** To be called once at the top of a file; `settings` go into the config file, `gatewayEnv` into the environment of the gateway. No page may have thrown or broken its security policy when the tests are over. */
+export function dashboardHarness(
+  settings: () => Promise<object> = async () => ({}),
+  gatewayEnv: () => Record<string, string> = () => ({}),
+): DashboardHarness {
   const folder = mkdtempSync(join(tmpdir(), 'toolyard-dashboard-'));
   const config = join(folder, 'toolyard.json');
   let parts: { readonly toolyard: TestCluster; readonly browser: TestBrowser; readonly agent: Agent } | undefined;
@@ -51,7 +54,7 @@ export function dashboardHarness(settings: () => Promise<object> = async () => (
       }),
     );
     const env = { SANDBOX: 'host', EGRESS_ALLOW_HOSTS: '127.0.0.1', TOOLYARD_CONFIG: config };
-    const starting = [startTestCluster({ lists: true, env }), startBrowser()] as const;
+    const starting = [startTestCluster({ lists: true, env, gatewayEnv: gatewayEnv() }), startBrowser()] as const;
     // Where one of them does not start, the other must not be left running.
     close = async () => void (await Promise.allSettled(starting.map(async (started) => (await started).close())));
     const [toolyard, browser] = await Promise.all(starting);

@@ -100,7 +100,7 @@ export async function startTestCluster({
     gateways: [],
     workers: [],
     gateway: async (more = {}) => {
-      const port = Number(more['GATEWAY_PORT'] ?? (await freePort()));
+      const port = Number(more['GATEWAY_PORT'] ?? gatewayEnv['GATEWAY_PORT'] ?? (await freePort()));
       const app = startApp('gateway', port, { ...shared, GATEWAY_PORT: String(port), ...gatewayEnv, ...more });
       toolyard.gateways.push(app);
       gatewayUrls.add(app.url);

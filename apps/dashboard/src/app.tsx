@@ -1,17 +1,20 @@
 import { MantineProvider } from '@mantine/core';
 import { Notifications } from '@mantine/notifications';
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { ToolyardError } from '#client';
 import { HeldAnswersProvider } from './approvals/use-held.js';
 import { router } from './router.js';
-import { LoginPage } from './session/login-page.js';
 import { useKey } from './session/key.js';
+import { LoginGate } from './session/login-gate.js';
+import { isSignedOut, lookAtLogin } from './session/use-login.js';
 import { ToolyardProvider } from './stream/toolyard.js';
 import { cssVariables, theme } from './components/theme.js';
 
 /** Retries only what the network or a restart may have caused; a refusal is final. */
-const queries = new QueryClient({
+const queries: QueryClient = new QueryClient({
+  queryCache: new QueryCache({ onError: whenRefused }),
+  mutationCache: new MutationCache({ onError: whenRefused }),
   defaultOptions: {
     queries: {
       retry: (failures, error) => failures < 3 && !(error instanceof ToolyardError && (error.status ?? 500) < 500),
@@ -23,6 +26,21 @@ const queries = new QueryClient({
   },
 });
 
+/** The login page comes at the address at which the login was over. */
+function whenRefused(error: unknown): void {
+  if (isSignedOut(error)) lookAtLogin(queries);
+}
+
+function Pages({ apiKey }: { readonly apiKey: string | undefined }) {
+  return (
+    <ToolyardProvider apiKey={apiKey}>
+      <HeldAnswersProvider>
+        <RouterProvider router={router} />
+      </HeldAnswersProvider>
+    </ToolyardProvider>
+  );
+}
+
 export function App() {
   const key = useKey();
   return (
@@ -30,13 +48,11 @@ export function App() {
       <Notifications position="bottom-right" limit={4} />
       <QueryClientProvider client={queries}>
         {key === undefined ? (
-          <LoginPage />
+          <LoginGate>
+            <Pages apiKey={undefined} />
+          </LoginGate>
         ) : (
-          <ToolyardProvider key={key} apiKey={key}>
-            <HeldAnswersProvider>
-              <RouterProvider router={router} />
-            </HeldAnswersProvider>
-          </ToolyardProvider>
+          <Pages key={key} apiKey={key} />
         )}
       </QueryClientProvider>
     </MantineProvider>

@@ -125,7 +125,7 @@ function Answered({ callId }: { readonly callId: string }) {
     <Alert mb="md" color="gray" role="status" data-answered={callId}>
       {decided === undefined
         ? 'The call of this link does not wait for an answer.'
-        : `${decided.decision === 'allow' ? 'Allowed' : 'Denied'} by ${escapeInvisible(decided.by)}.`}{' '}
+        : `${decided.decision === 'allow' ? 'Allowed' : 'Denied'} by ${escapeInvisible(decided.byName ?? decided.by)}.`}{' '}
       <LinkAnchor size="sm" underline="always" to="/calls/$callId" params={{ callId }}>
         Open the call
       </LinkAnchor>

@@ -65,8 +65,9 @@ export function DecisionView({ decision, approval }: { readonly decision: Decisi
           </Text>
           {approval.decided ? (
             <Text size="sm">
-              <strong>{approval.decided.decision === 'allow' ? 'Allowed' : 'Denied'}</strong> by {approval.decided.by}{' '}
-              {momentText(Date.parse(approval.decided.at))} ({approval.decided.scope}
+              <strong>{approval.decided.decision === 'allow' ? 'Allowed' : 'Denied'}</strong> by{' '}
+              {escapeInvisible(approval.decided.byName ?? approval.decided.by)} {momentText(Date.parse(approval.decided.at))} (
+              {approval.decided.scope}
               {approval.decided.trustOption === undefined ? '' : `, ${approval.decided.trustOption}`})
               {approval.decided.reason === undefined ? '' : `: ${escapeInvisible(approval.decided.reason)}`}
             </Text>

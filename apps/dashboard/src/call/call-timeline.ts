@@ -129,12 +129,12 @@ class TimelineBuilder {
         return;
       case 'call.input_given':
         this.close(at);
-        if (event.data.declined === true) this.moment(at, `Question declined by ${event.actor}`, 'warn');
-        else this.moment(at, `Input given by ${event.actor}`, 'good');
+        if (event.data.declined === true) this.moment(at, `Question declined by ${actorOf(event)}`, 'warn');
+        else this.moment(at, `Input given by ${actorOf(event)}`, 'good');
         this.begin({ kind: 'queued', name: 'Queued for a worker', from: at });
         return;
       case 'call.cancel_requested':
-        this.moment(at, `Cancel asked for by ${event.actor}`, 'warn', event.data.reason);
+        this.moment(at, `Cancel asked for by ${actorOf(event)}`, 'warn', event.data.reason);
         return;
       case 'call.hook':
         return this.hookRan(event, at);
@@ -151,7 +151,7 @@ class TimelineBuilder {
 
   private submitted(event: CallEventOf<'call.submitted'>, at: number): void {
     const { effect, reasons } = event.data.decision;
-    this.moment(at, 'Submitted', 'neutral', `by ${event.actor}`);
+    this.moment(at, 'Submitted', 'neutral', `by ${actorOf(event)}`);
     const deciding = reasons.find((reason) => reason.effect === effect && reason.satisfiedBy === undefined)?.reason;
     if (effect === 'allow') this.moment(at, 'Policy: allowed', 'neutral', deciding);
     else if (effect === 'ask') this.moment(at, 'Policy: needs approval', 'warn', deciding);
@@ -168,10 +168,10 @@ class TimelineBuilder {
     const { decision, scope, reason, edited } = event.data;
     const detail = [SCOPE_WORDS[scope], edited && 'with edited arguments', reason].filter(Boolean).join(' · ');
     if (decision === 'deny') {
-      this.moment(at, `Denied by ${event.actor}`, 'bad', detail);
+      this.moment(at, `Denied by ${actorOf(event)}`, 'bad', detail);
       return;
     }
-    this.moment(at, `Approved by ${event.actor}`, 'good', detail);
+    this.moment(at, `Approved by ${actorOf(event)}`, 'good', detail);
     this.begin({ kind: 'queued', name: 'Queued for a worker', from: at });
   }
 
@@ -249,4 +249,9 @@ class TimelineBuilder {
 /** What the model asked for in a turn, else the beginning of what it wrote. */
 function turnText({ toolCalls, text = '' }: CallEventOf<'call.turn'>['data']): string {
   return toolCalls.length > 0 ? `calls ${toolCalls.map(({ tool }) => tool).join(', ')}` : text.slice(0, TURN_TEXT_CHARS);
+}
+
+/** The person where one has signed in, else the key or process. */
+function actorOf({ actor, actorname }: Pick<CallEvent, 'actor' | 'actorname'>): string {
+  return actorname ?? actor;
 }

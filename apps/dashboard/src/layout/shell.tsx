@@ -14,18 +14,18 @@ import {
   useMantineColorScheme,
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { IconLogout, IconMoon, IconSearch, IconSun } from '@tabler/icons-react';
+import { IconMoon, IconSearch, IconSun } from '@tabler/icons-react';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { ApprovalNotices } from '../approvals/approval-notices.js';
 import { HeldBar } from '../approvals/held-bar.js';
 import { LinkNav } from '../components/links.js';
-import { setKey } from '../session/key.js';
 import { useApprovalsWaiting } from '../stream/use-approvals-waiting.js';
 import { ConnectionBadge } from './connection-badge.js';
 import { KeysHelp } from './keys-help.js';
 import { usePages } from './pages.js';
 import { openSearch, Search } from './search.js';
+import { UserMenu } from './user-menu.js';
 import classes from './shell.module.css';
 
 /** The frame of every page: navigation, search, and the state of the event stream. */
@@ -63,11 +63,7 @@ export function Shell() {
           <Group gap="xs" wrap="nowrap">
             <ConnectionBadge />
             <SchemeToggle />
-            <Tooltip label="Sign out">
-              <ActionIcon variant="subtle" color="gray" aria-label="Sign out" onClick={() => setKey(undefined)}>
-                <IconLogout size={18} aria-hidden />
-              </ActionIcon>
-            </Tooltip>
+            <UserMenu />
           </Group>
         </Group>
       </AppShell.Header>

@@ -1,13 +1,22 @@
-import { Alert, Button, Center, Code, Paper, PasswordInput, Stack, Text, Title } from '@mantine/core';
-import { useState, type FormEvent } from 'react';
+import { Alert, Button, Center, Code, Divider, Paper, PasswordInput, Stack, Text, Title } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState, type FormEvent } from 'react';
 import { ToolyardClient, ToolyardError } from '#client';
+import { LOGIN_LIMITS, type LoginOptions } from '#contracts';
 import { setKey } from './key.js';
+import { forgetPages } from './use-login.js';
 
-/** Asks for the API key once a tab, and accepts only one that the gateway knows. */
-export function LoginPage() {
+interface LoginPageProps {
+  readonly provider: LoginOptions['provider'];
+}
+
+/** Offers to sign in with a provider, where there is one, and asks for the API key once a tab: only one that the gateway knows is accepted. */
+export function LoginPage({ provider }: LoginPageProps) {
   const [key, setTyped] = useState('');
   const [fault, setFault] = useState<string>();
   const [asking, setAsking] = useState(false);
+  const queries = useQueryClient();
+  useEffect(() => forgetPages(queries), [queries]);
 
   const submit = async (event: FormEvent) => {
     event.preventDefault();
@@ -25,6 +34,14 @@ export function LoginPage() {
             <Text size="sm" c="dimmed">
               Watch agents at work, approve, cancel and replay their calls.
             </Text>
+            {provider !== undefined && (
+              <>
+                <Button component="a" href={`${provider.url}?${new URLSearchParams({ returnTo: pageNow() }).toString()}`}>
+                  Sign in with {provider.name}
+                </Button>
+                <Divider label="or" labelPosition="center" />
+              </>
+            )}
             <PasswordInput
               label="API key"
               description={
@@ -37,15 +54,14 @@ export function LoginPage() {
               onChange={(event) => setTyped(event.currentTarget.value)}
               autoComplete="off"
               required
-              data-autofocus
-              autoFocus
+              {...(provider === undefined ? { 'data-autofocus': true, autoFocus: true } : {})}
             />
             {fault !== undefined && (
               <Alert color="red" role="alert" title="Not let in">
                 {fault}
               </Alert>
             )}
-            <Button type="submit" loading={asking}>
+            <Button type="submit" loading={asking} variant={provider === undefined ? 'filled' : 'default'}>
               Open the dashboard
             </Button>
           </Stack>
@@ -53,6 +69,12 @@ export function LoginPage() {
       </Paper>
     </Center>
   );
+}
+
+/** Where the person is: they come back to it. The gateway accepts no backslash. */
+function pageNow(): string {
+  const page = (location.pathname + location.search + location.hash).replaceAll('\\', '%5C');
+  return page.length <= LOGIN_LIMITS.returnToChars ? page : location.pathname;
 }
 
 /** The error of the key; undefined if the gateway accepted it, and then it is stored. */

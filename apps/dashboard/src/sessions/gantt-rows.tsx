@@ -104,8 +104,13 @@ export function MessageRowView({ message, place }: { readonly message: TimelineM
     <>
       <span className={classes.name} style={{ '--depth': 0 }}>
         <IconMessage size={14} className={classes.said} aria-hidden />
-        <Text span size="xs" className={classes.message} title={`${message.from}, ${momentText(Date.parse(message.at))}: ${text}`}>
-          <strong>{escapeInvisible(message.from)}:</strong> {text}
+        <Text
+          span
+          size="xs"
+          className={classes.message}
+          title={`${message.fromName ?? message.from}, ${momentText(Date.parse(message.at))}: ${text}`}
+        >
+          <strong>{escapeInvisible(message.fromName ?? message.from)}:</strong> {text}
         </Text>
         <Badge size="xs" variant="default" tt="none" miw="max-content">
           {message.taken ? 'taken' : 'waits'}

@@ -13,14 +13,14 @@ export function MessagesCard({ sessionId }: { readonly sessionId: string }) {
         Messages
       </Title>
       <Stack gap="xs">
-        {messages.map(({ id, message, from, at, taken }) => (
+        {messages.map(({ id, message, from, fromName = from, at, taken }) => (
           <div key={id} data-message={id}>
             <Text size="sm" style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>
               {escapeInvisible(message)}
             </Text>
             <Group gap={6}>
               <Text size="xs" c="dimmed">
-                {from} · <Ago at={Date.parse(at)} />
+                {escapeInvisible(fromName)} · <Ago at={Date.parse(at)} />
               </Text>
               <Badge size="xs" variant="default" tt="none">
                 {taken ? 'taken' : 'waits'}

@@ -6,6 +6,8 @@ export interface TimelineMessage {
   readonly id: string;
   readonly message: string;
   readonly from: string;
+  /** The person, where one had signed in. */
+  readonly fromName?: string | undefined;
   readonly at: string;
   readonly taken: boolean;
 }

@@ -35,7 +35,11 @@ export class Feed extends FrameStore {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private cursor: string | undefined;
 
-  constructor(private readonly client: ToolyardClient) {
+  /** `mayReopen` is asked when the gateway has refused the stream. Not given: it stays closed. */
+  constructor(
+    private readonly client: ToolyardClient,
+    private readonly mayReopen?: () => Promise<boolean>,
+  ) {
     super();
   }
 
@@ -68,21 +72,36 @@ export class Feed extends FrameStore {
     return () => stopping.abort();
   }
 
+  /** A stream that was never live is refused again in the same way. */
   private async follow(signal: AbortSignal): Promise<void> {
+    for (let goesOn = true; goesOn;) {
+      const wasLive = await this.readToEnd(signal);
+      if (this.mayReopen === undefined) break;
+      this.enter('reconnecting', signal);
+      goesOn = (await this.mayReopen()) && wasLive && !signal.aborted;
+    }
+    this.enter('closed', signal);
+  }
+
+  /** Returns whether the stream was live. */
+  private async readToEnd(signal: AbortSignal): Promise<boolean> {
+    let wasLive = false;
+    const onState = ({ state }: { readonly state: FeedState }) => {
+      wasLive ||= state === 'live';
+      if (state !== 'closed') this.enter(state, signal);
+    };
+    const cursor = this.cursor === undefined ? {} : { cursor: this.cursor };
     try {
-      const watch = this.client.watch(
-        { types: [...LIFECYCLE, ...NOTICE_TYPES] },
-        { signal, onState: ({ state }) => this.enter(state, signal), ...(this.cursor === undefined ? {} : { cursor: this.cursor }) },
-      );
-      for await (const item of watch) {
+      for await (const item of this.client.watch({ types: [...LIFECYCLE, ...NOTICE_TYPES] }, { signal, onState, ...cursor })) {
         if (item.kind === 'event') this.take(item.event);
         else if (item.kind === 'notice') for (const listener of this.noticeListeners) listener(item.notice);
         else if (item.kind === 'resync') for (const listener of this.liveListeners) listener();
         if (item.kind !== 'gap') this.cursor = item.cursor ?? this.cursor;
       }
     } catch {
-      this.enter('closed', signal);
+      // What the gateway refused for is known by asking for the login, or shown by the requests of the page.
     }
+    return wasLive;
   }
 
   private enter(state: FeedState, signal: AbortSignal): void {

@@ -1,5 +1,7 @@
 import { createContext, useContext, useEffect, useState, type ReactNode } from 'react';
+import { useQueryClient } from '@tanstack/react-query';
 import { ToolyardClient } from '#client';
+import { isStillSignedIn } from '../session/use-login.js';
 import { LiveStats } from './live-stats.js';
 import { persistLiveStats } from './persist-live-stats.js';
 import { Feed } from './feed.js';
@@ -14,11 +16,13 @@ export interface ToolyardParts {
 
 const Parts = createContext<ToolyardParts | undefined>(undefined);
 
-/** Provides the client and the event stream for a key. */
-export function ToolyardProvider({ apiKey, children }: { readonly apiKey: string; readonly children: ReactNode }) {
+/** Provides the client and the event stream for a key, or without one for the login of the browser's cookie. */
+export function ToolyardProvider({ apiKey, children }: { readonly apiKey: string | undefined; readonly children: ReactNode }) {
+  const queries = useQueryClient();
   const [parts] = useState((): ToolyardParts => {
-    const client = new ToolyardClient({ baseUrl: location.origin, apiKey });
-    return { client, feed: new Feed(client), board: new LiveStats() };
+    const isLogin = apiKey === undefined;
+    const client = new ToolyardClient({ baseUrl: location.origin, ...(isLogin ? { login: true } : { apiKey }) });
+    return { client, feed: new Feed(client, isLogin ? () => isStillSignedIn(queries) : undefined), board: new LiveStats() };
   });
   useEffect(() => {
     const stopListening = parts.feed.listen((events) => parts.board.fold(events));

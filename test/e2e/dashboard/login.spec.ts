@@ -1,0 +1,93 @@
+import { afterAll, expect, it } from '@jest/globals';
+import type { ActPage } from '#contracts';
+import { accessibilityFaults } from '../../support/browser.js';
+import { dashboardHarness } from '../../support/dashboard-harness.js';
+import { freePort } from '../../support/free-port.mjs';
+import { CLIENT_ID, CLIENT_SECRET, TestLoginProvider } from '../../support/login-provider.js';
+
+let provider: TestLoginProvider | undefined;
+let port = 0;
+
+const stage = dashboardHarness(
+  async () => {
+    port = await freePort();
+    const baseUrl = `http://127.0.0.1:${port}`;
+    provider = await TestLoginProvider.start([`${baseUrl}/v1/login/callback`]);
+    return {
+      login: {
+        name: 'Example',
+        issuer: provider.issuer,
+        clientId: CLIENT_ID,
+        clientSecret: { secretEnv: 'LOGIN_SECRET' },
+        scopes: ['openid', 'profile', 'email', 'roles'],
+        baseUrl,
+        roleMap: { operators: { scopes: ['submit', 'read', 'approve'] }, watchers: { scopes: ['read'] } },
+      },
+    };
+  },
+  () => ({ LOGIN_SECRET: CLIENT_SECRET, GATEWAY_PORT: String(port) }),
+);
+
+/** Keeps the states of the connection badge that the page has shown. */
+const WATCH_CONNECTION = `
+  connectionStates = [];
+  new MutationObserver(() => connectionStates.push(document.querySelector('[data-connection]')?.dataset.connection))
+    .observe(document.body, { subtree: true, childList: true, attributes: true });
+`;
+
+afterAll(() => provider?.close());
+
+it('lets a person sign in, come back to the page, approve a call by name, and sign out; a login that ends leads to the login page', async () => {
+  if (provider === undefined) throw new Error('the provider has not started');
+  provider.person = { sub: 'ada-1', name: 'Ada Example', email: 'ada@example.com', roles: ['operators', 'watchers'] };
+  await stage.agent.request('PUT', '/v1/sessions/careful', { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
+  const { id } = (await stage.agent.submit('shell', { command: 'git push' }, { sessionId: 'careful' })).body;
+  const context = await stage.browser.browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' });
+  const page = await context.newPage();
+  page.setDefaultTimeout(60_000);
+  page.on('pageerror', ({ message }) => stage.browser.faults.push(message));
+  const cookie = async () => (await context.cookies()).find(({ name }) => name === 'toolyard-login');
+
+  await page.goto(`${stage.url}/approvals/${id}`);
+  await page.getByRole('link', { name: 'Sign in with Example' }).waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.getByRole('link', { name: 'Sign in with Example' }).click();
+  await page.waitForURL(`${stage.url}/approvals/${id}`);
+  await page.locator(`[data-call="${id}"][aria-current]`).waitFor();
+  await page.locator('[data-connection=live]').waitFor();
+  expect(await cookie()).toMatchObject({ httpOnly: true, sameSite: 'Strict' });
+  expect(await page.evaluate('document.cookie + JSON.stringify(sessionStorage)')).not.toContain((await cookie())?.value);
+
+  await page.locator('[data-takes-keys=true]').waitFor();
+  await page.keyboard.press('a');
+  await page.getByRole('button', { name: 'Allow now' }).waitFor();
+  await page.keyboard.press('a');
+  const ended = await stage.agent.ended(id);
+  expect(ended.approval?.decided).toMatchObject({ decision: 'allow', byName: 'Ada Example <ada@example.com>' });
+  await page.goto(`${stage.url}/calls/${id}`);
+  await page.getByText('Approved by Ada Example <ada@example.com>').waitFor();
+  await page.goto(`${stage.url}/approvals/${id}`);
+  await page.getByText('Allowed by Ada Example <ada@example.com>.').waitFor();
+
+  const { body: audit } = await stage.agent.get<ActPage>('/v1/audit?type=admin.signed_in');
+  expect(audit.acts).toMatchObject([{ actorname: 'Ada Example <ada@example.com>' }]);
+  await page.getByRole('button', { name: 'Your login' }).click();
+  await page.getByText('Roles: operators, watchers').waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+
+  await page.evaluate(WATCH_CONNECTION);
+  await stage.agent.request('POST', '/v1/logins/end', { subject: 'ada-1' });
+  await page.getByRole('link', { name: 'Sign in with Example' }).waitFor();
+  expect(await page.evaluate('connectionStates')).not.toContain('closed');
+  await page.getByRole('link', { name: 'Sign in with Example' }).click();
+  await page.waitForURL(`${stage.url}/approvals/${id}`);
+  await page.locator('[data-connection=live]').waitFor();
+
+  await page.getByRole('button', { name: 'Your login' }).click();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.waitForURL(new RegExp(`^${provider.issuer}/`));
+  expect(await cookie()).toBeUndefined();
+  await page.goto(`${stage.url}/live`);
+  await page.getByRole('link', { name: 'Sign in with Example' }).waitFor();
+});
