@@ -4,7 +4,7 @@ import type { ApprovalOption, Call, TrustOption } from '#contracts';
 import { RiskBadge } from '../components/risk-badge.js';
 import { usePlace } from '../components/use-place.js';
 import { useSettled } from '../components/use-settled.js';
-import { useScopes } from '../session/use-scopes.js';
+import { useScopes } from '../stream/use-scopes.js';
 import { SubjectView } from '../subject/subject-view.js';
 import { AnswerButtons, HeldButtons, ToolAnswers } from './answer-buttons.js';
 import { Asker } from './asker.js';

@@ -1,7 +1,7 @@
 import { Button, Tooltip, type ButtonProps } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Scope } from '#contracts';
-import { useScopes } from '../session/use-scopes.js';
+import { useScopes } from '../stream/use-scopes.js';
 
 interface ScopedButtonProps extends ButtonProps {
   /** The scope that the action needs. */

@@ -11,7 +11,7 @@ import {
   type TablerIcon,
 } from '@tabler/icons-react';
 import type { Scope } from '#contracts';
-import { useScopes } from '../session/use-scopes.js';
+import { useScopes } from '../stream/use-scopes.js';
 
 /** The pages of the navigation, in order; `g` followed by `key` opens one. */
 export const PAGES = [

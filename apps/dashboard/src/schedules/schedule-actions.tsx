@@ -6,7 +6,7 @@ import { useState } from 'react';
 import type { Schedule } from '#contracts';
 import { notifyError, notifySuccess } from '../components/notify.js';
 import { ScopedButton } from '../components/scoped-button.js';
-import { useScopes } from '../session/use-scopes.js';
+import { useScopes } from '../stream/use-scopes.js';
 import { useToolyard } from '../stream/toolyard.js';
 import { nameOf } from './schedule-parts.js';
 

@@ -2,7 +2,7 @@ import { Code, CloseButton, Group, Paper, Stack, Text, Title } from '@mantine/co
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { Session, SessionGrants } from '#contracts';
 import { escapeInvisible } from '#subject';
-import { useScopes } from '../session/use-scopes.js';
+import { useScopes } from '../stream/use-scopes.js';
 import { notifySuccess, notifyError } from '../components/notify.js';
 import { useToolyard } from '../stream/toolyard.js';
 

@@ -1,7 +1,7 @@
 import { Paper, Select, Stack, Text, Title } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Autonomy, PermissionMode, type Posture, type Session } from '#contracts';
-import { useScopes } from '../session/use-scopes.js';
+import { useScopes } from '../stream/use-scopes.js';
 import { notifySuccess, notifyError } from '../components/notify.js';
 import { useToolyard } from '../stream/toolyard.js';
 

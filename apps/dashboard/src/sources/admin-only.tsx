@@ -2,7 +2,7 @@ import { IconLock } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { PageHead } from '../components/page-head.js';
 import { EmptyState } from '../components/states.js';
-import { useScopes } from '../session/use-scopes.js';
+import { useScopes } from '../stream/use-scopes.js';
 
 /** Its children for a key with the scope `admin`; the reason for others. */
 export function AdminOnly({ title, children }: { readonly title: string; readonly children: ReactNode }) {

@@ -6,7 +6,7 @@ import { durationText, clockText } from '../../components/duration.js';
 import { ErrorState } from '../../components/states.js';
 import { useRowKeys } from '../../components/use-row-keys.js';
 import { VisibleText } from '../../components/visible-text.js';
-import { useScopes } from '../../session/use-scopes.js';
+import { useScopes } from '../../stream/use-scopes.js';
 import { useToolyard } from '../../stream/toolyard.js';
 import { spentOf, turnsOf, type AgentTurn, type Spent } from './agent-turns.js';
 import { CallLine } from '../../calls/call-line.js';

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { Scope } from '#contracts';
-import { useToolyard } from '../stream/toolyard.js';
+import { useToolyard } from './toolyard.js';
 
 /** The scopes of the key. Nothing is disabled until they are loaded; the gateway checks them anyway. */
 export function useScopes(): { readonly keyId: string | undefined; readonly lacks: (scope: Scope) => string | undefined } {
