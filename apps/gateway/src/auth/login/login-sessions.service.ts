@@ -50,6 +50,8 @@ export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutd
   private readonly held = new LRUCache<string, Held>({ max: MAX_HELD, dispose: ({ grant }) => this.apiKeys.endLogin(grant) });
   private readonly rechecks = new Map<string, Promise<string | undefined>>();
   private readonly quietUntil = new LRUCache<string, number>({ max: MAX_HELD });
+  private look: Promise<void> | undefined;
+  private nextLook: Promise<void> | undefined;
   private timer: NodeJS.Timeout | undefined;
   private stopListening: (() => void) | undefined;
 
@@ -134,6 +136,11 @@ export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutd
     const cookie = this.cookieOf(settings, cookieHeader);
     if (cookie === undefined) return undefined;
     const digest = sha256Hex(cookie);
+    // Anybody may send any cookie: one without a login costs no more than this look.
+    if ((await this.records.read(digest)) === undefined) {
+      this.held.delete(digest);
+      return undefined;
+    }
     const held = await this.load(settings, cookie, false).catch(() => undefined);
     await this.records.end(digest, held?.grant.principal.tenantId);
     this.held.delete(digest);
@@ -239,8 +246,17 @@ export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutd
     }
   }
 
-  /** Ends what was opened with logins that are over. Never rejects. */
-  private async lookAtAll(): Promise<void> {
+  /** Ends what was opened with logins that are over. One look runs, and one waits for all who ask meanwhile. Never rejects. */
+  private lookAtAll(): Promise<void> {
+    this.nextLook ??= (this.look ?? Promise.resolve()).then(() => {
+      this.look = this.nextLook;
+      this.nextLook = undefined;
+      return this.lookAtHeld();
+    });
+    return this.nextLook;
+  }
+
+  private async lookAtHeld(): Promise<void> {
     const { login } = this.apiKeys;
     if (login === undefined) return this.held.clear();
     const cookies = [...this.held.values()].map(({ cookie }) => cookie);
