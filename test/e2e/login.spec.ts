@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { generateKeyPair, type JWTPayload } from 'jose';
 import { WebSocket } from 'ws';
-import { LoginSettings, type Me, type Problem } from '#contracts';
+import { JwtIssuer, LoginSettings, type Me, type Problem } from '#contracts';
 import { createRedis } from '#redis';
 import { Authenticator } from '../../apps/gateway/src/auth/authenticator.service.js';
 import { readGatewayConfig, type GatewayConfig } from '../../apps/gateway/src/platform/gateway.config.js';
@@ -213,6 +213,32 @@ describe('a person who signs in', () => {
     expect(await page.status()).toBe(200);
   });
 
+  it('keeps to the tools of the role in a batch, also where programs have tokens of the same provider', async () => {
+    const roleMap = { operators: { tenant: TENANT, scopes: ['submit' as const, 'read' as const], tools: ['file_read'] } };
+    const jwt = JwtIssuer.parse({
+      issuer: provider.issuer,
+      audience: 'programs',
+      jwks: { keys: [{ kty: 'EC' }] },
+      tenant: TENANT,
+      scopes: ['submit'],
+    });
+    await withSettings(
+      { roleMap },
+      async () => {
+        const page = await signIn();
+        const calls = [{ tool: 'shell', arguments: { command: 'id' } }];
+        const batch = await page.request<{ results: object[] }>(
+          'POST',
+          '/v1/batches',
+          { onFailure: 'isolate', calls },
+          { prefer: 'wait=20' },
+        );
+        expect(batch.body.results).toMatchObject([{ error: { code: 'policy_denied' } }]);
+      },
+      [jwt],
+    );
+  });
+
   it('has to sign in again when the login is too old or was not used', async () => {
     const page = await signIn();
     const redis = createRedis(first().redisUrl);
@@ -374,11 +400,11 @@ describe('the cookie of a login', () => {
 });
 
 /** Runs with other settings on all gateways. */
-async function withSettings(more: object | undefined, run: () => Promise<void>): Promise<void> {
-  const replace = (login: LoginSettings | undefined) => {
-    for (const { app } of gateways) app.get(Authenticator).replace(config.keys, [], login);
+async function withSettings(more: object | undefined, run: () => Promise<void>, issuers: readonly JwtIssuer[] = []): Promise<void> {
+  const replace = (login: LoginSettings | undefined, jwt: readonly JwtIssuer[] = []) => {
+    for (const { app } of gateways) app.get(Authenticator).replace(config.keys, jwt, login);
   };
-  replace(more && settingsOf(more));
+  replace(more && settingsOf(more), issuers);
   try {
     await run();
   } finally {

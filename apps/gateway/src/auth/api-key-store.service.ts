@@ -5,6 +5,7 @@ import { ProblemError, type ApiKeyConfig, type JwtIssuer, type LoginSettings, ty
 import { sha256Hex } from '#redis';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { isCreatedKeyId } from './keys/key-text.js';
+import { narrowed, rightsOfRoles } from './login/role-rights.js';
 import { boundsOf, issuerOfKeyId, speaksFor, subjectOfKeyId } from './tokens/token-principal.js';
 import { isSame, type VerifiedToken } from './tokens/token-verifier.js';
 
@@ -259,8 +260,10 @@ export class ApiKeyStore {
     const verified = this.issued.get(principal);
     if (verified !== undefined) return this.isTrusted(verified) ? verified : undefined;
     const issuer = issuerOfKeyId(principal.keyId) ?? '';
+    // Tokens may be of the same issuer, which bounds them in another way.
+    if (principal.person !== undefined) return this.ofEarlierLogin(principal, issuer);
     const rules = this.keySet.issuers.get(issuer);
-    if (rules === undefined || !speaksFor(rules, principal.tenantId)) return this.ofEarlierLogin(principal, issuer);
+    if (rules === undefined || !speaksFor(rules, principal.tenantId)) return undefined;
     const { keyId, tenantId, agentId, userId, expiresAt } = principal;
     const scopes = principal.scopes.filter((scope) => rules.scopes.includes(scope));
     const stored = {
@@ -278,10 +281,9 @@ export class ApiKeyStore {
   private ofEarlierLogin(principal: Principal, issuer: string): StoredKey | undefined {
     const { login } = this.keySet;
     if (login === undefined || login.issuer !== issuer) return undefined;
-    const given = new Set(Object.values(login.roleMap).flatMap(({ tenant, scopes }) => (tenant === principal.tenantId ? scopes : [])));
-    if (given.size === 0) return undefined;
-    const stored = { ...principal, scopes: principal.scopes.filter((scope) => given.has(scope)) };
-    return { principal: Object.freeze(stored), expiresAt: Infinity };
+    const roles = Object.values(login.roleMap).filter(({ tenant }) => tenant === principal.tenantId);
+    if (roles.length === 0) return undefined;
+    return { principal: Object.freeze(narrowed(principal, rightsOfRoles(roles))), expiresAt: Infinity };
   }
 
   private isTrusted({ issuer }: VerifiedToken): boolean {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { JwtIssuer, ProblemError, type ApiKeyConfig, type Principal, type Scope } from '#contracts';
+import { JwtIssuer, LoginSettings, ProblemError, type ApiKeyConfig, type Principal, type Scope } from '#contracts';
 import { sha256Hex } from '#redis';
 import { readGatewayConfig, type GatewayConfig } from '../platform/gateway.config.js';
 import { ApiKeyStore } from './api-key-store.service.js';
@@ -161,6 +161,40 @@ describe('the stored principal of a token', () => {
   it('may name no agent besides its own that the issuer may not give now', () => {
     expect(now({})?.agents).toBeUndefined();
     expect(now({ agents: ['team-a'] })?.agents).toEqual(['team-a']);
+  });
+});
+
+describe('the stored principal of a login, where tokens are of the same issuer', () => {
+  const issuer = 'https://issuer.example.com';
+  const jwt = [
+    JwtIssuer.parse({ issuer, audience: 'toolyard', jwks: { keys: [{ kty: 'EC' }] }, tenant: 'acme', scopes: ['submit', 'read'] }),
+  ];
+  const role: LoginSettings['roleMap'][string] = {
+    tenant: 'acme',
+    scopes: ['submit'],
+    tools: ['file_*'],
+    agents: ['team-*'],
+    users: ['ada'],
+  };
+  const stored: Principal = {
+    keyId: `${issuer}#ada`,
+    tenantId: 'acme',
+    scopes: ['submit', 'read'],
+    tools: ['file_read', 'shell'],
+    agents: ['team-a', 'other'],
+    users: ['ada', '*'],
+    person: { subject: 'ada' },
+  };
+  const now = (more: Partial<typeof role>) => {
+    const login = LoginSettings.parse({ issuer, clientId: 'dashboard', roleMap: { watch: { ...role, ...more } } });
+    return new ApiKeyStore(withConfig({ keys: base.keys, jwt, login })).current(stored);
+  };
+
+  it('has what it had and roles give now, not what the issuer gives tokens', () => {
+    expect(now({})).toEqual({ ...stored, scopes: ['submit'], tools: ['file_read'], agents: ['team-a'], users: ['ada'] });
+    expect(now({ tools: undefined })?.tools).toEqual(stored.tools);
+    expect(now({ tools: ['!@files', 'shell'], agents: undefined })).toMatchObject({ tools: ['shell'], agents: [] });
+    expect(now({ tenant: 'rival' })).toBeUndefined();
   });
 });
 

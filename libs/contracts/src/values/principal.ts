@@ -51,8 +51,16 @@ export const Principal = z.object({
 export type Principal = z.output<typeof Principal>;
 
 /** What is kept of a token with the call that was submitted with it. */
-export const TokenRights = Principal.pick({ scopes: true, tools: true, agents: true, agentId: true, users: true, userId: true }).meta({
+export const TokenRights = Principal.pick({
+  scopes: true,
+  tools: true,
+  agents: true,
+  agentId: true,
+  users: true,
+  userId: true,
+  person: true,
+}).meta({
   id: 'TokenRights',
-  description: 'What a token allowed when a call was submitted with it.',
+  description: 'What a token or login allowed when a call was submitted with it. `person` marks a login.',
 });
 export type TokenRights = z.output<typeof TokenRights>;

@@ -1,5 +1,6 @@
-import { LOGIN_LIMITS, SCOPES, type LoginSettings, type Person, type Principal } from '#contracts';
+import { LOGIN_LIMITS, type LoginSettings, type Person, type Principal } from '#contracts';
 import { personText } from '../../platform/event-origin.js';
+import { rightsOfRoles } from './role-rights.js';
 
 /** What the provider says about a person, without anything that is not needed here. */
 export interface ProviderClaims {
@@ -46,17 +47,10 @@ export function rightsOf(claims: ProviderClaims, settings: LoginSettings): Login
     return { refusal: `${personText(person)} has ${has}. One of these is needed here: ${Object.keys(roleMap).join(', ')}` };
   }
   const counting = mapped.filter(([, rights]) => rights.tenant === tenant);
-  const rights = counting.map(([, right]) => right);
-  const agents = rights.flatMap((right) => right.agents ?? []);
-  const users = rights.flatMap((right) => right.users ?? []);
-  const scopes = new Set(rights.flatMap((right) => right.scopes));
   const principal: Principal = {
     keyId: `${issuer}#${claims.subject}`,
     tenantId: tenant,
-    scopes: SCOPES.filter((scope) => scopes.has(scope)),
-    ...(agents.length === 0 ? {} : { agents: [...new Set(agents)] }),
-    ...(users.length === 0 ? {} : { users: [...new Set(users)] }),
-    ...(rights.some(({ tools }) => tools === undefined) ? {} : { tools: [...new Set(rights.flatMap(({ tools = [] }) => tools))] }),
+    ...rightsOfRoles(counting.map(([, rights]) => rights)),
     person,
   };
   return { principal, roles: counting.map(([role]) => role) };

@@ -197,6 +197,6 @@ export function cutPreview(text: string): string {
   return new TextDecoder().decode(Buffer.from(text.slice(0, PREVIEW_BYTES)).subarray(0, PREVIEW_BYTES), { stream: true });
 }
 
-function rightsOf({ scopes, tools, agents, agentId, users, userId }: Principal): TokenRights {
-  return { scopes, tools, agents, agentId, users, userId };
+function rightsOf({ scopes, tools, agents, agentId, users, userId, person }: Principal): TokenRights {
+  return { scopes, tools, agents, agentId, users, userId, person };
 }

@@ -1,0 +1,40 @@
+import { SCOPES, type LoginSettings, type Principal } from '#contracts';
+import { globMatches } from '#patterns';
+
+type Role = LoginSettings['roleMap'][string];
+type Rights = Pick<Principal, 'scopes' | 'agents' | 'users' | 'tools'>;
+
+/** What roles of one tenant give together. */
+export function rightsOfRoles(roles: readonly Role[]): Rights {
+  const agents = new Set(roles.flatMap((role) => role.agents ?? []));
+  const users = new Set(roles.flatMap((role) => role.users ?? []));
+  const scopes = new Set(roles.flatMap((role) => role.scopes));
+  return {
+    scopes: SCOPES.filter((scope) => scopes.has(scope)),
+    ...(agents.size === 0 ? {} : { agents: [...agents] }),
+    ...(users.size === 0 ? {} : { users: [...users] }),
+    ...(roles.some(({ tools }) => tools === undefined) ? {} : { tools: [...new Set(roles.flatMap(({ tools = [] }) => tools))] }),
+  };
+}
+
+/** The principal with no more than `most`. */
+export function narrowed(principal: Principal, most: Rights): Principal {
+  const { scopes, agents, users, tools = most.tools } = principal;
+  return {
+    ...principal,
+    scopes: scopes.filter((scope) => most.scopes.includes(scope)),
+    ...(agents === undefined ? {} : { agents: inBoth(agents, most.agents ?? []) }),
+    ...(users === undefined ? {} : { users: inBoth(users, most.users ?? []) }),
+    ...(tools === undefined ? {} : { tools: inBoth(tools, most.tools ?? tools) }),
+  };
+}
+
+/** Patterns that allow nothing which one of the lists does not; of two patterns that overlap in part, neither is among them. */
+function inBoth(some: readonly string[], others: readonly string[]): string[] {
+  return [...new Set([...some.filter((it) => covers(others, it)), ...others.filter((it) => covers(some, it))])];
+}
+
+function covers(patterns: readonly string[], one: string): boolean {
+  const isName = !/[*?]|^[!@]/.test(one);
+  return patterns.some((pattern) => pattern === one || (isName && !/^[!@]/.test(pattern) && globMatches(pattern, one)));
+}
