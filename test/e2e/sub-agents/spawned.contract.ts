@@ -74,6 +74,61 @@ export function spawnedContract(started: SubAgentInstallation): void {
       proceed();
     });
 
+    it('begins no more than 8 that run, also when asked for many at once', async () => {
+      const proceed = hold();
+      const all = await Promise.all(Array.from({ length: 12 }, (_unused, n) => spawn(`n${n}`, { sessionId: 'crowd' })));
+      const begun = all.filter(({ session_id }) => session_id !== undefined);
+      expect(begun).toHaveLength(8);
+      for (const refused of all)
+        if (!begun.includes(refused)) expect(refused).toMatchObject({ message: expect.stringContaining('8 sessions') });
+      expect(await run('list_sessions', { filter: 'running' }, { sessionId: 'crowd' })).toHaveLength(8);
+      await started().agent.request('DELETE', '/v1/sessions/crowd');
+      for (const { call_id } of begun) expect((await started().agent.ended(call_id)).outcome).toBe('cancelled');
+      proceed();
+    });
+
+    it('begins none for a session that was deleted since it was asked for', async () => {
+      const { agent } = started();
+      const proceed = hold();
+      const posture = { autonomy: 'supervised', permissionMode: 'prompt' };
+      await agent.request('PUT', '/v1/sessions/closed', { posture });
+      const args = { command: 'spawn_session', agent_name: 'helper', task: 'Play' };
+      const { body: call } = await agent.submit('session_management', args, { sessionId: 'closed', agentId: CONDUCTOR, userId: 'ann' });
+      expect(call.status).toBe('waiting_approval');
+      await agent.request('DELETE', '/v1/sessions/closed');
+      await agent.request('POST', `/v1/calls/${call.id}/decision`, { decision: 'allow', scope: 'once' });
+      expect(await agent.ended(call.id)).toMatchObject({ outcome: 'failed', error: { message: expect.stringContaining('was deleted') } });
+      expect(await run('list_sessions', {}, { sessionId: 'closed' })).toEqual([]);
+
+      const racing = await Promise.all(
+        ['r1', 'r2', 'r3', 'r4'].map(async (sessionId) => {
+          const [spawned] = await Promise.all([spawn('solo', { sessionId }), agent.request('DELETE', `/v1/sessions/${sessionId}`)]);
+          return spawned;
+        }),
+      );
+      // Asked for after the deletion, it belongs to the next life of the session, whose list has it.
+      for (const [n, { session_id, call_id }] of racing.entries()) {
+        if (call_id === undefined) continue;
+        const sessionId = `r${n + 1}`;
+        const listed = JSON.stringify(await run('list_sessions', {}, { sessionId }));
+        if (listed.includes(session_id)) await agent.request('DELETE', `/v1/sessions/${sessionId}`);
+        expect((await agent.ended(call_id)).outcome).toBe('cancelled');
+      }
+      proceed();
+    });
+
+    it('holds to what is forbidden in the session that began it from then on', async () => {
+      const { agent, models } = started();
+      const proceed = hold();
+      const { call_id, session_id } = await spawn('harp', { sessionId: 'loft' });
+      await agent.request('PUT', '/v1/sessions/loft', { tools: ['helper', 'session_*'] });
+      expect((await agent.submit('echo', {}, { sessionId: session_id })).status).toBe(403);
+      proceed();
+      expect((await agent.ended(call_id)).outcome).toBe('completed');
+      expect(JSON.stringify(models.calls('helper').at(-1)?.body.messages)).toContain('is not enabled for this sub-agent');
+      expect(await spawn('reed', { sessionId: session_id })).toMatchObject({ message: expect.stringContaining('begins none') });
+    });
+
     it('says to a model that speaks kiro what sessions cannot do', async () => {
       const { agent } = started();
       const of = { dialect: 'kiro', agentId: CONDUCTOR, sessionId: 'stage' };

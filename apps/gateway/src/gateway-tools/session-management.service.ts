@@ -6,18 +6,16 @@ import { SteerSessionService } from '../batches/steer-session.service.js';
 import { CallReader } from '../calls/read/call-reader.service.js';
 import { SessionStore } from '../sessions/session-store.service.js';
 import { AgentTools } from './agent-tools.service.js';
-import { SpawnedSessions } from './spawned-sessions.service.js';
+import { type BegunSession, spawnedBy, SpawnedSessions } from './spawned-sessions.service.js';
 import { jsonOutput, sessionOf, type ToolCall, type ToolHandler } from './tool-call.js';
 
-const MOST_RUNNING = 8;
 const SESSION_ENDED = CancelBody.parse({ reason: 'The session that began it has ended' });
 
-type Spawned = Awaited<ReturnType<SpawnedSessions['of']>>[number];
 type Arguments = ReturnType<typeof SessionManagementArguments.parse>;
 
 /**
- * Sessions that agents begin for sub-agents. An agent reaches only those that its session began for its user. A new one
- * starts with the rules of the session that begins it, and ends with it.
+ * Sessions that agents begin for sub-agents. An agent reaches only those that its session began for its user. What holds in
+ * the session that begins one holds there, too, and it ends with that.
  */
 @Injectable()
 export class SessionManagement implements OnApplicationBootstrap {
@@ -34,8 +32,8 @@ export class SessionManagement implements OnApplicationBootstrap {
 
   onApplicationBootstrap(): void {
     this.sessions.onEnd.add(async (principal, sessionId) => {
-      const all = await this.spawned.of(principal.tenantId, sessionId);
-      await Promise.all(all.map((it) => this.cancels.cancel(principal, it.sessionId, SESSION_ENDED)));
+      const all = await this.spawned.ids(principal.tenantId, sessionId);
+      await Promise.all(all.map((id) => this.cancels.cancel(principal, id, SESSION_ENDED)));
       await this.spawned.forget(principal.tenantId, sessionId);
     });
   }
@@ -60,20 +58,32 @@ export class SessionManagement implements OnApplicationBootstrap {
     }
   }
 
-  /** Handled again, it finds the session and the call that it began. */
+  /** Handled again, it finds the session and the call that it began. Its place is taken before anything begins. */
   private async spawn(call: ToolCall, { agent_name: agent = '', task = '', name }: Arguments): Promise<ToolAnswer> {
-    const { principal, sessionId: owner } = sessionOf(call);
-    const sessionId = `spawned-${call.callId}`;
-    const others = (await this.own(call)).filter((it) => it.sessionId !== sessionId);
-    if (others.some((it) => it.name === name)) throw new ProblemError('invalid_request', `There is a session ${name ?? ''} already`);
-    if (others.filter(({ head }) => head.status !== 'ended').length >= MOST_RUNNING)
-      throw new ProblemError('quota_exceeded', `${MOST_RUNNING} sessions run already: wait for one, or interrupt one`);
-    await this.sessions.beginLike(principal.tenantId, owner, sessionId);
-    const started = await this.agents.startIn(sessionId, call, { agent, task });
-    const { userId } = call;
-    const session = { sessionId, name: name ?? sessionId, agent, callId: started.id, ...(userId === undefined ? {} : { userId }) };
-    await this.spawned.add(principal.tenantId, owner, session);
-    return jsonOutput({ session_id: sessionId, name: session.name, agent_name: agent, call_id: started.id, status: started.status });
+    const { principal, sessionId: owner, callId } = sessionOf(call);
+    const { tenantId } = principal;
+    const sessionId = spawnedBy(callId);
+    const session = { sessionId, name: name ?? sessionId, agent, ...(call.userId === undefined ? {} : { userId: call.userId }) };
+    const { sessionEpoch: epoch = 0 } = (await this.reader.submission(callId)).data;
+    const from = { sessionId: owner, epoch };
+    await this.sessions.assertMayBegin(tenantId, from);
+    await this.spawned.reserve(tenantId, owner, session);
+    try {
+      await this.sessions.beginBelow(tenantId, from, sessionId);
+      const started = await this.agents.startIn(sessionId, call, { agent, task });
+      await this.spawned.add(tenantId, owner, { ...session, callId: started.id });
+      // Who deletes the session from here on finds the new one.
+      await this.sessions.assertMayBegin(tenantId, from);
+      return jsonOutput({ session_id: sessionId, name: session.name, agent_name: agent, call_id: started.id, status: started.status });
+    } catch (error) {
+      if (error instanceof ProblemError && error.code !== 'overloaded') await this.abandon(call, owner);
+      throw error;
+    }
+  }
+
+  private async abandon({ principal, callId }: ToolCall, owner: string): Promise<void> {
+    await this.cancels.cancel(principal, spawnedBy(callId), SESSION_ENDED);
+    await this.spawned.remove(principal.tenantId, owner, spawnedBy(callId));
   }
 
   private async send(call: ToolCall, { target = '', message = '' }: Arguments): Promise<ToolAnswer> {
@@ -107,13 +117,13 @@ export class SessionManagement implements OnApplicationBootstrap {
     return jsonOutput({ session_id: sessionId, cancelled_calls: calls });
   }
 
-  private async own(call: ToolCall): Promise<Spawned[]> {
+  private async own(call: ToolCall): Promise<BegunSession[]> {
     const { principal, sessionId } = sessionOf(call);
     return (await this.spawned.of(principal.tenantId, sessionId)).filter(({ userId }) => userId === call.userId);
   }
 
   /** @throws ProblemError for a session that this one did not begin */
-  private async target(call: ToolCall, target: string): Promise<Spawned> {
+  private async target(call: ToolCall, target: string): Promise<BegunSession> {
     const own = await this.own(call);
     const found = own.find(({ sessionId, name }) => sessionId === target || name === target);
     if (found !== undefined) return found;
@@ -122,7 +132,7 @@ export class SessionManagement implements OnApplicationBootstrap {
   }
 }
 
-function shown({ sessionId, name, agent, callId, head }: Spawned) {
+function shown({ sessionId, name, agent, callId, head }: BegunSession) {
   const state = head.status === 'ended' ? 'ended' : 'running';
   return { session_id: sessionId, name, agent_name: agent, call_id: callId, state, status: head.status };
 }

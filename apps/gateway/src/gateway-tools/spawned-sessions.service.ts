@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { z } from 'zod';
+import { ProblemError } from '#contracts';
 import { CallStore, type CallSnapshot } from '#event-log';
-import { keys, type RedisConnection } from '#redis';
+import { keys, LuaScript, type RedisConnection } from '#redis';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
 
 /** As long as any call may live. */
@@ -12,12 +13,53 @@ const SpawnedSession = z.object({
   sessionId: z.string(),
   name: z.string(),
   agent: z.string(),
-  /** The call of the sub-agent. */
-  callId: z.string(),
+  /** The call of the sub-agent. Absent while the session is about to begin. */
+  callId: z.string().optional(),
   /** For whom; absent for no user. */
   userId: z.string().optional(),
 });
-export type SpawnedSession = z.output<typeof SpawnedSession>;
+type SpawnedSession = z.output<typeof SpawnedSession>;
+
+export interface BegunSession extends SpawnedSession {
+  readonly callId: string;
+  readonly head: CallSnapshot;
+}
+
+const PREFIX = 'spawned-';
+
+/** The session that a call begins: always the same. */
+export function spawnedBy(callId: string): string {
+  return `${PREFIX}${callId}`;
+}
+
+function askingCall(sessionId: string): string {
+  return sessionId.slice(PREFIX.length);
+}
+
+/** For each user of a session. */
+const MOST_RUNNING = 8;
+
+/**
+ * Takes a place among the sessions of a user, unless the name is taken or too many run. KEYS[1] the sessions;
+ * ARGV[1] id of the new one; ARGV[2] it as JSON; ARGV[3] ids of those that have ended, as JSON; ARGV[4] most that run; ARGV[5] life in s.
+ */
+const RESERVE = new LuaScript(`#!lua
+if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then return 'ok' end
+local ended = {}
+for _, id in ipairs(cjson.decode(ARGV[3])) do ended[id] = true end
+local wanted = cjson.decode(ARGV[2])
+local running = 0
+for _, text in ipairs(redis.call('HVALS', KEYS[1])) do
+  local other = cjson.decode(text)
+  if other.userId == wanted.userId then
+    if other.name == wanted.name then return 'name' end
+    if not ended[other.sessionId] then running = running + 1 end
+  end
+end
+if running >= tonumber(ARGV[4]) then return 'full' end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+redis.call('EXPIRE', KEYS[1], ARGV[5])
+return 'ok'`);
 
 /** Which sessions were begun by which. */
 @Injectable()
@@ -27,22 +69,54 @@ export class SpawnedSessions {
     private readonly calls: CallStore,
   ) {}
 
+  /** Takes a place before the session begins; again, it changes nothing. @throws ProblemError when there is none, or the name is taken */
+  async reserve(tenantId: string, owner: string, session: SpawnedSession): Promise<void> {
+    const key = keys.spawnedSessions(tenantId, owner);
+    const ended = await this.ended(key);
+    const args = [session.sessionId, JSON.stringify(session), JSON.stringify(ended), MOST_RUNNING, KEPT_SECONDS];
+    const answer = await RESERVE.run(this.redis, [key], args);
+    if (answer === 'name') throw new ProblemError('invalid_request', `There is a session ${session.name} already`);
+    if (answer === 'full') throw new ProblemError('quota_exceeded', `${MOST_RUNNING} sessions run already: wait for one, or interrupt one`);
+  }
+
   async add(tenantId: string, owner: string, session: SpawnedSession): Promise<void> {
     const key = keys.spawnedSessions(tenantId, owner);
     await this.redis.multi().hset(key, session.sessionId, JSON.stringify(session)).expire(key, KEPT_SECONDS).exec();
   }
 
-  /** In the order of their ids, with the state of their calls. Those whose calls are not stored any more are left out. */
-  async of(tenantId: string, owner: string): Promise<(SpawnedSession & { readonly head: CallSnapshot })[]> {
-    const all = await this.redis.hgetall(keys.spawnedSessions(tenantId, owner));
-    const sessions = Object.values(all).map((text) => SpawnedSession.parse(JSON.parse(text)));
+  async remove(tenantId: string, owner: string, sessionId: string): Promise<void> {
+    await this.redis.hdel(keys.spawnedSessions(tenantId, owner), sessionId);
+  }
+
+  /** Also of those that are about to begin. */
+  ids(tenantId: string, owner: string): Promise<string[]> {
+    return this.redis.hkeys(keys.spawnedSessions(tenantId, owner));
+  }
+
+  /** In the order of their ids, with the state of their calls. Those whose calls are not stored, or not there yet, are left out. */
+  async of(tenantId: string, owner: string): Promise<BegunSession[]> {
     const known = await Promise.all(
-      sessions.map(async (session) => {
-        const head = await this.calls.snapshot(session.callId);
-        return head === undefined ? [] : [{ ...session, head }];
+      (await this.all(keys.spawnedSessions(tenantId, owner))).map(async ({ callId, ...session }) => {
+        const head = callId === undefined ? undefined : await this.calls.snapshot(callId);
+        return callId === undefined || head === undefined ? [] : [{ ...session, callId, head }];
       }),
     );
     return known.flat().sort((a, b) => (a.sessionId < b.sessionId ? -1 : 1));
+  }
+
+  /** Those that run no more: an ended call never runs again. One without a call is about to begin as long as the call runs that asks for it. */
+  private async ended(key: string): Promise<string[]> {
+    const ended = await Promise.all(
+      (await this.all(key)).map(async ({ sessionId, callId = askingCall(sessionId) }) => {
+        const head = await this.calls.snapshot(callId);
+        return head === undefined || head.status === 'ended' ? [sessionId] : [];
+      }),
+    );
+    return ended.flat();
+  }
+
+  private async all(key: string): Promise<SpawnedSession[]> {
+    return Object.values(await this.redis.hgetall(key)).map((text) => SpawnedSession.parse(JSON.parse(text)));
   }
 
   async forget(tenantId: string, owner: string): Promise<void> {

@@ -30,6 +30,8 @@ export const SessionState = z.object({
   hooks: SessionHooks.optional(),
   outputSchema: JsonSchema.optional(),
   userId: z.string().optional(),
+  /** The session that began this one, and how often that was deleted by then: see `ruledBy`. */
+  startedBy: z.object({ sessionId: z.string(), epoch: z.number().int() }).optional(),
   /** How often the session was deleted. What is granted by a call of an earlier epoch is not granted any more. */
   epoch: z.number().int().default(0),
   /** Keys that changed what calls are judged by, since the session began: with four eyes that does not loosen their own calls. */
@@ -80,6 +82,15 @@ const MODES: readonly PermissionMode[] = ['read-only', 'prompt', 'workspace-writ
 export function postureIn({ posture, chosenMode }: Pick<SessionState, 'posture' | 'chosenMode'>, ofAgent: Posture): Posture {
   const { autonomy, permissionMode } = { ...ofAgent, ...posture };
   return { autonomy, permissionMode: stricterMode(permissionMode, chosenMode) };
+}
+
+/** The stricter posture of two sessions. Pure. */
+export function stricterPosture(one: SessionState, other: SessionState): SessionState['posture'] {
+  const [first, second] = [one.posture.autonomy, other.posture.autonomy];
+  const autonomy = isLooser(AUTONOMY, first, second) ? first : second;
+  const [mode, otherMode] = [sessionMode(one), sessionMode(other)];
+  const permissionMode = mode === undefined ? otherMode : stricterMode(mode, otherMode);
+  return { ...(autonomy === undefined ? {} : { autonomy }), ...(permissionMode === undefined ? {} : { permissionMode }) };
 }
 
 /** The state with a stricter mode, or the same; undefined when the mode is looser. `ofAgent`: the posture of the agent that chooses it. Pure. */

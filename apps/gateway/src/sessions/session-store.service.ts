@@ -24,6 +24,7 @@ import { RedactionConfigService } from '../governance/redaction-config.service.j
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
 import { withKnownTools } from './granted-tools.js';
 import { DAY_MS, replaceScript, SESSION_LIFE_MS } from './replace-script.js';
+import { ruledBy } from './ruled-by.js';
 import { SessionDataStore } from './session-data-store.service.js';
 import { SessionEventPublisher } from './session-event-publisher.service.js';
 import {
@@ -42,16 +43,19 @@ import {
 
 const TRIES = 50;
 
+type StartedBy = NonNullable<SessionState['startedBy']>;
+
 /**
- * Ends a session: nothing is left of it but how often it was deleted, also above maxmemory. Each run counts.
+ * Ends a session: nothing is left of it but how often it was deleted and which session began it, also above maxmemory. Each run counts.
  * KEYS[1] the session; ARGV[1] now and ARGV[2] life in ms.
  */
 const END: DurableScript = {
   repeatable: false,
   script: new LuaScript(`#!lua flags=allow-oom
 local before = redis.call('GET', KEYS[1])
-local epoch = before and cjson.decode(before)['epoch'] or 0
-redis.call('SET', KEYS[1], string.format('{"epoch":%d,"touchedAt":%s}', epoch + 1, ARGV[1]), 'PX', ARGV[2])`),
+local state = before and cjson.decode(before) or {}
+local after = { epoch = (state.epoch or 0) + 1, touchedAt = tonumber(ARGV[1]), startedBy = state.startedBy }
+redis.call('SET', KEYS[1], cjson.encode(after), 'PX', ARGV[2])`),
 };
 
 /**
@@ -76,9 +80,14 @@ export class SessionStore {
     @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'egress'>,
   ) {}
 
-  /** One GET; none for a call without a session. */
+  /** What holds in the session. One GET, two where another session began it; none for a call without a session. */
   state(tenantId: string, sessionId: string | undefined): Promise<SessionState> | SessionState {
-    return sessionId === undefined ? NEW_SESSION : this.stored(tenantId, sessionId);
+    return sessionId === undefined ? NEW_SESSION : this.ruled(tenantId, sessionId);
+  }
+
+  private async ruled(tenantId: string, sessionId: string): Promise<SessionState> {
+    const own = await this.stored(tenantId, sessionId);
+    return own.startedBy === undefined ? own : ruledBy(await this.stored(tenantId, own.startedBy.sessionId), own);
   }
 
   private async stored(tenantId: string, sessionId: string): Promise<SessionState> {
@@ -114,7 +123,7 @@ export class SessionStore {
     const changed = SessionPart.options.filter((part) => change[part] !== undefined);
     await this.record(act, 'admin.session_changed', sessionId, pick(before, changed), pick(state, changed));
     await this.events.publish(principal, sessionId, 'session.put', { changed });
-    return this.toSession(tenantId, sessionId, state);
+    return this.toSession(tenantId, sessionId, state.startedBy === undefined ? state : await this.ruled(tenantId, sessionId));
   }
 
   /**
@@ -146,10 +155,16 @@ export class SessionStore {
     await this.events.publish(principal, sessionId, 'session.put', { changed: ['posture'] });
   }
 
-  /** Begins a session with what was set for another one, so that what restricts that restricts it, too. Changes no session that is there. */
-  async beginLike(tenantId: string, model: string, sessionId: string): Promise<void> {
-    const state = await this.state(tenantId, model);
-    await this.put(tenantId, sessionId, '', { ...state, epoch: 0 });
+  /** Begins a session in which holds what holds in another one, as long as that is not deleted. Changes no session that is there. */
+  async beginBelow(tenantId: string, startedBy: StartedBy, sessionId: string): Promise<void> {
+    await this.put(tenantId, sessionId, '', { ...NEW_SESSION, startedBy });
+  }
+
+  /** @throws ProblemError for a session that was deleted since, or that another one began */
+  async assertMayBegin(tenantId: string, { sessionId, epoch }: StartedBy): Promise<void> {
+    const state = await this.stored(tenantId, sessionId);
+    if (state.startedBy !== undefined) throw new ProblemError('invalid_request', 'A session that another one began begins none');
+    if (state.epoch !== epoch) throw new ProblemError('conflict', 'The session was deleted after the call was submitted: it begins none');
   }
 
   async end(principal: Principal, sessionId: string): Promise<void> {

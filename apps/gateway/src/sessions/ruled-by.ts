@@ -1,0 +1,59 @@
+import type { SessionGrants } from '#contracts';
+import { stricterPosture, type SessionState } from './session-state.js';
+
+/**
+ * What holds in a session that another one began: what holds there now, and what was set for this one. Each forbids, and
+ * neither lifts what the other forbids. When that one was deleted since, nothing may run here. Pure.
+ */
+export function ruledBy(parent: SessionState, own: SessionState): SessionState {
+  if (own.startedBy?.epoch !== parent.epoch) return { ...own, tools: [] };
+  const tools = commonOf(parent.tools, own.tools);
+  const hooks = union(parent.hooks, own.hooks);
+  const userId = parent.userId ?? own.userId;
+  const { chosenMode: _inPosture, ...set } = own;
+  const { strategy, dialect, outputSchema } = parent;
+  return {
+    ...(strategy === undefined ? {} : { strategy }),
+    ...(dialect === undefined ? {} : { dialect }),
+    ...(outputSchema === undefined ? {} : { outputSchema }),
+    ...set,
+    posture: stricterPosture(parent, own),
+    ...(tools === undefined ? {} : { tools }),
+    ...(userId === undefined ? {} : { userId }),
+    ...(hooks.length === 0 ? {} : { hooks }),
+    allowedTools: union(parent.allowedTools, own.allowedTools),
+    grants: bothGrants(parent.grants, own.grants),
+    changedBy: union(parent.changedBy, own.changedBy),
+  };
+}
+
+/** Only patterns that both name: what other patterns have in common is not looked for. */
+function commonOf(one: readonly string[] | undefined, other: readonly string[] | undefined): string[] | undefined {
+  if (one === undefined || other === undefined) return (one ?? other)?.slice();
+  return other.filter((pattern) => one.includes(pattern));
+}
+
+function bothGrants(one: SessionGrants, other: SessionGrants): SessionGrants {
+  const paths = (of: (grants: SessionGrants) => Paths | undefined) => ({
+    read: union(of(one)?.read, of(other)?.read),
+    write: union(of(one)?.write, of(other)?.write),
+  });
+  const deniedTools = union(one.deniedTools, other.deniedTools);
+  return {
+    deniedTools,
+    trustedTools: union(one.trustedTools, other.trustedTools).filter((tool) => !deniedTools.includes(tool)),
+    allowedPaths: paths((it) => it.allowedPaths),
+    deniedPaths: paths((it) => it.deniedPaths),
+    literalPaths: { allowed: paths((it) => it.literalPaths?.allowed), denied: paths((it) => it.literalPaths?.denied) },
+    allowedCommands: union(one.allowedCommands, other.allowedCommands),
+  };
+}
+
+interface Paths {
+  readonly read: readonly string[];
+  readonly write: readonly string[];
+}
+
+function union<T>(one: readonly T[] = [], other: readonly T[] = []): T[] {
+  return [...new Set([...one, ...other])];
+}
