@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
@@ -11,15 +11,17 @@ import { freePort } from '../support/free-port.mjs';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 import { startWebhookServer, type WebhookServer } from '../support/webhook.js';
 
+const PROGRAM = 'dist/apps/examples/src/chat-approvals.js';
 const TENANT = 'chat-approvals';
 const SECRET = `whsec_${Buffer.from('the secret of the chat approvals').toString('base64')}`;
 const CHAT_SECRET = 'the signing secret of the chat';
-const KEY: ApiKeyConfig = {
-  id: 'chat-bot',
-  key: 'key-of-the-chat-approvals-bot',
-  tenant: TENANT,
-  scopes: ['submit', 'read', 'approve', 'admin'],
-};
+const AGENT = configKey('agent', { scopes: ['submit', 'read', 'admin'] });
+const ADA = configKey('ada', { person: 'ada', scopes: ['submit', 'read', 'approve'] });
+const GRACE = configKey('grace', { person: 'grace', scopes: ['read', 'approve'] });
+
+function configKey(id: string, rights: Pick<ApiKeyConfig, 'person' | 'scopes'>): ApiKeyConfig {
+  return { id, key: `key-of-${id}-for-the-chat-approvals`, tenant: TENANT, ...rights };
+}
 
 interface ChatMessage {
   readonly text: string;
@@ -34,7 +36,9 @@ let chat: WebhookServer;
 let gateway: TestGateway;
 let bot: ChildProcess;
 let botUrl: string;
+let env: Record<string, string>;
 let agent: Agent;
+let ada: Agent;
 
 beforeAll(async () => {
   chat = await startWebhookServer();
@@ -48,23 +52,26 @@ beforeAll(async () => {
     retryMs: 10,
   });
   const egress = new EgressPolicy([`127.0.0.1:${port}`]);
-  gateway = await startTestGateway(TENANT, { keys: [KEY], webhooks: { [TENANT]: [webhook] }, env: { HOOK_SECRET: SECRET }, egress });
-  bot = spawn(process.execPath, ['dist/apps/examples/src/chat-approvals.js'], {
-    env: {
-      PATH: process.env['PATH'],
-      PORT: String(port),
-      TOOLYARD_URL: gateway.url,
-      TOOLYARD_API_KEY: KEY.key,
-      WEBHOOK_SECRET: SECRET,
-      CHAT_WEBHOOK_URL: `${chat.url}/incoming`,
-      CHAT_SIGNING_SECRET: CHAT_SECRET,
-      CHAT_APPROVERS: 'U1,U2',
-    },
-    stdio: ['ignore', 'pipe', 'ignore'],
+  gateway = await startTestGateway(TENANT, {
+    keys: [AGENT, ADA, GRACE],
+    fourEyes: true,
+    webhooks: { [TENANT]: [webhook] },
+    env: { HOOK_SECRET: SECRET },
+    egress,
   });
+  env = {
+    PATH: process.env['PATH'] ?? '',
+    PORT: String(port),
+    TOOLYARD_URL: gateway.url,
+    WEBHOOK_SECRET: SECRET,
+    CHAT_WEBHOOK_URL: `${chat.url}/incoming`,
+    CHAT_SIGNING_SECRET: CHAT_SECRET,
+    CHAT_APPROVERS: `U1=${ADA.key}, U2=${GRACE.key}`,
+  };
+  bot = spawn(process.execPath, [PROGRAM], { env, stdio: ['ignore', 'pipe', 'ignore'] });
   let said = '';
   bot.stdout?.on('data', (chunk) => (said += String(chunk)));
-  agent = new Agent(gateway.url, KEY.key);
+  [agent, ada] = [new Agent(gateway.url, AGENT.key ?? ''), new Agent(gateway.url, ADA.key ?? '')];
   await agent.request('PUT', '/v1/sessions/chat', { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
   const redis = createRedis(process.env['TEST_REDIS_URL'] ?? '');
   await eventually(async () => (await redis.hget(redisKeys.webhookCursors(), `${TENANT}/chat`)) !== null, 'the webhook to begin');
@@ -82,8 +89,8 @@ const buttonsOf = (message: ChatMessage) => message.blocks.flatMap(({ elements =
 const answers = () => chat.to('/answered').map(({ text }) => (JSON.parse(text) as ChatMessage).text);
 const call = async (id: string) => (await agent.get(`/v1/calls/${id}`)).body;
 
-async function asked(command: string): Promise<{ id: string; message: ChatMessage }> {
-  const { body } = await agent.submit('shell', { command }, { sessionId: 'chat' });
+async function asked(command: string, submitter = agent): Promise<{ id: string; message: ChatMessage }> {
+  const { body } = await submitter.submit('shell', { command }, { sessionId: 'chat' });
   const message = await eventually(() => messages().find((it) => JSON.stringify(it).includes(body.id)), 'a message in the chat');
   return { id: body.id, message };
 }
@@ -113,6 +120,31 @@ describe('the example for approvals from chat', () => {
     const second = await asked('touch b');
     await press(buttonsOf(second.message)[1], { user: 'U2' });
     expect(await call(second.id)).toMatchObject({ status: 'ended', outcome: 'denied', error: { message: expect.stringContaining('U2') } });
+  });
+
+  it('lets no one allow what they have submitted themselves', async () => {
+    const { id, message } = await asked('touch own', ada);
+    await press(buttonsOf(message)[0], { user: 'U1' });
+    expect(answers().at(-1)).toContain('Not answered');
+    expect(await call(id)).toMatchObject({ status: 'waiting_approval' });
+    await press(buttonsOf(message)[0], { user: 'U2' });
+    expect(await call(id)).toMatchObject({ status: 'queued' });
+  });
+
+  it.each([
+    ['WEBHOOK_SECRET', 'whsec_'],
+    ['WEBHOOK_SECRET', `whsec_${Buffer.alloc(23).toString('base64')}`],
+    ['CHAT_SIGNING_SECRET', 'fifteen letters'],
+    ['CHAT_APPROVERS', 'U1,U2'],
+    ['CHAT_APPROVERS', 'U1=one-key-of-two,U2=one-key-of-two'],
+    ['CHAT_APPROVERS', 'U1=one-key,U1=another-key'],
+  ])('does not start with %s=%s', (name, value) => {
+    const { status, stderr } = spawnSync(process.execPath, [PROGRAM], {
+      env: { ...env, PORT: '0', [name]: value },
+      encoding: 'utf8',
+      timeout: 20_000,
+    });
+    expect([status, stderr]).toEqual([1, expect.stringContaining(`at ${name}`)]);
   });
 
   it('refuses answers that are forged, old, repeated, of another user, for another host or for another question', async () => {

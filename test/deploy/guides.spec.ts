@@ -12,6 +12,12 @@ import { cleanUp, freshDirectory, spawnStandalone, type StandaloneProcess } from
 
 const guide = (name: string) => `deploy/guides/${name}.md`;
 const GUIDES = ['mcp-clients', 'python', 'write-a-tool', 'govern-a-team', 'kubernetes', 'approvals-from-chat', 'upgrade', 'threat-model'];
+/** What readers put in place of the keys. */
+const KEYS = {
+  '<key-of-bot>': 'release-bot-of-the-guides',
+  '<key-of-ada>': 'ada-of-the-guides',
+  '<key-of-bo>': 'bo-of-the-guides',
+};
 
 let toolyard: StandaloneProcess;
 let model: Awaited<ReturnType<typeof startScriptedModel>>;
@@ -24,14 +30,19 @@ beforeAll(async () => {
   // Stands for npx, which finds the program in the folder of Toolyard.
   const npx = `#!/bin/sh\nshift\nexec ${process.execPath} ${programOf('cli')} "$@"\n`;
   writeFileSync(join(folder, 'bin/npx'), npx, { mode: 0o755 });
-  place = { folder, replacements: {}, env: {} };
+  place = { folder, replacements: KEYS, env: {} };
   writeFiles(guide('govern-a-team'), place);
   const variables = Object.entries(startVariables(GUIDES.map(guide))).map(([name, file]) => [name, join(folder, file)]);
   mkdirSync(join(folder, 'tools'));
   const data = join(folder, '.toolyard');
   toolyard = await spawnStandalone(data, { ...(Object.fromEntries(variables) as Record<string, string>), DATABASE_URL: '' });
   [model] = await Promise.all([startScriptedModel(), toolyard.up()]);
-  const replacements = { 'http://127.0.0.1:7411': toolyard.url, 'https://api.openai.com/v1': `${model.url}/v1`, '<key>': toolyard.key() };
+  const replacements = {
+    ...KEYS,
+    'http://127.0.0.1:7411': toolyard.url,
+    'https://api.openai.com/v1': `${model.url}/v1`,
+    '<key>': toolyard.key(),
+  };
   const started = async () => {
     const offered = async () =>
       (await fetch(`${toolyard.url}/v1/tools`, { headers: { authorization: `Bearer ${toolyard.key()}` } })).text();

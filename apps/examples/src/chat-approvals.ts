@@ -2,7 +2,7 @@
  * Approvals from chat: posts what waits for a person to a chat, and gives Toolyard the answer of the button that was pressed.
  *
  *   Toolyard ── signed webhook call.approval_requested ──▶ POST /toolyard ──▶ CHAT_WEBHOOK_URL: message with two buttons
- *   chat ── signed answer of a button ──▶ POST /chat ──▶ POST /v1/calls/:id/decision with the digest of what was shown
+ *   chat ── signed answer of a button ──▶ POST /chat ──▶ POST /v1/calls/:id/decision with the digest of what was shown, by the key of who pressed it
  *
  * Chat means Slack, or what speaks like it. Both sides sign text and time; unsigned and old messages are refused, repeated ones have no effect.
  */
@@ -10,16 +10,36 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import { ToolyardError, type ToolyardClient } from '#client';
-import { withToolyard } from './connect.js';
+import { withToolyards } from './connect.js';
+
+const MIN_WEBHOOK_KEY_BYTES = 24;
+const MIN_CHAT_SECRET = 16;
+const WHSEC = 'whsec_';
+
+/** `U1=<key>,U2=<key>`. A key that two people share would let one of them allow what the other has submitted. */
+const ApproverKeys = z.string().transform((text, context): ReadonlyMap<string, string> => {
+  const pairs = text.split(',').map((entry) => /^\s*([^\s=]+)\s*=\s*(\S+)\s*$/.exec(entry)?.slice(1) ?? []);
+  const keys = new Map(pairs.map(([user = '', key = '']) => [user, key]));
+  if (keys.has('')) context.addIssue('Expected U1=<key>,U2=<key>: the id of each user with an API key of their own');
+  else if (keys.size < pairs.length) context.addIssue('A user is named twice');
+  else if (new Set(keys.values()).size < keys.size) context.addIssue('Each user needs a key of their own');
+  return keys;
+});
 
 const Env = z.object({
   PORT: z.coerce.number().default(7500),
-  WEBHOOK_SECRET: z.string().startsWith('whsec_').describe('The key of the webhook in the config file of Toolyard.'),
+  WEBHOOK_SECRET: z
+    .string()
+    .startsWith(WHSEC)
+    .refine((secret) => keyOf(secret).length >= MIN_WEBHOOK_KEY_BYTES, `Expected ${MIN_WEBHOOK_KEY_BYTES} bytes or more in base64`)
+    .describe('The key of the webhook in the config file of Toolyard.'),
   CHAT_WEBHOOK_URL: z.url().describe('Where messages are posted: an incoming webhook of the chat.'),
-  CHAT_SIGNING_SECRET: z.string().min(1).describe('With which the chat signs the answers of buttons.'),
-  CHAT_APPROVERS: z.string().min(1).describe('Ids of the users who may answer, separated by commas.'),
+  CHAT_SIGNING_SECRET: z.string().min(MIN_CHAT_SECRET).describe('With which the chat signs the answers of buttons.'),
+  CHAT_APPROVERS: ApproverKeys.describe('Who may answer: id of the user in the chat = their API key, separated by commas.'),
 });
 type Env = z.output<typeof Env>;
+/** To Toolyard each user of the chat is the person of their own key. */
+type Approvers = ReadonlyMap<string, ToolyardClient>;
 
 /** Of the webhook's body, what this program reads. */
 const Asked = z.object({
@@ -79,6 +99,7 @@ class Fresh {
   }
 }
 
+const keyOf = (secret: string) => Buffer.from(secret.slice(WHSEC.length), 'base64');
 const same = (given: string, expected: string) =>
   Buffer.byteLength(given) === Buffer.byteLength(expected) && timingSafeEqual(Buffer.from(given), Buffer.from(expected));
 const header = (headers: IncomingHttpHeaders, name: string) => String(headers[name] ?? '');
@@ -86,8 +107,7 @@ const header = (headers: IncomingHttpHeaders, name: string) => String(headers[na
 /** Standard Webhooks: HMAC-SHA256 over id, time and body. Returns the id; undefined for what was here before. @throws Refused */
 function verifyWebhook(headers: IncomingHttpHeaders, body: string, secret: string, fresh: Fresh): string | undefined {
   const [id, sentAt] = [header(headers, 'webhook-id'), header(headers, 'webhook-timestamp')];
-  const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
-  const expected = `v1,${createHmac('sha256', key).update(`${id}.${sentAt}.${body}`).digest('base64')}`;
+  const expected = `v1,${createHmac('sha256', keyOf(secret)).update(`${id}.${sentAt}.${body}`).digest('base64')}`;
   const given = header(headers, 'webhook-signature').split(' ');
   if (!given.some((signature) => same(signature, expected))) throw new Refused(401, 'The signature is not that of Toolyard');
   return fresh.take(id, Number(sentAt)) ? id : undefined;
@@ -139,13 +159,14 @@ async function ask(env: Env, fresh: Fresh, headers: IncomingHttpHeaders, body: s
   }
 }
 
-async function answer(env: Env, toolyard: ToolyardClient, fresh: Fresh, headers: IncomingHttpHeaders, body: string): Promise<void> {
+async function answer(env: Env, approvers: Approvers, fresh: Fresh, headers: IncomingHttpHeaders, body: string): Promise<void> {
   verifyChat(headers, body, env.CHAT_SIGNING_SECRET, fresh);
   const { user, response_url, actions } = Answer.parse(JSON.parse(new URLSearchParams(body).get('payload') ?? '{}'));
   if (new URL(response_url).host !== new URL(env.CHAT_WEBHOOK_URL).host) throw new Refused(403, 'The answer goes to another host');
   const [action] = actions;
   if (action === undefined) return;
-  if (!env.CHAT_APPROVERS.split(',').includes(user.id)) {
+  const toolyard = approvers.get(user.id);
+  if (toolyard === undefined) {
     await post(response_url, { replace_original: false, text: 'You may not answer this.' });
     return;
   }
@@ -164,7 +185,7 @@ async function answer(env: Env, toolyard: ToolyardClient, fresh: Fresh, headers:
   }
 }
 
-async function serve(env: Env, toolyard: ToolyardClient): Promise<void> {
+async function serve(env: Env, approvers: Approvers): Promise<void> {
   const [fromToolyard, fromChat] = [new Fresh(), new Fresh()];
   const server = createServer((request, response) => {
     const handle = async () => {
@@ -172,7 +193,7 @@ async function serve(env: Env, toolyard: ToolyardClient): Promise<void> {
       for await (const chunk of request.setEncoding('utf8'))
         if ((body += String(chunk)).length > MAX_BODY) throw new Refused(413, 'The message is too large');
       if (request.method === 'POST' && request.url === '/toolyard') await ask(env, fromToolyard, request.headers, body);
-      else if (request.method === 'POST' && request.url === '/chat') await answer(env, toolyard, fromChat, request.headers, body);
+      else if (request.method === 'POST' && request.url === '/chat') await answer(env, approvers, fromChat, request.headers, body);
       else throw new Refused(404, 'POST /toolyard or /chat');
     };
     handle().then(
@@ -192,7 +213,7 @@ async function serve(env: Env, toolyard: ToolyardClient): Promise<void> {
 }
 
 const env = Env.safeParse(process.env);
-if (env.success) await withToolyard((toolyard) => serve(env.data, toolyard));
+if (env.success) await withToolyards(env.data.CHAT_APPROVERS, (approvers) => serve(env.data, approvers));
 else {
   console.error(z.prettifyError(env.error));
   process.exitCode = 1;

@@ -14,10 +14,34 @@ class NoGateway extends Error {
  * TOOLYARD_DATA. What a person can mend is said in one line; the exit code is 1 then.
  */
 export async function withToolyard(agent: (toolyard: ToolyardClient) => Promise<void>): Promise<void> {
-  let toolyard: ToolyardClient | undefined;
+  await reported(async () => {
+    const toolyard = connect(process.env);
+    try {
+      await agent(toolyard);
+    } finally {
+      toolyard.close();
+    }
+  });
+}
+
+/** As `withToolyard`, with a client for each name: that of its own key. */
+export async function withToolyards(
+  keys: ReadonlyMap<string, string>,
+  program: (toolyards: ReadonlyMap<string, ToolyardClient>) => Promise<void>,
+): Promise<void> {
+  await reported(async () => {
+    const toolyards = new Map([...keys].map(([name, key]) => [name, connect({ ...process.env, TOOLYARD_API_KEY: key })]));
+    try {
+      await program(toolyards);
+    } finally {
+      for (const toolyard of toolyards.values()) toolyard.close();
+    }
+  });
+}
+
+async function reported(program: () => Promise<void>): Promise<void> {
   try {
-    toolyard = connect(process.env);
-    await agent(toolyard);
+    await program();
   } catch (error) {
     if (!(error instanceof NoGateway) && !(error instanceof ToolyardError)) throw error;
     const advice =
@@ -26,8 +50,6 @@ export async function withToolyard(agent: (toolyard: ToolyardClient) => Promise<
         : '';
     console.error(`${error.message}.${advice}`.replace('..', '.'));
     process.exitCode = 1;
-  } finally {
-    toolyard?.close();
   }
 }
 
