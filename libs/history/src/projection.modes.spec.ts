@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { EventLog, LogReader } from '#event-log';
 import type { LogSource } from './log-source.port.js';
-import { createRedis, keys, partitionName, type RedisConnection } from '#redis';
+import { createRedis, keys, partitionName, partitionOf, type RedisConnection } from '#redis';
 import { eventually } from '../../../test/support/eventually.js';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/postgres.js';
 import { startRedisServer, type RedisServer } from '../../../test/support/redis-server.mjs';
@@ -125,6 +125,27 @@ describe('the rows of the history', () => {
     await new HistoryProjector({ db: dying, log: kill, partitions: PARTITIONS, batch }).round().catch(() => {});
     await Promise.all([dying.destroy(), other.destroy()]);
   };
+
+  it.each(['read', 'end'] as const)('go on in the other partitions where %s of one rejects, which the round reports', async (fails) => {
+    const written: string[] = [];
+    while (new Set(written.map((id) => partitionOf(id))).size < PARTITIONS) {
+      const callId = log.newCallId('acme', `s${written.length}`);
+      await log.accept(aCall(callId, { meta: { tenantId: 'acme', tool: 'echo', sessionId: 's' }, submitted: aSubmission() }));
+      written.push(callId);
+    }
+    const broken = partitionName(0);
+    const refuse = (partition: string) => (partition === broken ? Promise.reject(new Error('cannot be read')) : undefined);
+    const source: LogSource = {
+      read: (partition, from, limit) => (fails === 'read' && refuse(partition)) || reader.read(partition, from, limit),
+      end: (partition) => (fails === 'end' && refuse(partition)) || reader.end(partition),
+    };
+    await expect(projector(source, 1_000).round()).rejects.toThrow('cannot be read');
+    const stored = (await db.selectFrom('calls').select('id').execute()).map(({ id }) => id);
+    expect(written.filter((id) => !stored.includes(id)).map((id) => partitionOf(id))).toEqual(
+      written.map((id) => partitionOf(id)).filter((partition) => partition === broken),
+    );
+    await catchUp();
+  });
 
   it('are made again when the log is another one', async () => {
     await catchUp();

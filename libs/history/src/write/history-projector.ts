@@ -1,7 +1,7 @@
 import { telemetry } from '#observability';
 import { partitionOf } from '#redis';
 import type { LogSource } from '../log-source.port.js';
-import type { HistoryDatabase } from '../database/history-database.js';
+import { HistoryUnavailable, type HistoryDatabase } from '../database/history-database.js';
 import { partitionNames } from '../rows/partition-names.js';
 import type { SkippedEvent } from '../rows/event-shape.js';
 import { LogProjection } from './log-projection.js';
@@ -45,14 +45,24 @@ export class HistoryProjector {
 
   /**
    * One step in each partition whose log has grown; whether any has more. Ends after the step under way when it is aborted. Rejects
-   * when Redis or the database is out of reach.
+   * when the database is out of reach, and at its end when the log of a partition cannot be read: the others have gone on.
    */
   async round(signal?: AbortSignal): Promise<boolean> {
+    const faults: unknown[] = [];
     let more = false;
-    for (const ends of this.steps(await this.grown())) {
+    const steps = this.steps(await this.grown(faults));
+    for (const ends of steps) {
       if (signal?.aborted === true) return false;
-      more = (await this.step(ends)) || more;
+      try {
+        more = (await this.step(ends)) || more;
+      } catch (error) {
+        if (error instanceof HistoryUnavailable) throw error;
+        // Nothing was written. One by one, only the partition that fails stays behind.
+        if (ends.size === 1) faults.push(error);
+        else steps.push(...[...ends].map((end) => new Map([end])));
+      }
     }
+    if (faults.length > 0) throw faults[0];
     return more;
   }
 
@@ -73,8 +83,10 @@ export class HistoryProjector {
   }
 
   /** Partitions whose log has grown, and where it ends now. All are asked at once: one after the other woke both processes 16 times. */
-  private async grown(): Promise<(readonly [name: string, end: number])[]> {
-    const ends = await Promise.all(this.names.map(async (name) => [name, await this.options.log.end(name)] as const));
+  private async grown(faults: unknown[]): Promise<(readonly [name: string, end: number])[]> {
+    const asked = await Promise.allSettled(this.names.map(async (name) => [name, await this.options.log.end(name)] as const));
+    faults.push(...asked.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : [])));
+    const ends = asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
     return ends.filter(([name, end]) => this.seen.get(name) !== end);
   }
 
