@@ -103,7 +103,7 @@ function run(...command) {
 async function step(what, make) {
   const startedAt = performance.now();
   const seconds = () => `${((performance.now() - startedAt) / 1000).toFixed(0)} s`;
-  const live = process.stdout.isTTY === true && !process.env.CI;
+  const live = process.stdout.isTTY && !process.env.CI;
   process.stdout.write(live ? `Building ${what} …` : `Building ${what} …\n`);
   const timer = live ? setInterval(() => process.stdout.write(`\rBuilding ${what} … ${seconds()}`), 1_000) : undefined;
   const result = await make();
