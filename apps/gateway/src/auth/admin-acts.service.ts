@@ -56,15 +56,17 @@ export class AdminActs {
    * @throws ProblemError `too_many_requests` for too many acts of the tenant, `overloaded` while Redis is full
    */
   admit(principal: Principal, { revokes }: { readonly revokes: boolean }): AdmittedAct {
-    this.takeOf(principal.tenantId);
+    this.takeOf(principal.tenantId, revokes);
     if (!revokes) this.memory.checkAct();
     return { record: (type, act) => this.record(principal, type, act, revokes) };
   }
 
-  private takeOf(tenantId: string): void {
+  /** What revokes has a bucket of its own: whoever floods the tenant with acts cannot hold up the end of his key. */
+  private takeOf(tenantId: string, revokes: boolean): void {
     const limit = this.config.tenantActsPerMinute;
-    let bucket = this.rates.get(tenantId);
-    if (bucket === undefined) this.rates.set(tenantId, (bucket = new TokenBucket(limit, limit / 60)));
+    const name = `${revokes ? 'revoke' : 'change'} ${tenantId}`;
+    let bucket = this.rates.get(name);
+    if (bucket === undefined) this.rates.set(name, (bucket = new TokenBucket(limit, limit / 60)));
     if (bucket.take()) return;
     telemetry.rateLimited.emit({ limit: 'tenant_acts' });
     const why = `The tenant may change keys, sessions, sources and schedules ${limit} times a minute (TENANT_ACTS_PER_MINUTE), which is exceeded`;
