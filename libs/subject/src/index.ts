@@ -1,3 +1,4 @@
+export { actorText } from './actor-text.js';
 export { diffRows, folded, type DiffRow, type Side } from './diff-rows.js';
 export { codeText, escapeInvisible, invisiblePieces } from './invisible.js';
 export { subjectText } from './subject-line.js';

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import type { Call } from '#contracts';
-import { escapeInvisible } from '#subject';
+import { actorText } from '#subject';
 import { LinkAnchor } from '../components/links.js';
 import { PageHead } from '../components/page-head.js';
 import { EmptyState, ErrorState, LoadingRows } from '../components/states.js';
@@ -125,7 +125,7 @@ function Answered({ callId }: { readonly callId: string }) {
     <Alert mb="md" color="gray" role="status" data-answered={callId}>
       {decided === undefined
         ? 'The call of this link does not wait for an answer.'
-        : `${decided.decision === 'allow' ? 'Allowed' : 'Denied'} by ${escapeInvisible(decided.byName ?? decided.by)}.`}{' '}
+        : `${decided.decision === 'allow' ? 'Allowed' : 'Denied'} by ${actorText(decided.by, decided.byName)}.`}{' '}
       <LinkAnchor size="sm" underline="always" to="/calls/$callId" params={{ callId }}>
         Open the call
       </LinkAnchor>

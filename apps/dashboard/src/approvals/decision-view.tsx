@@ -1,6 +1,6 @@
 import { Badge, List, Paper, Stack, Table, Text, Title } from '@mantine/core';
 import type { Approval, Decision } from '#contracts';
-import { escapeInvisible } from '#subject';
+import { actorText, escapeInvisible } from '#subject';
 import { momentText } from '../components/duration.js';
 import stacked from '../components/stacked.module.css';
 
@@ -66,7 +66,7 @@ export function DecisionView({ decision, approval }: { readonly decision: Decisi
           {approval.decided ? (
             <Text size="sm">
               <strong>{approval.decided.decision === 'allow' ? 'Allowed' : 'Denied'}</strong> by{' '}
-              {escapeInvisible(approval.decided.byName ?? approval.decided.by)} {momentText(Date.parse(approval.decided.at))} (
+              {actorText(approval.decided.by, approval.decided.byName)} {momentText(Date.parse(approval.decided.at))} (
               {approval.decided.scope}
               {approval.decided.trustOption === undefined ? '' : `, ${approval.decided.trustOption}`})
               {approval.decided.reason === undefined ? '' : `: ${escapeInvisible(approval.decided.reason)}`}

@@ -1,4 +1,5 @@
 import type { ApprovalScope, CallEvent, CallEventOf, CallOutcome, HookEvent, HookRunData, RetryReason, Stopped } from '#contracts';
+import { actorText } from '#subject';
 import { durationText } from '../components/duration.js';
 
 export type SegmentKind = 'approval' | 'queued' | 'running' | 'backoff' | 'suspended';
@@ -129,12 +130,12 @@ class TimelineBuilder {
         return;
       case 'call.input_given':
         this.close(at);
-        if (event.data.declined === true) this.moment(at, `Question declined by ${actorOf(event)}`, 'warn');
-        else this.moment(at, `Input given by ${actorOf(event)}`, 'good');
+        if (event.data.declined === true) this.moment(at, `Question declined by ${actorText(event.actor, event.actorname)}`, 'warn');
+        else this.moment(at, `Input given by ${actorText(event.actor, event.actorname)}`, 'good');
         this.begin({ kind: 'queued', name: 'Queued for a worker', from: at });
         return;
       case 'call.cancel_requested':
-        this.moment(at, `Cancel asked for by ${actorOf(event)}`, 'warn', event.data.reason);
+        this.moment(at, `Cancel asked for by ${actorText(event.actor, event.actorname)}`, 'warn', event.data.reason);
         return;
       case 'call.hook':
         return this.hookRan(event, at);
@@ -151,7 +152,7 @@ class TimelineBuilder {
 
   private submitted(event: CallEventOf<'call.submitted'>, at: number): void {
     const { effect, reasons } = event.data.decision;
-    this.moment(at, 'Submitted', 'neutral', `by ${actorOf(event)}`);
+    this.moment(at, 'Submitted', 'neutral', `by ${actorText(event.actor, event.actorname)}`);
     const deciding = reasons.find((reason) => reason.effect === effect && reason.satisfiedBy === undefined)?.reason;
     if (effect === 'allow') this.moment(at, 'Policy: allowed', 'neutral', deciding);
     else if (effect === 'ask') this.moment(at, 'Policy: needs approval', 'warn', deciding);
@@ -168,10 +169,10 @@ class TimelineBuilder {
     const { decision, scope, reason, edited } = event.data;
     const detail = [SCOPE_WORDS[scope], edited && 'with edited arguments', reason].filter(Boolean).join(' · ');
     if (decision === 'deny') {
-      this.moment(at, `Denied by ${actorOf(event)}`, 'bad', detail);
+      this.moment(at, `Denied by ${actorText(event.actor, event.actorname)}`, 'bad', detail);
       return;
     }
-    this.moment(at, `Approved by ${actorOf(event)}`, 'good', detail);
+    this.moment(at, `Approved by ${actorText(event.actor, event.actorname)}`, 'good', detail);
     this.begin({ kind: 'queued', name: 'Queued for a worker', from: at });
   }
 
@@ -249,9 +250,4 @@ class TimelineBuilder {
 /** What the model asked for in a turn, else the beginning of what it wrote. */
 function turnText({ toolCalls, text = '' }: CallEventOf<'call.turn'>['data']): string {
   return toolCalls.length > 0 ? `calls ${toolCalls.map(({ tool }) => tool).join(', ')}` : text.slice(0, TURN_TEXT_CHARS);
-}
-
-/** The person where one has signed in, else the key or process. */
-function actorOf({ actor, actorname }: Pick<CallEvent, 'actor' | 'actorname'>): string {
-  return actorname ?? actor;
 }

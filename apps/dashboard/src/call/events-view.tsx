@@ -1,7 +1,7 @@
 import { Button, Group, Stack, Table, Text, UnstyledButton } from '@mantine/core';
 import { Fragment, useState } from 'react';
 import type { CallEvent } from '#contracts';
-import { escapeInvisible } from '#subject';
+import { actorText } from '#subject';
 import { clockText } from '../components/duration.js';
 import { Json } from '../components/json.js';
 
@@ -53,7 +53,7 @@ export function EventsView({ events, dropped }: { readonly events: readonly Call
                   </UnstyledButton>
                 </Table.Td>
                 <Table.Td>{clockText(Date.parse(event.time))}</Table.Td>
-                <Table.Td visibleFrom="sm">{escapeInvisible(event.actorname ?? event.actor)}</Table.Td>
+                <Table.Td visibleFrom="sm">{actorText(event.actor, event.actorname)}</Table.Td>
                 <Table.Td visibleFrom="sm">
                   <code>{event.id}</code>
                 </Table.Td>

@@ -1,7 +1,7 @@
 import { Badge, Text, UnstyledButton } from '@mantine/core';
 import { IconChevronDown, IconChevronRight, IconMessage } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
-import { escapeInvisible, subjectText } from '#subject';
+import { actorText, escapeInvisible, subjectText } from '#subject';
 import { shownState, type CallRow } from '../calls/call-row.js';
 import { durationText, momentText } from '../components/duration.js';
 import { StateBadge } from '../components/state-badge.js';
@@ -108,9 +108,9 @@ export function MessageRowView({ message, place }: { readonly message: TimelineM
           span
           size="xs"
           className={classes.message}
-          title={`${message.fromName ?? message.from}, ${momentText(Date.parse(message.at))}: ${text}`}
+          title={`${actorText(message.from, message.fromName)}, ${momentText(Date.parse(message.at))}: ${text}`}
         >
-          <strong>{escapeInvisible(message.fromName ?? message.from)}:</strong> {text}
+          <strong>{actorText(message.from, message.fromName)}:</strong> {text}
         </Text>
         <Badge size="xs" variant="default" tt="none" miw="max-content">
           {message.taken ? 'taken' : 'waits'}

@@ -1,5 +1,5 @@
 import { Badge, Group, Paper, Stack, Text, Title } from '@mantine/core';
-import { escapeInvisible } from '#subject';
+import { actorText, escapeInvisible } from '#subject';
 import { Ago } from '../components/time.js';
 import { useSteering } from './use-steering.js';
 
@@ -13,14 +13,14 @@ export function MessagesCard({ sessionId }: { readonly sessionId: string }) {
         Messages
       </Title>
       <Stack gap="xs">
-        {messages.map(({ id, message, from, fromName = from, at, taken }) => (
+        {messages.map(({ id, message, from, fromName, at, taken }) => (
           <div key={id} data-message={id}>
             <Text size="sm" style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>
               {escapeInvisible(message)}
             </Text>
             <Group gap={6}>
               <Text size="xs" c="dimmed">
-                {escapeInvisible(fromName)} · <Ago at={Date.parse(at)} />
+                {actorText(from, fromName)} · <Ago at={Date.parse(at)} />
               </Text>
               <Badge size="xs" variant="default" tt="none">
                 {taken ? 'taken' : 'waits'}

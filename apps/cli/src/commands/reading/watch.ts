@@ -1,5 +1,6 @@
 import { changesCall, EventType, type CallEvent } from '#contracts';
 import type { StreamState, WatchItem } from '#client';
+import { actorText } from '#subject';
 import { callIdOf } from '../../call-ids.js';
 import type { CommandContext } from '../../command-context.js';
 import { callSubjects, type CallSubjects } from '../../terminal/call-subjects.js';
@@ -93,7 +94,7 @@ function detailOf(event: CallEvent, subjects: CallSubjects): string {
     case 'call.approval_requested':
       return `asks a person: ${event.data.reasons.join('; ')}`;
     case 'call.approval_decided':
-      return `${event.data.decision === 'allow' ? 'allowed' : 'denied'} by ${event.actorname ?? event.actor}${event.data.reason === undefined ? '' : `: ${event.data.reason}`}`;
+      return `${event.data.decision === 'allow' ? 'allowed' : 'denied'} by ${actorText(event.actor, event.actorname)}${event.data.reason === undefined ? '' : `: ${event.data.reason}`}`;
     case 'call.start':
       return `start on ${event.data.worker}${event.attempt > 1 ? `, attempt ${event.attempt}` : ''}`;
     case 'call.update':
@@ -113,8 +114,8 @@ function detailOf(event: CallEvent, subjects: CallSubjects): string {
       return `asks for input${event.data.prompt === undefined ? '' : `: ${event.data.prompt}`}`;
     case 'call.input_given':
       return event.data.declined === true
-        ? `was declined its input by ${event.actorname ?? event.actor}`
-        : `got its input from ${event.actorname ?? event.actor}`;
+        ? `was declined its input by ${actorText(event.actor, event.actorname)}`
+        : `got its input from ${actorText(event.actor, event.actorname)}`;
     case 'call.cancel_requested':
       return `cancel requested${event.data.reason === undefined ? '' : `: ${event.data.reason}`}`;
     case 'call.end': {
