@@ -39,7 +39,7 @@ afterAll(() => provider?.close());
 
 it('lets a person sign in, come back to the page, approve a call by name, and sign out; a login that ends leads to the login page', async () => {
   if (provider === undefined) throw new Error('the provider has not started');
-  provider.person = { sub: 'ada-1', name: 'Ada Example', email: 'ada@example.com', roles: ['operators', 'watchers'] };
+  provider.person = { sub: 'ada-1', name: 'Ada Example', email: 'ada@example.com', email_verified: true, roles: ['operators', 'watchers'] };
   await stage.agent.request('PUT', '/v1/sessions/careful', { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
   const { id } = (await stage.agent.submit('shell', { command: 'git push' }, { sessionId: 'careful' })).body;
   const context = await stage.browser.browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' });
@@ -67,7 +67,7 @@ it('lets a person sign in, come back to the page, approve a call by name, and si
   await page.goto(`${stage.url}/calls/${id}`);
   await page.getByText('Approved by Ada Example <ada@example.com>').waitFor();
   await page.goto(`${stage.url}/approvals/${id}`);
-  await page.getByText('Allowed by Ada Example <ada@example.com>.').waitFor();
+  await page.getByText('Allowed by Ada Example <ada@example.com> (apikey:').waitFor();
 
   const { body: audit } = await stage.agent.get<ActPage>('/v1/audit?type=admin.signed_in');
   expect(audit.acts).toMatchObject([{ actorname: 'Ada Example <ada@example.com>' }]);

@@ -5,7 +5,7 @@ import { BODY, KEY, type Route } from './route.api.js';
 /** What a page of the gateway sends with each request that changes something: pages of other sites cannot. */
 export const LOGIN_HEADER = 'x-toolyard-request';
 
-export const LOGIN_LIMITS = { returnToChars: 2_048, perPerson: 20, roles: 200 } as const;
+export const LOGIN_LIMITS = { returnToChars: 512, perPerson: 20, roles: 200 } as const;
 
 const Time = z.string();
 

@@ -56,8 +56,9 @@ export function rightsOf(claims: ProviderClaims, settings: LoginSettings): Login
   return { principal, roles: counting.map(([role]) => role) };
 }
 
-function personOf({ subject, name, email }: ProviderClaims): Person {
-  return { subject, ...(name === undefined ? {} : { name }), ...(email === undefined ? {} : { email }) };
+/** An address that the provider has not verified may be anyone's: it is not shown. */
+function personOf({ subject, name, email, emailVerified }: ProviderClaims): Person {
+  return { subject, ...(name === undefined ? {} : { name }), ...(email === undefined || !emailVerified ? {} : { email }) };
 }
 
 function isOfDomain({ email = '', emailVerified }: ProviderClaims, domains: readonly string[]): boolean {

@@ -187,11 +187,11 @@ function awayNow({ name }: LoginSettings): ProblemError {
   });
 }
 
-/** No answer, or one that says that the server has failed. Anything else is a refusal. */
+/** No answer, or one that says that the server has failed or has too much to do. Anything else is a refusal. */
 function isAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code, cause, message } = error as Error & { readonly code?: unknown };
   if (code === 'OAUTH_TIMEOUT' || code === 'OAUTH_ABORT' || message === 'fetch failed') return true;
-  if (cause instanceof Response) return cause.status >= 500;
+  if (cause instanceof Response) return cause.status >= 500 || cause.status === 429;
   return cause instanceof Error && isAway(cause);
 }

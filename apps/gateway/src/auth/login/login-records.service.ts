@@ -44,7 +44,8 @@ type Listed = z.output<typeof Listed>;
 
 /** How long a person has at the provider's page. */
 export const STATE_MS = 600_000;
-const RECHECK_MS = 15_000;
+/** More than discovery, token, keys and user information take together at most. */
+const RECHECK_MS = 60_000;
 
 /** Logins in Redis: any gateway answers for them. Only digests of cookies and states are stored. Every method rejects while Redis is out of reach. */
 @Injectable()

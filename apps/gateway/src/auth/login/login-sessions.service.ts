@@ -131,21 +131,25 @@ export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutd
     return { cookie, act, principal: rights.principal, maxAgeMs: endsAt - now };
   }
 
-  /** Ends the login of a cookie header on all gateways; returns whose it was. */
-  async end(settings: LoginSettings, cookieHeader: string | undefined): Promise<Principal | undefined> {
+  /** Ends the login of a cookie header on all gateways. `before` is called with whose it is, and may reject: then nothing has ended. */
+  async end(
+    settings: LoginSettings,
+    cookieHeader: string | undefined,
+    before: (principal: Principal) => Promise<void> = () => Promise.resolve(),
+  ): Promise<void> {
     const cookie = this.cookieOf(settings, cookieHeader);
-    if (cookie === undefined) return undefined;
+    if (cookie === undefined) return;
     const digest = sha256Hex(cookie);
     // Anybody may send any cookie: one without a login costs no more than this look.
     if ((await this.records.read(digest)) === undefined) {
       this.held.delete(digest);
-      return undefined;
+      return;
     }
     const held = await this.load(settings, cookie, false).catch(() => undefined);
+    if (held !== undefined) await before(held.grant.principal);
     await this.records.end(digest, held?.grant.principal.tenantId);
     this.held.delete(digest);
     await this.announce();
-    return held?.grant.principal;
   }
 
   async endAll(tenantId: string, subject: string): Promise<number> {
@@ -215,34 +219,42 @@ export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutd
   private async recheck(settings: LoginSettings, cookie: string, before: string): Promise<string | undefined> {
     const digest = sha256Hex(cookie);
     if (!(await this.records.mayRecheck(digest))) return before;
-    const record = LoginRecord.parse(JSON.parse(before));
     try {
       // Another gateway may have asked meanwhile: a refresh token counts once.
       const text = await this.records.read(digest);
       if (text !== before) return text;
+      const fresh = await this.confirmed(settings, cookie, LoginRecord.parse(JSON.parse(before)));
+      if (fresh !== undefined) return (await this.records.update(digest, fresh)) ? JSON.stringify(fresh) : undefined;
+      await this.records.end(digest);
+      await this.announce();
+      return undefined;
+    } catch {
+      // The provider or Redis is away: what is known goes on until they are asked again.
+      this.quietUntil.set(digest, Date.now() + RETRY_MS);
+      return before;
+    } finally {
+      await this.records.recheckDone(digest).catch(() => {});
+    }
+  }
+
+  /** The record by what the provider says now; undefined when it does not confirm the login any more. @throws ProblemError `unavailable` */
+  private async confirmed(settings: LoginSettings, cookie: string, record: LoginRecord): Promise<LoginRecord | undefined> {
+    try {
       const { claims, refreshToken } = await this.provider.recheck(settings, openToken(record.refreshToken ?? '', cookie), record.subject);
       const rights = rightsOf(claims, settings);
       if ('refusal' in rights) throw new ProblemError('forbidden', rights.refusal);
       const { name: _name, email: _email, ...kept } = record;
-      const fresh: LoginRecord = {
+      return {
         ...kept,
         ...claims,
         roles: [...claims.roles],
         checkedAt: Date.now(),
         ...(refreshToken === undefined ? {} : { refreshToken: sealToken(refreshToken, cookie) }),
       };
-      return (await this.records.update(digest, fresh)) ? JSON.stringify(fresh) : undefined;
     } catch (error) {
-      if (error instanceof ProblemError && error.code === 'unavailable') {
-        this.quietUntil.set(digest, Date.now() + RETRY_MS);
-        return before;
-      }
+      if (error instanceof ProblemError && error.code === 'unavailable') throw error;
       this.log.warn({ err: error, subject: record.subject }, 'a login ends: the provider does not confirm it any more');
-      await this.records.end(digest);
-      await this.announce();
       return undefined;
-    } finally {
-      await this.records.recheckDone(digest).catch(() => {});
     }
   }
 

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { LoginSettings } from '#contracts';
+import { LoginSettings, ProblemError } from '#contracts';
 import { LoginRecord } from './login-records.service.js';
 import { LoginSessions } from './login-sessions.service.js';
+import { sealToken } from './sealed-token.js';
 
 const origin = 'http://127.0.0.1:1';
 const settings = LoginSettings.parse({
@@ -21,6 +22,7 @@ const record: LoginRecord = {
   endsAt: Date.now() + 60_000,
   checkedAt: Date.now(),
 };
+const person = { subject: 'ada', emailVerified: false, roles: ['watch'] };
 const cookie = `toolyard-login=${'A'.repeat(43)}`;
 
 describe('logins of a gateway', () => {
@@ -28,6 +30,8 @@ describe('logins of a gateway', () => {
   let changed: () => void;
   const read = jest.fn(() => Promise.resolve(text));
   const end = jest.fn(() => Promise.resolve());
+  const recheck = jest.fn<() => Promise<unknown>>();
+  let update: () => Promise<boolean> = () => Promise.resolve(true);
   const publish = jest.fn(() => Promise.resolve(1));
   const subscribe = (_topic: string, listener: () => void) => {
     changed = listener;
@@ -40,11 +44,11 @@ describe('logins of a gateway', () => {
     text = JSON.stringify(record);
     const parts: unknown[] = [
       { login: settings, admitLogin: () => {}, endLogin: () => {} },
-      { read, end },
-      { originOf: () => origin },
+      { read, end, mayRecheck: () => Promise.resolve(true), recheckDone: () => Promise.resolve(), update: () => update() },
+      { originOf: () => origin, recheck },
       { subscribe },
       { publish },
-      {},
+      { warn: () => {} },
     ];
     logins = new LoginSessions(...(parts as ConstructorParameters<typeof LoginSessions>));
     logins.onApplicationBootstrap();
@@ -52,11 +56,33 @@ describe('logins of a gateway', () => {
   afterEach(() => logins.onApplicationShutdown());
 
   it('tell the other gateways of the end of a login, and nothing for a cookie that has none', async () => {
-    expect(await logins.end(settings, cookie)).toMatchObject({ tenantId: 'acme' });
+    await logins.end(settings, cookie);
     expect([end.mock.calls.length, publish.mock.calls.length]).toEqual([1, 1]);
     text = undefined;
-    expect(await logins.end(settings, cookie)).toBeUndefined();
+    await logins.end(settings, cookie);
     expect([end.mock.calls.length, publish.mock.calls.length]).toEqual([1, 1]);
+  });
+
+  it('do not end before what is to be done first is done', async () => {
+    const whose: string[] = [];
+    const refused = logins.end(settings, cookie, ({ tenantId }) => {
+      whose.push(tenantId);
+      return Promise.reject(new Error('not recorded'));
+    });
+    await expect(refused).rejects.toThrow('not recorded');
+    expect([whose, end.mock.calls.length, publish.mock.calls.length]).toEqual([['acme'], 0, 0]);
+  });
+
+  it.each([
+    ['the provider is away', () => Promise.reject(new ProblemError('unavailable', 'away')), 'goes on'],
+    ['Redis is away', () => ((update = () => Promise.reject(new Error('no Redis'))), Promise.resolve({ claims: person })), 'goes on'],
+    ['the provider refuses', () => Promise.reject(new ProblemError('unauthenticated', 'no')), 'ends'],
+  ])('are asked for again at the provider: while %s, the login %s', async (_when, answer, then) => {
+    const refreshToken = sealToken('refresh', 'A'.repeat(43));
+    text = JSON.stringify({ ...record, checkedAt: 0, refreshToken });
+    recheck.mockImplementation(answer);
+    expect((await logins.find(cookie)) === undefined).toBe(then === 'ends');
+    expect(end.mock.calls.length).toBe(then === 'ends' ? 1 : 0);
   });
 
   it('are looked at once while a look runs, however many messages come, and once more after it', async () => {

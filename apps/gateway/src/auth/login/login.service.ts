@@ -11,6 +11,7 @@ import {
   type SignedOut,
 } from '#contracts';
 import { sha256Hex } from '#redis';
+import { MemoryGuard } from '../../platform/memory-guard.service.js';
 import { AdminActs } from '../admin-acts.service.js';
 import { ApiKeyStore } from '../api-key-store.service.js';
 import { cookieNames, newSecret, readCookie, setCookie } from './login-cookies.js';
@@ -35,6 +36,7 @@ export class LoginService {
     private readonly records: LoginRecords,
     private readonly sessions: LoginSessions,
     private readonly acts: AdminActs,
+    private readonly memory: MemoryGuard,
   ) {}
 
   async options({ cookie }: IncomingHttpHeaders): Promise<LoginOptions> {
@@ -44,9 +46,10 @@ export class LoginService {
     return { provider: { name: login.name, url: `${this.provider.originOf(login)}/v1/login` }, signedIn: own !== undefined };
   }
 
-  /** Steps: check where to come back to → ask the provider's document → keep what the answer is checked by → send the browser there. */
+  /** Steps: refuse while Redis is full → check where to come back to → ask the provider's document → keep what the answer is checked by → send the browser there. */
   async begin(returnTo: string | undefined): Promise<Redirect> {
     const settings = this.settings();
+    this.memory.checkAct();
     const origin = this.provider.originOf(settings);
     const back = safeReturn(returnTo, origin);
     const { url, state, nonce, verifier } = await this.provider.begin(settings);
@@ -79,15 +82,16 @@ export class LoginService {
     };
   }
 
-  /** Also without a login. */
+  /** Also without a login. One that is there is recorded as ended before it ends: a repetition would not find it. */
   async signOut(method: string, headers: IncomingHttpHeaders): Promise<SignedOut & { readonly setCookie: string }> {
     const settings = this.settings();
     const origin = this.provider.originOf(settings);
     assertOwnPage(method, headers, origin);
-    const principal = await redisOr(this.sessions.end(settings, headers.cookie));
-    if (principal !== undefined) {
-      await this.acts.admit(principal, { revokes: true }).record('admin.signed_out', { target: principal.keyId });
-    }
+    await redisOr(
+      this.sessions.end(settings, headers.cookie, (principal) =>
+        this.acts.admit(principal, { revokes: true }).record('admin.signed_out', { target: principal.keyId }),
+      ),
+    );
     const providerUrl = await this.provider.signOutUrl(settings);
     return { ...(providerUrl === undefined ? {} : { providerUrl }), setCookie: setCookie(origin, cookieNames(origin).login, '', 0) };
   }
@@ -106,7 +110,8 @@ export class LoginService {
   }
 
   async endAll(caller: Principal, subject: string): Promise<LoginsEnded> {
-    const act = this.acts.admit(caller, { revokes: true });
+    const { logins } = await this.list(caller);
+    const act = this.acts.admit(caller, { revokes: logins.some(({ person }) => person.subject === subject) });
     const ended = await redisOr(this.sessions.endAll(caller.tenantId, subject));
     await act.record('admin.logins_ended', { target: subject, after: { ended } });
     return { ended };
