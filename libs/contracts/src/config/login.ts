@@ -54,6 +54,7 @@ export const LoginSettings = z.strictObject({
   roleMap: z
     .record(z.string().min(1).max(256), LoginRole)
     .refine((map) => Object.keys(map).length > 0, 'expected at least one role')
+    .refine(keepsItsOrder, 'expected roles of one tenant where a name is a whole number: such names come first, whatever the file says')
     .describe('What each role may do. The first one here that a person has names the tenant; their other roles of this tenant add up.'),
   allowedDomains: z
     .array(z.string().regex(/^[a-z0-9.-]{1,253}$/, 'expected a domain in lower case such as example.com'))
@@ -82,6 +83,12 @@ export const LoginSettings = z.strictObject({
     ),
 });
 export type LoginSettings = z.output<typeof LoginSettings>;
+
+/** JavaScript lists names such as `1001` first, and the first role of a person names the tenant. */
+function keepsItsOrder(map: Readonly<Record<string, { readonly tenant: string }>>): boolean {
+  const tenants = new Set(Object.values(map).map(({ tenant }) => tenant));
+  return tenants.size === 1 || !Object.keys(map).some((role) => /^(0|[1-9]\d{0,9})$/.test(role));
+}
 
 /** Where people open the dashboard; undefined where neither setting says it, or no cookie would be safe there. */
 export function loginOrigin({ baseUrl }: Pick<LoginSettings, 'baseUrl'>, publicUrl: string | undefined): string | undefined {
