@@ -61,7 +61,7 @@ export class AdminActs {
     return { record: (type, act) => this.record(principal, type, act, revokes) };
   }
 
-  /** What revokes has a bucket of its own: whoever floods the tenant with acts cannot hold up the end of his key. */
+  /** What revokes has a bucket of its own: a key that floods the tenant with acts cannot hold up its own end. */
   private takeOf(tenantId: string, revokes: boolean): void {
     const limit = this.config.tenantActsPerMinute;
     const name = `${revokes ? 'revoke' : 'change'} ${tenantId}`;
