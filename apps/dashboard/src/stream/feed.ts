@@ -35,7 +35,7 @@ export class Feed extends FrameStore {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private cursor: string | undefined;
 
-  /** `mayReopen` is asked when the gateway has refused the stream. Not given: it stays closed. */
+  /** `mayReopen` is asked when the gateway has refused the stream. Where it says no, the page is about to go. Not given: the stream stays closed. */
   constructor(
     private readonly client: ToolyardClient,
     private readonly mayReopen?: () => Promise<boolean>,
@@ -74,11 +74,13 @@ export class Feed extends FrameStore {
 
   /** A stream that was never live is refused again in the same way. */
   private async follow(signal: AbortSignal): Promise<void> {
-    for (let goesOn = true; goesOn;) {
+    while (!signal.aborted) {
       const wasLive = await this.readToEnd(signal);
       if (this.mayReopen === undefined) break;
       this.enter('reconnecting', signal);
-      goesOn = (await this.mayReopen()) && wasLive && !signal.aborted;
+      // The login page takes the place of this one: the state stays as it is until then.
+      if (!(await this.mayReopen())) return;
+      if (!wasLive) break;
     }
     this.enter('closed', signal);
   }
