@@ -87,8 +87,8 @@ async function createGateway(config: GatewayConfig, module: DynamicModule, traci
   return app;
 }
 
-function loggerOf({ logLevel, name, secrets }: GatewayConfig): Logger {
-  return createLogger({ level: logLevel, base: { app: 'gateway', name }, secrets });
+function loggerOf({ log, name, secrets }: GatewayConfig): Logger {
+  return createLogger({ ...log, base: { app: 'gateway', name }, secrets });
 }
 
 function readOrFail(): GatewayConfig {

@@ -37,7 +37,7 @@ export async function startProjector(config: ProjectorConfig): Promise<RunningPr
   erasableTenants(retention, config.databaseUrl);
   if (config.archiveUrl !== undefined) archiveRetention(retention, config.signingKeyFile);
   await waitForRedis({ ...config, what: 'projector' });
-  const logger = createLogger({ level: config.logLevel, base: { app: 'projector', name: config.id }, secrets: config.secrets });
+  const logger = createLogger({ ...config.log, base: { app: 'projector', name: config.id }, secrets: config.secrets });
   const options = { logger: nestLogger(logger), abortOnError: false };
   const module = ProjectorModule.forRoot(config, logger);
   const served =

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { z } from 'zod';
-import { ARCHIVE_ENV, commaList, ConfigError, withoutEmpty } from '#platform';
+import { ARCHIVE_ENV, commaList, ConfigError, LOG_ENV, type LogSettings, withoutEmpty } from '#platform';
 import { environmentSecrets } from '#redaction';
 
 /** The variables that a projector reads. `GatewayEnv` and `WorkerEnv` describe those that these apps read, too. */
@@ -60,7 +60,7 @@ export const ProjectorEnv = z.object({
   METRICS_KEY: z.string().min(16, 'expected at least 16 characters').optional(),
   START_TIMEOUT_MS: z.coerce.number().int().min(1_000).max(600_000).default(15_000),
   REDACT_ENV: z.string().default('').transform(commaList),
-  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  ...LOG_ENV,
 });
 
 /** Everything a projector needs to know; made once from the environment, then passed as a value. */
@@ -86,7 +86,7 @@ export interface ProjectorConfig {
   readonly configPath: string | undefined;
   readonly metricsKey: string | undefined;
   readonly startTimeoutMs: number;
-  readonly logLevel: z.output<typeof ProjectorEnv>['LOG_LEVEL'];
+  readonly log: LogSettings;
   /** Secrets in the environment of this process: taken out of everything that it writes. */
   readonly secrets: readonly string[];
 }
@@ -123,7 +123,7 @@ export function readProjectorConfig(env: Readonly<Record<string, string | undefi
     configPath: values.TOOLYARD_CONFIG,
     metricsKey: values.METRICS_KEY,
     startTimeoutMs: values.START_TIMEOUT_MS,
-    logLevel: values.LOG_LEVEL,
+    log: { level: values.LOG_LEVEL, format: values.LOG_FORMAT },
     secrets: environmentSecrets(env, { named: values.REDACT_ENV }),
   };
 }

@@ -45,7 +45,7 @@ export async function startWorker(config: WorkerConfig, tools: readonly Type[] =
   ensureDirectory(config.workspaceRoot, 'workspace directory', 'WORKSPACE_ROOT');
   await waitForRedis({ ...config, what: 'worker' });
   const logger = createLogger({
-    level: config.logLevel,
+    ...config.log,
     base: { app: 'worker', worker: config.id },
     secrets: config.secrets,
     buffered: true,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Autonomy, Label, LIMITS, PermissionMode } from '#contracts';
 import { TRACING_ENV } from '#observability';
-import { ARCHIVE_ENV, commaList } from '#platform';
+import { ARCHIVE_ENV, commaList, LOG_ENV } from '#platform';
 import { EGRESS_ENV } from '#sandbox';
 import { trustedProxies } from './http/client-address.js';
 
@@ -66,10 +66,7 @@ export const GatewayEnv = z.object({
   DURABILITY: z.enum(['local', 'replicated']).default('local').describe('`replicated`: what is acknowledged is also on replicas.'),
   REPLICAS: integer(1, 9, 1).describe('How many replicas `replicated` waits for.'),
   QUEUE_BACKEND: z.enum(['batching', 'stock']).default('batching').describe('`stock`: the backend of BullMQ itself.'),
-  LOG_LEVEL: z
-    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
-    .default('info')
-    .meta({ description: 'The least important messages that are logged.', shownDefault: '`info`; standalone: `warn`' }),
+  ...LOG_ENV,
   LOG_DEADLINE_MS: integer(100, 60_000, 5000).describe('Milliseconds that a request waits for Redis before it gets 503.'),
   START_TIMEOUT_MS: integer(1_000, 600_000, 15_000).describe(
     'Milliseconds that each step of the start waits for Redis; then the process exits with 1.',

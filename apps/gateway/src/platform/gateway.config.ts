@@ -25,7 +25,7 @@ import {
   type WebhookSettings,
 } from '#contracts';
 import { type EgressPolicy, egressPolicyFrom } from '#sandbox';
-import { ConfigError, withoutEmpty } from '#platform';
+import { ConfigError, type LogSettings, withoutEmpty } from '#platform';
 import { environmentSecrets } from '#redaction';
 import { tracingConfig, type TracingConfig } from '#observability';
 import type { TrustedProxies } from './http/client-address.js';
@@ -71,7 +71,7 @@ export interface GatewayConfig {
   readonly durability: 'local' | 'replicated';
   readonly replicas: number;
   readonly queueBackend: 'batching' | 'stock';
-  readonly logLevel: string;
+  readonly log: LogSettings;
   /** There when spans are exported. */
   readonly tracing?: TracingConfig | undefined;
   /** How long a submission waits for the log while Redis is out of reach; then it is answered 503 and may be repeated. */
@@ -209,7 +209,7 @@ export function readGatewayConfig(
     durability: e.DURABILITY,
     replicas: e.REPLICAS,
     queueBackend: e.QUEUE_BACKEND,
-    logLevel: e.LOG_LEVEL,
+    log: { level: e.LOG_LEVEL, format: e.LOG_FORMAT },
     tracing: tracingConfig(e, 'toolyard-gateway'),
     logDeadlineMs: e.LOG_DEADLINE_MS,
     startTimeoutMs: e.START_TIMEOUT_MS,

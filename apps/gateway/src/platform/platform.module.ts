@@ -140,7 +140,7 @@ const governance: Provider[] = [
 const logger: Provider = {
   provide: LOGGER,
   inject: [GATEWAY_CONFIG],
-  useFactory: ({ logLevel, name, secrets }: GatewayConfig) => createLogger({ level: logLevel, base: { app: 'gateway', name }, secrets }),
+  useFactory: ({ log, name, secrets }: GatewayConfig) => createLogger({ ...log, base: { app: 'gateway', name }, secrets }),
 };
 
 /**

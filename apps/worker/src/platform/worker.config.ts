@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { PoolSlots } from '#attempts';
 import { POOLS, Pool, type PluginSettings } from '#contracts';
-import { ARCHIVE_ENV, commaList, ConfigError, withoutEmpty } from '#platform';
+import { ARCHIVE_ENV, commaList, ConfigError, LOG_ENV, type LogSettings, withoutEmpty } from '#platform';
 import { environmentSecrets } from '#redaction';
 import {
   EGRESS_ENV,
@@ -165,7 +165,7 @@ export const WorkerEnv = z.object({
   ...BROWSER_ENV,
   DATABASE_URL: z.url({ protocol: /^postgres(?:ql)?$/, error: 'expected a URL such as postgres://user@host:5432/toolyard' }).optional(),
   ...MEMORY_ENV,
-  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  ...LOG_ENV,
 });
 
 export const WORKER_CONFIG = Symbol('WORKER_CONFIG');
@@ -224,7 +224,7 @@ export interface WorkerConfig {
   readonly memory: MemorySettings | undefined;
   /** There when spans are exported. */
   readonly tracing?: TracingConfig | undefined;
-  readonly logLevel: z.output<typeof WorkerEnv>['LOG_LEVEL'];
+  readonly log: LogSettings;
 }
 
 /** `NAME=` means not set. Throws one ConfigError whose message lists every fault, one a line. */
@@ -288,7 +288,7 @@ export function readWorkerConfig(env: Readonly<Record<string, string | undefined
     browser: browserSettingsFrom(env),
     memory: memoryOf(values),
     tracing: tracingConfig(values, 'toolyard-worker'),
-    logLevel: values.LOG_LEVEL,
+    log: { level: values.LOG_LEVEL, format: values.LOG_FORMAT },
   };
 }
 

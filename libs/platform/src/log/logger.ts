@@ -1,9 +1,10 @@
 import type { LoggerService } from '@nestjs/common';
 import { destination, pino, type Logger } from 'pino';
 import { Redactor } from '#redaction';
+import type { LogSettings } from './log-env.js';
+import { prettyLines } from './pretty-line.js';
 
-export interface LoggerOptions {
-  readonly level: string;
+export interface LoggerOptions extends LogSettings {
   /** Fields of every line: the app and the name of this process. */
   readonly base: Readonly<Record<string, string>>;
   /** Values that are redacted wherever they appear. */
@@ -13,13 +14,20 @@ export interface LoggerOptions {
 }
 
 /**
- * One JSON line an entry on standard output. Keys, headers, tool arguments and results are never logged. Because an
- * error may hold anything, each line is redacted, too.
+ * One line an entry on standard output: JSON, or text for people. Keys, headers, tool arguments and results are never
+ * logged. Because an error may hold anything, each line is redacted, too.
  */
-export function createLogger({ level, base, secrets = [], buffered = false }: LoggerOptions): Logger {
-  const redactor = Redactor.of({ values: secrets });
-  const hooks = { streamWrite: (line: string) => redactor.text(line) };
+export function createLogger({ level, format, base, secrets = [], buffered = false }: LoggerOptions): Logger {
+  // In JSON, quotes and backslashes of a secret are escaped.
+  const redactor = Redactor.of({ values: [...new Set(secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]))] });
+  const onTerminal = process.stdout.isTTY;
+  const pretty = isPretty(format, onTerminal) ? prettyLines(onTerminal && !process.env['NO_COLOR']) : undefined;
+  const hooks = { streamWrite: (line: string) => (pretty === undefined ? redactor.text(line) : pretty(redactor.text(line))) };
   return pino({ level, hooks, base, timestamp: pino.stdTimeFunctions.isoTime }, destination({ dest: 1, sync: !buffered }));
+}
+
+function isPretty(format: LogSettings['format'], onTerminal: boolean): boolean {
+  return format === 'auto' ? onTerminal && !process.env['CI'] : format === 'pretty';
 }
 
 /** Nest's own messages, through our logger. Its messages about the start are `debug`: `runService` reports a failed start. */
