@@ -19,52 +19,50 @@ const HOUR_MS = 3_600_000;
 
 /** In the order in which they are closed. */
 export function projectorLoops(parts: ProjectorParts, log: Logger): readonly RoundLoop[] {
-  const loops = [
-    parts.retention && retentionLoop(parts.retention, log),
-    parts.archiveRetention && archiveRetentionLoop(parts.archiveRetention, log),
-    parts.summer && loop('sums', parts.summer, 60 * SECOND_MS, (err) => log.warn({ err }, STEP_FAILED)),
-    // Lists read what is newer than the rows from the log themselves.
-    parts.projector && loop('projector', parts.projector, SECOND_MS / 2, (err) => log.warn({ err }, STEP_FAILED), true),
-    parts.eraser && loop('eraser', parts.eraser, 2 * SECOND_MS, (err) => log.error({ err }, 'an erasure failed and is repeated')),
-    parts.archiver && archiverLoop(parts.archiver, log),
+  const { retention, archiveRetention, summer, projector, eraser, archiver } = parts;
+  const warnOfStep = (err: unknown) => log.warn({ err }, 'a step of the projector failed and is repeated');
+  const loops: readonly (RoundLoopOptions | undefined)[] = [
+    retention && {
+      name: 'retention',
+      pauseMs: HOUR_MS,
+      round: async (signal) => {
+        telemetry.historyRetained.emit({ ok: true, ...(await retention.round(signal)) });
+      },
+      onFailure: () => telemetry.historyRetained.emit({ ok: false, calls: 0, weeks: 0 }),
+      report: (err) => log.error({ err }, 'the retention of the history failed; it is tried again in an hour'),
+    },
+    archiveRetention && {
+      name: 'archive retention',
+      pauseMs: HOUR_MS,
+      round: async (signal) => {
+        telemetry.archiveRetained.emit({ ok: true, oldestMs: (await archiveRetention.round(signal)).oldestMs });
+      },
+      onFailure: () => telemetry.archiveRetained.emit({ ok: false }),
+      report: (err) => log.error({ err }, 'the retention of the archive failed; it is tried again in an hour'),
+    },
+    summer && { name: 'sums', pauseMs: 60 * SECOND_MS, round: (signal) => summer.round(signal), report: warnOfStep },
+    projector && {
+      name: 'projector',
+      // Until it goes on, lists read what is newer than the rows from the log themselves.
+      isVital: true,
+      pauseMs: SECOND_MS / 2,
+      round: (signal) => projector.round(signal),
+      report: warnOfStep,
+    },
+    eraser && {
+      name: 'eraser',
+      pauseMs: 2 * SECOND_MS,
+      round: (signal) => eraser.round(signal),
+      report: (err) => log.error({ err }, 'an erasure failed and is repeated'),
+    },
+    archiver && {
+      name: 'archiver',
+      isVital: true,
+      pauseMs: SECOND_MS,
+      round: (signal) => archiver.round(signal),
+      onFailure: () => telemetry.sealingFailed.emit({}),
+      report: (err) => log.error({ err }, 'a step of the archiver failed and is repeated'),
+    },
   ];
-  return loops.flatMap((one) => one ?? []);
-}
-
-const STEP_FAILED = 'a step of the projector failed and is repeated';
-
-interface Rounds {
-  round(signal: AbortSignal): Promise<unknown>;
-}
-
-function loop(name: string, rounds: Rounds, pauseMs: number, onError: RoundLoopOptions['onError'], isVital = false): RoundLoop {
-  return new RoundLoop({ name, isVital, pauseMs, round: (signal) => rounds.round(signal), onError });
-}
-
-function archiverLoop(archiver: Archiver, log: Logger): RoundLoop {
-  const onError = (err: unknown) => {
-    telemetry.sealingFailed.emit({});
-    log.error({ err }, 'a step of the archiver failed and is repeated');
-  };
-  return loop('archiver', archiver, SECOND_MS, onError, true);
-}
-
-function retentionLoop(retention: HistoryRetention, log: Logger): RoundLoop {
-  const round = async (signal: AbortSignal) => {
-    telemetry.historyRetained.emit({ ok: true, ...(await retention.round(signal)) });
-  };
-  return loop('retention', { round }, HOUR_MS, (err) => {
-    telemetry.historyRetained.emit({ ok: false, calls: 0, weeks: 0 });
-    log.error({ err }, 'the retention of the history failed; it is tried again in an hour');
-  });
-}
-
-function archiveRetentionLoop(retention: ArchiveRetention, log: Logger): RoundLoop {
-  const round = async (signal: AbortSignal) => {
-    telemetry.archiveRetained.emit({ ok: true, oldestMs: (await retention.round(signal)).oldestMs });
-  };
-  return loop('archive retention', { round }, HOUR_MS, (err) => {
-    telemetry.archiveRetained.emit({ ok: false });
-    log.error({ err }, 'the retention of the archive failed; it is tried again in an hour');
-  });
+  return loops.flatMap((options) => (options === undefined ? [] : new RoundLoop(options)));
 }

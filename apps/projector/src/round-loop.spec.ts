@@ -18,7 +18,7 @@ describe('a loop of rounds', () => {
         if (rounds === answers.length) setImmediate(last);
         return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
       },
-      onError: (error) => errors.push(error),
+      report: (error) => errors.push(error),
     });
     loop.start();
     loop.start();
@@ -42,9 +42,35 @@ describe('a loop of rounds', () => {
     const errors: unknown[] = [];
     const round = (signal: AbortSignal) =>
       new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('stopped'))));
-    const loop = new RoundLoop({ name: 'test', pauseMs: NEVER_MS, round, onError: (error) => errors.push(error) });
+    const loop = new RoundLoop({ name: 'test', pauseMs: NEVER_MS, round, report: (error) => errors.push(error) });
     loop.start();
     await loop.close();
     expect(errors).toEqual([]);
+  });
+
+  it('reports a failure that lasts once a minute, another cause at once, and the same again after a round that worked', async () => {
+    const full = (file: string) => Object.assign(new Error(`ENOSPC: no space left on device, open '${file}'`), { code: 'ENOSPC' });
+    const answers = [full('a'), full('b'), new Error('denied'), new Error('denied'), full('c'), 'works', full('d'), full('e'), full('f')];
+    const times = [0, 1, 2, 3, 4, 0, 5, 60_004, 60_006];
+    const reported: string[] = [];
+    let failures = 0;
+    let rounds = 0;
+    await new Promise<void>((resolve) => {
+      const loop = new RoundLoop({
+        name: 'test',
+        pauseMs: 0,
+        round: async () => {
+          const answer = answers[rounds++];
+          if (answer === undefined) setImmediate(() => void loop.close().then(resolve));
+          if (answer instanceof Error) throw answer;
+        },
+        onFailure: () => failures++,
+        report: (error) => reported.push(error instanceof Error ? error.message.slice(-3) : ''),
+        now: () => times[rounds - 1] ?? 0,
+      });
+      loop.start();
+    });
+    expect(reported).toEqual(["'a'", 'ied', "'c'", "'d'", "'f'"]);
+    expect(failures).toBe(8);
   });
 });

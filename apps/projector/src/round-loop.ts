@@ -10,14 +10,21 @@ export interface RoundLoopOptions {
   /** Time between two rounds where nothing is left to do, or where one failed. */
   readonly pauseMs: number;
   /** Called when a round failed; it is repeated. Not called for one that was stopped. */
-  readonly onError: (error: unknown) => void;
+  readonly onFailure?: () => void;
+  /** Called for the first failure, for one with another cause, and once a minute while the same lasts. */
+  readonly report: (error: unknown) => void;
+  /** A test sets it. */
+  readonly now?: () => number;
 }
+
+const REPORT_AGAIN_MS = 60_000;
 
 /** Repeats a round until it is closed. */
 export class RoundLoop {
   private readonly stopped = new AbortController();
   private running: Promise<void> | undefined;
   private lastFailure: string | undefined;
+  private reported: { readonly cause: string; readonly at: number } | undefined;
 
   constructor(private readonly options: RoundLoopOptions) {}
 
@@ -49,15 +56,27 @@ export class RoundLoop {
   }
 
   private async round(signal: AbortSignal): Promise<boolean> {
-    const { round, onError } = this.options;
+    const { round } = this.options;
     try {
       const more = (await round(signal)) === true;
       this.lastFailure = undefined;
+      this.reported = undefined;
       return more;
     } catch (error) {
       this.lastFailure = error instanceof Error ? error.message : String(error);
-      if (!signal.aborted) onError(error);
+      if (!signal.aborted) this.failed(error, this.lastFailure);
       return false;
     }
+  }
+
+  /** A store that is full for an hour fails 3,600 times, each time at another file. */
+  private failed(error: unknown, message: string): void {
+    const { onFailure, report, now = Date.now } = this.options;
+    onFailure?.();
+    const cause = error instanceof Error && 'code' in error ? String(error.code) : message;
+    const at = now();
+    if (this.reported?.cause === cause && at < this.reported.at + REPORT_AGAIN_MS) return;
+    this.reported = { cause, at };
+    report(error);
   }
 }
