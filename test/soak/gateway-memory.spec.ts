@@ -18,7 +18,7 @@ const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', '']
 
 /**
  * SOAK_CALLS calls (default 200,000) through one gateway while sockets, event streams, waits, sessions and batches come and go. Its
- * memory is taken after a forced garbage collection, so that the load of the machine changes nothing. Prints the samples,
+ * memory is taken after a forced garbage collection, so that the load of the machine changes nothing. Prints each sample,
  * and when memory grows, of which objects there are more.
  */
 it('a gateway holds no more memory after many calls than when its caches were full', async () => {
@@ -33,16 +33,15 @@ it('a gateway holds no more memory after many calls than when its caches were fu
     const going = churn.run();
     for (let part = 0; part < CALLS_A_SAMPLE; part += CALLS_A_RUN) run += (await runLoad(toolyard, CALLS_A_RUN, IN_FLIGHT)).callsPerSecond;
     await going();
-    samples.push(await heap.sample());
+    const sample = await heap.sample();
+    samples.push(sample);
+    // At once: also a run that is given up leaves figures.
+    process.stderr.write(`${samples.length * CALLS_A_SAMPLE}: ${shown(sample)}\n`);
     if (samples.length === Math.ceil(CALLS / CALLS_A_SAMPLE / 2)) before = await heap.byConstructor();
   }
   console.log(
     [
       `${CALLS} calls, ${Math.round(run / (CALLS / CALLS_A_RUN))} a second, beside ${churn.count} rounds of sockets, streams, waits and batches`,
-      ...samples.map(
-        (it, index) =>
-          `${(index + 1) * CALLS_A_SAMPLE}: heap ${it.heap.toFixed(1)}, external ${it.external.toFixed(1)}, resident ${it.resident.toFixed(0)} MiB`,
-      ),
       ...grownSince(before, await heap.byConstructor()),
     ].join('\n'),
   );
@@ -101,6 +100,10 @@ class Churn {
     else socket.close();
     sse.close();
   }
+}
+
+function shown({ heap, external, resident }: HeapSample): string {
+  return `heap ${heap.toFixed(1)}, external ${external.toFixed(1)}, resident ${resident.toFixed(0)} MiB`;
 }
 
 function grownSince(before: Map<string, { count: number; bytes: number }>, after: Map<string, { count: number; bytes: number }>): string[] {

@@ -62,12 +62,12 @@ export async function startTestProjector(
   archiveUrl?: string,
   partitions = 16,
 ): Promise<{ close(): Promise<void> }> {
-  const onError = (error: unknown) => console.error(error);
+  const report = (error: unknown) => console.error(error);
   const redis = createRedis(redisUrl);
   const db = openTestDatabase(databaseUrl);
   const archive = archiveUrl === undefined ? undefined : await openArchivedLog(archiveUrl, new ContentKeyStore(db));
   const projector = new HistoryProjector({ db, log: new LogReader(redis, archive), partitions });
-  const loop = new RoundLoop({ name: 'projector', round: (signal) => projector.round(signal), pauseMs: 500, onError });
+  const loop = new RoundLoop({ name: 'projector', round: (signal) => projector.round(signal), pauseMs: 500, report });
   loop.start();
   return {
     close: async () => {
