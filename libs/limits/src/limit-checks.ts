@@ -1,8 +1,8 @@
-import type { Limits, LimitScope, ToolTier } from '#contracts';
+import { KEPT_WITH_CALL_SECONDS, type Limits, type LimitScope, type ToolTier } from '#contracts';
 
 const HOUR_MS = 3_600_000;
-/** Longer than any call lives, waits for people included: members of calls that are gone by then go with the key. */
-export const ENTRY_TTL_MS = 8 * 24 * HOUR_MS;
+/** Members of calls that are gone by then go with the key. */
+const ENTRY_TTL_MS = KEPT_WITH_CALL_SECONDS * 1_000;
 
 /** All that limits look at. */
 export interface LimitedCall {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import {
+  KEPT_WITH_CALL_SECONDS,
   CancelBody,
   ProblemError,
   SubmitCallBody,
@@ -25,8 +26,6 @@ import { sessionOf, type ToolCall, type ToolHandler } from './tool-call.js';
 const MOST_RUNNING = 4;
 /** Runs that a session knows, ended ones among them. Only ended ones are forgotten. */
 const MOST_KNOWN = 100;
-/** As long as any call may live. */
-const KEPT_SECONDS = 8 * 24 * 3600;
 const NO_BUDGET = { depth: 0, tokens: 0, modelMs: 0, calls: 0 };
 const STOPPED = CancelBody.parse({ reason: 'Stopped by the session' });
 const SESSION_ENDED = CancelBody.parse({ reason: 'The session has ended' });
@@ -124,7 +123,7 @@ export class BackgroundTools implements OnApplicationBootstrap {
 
   /** In one step with the end of the reservation, so that no run counts twice. */
   private async keep(key: string, callId: string, starter: string): Promise<void> {
-    await this.redis.multi().zadd(key, Date.now(), callId).zrem(key, starter).expire(key, KEPT_SECONDS).exec();
+    await this.redis.multi().zadd(key, Date.now(), callId).zrem(key, starter).expire(key, KEPT_WITH_CALL_SECONDS).exec();
   }
 
   /** Counts the call as a run until it is one: of several at once none exceeds the limit. @throws ProblemError */

@@ -1,12 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { z } from 'zod';
-import { ProblemError } from '#contracts';
+import { KEPT_WITH_CALL_SECONDS, ProblemError } from '#contracts';
 import { CallStore, type CallSnapshot } from '#event-log';
 import { keys, LuaScript, type RedisConnection } from '#redis';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
-
-/** As long as any call may live. */
-const KEPT_SECONDS = 8 * 24 * 3600;
 
 /** A session that an agent began for a sub-agent. */
 const SpawnedSession = z.object({
@@ -73,7 +70,7 @@ export class SpawnedSessions {
   async reserve(tenantId: string, owner: string, session: SpawnedSession): Promise<void> {
     const key = keys.spawnedSessions(tenantId, owner);
     const ended = await this.ended(key);
-    const args = [session.sessionId, JSON.stringify(session), JSON.stringify(ended), MOST_RUNNING, KEPT_SECONDS];
+    const args = [session.sessionId, JSON.stringify(session), JSON.stringify(ended), MOST_RUNNING, KEPT_WITH_CALL_SECONDS];
     const answer = await RESERVE.run(this.redis, [key], args);
     if (answer === 'name') throw new ProblemError('invalid_request', `There is a session ${session.name} already`);
     if (answer === 'full') throw new ProblemError('quota_exceeded', `${MOST_RUNNING} sessions run already: wait for one, or interrupt one`);
@@ -81,7 +78,7 @@ export class SpawnedSessions {
 
   async add(tenantId: string, owner: string, session: SpawnedSession): Promise<void> {
     const key = keys.spawnedSessions(tenantId, owner);
-    await this.redis.multi().hset(key, session.sessionId, JSON.stringify(session)).expire(key, KEPT_SECONDS).exec();
+    await this.redis.multi().hset(key, session.sessionId, JSON.stringify(session)).expire(key, KEPT_WITH_CALL_SECONDS).exec();
   }
 
   async remove(tenantId: string, owner: string, sessionId: string): Promise<void> {

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
+  KEPT_WITH_CALL_SECONDS,
   AGENT_TYPES,
   ALL_TENANTS,
   ProblemError,
@@ -9,7 +10,7 @@ import {
   type Principal,
   type ToolDescriptor,
 } from '#contracts';
-import { AgentJournal, JOURNAL_SECONDS, type OpenAnswer, type SubmitAnswer, type SubmittedToolCall } from '#agents';
+import { AgentJournal, type OpenAnswer, type SubmitAnswer, type SubmittedToolCall } from '#agents';
 import { CallStore } from '#event-log';
 import { matchesTool } from '#policy';
 import type { AgentTurnRequest } from '#queue';
@@ -62,7 +63,7 @@ export class AgentTurns {
     const { sessionid: sessionId, agentid: agentId } = submitted;
     if (sessionId !== undefined) {
       const steering = keys.steering(partitionOf(callId), principal.tenantId, sessionId);
-      await takeSteeringScript.run(this.redis, [steering, keys.agentJournal(callId)], [`steering.${turn}`, JOURNAL_SECONDS]);
+      await takeSteeringScript.run(this.redis, [steering, keys.agentJournal(callId)], [`steering.${turn}`, KEPT_WITH_CALL_SECONDS]);
     }
     const callable = await this.catalog.callable(principal, { sessionId, agentId }, 'sub_agents');
     const tools = callable.filter((tool) => tool.deferred !== true && isOffered(tool, definition, levels));

@@ -1,10 +1,9 @@
 import { z } from 'zod';
+import { KEPT_WITH_CALL_SECONDS } from '#contracts';
 import { keys, type RedisConnection } from '#redis';
 import { Recalled } from './recalled.js';
 import { RecordedTurn, SubmittedToolCall } from './recorded-turn.js';
 
-/** As long as any call may live, and a day. */
-export const JOURNAL_SECONDS = 8 * 24 * 3_600;
 /** After the run: its End may not be in the log yet. */
 const KEPT_AFTER_SECONDS = 3_600;
 
@@ -75,7 +74,7 @@ export class AgentJournal {
     const [failures] = await Promise.all([
       this.redis.hincrby(key, `failures.${turn}`, 1),
       this.redis.hincrby(key, 'failedMs', tookMs),
-      this.redis.expire(key, JOURNAL_SECONDS),
+      this.redis.expire(key, KEPT_WITH_CALL_SECONDS),
     ]);
     return failures;
   }
@@ -90,7 +89,7 @@ export class AgentJournal {
     const [, kept] = await Promise.all([
       this.redis.hsetnx(key, field, text),
       this.redis.hget(key, field),
-      this.redis.expire(key, JOURNAL_SECONDS),
+      this.redis.expire(key, KEPT_WITH_CALL_SECONDS),
     ]);
     return kept ?? text;
   }

@@ -25,5 +25,8 @@ export const LIMITS = {
   suspensionStateBytes: 1_048_576,
 } as const;
 
+/** What is kept beside a call is kept this long: no call lives longer (`totalMs`, and a day for what is still to be written). */
+export const KEPT_WITH_CALL_SECONDS = 8 * 24 * 3_600;
+
 /** Platform maxima of batches and steering. */
 export const BATCH_LIMITS = { calls: 1_000, steeringMessageChars: 16_384, steeringMessages: 100 } as const;

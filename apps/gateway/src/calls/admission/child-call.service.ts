@@ -1,12 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { ProblemError, type Principal, type SubmitCallBody } from '#contracts';
+import { KEPT_WITH_CALL_SECONDS, ProblemError, type Principal, type SubmitCallBody } from '#contracts';
 import type { CallSnapshot } from '#event-log';
 import { keys, type RedisConnection } from '#redis';
 import { FAIL_FAST_REDIS } from '../../platform/tokens.js';
 import { CallReader } from '../read/call-reader.service.js';
-
-/** As long as any call may live. */
-const REMEMBERED_SECONDS = 8 * 24 * 3600;
 
 /** The place of a call that another call makes. */
 export interface CallLineage {
@@ -76,7 +73,7 @@ export class ChildCallService {
   /** Called before the child is accepted, so that no cancel of the parent misses it. */
   async registerChild(parentCallId: string, callId: string): Promise<void> {
     const key = keys.children(parentCallId);
-    await Promise.all([this.redis.sadd(key, callId), this.redis.expire(key, REMEMBERED_SECONDS)]);
+    await Promise.all([this.redis.sadd(key, callId), this.redis.expire(key, KEPT_WITH_CALL_SECONDS)]);
   }
 
   /** Whether the parent was cancelled or has ended while its child was being accepted. */
