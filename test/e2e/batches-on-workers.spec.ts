@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Batch, CallEvent, Steered } from '#contracts';
 import { Agent } from '../support/agent.js';
@@ -5,7 +7,8 @@ import { eventually } from '../support/eventually.js';
 import { findInvariantViolations } from '../support/installation-log.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
-const APPROVAL_MS = 1_500;
+/** Longer than it takes a busy machine to ask for all three and to allow one. */
+const APPROVAL_MS = 10_000;
 
 describe('batches on real workers', () => {
   let toolyard: TestCluster;
@@ -77,16 +80,25 @@ describe('batches on real workers', () => {
 
   /** The last one: it kills the gateway that the others talk to. */
   it('hand a message of a person over once, though the gateway that took it is killed at once [EX-07]', async () => {
-    const calls = Array.from({ length: 12 }, () => ({ tool: 'sleep', arguments: { duration_ms: 200 } }));
+    // The second call ends when the message has been taken.
+    const calls = [
+      { tool: 'echo', arguments: {} },
+      { tool: 'shell', arguments: { command: 'until [ -e go ]; do sleep 0.05; done' } },
+      ...Array.from({ length: 10 }, () => ({ tool: 'echo', arguments: {} })),
+    ];
     const batch = await submit({ strategy: { type: 'sequential' }, sessionId: 'steered', calls });
     await eventually(
-      async () => (await other.get<Batch>(`/v1/batches/${batch.id}`)).body.results[1]?.status === 'ended',
-      'two calls to end',
+      async () => (await other.get<Batch>(`/v1/batches/${batch.id}`)).body.results[1]?.status === 'running',
+      'the second call to run',
     );
     const steered = await agent.request<Steered>('POST', '/v1/sessions/steered/steer', { message: 'stop, look at the other file' });
     expect(steered.status).toBe(202);
     toolyard.gateways[0]?.signal('SIGKILL');
     await toolyard.gateways[0]?.ended();
+    // The call is known to run before its command has made the folder.
+    const workspace = join(toolyard.workspaceRoot, 'default', 'sessions', 'steered');
+    mkdirSync(workspace, { recursive: true });
+    writeFileSync(join(workspace, 'go'), '');
 
     const { steering, stopped, results } = await ended(batch.id);
     expect(steering.map(({ message }) => message)).toEqual(['stop, look at the other file']);

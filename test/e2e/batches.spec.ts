@@ -46,7 +46,6 @@ describe('batches', () => {
         return found.join() === indexes.join() ? indexes.map((index) => results[index]?.callId ?? '') : undefined;
       },
       `calls ${indexes.join(', ')} of the batch to be queued`,
-      10_000,
     );
   const runAll = async (callIds: string[]) => {
     for (const callId of callIds) await gateway.run(callId, `ran ${callId}`);
@@ -150,7 +149,7 @@ describe('batches', () => {
     const other = await agent.request<Problem>('POST', '/v1/batches', { calls: [read, read] }, key);
     expect([other.status, other.body.code]).toEqual([422, 'idempotency_key_reused']);
     await runAll(await queued(first.body.id, [0]));
-    expect((await submit({ calls }, { ...key, prefer: 'wait=10' })).body).toEqual(await look(first.body.id));
+    expect((await submit({ calls }, { ...key, prefer: 'wait=60' })).body).toEqual(await look(first.body.id));
   });
 
   it('refuse what has no documented form [EX-04]', async () => {

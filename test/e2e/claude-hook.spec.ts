@@ -49,7 +49,11 @@ const use = (tool_name: string, tool_input: object, session_id = 'free') => ({
 function hook(input: unknown, flags: readonly string[] = [], env: Record<string, string> = {}) {
   const url = toolyard.gateways[0]?.url ?? '';
   const text = typeof input === 'string' ? input : JSON.stringify(input);
-  return startCli(['hook', 'claude', ...flags], { url, input: text, env: { CLAUDE_PROJECT_DIR: project, ...env } }).ended();
+  return startCli(['hook', 'claude', '--timeout', '60s', ...flags], {
+    url,
+    input: text,
+    env: { CLAUDE_PROJECT_DIR: project, ...env },
+  }).ended();
 }
 
 async function decision(input: unknown, flags?: readonly string[], env?: Record<string, string>): Promise<string> {

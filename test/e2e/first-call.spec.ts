@@ -24,12 +24,12 @@ describe('one call, end to end through every interface', () => {
   afterAll(() => toolyard.close());
 
   it('answers a shell call over HTTP with the output when the wait suffices [TB-01]', async () => {
-    const answer = await agent.submit('shell', { command: 'echo hello' }, {}, { prefer: 'wait=10' });
+    const answer = await agent.submit('shell', { command: 'echo hello' }, {}, { prefer: 'wait=60' });
     expect(answer).toMatchObject({
       status: 200,
       body: { status: 'ended', outcome: 'completed', attempt: 1, result: { content: [{ type: 'text', text: 'hello\n' }], isError: false } },
     });
-    expect(answer.headers.get('preference-applied')).toBe('wait=10');
+    expect(answer.headers.get('preference-applied')).toBe('wait=60');
   });
 
   it('answers 202 with a Location at once without a wait', async () => {
@@ -139,7 +139,7 @@ describe('one call, end to end through every interface', () => {
 
   it('runs a call again on replay, with its lineage', async () => {
     const first = await agent.run('echo', { n: 1 });
-    const again = await agent.request('POST', `/v1/calls/${first.id}/replay`, { arguments: { n: 2 } }, { prefer: 'wait=10' });
+    const again = await agent.request('POST', `/v1/calls/${first.id}/replay`, { arguments: { n: 2 } }, { prefer: 'wait=60' });
     expect(again).toMatchObject({ status: 200, body: { replayOf: first.id, arguments: { n: 2 }, outcome: 'completed' } });
     expect(again.body.id).not.toBe(first.id);
   });

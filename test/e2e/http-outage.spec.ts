@@ -17,7 +17,7 @@ describe('a gateway whose Redis goes away and comes back', () => {
       { id: 'all', key: BOOTSTRAP_KEY, tenant: 'outage', scopes: [...SCOPES] },
       { id: 'limited', key: 'key-with-a-limit-of-two', tenant: 'outage', scopes: [...SCOPES], ratePerMinute: 2 },
     ];
-    gateway = await startTestGateway('outage', { redisUrl: redis.url, databaseUrl: await testDatabase(), keys, logDeadlineMs: 1_000 });
+    gateway = await startTestGateway('outage', { redisUrl: redis.url, databaseUrl: await testDatabase(), keys, logDeadlineMs: 4_000 });
     agent = gateway.agent;
     limited = new Agent(gateway.url, 'key-with-a-limit-of-two');
     await redis.kill();

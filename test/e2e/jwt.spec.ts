@@ -83,7 +83,7 @@ describe('JWTs as bearer tokens', () => {
   });
 
   it('ends WebSockets, event streams, foreign workers and waits when it expires', async () => {
-    const exp = inSeconds(5);
+    const exp = inSeconds(12);
     const agent = await agentWith({ sub: 'brief', exp, scope: 'submit read work' });
     const { body: call } = await agent.submit('echo', {}, { sessionId: 'brief' });
     const waiting = agent.get<Problem>(`/v1/calls/${call.id}?wait=60`);
@@ -101,7 +101,7 @@ describe('JWTs as bearer tokens', () => {
   });
 
   it('lets an approval and a batch go on with what the token allowed, after its end', async () => {
-    const agent = await agentWith({ sub: 'asker', exp: inSeconds(4) });
+    const agent = await agentWith({ sub: 'asker', exp: inSeconds(12) });
     await gateway.agent.request('PUT', '/v1/sessions/jwt-asks', { posture: { autonomy: 'supervised', permissionMode: 'prompt' } });
     const { body: call } = await agent.submit('shell', { command: 'date' }, { sessionId: 'jwt-asks' });
     expect(call.status).toBe('waiting_approval');

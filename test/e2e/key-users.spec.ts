@@ -114,7 +114,7 @@ describe('the user of a call', () => {
   it('stays with the calls that a batch only records', async () => {
     await gateway.agent.request('PUT', '/v1/sessions/recorded', { userId: 'alice' });
     const body = { sessionId: 'recorded', onFailure: 'abort', calls: [echo(), echo({ tool: 'no_such_tool' })] };
-    const { body: batch } = await as('app').request<Batch>('POST', '/v1/batches', body, { prefer: 'wait=10' });
+    const { body: batch } = await as('app').request<Batch>('POST', '/v1/batches', body, { prefer: 'wait=60' });
     const calls = await Promise.all(batch.results.map(({ callId = '' }) => as('app').get(`/v1/calls/${callId}`)));
     expect(calls.map(({ body: call }) => [call.userId, call.attempt])).toEqual([
       ['alice', 0],

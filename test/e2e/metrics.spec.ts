@@ -99,7 +99,7 @@ describe('the metrics of a run', () => {
     await agent.run('shell', { command: 'head -c 300000 /dev/zero | tr "\\0" x; echo "audit: seccomp denied syscall=ptrace"' });
     const cancelled = await agent.submit('shell', { command: 'sleep 600' });
     await running(cancelled.body.id);
-    await agent.request('POST', `/v1/calls/${cancelled.body.id}/cancel`, { graceMs: 500 });
+    await agent.request('POST', `/v1/calls/${cancelled.body.id}/cancel`, { graceMs: 20_000 });
     await agent.ended(cancelled.body.id);
     await agent.run('sleep', { duration_ms: 1_500 });
     for (let n = 0; n < 2; n++) await agent.submit('file_write', { path: 'a', content: 'x' });
@@ -143,6 +143,7 @@ describe('the metrics of a run', () => {
     await grows('toolyard_leases_lost_total');
     toolyard.redis.signal('SIGSTOP');
     await grows('toolyard_probe_failures_total').finally(() => toolyard.redis.signal('SIGCONT'));
+    await eventually(async () => (await fetch(`${agent.url}/readyz`)).ok, 'the gateway to have its Redis again');
 
     for (const series of [
       'toolyard_calls_ended_total{tool="echo",outcome="completed",code="none"} 5',

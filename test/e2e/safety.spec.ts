@@ -265,8 +265,8 @@ describe('a secret in what a tool says', () => {
     const run = (tool: string, args: object) => agent.run(tool, args, session);
     const full = await run('shell', { command: `yes '' | head -c ${1_048_576 - half - 1}; printf ' %s' $(cat torn.txt)` });
     const late = await run('shell', {
-      command: `cat torn.txt; head -c ${800 - half} /dev/zero | tr '\\0' .; sleep 9`,
-      timeout_ms: 500,
+      command: `cat torn.txt; head -c ${800 - half} /dev/zero | tr '\\0' .; sleep 90`,
+      timeout_ms: 4_000,
     });
     expect(late.error?.message).toMatch(/Last output:\n\[REDACTED\]\.\.\./);
     const line = await run('file_search', { query: 'here', path: 'line.txt' });
@@ -289,7 +289,7 @@ describe('a secret in what a tool says', () => {
     expect(textOf(read)).not.toContain('AAAA');
     const failed = await agent.run(
       'shell',
-      { command: `cat .env; printf '${OF_WORKER.slice(0, 10)}'; printf '${OF_WORKER.slice(10)}\\n'; sleep 9`, timeout_ms: 300 },
+      { command: `cat .env; printf '${OF_WORKER.slice(0, 10)}'; printf '${OF_WORKER.slice(10)}\\n'; sleep 90`, timeout_ms: 4_000 },
       { sessionId: 'files' },
     );
     expect(failed).toMatchObject({ outcome: 'timed_out', error: { message: expect.stringContaining('API_TOKEN=[REDACTED]') } });
@@ -399,11 +399,11 @@ describe('a secret in what is said beside arguments', () => {
     const call = await agent.ended(submitted.id);
     expect(call.toolCallId).toBe('toolu_01A09q90qw90lq917835lq9 [REDACTED]');
     const calls = [{ tool: 'echo', arguments: {}, toolCallId: `call ${GITHUB}` }];
-    const { body: batch } = await agent.request<Batch>('POST', '/v1/batches', { sessionId, calls }, { prefer: 'wait=10' });
+    const { body: batch } = await agent.request<Batch>('POST', '/v1/batches', { sessionId, calls }, { prefer: 'wait=60' });
     expect(batch.results.map(({ toolCallId }) => toolCallId)).toEqual(['call [REDACTED]']);
     const steered = await agent.request<Steered>('POST', `/v1/sessions/${sessionId}/steer`, { message: `use ${GITHUB}\u200b now` });
     expect(steered.body.message.message).toBe('use [REDACTED] now');
-    const { body: steeredBatch } = await agent.request<Batch>('POST', '/v1/batches', { sessionId, calls }, { prefer: 'wait=10' });
+    const { body: steeredBatch } = await agent.request<Batch>('POST', '/v1/batches', { sessionId, calls }, { prefer: 'wait=60' });
     expect(steeredBatch.steering.map(({ message }) => message)).toEqual(['use [REDACTED] now']);
     const slow = { sessionId, calls: [{ tool: 'sleep', arguments: { ms: 60_000 } }] };
     const { body: running } = await agent.request<Batch>('POST', '/v1/batches', slow);

@@ -77,7 +77,7 @@ describe('tools of sources', () => {
       { name: 'other', kind: 'mcp', url, tenant: 'another' },
       { name: 'left', kind: 'mcp', url: `${files.url}/left`, exclude: ['linger', 'run_*'], concurrency: 1 },
       { name: 'right', kind: 'mcp', url: `${files.url}/right`, exclude: ['linger'] },
-      { name: 'hasty', kind: 'mcp', url: `${files.url}/right`, include: ['linger'], timeoutMs: 200 },
+      { name: 'hasty', kind: 'mcp', url: `${files.url}/right`, include: ['linger'], timeoutMs: 3_000 },
       { name: 'off', kind: 'mcp', url: `${files.url}/right`, exclude: ['*'] },
       {
         name: 'bundled',

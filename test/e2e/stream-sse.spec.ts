@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually } from '../support/eventually.js';
 import { BOOTSTRAP_KEY, sha256, startTestGateway, type TestGateway } from '../support/gateway.js';
-import { readSse, type SseMessage } from '../support/sse.js';
+import { messagesOf, openSse, readSse, type SseMessage } from '../support/sse.js';
 
 const TENANT = 'e2e-sse';
 const RIVAL_KEY = 'key-of-the-rival-of-sse';
@@ -50,9 +51,13 @@ describe('event streams', () => {
   it('go on over everything of the tenant without a gap or a double, whichever event was the last [EV-17]', async () => {
     const got: string[] = [];
     let lastEventId: string | undefined;
-    const before = read('/v1/events', { enough: (messages) => messages.length >= 1 });
+    const opened = await openSse(`${gateway.url}/v1/events`, BOOTSTRAP_KEY);
     const first = await gateway.agent.submit('echo', {});
-    const [opening] = await before;
+    const [opening] = await eventually(() => {
+      const some = messagesOf(opened.text());
+      return some.length > 0 ? some : undefined;
+    }, 'the first event');
+    opened.close();
     got.push(JSON.parse(opening?.data ?? '{}').id);
     lastEventId = opening?.id;
     const calls = [first.body.id];

@@ -59,7 +59,7 @@ describe('a tool that no worker can run', () => {
   });
 
   it('runs as soon as a worker can, also with the Idempotency-Key of the call that was refused', async () => {
-    const key = { 'idempotency-key': 'later', prefer: 'wait=10' };
+    const key = { 'idempotency-key': 'later', prefer: 'wait=60' };
     expect((await agent.request('POST', '/v1/calls', SHELL, key)).status).toBe(503);
     const [, refusing] = toolyard.workers;
     refusing?.signal('SIGTERM');

@@ -57,7 +57,7 @@ describe('traces', () => {
   });
 
   const submit = (tool: string, args: unknown, traceparent: string, more: Record<string, unknown> = {}) =>
-    agent.submit(tool, args, more, { traceparent, prefer: 'wait=20' });
+    agent.submit(tool, args, more, { traceparent, prefer: 'wait=60' });
 
   it('one call is one connected trace, from the agent over gateway and queue to the tool [DX-11]', async () => {
     const { traceId, spanId, traceparent } = agentSpan();

@@ -46,10 +46,9 @@ describe('draining a worker on request', () => {
     expect(Problem.parse(await readiness.json())).toMatchObject({ code: 'overloaded', detail: 'This worker is stopping' });
     expect(Problem.parse(await (await fetch(`${worker.url}/nowhere`)).json())).toMatchObject({ status: 404, code: 'resource_not_found' });
     expect(await (await fetch(`${worker.url}/metrics`)).text()).toContain('toolyard_worker_slots{pool="shell"} 0');
-    expect([toolyard.gateways[0]?.log(), worker.log()]).toEqual([
-      expect.stringContaining('"worker":"w-drained","actor":"apikey:bootstrap"'),
-      expect.stringContaining('"actor":"apikey:bootstrap"'),
-    ]);
+    await eventually(() => worker.log().includes('"actor":"apikey:bootstrap"'), 'the log of the worker to name who asked');
+    const asker = '"worker":"w-drained","actor":"apikey:bootstrap"';
+    await eventually(() => toolyard.gateways[0]?.log().includes(asker), 'the log of the gateway to name who asked');
 
     const waits = await agent.submit('shell', { command: 'echo not here' });
     writeFileSync(join(toolyard.workspaceRoot, 'default', 'default', 'go'), '');
@@ -74,7 +73,7 @@ describe('draining a worker on request', () => {
     redis.disconnect();
     expect(worker.child.exitCode).toBeNull();
     expect((await agent.run('echo', { still: 'here' })).outcome).toBe('completed');
-    expect(worker.log()).toContain('a request to drain is malformed');
+    await eventually(() => worker.log().includes('a request to drain is malformed'), 'the log to name the fault');
   });
 
   it('is not for the administrator of a tenant, and neither is what the installation rests on', async () => {

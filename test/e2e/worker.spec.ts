@@ -98,7 +98,7 @@ describe('a worker process', () => {
 
     worker.signal('SIGTERM');
     await eventually(async () => (await statusOf(worker)) === 503, 'readiness to go off');
-    expect((await registered())[0]).toMatchObject({ id: 'w-one', draining: true });
+    await eventually(async () => (await registered()).some(({ id, draining }) => id === 'w-one' && draining), 'the list to show it');
     writeFileSync(join(toolyard.workspaceRoot, 'default', 'default', 'go'), '');
     expect(await worker.ended()).toEqual({ code: 0, signal: null });
     expect(await ended(slow)).toMatchObject({ outcome: 'completed', attempt: 1, result: { content: [{ type: 'text', text: 'gone\n' }] } });

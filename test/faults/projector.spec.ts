@@ -50,7 +50,7 @@ async function projector(env: Record<string, string> = {}) {
 
 describe('a projector', () => {
   it('fills the tables, and is not needed for a call to be listed afterwards', async () => {
-    const { body: early } = await agent.submit('echo', { text: 'early' }, {}, { prefer: 'wait=10' });
+    const { body: early } = await agent.submit('echo', { text: 'early' }, {}, { prefer: 'wait=60' });
     const { child, ended, get, ready } = await projector();
     await ready();
     await eventually(async () => /toolyard_projection_events_total [1-9]/.test((await get('/metrics')).text), 'the events to be counted');
@@ -60,7 +60,7 @@ describe('a projector', () => {
     child.kill('SIGTERM');
     expect(await ended).toBe(0);
 
-    const { body: late } = await agent.submit('echo', { text: 'late' }, {}, { prefer: 'wait=10' });
+    const { body: late } = await agent.submit('echo', { text: 'late' }, {}, { prefer: 'wait=60' });
     const { calls, behind } = (await agent.get<CallPage>('/v1/calls')).body;
     expect([calls.map(({ id, outcome }) => [id, outcome]), behind]).toEqual([
       [
@@ -74,7 +74,7 @@ describe('a projector', () => {
   it('and `toolyard history rebuild` make the same rows', async () => {
     const { child, ended, ready } = await projector();
     await ready();
-    const { body: call } = await agent.submit('echo', { text: 'rebuilt' }, {}, { prefer: 'wait=10' });
+    const { body: call } = await agent.submit('echo', { text: 'rebuilt' }, {}, { prefer: 'wait=60' });
     const before = (await agent.get<CallPage>('/v1/calls')).body.calls;
     const env = { REDIS_URL: cluster.redis.url, DATABASE_URL: postgres.url };
     const rebuilt = await startCli(['history', 'rebuild'], { url: '', env }).ended();

@@ -130,7 +130,7 @@ export function isRunning(pid: number): boolean {
 }
 
 /** Submits a call and waits for its end. */
-export async function submit(app: StandaloneProcess, body: unknown, wait = 10): Promise<Call> {
+export async function submit(app: StandaloneProcess, body: unknown, wait = 60): Promise<Call> {
   const answer = await fetch(`${app.url}/v1/calls`, {
     method: 'POST',
     headers: { authorization: `Bearer ${app.key()}`, 'content-type': 'application/json', prefer: `wait=${wait}` },
@@ -140,7 +140,7 @@ export async function submit(app: StandaloneProcess, body: unknown, wait = 10): 
   return Call.parse(await answer.json());
 }
 
-export async function read(app: StandaloneProcess, callId: string, wait = 10): Promise<Call> {
+export async function read(app: StandaloneProcess, callId: string, wait = 60): Promise<Call> {
   const answer = await fetch(`${app.url}/v1/calls/${callId}?wait=${wait}`, { headers: { authorization: `Bearer ${app.key()}` } });
   return Call.parse(await answer.json());
 }

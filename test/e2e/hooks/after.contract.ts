@@ -141,7 +141,12 @@ export function hooksAfterContract(started: () => HookTestCluster): void {
         seen.push([input.hook_event_name, input.outcome, input.tool_response?.is_error, body.status, body.outcome]);
         response.writeHead(204).end();
       });
-      const run = (tool: string, args: object) => hooked.runAs('ending', tool, args, { sessionId });
+      // Each of two workers tells of its own Ends: the next call begins when the hook has heard of the one before.
+      const run = async (tool: string, args: object) => {
+        const before = seen.length;
+        await hooked.runAs('ending', tool, args, { sessionId });
+        if (tool !== 'not_a_tool') await eventually(() => seen.length > before, `the hook to hear of the End of ${tool}`);
+      };
       await run('echo', { n: 1 });
       await run('file_read', { path: 'not-there.txt' });
       await run('not_a_tool', {});

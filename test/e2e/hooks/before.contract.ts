@@ -161,7 +161,7 @@ export function hooksBeforeContract(started: () => HookTestCluster): void {
         { tool: 'file_write', arguments: { path: 'a', content: 'b' } },
       ];
       const body = { agentId: 'matching', onFailure: 'abort', strategy: { type: 'sequential' }, calls };
-      const { body: batch } = await agent.request<Batch>('POST', '/v1/batches', body, { prefer: 'wait=10' });
+      const { body: batch } = await agent.request<Batch>('POST', '/v1/batches', body, { prefer: 'wait=60' });
       expect(batch).toMatchObject({ status: 'ended', stopped: { reason: 'aborted' } });
       expect(batch.results.map(({ outcome, error }) => [outcome, error?.code])).toEqual([
         ['cancelled', 'cancelled'],

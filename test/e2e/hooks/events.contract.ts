@@ -245,7 +245,7 @@ export function hookEventsContract(started: () => HookTestCluster): void {
     });
 
     it('that came after a yes to a call of a batch are kept when the call expires before the others are decided [EV-11]', async () => {
-      const [held] = await heldCall({ timeouts: { totalMs: 5_000 } });
+      const [held] = await heldCall({ timeouts: { totalMs: 10_000 } });
       expect((await agent.ended(held)).error).toMatchObject({ code: 'approval_expired' });
       expect(outline(await agent.events(held))).toEqual([...ran, 'call.end']);
     });

@@ -275,7 +275,7 @@ export function commandsContract(started: () => PolicyInstallation): void {
         sessionId: 'traces',
       });
       expect((await agent.events(call.id)).map(({ type }) => type)).toEqual(['call.submitted', 'call.end']);
-      const { body } = await agent.submit('file_list', {}, { sessionId: 'traces' }, { prefer: 'wait=10' });
+      const { body } = await agent.submit('file_list', {}, { sessionId: 'traces' }, { prefer: 'wait=60' });
       expect(textOf(body)).not.toContain('trace');
     });
 

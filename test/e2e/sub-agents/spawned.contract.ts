@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Call, Session, ToolDescriptor } from '#contracts';
+import { eventually } from '../../support/eventually.js';
 import type { SubAgentInstallation } from './crew.contract.js';
 
 /** Of an agent whose policy switches the feature on. */
@@ -121,11 +122,13 @@ export function spawnedContract(started: SubAgentInstallation): void {
       const { agent, models } = started();
       const proceed = hold();
       const { call_id, session_id } = await spawn('harp', { sessionId: 'loft' });
+      // What is asked of the model from here on was offered before.
+      await eventually(() => models.calls('helper').length === 1, 'the sub-agent to ask its model');
       await agent.request('PUT', '/v1/sessions/loft', { tools: ['helper', 'session_*'] });
       expect((await agent.submit('echo', {}, { sessionId: session_id })).status).toBe(403);
       proceed();
       expect((await agent.ended(call_id)).outcome).toBe('completed');
-      expect(JSON.stringify(models.calls('helper').at(-1)?.body.messages)).toContain('is not enabled for this sub-agent');
+      expect(JSON.stringify(models.calls('helper').at(-1)?.body.messages)).toContain("echo is not among this session's tools");
       expect(await spawn('reed', { sessionId: session_id })).toMatchObject({ message: expect.stringContaining('begins none') });
     });
 

@@ -1,6 +1,5 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { EventLogWriter } from '#event-log';
-import { eventually } from '../../../../test/support/eventually.js';
 import { LeaseRenewer } from './lease-renewer.js';
 import { LeaseTable } from './lease-table.js';
 import { RenewalLoop } from './renewal-loop.js';
@@ -8,7 +7,7 @@ import { RenewalLoop } from './renewal-loop.js';
 type Renew = EventLogWriter['renew'];
 const CALL = '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V';
 
-/** The renewer over a log whose answers the test decides. The lease outlives the pauses of a busy machine. */
+/** The renewer over a log whose answers the test decides, by clocks that the test moves. */
 function renewer(renew: Renew, leaseMs = 900, slots = 8) {
   const heard: string[] = [];
   const leases = new LeaseRenewer(
@@ -31,7 +30,11 @@ describe('LeaseRenewer', () => {
     open.push(made.leases);
     return made;
   };
-  afterEach(() => Promise.all(open.splice(0).map((leases) => leases.close())));
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(async () => {
+    jest.useRealTimers();
+    await Promise.all(open.splice(0).map((leases) => leases.close()));
+  });
 
   it('renews a held lease with its fence again and again, and not after its release', async () => {
     const asked: string[] = [];
@@ -40,13 +43,15 @@ describe('LeaseRenewer', () => {
       return { code: 'OK', cancelRequested: false };
     });
     const release = hold();
-    await eventually(() => asked.length >= 3, 'three renewals');
+    await jest.advanceTimersByTimeAsync(1_800);
+    expect(asked.length).toBeGreaterThanOrEqual(3);
     expect(new Set(asked)).toEqual(new Set([`${CALL} 3 900`]));
     release();
     release();
     const other = hold('07-01JZ8C5W3Q4X9R7T2M6K8N0P1W', 1);
     const before = asked.filter((line) => line.startsWith(CALL)).length;
-    await eventually(() => asked.filter((line) => !line.startsWith(CALL)).length >= 2, 'renewals of the next lease');
+    await jest.advanceTimersByTimeAsync(1_800);
+    expect(asked.filter((line) => !line.startsWith(CALL)).length).toBeGreaterThanOrEqual(2);
     expect(asked.filter((line) => line.startsWith(CALL)).length).toBe(before);
     other();
     expect(heard).toEqual([]);
@@ -67,25 +72,22 @@ describe('LeaseRenewer', () => {
   it('reports at once that another worker owns the call, and that a cancel was requested', async () => {
     const fenced = start(async () => ({ code: 'FENCED', fence: 4 }));
     fenced.hold();
-    await eventually(() => fenced.heard.includes('lost'), 'the loss to be reported');
+    await jest.advanceTimersByTimeAsync(900);
+    expect(fenced.heard).toContain('lost');
     const cancelled = start(async () => ({ code: 'OK', cancelRequested: true }));
     cancelled.hold();
-    await eventually(() => cancelled.heard.includes('cancel'), 'the cancel to be reported');
+    await jest.advanceTimersByTimeAsync(900);
+    expect(cancelled.heard).toContain('cancel');
     expect(cancelled.heard).not.toContain('lost');
   });
 
   it('reports a lease as lost when it was not renewed for two thirds of its length', () => {
-    jest.useFakeTimers();
-    try {
-      const { hold, heard } = start(() => new Promise(() => {}), 4_500);
-      hold();
-      jest.advanceTimersByTime(2_999);
-      expect(heard).toEqual([]);
-      jest.advanceTimersByTime(500);
-      expect(heard).toContain('lost');
-    } finally {
-      jest.useRealTimers();
-    }
+    const { hold, heard } = start(() => new Promise(() => {}), 4_500);
+    hold();
+    jest.advanceTimersByTime(2_999);
+    expect(heard).toEqual([]);
+    jest.advanceTimersByTime(500);
+    expect(heard).toContain('lost');
   });
 
   it('holds as many leases as it has slots, again and again', () => {

@@ -162,7 +162,12 @@ describe('executeAttempt', () => {
   it('ends a run past its deadline as timed out, with how the tool stopped [CC-10]', async () => {
     parts.tool('polite', {
       effect: 'once',
-      run: (_args, ctx) => new Promise((_resolve, reject) => ctx.signal.addEventListener('abort', () => reject(stopReason(ctx.signal)))),
+      run: (_args, ctx) =>
+        new Promise((_resolve, reject) => {
+          const stop = () => reject(stopReason(ctx.signal));
+          if (ctx.signal.aborted) stop();
+          ctx.signal.addEventListener('abort', stop);
+        }),
     });
     parts.tool('deaf', { effect: 'once', run: () => new Promise(() => {}) });
     const timeouts = { queueMs: 60_000, runMs: 300, totalMs: 120_000 };

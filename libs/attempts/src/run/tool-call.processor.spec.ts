@@ -64,7 +64,7 @@ describe('the processor of jobs', () => {
   it('dispatches a job that came too early again when it is due, with the priority and tenant of its call', async () => {
     parts.tool('flaky', { retry: { maxAttempts: 2, backoffMs: 50 }, run: () => Promise.reject(new ToolError('unavailable', 'not now')) });
     const { dispatched, handle } = processorOf({ ...parts.worker(), random: () => 1 });
-    const callId = await parts.submit('flaky', {}, { priority: 'low', retry: { maxAttempts: 2, backoffMs: 300, maxBackoffMs: 300 } });
+    const callId = await parts.submit('flaky', {}, { priority: 'low', retry: { maxAttempts: 2, backoffMs: 3_000, maxBackoffMs: 3_000 } });
     await handle({ callId, attempt: 1 });
     await handle({ callId, attempt: 2 });
     await eventually(() => dispatched.length === 2, 'the retry, and the job that came too early');

@@ -6,6 +6,7 @@ import { bubblewrapProfile } from '../isolation/bubblewrap-profile.js';
 import { DEFAULT_LIMITS } from '../isolation/default-limits.js';
 import { findExecutable } from './find-executable.js';
 import { openControlGroup, controlGroupsFolder } from './control-groups.js';
+import { eventually } from '../testing/process.fixture.js';
 import { runProcess } from './run-process.js';
 
 const PROCESSES = 8;
@@ -69,9 +70,7 @@ describe('the number of processes of a command', () => {
     await group?.close();
     expect(own()).toEqual([]);
     await run('true');
-    const until = performance.now() + 5_000;
-    while (own().length > 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(own()).toEqual([]);
+    await eventually(() => own().length === 0);
   });
 
   it('is held by the kernel for an ordinary user, in the namespace of bubblewrap and where there is no such namespace', () => {

@@ -14,7 +14,7 @@ const never = new AbortController().signal;
 
 function bash(script: string, options: Partial<ProcessOptions> = {}, env: Record<string, string> = {}) {
   const command = { file: '/bin/bash', args: ['-c', script], cwd: folder, env: { PATH: '/usr/bin:/bin', ...env } };
-  return runProcess(command, { signal: never, graceMs: 500, ...options });
+  return runProcess(command, { signal: never, graceMs: 20_000, ...options });
 }
 
 describe('runProcess', () => {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Waits for `look` to give something other than false, undefined or null; fails after `withinMs`. */
 export async function eventually<T>(
   look: () => T | false | undefined | null | Promise<T | false | undefined | null>,
-  withinMs = 10_000,
+  withinMs = 60_000,
 ): Promise<T> {
   const until = performance.now() + withinMs;
   for (;;) {

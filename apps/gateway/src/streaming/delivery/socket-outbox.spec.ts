@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import type { CallEventType, Gap } from '#contracts';
 import { EventBatch, type StoredEvent } from '#event-log';
@@ -70,6 +70,8 @@ const seqsOf = (sent: readonly string[]) =>
 const gapsOf = (sent: readonly string[]) => sent.filter((frame) => frame.startsWith('gap')).map((frame): Gap => JSON.parse(frame.slice(4)));
 
 describe('SocketOutbox', () => {
+  afterEach(() => void jest.useRealTimers());
+
   it('gives a reader that keeps up everything, in order, even when one tick brings more than the connection takes', () => {
     const { wire, sink, outbox, slow } = open();
     const events = Array.from({ length: 24 }, () => event('call.update'));
@@ -126,6 +128,7 @@ describe('SocketOutbox', () => {
   });
 
   it('takes a burst for no slowness unless it lasts', async () => {
+    jest.useFakeTimers();
     const { wire, sink, outbox } = open({ coalesceAtBytes: 100_000, coalesceAfterMs: 10 });
     const events = Array.from({ length: 100 }, () => event('call.update'));
     outbox.deliver(sink, batchOf([event('call.start', 'a', 1000)]));
@@ -135,7 +138,7 @@ describe('SocketOutbox', () => {
 
     outbox.deliver(sink, batchOf([event('call.start', 'a', 1000)]));
     for (let n = 0; n < 100; n += 1) outbox.deliver(sink, batchOf([event('call.update')]));
-    await new Promise((resolve) => setTimeout(resolve, 30));
+    await jest.advanceTimersByTimeAsync(30);
     wire.readAll();
     expect(gapsOf(wire.sent)).toMatchObject([{ callId: 'a', dropped: 100 }]);
   });

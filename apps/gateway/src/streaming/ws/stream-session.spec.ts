@@ -10,7 +10,7 @@ import { readGatewayConfig } from '../../platform/gateway.config.js';
 import { DELIVERY_LIMITS } from '../delivery/socket-outbox.js';
 import { StreamSession } from './stream-session.js';
 
-const LIMITS = { authMs: 100, burst: 10, framesPerSecond: 10, inFlight: 10, followedCalls: 10, filters: 10, delivery: DELIVERY_LIMITS };
+const LIMITS = { authMs: 1_500, burst: 10, framesPerSecond: 10, inFlight: 10, followedCalls: 10, filters: 10, delivery: DELIVERY_LIMITS };
 const TOKEN = 'good-key-of-the-socket-tests';
 const GOOD: ApiKeyConfig = { id: 'good', key: TOKEN, tenant: 'acme', scopes: ['read'] };
 const ring = () => new ApiKeyStore({ ...readGatewayConfig({ TOOLYARD_API_KEY: 'bootstrap-key-of-the-test' }), keys: [GOOD] });
@@ -49,9 +49,11 @@ describe('a socket of the stream', () => {
   };
 
   it('is closed when it has not said who it is in time, and stays when it has', async () => {
-    const silent = await connect(undefined);
     const known = await connect(undefined);
     known.client.send(JSON.stringify({ op: 'auth', token: TOKEN }));
+    await once(known.client, 'message');
+    // Its time is over after that of the other one.
+    const silent = await connect(undefined);
     const [code, reason] = await silent.closed;
     expect([code, String(reason)]).toEqual([CLOSE_CODES.unauthenticated, expect.stringContaining('auth')]);
     known.client.send(JSON.stringify({ op: 'ping', id: 1 }));
