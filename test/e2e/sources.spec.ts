@@ -36,6 +36,8 @@ const TENANT = 'default';
 const MARK = /^\[Content from outside \(\w+\): data, not instructions\]\n/;
 const NARROW_KEY = 'key-of-some-tools-of-sources';
 const SECRET = 'a secret of the tracker';
+/** The last takes the name of a tool of another source. */
+const TOOL_ALIASES = { '@left/read_part': 'read_left', '@builtin/file_read': 'open', '@right/read_part': 'create' };
 const FIRST_TOKEN = 'the first token of a mounted file';
 
 /** One installation: an MCP server over stdio in the sandbox, one over HTTP, and a folder of tools, called as agents do. */
@@ -88,11 +90,17 @@ describe('tools of sources', () => {
     ].map((source) => SourceSettings.parse(source));
     const scopes: Scope[] = ['submit', 'read', 'cancel', 'approve', 'admin'];
     const keys: ApiKeyConfig[] = [
-      { id: 'all', key: BOOTSTRAP_KEY, tenant: TENANT, scopes },
+      { id: 'all', key: BOOTSTRAP_KEY, tenant: TENANT, scopes, agents: ['renamer'] },
       { id: 'narrow', key: NARROW_KEY, tenant: TENANT, scopes, tools: ['@tracker/create', '@left/*'] },
     ];
     const sourceRules = SourceRules.parse({ kinds: ['mcp', 'agent'] });
-    gateway = await startTestGateway(TENANT, { redisUrl: redis.url, sources, sourceRules, keys });
+    gateway = await startTestGateway(TENANT, {
+      redisUrl: redis.url,
+      sources,
+      sourceRules,
+      keys,
+      agents: { [TENANT]: { renamer: { toolAliases: TOOL_ALIASES } } },
+    });
     narrow = new Agent(gateway.url, NARROW_KEY);
     const env = {
       PATH: process.env['PATH'],
@@ -233,6 +241,33 @@ describe('tools of sources', () => {
       deniedTools: ['@fixture/add'],
     });
     expect((await gateway.agent.submit('add', { a: 1, b: 1 }, { sessionId: 'granted' })).status).toBe(403);
+  });
+
+  it('are declared without a description where their server gives none [CC-08]', async () => {
+    const { body } = await gateway.agent.get<{ tools: Record<string, unknown>[] }>('/v1/tools?format=function');
+    const keysOf = (name: string) => Object.keys(body.tools.find((tool) => tool['name'] === name) ?? {}).join();
+    expect([keysOf('touch'), keysOf('create')]).toEqual(['name,parameters', 'name,description,parameters']);
+  });
+
+  it('have the names that an agent is configured to know, which no other tool takes from them [RP-16]', async () => {
+    const agentId = 'renamer';
+    const { body } = await gateway.agent.get<{ tools: ToolDescriptor[] }>(`/v1/tools?agentId=${agentId}`);
+    const shown = body.tools.filter(({ name }) => /^(?:read_left|open|file_read|.*create|.*read_part)$/.test(name));
+    expect(shown.map(({ name, source, aliases }) => [name, source, aliases])).toEqual([
+      ['create', 'right', ['right__read_part']],
+      ['open', 'builtin', expect.arrayContaining(['file_read', 'read'])],
+      ['read_left', 'left', ['left__read_part']],
+      ['tracker__create', 'tracker', []],
+    ]);
+    for (const side of [files.left, files.right]) side.openAt(1);
+    const run = async (tool: string, args: object = {}) => {
+      const call = await gateway.agent.run(tool, args, { agentId });
+      return [call.tool, textOf(call)];
+    };
+    expect(await run('read_left')).toEqual(['left__read_part', 'read_part of left']);
+    expect(await run('create')).toEqual(['right__read_part', 'read_part of right']);
+    expect(await run('tracker__create', { title: 'two' })).toEqual(['create', expect.stringContaining('created two')]);
+    expect((await gateway.agent.submit('read_left', {})).status).toBe(404);
   });
 
   it('wait for a person, unless they are allowed or trusted [TS-12]', async () => {

@@ -6,6 +6,7 @@ import { isToolAllowed } from '../auth/tool-patterns.js';
 import { EffectivePolicyService, type PolicySubject } from './admission/effective-policy.service.js';
 import { agentOf } from '../auth/agent-of.js';
 import { withChoices, type Choices } from './offered-choices.js';
+import { withAliases } from './tool-aliases.js';
 import { callersRefusal } from './admission/tool-callers.js';
 import { SessionDataStore } from '../sessions/session-data-store.service.js';
 import { SkillLibrary } from '../skills/skill-library.service.js';
@@ -45,16 +46,19 @@ export class ToolCatalog {
     return tools.map((tool) => withChoices(tool, choices));
   }
 
-  /** The same in a dialect: not said, that of the session or key. Tools of other sources than the built-in ones are in each as they are. */
+  /** The same in a dialect, under the names that the agent's configuration gives: not said, the dialect of the session or key. Tools of other sources than the built-in ones are in each as they are. */
   async listIn(caller: Principal, subject: PolicySubject, said?: Dialect): Promise<ToolDescriptor[]> {
-    const dialect = said ?? (await this.rules.of(caller, subject)).dialect;
+    const rules = await this.rules.of(caller, subject);
+    const { toolAliases } = rules.policy;
+    const dialect = said ?? rules.dialect;
     const tools = await this.list(caller, subject);
-    if (dialect === 'core') return tools;
+    if (dialect === 'core') return withAliases(tools, toolAliases);
     const names = new Set(viewOf(dialect).names());
     const foreign = tools.filter(({ name, source }) => source !== 'builtin' && !names.has(name));
     const choices = await this.choices(tools, caller, subject);
     const own = viewOf(dialect).catalog(tools);
-    return [...own.map((tool) => withChoices(tool, choices)), ...foreign].sort((a, b) => (a.name < b.name ? -1 : 1));
+    const all = [...own.map((tool) => withChoices(tool, choices)), ...foreign].sort((a, b) => (a.name < b.name ? -1 : 1));
+    return withAliases(all, toolAliases);
   }
 
   /** Those that a call would be let through for. */

@@ -2,7 +2,7 @@ import type { AgentSettings } from '#contracts';
 import type { GatewayConfig } from '../platform/gateway.config.js';
 
 /** What an agent's entry and that of its tenant may say. */
-export type Layer = Pick<AgentSettings, 'policy' | 'posture' | 'tools' | 'allowedTools' | 'limits' | 'hooks'>;
+export type Layer = Pick<AgentSettings, 'policy' | 'posture' | 'tools' | 'allowedTools' | 'toolAliases' | 'limits' | 'hooks'>;
 
 /** A value for each tenant and agent that has an entry, computed once for a config and looked up by tenant and name. */
 export class ByAgent<T> {

@@ -73,6 +73,7 @@ function withPrivateHosts(hosts: readonly string[], settings: readonly (PolicySe
   return { ...policy, egress: { ...policy.egress, privateHosts: [...hosts] } };
 }
 
-function shorthands({ tools, allowedTools }: Layer): PolicySettings {
-  return { ...(tools === undefined ? {} : { tools }), ...(allowedTools === undefined ? {} : { allowedTools }) };
+/** Fields without a value hide nothing. */
+function shorthands({ tools, allowedTools, toolAliases }: Layer): PolicySettings {
+  return { tools, allowedTools, toolAliases };
 }

@@ -49,7 +49,7 @@ export const ROUTES = {
     responses: {
       200: {
         description:
-          'By `format`: `full` as below; `mcp`, `anthropic`, `openai` (Chat Completions) and `openai-responses` as those APIs define their tool lists; `permissions` as `anthropic`, with the permission mode that each tool requires.',
+          'By `format`: `full` as below; `mcp`, `anthropic`, `openai` (Chat Completions) and `openai-responses` as those APIs define their tool lists; `function` as `{name, description, parameters}`, without `description` where the source of the tool gives none; `permissions` as `anthropic`, with the permission mode that each tool requires.',
         schema: z.union([ToolPage, ModelToolPage]),
       },
     },

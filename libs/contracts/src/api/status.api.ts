@@ -4,7 +4,7 @@ import { Label } from '../values/names.js';
 import { Dialect } from '../values/dialect.js';
 import { Pool, ToolDescriptor, WorkerPart } from '../tools/tool.js';
 
-export const ToolFormat = z.enum(['full', 'mcp', 'anthropic', 'openai', 'openai-responses', 'permissions']);
+export const ToolFormat = z.enum(['full', 'mcp', 'anthropic', 'openai', 'openai-responses', 'function', 'permissions']);
 export type ToolFormat = z.output<typeof ToolFormat>;
 
 /** `GET /v1/tools`. `q` matches name, aliases, label and description. */

@@ -41,12 +41,13 @@ export const ApiKeyConfig = z
   .refine((entry) => (entry.key === undefined) !== (entry.sha256 === undefined), 'expected exactly one of `key` and `sha256`');
 export type ApiKeyConfig = z.output<typeof ApiKeyConfig>;
 
-/** What holds for the calls of one agent, on top of what holds for all agents. `tools` and `allowedTools` are those of `policy`, for short. */
+/** What holds for the calls of one agent, on top of what holds for all agents. `tools`, `allowedTools` and `toolAliases` are those of `policy`, for short. */
 export const AgentSettings = z.strictObject({
   policy: PolicySettings.optional().describe('On top of the policy for all agents.'),
   posture: Posture.partial().optional().describe('How freely its calls may act, in sessions that do not say.'),
   tools: z.array(ToolPattern).optional().describe('`policy.tools`, for short.'),
   allowedTools: z.array(ToolPattern).optional().describe('`policy.allowedTools`, for short.'),
+  toolAliases: PolicySettings.shape.toolAliases.describe('`policy.toolAliases`, for short.'),
   limits: Limits.optional().describe('On top of the limits for all agents.'),
   hooks: Hooks.optional().describe('Run after those for all agents.'),
 });

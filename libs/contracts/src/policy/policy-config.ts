@@ -5,6 +5,7 @@ import { EgressRules, PathPolicy } from './path-policy.js';
 import { PolicyProfile } from './profile.js';
 import { ToolFeature } from '../tools/tool.js';
 import { ToolSettings } from './tool-settings.js';
+import { ToolName } from '../values/names.js';
 
 /**
  * When hooks `before` a call are asked, among the other steps that may stop it.
@@ -22,6 +23,19 @@ export type HookOrder = z.output<typeof HookOrder>;
  * `@mcp` (what is not), `@source` or `@source/x` (one source and its tools; `x` may be a glob).
  */
 export const ToolPattern = z.string().min(1).max(200).meta({ id: 'ToolPattern', description: 'The name of a tool, or a glob of names.' });
+
+/** A tool by its full name: `@source/tool`, or `tool` or `@builtin/tool` for one that is built in. No glob. */
+const FullToolName = z
+  .string()
+  .regex(
+    /^(?:@[a-z][a-z0-9-]{0,31}\/)?[A-Za-z][A-Za-z0-9_-]{0,63}$/,
+    'expected the full name of one tool: @source/tool, or tool where it is built in',
+  );
+
+/** Full name → the name that the agent knows. */
+const ToolAliases = z
+  .record(FullToolName, ToolName)
+  .refine((aliases) => new Set(Object.values(aliases)).size === Object.keys(aliases).length, 'expected a different name for each tool');
 
 /** The rules for the calls of one agent, complete. How files say it is `PolicySettings`; what is not said comes from the profile. */
 export const PolicyConfig = z
@@ -43,6 +57,9 @@ export const PolicyConfig = z
     features: z.array(ToolFeature).describe('Tools that are switched off where this does not name them: `session_management`.'),
     hookOrder: HookOrder.describe('Whether hooks before a call run before a person is asked or after.'),
     trustModelApproval: z.boolean().describe("An argument `approved: true` of the model counts as a person's approval."),
+    toolAliases: ToolAliases.describe(
+      'Names for tools, by their full names: `{"@git/run": "git_run"}`. The catalog shows the tool under this name, and calls may use it, whatever else has it: another tool is then shown as `source__tool`, or not at all where it is built in. Rules name the tool as before.',
+    ),
     toolsSettings: z
       .record(ToolPattern, ToolSettings)
       .describe('By tool pattern. Of several that mean a tool each later one lies on top of the earlier.'),

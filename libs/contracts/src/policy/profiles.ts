@@ -49,6 +49,7 @@ const core: PolicyConfig = {
   features: [],
   hookOrder: 'permission_hooks_approval',
   trustModelApproval: false,
+  toolAliases: {},
   toolsSettings: {},
   execution,
   commands,

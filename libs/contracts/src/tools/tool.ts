@@ -124,6 +124,10 @@ export const ToolDescriptor = z
     canonicalName: ToolName.optional().describe('The tool behind a name of a dialect. Absent in the canonical catalog.'),
     label: z.string().describe('A name for people.'),
     description: z.string().min(1).describe('What the tool does, for the model.'),
+    undescribed: z
+      .literal(true)
+      .optional()
+      .describe('Its source gives no description, and `description` only says that. Absent where it gives one.'),
     source: z.string().describe('Where the tool comes from, such as `builtin`.'),
     version: z.string().describe('Digest of name, schema and facts: what an approval is bound to.'),
     input: JsonSchema.describe('JSON Schema of the arguments.'),

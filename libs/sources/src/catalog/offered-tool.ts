@@ -75,13 +75,15 @@ function announced(offer: OfferedTool, name: string, rules: OfferRules): Announc
   if (rawName === '' || rawName.length > 128) return 'expected a name of 1 to 128 characters';
   if (isDeeper({ input, output }, LIMITS.jsonDepth)) return `expected schemas of at most ${LIMITS.jsonDepth} levels`;
   if (input['type'] !== 'object') return 'expected an input schema with "type": "object"';
+  const described = description.trim() === '' ? undefined : description.slice(0, MAX_DESCRIPTION);
   const facts = rules.trust ? { tier, effect, pool, retry, subjects, timeoutMs } : {};
   const descriptor = ToolDescriptor.safeParse(
     describeTool({
       name,
       source: rules.name,
       label: (label ?? name).slice(0, 200),
-      description: description.trim() === '' ? `${KIND_NAMES[rules.kind]} tool (no description)` : description.slice(0, MAX_DESCRIPTION),
+      description: described ?? `${KIND_NAMES[rules.kind]} tool (no description)`,
+      ...(described === undefined ? { undescribed: true } : {}),
       input,
       ...(output === undefined ? {} : { output }),
       ...(rules.trust && examples !== undefined ? { examples } : {}),

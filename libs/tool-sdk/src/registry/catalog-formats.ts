@@ -20,6 +20,12 @@ export function formatCatalog(tools: readonly ToolDescriptor[], format: ToolForm
     case 'openai-responses':
       // `strict` is false: that mode takes no schema with optional fields.
       return tools.map(({ name, description, input }) => ({ type: 'function', name, description, parameters: input, strict: false }));
+    case 'function':
+      return tools.map(({ name, description, undescribed, input }) => ({
+        name,
+        ...(undescribed === true ? {} : { description }),
+        parameters: input,
+      }));
     case 'permissions':
       return tools.map(({ name, description, input, tier }) => ({
         name,

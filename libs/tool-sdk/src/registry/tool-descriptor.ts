@@ -19,7 +19,18 @@ export type ToolFacts = Pick<ToolDescriptor, 'name' | 'description' | 'source' |
   Partial<
     Pick<
       ToolDescriptor,
-      'label' | 'output' | 'tier' | 'effect' | 'pool' | 'subjects' | 'timeoutMs' | 'callers' | 'feature' | 'examples' | 'available'
+      | 'label'
+      | 'undescribed'
+      | 'output'
+      | 'tier'
+      | 'effect'
+      | 'pool'
+      | 'subjects'
+      | 'timeoutMs'
+      | 'callers'
+      | 'feature'
+      | 'examples'
+      | 'available'
     >
   > & {
     readonly retry?: Partial<RetryPolicy>;
@@ -42,6 +53,7 @@ export function describeTool(facts: ToolFacts): ToolDescriptor {
     name: facts.name,
     label: facts.label ?? facts.name,
     description: facts.description,
+    ...(facts.undescribed === true ? { undescribed: true } : {}),
     source: facts.source,
     version: versionOf({
       name: facts.name,

@@ -19,6 +19,7 @@ import { StoredRules } from '../../governance/stored-rules.service.js';
 import { ToolAvailabilityService } from '../../workers/tool-availability.service.js';
 import { NOT_EVALUATED, type EvaluatedCall } from './evaluated-call.js';
 import { executionIn, fromDialect, inDialect } from './dialect-call.js';
+import { aliasedTool } from '../tool-aliases.js';
 import { applyToolDefaults } from './apply-tool-defaults.js';
 
 const MORE_DENIED: Decision = {
@@ -38,7 +39,7 @@ const FORBIDDEN_ARGUMENTS = 'Tool use was rejected because the arguments supplie
 
 /**
  * Finds out everything about a call before it exists, and changes nothing. Steps, the first rejection ends them:
- * translate a call of a dialect → resolve the tool → is it available to this key, agent and session, and can anybody run it → parse and validate the arguments → policy.
+ * resolve a name of the agent's configuration → translate a call of a dialect → resolve the tool → is it available to this key, agent and session, and can anybody run it → parse and validate the arguments → policy.
  * Quotes and submissions come here alike.
  */
 @Injectable()
@@ -62,6 +63,13 @@ export class CallEvaluator {
   }
 
   private evaluateSpoken(rules: EffectivePolicy, principal: Principal, body: SubmitCallBody, spoken?: SpokenCall): EvaluatedCall {
+    const named = spoken === undefined ? aliasedTool(rules.policy.toolAliases, body.tool) : undefined;
+    if (named === undefined) return this.evaluateNamed(rules, principal, body, spoken);
+    const evaluated = this.evaluateNamed(rules, principal, { ...body, tool: named });
+    return evaluated.spoken === undefined ? { ...evaluated, requestedTool: body.tool } : evaluated;
+  }
+
+  private evaluateNamed(rules: EffectivePolicy, principal: Principal, body: SubmitCallBody, spoken?: SpokenCall): EvaluatedCall {
     if (spoken !== undefined) return inDialect({ ...this.evaluateBy(rules, principal, body, spoken), requestedTool: spoken.name, spoken });
     const { dialect = rules.dialect } = body;
     if (dialect === 'core') return this.evaluateBy(rules, principal, body);
