@@ -1,11 +1,27 @@
 import { describe, expect, it } from '@jest/globals';
+import { ToolFactories, ToolyardClient } from '#client';
 import { textOf } from '../../support/policy-case.js';
+import { TEST_KEY } from '../../support/test-cluster.js';
 import { type DialectInstallation, speakerOf } from './speaker.js';
 
 /** What a model that speaks phi reads. */
 export function phiContract(started: DialectInstallation): void {
   describe('phi', () => {
     const run = speakerOf(started, 'phi');
+
+    it('gives a loop its tools from factories by name, of which a later one replaces an earlier, and leaves out unknown names [RP-09]', async () => {
+      const sessionId = 'phi-factories';
+      const client = new ToolyardClient({ baseUrl: started().agent.url, apiKey: TEST_KEY });
+      await client.sessions.put(sessionId, { dialect: 'phi' });
+      const factories = await ToolFactories.withDefaults(client, { sessionId });
+      expect([factories.size, factories.contains('bash'), factories.contains('nope')]).toEqual([6, true, false]);
+      const [bash, ...others] = factories.resolve(['bash', 'nope']);
+      expect([bash?.declaration.name, others]).toEqual(['bash', []]);
+      expect(await bash?.run('{"command":"echo made"}', 'call_made')).toContain('made');
+      const declaration = { name: 'bash', parameters: { type: 'object' } };
+      const [own] = factories.register('bash', () => ({ declaration, run: async () => 'own' })).resolve(['bash']);
+      expect([await own?.run('{}'), factories.size]).toEqual(['own', 6]);
+    });
 
     it('answers a command by exit code and streams, and a non-zero one is no error [TB-04, K-11]', async () => {
       const failed = await run('bash', { command: 'false' });
