@@ -16,9 +16,11 @@ describe('SIGTERM of all workers in turn under load', () => {
     let submitting = true;
     const load = Array.from({ length: 6 }, async (_unused, k) => {
       while (submitting) {
-        const { body } = k % 3 === 0 ? await agent.submit('shell', { command: 'sleep 0.2; echo done' }) : await agent.submit('echo', { k });
-        ids.push(body.id);
-        if (k % 3 === 0) await agent.ended(body.id);
+        // Some wait in the queue at any time, however fast they are submitted and run.
+        const submit = () => (k % 3 === 0 ? agent.submit('shell', { command: 'sleep 0.2; echo done' }) : agent.submit('echo', { k }));
+        const some = await Promise.all(Array.from({ length: k % 3 === 0 ? 1 : 5 }, submit));
+        ids.push(...some.map(({ body }) => body.id));
+        await Promise.all(some.map(({ body }) => agent.ended(body.id)));
       }
     });
     for (const worker of toolyard.workers.slice()) {
