@@ -64,6 +64,6 @@ export default {
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
   testSequencer: '<rootDir>/test/support/slowest-first.sequencer.mjs',
   reporters: ['default', '<rootDir>/test/support/slowest-files.reporter.mjs'],
-  testTimeout: 120_000,
+  testTimeout: 600_000,
   projects: Object.entries(projects).map(([displayName, project]) => ({ displayName, ...base, ...project })),
 };

@@ -40,7 +40,7 @@ beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), 'toolyard-agents-'));
   [toolyard] = await Promise.all([startTestCluster({ lists: true }), installSdks(root, 'six'), installSdks(root, 'seven')]);
   client = new ToolyardClient({ baseUrl: url(), apiKey: TEST_KEY });
-}, 300_000);
+});
 afterAll(async () => {
   for (const child of running) child.kill('SIGKILL');
   await toolyard?.close();
@@ -78,7 +78,7 @@ function startAgent({ program, folder, needsNode22 }: Sdk, sessionId: string, ca
   child.stderr.on('data', (piece) => (err += String(piece)));
   const ended = new Promise<void>((done) => child.once('close', () => done()));
   const report = async () => {
-    const patience = setTimeout(() => child.kill('SIGQUIT'), 60_000);
+    const patience = setTimeout(() => child.kill('SIGQUIT'), 300_000);
     await ended;
     clearTimeout(patience);
     if (child.signalCode === 'SIGQUIT')

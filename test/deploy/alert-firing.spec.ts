@@ -42,7 +42,7 @@ describe('trouble made on purpose, seen by a real Prometheus', () => {
     await toolyard?.close();
   });
 
-  const fires = (alert: string) => eventually(async () => (await prometheus.firing()).get(alert), `${alert} to fire`, 40_000);
+  const fires = (alert: string) => eventually(async () => (await prometheus.firing()).get(alert), `${alert} to fire`);
   const value = async (expr: string) => (await prometheus.query(expr))[0]?.value ?? 0;
 
   it('fires for an approval without a decision, and for its expiry', async () => {
@@ -77,7 +77,7 @@ describe('trouble made on purpose, seen by a real Prometheus', () => {
       return (await prometheus.firing()).get('ToolyardMemoryRefusals');
     };
     const summary = 'New calls are refused because Redis is nearly full: low';
-    expect(await eventually(refuse, 'ToolyardMemoryRefusals to fire', 40_000)).toBe(summary);
+    expect(await eventually(refuse, 'ToolyardMemoryRefusals to fire')).toBe(summary);
     await redis.config('SET', 'maxmemory', 0);
   });
 
@@ -105,7 +105,7 @@ describe('trouble made on purpose, seen by a real Prometheus', () => {
       await decideAtOnce();
       return (await prometheus.firing()).get('ToolyardTransitionsRefused');
     };
-    expect(await eventually(hasFired, 'the alert about refusals', 40_000)).toContain('The log refuses');
+    expect(await eventually(hasFired, 'the alert about refusals')).toContain('The log refuses');
   });
 
   it('tells an event loop that is held up again and again', async () => {
@@ -116,7 +116,7 @@ describe('trouble made on purpose, seen by a real Prometheus', () => {
       worker.signal('SIGCONT');
       return (await prometheus.firing()).get('ToolyardEventLoopDelay');
     };
-    expect(await eventually(hold, 'ToolyardEventLoopDelay to fire', 40_000)).toContain('is held up for');
+    expect(await eventually(hold, 'ToolyardEventLoopDelay to fire')).toContain('is held up for');
   });
 
   it('tells a process that is held up, and what it leaves undone: timers, queues, lists, deliveries', async () => {

@@ -62,7 +62,7 @@ afterAll(async () => {
 });
 
 describe('the guide', () => {
-  it.each(GUIDES)('%s does what it says', (name) => follow(guide(name), place), 240_000);
+  it.each(GUIDES)('%s does what it says', (name) => follow(guide(name), place));
 });
 
 describe('the files for MCP clients', () => {

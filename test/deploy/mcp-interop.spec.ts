@@ -54,7 +54,7 @@ describe('software of the Model Context Protocol from npm', () => {
       safety: SafetySettings.parse({ provenance: { trusted: Object.keys(servers) } }),
     });
     client = await connectMcp('2026-07-28', { key: BOOTSTRAP_KEY, urls: [bridge.gateway.url] });
-  }, 240_000);
+  });
   afterAll(async () => {
     for (const one of direct) await one.close();
     await client?.close();

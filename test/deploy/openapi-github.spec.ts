@@ -39,10 +39,10 @@ describe("operations of GitHub's document, called through gateway and worker", (
     const env = { PATH: process.env['PATH'], REDIS_URL: redis.url, WORKER_PORT: 'off', WORKSPACE_ROOT: folder, LOG_LEVEL: 'silent' };
     worker = await startWorker(readWorkerConfig(env));
     const listed = async () => (await gateway.agent.get<SourcePage>('/v1/sources')).body.sources;
-    await eventually(async () => (await listed()).every(({ status }) => status === 'ok'), 'the documents to be read', 60_000);
+    await eventually(async () => (await listed()).every(({ status }) => status === 'ok'), 'the documents to be read');
     tools = (await gateway.agent.get<{ tools: ToolDescriptor[] }>('/v1/tools')).body.tools;
     JSONSchemaFaker.option({ alwaysFakeOptionals: true, random: randomOf(SEED), maxItems: 3, failOnInvalidFormat: false });
-  }, 300_000);
+  });
   afterAll(async () => {
     await worker?.close();
     await gateway?.close();
@@ -80,12 +80,12 @@ describe("operations of GitHub's document, called through gateway and worker", (
     expect([rare.length, drawn.length]).toEqual([2, COUNT]);
     expect(await faultsOf([...rare, ...drawn], mock)).toEqual([]);
     expect(new Set(mock.requests.map(({ method }) => method))).toEqual(new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']));
-  }, 600_000);
+  });
 
   it('send requests that fit a document with parameters in every place and most styles, and every kind of body', async () => {
     expect(of('styles').length).toBe(Object.keys(STYLES.paths).length);
     for (let round = 0; round < 3; round += 1) expect(await faultsOf(of('styles'), stylesMock)).toEqual([]);
-  }, 600_000);
+  });
 });
 
 /** The same numbers for the same seed. */

@@ -26,14 +26,10 @@ describe('batches on real workers', () => {
     return answer.body;
   };
   const ended = (id: string, by = other) =>
-    eventually(
-      async () => {
-        const { body } = await by.get<Batch>(`/v1/batches/${id}?wait=20`);
-        return body.status === 'ended' ? body : undefined;
-      },
-      `batch ${id} to end`,
-      90_000,
-    );
+    eventually(async () => {
+      const { body } = await by.get<Batch>(`/v1/batches/${id}?wait=20`);
+      return body.status === 'ended' ? body : undefined;
+    }, `batch ${id} to end`);
   const seqOf = ({ id }: CallEvent) => Number(id.split('.')[2]);
 
   it('run 1,000 calls of one turn and give their results in call order, seen from another gateway [DX-06, EX-03]', async () => {
@@ -44,7 +40,7 @@ describe('batches on real workers', () => {
       calls.map(({ toolCallId }, n) => [toolCallId, 'completed', { type: 'json', json: { n } }]),
     );
     expect(new Set(batch.results.map(({ callId }) => callId)).size).toBe(1_000);
-  }, 120_000);
+  });
 
   it('keep the strategy that the agent was given, whatever the model writes into arguments [EX-01]', async () => {
     const wish = { strategy: { type: 'parallel' }, onFailure: 'abort', duration_ms: 100 };
@@ -107,5 +103,5 @@ describe('batches on real workers', () => {
     const next = await submit({ sessionId: 'steered', calls: [{ tool: 'echo' }] }, other);
     expect((await ended(next.id)).steering).toEqual([]);
     expect(await findInvariantViolations(toolyard.redis.url)).toEqual([]);
-  }, 120_000);
+  });
 });

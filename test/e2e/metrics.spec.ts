@@ -172,7 +172,7 @@ describe('the metrics of a run', () => {
       return moves ? !values.some((value) => value > 0) : values.length === 0;
     });
     expect(idle).toEqual([]);
-  }, 240_000);
+  });
 
   it('count the calls that wait for a person, until one is decided or cancelled', async () => {
     const sessionId = 'metrics-approvals';

@@ -30,7 +30,7 @@ describe('an archiver that is killed', () => {
       const ends = await Promise.all(some.map((at) => killedAt(`${server.url}/${at}`, at)));
       finished = ends.filter((end) => end !== 'killed').length;
     }
-  }, 600_000);
+  });
 
   it('is two more at once with another, and none is in the way of the others', async () => {
     const installation = await Installation.open(`${server.url}/999`);

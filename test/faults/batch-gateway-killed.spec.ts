@@ -33,14 +33,10 @@ describe('a gateway that is killed (SIGKILL) in the middle of a batch', () => {
 
     const ended = await Promise.all(
       batches.map((batch) =>
-        eventually(
-          async () => {
-            const { body } = await other.get<Batch>(`/v1/batches/${batch.id}?wait=10`);
-            return body.status === 'ended' ? body : undefined;
-          },
-          `batch ${batch.id} to end`,
-          60_000,
-        ),
+        eventually(async () => {
+          const { body } = await other.get<Batch>(`/v1/batches/${batch.id}?wait=10`);
+          return body.status === 'ended' ? body : undefined;
+        }, `batch ${batch.id} to end`),
       ),
     );
     for (const batch of ended) {

@@ -69,7 +69,7 @@ describe('a data folder of the first release, started by this one', () => {
   });
 
   it('runs queued calls once', async () => {
-    const queued = await Promise.all(['queued', 'queuedLow'].map((name) => agent.ended(ids[name] ?? '', 60_000)));
+    const queued = await Promise.all(['queued', 'queuedLow'].map((name) => agent.ended(ids[name] ?? '')));
     expect(queued).toMatchObject([
       { outcome: 'completed', attempt: 1 },
       { outcome: 'completed', attempt: 1 },
@@ -79,7 +79,7 @@ describe('a data folder of the first release, started by this one', () => {
 
   it('ends calls that ran, whose commands may have had an effect, as unknown', async () => {
     for (const name of ['running', 'running2']) {
-      const call = await agent.ended(ids[name] ?? '', 60_000);
+      const call = await agent.ended(ids[name] ?? '');
       expect(call).toMatchObject({ outcome: 'unknown', attempt: 1, error: { code: 'outcome_unknown' } });
       const events = await agent.events(call.id);
       expect(events.map(({ type }: CallEvent) => type)).toEqual([...(written.calls[name]?.events ?? []), 'call.end']);
@@ -89,14 +89,10 @@ describe('a data folder of the first release, started by this one', () => {
   it('has batches, and ends the one that ran', async () => {
     const read = async (name: string) => (await agent.get<Batch>(`/v1/batches/${written.batches[name]?.id}`)).body;
     expect(await read('batch')).toMatchObject({ status: 'ended', results: [1, 2, 3].map(() => ({ outcome: 'completed' })) });
-    const batch = await eventually(
-      async () => {
-        const found = await read('runningBatch');
-        return found.status === 'ended' ? found : undefined;
-      },
-      'the batch to end',
-      60_000,
-    );
+    const batch = await eventually(async () => {
+      const found = await read('runningBatch');
+      return found.status === 'ended' ? found : undefined;
+    }, 'the batch to end');
     // The message of a person, who wrote it before the kill, stops the rest.
     expect(batch.results.map(({ outcome }) => outcome)).toEqual(['unknown', 'cancelled', 'cancelled', 'cancelled']);
     expect(batch).toMatchObject({ stopped: { reason: 'steered' }, steering: [{ message: 'please hurry' }] });

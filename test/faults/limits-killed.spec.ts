@@ -44,7 +44,7 @@ describe('limits and fair share over whole processes', () => {
     const modest = agentOf('modest', 1);
     const { body } = await modest.submit('echo', {});
     await toolyard.worker({ WORKER_POOLS: 'read', WORKER_CONCURRENCY: 'read=2' });
-    const startOf = async (agent: Agent, id: string) => Date.parse((await agent.ended(id, 60_000)).startedAt ?? '');
+    const startOf = async (agent: Agent, id: string) => Date.parse((await agent.ended(id)).startedAt ?? '');
     // Some are fetched ahead of their turn, far fewer than a hundred.
     expect(await startOf(modest, body.id)).toBeLessThanOrEqual(await startOf(greedy, ids[100] ?? ''));
   });
@@ -59,7 +59,7 @@ describe('limits and fair share over whole processes', () => {
 
     const accepted = answers.filter(({ status }) => status === 202).map(({ body }) => body.id);
     expect(accepted).toHaveLength(20);
-    const ended = await Promise.all(accepted.map((id) => agentOf('bounded').ended(id, 60_000)));
+    const ended = await Promise.all(accepted.map((id) => agentOf('bounded').ended(id)));
     expect(ended.every(({ status }) => status === 'ended')).toBe(true);
 
     // The action budget is spent, the 20 places of open calls are not: reading goes on.
@@ -69,5 +69,5 @@ describe('limits and fair share over whole processes', () => {
       async () => (await agentOf('bounded').submit('file_write', { path: 'a', content: 'x' }, { sessionId: 's' })).status === 429,
       'the budget to hold',
     );
-  }, 120_000);
+  });
 });

@@ -65,7 +65,7 @@ describe('the memory of users', () => {
     };
     await Promise.all(Array.from({ length: AT_ONCE }, agent));
     expect(strangers).toEqual([]);
-  }, 300_000);
+  });
 
   it('is ranked by text alone or by vectors alone, as the weights of the workers say [TB-74]', async () => {
     const scope = { userId: 'alice', sessionId: 'weights' };

@@ -43,14 +43,10 @@ describe('npm start when a process is killed', () => {
     const pressed = performance.now();
     app.signal('SIGINT');
     // A stop alone would wait longer for the call.
-    await eventually(
-      () => {
-        if (performance.now() - pressed > 1_000) app.signal('SIGINT');
-        return app.child.exitCode !== null;
-      },
-      'the second Ctrl-C to end it',
-      20_000,
-    );
+    await eventually(() => {
+      if (performance.now() - pressed > 1_000) app.signal('SIGINT');
+      return app.child.exitCode !== null;
+    }, 'the second Ctrl-C to end it');
     expect(await app.ended()).toEqual({ code: 130, signal: null });
     await eventually(() => !isRunning(redis), 'Redis to end');
   });

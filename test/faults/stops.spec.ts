@@ -24,7 +24,7 @@ describe('SIGTERM', () => {
 
   const hasEnded = (app: AppProcess) => app.child.exitCode !== null || app.child.signalCode !== null;
   const ends = async (app: AppProcess) => {
-    await eventually(() => hasEnded(app), `the ${app.name} to end`, 60_000);
+    await eventually(() => hasEnded(app), `the ${app.name} to end`);
     expect(app.child.exitCode).toBe(0);
   };
 

@@ -28,7 +28,7 @@ export async function startBrowser(): Promise<TestBrowser> {
     open: async (url, options = {}, key = TEST_KEY) => {
       const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce', ...options });
       const page = await context.newPage();
-      page.setDefaultTimeout(60_000);
+      page.setDefaultTimeout(180_000);
       page.on('pageerror', (error) => faults.push(error.message));
       page.on('console', (message) => {
         if (message.type() === 'error' && !/Failed to load resource|WebSocket connection/.test(message.text())) faults.push(message.text());

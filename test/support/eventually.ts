@@ -5,7 +5,7 @@
 export async function eventually<T>(
   condition: () => T | Promise<T>,
   what: string | (() => string),
-  deadlineMs = 60_000,
+  deadlineMs = 180_000,
 ): Promise<NonNullable<T>> {
   const deadline = performance.now() + deadlineMs;
   for (;;) {

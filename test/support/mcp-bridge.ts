@@ -43,7 +43,7 @@ export async function startBridge(
     const { body } = await gateway.agent.get<SourcePage>('/v1/sources');
     return body.sources.length === sources.length && body.sources.every(({ status }) => status === 'ok');
   };
-  await eventually(isConnected, 'the sources to be read', 60_000);
+  await eventually(isConnected, 'the sources to be read');
   return {
     gateway,
     openUrl: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/mcp`,

@@ -60,11 +60,11 @@ export async function startRedisServer({ port, settings = ['--save', '', '--appe
 }
 
 async function answersPong(port) {
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + 120_000;
   for (;;) {
     const answer = await ping(port);
     if (answer.startsWith('+PONG')) return;
-    if (Date.now() > deadline) throw new Error(`redis-server on port ${port} did not answer PONG within 20 s; it said: ${answer}`);
+    if (Date.now() > deadline) throw new Error(`redis-server on port ${port} did not answer PONG within 120 s; it said: ${answer}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

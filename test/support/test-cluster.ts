@@ -263,9 +263,6 @@ function startApp(
   };
 }
 
-/** An overloaded machine takes a minute for a start. */
-const START_MS = 110_000;
-
 async function isReady(app: AppProcess): Promise<void> {
   let last = 'no answer';
   const asked = async () => {
@@ -274,7 +271,7 @@ async function isReady(app: AppProcess): Promise<void> {
     last = answer === undefined ? 'no answer' : await answer.text();
     return answer?.ok === true;
   };
-  await eventually(asked, `${app.name} at ${app.url} to be ready`, START_MS).catch((cause: Error) => {
+  await eventually(asked, `${app.name} at ${app.url} to be ready`).catch((cause: Error) => {
     throw new Error(`${cause.message}: ${last}\n${app.log()}`, { cause });
   });
 }

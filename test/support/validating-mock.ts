@@ -50,14 +50,10 @@ export async function startValidatingMock(file: string): Promise<ValidatingMock>
     server.close();
   };
   try {
-    await eventually(
-      async () => {
-        if (prism.exitCode !== null) throw new Error(`Prism ended with ${prism.exitCode}:\n${log}`);
-        return (await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined)) !== undefined;
-      },
-      'Prism to answer',
-      120_000,
-    );
+    await eventually(async () => {
+      if (prism.exitCode !== null) throw new Error(`Prism ended with ${prism.exitCode}:\n${log}`);
+      return (await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined)) !== undefined;
+    }, 'Prism to answer');
   } catch (error) {
     close();
     throw error;

@@ -24,7 +24,7 @@ const TEXTS = [
 let db: MemoryDatabase;
 beforeAll(async () => {
   db = await pgliteWithVectors();
-}, 60_000);
+});
 afterAll(() => db.destroy());
 
 const memory = (exactRows: number) =>

@@ -44,7 +44,7 @@ it('lets a person sign in, come back to the page, approve a call by name, and si
   const { id } = (await stage.agent.submit('shell', { command: 'git push' }, { sessionId: 'careful' })).body;
   const context = await stage.browser.browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' });
   const page = await context.newPage();
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(180_000);
   page.on('pageerror', ({ message }) => stage.browser.faults.push(message));
   const cookie = async () => (await context.cookies()).find(({ name }) => name === 'toolyard-login');
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../free-port.mjs';
 
-const START_MS = 60_000;
+const START_MS = 180_000;
 
 /** Prism between client and gateway: it compares each answer with the document and says in `sl-violations` what differs. */
 export async function startValidatingProxy(document, upstream) {

@@ -155,7 +155,7 @@ describe('the transition script and the pure decider', () => {
     for (let round = 0; round < 30 && missing().length > 0; round++) await fc.assert(compare, { numRuns: 50 });
     expect(missing()).toEqual([]);
     expect([...seen.values()].reduce((sum, times) => sum + times, 0)).toBeGreaterThan(4_000);
-  }, 120_000);
+  });
 });
 
 async function expectSameLog(redis: RedisConnection, model: Model): Promise<void> {
