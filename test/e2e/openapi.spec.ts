@@ -1,3 +1,6 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { promisify } from 'node:util';
+import { SourceTextModule } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Batch } from '#contracts';
@@ -9,6 +12,7 @@ type Media = Record<string, { schema: object }>;
 interface Operation {
   readonly operationId: string;
   readonly security: object[];
+  readonly 'x-codeSamples'?: readonly { readonly label: string; readonly source: string }[];
   readonly responses: Record<string, { content?: Media; headers?: Record<string, object> } | undefined>;
 }
 interface Document {
@@ -246,6 +250,18 @@ const REQUESTS: Readonly<Record<string, readonly Request[]>> = {
   getDashboard: [['GET /']],
 };
 
+/** What runs the text of a sample; its label. */
+const SAMPLE_PROGRAMS = [
+  ['sh', 'curl', '-c'],
+  [process.execPath, 'TypeScript', '--input-type=module', '-e'],
+  ['python3', 'Python', '-c'],
+] as const;
+const execute = promisify(execFile);
+
+function sampleOf(operation: Operation | undefined, label: string): string[] {
+  return operation?.['x-codeSamples']?.filter((sample) => sample.label === label).map(({ source }) => source) ?? [];
+}
+
 describe('every answer is one that the OpenAPI document foretells', () => {
   let gateway: TestGateway;
   let document: Document;
@@ -325,6 +341,40 @@ describe('every answer is one that the OpenAPI document foretells', () => {
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
     expect([...new Set(served)].sort()).toEqual(known.sort());
+  });
+
+  it('has samples in curl, TypeScript and Python of every HTTP operation, which these languages can read', () => {
+    const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
+    const bare = operations.filter(
+      (operation) => operation['x-codeSamples']?.map(({ label }) => label).join() !== 'curl,TypeScript,Python',
+    );
+    expect(bare.map(({ operationId }) => operationId)).toEqual(['connectWorker', 'openStream']);
+    const [shell = [], scripts = [], python = []] = SAMPLE_PROGRAMS.map(([, label]) =>
+      operations.flatMap((known) => sampleOf(known, label)),
+    );
+    execFileSync('sh', ['-n'], { input: shell.join('\n') });
+    execFileSync('python3', ['-c', 'import json, sys\nfor text in json.load(sys.stdin): compile(text, "sample", "exec")'], {
+      input: JSON.stringify(python),
+    });
+    for (const script of scripts) expect(() => new SourceTextModule(script)).not.toThrow();
+  });
+
+  it.each([
+    ['putSession', '200 {"id":"demo"'],
+    ['previewSchedule', '200 {"nextRuns":['],
+    ['createKey', '201 {'],
+    ['listQueues', '200 {"queues":['],
+    ['ready', '200 {'],
+  ])('has samples of %s that run as shown', async (operationId, shown) => {
+    const [path, method] = whereIs(operationId);
+    const env = { PATH: process.env['PATH'], TOOLYARD_URL: gateway.url, TOOLYARD_API_KEY: gateway.agent.key };
+    const said = SAMPLE_PROGRAMS.map(async ([program, label, ...words]) => {
+      const [source = ''] = sampleOf(document.paths[path]?.[method], label);
+      return (await execute(program, [...words, source], { env })).stdout;
+    });
+    const [curl, ...others] = await Promise.all(said);
+    expect(curl).toContain(shown.slice('200 '.length));
+    for (const text of others) expect(text).toContain(shown);
   });
 
   it('is checked by a proxy that finds an answer which the document does not have', async () => {

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ToolyardClient } from '#client';
 import type { Call } from '#contracts';
-import { asCli, asCurl, asPython, asSdk } from '../../apps/dashboard/src/call/copy-as.js';
+import { asCli, asCurl, asPython, asSdk, requestAsCurl, requestAsPython, requestAsTypeScript } from '#subject';
 import { startTestCluster, TEST_KEY, type TestCluster } from '../support/test-cluster.js';
 
 let toolyard: TestCluster;
@@ -57,4 +57,16 @@ describe('a call, copied and pasted', () => {
     expect(repeated(second ?? {})).toEqual(repeated(first));
     expect(first.arguments).toEqual({ ...HOSTILE, 'a key': expect.any(Array) });
   });
+});
+
+it.each([
+  ['curl', requestAsCurl, ['sh', '-c']],
+  ['TypeScript', requestAsTypeScript, [process.execPath, '--input-type=module', '-e']],
+  ['Python', requestAsPython, ['python3', '-c']],
+] as const)('any request as %s reaches the gateway as it is', (name, requestAs, [program, ...words]) => {
+  const headers = { 'Content-Type': 'application/json', Prefer: 'wait=30', 'Idempotency-Key': `it's"${name}"\\$(made)` };
+  const request = { method: 'POST', path: '/v1/calls', headers, needsKey: true, body: { tool: 'echo', arguments: HOSTILE } };
+  const env = { PATH: process.env['PATH'], TOOLYARD_API_KEY: TEST_KEY, TOOLYARD_URL: url() };
+  const answer = execFileSync(program, [...words, requestAs(request)], { cwd: folder, env, encoding: 'utf8' });
+  expect(JSON.parse(answer.slice(answer.indexOf('{')))).toMatchObject({ outcome: 'completed', arguments: HOSTILE });
 });

@@ -12,13 +12,15 @@ describe('the API explorer at /docs', () => {
   });
 
   // One check for the phone and the dark, since the page is large: each takes seconds.
-  it('is dark where the dashboard is, accessible on a phone with an operation that is tried, and uses the key of its tab', async () => {
+  it('is dark where the dashboard is, accessible on a phone with samples and an operation that is tried, and uses the key of its tab', async () => {
     const page = await stage.open('/live', { colorScheme: 'dark', viewport: { width: 375, height: 812 } });
     await page.locator('[data-connection=live]').waitFor();
     await page.goto(`${stage.url}/docs`);
     await page.locator('html.dark-mode .opblock').first().waitFor();
     const operation = page.locator('#operations-calls-submitCall');
     await operation.locator('.opblock-summary-control').click();
+    await operation.locator('.code-samples').getByText('Python', { exact: true }).click();
+    await operation.getByText('import json, os, urllib.request').waitFor();
     await operation.getByText('Try it out').click();
     await operation.getByText('Execute').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);

@@ -5,10 +5,10 @@ import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Call } from '#contracts';
+import { asCli, asCurl, asPython, asSdk } from '#subject';
 import { ScopedButton } from '../components/scoped-button.js';
 import { notifySuccess, notifyError } from '../components/notify.js';
 import { useToolyard } from '../stream/toolyard.js';
-import { asCli, asCurl, asPython, asSdk } from './copy-as.js';
 import { ReplayModal } from './replay-modal.js';
 
 /** The actions of a call. */

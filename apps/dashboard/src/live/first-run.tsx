@@ -4,7 +4,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { z } from 'zod';
-import { asCurl, asPython, asSdk } from '../call/copy-as.js';
+import { asCurl, asPython, asSdk } from '#subject';
 import { LinkButton } from '../components/links.js';
 import { notifyError } from '../components/notify.js';
 import { ScopedButton } from '../components/scoped-button.js';

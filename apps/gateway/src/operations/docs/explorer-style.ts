@@ -18,6 +18,10 @@ export const EXPLORER_STYLE = `
 .swagger-ui .microlight span[style*="rgb(211, 99, 99)"] { color: #ff9f9f !important }
 .swagger-ui .view-line-link.copy-to-clipboard, .swagger-ui .view-line-link.copy-to-clipboard button { width: 24px; min-width: 24px }
 .swagger-ui .json-schema-2020-12__constraint--string { background: #a03c00; color: #fff }
+.swagger-ui .code-samples { padding: 10px 20px }
+.swagger-ui .code-samples summary { min-height: 24px; cursor: pointer; color: #0a58ca }
+.swagger-ui .code-samples pre { background: #1f2328; color: #fff; padding: 10px; border-radius: 4px; overflow-x: auto; white-space: pre }
+html.dark-mode .swagger-ui .code-samples summary { color: #8ab8ff }
 html.dark-mode .swagger-ui .btn.authorize, html.dark-mode .swagger-ui .btn.authorize span { color: #49cc90 }
 html.dark-mode .swagger-ui .try-out .btn.try-out__btn.cancel, html.dark-mode .swagger-ui .btn.cancel { color: #ff9f9f }
 html.dark-mode .swagger-ui .examples-select__section-label, html.dark-mode .swagger-ui .header-col,

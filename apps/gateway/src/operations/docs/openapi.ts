@@ -24,6 +24,7 @@ import {
   type ResponseHeader,
   type Route,
 } from '#contracts';
+import { codeSamples } from './code-samples.js';
 import { ANSWER_EXAMPLES, STREAM_EXAMPLES } from './examples/answers.js';
 import { problemExample } from './examples/problems.js';
 import { BODY_EXAMPLES, PARAMETER_EXAMPLES } from './examples/requests.js';
@@ -57,7 +58,10 @@ export function openApiDocument(version: string): OpenApiDocument {
   );
   tidy(document);
   for (const [path, methods] of Object.entries(document.paths ?? {}))
-    for (const operation of Object.values(methods)) withExamples(path, operation);
+    for (const [method, operation] of Object.entries(methods)) {
+      withExamples(path, operation);
+      withSamples(method, path, operation);
+    }
   return document;
 }
 
@@ -89,6 +93,12 @@ function withExamples(path: string, operation: unknown): void {
     const isList = parameter['schema']['type'] === 'array' && !Array.isArray(example);
     if (example !== undefined) parameter['example'] = isList ? [example] : example;
   }
+}
+
+function withSamples(method: string, path: string, operation: unknown): void {
+  if (!isNode(operation)) return;
+  const samples = codeSamples(method, path, operation);
+  if (samples.length > 0) operation['x-codeSamples'] = samples;
 }
 
 function pathsOf(routes: Readonly<Record<string, Route>>): ZodOpenApiPathsObject {

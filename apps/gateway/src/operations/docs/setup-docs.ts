@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { stringify } from 'yaml';
 import { LOGIN_HEADER } from '#contracts';
 import { asyncApiDocument } from './asyncapi.js';
+import { EXPLORER_SAMPLES } from './explorer-samples.js';
 import { EXPLORER_SCHEME, EXPLORER_SCRIPT, EXPLORER_STYLE } from './explorer-style.js';
 import { openApiDocument } from './openapi.js';
 import { STREAM_STYLE, streamPage } from './stream-page.js';
@@ -41,10 +42,12 @@ const PAGE = `<!doctype html>
  * sends the cookie of the login.
  */
 const EXPLORER = `${EXPLORER_SCHEME}
+${EXPLORER_SAMPLES}
 var explorer = SwaggerUIBundle({
   url: 'openapi.json',
   dom_id: '#swagger-ui',
   deepLinking: false,
+  plugins: [codeSamples],
   requestInterceptor: function (request) {
     if (sessionStorage.getItem('toolyard.key') === null) request.headers['${LOGIN_HEADER}'] = '1';
     return request;
