@@ -99,13 +99,15 @@ function run(...command) {
   return new Promise((done) => child.once('close', (code) => done(code === 0)).once('error', () => done(false)));
 }
 
-/** Says what is made and how long it took; on a terminal the seconds count meanwhile, so that it does not look like a hang. */
+/** Says what is made and how long it took; the seconds count meanwhile, so that it does not look like a hang. */
 async function step(what, make) {
   const startedAt = performance.now();
   const seconds = () => `${((performance.now() - startedAt) / 1000).toFixed(0)} s`;
   const live = process.stdout.isTTY && !process.env.CI;
   process.stdout.write(live ? `Building ${what} …` : `Building ${what} …\n`);
-  const timer = live ? setInterval(() => process.stdout.write(`\rBuilding ${what} … ${seconds()}`), 1_000) : undefined;
+  const timer = live
+    ? setInterval(() => process.stdout.write(`\rBuilding ${what} … ${seconds()}`), 1_000)
+    : setInterval(() => process.stdout.write(`  … ${seconds()}\n`), 4_000);
   const result = await make();
   clearInterval(timer);
   if (live) process.stdout.write(`\rBuilt ${what} in ${seconds()}${' '.repeat(12)}\n`);

@@ -5,12 +5,13 @@
 // Consent: root needs none; on a terminal one question; otherwise npm packages are installed and the command for the rest is printed.
 // `TOOLYARD_SETUP=no` forbids all of it. No system service is started, and none starts at the next boot.
 import { spawn } from 'node:child_process';
-import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const TICK_MS = 4_000;
 
 /** What the product calls. `without` says what a start without it is like; a start without an entry that has none is refused. */
 const PROGRAMS = [
@@ -76,14 +77,13 @@ function npmPackagesMatch() {
   });
 }
 
-/** Runs one command with its output shown. @returns whether it succeeded */
-function run([command, ...args], env = {}) {
+/** Runs one command with its output shown, and says every few seconds that it goes on. @returns whether it succeeded */
+function run([command, ...args], { env = {}, done = () => '' } = {}) {
   const child = spawn(command, args, { cwd: ROOT, env: { ...process.env, ...env }, stdio: ['ignore', 'inherit', 'inherit'] });
   const startedAt = Date.now();
-  // A log or a pipe shows no spinner: a line every ten seconds says that it goes on.
-  const ticking = process.stdout.isTTY
-    ? undefined
-    : setInterval(() => console.log(`  … ${command} has been running for ${Math.round((Date.now() - startedAt) / 1000)} s`), 10_000);
+  const ticking = setInterval(() => {
+    console.log(`  … ${command} has been running for ${Math.round((Date.now() - startedAt) / 1000)} s${done()}`);
+  }, TICK_MS);
   return new Promise((resolve) => {
     const settle = (ok) => {
       clearInterval(ticking);
@@ -97,6 +97,12 @@ function run([command, ...args], env = {}) {
   });
 }
 
+/** How far npm is: it unpacks packages after it has downloaded them. */
+function unpacked() {
+  const count = (path) => readdirSync(join(ROOT, path)).length;
+  return existsSync(join(ROOT, 'node_modules')) ? `, ${count('node_modules')} packages are unpacked` : '';
+}
+
 async function askPerson(question) {
   const lines = createInterface({ input: process.stdin, output: process.stdout });
   const answer = await lines.question(question);
@@ -107,7 +113,7 @@ async function askPerson(question) {
 function installPrograms(manager, names, asRoot) {
   const command = INSTALL[manager](names);
   const script = manager === 'apt-get' && names.includes('redis-server') ? WITHOUT_SERVICES(command) : command;
-  return run([...asRoot, 'sh', '-c', script], { DEBIAN_FRONTEND: 'noninteractive' });
+  return run([...asRoot, 'sh', '-c', script], { env: { DEBIAN_FRONTEND: 'noninteractive' } });
 }
 
 function fail(text) {
@@ -138,8 +144,8 @@ const agreed = isRoot || (onTerminal && (await askPerson(`Install ${names.length
 if (npmMissing) {
   if (onTerminal && !agreed) fail('Nothing was installed. Run `npm ci`, then this command again.');
   console.log('Installing npm packages, about a minute …');
-  if (!(await run([process.platform === 'win32' ? 'npm.cmd' : 'npm', 'ci', '--no-audit', '--no-fund', '--loglevel=error'])))
-    fail('`npm ci` failed; what it said is above. Correct it and start again.');
+  const npm = [process.platform === 'win32' ? 'npm.cmd' : 'npm', 'ci', '--no-audit', '--no-fund', '--no-progress', '--loglevel=error'];
+  if (!(await run(npm, { done: unpacked }))) fail('`npm ci` failed; what it said is above. Correct it and start again.');
 }
 if (names.length > 0 && agreed) {
   console.log(`Installing ${names.join(', ')} with ${manager} …`);

@@ -77,7 +77,7 @@ describe('setup', () => {
     allPrograms();
     program('npm');
     writeLock('node_modules/.package-lock.json', { 'node_modules/a': { version: '0.9.0' } });
-    expect(setUp()).toMatchObject({ status: 0, calls: ['npm ci --no-audit --no-fund --loglevel=error'] });
+    expect(setUp()).toMatchObject({ status: 0, calls: ['npm ci --no-audit --no-fund --no-progress --loglevel=error'] });
   });
 
   it('stops the start when npm ci fails', () => {

@@ -16,6 +16,7 @@ import { checkRedis } from './redis/check-redis.js';
 import { readStandaloneConfig, type StandaloneConfig } from './standalone.config.js';
 import { programsOf, type Programs } from './programs.js';
 import { explain, StartupError } from './start-failure.js';
+import { startProgress } from './start-progress.js';
 
 export interface Standalone {
   readonly url: string;
@@ -55,16 +56,17 @@ export async function startStandalone(env: NodeJS.ProcessEnv, tell: (line: strin
   const directory = openDataDirectory(config.dataDirectory);
   const undo: Undo[] = [lockDirectory(directory)];
   const down = once(() => undoAll(undo));
+  const progress = startProgress(tell);
   try {
     await checkPort(checked.gateway);
     const key = config.apiKey ?? readOrMakeKey(directory.key);
-    const redis = await startRedis(config, directory, undo, tell);
+    const redis = await progress('Redis, which loads its data', () => startRedis(config, directory, undo, tell));
     let openCalls: number | undefined;
     if (config.redisUrl === undefined)
       undo.push(async () => {
         openCalls = await countOpenCalls(redis.url, checked.gateway.partitions).catch(() => undefined);
       });
-    const history = await startHistory(config.databaseUrl, directory, tell);
+    const history = await progress('PostgreSQL, which makes or recovers its data', () => startHistory(config.databaseUrl, directory, tell));
     undo.push(() => history.stop());
     const archive = archiveUrlOf(config, directory);
     const ours = {
@@ -78,10 +80,10 @@ export async function startStandalone(env: NodeJS.ProcessEnv, tell: (line: strin
     };
     const apps = readApps(ours);
     if (history.databaseUrl !== undefined || archive !== undefined) {
-      const projector = await startProjectorProcess(directory, ours, tell);
+      const projector = await progress('the projector, which makes its tables', () => startProjectorProcess(directory, ours, tell));
       undo.push(() => projector.stop());
     }
-    const { url, programs } = await startApps(apps, undo);
+    const { url, programs } = await progress('worker and gateway, which load and read the end of the log', () => startApps(apps, undo));
     writeFileSync(directory.address, `${url}\n`);
     undo.push(() => rmSync(directory.address, { force: true }));
     return {

@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import { KeptChild } from '../child/kept-child.js';
 import { processIdentity } from '../data/process-identity.js';
@@ -53,7 +54,7 @@ export async function startPrivatePostgres(
   const [data, logPath] = [join(folder, 'data'), join(folder, 'postgres.log')];
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   await stopOrphan(data);
-  createData(folder, prefix, programs);
+  await createData(folder, prefix, programs);
   giveToGuarded(data);
   const sockets = socketFolder(folder);
   const words = [...prefix, programs.postgres, '-D', data, ...settingWords({ ...SETTINGS, unix_socket_directories: sockets.path })];
@@ -88,7 +89,7 @@ export async function startPrivatePostgres(
   };
 }
 
-function createData(folder: string, prefix: readonly string[], { initdb }: PostgresPrograms): void {
+async function createData(folder: string, prefix: readonly string[], { initdb }: PostgresPrograms): Promise<void> {
   if (majorOf(folder) !== undefined) return;
   // An interrupted one leaves a folder that looks complete: it gets its name when it is. The one before may still be written to.
   for (const name of readdirSync(folder).filter((found) => found.startsWith(UNFINISHED)))
@@ -97,8 +98,9 @@ function createData(folder: string, prefix: readonly string[], { initdb }: Postg
   giveToGuarded(made);
   const words = [...prefix, initdb, '-D', made, '-U', USER, '--auth=trust', '--encoding=UTF8', '--locale=C'];
   const data = join(folder, 'data');
-  const { status, stderr, error } = spawnSync(words[0] ?? '', words.slice(1), { encoding: 'utf8' });
-  if (status !== 0) throw new StartupError(`PostgreSQL could not create ${data}: ${error?.message ?? stderr.trim()}`);
+  await promisify(execFile)(words[0] ?? '', words.slice(1)).catch((error: Error & { readonly stderr?: string }) => {
+    throw new StartupError(`PostgreSQL could not create ${data}: ${error.stderr?.trim() || error.message}`, { cause: error });
+  });
   renameSync(made, data);
 }
 
