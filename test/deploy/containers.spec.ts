@@ -7,6 +7,7 @@ import { POOLS } from '#contracts';
 import { createRedis } from '#redis';
 import { readGatewayConfig } from '../../apps/gateway/src/platform/gateway.config.js';
 import { readProjectorConfig } from '../../apps/projector/src/projector.config.js';
+import { readStandaloneConfig } from '../../apps/standalone/src/standalone.config.js';
 import { startRedisServer } from '../support/redis-server.mjs';
 
 const Service = z.object({
@@ -82,20 +83,34 @@ describe('compose.yaml', () => {
     for (const path of mounted) expect([path, existsSync(`deploy/${path}`)]).toEqual([path, true]);
     const programs = [
       ...Object.values(compose.services).flatMap(({ command }) => command ?? []),
-      ...(/^CMD \["(.+)"\]$/m.exec(dockerfile())?.slice(1) ?? []),
+      ...stages().flatMap((stage) => /^CMD \["(.+)"\]$/m.exec(stage)?.slice(1) ?? []),
     ].filter((word) => word.startsWith('dist/'));
-    expect(programs).toHaveLength(POOLS.length + 2);
+    expect(programs).toHaveLength(POOLS.length + 3);
     for (const program of programs) expect([program, existsSync(program.replace(/^dist\/(.*)\.js$/, '$1.ts'))]).toEqual([program, true]);
   });
 });
 
 describe('the Dockerfile', () => {
-  it('ends as an ordinary user, with an init as process 1 and a health check', () => {
-    const last = dockerfile().slice(dockerfile().lastIndexOf('\nFROM '));
-    expect(last).toMatch(/^USER 10001:10001$/m);
-    expect(last).toMatch(/^ENTRYPOINT \["tini", "--",/m);
-    expect(last).toMatch(/^HEALTHCHECK /m);
-    expect(last).toMatch(/\bripgrep\b/);
+  it('makes images that run as an ordinary user, with an init as process 1, a health check and ripgrep', () => {
+    const [, system, standalone, last] = stages();
+    expect(system).toMatch(/^ENTRYPOINT \["tini", "--",/m);
+    expect(system).toMatch(/^HEALTHCHECK /m);
+    expect(system).toMatch(/\bripgrep\b/);
+    for (const stage of [standalone, last]) {
+      expect(stage).toMatch(/^FROM system\b/);
+      expect(stage).toMatch(/^USER 10001:10001$/m);
+      expect(stage).not.toMatch(/^(ENTRYPOINT|HEALTHCHECK) /m);
+    }
+  });
+
+  it('has a target with all in one container, which keeps its data in a volume', () => {
+    const standalone = stages()[2] ?? '';
+    expect(standalone).toMatch(/^FROM system AS standalone$/m);
+    expect(standalone).toMatch(/^ && apt-get install .*\bredis-server\b/m);
+    const [, names = ''] = /^ENV (.+)$/m.exec(standalone) ?? [];
+    const env = Object.fromEntries(names.split(' ').map((pair) => pair.split('=')));
+    expect(readStandaloneConfig(env).dataDirectory).toBe(/^VOLUME (.+)$/m.exec(standalone)?.[1]);
+    expect(standalone).toMatch(/install -d -m 700 -o toolyard -g toolyard \/data$/m);
   });
 });
 
@@ -146,6 +161,12 @@ describe('redis.conf', () => {
     }
   });
 });
+
+function stages(): string[] {
+  return dockerfile()
+    .split(/\n(?=FROM )/)
+    .slice(1);
+}
 
 function dockerfile(): string {
   return readFileSync('deploy/Dockerfile', 'utf8');
