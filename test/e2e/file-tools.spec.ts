@@ -273,10 +273,14 @@ describe('code', () => {
     expect(denied).toMatchObject({ outcome: 'denied', attempt: 0 });
   });
 
-  it('finds code of a form in the files of a language [TB-130]', async () => {
+  it('finds code of a form in the files of a language, and shows what a rewrite would change [TB-130, TB-132]', async () => {
     await write('a.py', 'print("a")\nprint(x, y)\n# print(1)\n', 'form');
     const found = await run('code', { operation: 'pattern_search', pattern: 'print($$$ARGS)', language: 'python' }, 'form');
-    expect(textOf(found)).toBe('a.py:1 | print("a") ($ARGS="a")\na.py:2 | print(x, y) ($ARGS=x , y)');
+    const rewrite = { operation: 'pattern_rewrite', pattern: 'print($$$ARGS)', replacement: 'log($$$ARGS)', language: 'python' };
+    const dry = await run('code_edit', rewrite, 'form');
+    expect(dry.result?.details).toMatchObject({ dryRun: true, files: 1, edits: 2 });
+    expect(textOf(dry)).toContain('Would change a.py (2 edits)');
+    expect(textOf(found)).toBe('a.py:1 | print("a") ($ARGS="a")\na.py:2 | print(x, y) ($ARGS=x, y)');
   });
 });
 

@@ -159,6 +159,14 @@ describe('tools that a known agent runs without approval', () => {
     const args = { operation, symbol_name: 'a', symbols: ['a'], pattern: 'a', language: 'typescript' };
     expect(await fate({ tool: 'code', args, agentId: 'kiro' })).toBe('queued');
   });
+
+  it('code_edit is asked about where a session asks for changes [TB-132]', async () => {
+    const posture = { autonomy: 'supervised', permissionMode: 'prompt' };
+    await agent.request('PUT', '/v1/sessions/rewrite', { posture });
+    const args = { operation: 'pattern_rewrite', pattern: 'f($X)', replacement: 'g($X)', language: 'typescript' };
+    const call = { tool: 'code_edit', arguments: args, agentId: 'kiro', sessionId: 'rewrite' };
+    expect((await agent.request('POST', '/v1/calls', call)).body).toMatchObject({ status: 'waiting_approval' });
+  });
 });
 
 describe('the set of tools of an agent', () => {

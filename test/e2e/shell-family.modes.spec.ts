@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Problem, ToolDescriptor } from '#contracts';
 import { Agent } from '../support/agent.js';
@@ -22,7 +23,13 @@ beforeAll(async () => {
   const home = 'ls "$HOME/.aws/cli/alias" 2>&1; mkdir -p "$HOME/.aws"; echo "$HOME $AWS_CONFIG_FILE $AWS_SHARED_CREDENTIALS_FILE"';
   program('aws', `for word in "$@"; do echo "<$word>"; done; case "$4" in delete-bucket) exit 254 ;; *-home) ${home} ;; esac`);
   const path = `${programs}:/usr/local/bin:/usr/bin:/bin`;
-  toolyard = await startTestCluster({ env: { PATH: path, SANDBOX_READABLE: programs } });
+  const modules = fileURLToPath(new URL('../../node_modules', import.meta.url));
+  program('typescript-language-server', `exec node ${modules}/typescript-language-server/lib/cli.mjs "$@"`);
+  // Without its second server, which answers without types while the first one loads.
+  const options = { tsserver: { useSyntaxServer: 'never' } };
+  const servers = { typescript: { command: ['typescript-language-server', '--stdio'], extensions: ['ts'], options } };
+  const env = { PATH: path, SANDBOX_READABLE: `${programs},${modules}`, LANGUAGE_SERVERS: JSON.stringify(servers) };
+  toolyard = await startTestCluster({ env });
   agent = new Agent(toolyard.gateways[0]?.url ?? '');
 });
 afterAll(async () => {
@@ -151,5 +158,48 @@ describe('repl', () => {
     expect(textOf(await run('python', '1', 'moved'))).toBe(
       '[The state of earlier python code is lost: the worker that has it is gone, or did not get this call. This code ran in a new interpreter.]\n=> 1',
     );
+  });
+});
+
+describe('a language server', () => {
+  const sessionId = 'typescript';
+  const run = (tool: string, args: object) => agent.run(tool, args, { sessionId });
+  const place = { file_path: 'use.ts', row: 2, column: 9 };
+
+  it('answers by types where it is configured: definition, references, hover, completions, errors [TB-131]', async () => {
+    const { tools } = (await agent.get<{ tools: ToolDescriptor[] }>('/v1/tools?q=language')).body;
+    expect(tools.find(({ name }) => name === 'language_server')?.available).toEqual({ ok: true });
+    await run('file_write', { path: 'shop.ts', content: 'export class Shop {\n  open(): number {\n    return 1;\n  }\n}\n' });
+    await run('file_write', { path: 'other.ts', content: 'export class Gate {\n  open(): void {}\n}\n' });
+    await run('file_write', {
+      path: 'use.ts',
+      content: "import { Shop } from './shop.js';\nnew Shop().open();\nconst text: string = new Shop().open();\n",
+    });
+    const defined = await run('code', { operation: 'goto_definition', ...place, column: 13 });
+    expect(textOf(defined)).toBe('shop.ts:2:3 | open(): number {');
+    expect(defined.result?.details).toMatchObject({ definitions: [{ path: 'shop.ts', row: 2, column: 3 }] });
+    const used = textOf(await run('code', { operation: 'find_references', ...place, column: 13 }));
+    expect(used).toBe(
+      'shop.ts:2:3 (definition) | open(): number {\nuse.ts:2:12 | new Shop().open();\nuse.ts:3:33 | const text: string = new Shop().open();',
+    );
+    expect(textOf(await run('language_server', { operation: 'get_hover', ...place, column: 13 }))).toContain('Shop.open(): number');
+    expect(textOf(await run('language_server', { operation: 'get_completions', ...place, column: 14 }))).toMatch(/^open method/);
+    const faults = await run('language_server', { operation: 'get_diagnostics', file_path: 'use.ts' });
+    expect(textOf(faults)).toContain("use.ts:3:7 error 2322 | Type 'number' is not assignable to type 'string'.");
+    const wrong = await run('language_server', { operation: 'get_hover', ...place, row: 0 });
+    expect(wrong.error).toMatchObject({ code: 'invalid_arguments', message: 'row must be >= 1 (got 0)' });
+  });
+
+  it('renames in all files, and not before it is said so [TB-132]', async () => {
+    const rename = { operation: 'rename_symbol', ...place, column: 13, new_name: 'unlock' };
+    const dry = textOf(await run('code_edit', rename));
+    expect(dry).toContain('Would change shop.ts (1 edit)\nWould change use.ts (2 edits)');
+    expect(textOf(await run('file_read', { path: 'shop.ts' }))).toContain('open(): number');
+    expect(textOf(await run('code_edit', { ...rename, dry_run: false }))).toBe('Changed shop.ts (1 edit)\nChanged use.ts (2 edits)');
+    expect(textOf(await run('file_read', { path: 'use.ts' }))).toContain('new Shop().unlock();');
+    expect(textOf(await run('file_read', { path: 'other.ts' }))).toContain('open(): void');
+    await run('shell', { command: "printf 'export  const   x=1' > x.ts" });
+    await run('code_edit', { operation: 'format', path: 'x.ts', dry_run: false });
+    expect(textOf(await run('shell', { command: 'cat x.ts' }))).toBe('export const x = 1');
   });
 });

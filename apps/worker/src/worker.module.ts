@@ -2,7 +2,7 @@ import { Module, type DynamicModule, type Type } from '@nestjs/common';
 import type { Tracing } from '#observability';
 import { AgentRequests } from '#queue';
 import { Sandbox, SandboxRegistry } from '#sandbox';
-import { BROWSER_SETTINGS, BackgroundRuns, Interpreters, ToolGateway, ToolsModule } from '#tools';
+import { BROWSER_SETTINGS, BackgroundRuns, Interpreters, LanguageServers, ToolGateway, ToolsModule } from '#tools';
 import { CallStore } from '#event-log';
 import type { RedisConnection } from '#redis';
 import { OwnedInterpreters } from './background/owned-interpreters.js';
@@ -58,6 +58,7 @@ export class WorkerModule {
             BACKGROUND_RUNS,
             INTERPRETERS,
             { provide: BROWSER_SETTINGS, useValue: config.browser },
+            { provide: LanguageServers, useValue: new LanguageServers(config.languageServers, sandboxes.for('shell')) },
             { provide: ToolGateway, inject: [AgentRequests], useFactory: (requests: AgentRequests) => new QueuedToolGateway(requests) },
           ],
         }),

@@ -5,10 +5,32 @@ import { count } from './kiro-texts.js';
 
 const symbol = z.string().max(200);
 
+const SERVER_OPERATIONS = ['get_hover', 'get_completions', 'get_diagnostics', 'initialize_workspace'] as const;
+const EDIT_OPERATIONS = ['rename_symbol', 'format', 'pattern_rewrite'] as const;
+
+const PLACE = ['row', 'column'];
+/** One tool of the agent is three here. What an operation does not take is left out. */
+const OF_SERVER = new Set(['operation', 'path', 'limit', ...PLACE]);
+const OF_EDIT = new Set(
+  ['operation', 'path', 'limit', ...PLACE].concat('new_name pattern replacement language tab_size insert_spaces dry_run'.split(' ')),
+);
+const NOT_OF_CODE = new Set(['new_name', 'replacement', 'tab_size', 'insert_spaces', 'dry_run']);
+
+function codeCall(operation: string, args: Record<string, unknown>): { tool: string; args: Record<string, unknown> } {
+  const only = (isTaken: (name: string) => boolean) => Object.fromEntries(Object.entries(args).filter(([name]) => isTaken(name)));
+  if (SERVER_OPERATIONS.some((it) => it === operation)) {
+    const { limit, ...taken } = only((name) => OF_SERVER.has(name));
+    return { tool: 'language_server', args: { ...taken, ...(typeof limit === 'number' && { limit: Math.min(limit, 50) }) } };
+  }
+  if (EDIT_OPERATIONS.some((it) => it === operation)) return { tool: 'code_edit', args: only((name) => OF_EDIT.has(name)) };
+  return { tool: 'code', args: only((name) => !NOT_OF_CODE.has(name)) };
+}
+
 const code = dialectTool({
   name: 'code',
   tool: 'code',
-  description: 'Code intelligence by syntax trees: symbols, outlines, patterns, an overview of the code.',
+  description:
+    'Code intelligence by syntax trees: symbols, outlines, patterns, an overview of the code. Where a language server is configured: definitions, references, hover, completions, diagnostics, renaming, formatting.',
   input: z.strictObject({
     operation: z.enum([
       'search_symbols',
@@ -17,6 +39,10 @@ const code = dialectTool({
       'pattern_search',
       'generate_codebase_overview',
       'search_codebase_map',
+      'find_references',
+      'goto_definition',
+      ...SERVER_OPERATIONS,
+      ...EDIT_OPERATIONS,
     ]),
     path: z.string().min(1).optional(),
     file_path: z.string().min(1).optional(),
@@ -30,8 +56,15 @@ const code = dialectTool({
     symbol_type: z.enum(CODE_SYMBOL_KINDS).optional(),
     limit: z.number().int().min(1).max(500).optional(),
     offset: count.optional(),
+    row: z.number().int().optional(),
+    column: z.number().int().optional(),
+    new_name: symbol.optional(),
+    replacement: z.string().max(10_000).optional(),
+    tab_size: z.number().int().min(1).max(16).optional(),
+    insert_spaces: z.boolean().optional(),
+    dry_run: z.boolean().optional(),
   }),
-  adapt: ({ file_path, path: folder, ...args }) => ({ tool: 'code', args: given({ ...args, path: file_path ?? folder }) }),
+  adapt: ({ file_path, path: folder, ...args }) => codeCall(args.operation, given({ ...args, path: file_path ?? folder })),
 });
 
 const label = z.string().min(1).max(256);

@@ -1,5 +1,7 @@
 export { BROWSER_ENV, BROWSER_SETTINGS, type BrowserSettings, browserSettingsFrom } from './browser/browser.config.js';
 export { browserStatus } from './browser/browser-engine.js';
+export { LANGUAGE_SERVERS_ENV, type LanguageServerSettings, languageServersFrom } from './code/server/language-servers.config.js';
+export { LanguageServers, languageServersStatus } from './code/server/language-servers.js';
 export { ToolsModule } from './tools.module.js';
 export { type BackgroundOutput, type BackgroundRun, BackgroundRuns } from './shell/background/background-runs.port.js';
 export { Interpreters, type InterpreterAnswer, type InterpreterPlace } from './shell/repl/interpreters.port.js';

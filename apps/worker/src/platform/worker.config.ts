@@ -19,7 +19,15 @@ import {
   validateSandboxConfig,
 } from '#sandbox';
 import { MEMORY_ENV, memorySettings, type MemorySettings } from '#memory';
-import { BROWSER_ENV, type BrowserSettings, WEB_ENV, browserSettingsFrom } from '#tools';
+import {
+  BROWSER_ENV,
+  type BrowserSettings,
+  LANGUAGE_SERVERS_ENV,
+  type LanguageServerSettings,
+  WEB_ENV,
+  browserSettingsFrom,
+  languageServersFrom,
+} from '#tools';
 import { readPluginSettings } from './plugin-settings.config.js';
 import type { FileScopeSettings } from './file-scope.config.js';
 import { TRACING_ENV, tracingConfig, type TracingConfig } from '#observability';
@@ -163,6 +171,7 @@ export const WorkerEnv = z.object({
   ...TRACE_HOSTS_ENV,
   ...WEB_ENV,
   ...BROWSER_ENV,
+  ...LANGUAGE_SERVERS_ENV,
   DATABASE_URL: z.url({ protocol: /^postgres(?:ql)?$/, error: 'expected a URL such as postgres://user@host:5432/toolyard' }).optional(),
   ...MEMORY_ENV,
   ...LOG_ENV,
@@ -220,6 +229,7 @@ export interface WorkerConfig {
   readonly secrets: readonly string[];
   readonly sandbox: SandboxConfig;
   readonly browser: BrowserSettings;
+  readonly languageServers: LanguageServerSettings;
   /** Undefined without a database for what tools remember. */
   readonly memory: MemorySettings | undefined;
   /** There when spans are exported. */
@@ -282,27 +292,20 @@ export function readWorkerConfig(env: Readonly<Record<string, string | undefined
     ...(values.TOOLYARD_CONFIG === undefined ? {} : { configFile: resolve(values.TOOLYARD_CONFIG) }),
     plugins: values.TOOLYARD_CONFIG === undefined ? [] : readPluginSettings(values.TOOLYARD_CONFIG),
     env,
-    egress: egressOf(env),
+    egress: orConfigError(() => egressPolicyFrom(env)),
     secrets: environmentSecrets(env, { named: values.REDACT_ENV, visible: values.TOOL_ENV_ALLOWLIST }),
     sandbox,
     browser: browserSettingsFrom(env),
-    memory: memoryOf(values),
+    languageServers: orConfigError(() => languageServersFrom(env)),
+    memory: orConfigError(() => memorySettings(values, values.DATABASE_URL)),
     tracing: tracingConfig(values, 'toolyard-worker'),
     log: { level: values.LOG_LEVEL, format: values.LOG_FORMAT },
   };
 }
 
-function egressOf(env: Readonly<Record<string, string | undefined>>): EgressPolicy {
+function orConfigError<T>(read: () => T): T {
   try {
-    return egressPolicyFrom(env);
-  } catch (error) {
-    throw new ConfigError(`The worker's environment is wrong:\n  ${error instanceof Error ? error.message : String(error)}`);
-  }
-}
-
-function memoryOf(values: z.output<typeof WorkerEnv>): MemorySettings | undefined {
-  try {
-    return memorySettings(values, values.DATABASE_URL);
+    return read();
   } catch (error) {
     throw new ConfigError(`The worker's environment is wrong:\n  ${error instanceof Error ? error.message : String(error)}`);
   }

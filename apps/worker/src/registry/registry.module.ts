@@ -30,7 +30,7 @@ import { partsOf, workerStatus } from './worker-status.js';
         { token: Memory, optional: true },
       ],
       useFactory: (
-        { id, partitions, workspaceRoot, browser }: WorkerConfig,
+        { id, partitions, workspaceRoot, browser, languageServers }: WorkerConfig,
         redis: RedisConnection,
         state: WorkerState,
         processor: ToolCallProcessor,
@@ -40,10 +40,11 @@ import { partsOf, workerStatus } from './worker-status.js';
         memory?: Memory,
       ) => {
         const disk = new DiskSpace(workspaceRoot);
+        const parts = () => partsOf(memory, { browser, languageServers }, sandboxes.for('shell'));
         return new WorkerHeartbeat(
           redis,
           new SystemEventLog(redis, partitions),
-          () => workerStatus(id, state, processor, inFlight, sandboxes, disk, partsOf(memory, browser, sandboxes.for('shell'))),
+          () => workerStatus(id, state, processor, inFlight, sandboxes, disk, parts()),
           logger,
           () => {
             state.drain();

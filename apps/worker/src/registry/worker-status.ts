@@ -3,7 +3,7 @@ import type { WorkerStatus } from '#contracts';
 import type { Memory } from '#memory';
 import { VERSION } from '#platform';
 import { type Sandbox, type SandboxRegistry, findExecutable } from '#sandbox';
-import { type BrowserSettings, browserStatus, programStatus } from '#tools';
+import { type BrowserSettings, type LanguageServerSettings, browserStatus, languageServersStatus, programStatus } from '#tools';
 import type { WorkerState } from '../platform/worker-state.js';
 import type { DiskSpace } from './disk-space.js';
 import { hostStatus } from './host-status.js';
@@ -43,12 +43,17 @@ export function workerStatus(
 }
 
 /** What this worker has for tools that require it. */
-export function partsOf(memory: Memory | undefined, browser: BrowserSettings, commands: Sandbox): WorkerStatus['parts'] {
+export function partsOf(
+  memory: Memory | undefined,
+  { browser, languageServers }: { browser: BrowserSettings; languageServers: LanguageServerSettings },
+  commands: Sandbox,
+): WorkerStatus['parts'] {
   const { ok, detail } = browserStatus(browser);
   return {
     memory: memory?.status() ?? { ok: false, reason: 'DATABASE_URL is not set for the workers' },
     browser: ok ? { ok } : { ok, reason: detail },
     powershell: programStatus(commands, 'powershell'),
     aws: programStatus(commands, 'aws'),
+    language_servers: languageServersStatus(languageServers),
   };
 }

@@ -111,7 +111,7 @@ export const ToolExample = z
 export type ToolExample = z.output<typeof ToolExample>;
 
 /** What a worker may have or lack besides its pools. */
-export const WorkerPart = z.enum(['memory', 'browser', 'powershell', 'aws']);
+export const WorkerPart = z.enum(['memory', 'browser', 'powershell', 'aws', 'language_servers']);
 export type WorkerPart = z.output<typeof WorkerPart>;
 
 /** Groups of tools that are there only where a policy switches them on. */

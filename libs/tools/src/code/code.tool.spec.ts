@@ -124,7 +124,7 @@ describe('code', () => {
       'a.ts',
       'console.log($$$ARGS)',
       'log(1);\nconsole.log();\nconsole.log(a, "b");\n',
-      'a.ts:2 | console.log(); ($ARGS=)\na.ts:3 | console.log(a, "b"); ($ARGS=a , "b")',
+      'a.ts:2 | console.log(); ($ARGS=)\na.ts:3 | console.log(a, "b"); ($ARGS=a, "b")',
     ],
     ['typescript', 'a.ts', '$A === $A', 'x === y;\nx.y === x.y;\n', 'a.ts:2 | x.y === x.y; ($A=x.y)'],
     ['javascript', 'a.js', 'if ($_) { $$$ }', 'if (a) {\n  b();\n  c();\n}\nif (a) b();\n', 'a.js:1-4 | if (a) {'],

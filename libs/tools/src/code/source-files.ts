@@ -41,7 +41,7 @@ interface SourcePaths {
 /** What was asked about files, and what is missing in the answers. */
 export class SourceScan {
   files = 0;
-  private readonly notes: string[] = [];
+  private readonly limits: string[] = [];
   private unparsed = 0;
   private unread = 0;
 
@@ -53,7 +53,7 @@ export class SourceScan {
   /** The answers for the files of a folder, in the order of their paths, or for the one file that `path` is. */
   async *run<T>(query: SourceQuery, job: SyntaxJob<T>): AsyncGenerator<FileResult<T>> {
     const { paths, whole, named } = await this.pathsOf(query);
-    if (!whole) this.notes.push(`only the first ${MOST_FILES.toLocaleString('en')} files were looked at: name a folder`);
+    if (!whole) this.limits.push(`only the first ${MOST_FILES.toLocaleString('en')} files were looked at: name a folder`);
     for await (const batch of this.batches(paths, named, query.language)) {
       const results = await this.threads.run(batch, job, this.ctx.signal);
       for (const [index, file] of batch.entries()) {
@@ -66,14 +66,17 @@ export class SourceScan {
 
   /** In square brackets, to stand below results; empty when nothing is missing. */
   note(...more: readonly string[]): string {
+    return [...more, ...this.notes()].map((note) => `\n[${note}]`).join('');
+  }
+
+  /** What is missing. */
+  notes(): string[] {
     const counted = (count: number, why: string): string[] => (count === 0 ? [] : [`${count} ${count === 1 ? 'file' : 'files'} ${why}`]);
-    const all = [
-      ...more,
-      ...this.notes,
+    return [
+      ...this.limits,
       ...counted(this.unread, 'left out: too large, not text or not readable'),
       ...counted(this.unparsed, 'left out: too complex to parse'),
     ];
-    return all.map((note) => `\n[${note}]`).join('');
   }
 
   private async pathsOf({ path, language, containing }: SourceQuery): Promise<SourcePaths> {

@@ -48,11 +48,12 @@ function withBudget(work) {
 async function withTree({ language, text }, use) {
   const { parser, wrap, query } = await grammarOf(language);
   parser.reset();
-  const tree = withBudget((options) => parser.parse(wrap === true ? `(${text}\n)` : text, null, options));
+  const source = wrap === true ? `(${text}\n)` : text;
+  const tree = withBudget((options) => parser.parse(source, null, options));
   const shift = wrap === true ? 1 : 0;
   const at = ({ row, column }) => ({ row: row + 1, column: column + 1 - (row === 0 ? shift : 0) });
   try {
-    return use({ root: tree.rootNode, query, at, shift });
+    return use({ root: tree.rootNode, query, at, shift, source });
   } finally {
     tree.delete();
   }
@@ -167,6 +168,8 @@ function matches(template, node, names) {
 
 /** Each `$$$` tries all lengths: several of them take time that grows with a power of the nodes. */
 let patternUntil = 0;
+/** What the places of nodes count in. */
+let patternSource = '';
 
 function checkPatternBudget() {
   if (performance.now() > patternUntil) throw new TooComplex();
@@ -179,10 +182,7 @@ function matchesAll([first, ...rest], nodes, names) {
   for (let taken = 0; taken <= nodes.length; taken += 1) {
     checkPatternBudget();
     const tried = new Map(names);
-    const text = nodes
-      .slice(0, taken)
-      .map((node) => node.text)
-      .join(' ');
+    const text = taken === 0 ? '' : patternSource.slice(nodes[0].startIndex, nodes[taken - 1].endIndex);
     if (!(first.many === '' || bind(first.many, text, tried)) || !matchesAll(rest, nodes.slice(taken), tried)) continue;
     for (const [name, value] of tried) names.set(name, value);
     return true;
@@ -197,7 +197,8 @@ function bind(name, text, names) {
   return true;
 }
 
-function patternMatches({ text }, { root, at, shift }, template, most) {
+function patternMatches({ text }, { root, at, shift, source }, template, most) {
+  patternSource = source;
   patternUntil = performance.now() + MOST_MS;
   const found = [];
   for (const node of root.descendantsOfType(template.type)) {

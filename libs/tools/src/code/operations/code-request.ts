@@ -1,5 +1,6 @@
 import { type ToolContext, ToolError, type ToolOutputObject } from '#tool-sdk';
 import type { CodeLanguageName, CodeSymbolKind } from '#contracts';
+import type { LanguageServers } from '../server/language-servers.js';
 import type { SyntaxThreads } from '../syntax-threads.js';
 
 /** The arguments of the tool, of which each operation takes some. */
@@ -15,18 +16,18 @@ export interface CodeRequest {
   readonly language?: CodeLanguageName | undefined;
   readonly limit: number;
   readonly offset: number;
+  /** A place in the file, instead of a name. */
+  readonly row?: number | undefined;
+  readonly column?: number | undefined;
 }
 
 export interface CodeRun {
   readonly threads: SyntaxThreads;
+  readonly servers: LanguageServers;
   readonly ctx: ToolContext;
 }
 
 export type CodeOperation = (request: CodeRequest, run: CodeRun) => Promise<ToolOutputObject>;
-
-export function textOutput(text: string, details: Readonly<Record<string, unknown>>): ToolOutputObject {
-  return { content: [{ type: 'text', text }], details };
-}
 
 /** @throws ToolError for an argument that the operation needs and that is missing, empty or no text of a source file */
 export function needed(value: string | undefined, argument: string): string {

@@ -3,7 +3,8 @@ import { ToolError } from '#tool-sdk';
 import { searchTarget } from '../../search/search-target.js';
 import { type FileResult, SourceScan } from '../source-files.js';
 import { type CodeSymbol, symbolsJob } from '../syntax-threads.js';
-import { type CodeOperation, textOutput } from './code-request.js';
+import { type CodeOperation } from './code-request.js';
+import { textOutput } from '../text-output.js';
 import { MOST_SYMBOLS, outlineLines } from './symbols.js';
 
 const MAP_FILES = 200;

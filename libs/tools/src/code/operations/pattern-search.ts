@@ -1,7 +1,8 @@
 import { ToolError } from '#tool-sdk';
 import { SourceScan } from '../source-files.js';
 import { PatternError, patternJob } from '../syntax-threads.js';
-import { type CodeOperation, needed, textOutput } from './code-request.js';
+import { type CodeOperation, needed } from './code-request.js';
+import { textOutput } from '../text-output.js';
 
 /** Code of the form of a pattern. */
 export const patternSearch: CodeOperation = async ({ pattern: given, language, path, limit, offset }, { threads, ctx }) => {
@@ -27,12 +28,17 @@ export const patternSearch: CodeOperation = async ({ pattern: given, language, p
       }
     }
   } catch (error) {
-    if (!(error instanceof PatternError)) throw error;
-    throw new ToolError('invalid_arguments', `Invalid pattern: ${error.message}. ${FORM}`, { cause: error });
+    throw invalidPattern(error);
   }
   const note = scan.note(...(more ? [`the first ${lines.length} are shown: raise limit or offset`] : []));
   return textOutput((lines.join('\n') || 'No code matches the pattern') + note, { matches: found, truncated: more });
 };
+
+/** What a pattern that is no code means for the model; any other error as it is. */
+export function invalidPattern(error: unknown): unknown {
+  if (!(error instanceof PatternError)) return error;
+  return new ToolError('invalid_arguments', `Invalid pattern: ${error.message}. ${FORM}`, { cause: error });
+}
 
 const FORM =
   'Write whole code such as console.log($X) or function $NAME($$$ARGS) { $$$ }: $NAME stands for one node, $$$NAME for any number of nodes.';
@@ -44,7 +50,7 @@ function named(names: Readonly<Record<string, string>>): string {
 }
 
 /** A word that each match has in it: only files with it are parsed. */
-function longestWord(pattern: string): string | undefined {
+export function longestWord(pattern: string): string | undefined {
   const words = pattern.replaceAll(/\$\$\$\w*|\$\w+/g, ' ').match(/\w{3,}/g) ?? [];
   return words.toSorted((a, b) => b.length - a.length)[0];
 }

@@ -1,12 +1,30 @@
+import type { ToolContext } from '#tool-sdk';
+import { definitionsAt, referencesAt } from '../server/operations/places.js';
 import { SourceScan } from '../source-files.js';
 import { occurrencesJob } from '../syntax-threads.js';
-import { type CodeOperation, needed, splitName, textOutput } from './code-request.js';
+import { type CodeOperation, type CodeRequest, needed, splitName } from './code-request.js';
+import { textOutput } from '../text-output.js';
+import { nameAt } from './name-at.js';
 import { definitionsOf, symbolLine } from './symbols.js';
 
 const BY_NAME = 'found by name, without types: other symbols of this name are among them';
 
+/** At a place a language server answers where one is configured for the file; otherwise what stands there is looked for by its name. */
+function atPlaceOrByName(atPlace: typeof definitionsAt, byName: CodeOperation): CodeOperation {
+  return async (request, run) => {
+    const { row, column } = request;
+    if (row === undefined || column === undefined) return byName(request, run);
+    if (run.servers.serverFor(request.path) !== undefined) return atPlace({ ...request, row, column }, run);
+    return byName(await namedRequest(request, { row, column }, run.ctx), run);
+  };
+}
+
+async function namedRequest(request: CodeRequest, place: { row: number; column: number }, ctx: ToolContext): Promise<CodeRequest> {
+  return { ...request, symbol_name: await nameAt(request.path, place, ctx), path: '.' };
+}
+
 /** Definitions of exactly this name. */
-export const gotoDefinition: CodeOperation = async (request, { threads, ctx }) => {
+const definitionsByName: CodeOperation = async (request, { threads, ctx }) => {
   const wanted = needed(request.symbol_name, 'symbol_name');
   const scan = new SourceScan(threads, ctx);
   const { found, more } = await definitionsOf(wanted, request, true, { scan, limit: request.limit, offset: request.offset });
@@ -16,7 +34,7 @@ export const gotoDefinition: CodeOperation = async (request, { threads, ctx }) =
 };
 
 /** Where a name stands in code, outside of comments and texts. */
-export const findReferences: CodeOperation = async ({ symbol_name, path, language, limit, offset }, { threads, ctx }) => {
+const referencesByName: CodeOperation = async ({ symbol_name, path, language, limit, offset }, { threads, ctx }) => {
   const { name } = splitName(needed(symbol_name, 'symbol_name'));
   const scan = new SourceScan(threads, ctx);
   const lines: string[] = [];
@@ -35,3 +53,6 @@ export const findReferences: CodeOperation = async ({ symbol_name, path, languag
   const notes = [...(lines.length > 0 ? [BY_NAME] : []), ...(more ? [`the first ${lines.length} are shown: raise limit or offset`] : [])];
   return textOutput((lines.join('\n') || `No references to ${name}`) + scan.note(...notes), { references, truncated: more });
 };
+
+export const gotoDefinition = atPlaceOrByName(definitionsAt, definitionsByName);
+export const findReferences = atPlaceOrByName(referencesAt, referencesByName);

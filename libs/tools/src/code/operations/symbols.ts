@@ -1,7 +1,8 @@
 import type { FileResult } from '../source-files.js';
 import { SourceScan } from '../source-files.js';
 import { type CodeSymbol, symbolsJob } from '../syntax-threads.js';
-import { type CodeOperation, type CodeRequest, type CodeRun, isWithinNames, needed, splitName, textOutput } from './code-request.js';
+import { type CodeOperation, type CodeRequest, type CodeRun, isWithinNames, needed, splitName } from './code-request.js';
+import { textOutput } from '../text-output.js';
 
 /** Definitions of one file. */
 export const MOST_SYMBOLS = 5_000;

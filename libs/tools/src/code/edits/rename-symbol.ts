@@ -1,0 +1,39 @@
+import { relative } from 'node:path';
+import { ToolError, type ToolOutputObject } from '#tool-sdk';
+import { type PlaceRequest, type ServerRun, atPlace, requireCapability } from '../server/operations/place-request.js';
+import { type AnswerEdit, WorkspaceEdit, fileWithin, parsed } from '../server/server-answers.js';
+import { changeFiles } from './change-files.js';
+import { plannedEdits } from './text-edits.js';
+
+const MOST_EDITS = 20_000;
+
+/** Renames what stands at a place, wherever it is used. */
+export async function renameSymbol(
+  request: PlaceRequest & { readonly newName: string; readonly dryRun: boolean },
+  run: ServerRun,
+): Promise<ToolOutputObject> {
+  const { newName, dryRun } = request;
+  const { edits, name } = await atPlace(request, run, async ({ server, params }) => {
+    requireCapability(server, 'renameProvider', 'renaming');
+    const answer = await server.request('textDocument/rename', { ...params, newName }, run.ctx);
+    return { edits: parsed(WorkspaceEdit, answer, server.settings.name), name: server.settings.name };
+  });
+  const { root } = run.ctx.workspace;
+  const byPath = new Map<string, AnswerEdit[]>();
+  for (const { uri, edits: more } of edits) {
+    const path = fileWithin(root, uri);
+    if (path === undefined)
+      throw new ToolError('policy_denied', 'The renaming would change a file outside of the workspace; no file was changed.', {
+        retryable: false,
+      });
+    const shown = relative(root, path);
+    byPath.set(shown, [...(byPath.get(shown) ?? []), ...more]);
+  }
+  const total = [...byPath.values()].reduce((sum, it) => sum + it.length, 0);
+  if (total > MOST_EDITS)
+    throw new ToolError('tool_failed', `The renaming has ${total} edits, more than ${MOST_EDITS}; no file was changed.`, {
+      retryable: false,
+    });
+  const planned = [...byPath].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([path, it]) => plannedEdits(path, it, name));
+  return changeFiles(planned, { dryRun, ctx: run.ctx });
+}

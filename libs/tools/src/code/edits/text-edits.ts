@@ -1,0 +1,29 @@
+import { TextDocument } from 'vscode-languageserver-textdocument';
+import { ToolError } from '#tool-sdk';
+import type { AnswerEdit } from '../server/server-answers.js';
+import type { PlannedChange } from './change-files.js';
+
+/** The change of a file that a server wants. */
+export function plannedEdits(path: string, edits: readonly AnswerEdit[], serverName: string): PlannedChange {
+  return {
+    path,
+    edits: edits.length,
+    apply: (text) => {
+      const document = TextDocument.create('', '', 0, text);
+      const isBeyond = edits.some(({ range }) => range.start.line > document.lineCount || range.end.line > document.lineCount);
+      if (isBeyond) throw misfit(path, serverName, 'are beyond the end of the file');
+      try {
+        return TextDocument.applyEdits(document, [...edits]);
+      } catch (error) {
+        throw misfit(path, serverName, 'overlap', error);
+      }
+    },
+  };
+}
+
+function misfit(path: string, serverName: string, why: string, cause?: unknown): ToolError {
+  return new ToolError('tool_failed', `The edits of ${path} that the language server ${serverName} gave ${why}; no file was changed.`, {
+    retryable: false,
+    cause,
+  });
+}

@@ -1,0 +1,384 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { NoSandbox } from '#sandbox';
+import { ToolError } from '#tool-sdk';
+import { detailsFrom, textFrom } from '../testing/outputs.js';
+import { scriptedServer } from '../testing/scripted-server.js';
+import { newMarker, processesWith } from '../testing/shell-runs.js';
+import { type TestWorkspace, testWorkspace } from '../testing/test-workspace.js';
+import { fakeToolContext } from '../testing/tool-context.js';
+import { CodeEditTool } from './code-edit.tool.js';
+import { CodeTool } from './code.tool.js';
+import { LanguageServerTool } from './language-server.tool.js';
+import { languageServersFrom, type LanguageServerSettings } from './server/language-servers.config.js';
+import { LanguageServers } from './server/language-servers.js';
+
+const TIMES = { requestMs: 20_000, quietMs: 50 };
+
+let workspace: TestWorkspace;
+let servers: LanguageServers;
+beforeEach(async () => void (workspace = await testWorkspace()));
+afterEach(async () => {
+  await servers.close();
+  await workspace.remove();
+});
+
+/** A scripted server that answers so, from now on. */
+function serve(options: Readonly<Record<string, unknown>>, more: Partial<LanguageServerSettings> = {}): void {
+  servers = new LanguageServers({ servers: [scriptedServer(options)], most: 4, idleMs: 60_000, ...TIMES, ...more }, new NoSandbox());
+}
+
+type Server = Parameters<LanguageServerTool['run']>[0];
+type Code = Parameters<CodeTool['run']>[0];
+type Edit = Parameters<CodeEditTool['run']>[0];
+const CODE = { path: '.', exact_match: false, include_source: false, top_level_only: false, limit: 50, offset: 0 };
+const EDIT = { path: 'a.ts', limit: 100, tab_size: 4, insert_spaces: true, dry_run: true };
+const context = (more: object = {}) => fakeToolContext({ workspace, ...more });
+const ask = (args: Partial<Server> & Pick<Server, 'operation'>, more?: object) =>
+  new LanguageServerTool(servers).run({ path: 'a.ts', limit: 50, ...args }, context(more));
+const hover = (args: Partial<Server> = {}, more?: object) => textFrom(ask({ operation: 'get_hover', row: 1, column: 1, ...args }, more));
+const code = (args: Partial<Code> & Pick<Code, 'operation'>, more?: object) =>
+  new CodeTool(servers).run({ ...CODE, ...args }, context(more));
+const edit = (args: Partial<Edit> & Pick<Edit, 'operation'>, more?: object) =>
+  new CodeEditTool(servers).run({ ...EDIT, ...args }, context(more));
+
+const range = (line: number, from: number, to: number) => ({ start: { line, character: from }, end: { line, character: to } });
+const at = (path: string, line: number, from: number, to = from + 1) => ({
+  uri: path.includes(':') ? path : `ROOT/${path}`,
+  range: range(line, from, to),
+});
+
+async function failureOf(work: Promise<unknown>): Promise<ToolError> {
+  const failure = await work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (failure instanceof ToolError) return failure;
+  throw new Error('expected a ToolError', { cause: failure });
+}
+
+describe('a language server', () => {
+  it('answers where what stands at a place is defined and used, with rows and columns from 1', async () => {
+    serve({
+      'textDocument/definition': [{ targetUri: 'ROOT/b.ts', targetRange: range(0, 0, 20), targetSelectionRange: range(1, 9, 12) }],
+      'textDocument/references': [at('b.ts', 1, 9), at('a.ts', 0, 0), at('a.ts', 0, 0)],
+    });
+    await workspace.put('a.ts', 'tax();\n');
+    await workspace.put('b.ts', '// x\nfunction tax() {}\n');
+    const place = { path: 'a.ts', row: 1, column: 2 };
+    const defined = code({ operation: 'goto_definition', ...place });
+    expect(await textFrom(defined)).toBe('b.ts:2:10 | function tax() {}');
+    expect(await detailsFrom(defined)).toEqual({ definitions: [{ path: 'b.ts', row: 2, column: 10 }], truncated: false });
+    expect(await textFrom(code({ operation: 'find_references', ...place }))).toBe(
+      'a.ts:1:1 | tax();\nb.ts:2:10 (definition) | function tax() {}',
+    );
+    expect(await textFrom(code({ operation: 'find_references', ...place, limit: 1, offset: 1 }))).toBe(
+      'b.ts:2:10 (definition) | function tax() {}',
+    );
+    expect(await textFrom(code({ operation: 'find_references', ...place, limit: 1 }))).toBe(
+      'a.ts:1:1 | tax();\n[1 to 1 of 2 are shown: raise limit or offset]',
+    );
+  });
+
+  it('is not needed for places: what stands there is looked for by its name', async () => {
+    servers = new LanguageServers();
+    await workspace.put('a.ts', 'const x = tax(1);\n');
+    await workspace.put('b.ts', 'function tax() {}\n');
+    expect(await textFrom(code({ operation: 'goto_definition', path: 'a.ts', row: 1, column: 13 }))).toBe(
+      'b.ts:1 function tax | function tax() {}',
+    );
+    expect(await textFrom(code({ operation: 'find_references', path: 'a.ts', row: 1, column: 11 }))).toContain('a.ts:1:11 | const x');
+    expect(await textFrom(code({ operation: 'goto_definition', path: 'a.ts', row: 1, column: 9 }))).toMatch(
+      /^No name stands at a\.ts:1:9\./,
+    );
+    expect(await textFrom(code({ operation: 'goto_definition', path: 'a.ts', row: 9, column: 1 }))).toMatch(
+      /^row 9 is beyond the end of a\.ts/,
+    );
+  });
+
+  it('that is not configured is an error that says what to set', async () => {
+    servers = new LanguageServers({ servers: [scriptedServer({})], most: 4, idleMs: 60_000, ...TIMES }, new NoSandbox());
+    await workspace.put('a.py', 'x');
+    const failure = await failureOf(ask({ operation: 'get_hover', path: 'a.py', row: 1, column: 1 }));
+    expect(failure).toMatchObject({ code: 'unavailable', options: { retryable: false } });
+    expect(failure.message).toMatch(
+      /^not configured: no language server is configured for a\.py\. [^]*LANGUAGE_SERVERS[^]*scripted for \.ts/,
+    );
+    for (const operation of ['rename_symbol', 'format'] as const)
+      expect((await failureOf(edit({ operation, path: 'a.py', row: 1, column: 1, new_name: 'y' }))).message).toContain('not configured');
+    servers = new LanguageServers();
+    expect((await failureOf(ask({ operation: 'initialize_workspace', path: '.' }))).message).toContain('not configured');
+  });
+
+  it('shows types, completions that fit what is written, and which servers there are', async () => {
+    const items = ['toFixed', 'toString', 'valueOf'].map((label) => ({ label, kind: 2, detail: `${label}(): x` }));
+    serve({
+      'textDocument/hover': { contents: { kind: 'markdown', value: '**tax**: number' } },
+      'textDocument/completion': { isIncomplete: false, items },
+    });
+    await workspace.put('a.ts', 'tax.to\n');
+    expect(await hover()).toBe('**tax**: number');
+    expect(await textFrom(ask({ operation: 'get_completions', row: 1, column: 7 }))).toBe(
+      'toFixed method toFixed(): x\ntoString method toString(): x',
+    );
+    const first = ask({ operation: 'get_completions', row: 1, column: 5, limit: 1 });
+    expect(await textFrom(first)).toBe('toFixed method toFixed(): x\n[the first 1 of 3 are shown: write more of the name]');
+    expect(await textFrom(ask({ operation: 'initialize_workspace', path: '.' }))).toBe('scripted: running, 1 file');
+  });
+
+  it('reports errors of a file by itself, or when it is asked', async () => {
+    const fault = { range: range(0, 6, 7), severity: 1, code: 2322, source: 'ts', message: 'Type is wrong' };
+    await workspace.put('a.ts', 'const a = 1;\n');
+    serve({ reports: [fault] });
+    const shown = 'a.ts:1:7 error 2322 | Type is wrong';
+    for (const _time of [1, 2]) expect(await textFrom(ask({ operation: 'get_diagnostics' }))).toBe(shown);
+    await servers.close();
+    serve({ capabilities: { diagnosticProvider: {} }, 'textDocument/diagnostic': { kind: 'full', items: [fault] } });
+    expect(await textFrom(ask({ operation: 'get_diagnostics' }))).toBe(shown);
+    await servers.close();
+    serve({ reports: [] });
+    expect(await textFrom(ask({ operation: 'get_diagnostics' }))).toBe('No errors or warnings in a.ts');
+  });
+
+  it('learns what commands and tools change between two questions', async () => {
+    serve({ 'textDocument/hover': { contents: 'HEARD' } });
+    await workspace.put('a.ts', 'one\n');
+    await workspace.put('b.ts', 'b\n');
+    expect(await hover()).toBe('initialized\ntextDocument/didOpen a.ts typescript 1 one~');
+    await workspace.put('a.ts', 'two!\n');
+    await workspace.put('c.ts', 'c\n');
+    await workspace.put('b.ts', 'changed\n');
+    expect((await hover({ path: 'b.ts' })).split('\n').slice(2)).toEqual([
+      'workspace/didChangeWatchedFiles 2 a.ts,2 b.ts,1 c.ts',
+      'textDocument/didChange a.ts 2 two!~',
+      'textDocument/didOpen b.ts typescript 1 changed~',
+    ]);
+    await writeFile(join(workspace.root, 'b.ts'), Buffer.from([0, 255]));
+    expect((await hover()).split('\n').slice(5)).toEqual(['workspace/didChangeWatchedFiles 2 b.ts', 'textDocument/didClose b.ts']);
+  });
+
+  it('is one for all calls in a workspace, and ends with all it started', async () => {
+    const marker = newMarker();
+    servers = new LanguageServers(
+      { servers: [scriptedServer({ 'textDocument/hover': { contents: 'x' } }, marker)], most: 4, idleMs: 60_000, ...TIMES },
+      new NoSandbox(),
+    );
+    await workspace.put('a.ts', 'x\n');
+    expect(await Promise.all([hover(), hover(), hover()])).toEqual(['x', 'x', 'x']);
+    expect(processesWith(marker)).toHaveLength(1);
+    await servers.close();
+    expect(processesWith(marker)).toEqual([]);
+  });
+});
+
+describe('a hostile language server', () => {
+  it.each([
+    ['a message without end', 'giant', /was ended: it sent a message of more than 16 MiB/],
+    ['no message at all', 'noHeader', /was ended: it sent what is no message of the protocol/],
+    ['what is no JSON', 'notJson', /was ended: it sent what is no message of the protocol/],
+    ['a header without length', 'noLength', /was ended: it sent what is no message of the protocol/],
+    ['a cancellation of nothing', 'badCancel', /was ended: it sent what is no message of the protocol/],
+    ['a flood of notifications', 'flood', /was ended: it sent too much in a second/],
+    ['an exit', 'exit', /was ended: it (ended with exit code 7|closed its output)/],
+    ['an error', 'refuses', /^The language server scripted refused: no such symbol$/],
+  ])('that answers with %s costs the call and nothing else', async (_what, trick, message) => {
+    serve({ 'textDocument/hover': trick });
+    await workspace.put('a.ts', 'x\n');
+    const failure = await failureOf(ask({ operation: 'get_hover', row: 1, column: 1 }));
+    expect(failure.message).toMatch(message);
+    expect(['unavailable', 'tool_failed']).toContain(failure.code);
+  });
+
+  it('that answers other questions than those asked is not believed', async () => {
+    serve({ 'textDocument/hover': 'wrongId' });
+    await workspace.put('a.ts', 'x\n');
+    expect(await hover()).toBe('right');
+  });
+
+  it('that never answers is late, and is ended when it goes on so', async () => {
+    serve({ 'textDocument/hover': 'never' }, { requestMs: 200 });
+    // The time is that of the start, too.
+    await workspace.put('a.ts', 'x\n');
+    const late = async () => (await failureOf(ask({ operation: 'get_hover', row: 1, column: 1 }))).message;
+    for (const _time of [1, 2, 3]) expect(await late()).toMatch(/did not answer within 0\.2 s/);
+    expect(await late()).toMatch(/has ended by itself and is not started again before 1 s/);
+  });
+
+  it('that dies is started again after a pause', async () => {
+    serve({ initialize: 'exit' });
+    await workspace.put('a.ts', 'x\n');
+    expect(await hover()).toMatch(/was ended: it (ended with exit code 7|closed its output)/);
+    const failure = await failureOf(ask({ operation: 'get_hover', row: 1, column: 1 }));
+    expect(failure).toMatchObject({ code: 'unavailable', options: { retryable: true, retryAfterMs: expect.any(Number) } });
+  });
+
+  it('ends no call that is cancelled later than at once', async () => {
+    serve({ 'textDocument/hover': 'never' });
+    await workspace.put('a.ts', 'x\n');
+    await ask({ operation: 'initialize_workspace', path: '.' });
+    const cancel = new AbortController();
+    const waiting = hover({}, { signal: cancel.signal });
+    setImmediate(() => cancel.abort(new ToolError('cancelled', 'Cancelled by Ann')));
+    expect(await waiting).toBe('Cancelled by Ann');
+  });
+
+  it.each([
+    ['null instead of a list', 5],
+    ['places without range', [{ uri: 'ROOT/a.ts' }]],
+    ['rows below nothing', [at('a.ts', -1, 0)]],
+    ['places that are no places', ['x']],
+  ])('that answers with %s gets a typed error', async (_what, answer) => {
+    serve({ 'textDocument/definition': answer });
+    await workspace.put('a.ts', 'x\n');
+    const failure = await failureOf(code({ operation: 'goto_definition', path: 'a.ts', row: 1, column: 1 }));
+    expect(failure.message).toBe('The language server scripted gave an answer that is not of the protocol.');
+  });
+
+  it('shows nothing of what is outside of the workspace or denied to the call', async () => {
+    const outside = `file://${workspace.outside}/secret.txt`;
+    const places = [
+      at('a.ts', 0, 0),
+      at(outside, 0, 0),
+      at('../../outside/secret.txt', 0, 0),
+      at('http://x/a.ts', 0, 0),
+      at('file:///etc/passwd', 0, 0),
+    ];
+    serve({ 'textDocument/definition': [...places, at('secret/a.ts', 0, 0), at('gone.ts', 0, 0), at('a.ts', 99, 0)] });
+    await workspace.put('a.ts', 'x\n');
+    await workspace.put('secret/a.ts', 'hidden\n');
+    const denied = {
+      denialReason: (path: string) => (path.startsWith(`${workspace.root}/secret`) ? 'It is denied.' : undefined),
+      mayDenyBelow: () => true,
+    };
+    const careful = { workspace: { root: workspace.root, denied } };
+    expect(await textFrom(code({ operation: 'goto_definition', path: 'a.ts', row: 1, column: 1 }, careful))).toBe(
+      'a.ts:1:1 | x\n[7 places left out: outside of the workspace, or not readable]',
+    );
+    expect(await hover({ path: 'secret/a.ts' }, careful)).toMatch(/It is denied/);
+    expect(await hover({ path: '../outside/secret.txt.ts' })).toMatch(/^Path not allowed/);
+  });
+
+  it.each<[string, Partial<Server>, RegExp]>([
+    ['a row of 0', { row: 0 }, /^row must be >= 1 \(got 0\)$/],
+    ['a column below 1', { column: -3 }, /^column must be >= 1 \(got -3\)$/],
+    ['no column', { column: undefined }, /^Missing 'column'/],
+    ['a row that is not there', { row: 5 }, /^row 5 is beyond the end of a\.ts, which has 2 rows$/],
+    ['no file', { path: '.' }, /^Missing 'path' for get_hover$/],
+  ])('is not asked about a place with %s', async (_what, args, message) => {
+    serve({});
+    await workspace.put('a.ts', 'x\n');
+    expect(await hover(args)).toMatch(message);
+  });
+
+  it('takes no more room than there is', async () => {
+    serve({ 'textDocument/hover': 'never' }, { most: 2 });
+    await workspace.put('a.ts', 'x\n');
+    await ask({ operation: 'initialize_workspace', path: '.' });
+    const cancel = new AbortController();
+    const busy = hover({}, { signal: cancel.signal });
+    const other = await testWorkspace();
+    await other.put('a.ts', 'x\n');
+    const failure = await failureOf(ask({ operation: 'get_hover', row: 1, column: 1 }, { workspace: { root: other.root } }));
+    expect(failure).toMatchObject({ code: 'unavailable', message: 'All language servers of this worker are in use. Try again later.' });
+    cancel.abort(new ToolError('cancelled', 'enough'));
+    await busy;
+    expect(await textFrom(ask({ operation: 'initialize_workspace', path: '.' }, { workspace: { root: other.root } }))).toBe(
+      'scripted: running, 1 file',
+    );
+    await other.remove();
+  });
+});
+
+describe('code_edit', () => {
+  const text = (path: string) => readFile(join(workspace.root, path), 'utf8');
+
+  it('renames in all files or shows what would be renamed', async () => {
+    const newText = 'duty';
+    const changes = { 'ROOT/a.ts': [{ range: range(0, 0, 3), newText }], 'ROOT/b.ts': [{ range: range(0, 9, 12), newText }] };
+    serve({ 'textDocument/rename': { changes } });
+    await workspace.put('a.ts', 'tax();\n');
+    await workspace.put('b.ts', 'function tax() {}\n');
+    const rename = { operation: 'rename_symbol', row: 1, column: 1, new_name: 'duty' } as const;
+    const dry = edit(rename);
+    expect(await textFrom(dry)).toContain('Would change a.ts (1 edit)\nWould change b.ts (1 edit)\n--- a.ts');
+    expect(await textFrom(dry)).toContain('[dry run: no file was changed; call again with dry_run false]');
+    expect(await text('a.ts')).toBe('tax();\n');
+    const done = edit({ ...rename, dry_run: false });
+    expect(await textFrom(done)).toBe('Changed a.ts (1 edit)\nChanged b.ts (1 edit)');
+    expect([await text('a.ts'), await text('b.ts')]).toEqual(['duty();\n', 'function duty() {}\n']);
+    expect(await detailsFrom(done)).toMatchObject({ dryRun: false, files: 2, edits: 2, diffs: [{ path: 'a.ts' }, { path: 'b.ts' }] });
+  });
+
+  it.each([
+    [
+      'a file outside of the workspace',
+      { changes: { 'file:///etc/passwd': [{ range: range(0, 0, 1), newText: 'x' }] } },
+      /outside of the workspace/,
+    ],
+    ['a file that is denied', { changes: { 'ROOT/secret/a.ts': [{ range: range(0, 0, 1), newText: 'x' }] } }, /It is denied/],
+    ['edits that overlap', { changes: { 'ROOT/a.ts': [0, 1].map(() => ({ range: range(0, 0, 2), newText: 'x' })) } }, /overlap; no file/],
+    ['edits beyond the end', { changes: { 'ROOT/a.ts': [{ range: range(70, 0, 1), newText: 'x' }] } }, /beyond the end/],
+    ['a file to delete', { documentChanges: [{ kind: 'delete', uri: 'ROOT/a.ts' }] }, /not of the protocol/],
+  ])('changes nothing where a server wants to change %s', async (_what, answer, message) => {
+    const own = { range: range(0, 0, 0), newText: 'first ' };
+    const changes = 'changes' in answer ? { changes: { 'ROOT/0.ts': [own], ...answer.changes } } : answer;
+    serve({ 'textDocument/rename': changes });
+    for (const path of ['0.ts', 'a.ts', 'secret/a.ts']) await workspace.put(path, 'tax();\n');
+    const denied = {
+      denialReason: (path: string, access: string) =>
+        access === 'write' && path.startsWith(`${workspace.root}/secret`) ? 'It is denied.' : undefined,
+      mayDenyBelow: () => true,
+    };
+    const rename = edit(
+      { operation: 'rename_symbol', row: 1, column: 1, new_name: 'x', dry_run: false },
+      { workspace: { root: workspace.root, denied } },
+    );
+    expect((await failureOf(rename)).message).toMatch(message);
+    for (const path of ['0.ts', 'a.ts', 'secret/a.ts']) expect(await text(path)).toBe('tax();\n');
+  });
+
+  it('formats a file', async () => {
+    serve({ 'textDocument/formatting': [{ range: range(0, 0, 4), newText: '' }] });
+    await workspace.put('a.ts', '    x;\n');
+    expect(await textFrom(edit({ operation: 'format' }))).toContain('-    x;\n+x;');
+    await edit({ operation: 'format', dry_run: false });
+    expect(await text('a.ts')).toBe('x;\n');
+  });
+
+  it('rewrites code of a form, keeps what placeholders stand for, and leaves other files', async () => {
+    servers = new LanguageServers();
+    await workspace.put('a.ts', 'log(a,  "b"); // log(x)\nlog(log(1));\n');
+    await workspace.put('b.ts', 'const s = "log(1)";\n');
+    const rewrite = {
+      operation: 'pattern_rewrite',
+      path: '.',
+      pattern: 'log($$$ARGS)',
+      replacement: 'out.write($$$ARGS)',
+      language: 'typescript',
+    } as const;
+    const dry = await textFrom(edit(rewrite));
+    expect(dry).toContain('Would change a.ts (2 edits)');
+    expect(dry).toContain('+out.write(a,  "b"); // log(x)');
+    expect(await text('a.ts')).toBe('log(a,  "b"); // log(x)\nlog(log(1));\n');
+    expect(await textFrom(edit({ ...rewrite, dry_run: false }))).toBe(
+      'Changed a.ts (2 edits)\n[1 inside of other matches left as they are: call again]',
+    );
+    expect(await text('a.ts')).toBe('out.write(a,  "b"); // log(x)\nout.write(log(1));\n');
+    expect(await textFrom(edit({ ...rewrite, limit: 1 }))).toContain('[the first 1 matches are taken: raise limit]');
+    expect(await textFrom(edit({ ...rewrite, pattern: 'nothing($X)', replacement: '$X' }))).toBe('Nothing to change');
+    expect(await textFrom(edit({ ...rewrite, replacement: '$OTHER' }))).toMatch(/^Invalid replacement: \$OTHER is not in the pattern/);
+    expect(await textFrom(edit({ ...rewrite, replacement: undefined }))).toBe("Missing 'replacement' for pattern_rewrite");
+  });
+});
+
+describe('LANGUAGE_SERVERS', () => {
+  it.each([
+    ['{', /^LANGUAGE_SERVERS: expected JSON such as/],
+    ['{"a":{"command":[],"extensions":["a"]}}', /command/],
+    ['{"a":{"command":["x"],"extensions":["*.a"]}}', /extensions/],
+    ['{"a":{"command":["x"],"extensions":["a"]},"b":{"command":["x"],"extensions":["A"]}}', /a and b both name the extension a/],
+  ])('%s is refused with what is wrong', (text, message) => {
+    expect(() => languageServersFrom({ LANGUAGE_SERVERS: text })).toThrow(message);
+  });
+});

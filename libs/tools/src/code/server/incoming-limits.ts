@@ -1,0 +1,48 @@
+/** Of what a server sends: in one header, in one message, in a second. */
+const MOST_HEADER_BYTES = 4_096;
+const MOST_MESSAGE_BYTES = 16 * 1_048_576;
+const MOST_SECOND_BYTES = 64 * 1_048_576;
+const MOST_SECOND_MESSAGES = 2_000;
+const HEADER_END = Buffer.from('\r\n\r\n');
+
+/**
+ * Counts messages on arrival. The library that decodes them searches a header that does not end again and again, keeps a
+ * message of any length, and decodes one message a turn of the event loop while it keeps the others.
+ */
+export class IncomingLimits {
+  private header = Buffer.alloc(0);
+  private bodyBytes = 0;
+  private window = { until: 0, bytes: 0, messages: 0 };
+
+  /** Why the server must not be read any further; undefined while it keeps to the limits. */
+  accept(chunk: Buffer): string | undefined {
+    const now = performance.now();
+    if (now > this.window.until) this.window = { until: now + 1_000, bytes: 0, messages: 0 };
+    this.window.bytes += chunk.length;
+    for (let rest = chunk; rest.length > 0;) {
+      const body = Math.min(this.bodyBytes, rest.length);
+      this.bodyBytes -= body;
+      rest = rest.subarray(body);
+      if (rest.length === 0) break;
+      const known = this.header.length;
+      this.header = Buffer.concat([this.header, rest.subarray(0, MOST_HEADER_BYTES)]);
+      const end = this.header.indexOf(HEADER_END);
+      if (end < 0) return this.header.length >= MOST_HEADER_BYTES ? 'it sent what is no message of the protocol' : undefined;
+      rest = rest.subarray(end + HEADER_END.length - known);
+      const fault = this.begin(this.header.toString('latin1', 0, end));
+      if (fault !== undefined) return fault;
+    }
+    return this.window.bytes > MOST_SECOND_BYTES || this.window.messages > MOST_SECOND_MESSAGES
+      ? 'it sent too much in a second'
+      : undefined;
+  }
+
+  private begin(header: string): string | undefined {
+    this.header = Buffer.alloc(0);
+    this.window.messages += 1;
+    const length = [...header.matchAll(/^content-length:\s*(\d+)/gim)].at(-1)?.[1];
+    if (length === undefined) return 'it sent what is no message of the protocol';
+    this.bodyBytes = Number(length);
+    return this.bodyBytes > MOST_MESSAGE_BYTES ? `it sent a message of more than ${MOST_MESSAGE_BYTES / 1_048_576} MiB` : undefined;
+  }
+}

@@ -1,0 +1,204 @@
+import { realpath, stat } from 'node:fs/promises';
+import { DisabledSandbox, ProcessStartError, Sandbox, isWithin, resolveSandboxView, type ProcessCommand } from '#sandbox';
+import { type ToolContext, ToolError } from '#tool-sdk';
+import { LanguageServer } from './language-server.js';
+import { type LanguageServerSettings, NO_LANGUAGE_SERVERS, type ServerSettings } from './language-servers.config.js';
+import { StartBackOff } from './start-back-off.js';
+
+const LOOK_MS = 30_000;
+const PRIVATE_HOME = '/tmp';
+
+interface Entry {
+  readonly tenantId: string;
+  readonly root: string;
+  readonly server: Promise<LanguageServer>;
+  /** Calls that use it or wait for its start. */
+  users: number;
+  lastUsed: number;
+}
+
+/** Whether servers can be asked in a process with these settings, as far as is known without starting one. */
+export function languageServersStatus({ servers }: LanguageServerSettings): { readonly ok: boolean; readonly reason?: string } {
+  return servers.length > 0 ? { ok: true } : { ok: false, reason: 'not configured: set LANGUAGE_SERVERS for the workers' };
+}
+
+/**
+ * The language servers of this process: one for each workspace, what its calls may see of it, and configured server. One
+ * starts with the first call and ends when it was not used for a while, when its workspace is gone, or when another one
+ * needs its room. The class is the injection token.
+ */
+export class LanguageServers {
+  private readonly entries = new Map<string, Entry>();
+  private readonly backOff = new StartBackOff();
+  private readonly closing = new AbortController();
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly settings: LanguageServerSettings = NO_LANGUAGE_SERVERS,
+    private readonly sandbox: Sandbox = new DisabledSandbox('no sandbox was chosen for this process'),
+  ) {}
+
+  get configured(): readonly ServerSettings[] {
+    return this.settings.servers;
+  }
+
+  /** By the end of a file's name. */
+  serverFor(path: string): ServerSettings | undefined {
+    const extension = path.slice(path.lastIndexOf('.') + 1).toLowerCase();
+    return this.settings.servers.find(({ extensions }) => extensions.includes(extension));
+  }
+
+  /** @throws ToolError that says what the operator has to set */
+  required(path: string): ServerSettings {
+    const found = this.serverFor(path);
+    if (found !== undefined) return found;
+    const there = this.settings.servers.map(({ name, extensions }) => `${name} for .${extensions.join(', .')}`).join('; ');
+    throw new ToolError(
+      'unavailable',
+      `not configured: no language server is configured for ${path.slice(0, 200)}. The operator names one in LANGUAGE_SERVERS of the workers (there now: ${there || 'none'}). ` +
+        'Use the operations of code by symbol_name, or pattern_rewrite of code_edit.',
+      { retryable: false },
+    );
+  }
+
+  /**
+   * Lets a call use the server, which is started where it does not run.
+   * @throws ToolError `unavailable` where it cannot start or there is no room, and what `work` throws
+   */
+  async use<T>(settings: ServerSettings, ctx: ToolContext, work: (server: LanguageServer) => Promise<T>): Promise<T> {
+    const { key, entry } = await this.entryFor(settings, ctx);
+    entry.users += 1;
+    try {
+      const server = await unlessAborted(entry.server, ctx.signal);
+      const result = await work(server);
+      if (server.hasWorked) this.backOff.forget(key);
+      return result;
+    } finally {
+      entry.users -= 1;
+      entry.lastUsed = performance.now();
+    }
+  }
+
+  /** Ends all servers. Idempotent. */
+  async close(): Promise<void> {
+    clearInterval(this.timer);
+    this.closing.abort();
+    await Promise.all([...this.entries.keys()].map((key) => this.drop(key, 'its worker was stopped')));
+  }
+
+  private async entryFor(settings: ServerSettings, ctx: ToolContext): Promise<{ key: string; entry: Entry }> {
+    const root = await realpath(ctx.workspace.root);
+    const view = await resolveSandboxView({ ...ctx.workspace, root }, ctx.signal);
+    const hidden = (view?.hidden ?? []).filter(({ path }) => isWithin(path, root));
+    const key = JSON.stringify([settings.name, ctx.tenantId, root, hidden]);
+    const before = this.entries.get(key);
+    if (before !== undefined) return { key, entry: before };
+    const { ok, detail } = await this.sandbox.probe();
+    if (!ok) throw new ToolError('unavailable', `Language servers are disabled: ${detail}`, { retryable: false });
+    const command = this.commandOf(settings, root, hidden, ctx);
+    return { key, entry: this.entries.get(key) ?? this.open(key, { settings, root, command }, ctx) };
+  }
+
+  /** The server sees its workspace, which it cannot write to, and nothing that is denied to the call. */
+  private commandOf(
+    { name, command: [program, ...args] }: ServerSettings,
+    root: string,
+    hidden: readonly { readonly path: string; readonly directory: boolean }[],
+    { env }: ToolContext,
+  ): ProcessCommand {
+    const file = program.startsWith('/') ? program : this.sandbox.findProgram([program], env['PATH']);
+    if (file === undefined)
+      throw new ToolError(
+        'unavailable',
+        `The language server ${name} is not available: ${program} is not installed where commands see it. Install it under /usr, or name its folder in SANDBOX_READABLE and PATH.`,
+        { retryable: false },
+      );
+    const home = this.sandbox.name === 'host' ? root : PRIVATE_HOME;
+    const command = { file, args, cwd: root, env: { ...env, HOME: home, PWD: root } };
+    return this.sandbox.wrap(command, root, { visible: [], hidden, readOnly: [root] });
+  }
+
+  private open(key: string, start: { settings: ServerSettings; root: string; command: ProcessCommand }, { tenantId }: ToolContext): Entry {
+    const { name } = start.settings;
+    this.backOff.check(key, name);
+    const room = this.makeRoom(tenantId);
+    const entry: Entry = {
+      tenantId,
+      root: start.root,
+      server: room.then(() => this.start(key, start)),
+      users: 0,
+      lastUsed: performance.now(),
+    };
+    this.entries.set(key, entry);
+    entry.server.catch(() => {
+      if (this.entries.get(key) === entry) this.entries.delete(key);
+    });
+    this.timer ??= setInterval(() => void this.dropUnused(), Math.min(LOOK_MS, this.settings.idleMs)).unref();
+    return entry;
+  }
+
+  private async start(
+    key: string,
+    start: { readonly settings: ServerSettings; readonly root: string; readonly command: ProcessCommand },
+  ): Promise<LanguageServer> {
+    const entry = this.entries.get(key);
+    const onEnd = (): void => {
+      // One that was ended on purpose is not in the table any more.
+      if (entry === undefined || this.entries.get(key) !== entry) return;
+      this.entries.delete(key);
+      this.backOff.failed(key);
+    };
+    try {
+      return await LanguageServer.start({ ...start, times: this.settings }, { signal: this.closing.signal }, onEnd);
+    } catch (error) {
+      onEnd();
+      if (!(error instanceof ProcessStartError)) throw error;
+      throw new ToolError('unavailable', `The language server ${start.settings.name} cannot start: ${error.message}.`, {
+        retryable: false,
+        cause: error,
+      });
+    }
+  }
+
+  /** @throws ToolError when all servers that could make room are in use */
+  private makeRoom(tenantId: string): Promise<void> {
+    const all = [...this.entries];
+    const own = all.filter(([, entry]) => entry.tenantId === tenantId);
+    const isOwnFull = own.length >= Math.ceil(this.settings.most / 2);
+    if (!isOwnFull && all.length < this.settings.most) return Promise.resolve();
+    const [oldest] = (isOwnFull ? own : all).filter(([, { users }]) => users === 0).toSorted(([, a], [, b]) => a.lastUsed - b.lastUsed);
+    if (oldest === undefined)
+      throw new ToolError('unavailable', 'All language servers of this worker are in use. Try again later.', { retryable: true });
+    return this.drop(oldest[0], 'its room was needed for another workspace');
+  }
+
+  private async dropUnused(): Promise<void> {
+    const unused = performance.now() - this.settings.idleMs;
+    for (const [key, { users, lastUsed, root }] of this.entries) {
+      if (users > 0) continue;
+      const isThere = await stat(root).then(
+        () => true,
+        () => false,
+      );
+      if (!isThere) await this.drop(key, 'its workspace is gone');
+      else if (lastUsed < unused && this.entries.get(key)?.users === 0) await this.drop(key, 'it was not used for a while');
+    }
+  }
+
+  private async drop(key: string, why: string): Promise<void> {
+    const entry = this.entries.get(key);
+    this.entries.delete(key);
+    const server = await entry?.server.catch(() => undefined);
+    await server?.stop(why);
+  }
+}
+
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  let stop = (): void => {};
+  const aborted = new Promise<never>((_resolve, reject) => {
+    stop = () => reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'));
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  return Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', stop));
+}

@@ -1,0 +1,87 @@
+import { pathToFileURL } from 'node:url';
+import { absolutePath, decodeText, readWorkspaceFile, resolveFile } from '#sandbox';
+import { type ToolContext, ToolError } from '#tool-sdk';
+import { languageOf } from '../languages.js';
+import type { RequestOptions, ServerConnection } from './server-connection.js';
+
+/** Open at the same time: the one that was asked about longest ago is closed. */
+const MOST_OPEN = 16;
+const LIMIT = { bytes: 1_048_576, hint: 'Such files are not given to language servers: use file_search.' };
+
+/** Identifiers of the protocol that are not our names of languages. */
+const LANGUAGE_IDS: Readonly<Record<string, string>> = { tsx: 'typescriptreact', jsx: 'javascriptreact', bash: 'shellscript' };
+
+export interface OpenDocument {
+  readonly path: string;
+  readonly uri: string;
+  readonly text: string;
+  readonly version: number;
+}
+
+/** The files that a server has open, which it takes from here and not from the disk. */
+export class OpenDocuments {
+  private readonly open = new Map<string, OpenDocument>();
+
+  /** `onChange` is called before the server learns what a file is now. */
+  constructor(
+    private readonly connection: ServerConnection,
+    private readonly onChange: (uri: string) => void,
+  ) {}
+
+  /** Opens the file, or tells the server what it is now. With `again` also where it is unchanged, so that it is examined again. */
+  async show(path: string, again: boolean, ctx: ToolContext, options: RequestOptions): Promise<OpenDocument> {
+    const place = resolveFile(ctx.workspace, path, 'read');
+    if (place.root !== ctx.workspace.root)
+      throw new ToolError('invalid_arguments', `${path} is not in the workspace: language servers see nothing else.`);
+    const shown = place.path.displayPath;
+    const text = decodeText((await readWorkspaceFile(place, LIMIT, ctx.signal)).bytes, shown);
+    const known = this.open.get(shown);
+    this.open.delete(shown);
+    const uri = pathToFileURL(absolutePath(place.root, place.path.names)).href;
+    const document = { path: shown, uri, text, version: (known?.version ?? 0) + 1 };
+    const isNew = known === undefined || again || known.text !== text;
+    if (isNew) this.onChange(uri);
+    if (known === undefined) await this.send('didOpen', { textDocument: { ...document, languageId: languageId(shown) } }, options);
+    else if (isNew) await this.change(document, options);
+    const current = isNew ? document : known;
+    this.open.set(shown, current);
+    await this.closeOldest(options);
+    return current;
+  }
+
+  /** The open files as they are on the disk now; those that cannot be read any more are closed. */
+  async refresh(ctx: ToolContext, options: RequestOptions): Promise<void> {
+    for (const { path, uri } of Array.from(this.open.values())) {
+      try {
+        await this.show(path, false, ctx, options);
+      } catch (error) {
+        ctx.signal.throwIfAborted();
+        this.connection.check();
+        if (!(error instanceof ToolError)) throw error;
+        this.open.delete(path);
+        await this.send('didClose', { textDocument: { uri } }, options);
+      }
+    }
+  }
+
+  private async change({ uri, version, text }: OpenDocument, options: RequestOptions): Promise<void> {
+    await this.send('didChange', { textDocument: { uri, version }, contentChanges: [{ text }] }, options);
+  }
+
+  private async closeOldest(options: RequestOptions): Promise<void> {
+    const [oldest] = this.open.values();
+    if (oldest === undefined || this.open.size <= MOST_OPEN) return;
+    this.open.delete(oldest.path);
+    await this.send('didClose', { textDocument: { uri: oldest.uri } }, options);
+  }
+
+  private send(method: string, params: object, options: RequestOptions): Promise<void> {
+    return this.connection.notify(`textDocument/${method}`, params, options);
+  }
+}
+
+function languageId(path: string): string {
+  const extension = path.slice(path.lastIndexOf('.') + 1).toLowerCase();
+  const language = languageOf(path) ?? extension;
+  return LANGUAGE_IDS[extension] ?? LANGUAGE_IDS[language] ?? language;
+}

@@ -1,0 +1,59 @@
+import type { ServerSettings } from '../code/server/language-servers.config.js';
+
+/**
+ * A language server for tests, as text for `node -e`. Its initialization options say what it answers, by method. In
+ * answers `ROOT` is the URI of the workspace, and `HEARD` is all notifications that it got, a line each. A text is what it does instead.
+ */
+const SCRIPT = String.raw`
+let options = {}, root = '', heard = [], rest = Buffer.alloc(0);
+const write = (text) => process.stdout.write(text);
+const send = (message) => { const body = JSON.stringify({ jsonrpc: '2.0', ...message }); write('Content-Length: ' + Buffer.byteLength(body) + '\r\n\r\n' + body); };
+const filled = (value) => JSON.parse(JSON.stringify(value).replaceAll('ROOT', root).replaceAll('HEARD', heard.join('\\n')));
+const shown = (params) => params?.changes?.map((it) => it.type + ' ' + it.uri.slice(root.length + 1)).join(',')
+  ?? [params?.textDocument?.uri.slice(root.length + 1), params?.textDocument?.languageId, params?.textDocument?.version, params?.textDocument?.text ?? params?.contentChanges?.[0].text].filter((it) => it !== undefined).join(' ').replaceAll('\n', '~');
+const tricks = {
+  never: () => {},
+  exit: () => process.exit(7),
+  wrongId: (id) => { send({ id: id + 1000, result: { contents: 'wrong' } }); send({ id: 'x', result: 1 }); send({ id: null, error: { code: 1, message: 'x' } }); send({ id, result: { contents: 'right' } }); },
+  giant: () => { write('Content-Length: 99999999999\r\n\r\n'); const more = () => { while (write(Buffer.alloc(1048576, 32))); }; process.stdout.on('drain', more); more(); },
+  noHeader: () => { const more = () => { while (write(Buffer.alloc(1048576, 65))); }; process.stdout.on('drain', more); more(); },
+  notJson: () => write('Content-Length: 3\r\n\r\n{x}'),
+  noLength: () => write('Content-Type: x\r\n\r\n{}'),
+  flood: () => { for (let i = 0; i < 20000; i += 1) send({ method: 'window/logMessage', params: { type: 1, message: 'x' } }); },
+  asks: () => { for (let i = 0; i < 1500; i += 1) send({ id: 'own' + i, method: 'workspace/applyEdit', params: {} }); },
+  refuses: (id) => send({ id, error: { code: -32603, message: 'no such symbol' } }),
+  badCancel: () => send({ method: '$/cancelRequest' }),
+  closes: () => require('fs').closeSync(1),
+};
+const handle = ({ id, method, params }) => {
+  if (method === 'initialize') {
+    [options, root] = [params.initializationOptions ?? {}, params.rootUri];
+    if (options.initialize) return tricks[options.initialize](id);
+    const all = { definitionProvider: true, referencesProvider: true, hoverProvider: true, completionProvider: {}, renameProvider: true, documentFormattingProvider: true };
+    return send({ id, result: { capabilities: { ...all, ...options.capabilities } } });
+  }
+  if (id === undefined) heard.push((method + ' ' + shown(params)).trim());
+  if (/didOpen|didChange$/.test(method) && options.reports) send({ method: 'textDocument/publishDiagnostics', params: { uri: params.textDocument.uri, version: params.textDocument.version, diagnostics: filled(options.reports) } });
+  if (id === undefined || method === undefined) return;
+  const answer = options[method] ?? null;
+  if (typeof answer === 'string') tricks[answer](id);
+  else send({ id, result: filled(answer) });
+};
+process.stdin.on('data', (chunk) => {
+  rest = Buffer.concat([rest, chunk]);
+  for (;;) {
+    const end = rest.indexOf('\r\n\r\n');
+    const length = Number(/Content-Length: (\d+)/i.exec(rest.subarray(0, end))?.[1]);
+    if (end < 0 || rest.length < end + 4 + length) return;
+    const body = rest.subarray(end + 4, end + 4 + length);
+    rest = rest.subarray(end + 4 + length);
+    handle(JSON.parse(body));
+  }
+});
+process.stdin.on('end', () => process.exit());
+`;
+
+/** The settings of a server for files that end with `.ts`, with what it answers. The mark is a word of its command. */
+export function scriptedServer(options: Readonly<Record<string, unknown>>, mark = ''): ServerSettings {
+  return { name: 'scripted', command: [process.execPath, '-e', SCRIPT, mark], extensions: ['ts'], options };
+}
