@@ -10,7 +10,7 @@ import { eventually } from '../support/eventually.js';
 import { startModelServer, type ModelServer, type ScriptedToolCall } from '../support/model-server.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 import { crewContract } from './sub-agents/crew.contract.js';
-import { spawnedContract } from './sub-agents/spawned.contract.js';
+import { CONDUCTORS, spawnedContract } from './sub-agents/spawned.contract.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'toolyard-sub-agents-'));
 const API_KEY = 'sk-model-key-of-the-sub-agent-tests';
@@ -50,7 +50,7 @@ beforeAll(async () => {
   ];
   const sourceRules = { secrets: [{ name: 'MODEL_KEY', tenants: ['default'], hosts: [origin] }] };
   const safety = { provenance: { trusted: [...sources.map(({ name }) => name), 'scout'] } };
-  const agents = { planner: { tools: ['*', 'switch_to_execution'] }, conductor: { policy: { features: ['session_management'] } } };
+  const agents = { planner: { tools: ['*', 'switch_to_execution'] }, ...CONDUCTORS };
   writeFileSync(config, JSON.stringify({ sources, safety, keys, sourceRules, agents }));
   const env = { TOOLYARD_CONFIG: config, MODEL_KEY: API_KEY, WORKER_CONCURRENCY: 'agent=1', EGRESS_ALLOW_HOSTS: host };
   toolyard = await startTestCluster({ lists: true, env });

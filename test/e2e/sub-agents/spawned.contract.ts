@@ -5,6 +5,9 @@ import type { SubAgentInstallation } from './crew.contract.js';
 
 /** Of an agent whose policy switches the feature on. */
 const CONDUCTOR = 'conductor';
+const policy = { features: ['session_management'] };
+const ECHO_TWICE = { rates: [{ per: 'session', calls: 2, windowMs: 3_600_000, tools: ['echo'] }] };
+export const CONDUCTORS = { [CONDUCTOR]: { policy }, metered: { policy, limits: ECHO_TWICE } };
 
 const jsonOf = ({ result, error }: Call): unknown => (result?.content[0]?.type === 'json' ? result.content[0].json : (error ?? result));
 
@@ -64,14 +67,30 @@ export function spawnedContract(started: SubAgentInstallation): void {
       expect((await agent.get<Session>(`/v1/sessions/${session_id}`)).body.tools).toEqual(['helper', 'echo', 'session_*']);
     });
 
-    it('interrupts a session, and a deleted session ends those that it began', async () => {
+    it('interrupts a session; those that a session began end when it is cancelled or deleted', async () => {
       const { agent } = started();
       const proceed = hold();
       const [cello, oboe] = [await spawn('cello', { sessionId: 'hall' }), await spawn('oboe', { sessionId: 'hall' })];
       expect(await run('interrupt', { target: 'cello', message: 'Too loud' }, { sessionId: 'hall' })).toMatchObject({ cancelled_calls: 1 });
       expect((await agent.ended(cello.call_id)).outcome).toBe('cancelled');
-      await agent.request('DELETE', '/v1/sessions/hall');
+      expect(await agent.request('POST', '/v1/sessions/hall/cancel', {})).toMatchObject({ status: 202 });
       expect((await agent.ended(oboe.call_id)).outcome).toBe('cancelled');
+      const flute = await spawn('flute', { sessionId: 'hall' });
+      await agent.request('DELETE', '/v1/sessions/hall');
+      expect((await agent.ended(flute.call_id)).outcome).toBe('cancelled');
+      proceed();
+    });
+
+    it('begins sessions whose calls count for its own limits', async () => {
+      const { agent } = started();
+      const proceed = hold();
+      const of = { agentId: 'metered', sessionId: 'metronome' };
+      const { session_id } = await spawn('tick', of);
+      const answers = [];
+      for (const sessionId of ['metronome', session_id, 'metronome'])
+        answers.push((await agent.submit('echo', { text: 'x' }, { ...of, sessionId })).status);
+      expect(answers).toEqual([202, 202, 429]);
+      await agent.request('DELETE', '/v1/sessions/metronome');
       proceed();
     });
 

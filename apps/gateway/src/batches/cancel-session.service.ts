@@ -11,10 +11,14 @@ const AT_ONCE = 100;
 
 /**
  * Stops everything in a session. First the batches, so that they start nothing more, then the calls whose hooks are being
- * asked, then every call that has not ended; what a batch started in between it stops by itself. Safe to repeat.
+ * asked, then every call that has not ended, then the sessions that it began; what a batch started in between it stops by
+ * itself. Safe to repeat.
  */
 @Injectable()
 export class CancelSessionService {
+  /** Called when the calls of a session are cancelled, and awaited. */
+  readonly onCancel = new Set<(principal: Principal, sessionId: string, request: CancelBody) => Promise<unknown>>();
+
   constructor(
     private readonly batches: BatchStore,
     private readonly cancels: SessionCancelChannel,
@@ -35,6 +39,7 @@ export class CancelSessionService {
     for (let from = 0; from < calls.length; from += AT_ONCE) {
       await Promise.all(calls.slice(from, from + AT_ONCE).map((callId) => this.cancelCall.cancel(principal, callId, request)));
     }
+    await Promise.all([...this.onCancel].map((listener) => listener(principal, sessionId, request)));
     const done = { calls: calls.length, batches: stopped.filter(Boolean).length };
     await this.events.publish(principal, sessionId, 'session.cancelled', done);
     return { sessionId, ...done };

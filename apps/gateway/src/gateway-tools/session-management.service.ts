@@ -15,7 +15,7 @@ type Arguments = ReturnType<typeof SessionManagementArguments.parse>;
 
 /**
  * Sessions that agents begin for sub-agents. An agent reaches only those that its session began for its user. What holds in
- * the session that begins one holds there, too, and it ends with that.
+ * the session that begins one holds there, too, and it ends and is cancelled with that.
  */
 @Injectable()
 export class SessionManagement implements OnApplicationBootstrap {
@@ -31,6 +31,10 @@ export class SessionManagement implements OnApplicationBootstrap {
   ) {}
 
   onApplicationBootstrap(): void {
+    this.cancels.onCancel.add(async (principal, sessionId, request) => {
+      const all = await this.spawned.ids(principal.tenantId, sessionId);
+      await Promise.all(all.map((id) => this.cancels.cancel(principal, id, request)));
+    });
     this.sessions.onEnd.add(async (principal, sessionId) => {
       const all = await this.spawned.ids(principal.tenantId, sessionId);
       await Promise.all(all.map((id) => this.cancels.cancel(principal, id, SESSION_ENDED)));
@@ -74,11 +78,19 @@ export class SessionManagement implements OnApplicationBootstrap {
       await this.spawned.add(tenantId, owner, { ...session, callId: started.id });
       // Who deletes the session from here on finds the new one.
       await this.sessions.assertMayBegin(tenantId, from);
+      await this.assertWanted(call);
       return jsonOutput({ session_id: sessionId, name: session.name, agent_name: agent, call_id: started.id, status: started.status });
     } catch (error) {
       if (error instanceof ProblemError && error.code !== 'overloaded') await this.abandon(call, owner);
       throw error;
     }
+  }
+
+  /** Who cancels the session from here on finds the new one. @throws ProblemError for a call that was cancelled meanwhile */
+  private async assertWanted({ principal, callId }: ToolCall): Promise<void> {
+    const { status, cancelRequested } = await this.reader.head(principal, callId);
+    if (status === 'ended' || cancelRequested)
+      throw new ProblemError('conflict', 'The call was cancelled while the session began: begin it again');
   }
 
   private async abandon({ principal, callId }: ToolCall, owner: string): Promise<void> {

@@ -125,7 +125,12 @@ export type SessionMessages = z.output<typeof SessionMessages>;
 export const SessionCancelled = z
   .object({
     sessionId: z.string().describe('The session.'),
-    calls: z.number().int().describe('Calls that had not ended and are cancelled now.'),
+    calls: z
+      .number()
+      .int()
+      .describe(
+        'Calls of the session that had not ended and are cancelled now. Those of sessions that it began are cancelled, too, and not counted here.',
+      ),
     batches: z.number().int().describe('Batches that had calls left and are stopped now.'),
   })
   .meta({ id: 'SessionCancelled', description: 'What the cancel of a session stopped.' });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /**
  * Whose calls are counted together; always within the tenant. `agent` is the agent of the key, else the one a call names, else the key; `session`
- * is its session, else its agent. Callers choose session and agent names themselves: what must hold against a caller
+ * is its session, else its agent; calls of a session that an agent began count for the session that began it. Callers choose session and agent names themselves: what must hold against a caller
  * is set per `key` or per `tenant`.
  */
 export const LimitScope = z.enum(['key', 'tenant', 'agent', 'session', 'tool']).meta({ id: 'LimitScope' });

@@ -151,6 +151,7 @@ export class CallEvaluator {
       profile: profile === 'core' ? undefined : profile,
       resultBytes: execution.resultBytes === LIMITS.modelOutputBytes ? undefined : execution.resultBytes,
       hooks: hooks.length === 0 ? undefined : hooksOf(prepared.tool, hooks, rules),
+      limitedSession: rules.limitedSession === body.sessionId ? undefined : rules.limitedSession,
       sessionEpoch: rules.sessionEpoch === 0 ? undefined : rules.sessionEpoch,
     };
     return decision.effect === 'deny' ? { ...evaluated, ...denied(decision) } : evaluated;

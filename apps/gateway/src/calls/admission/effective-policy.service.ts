@@ -43,6 +43,8 @@ export interface EffectivePolicy extends PolicyInputs {
   readonly dialect: Dialect;
   /** How often the session was deleted. */
   readonly sessionEpoch: number;
+  /** The session whose limits count the calls: the one that began that of the call, else the latter. */
+  readonly limitedSession: string | undefined;
   /** Whose session it is; undefined for no user's. */
   readonly sessionUser: string | undefined;
   readonly workspaceRoot: string;
@@ -100,6 +102,7 @@ export class EffectivePolicyService {
         : {}),
       dialect: session.dialect ?? principal.dialect ?? 'core',
       sessionEpoch: session.epoch,
+      limitedSession: session.startedBy?.sessionId ?? sessionId,
       sessionUser: session.userId,
       hooks: this.hookConfig.of(principal.tenantId, agentId, session.hooks),
       workspaceRoot: this.workspaceOf(principal.tenantId, sessionId),

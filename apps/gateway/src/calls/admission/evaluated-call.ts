@@ -36,6 +36,8 @@ export interface EvaluatedCall {
   readonly resultBytes?: number;
   /** Present when hooks match the call. */
   readonly hooks?: CallHooks;
+  /** The session whose limits count the call, where another one began its own. */
+  readonly limitedSession?: string | undefined;
   /** How often the session has been deleted; absent for never. */
   readonly sessionEpoch?: number;
   /** Digest of the stored hooks that the worker runs. */

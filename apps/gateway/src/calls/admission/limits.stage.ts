@@ -127,8 +127,9 @@ function fixedLimits({ evaluated: { args }, lineage }: Submission, limits: Limit
   return answers;
 }
 
-function checksOf({ principal, body, lineage }: Submission, tool: ToolDescriptor, limits: Limits): LimitCheck[] {
+function checksOf({ principal, body, lineage, evaluated }: Submission, tool: ToolDescriptor, limits: Limits): LimitCheck[] {
   const { tenantId, keyId } = principal;
-  const call = { tenantId, keyId, agentId: agentOf(principal, body.agentId), sessionId: body.sessionId, tool: tool.name, tier: tool.tier };
+  const { limitedSession: sessionId = body.sessionId } = evaluated;
+  const call = { tenantId, keyId, agentId: agentOf(principal, body.agentId), sessionId, tool: tool.name, tier: tool.tier };
   return limitChecks(call, limits, lineage);
 }
