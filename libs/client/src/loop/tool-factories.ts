@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { Json } from '#contracts';
-import type { AgentSession } from '../adapters/core/agent-session.js';
-import type { ToolyardClient } from '../toolyard-client.js';
+import type { ExecuteOptions, ToolyardClient } from '../toolyard-client.js';
 
 /** A function as it is declared to a model. */
 export const FunctionDecl = z.object({
@@ -29,7 +28,10 @@ export class ToolFactories {
   private readonly factories = new Map<string, () => LoopTool>();
 
   /** A factory for each tool that the session has now. These tools run as calls of the session. @throws ToolyardError if the catalog cannot be read */
-  static async withDefaults(client: Pick<ToolyardClient, 'tools' | 'execute'>, session: AgentSession): Promise<ToolFactories> {
+  static async withDefaults(
+    client: Pick<ToolyardClient, 'tools' | 'execute'>,
+    session: Omit<ExecuteOptions, 'toolCallId'>,
+  ): Promise<ToolFactories> {
     const { sessionId, agentId } = session;
     const tools = await client.tools.forModel('function', { sessionId, agentId });
     const factories = new ToolFactories();
