@@ -282,7 +282,7 @@ const structuredOutput = dialectTool({
 });
 
 /** The tools of the book about claw-code, a port of Claude Code. */
-export const claudeCode: Dialect = {
+export const dialect: Dialect = {
   name: 'claude-code',
   execution: POLICY_PROFILES.claw.execution,
   profile: 'claw',
@@ -306,6 +306,7 @@ export const claudeCode: Dialect = {
     structuredOutput,
     ...CLAUDE_CODE_AGENTS,
   ],
+  hookDenial: (tool, reason) => `PreToolUse hook denied tool \`${tool}\`${reason === undefined ? '' : `: ${reason}`}`,
   missing: {},
   unknown: (name) => `unknown tool: ${name}`,
   refusal: (_tool, refusal) => refusalText(refusal),

@@ -94,6 +94,8 @@ export interface Dialect {
   readonly profile: Exclude<PolicyProfile, 'core'>;
   /** Texts and sizes of answers to calls under that profile, whatever names they use. */
   readonly answers?: AnswerForm;
+  /** Text of a call under that profile that a hook refused. Absent: the message of the error. */
+  readonly hookDenial?: (tool: string, reason: string | undefined) => string;
   /** Names that the agent has and Toolyard does not, with the reason. */
   readonly missing: Readonly<Record<string, string>>;
   /** Text of a call of a name that it does not have. */

@@ -4,7 +4,8 @@ import { Test, type TestingModule } from '@nestjs/testing';
 import fc from 'fast-check';
 import { ToolRegistry } from '#tool-sdk';
 import { ToolsModule } from '#tools';
-import { allDialects } from './dialects.js';
+import { outdated } from '../generate.mjs';
+import { allDialects, dialectOf } from './dialects.js';
 import { argumentsOf } from './testing/arbitrary-arguments.js';
 import { viewOf } from './views.js';
 
@@ -58,6 +59,29 @@ describe('each dialect', () => {
     for (const name of Object.keys(missing)) {
       expect(own.some((tool) => tool.name === name)).toBe(false);
     }
+  });
+});
+
+describe('the list of dialects', () => {
+  it('is that of their files: run npm run generate', () => expect(outdated()).toEqual([]));
+
+  it('is the only place besides their files that names one', () => {
+    const top = new URL('../../../', import.meta.url);
+    // Policy profiles are named after agents, and an example of the API documents speaks as one.
+    const allowed =
+      /^libs\/(?:dialects\/src\/|contracts\/src\/(?:values\/dialect-names|policy\/profiles?)\.ts$)|\/operations\/docs\/examples\//;
+    const quoted = new RegExp(
+      `(['"])(?:${allDialects()
+        .map(({ name }) => name)
+        .join('|')})\\1`,
+    );
+    const sources = ['libs', 'apps']
+      .flatMap((folder) => readdirSync(new URL(folder, top), { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`))
+      .filter((file) => /^[^/]+\/[^/]+\/src\/.*\.tsx?$/.test(file) && !/\.(?:spec|contract)\.tsx?$|\/testing\//.test(file));
+    expect(sources.length).toBeGreaterThan(1_000);
+    const named = sources.filter((file) => !allowed.test(file) && quoted.test(readFileSync(new URL(file, top), 'utf8')));
+    expect(named).toEqual([]);
+    for (const dialect of allDialects()) expect(dialectOf(dialect.name)).toBe(dialect);
   });
 });
 

@@ -1,27 +1,30 @@
 import type { Dialect as DialectName, PolicyProfile } from '#contracts';
 import type { AnswerForm } from '#tool-sdk';
-import { claudeCode } from './claude-code.dialect.js';
 import type { Dialect } from './dialect.js';
-import { kiro } from './kiro.dialect.js';
-import { oxydra } from './oxydra.dialect.js';
-import { phi } from './phi.dialect.js';
-import { zeroclaw } from './zeroclaw.dialect.js';
+import { LIST } from './list.js';
 
 /** Every dialect but the canonical set, which needs no translation. */
-const DIALECTS: Readonly<Record<Exclude<DialectName, 'core'>, Dialect>> = { 'claude-code': claudeCode, zeroclaw, phi, oxydra, kiro };
+const DIALECTS: ReadonlyMap<string, Dialect> = new Map(LIST.map((dialect) => [dialect.name, dialect]));
 
 export function dialectOf(name: Exclude<DialectName, 'core'>): Dialect {
-  return DIALECTS[name];
+  const dialect = DIALECTS.get(name);
+  if (dialect === undefined) throw new Error(`no file libs/dialects/src/*.dialect.ts has the dialect ${name}`);
+  return dialect;
 }
 
 /** All of them. */
 export function allDialects(): Dialect[] {
-  return Object.values(DIALECTS);
+  return [...LIST];
 }
 
-const ANSWERS = new Map<PolicyProfile, AnswerForm | undefined>(allDialects().map(({ profile, answers }) => [profile, answers]));
+const BY_PROFILE = new Map<PolicyProfile, Dialect>(allDialects().map((dialect) => [dialect.profile, dialect]));
 
 /** Texts and sizes of the agent that a policy profile is named after; undefined where it has none of its own. */
 export function answersOf(profile: PolicyProfile): AnswerForm | undefined {
-  return ANSWERS.get(profile);
+  return BY_PROFILE.get(profile)?.answers;
+}
+
+/** How that agent words the refusal of a hook; undefined where it has no wording of its own. */
+export function hookDenialOf(profile: PolicyProfile): Dialect['hookDenial'] {
+  return BY_PROFILE.get(profile)?.hookDenial;
 }

@@ -1,3 +1,3 @@
-export { answersOf, dialectOf } from './dialects.js';
+export { answersOf, dialectOf, hookDenialOf } from './dialects.js';
 export { renderOutput, renderRefusal, type SpokenCall } from './render.js';
 export { viewOf } from './views.js';

@@ -11,12 +11,13 @@ import { KIRO_WEB } from './kiro-web.js';
 import { KIRO_WRITE } from './kiro-write.js';
 
 /** The tools of Kiro's command line, version 2. */
-export const kiro: Dialect = {
+export const dialect: Dialect = {
   name: 'kiro',
   execution: POLICY_PROFILES.kiro.execution,
   profile: 'kiro',
   answers: KIRO_ANSWERS,
   tools: [...KIRO_READ, ...KIRO_WRITE, ...KIRO_COMMANDS, ...KIRO_SEARCH, ...KIRO_KNOWLEDGE, ...KIRO_WEB, ...KIRO_AGENTS, ...KIRO_SESSIONS],
+  hookDenial: (_tool, reason = 'no output provided') => `PreToolHook blocked the tool execution: ${reason}`,
   missing: {},
   unknown: (name) => `Failed to parse the tool use: A tool with the name '${name}' does not exist`,
   refusal: (_tool, refusal) => refusalText(refusal),

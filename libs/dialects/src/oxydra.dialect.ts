@@ -227,7 +227,7 @@ function nonBlank(text: string): string {
 }
 
 /** The tools of oxydra's guidebook, chapter 4. */
-export const oxydra: Dialect = {
+export const dialect: Dialect = {
   name: 'oxydra',
   execution: POLICY_PROFILES.oxydra.execution,
   profile: 'oxydra',

@@ -136,7 +136,7 @@ const search = dialectTool({
 });
 
 /** The six tools of phi-core. */
-export const phi: Dialect = {
+export const dialect: Dialect = {
   name: 'phi',
   execution: POLICY_PROFILES.phi.execution,
   profile: 'phi',
@@ -148,6 +148,7 @@ export const phi: Dialect = {
     files: { whole: { bytes: 1_048_576, hint: 'Use offset/limit for partial reads.' } },
   },
   tools: [bash, readFile, writeFile, editFile, listFiles, search],
+  hookDenial: () => 'Tool execution skipped by before_tool_execution hook.',
   missing: {},
   unknown: (name) => `Tool not found: ${name}`,
   refusal: (_tool, refusal) => refusalText(refusal),

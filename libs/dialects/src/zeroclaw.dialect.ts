@@ -206,7 +206,7 @@ const cronRemove = dialectTool({
 });
 
 /** The tools of zeroclaw's page "Tool System". */
-export const zeroclaw: Dialect = {
+export const dialect: Dialect = {
   name: 'zeroclaw',
   execution: POLICY_PROFILES.zeroclaw.execution,
   profile: 'zeroclaw',

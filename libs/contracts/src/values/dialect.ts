@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { DIALECT_NAMES } from './dialect-names.js';
 
 /** Names of the dialects. `core` is the canonical set: the names, arguments and texts of the tools themselves. */
-export const Dialect = z.enum(['core', 'claude-code', 'zeroclaw', 'phi', 'oxydra', 'kiro']).meta({
+export const Dialect = z.enum(['core', ...DIALECT_NAMES]).meta({
   id: 'Dialect',
   description: 'Whose tool names, argument shapes and texts are used: those of a known agent, or `core`, our own.',
 });

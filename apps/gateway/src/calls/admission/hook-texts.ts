@@ -1,4 +1,5 @@
 import type { DecisionReason, PolicyProfile } from '#contracts';
+import { hookDenialOf } from '#dialects';
 import type { HookRun } from '#hooks';
 
 /** The most characters of one reason in an event. */
@@ -23,18 +24,7 @@ export function rejectionMessage({ hook, failure, reason }: HookRun): string {
 export function rejectionFor(profile: PolicyProfile, tool: string, run: HookRun): string | undefined {
   if (run.failure !== undefined) return undefined;
   const reason = run.reason?.slice(0, REASON_CHARACTERS);
-  switch (profile) {
-    case 'kiro':
-      return `PreToolHook blocked the tool execution: ${reason ?? 'no output provided'}`;
-    case 'claw':
-      return `PreToolUse hook denied tool \`${tool}\`${reason === undefined ? '' : `: ${reason}`}`;
-    case 'phi':
-      return 'Tool execution skipped by before_tool_execution hook.';
-    case 'core':
-    case 'zeroclaw':
-    case 'oxydra':
-      return undefined;
-  }
+  return hookDenialOf(profile)?.(tool, reason);
 }
 
 function failureEffect(verdict: 'allow' | 'deny'): string {
