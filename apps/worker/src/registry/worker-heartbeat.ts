@@ -36,8 +36,10 @@ export class WorkerHeartbeat {
 
   /** Sends a heartbeat now, as when draining begins. Never rejects. */
   async beat(): Promise<void> {
-    if (this.closed) return;
-    const status = this.status();
+    if (!this.closed) await this.send(this.status());
+  }
+
+  private async send(status: WorkerStatus): Promise<void> {
     try {
       const [before] = await Promise.all([
         this.redis.set(keys.worker(status.id), JSON.stringify(status), 'PX', WORKER_TTL_MS, 'GET'),
@@ -56,8 +58,10 @@ export class WorkerHeartbeat {
   }
 
   private async beatAndCheckDrain(): Promise<void> {
-    await this.beat();
-    const { id, draining } = this.status();
+    if (this.closed) return;
+    const status = this.status();
+    await this.send(status);
+    const { id, draining } = status;
     if (draining || this.closed) return;
     const asked = await this.redis.get(keys.workerDrain(id)).catch(() => null);
     if (asked === null) return;
