@@ -41,9 +41,9 @@ export const gatewayMetrics: Provider = {
     }),
 };
 
-/** By the clock of this machine; the timers are due by the clock of Redis. */
 async function longestOverdueMs(store: CallStore, partitions: number): Promise<number> {
   const names = Array.from({ length: partitions }, (_unused, index) => partitionName(index));
-  const due = await Promise.all(names.map((partition) => store.listDue(partition, 1)));
-  return Math.max(0, ...due.flat().map(({ score }) => Date.now() - score));
+  const now = await store.now();
+  const due = await Promise.all(names.map((partition) => store.listDue(partition, now, 1)));
+  return Math.max(0, ...due.flat().map(({ score }) => now - score));
 }

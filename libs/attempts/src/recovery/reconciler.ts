@@ -38,7 +38,7 @@ export interface ReconcilerDeps {
   readonly partitions: number;
   readonly redis: RedisConnection;
   readonly log: Pick<EventLogWriter, 'end' | 'retry' | 'deferDispatch'>;
-  readonly store: Pick<CallStore, 'listDue' | 'snapshot' | 'events'>;
+  readonly store: Pick<CallStore, 'now' | 'listDue' | 'snapshot' | 'events'>;
   readonly queue: Pick<CallQueue, 'dispatch' | 'removeJob' | 'stats'>;
   readonly lock: SweeperLock;
   readonly logger: RecoveryLog;
@@ -83,8 +83,7 @@ export class Reconciler {
 
   /** Handles everything that is due, whether or not this worker holds the lock. Rejects when Redis is out of reach. */
   async sweep(): Promise<void> {
-    const [seconds, micros] = await this.deps.redis.time();
-    const now = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+    const now = await this.deps.store.now();
     const partitions = Array.from({ length: this.deps.partitions }, (_unused, index) => partitionName(index));
     await Promise.all(partitions.map((partition) => this.sweepPartition(partition, now)));
     if (performance.now() - this.lostJobsCheckedAt >= LOST_QUEUE_CHECK_MS) await this.requeueLostJobs();
@@ -108,7 +107,7 @@ export class Reconciler {
   }
 
   private async sweepPartition(partition: string, now: number): Promise<void> {
-    const due = await this.deps.store.listDue(partition, DUE_PER_PARTITION);
+    const due = await this.deps.store.listDue(partition, now, DUE_PER_PARTITION);
     await Promise.all(due.map(({ callId, score }) => this.tryRecover(callId, score, now)));
   }
 

@@ -125,18 +125,17 @@ export class CallStore {
     return [...found];
   }
 
-  /** Calls of a partition whose timer has come by the Redis clock, the longest due first. */
-  async listDue(partition: string, limit: number): Promise<{ callId: string; score: number }[]> {
-    const [time, flat] = await Promise.all([
-      this.redis.time(),
-      this.redis.zrangebyscore(keys.outbox(partition), '-inf', '+inf', 'WITHSCORES', 'LIMIT', 0, limit),
-    ]);
-    const now = Number(time[0]) * 1000 + Math.floor(Number(time[1]) / 1000);
+  /** The clock of Redis, by which timers are due: ms since 1970. */
+  async now(): Promise<number> {
+    const [seconds, micros] = await this.redis.time();
+    return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+  }
+
+  /** Calls of a partition whose timer has come by `now`, the longest due first. */
+  async listDue(partition: string, now: number, limit: number): Promise<{ callId: string; score: number }[]> {
+    const flat = await this.redis.zrangebyscore(keys.outbox(partition), '-inf', now, 'WITHSCORES', 'LIMIT', 0, limit);
     const due: { callId: string; score: number }[] = [];
-    for (let i = 0; i < flat.length; i += 2) {
-      const score = Number(flat[i + 1]);
-      if (score <= now) due.push({ callId: flat[i] ?? '', score });
-    }
+    for (let i = 0; i < flat.length; i += 2) due.push({ callId: flat[i] ?? '', score: Number(flat[i + 1]) });
     return due;
   }
 
