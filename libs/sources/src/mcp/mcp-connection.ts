@@ -1,13 +1,4 @@
-import {
-  CLIENT_CAPABILITIES_META_KEY,
-  ProtocolError,
-  SdkError,
-  SdkErrorCode,
-  type CallToolResult,
-  type Client,
-  type InputRequiredResult,
-  type Tool,
-} from '@modelcontextprotocol/client';
+import { CLIENT_CAPABILITIES_META_KEY, ProtocolError, SdkError, SdkErrorCode, type Client, type Tool } from '@modelcontextprotocol/client';
 import { JsonSchema } from '#contracts';
 import { Suspension, ToolError, type ToolContext, type ToolOutput } from '#tool-sdk';
 import type { OfferedTool } from '../catalog/offered-tool.js';
@@ -17,13 +8,12 @@ import { outputOf } from './mcp-content.js';
 import { callCapabilities } from './questions/client-capabilities.js';
 import { OPEN_MS, type OpenCall } from './questions/open-call.js';
 import { OpenCalls } from './questions/open-calls.js';
+import { McpTasks, type McpResult } from './tasks/mcp-tasks.js';
 import { AskedState, type Asked, type Given } from './questions/question.js';
 import { answered, firstRound, isInputRequiredResult, nextStep, pause, type RoundParams } from './questions/rounds.js';
 
 /** The call ends by its own deadline; this only frees what the client holds. */
 const SLACK_MS = 10_000;
-
-type Result = CallToolResult | InputRequiredResult;
 
 export interface McpConnectionParts {
   /** Name of the source, for people who are asked on its behalf. */
@@ -33,6 +23,8 @@ export interface McpConnectionParts {
   readonly secrets: readonly string[];
   /** Whether a call has ended. */
   readonly isOver: (callId: string) => Promise<boolean>;
+  /** Its tasks are there after the connection is gone, for every worker. */
+  readonly tasksOutlive: boolean;
   /** Why the server is gone, in words for the operator. */
   readonly whyClosed: () => string;
   readonly close: () => Promise<void>;
@@ -43,10 +35,12 @@ export class McpConnection implements SourceConnection {
   private readonly changed = new Set<() => void>();
   private closing: Promise<void> | undefined;
 
-  private readonly open: OpenCalls<Result>;
+  private readonly open: OpenCalls<McpResult>;
+  private readonly tasks: McpTasks;
 
   constructor(private readonly parts: McpConnectionParts) {
     this.open = new OpenCalls(parts.source, parts.isOver);
+    this.tasks = new McpTasks({ ...parts, open: this.open, redact: (value) => withoutSecrets(value, parts.secrets) });
   }
 
   /** Called by the client when the server asks a person or a model something. */
@@ -56,6 +50,7 @@ export class McpConnection implements SourceConnection {
 
   /** Called by the client when the server says that its list changed. */
   listChanged(): void {
+    this.tasks.forgetTools();
     for (const listener of this.changed) listener();
   }
 
@@ -63,6 +58,7 @@ export class McpConnection implements SourceConnection {
     const { client, secrets } = this.parts;
     try {
       const { tools } = await client.listTools(undefined, { signal, cacheMode: 'refresh' });
+      this.tasks.listed(tools);
       return withoutSecrets(tools.map(offeredTool), secrets);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
@@ -70,7 +66,7 @@ export class McpConnection implements SourceConnection {
     }
   }
 
-  /** Steps: call, or go on with what was asked → a result, or a question that suspends the call. */
+  /** Steps: call, or go on with what was asked or with a task → a result, or a question that suspends the call. */
   async call(rawName: string, args: Readonly<Record<string, unknown>>, ctx: ToolContext): Promise<ToolOutput> {
     const { secrets, source } = this.parts;
     const sampling = ctx.sampling === true;
@@ -84,7 +80,7 @@ export class McpConnection implements SourceConnection {
         ({ round, params } = next);
       }
       for (;;) {
-        const result = await (state?.kind === 'mcp.open' ? this.open.resume(state, ctx) : this.begin(rawName, args, params, ctx));
+        const result = (await this.resume(state, ctx)) ?? (await this.begin(rawName, args, params, ctx));
         if (result instanceof Suspension) return result;
         if (!isInputRequiredResult(result)) return withoutSecrets(outputOf(result), secrets);
         const first = firstRound(source, result, round);
@@ -102,12 +98,18 @@ export class McpConnection implements SourceConnection {
     }
   }
 
-  private begin(
+  /** Undefined for a call that nothing was begun for. */
+  private async resume(state: AskedState | undefined, ctx: ToolContext): Promise<McpResult | Suspension | undefined> {
+    if (state?.kind === 'mcp.open') return this.tasks.afterQuestion(state, ctx, () => this.open.resume(state, ctx));
+    return this.tasks.resume(ctx.resumed?.state, ctx);
+  }
+
+  private async begin(
     name: string,
     args: Readonly<Record<string, unknown>>,
     params: RoundParams,
     ctx: ToolContext,
-  ): Promise<Result | Suspension> {
+  ): Promise<McpResult | Suspension> {
     const { client, secrets } = this.parts;
     const meta = {
       ...(ctx.traceparent === undefined ? {} : { traceparent: ctx.traceparent }),
@@ -119,7 +121,8 @@ export class McpConnection implements SourceConnection {
       ...params,
       _meta: meta,
     };
-    const begin = ({ signal, onProgress }: OpenCall<Result>): Promise<Result> =>
+    if (await this.tasks.wants(name, ctx.signal)) return this.tasks.create(request, ctx);
+    const begin = ({ signal, onProgress }: OpenCall<McpResult>): Promise<McpResult> =>
       client.callTool(request, {
         signal,
         allowInputRequired: true,
@@ -132,7 +135,8 @@ export class McpConnection implements SourceConnection {
             ...(message === undefined ? {} : { message: withoutSecrets(message, secrets).slice(0, 1_000) }),
           }),
       });
-    return this.open.begin(begin, ctx);
+    const result = await this.open.begin(begin, ctx);
+    return result instanceof Suspension ? result : this.tasks.orTask(result, ctx);
   }
 
   onChange(listener: () => void): void {
@@ -146,6 +150,7 @@ export class McpConnection implements SourceConnection {
 
   close(): Promise<void> {
     this.open.close();
+    this.tasks.close();
     return (this.closing ??= this.parts.close().catch(() => undefined));
   }
 

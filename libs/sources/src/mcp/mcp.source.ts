@@ -22,6 +22,7 @@ import { McpConnection } from './mcp-connection.js';
 import { CONNECTION_CAPABILITIES } from './questions/client-capabilities.js';
 import { answerOf, type Asked, type Given } from './questions/question.js';
 import { samplingResult } from './questions/sampling.js';
+import { liftTasks } from './tasks/task-results.js';
 import { StdioTransport } from './stdio-transport.js';
 
 const PROBE_MS = 5_000;
@@ -54,6 +55,8 @@ export interface McpConnectorOptions {
 interface Way {
   readonly transport: Transport;
   readonly secrets: readonly string[];
+  /** The server is there for all workers. */
+  readonly shared: boolean;
   readonly whyClosed: () => string;
   readonly close: () => Promise<void>;
 }
@@ -106,7 +109,7 @@ export class McpConnector implements SourceConnector {
     client.setRequestHandler('elicitation/create', async ({ method, params }) => answerOf(params, await server.ask({ method, params })));
     client.setRequestHandler('sampling/createMessage', async ({ method, params }) => samplingResult(await server.ask({ method, params })));
     try {
-      await client.connect(way.transport, { signal });
+      await client.connect(liftTasks(way.transport), { signal });
     } catch (error) {
       const why = way.whyClosed();
       await way.close();
@@ -122,6 +125,7 @@ export class McpConnector implements SourceConnector {
       client,
       secrets: way.secrets,
       isOver: this.options.isOver,
+      tasksOutlive: way.shared,
       whyClosed: () => way.whyClosed() || 'the connection was closed',
       close,
     });
@@ -142,7 +146,7 @@ export class McpConnector implements SourceConnector {
       requestInit: { headers: resolved },
       redirectPolicy: 'same-origin',
     });
-    return { transport, secrets: secretsOf(headers, resolved), whyClosed: () => '', close: () => guarded.close() };
+    return { transport, shared: true, secrets: secretsOf(headers, resolved), whyClosed: () => '', close: () => guarded.close() };
   }
 
   private async stdio(source: StoredSource, definition: McpSourceDefinition, signal: AbortSignal): Promise<Way> {
@@ -168,7 +172,7 @@ export class McpConnector implements SourceConnector {
       return withoutSecrets(words.join(': '), secrets).slice(-500);
     };
     const close = () => transport.close().finally(program.release);
-    return { transport, secrets, whyClosed, close };
+    return { transport, shared: false, secrets, whyClosed, close };
   }
 
   private async programOf(

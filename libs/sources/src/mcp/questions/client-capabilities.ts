@@ -1,6 +1,8 @@
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
 
-const FORMS: ClientCapabilities = { elicitation: { form: {}, url: {} } };
+export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
+
+const FORMS: ClientCapabilities = { elicitation: { form: {}, url: {} }, extensions: { [TASKS_EXTENSION]: {} } };
 
 /**
  * What servers of a revision before 2026-07-28 read once, for all calls of the connection. A call whose client offers no

@@ -27,10 +27,11 @@ export class OpenCall<T> {
   private attempt: Pick<ToolContext, 'onProgress'> | undefined;
   private expiry: NodeJS.Timeout | undefined;
 
-  /** `sampling`: whether its client offers its model. */
+  /** `sampling`: whether its client offers its model. `taskId`: of the task that it follows. */
   constructor(
     readonly sampling: boolean,
     begin: (call: OpenCall<T>) => Promise<T>,
+    readonly taskId?: string,
   ) {
     this.signal = this.over.signal;
     this.result = begin(this).then((result) => ({ kind: 'result', result }));

@@ -4,20 +4,21 @@ import { Json } from '#contracts';
 import { Suspension, ToolError, type ToolContext } from '#tool-sdk';
 import { OPEN_MS, OpenCall } from './open-call.js';
 import { givenIn, questionOf, type Asked, type AskedState, type Given } from './question.js';
+import { relatedTask } from './related-task.js';
 
 /** An answer is taken by whichever worker is free; it passes it on to the one with the connection. */
-const PASS_ON_MS = 200;
-const MAX_TRIES = 100;
+export const PASS_ON_MS = 200;
+export const MAX_TRIES = 100;
 
 type OpenState = Extract<AskedState, { kind: 'mcp.open' }>;
 
 /**
  * The calls under way on one connection, and the questions that a server of a revision before 2026-07-28 asks during them.
- * The protocol does not say which call such a question is about. So it is passed on only while one call is under way:
- * a person of another tenant could read it otherwise.
+ * Except for tasks, the protocol does not say which call such a question is about. So it is passed on only while one call
+ * is under way: a person of another tenant could read it otherwise.
  */
 export class OpenCalls<T> {
-  private readonly id = randomUUID();
+  readonly id = randomUUID();
   private readonly running = new Set<OpenCall<T>>();
   private readonly left = new Map<string, OpenCall<T>>();
 
@@ -28,8 +29,8 @@ export class OpenCalls<T> {
   ) {}
 
   /** Follows a new call to its result, or to a question. */
-  begin(begin: (call: OpenCall<T>) => Promise<T>, ctx: ToolContext): Promise<T | Suspension> {
-    const call = new OpenCall(ctx.sampling === true, begin);
+  begin(begin: (call: OpenCall<T>) => Promise<T>, ctx: ToolContext, taskId?: string): Promise<T | Suspension> {
+    const call = new OpenCall(ctx.sampling === true, begin, taskId);
     this.running.add(call);
     return this.follow(call, ctx);
   }
@@ -52,7 +53,8 @@ export class OpenCalls<T> {
   async ask(asked: Asked): Promise<Given> {
     // A result that came in the same chunk before the question ends its call first.
     await setImmediate();
-    const [call, ...others] = this.running;
+    const taskId = relatedTask(asked.params);
+    const [call, ...others] = taskId === undefined ? this.running : [...this.running].filter((it) => it.taskId === taskId);
     if (call === undefined || others.length > 0) return { refused: 'it is not clear which call the question is about' };
     const question = questionOf(this.source, asked, call.sampling);
     return typeof question === 'string' ? { refused: question } : call.ask(asked);

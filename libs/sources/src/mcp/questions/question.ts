@@ -91,17 +91,20 @@ export function answerOf(params: unknown, { value, declined, refused }: Given): 
 /** Calls of earlier releases wait for answers to forms. */
 const Method = AskedMethod.default('elicitation/create');
 
+/** Revision 2026-07-28: the server holds nothing. The call is repeated with the answers, by any worker. */
+export const RoundState = z.object({
+  kind: z.literal('mcp.rounds'),
+  round: z.number().int(),
+  requestState: z.string().optional(),
+  responses: z.record(z.string(), Json),
+  /** The first one is open. */
+  left: z.array(z.object({ key: z.string(), method: Method, params: Json })),
+});
+export type RoundState = z.output<typeof RoundState>;
+
 /** What a suspended call has to remember of a server's questions. */
 export const AskedState = z.discriminatedUnion('kind', [
-  /** Revision 2026-07-28: the server holds nothing. The call is repeated with the answers, by any worker. */
-  z.object({
-    kind: z.literal('mcp.rounds'),
-    round: z.number().int(),
-    requestState: z.string().optional(),
-    responses: z.record(z.string(), Json),
-    /** The first one is open. */
-    left: z.array(z.object({ key: z.string(), method: Method, params: Json })),
-  }),
+  RoundState,
   /** Before: the server waits, on the connection of one worker. */
   z.object({
     kind: z.literal('mcp.open'),
@@ -110,6 +113,8 @@ export const AskedState = z.discriminatedUnion('kind', [
     params: Json,
     tries: z.number().int(),
     given: z.object({ value: Json.optional(), declined: z.boolean().optional() }).optional(),
+    /** The state of the task that asks, where it may outlive the connection. */
+    task: Json.optional(),
   }),
 ]);
 export type AskedState = z.output<typeof AskedState>;

@@ -1,14 +1,12 @@
 import { isInputRequiredResult, type InputRequiredResult } from '@modelcontextprotocol/client';
 import { Json } from '#contracts';
 import { Suspension, ToolError, type Resumed } from '#tool-sdk';
-import { answerOf, AskedMethod, givenIn, questionOf, type AskedState } from './question.js';
+import { answerOf, AskedMethod, givenIn, questionOf, type RoundState } from './question.js';
 import { sampledIn } from './sampling.js';
 
 const MAX_ROUNDS = 20;
 /** Before a call is repeated whose server asked for nothing but a repetition. */
 const AGAIN_MS = 1_000;
-
-export type RoundState = Extract<AskedState, { kind: 'mcp.rounds' }>;
 
 /** What a repeated call carries besides its arguments. */
 export interface RoundParams {
@@ -22,7 +20,11 @@ export { isInputRequiredResult };
  * Revision 2026-07-28: the server answered with questions. Suspends the call for the first that a person may be asked;
  * `undefined` when the call is to be repeated at once. @throws ToolError for what no person can answer
  */
-export function firstRound(source: string, { inputRequests = {}, requestState }: InputRequiredResult, round: number): RoundState {
+export function firstRound(
+  source: string,
+  { inputRequests = {}, requestState }: Pick<InputRequiredResult, 'inputRequests' | 'requestState'>,
+  round: number,
+): RoundState {
   if (round >= MAX_ROUNDS) throw failed(`The MCP server ${source} asked ${MAX_ROUNDS} times without a result.`);
   const left = Object.entries(inputRequests).map(([key, { method, params }]) => {
     const known = AskedMethod.safeParse(method).data;
