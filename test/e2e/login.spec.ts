@@ -184,6 +184,20 @@ describe('a person who signs in', () => {
     expect((await first().agent.get<{ logins: unknown[] }>('/v1/logins')).body.logins).toEqual([]);
   });
 
+  it('loses the keys that the person made, and those made with these, where an administrator asks for it', async () => {
+    provider.person = { ...ADA, sub: 'eve-1', roles: ['admins'] };
+    const make = async (by: Agent | Page) =>
+      (await by.request<{ id: string; key: string }>('POST', '/v1/keys', { name: 'of a program', scopes: ['read', 'admin'] })).body;
+    const own = await make(await signIn());
+    const [below, another] = [await make(new Agent(first().url, own.key)), await make(first().agent)];
+    expect((await first().agent.get(`/v1/keys/${own.id}`)).body).toMatchObject({ createdBy: `${provider.issuer}#eve-1` });
+    const end = async (keys: boolean) => (await first().agent.request('POST', '/v1/logins/end', { subject: 'eve-1', keys })).body;
+    const status = async ({ key }: { key: string }) => (await new Agent(first().url, key).get('/v1/whoami')).status;
+    expect([await end(false), await status(own)]).toEqual([{ ended: 1 }, 200]);
+    expect(await end(true)).toEqual({ ended: 0, keysRevoked: [own.id, below.id].toSorted() });
+    expect(await Promise.all([own, below, another].map(status))).toEqual([401, 401, 200]);
+  });
+
   it('loses what a role gave when the provider says so, and the login when no role is left', async () => {
     await withSettings({ recheckMs: 0 }, async () => {
       provider.person = { ...ADA, roles: ['operators', 'admins'] };

@@ -110,7 +110,7 @@ export const GatewayEnv = z.object({
   }),
   KEY_RATE_PER_MINUTE: integer(1, 1_000_000_000, 60_000).describe('Requests a minute of a key without its own `ratePerMinute`.'),
   TENANT_ACTS_PER_MINUTE: integer(1, 1_000_000_000, 3000).describe(
-    'Administrative acts a minute of one tenant: changes of keys, sessions, lasting grants, sources and schedules, and erasures.',
+    'Administrative acts a minute of one tenant: changes of keys, sessions, lasting grants, sources and schedules, and erasures. Acts that revoke something, such as a key, are counted apart, with the same limit.',
   ),
   SOCKETS_PER_KEY: integer(1, 1_000_000, 1000).describe('Open WebSockets and event streams of one key.'),
   SOCKETS_PER_TENANT: integer(1, 1_000_000, 5000).describe('Open WebSockets and event streams of one tenant.'),

@@ -86,13 +86,28 @@ export const LoginPage = z.object({ logins: z.array(Login).describe('Oldest firs
 export type LoginPage = z.output<typeof LoginPage>;
 
 export const EndLoginsBody = z
-  .strictObject({ subject: z.string().min(1).max(255).describe('The claim `sub` of the person, as `GET /v1/logins` lists it.') })
-  .meta({ id: 'EndLogins', description: 'Whose logins are ended.', examples: [{ subject: ADA.subject }] });
+  .strictObject({
+    subject: z.string().min(1).max(255).describe('The claim `sub` of the person, as `GET /v1/logins` lists it.'),
+    keys: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Also revoke the API keys whose text the person got: those that they made or rotated, and those made with these. Keys of the config file stay.',
+      ),
+  })
+  .meta({ id: 'EndLogins', description: 'Whose logins are ended.', examples: [{ subject: ADA.subject, keys: true }] });
 export type EndLoginsBody = z.output<typeof EndLoginsBody>;
 
 export const LoginsEnded = z
-  .object({ ended: z.number().int().describe('How many logins there were.') })
-  .meta({ id: 'LoginsEnded', description: 'The logins are over.', examples: [{ ended: 2 }] });
+  .object({
+    ended: z.number().int().describe('How many logins there were.'),
+    keysRevoked: z.array(z.string()).optional().describe('The ids of the keys that were revoked, with `keys: true`.'),
+  })
+  .meta({
+    id: 'LoginsEnded',
+    description: 'The logins are over.',
+    examples: [{ ended: 2, keysRevoked: ['key-01jz8c5w3q4x9r7t2m6k8n0p1v'] }],
+  });
 export type LoginsEnded = z.output<typeof LoginsEnded>;
 
 const html = (description: string) => ({ description, mediaType: 'text/html', schema: z.string() });
@@ -186,7 +201,8 @@ export const LOGIN_ROUTES = {
     tag: 'login',
     scope: 'admin',
     summary: 'End all logins of a person to the tenant, on all gateways',
-    description: 'They may sign in again, unless the provider refuses them or takes their roles.',
+    description:
+      'They may sign in again, unless the provider refuses them or takes their roles. Keys that they made go on, also when their roles are gone, unless `keys` says otherwise.',
     body: EndLoginsBody,
     responses: { 200: { description: 'They are over.', schema: LoginsEnded } },
     problems: [...BODY, ...KEY],

@@ -111,6 +111,15 @@ export class KeysService {
     await act.record('admin.key_revoked', { target: id, before: actView(record) });
   }
 
+  /** Ends the keys whose text a person got, and that of the caller last. @returns their ids */
+  async revokeOf(caller: Principal, person: string): Promise<string[]> {
+    const records = (await this.records.list(caller.tenantId)).map(({ record }) => record);
+    const open = records.filter(({ people, revokedAt }) => revokedAt === undefined && people.includes(person)).map(({ id }) => id);
+    const ids = open.toSorted((one, other) => Number(one === caller.keyId) - Number(other === caller.keyId));
+    for (const id of ids) await this.revoke(caller, id);
+    return ids;
+  }
+
   private peopleOf({ keyId }: Principal): string[] {
     return [...(this.apiKeys.peopleOf(keyId) ?? [`apikey:${keyId}`])];
   }

@@ -77,8 +77,8 @@ export class LoginController {
   }
 
   @Endpoint(ROUTES.endLogins)
-  endAll(@CurrentPrincipal() caller: Principal, @RouteBody() { subject }: BodyOf<typeof ROUTES.endLogins>): Promise<LoginsEnded> {
-    return this.logins.endAll(caller, subject);
+  endAll(@CurrentPrincipal() caller: Principal, @RouteBody() body: BodyOf<typeof ROUTES.endLogins>): Promise<LoginsEnded> {
+    return this.logins.endAll(caller, body);
   }
 
   /** Browsers get a page that says what is wrong, programs the problem. */

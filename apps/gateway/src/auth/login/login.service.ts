@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { IncomingHttpHeaders } from 'node:http';
 import {
   ProblemError,
+  type EndLoginsBody,
   type LoginOptions,
   type LoginsEnded,
   type LoginPage,
@@ -14,6 +15,7 @@ import { sha256Hex } from '#redis';
 import { MemoryGuard } from '../../platform/memory-guard.service.js';
 import { AdminActs } from '../admin-acts.service.js';
 import { ApiKeyStore } from '../api-key-store.service.js';
+import { KeysService } from '../keys/keys.service.js';
 import { cookieNames, newSecret, readCookie, setCookie } from './login-cookies.js';
 import { LoginProvider } from './login-provider.service.js';
 import { LoginRecords, STATE_MS } from './login-records.service.js';
@@ -37,6 +39,7 @@ export class LoginService {
     private readonly sessions: LoginSessions,
     private readonly acts: AdminActs,
     private readonly memory: MemoryGuard,
+    private readonly madeKeys: KeysService,
   ) {}
 
   async options({ cookie }: IncomingHttpHeaders): Promise<LoginOptions> {
@@ -109,12 +112,13 @@ export class LoginService {
     return { logins: await redisOr(this.records.list(tenantId)) };
   }
 
-  async endAll(caller: Principal, subject: string): Promise<LoginsEnded> {
+  /** Steps: end the logins → revoke the keys, where that is asked for: a person who is still signed in could make another. */
+  async endAll(caller: Principal, { subject, keys }: EndLoginsBody): Promise<LoginsEnded> {
     const { logins } = await this.list(caller);
     const act = this.acts.admit(caller, { revokes: logins.some(({ person }) => person.subject === subject) });
     const ended = await redisOr(this.sessions.endAll(caller.tenantId, subject));
     await act.record('admin.logins_ended', { target: subject, after: { ended } });
-    return { ended };
+    return keys ? { ended, keysRevoked: await this.madeKeys.revokeOf(caller, subject) } : { ended };
   }
 
   private settings(): LoginSettings {
