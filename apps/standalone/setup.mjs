@@ -97,10 +97,12 @@ function run([command, ...args], { env = {}, done = () => '' } = {}) {
   });
 }
 
-/** How far npm is: it unpacks packages after it has downloaded them. */
+/** How far npm is: it makes all folders first, then unpacks. */
 function unpacked() {
-  const count = (path) => readdirSync(join(ROOT, path)).length;
-  return existsSync(join(ROOT, 'node_modules')) ? `, ${count('node_modules')} packages are unpacked` : '';
+  const folder = join(ROOT, 'node_modules');
+  if (!existsSync(folder)) return '';
+  const names = readdirSync(folder).filter((name) => !/^[.@]/.test(name));
+  return `, ${names.filter((name) => existsSync(join(folder, name, 'package.json'))).length} of ${names.length} packages are unpacked`;
 }
 
 async function askPerson(question) {
