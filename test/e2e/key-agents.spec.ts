@@ -21,7 +21,9 @@ const FILE = {
     { id: 'team', key: key('team'), tenant: ACME, agent: 'strict', agents: ['team-*'], scopes },
     { id: 'all', key: key('all'), tenant: ACME, agents: ['*'] },
     { id: 'rival', key: key('rival'), tenant: RIVAL, agents: ['*'] },
-    { id: 'ruled', key: key('ruled'), tenant: RULED, agents: ['*'] },
+    { id: 'ruled', key: key('ruled'), tenant: RULED, agents: ['*'], scopes: [...scopes, 'approve', 'admin'] },
+    { id: 'second', key: key('second'), tenant: RULED, scopes: [...scopes, 'approve', 'admin'] },
+    { id: 'approver', key: key('approver'), tenant: RIVAL, scopes: [...scopes, 'approve', 'admin'] },
   ],
   tenants: {
     [ACME]: { agents: { strict: { tools: ['echo'] } } },
@@ -29,6 +31,8 @@ const FILE = {
     [RULED]: {
       policy: { exclude: ['shell'] },
       posture: { autonomy: 'read_only' as const },
+      approvals: { fourEyes: true },
+      sessionHooks: { commands: true },
       limits: { argumentBytes: 64 },
       hooks: [{ name: 'closed', on: 'before' as const, match: ['file_list'], command: 'echo closed >&2; exit 2' }],
       agents: { free: { posture: { autonomy: 'full' as const }, limits: { argumentBytes: 1_000 } } },
@@ -161,6 +165,22 @@ describe('the agents of a key', () => {
     expect(await submit('rival', 'file_list', { path: '.' })).toEqual([202, undefined]);
     expect(await submit('rival', 'echo', long)).toEqual([202, undefined]);
     expect((await as('ruled').get<Session>('/v1/sessions/new')).body.posture.autonomy).toBe('read_only');
+  });
+
+  it('have the approvals and session hooks of their tenant', async () => {
+    const command = { hooks: [{ name: 'noted', on: 'before', command: 'true' }] };
+    const hooked = async (name: string) => (await as(name).request('PUT', '/v1/sessions/hooked', command)).status;
+    expect([await hooked('ruled'), await hooked('approver')]).toEqual([200, 422]);
+    const posture = { autonomy: 'supervised', permissionMode: 'prompt' };
+    const waiting = async (name: string, other: string) => {
+      await as(other).request('PUT', '/v1/sessions/asks', { posture });
+      const { body } = await as(name).submit('file_write', { path: 'a', content: 'b' }, { sessionId: 'asks' });
+      return body.id;
+    };
+    const allow = async (name: string, id: string) =>
+      (await as(name).request('POST', `/v1/calls/${id}/decision`, { decision: 'allow' })).status;
+    const [ruled, rival] = [await waiting('ruled', 'second'), await waiting('approver', 'approver')];
+    expect([await allow('ruled', ruled), await allow('second', ruled), await allow('approver', rival)]).toEqual([403, 200, 200]);
   });
 
   it('and its scopes are shown to it; of a file, `approve` and `admin` are never given unasked', async () => {

@@ -114,7 +114,7 @@ export class DecideApprovalService {
   ): Promise<PreparedEdit | undefined> {
     const given = editOf(call, body);
     if (given === undefined || isDeepStrictEqual(given, await this.evaluator.argumentsOf(call))) return undefined;
-    if (this.policyConfig.fourEyes)
+    if (this.policyConfig.requiresFourEyes(call.tenantId))
       throw new ProblemError(
         'forbidden',
         'Four eyes: only their author would have seen edited arguments. Replay the call with them, which another key allows, and deny this one',
@@ -127,7 +127,7 @@ export class DecideApprovalService {
 
   /** Four eyes: a key that submitted the call, or one that it replays, may take it back, but not allow it. */
   private assertSecondApprover(principal: Principal, requesters: readonly string[], callId: string, { decision }: DecisionBody): void {
-    if (!this.policyConfig.fourEyes || decision === 'deny') return;
+    if (!this.policyConfig.requiresFourEyes(principal.tenantId) || decision === 'deny') return;
     if (requesters.some((actor) => this.apiKeys.isSamePerson(actor.replace(/^apikey:/, ''), principal.keyId)))
       throw new ProblemError(
         'forbidden',

@@ -31,6 +31,7 @@ export class ByAgent<T> {
   }
 }
 
-function own<V>(record: Readonly<Record<string, V>>, name: string): V | undefined {
-  return Object.hasOwn(record, name) ? record[name] : undefined;
+/** What belongs to a tenant, by its name. */
+export function own<V>(record: Readonly<Record<string, V>> | undefined, name: string): V | undefined {
+  return record !== undefined && Object.hasOwn(record, name) ? record[name] : undefined;
 }

@@ -67,7 +67,7 @@ describe('reloads of the config file that overlap', () => {
     await newer;
     answers[0]?.();
     await older;
-    expect(rulebook.fourEyes).toBe(true);
+    expect(rulebook.requiresFourEyes('default')).toBe(true);
     expect(safety.text(`${valueOf('first')}, ${valueOf('newest')}`)).toBe(`${valueOf('first')}, [REDACTED]`);
     reload.onApplicationShutdown();
   });

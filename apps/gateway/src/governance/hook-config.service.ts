@@ -1,14 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { AppliedHook, Hook, SessionHook } from '#contracts';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
-import { ByAgent } from './by-agent.js';
+import { ByAgent, own } from './by-agent.js';
 
 export type HookSettings = Pick<GatewayConfig, 'hooks' | 'agents' | 'tenantRules' | 'sessionHooks'>;
 
 interface ConfigSnapshot {
   readonly forAllAgents: readonly AppliedHook[];
   readonly byAgent: ByAgent<readonly AppliedHook[]>;
-  readonly sessionCommands: boolean;
+  readonly sessionCommands: (tenantId: string) => boolean;
 }
 
 /** The active hooks. A new config applies from the next call on; an accepted call keeps the hooks it was accepted with. */
@@ -20,17 +20,18 @@ export class HookConfigService {
     this.active = snapshotOf(settings);
   }
 
-  /** Whether sessions may have command hooks. */
-  get sessionCommands(): boolean {
-    return this.active.sessionCommands;
+  /** Whether sessions of the tenant may have command hooks. */
+  allowsCommands(tenantId: string): boolean {
+    return this.active.sessionCommands(tenantId);
   }
 
   /** In the order in which they run: for all, the tenant's, the agent's, the session's. Commands of a session count only while allowed. */
   of(tenantId: string, agentId: string | undefined, session: readonly SessionHook[] = []): readonly AppliedHook[] {
-    const { forAllAgents, byAgent, sessionCommands } = this.active;
+    const { forAllAgents, byAgent } = this.active;
     const operators = byAgent.of(tenantId, agentId) ?? forAllAgents;
     if (session.length === 0) return operators;
-    const allowed = session.filter(({ command }) => command === undefined || sessionCommands);
+    const withCommands = this.allowsCommands(tenantId);
+    const allowed = session.filter(({ command }) => command === undefined || withCommands);
     return [...operators, ...allowed.map((hook): AppliedHook => ({ ...hook, by: 'session', secrets: false }))];
   }
 
@@ -42,13 +43,14 @@ export class HookConfigService {
 }
 
 function snapshotOf(settings: HookSettings): ConfigSnapshot {
-  const { hooks = [], sessionHooks } = settings;
+  const { hooks = [], sessionHooks, tenantRules } = settings;
   const forAllAgents = hooks.map(byOperator);
   const byAgent = new ByAgent(settings, (layers) => {
     const further = layers.flatMap((layer) => layer.hooks ?? []);
     return further.length === 0 ? undefined : [...forAllAgents, ...further.map(byOperator)];
   });
-  return { forAllAgents, byAgent, sessionCommands: sessionHooks?.commands ?? false };
+  const sessionCommands = (tenantId: string) => (own(tenantRules, tenantId)?.sessionHooks ?? sessionHooks)?.commands ?? false;
+  return { forAllAgents, byAgent, sessionCommands };
 }
 
 function byOperator(hook: Hook): AppliedHook {

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { PolicyConfig, PolicySettings, Posture } from '#contracts';
 import { resolvePolicy, type PatternAuthor } from '#policy';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
-import { ByAgent, type Layer } from './by-agent.js';
+import { ByAgent, own, type Layer } from './by-agent.js';
 
 /** What applies to the calls of an agent before its session changes anything. */
 export interface AgentPolicy {
@@ -18,7 +18,7 @@ export type RuleSettings = Pick<GatewayConfig, 'defaultPosture' | 'policy' | 'ag
 interface ConfigSnapshot {
   readonly forAllAgents: AgentPolicy;
   readonly byAgent: ByAgent<AgentPolicy>;
-  readonly fourEyes: boolean;
+  readonly fourEyes: (tenantId: string) => boolean;
   readonly patternsBy: PatternAuthor;
 }
 
@@ -35,9 +35,9 @@ export class PolicyConfigService {
     return this.active.byAgent.of(tenantId, agentId) ?? this.active.forAllAgents;
   }
 
-  /** Whether a call must be allowed by another key than the one that submitted it. */
-  get fourEyes(): boolean {
-    return this.active.fourEyes;
+  /** Whether a call of the tenant must be allowed by another key than the one that submitted it. */
+  requiresFourEyes(tenantId: string): boolean {
+    return this.active.fourEyes(tenantId);
   }
 
   get patternsBy(): PatternAuthor {
@@ -52,12 +52,13 @@ export class PolicyConfigService {
 }
 
 function snapshotOf(settings: RuleSettings): ConfigSnapshot {
-  const { defaultPosture, policy, fourEyes = false, egress, patternsBy = 'operator' } = settings;
+  const { defaultPosture, policy, tenantRules, egress, patternsBy = 'operator' } = settings;
   const resolved = (...settings: readonly (PolicySettings | undefined)[]) => withPrivateHosts(egress?.allowHosts ?? [], settings);
   const byAgent = new ByAgent(settings, (layers) => ({
     policy: resolved(policy, ...layers.flatMap((layer) => [layer.policy, shorthands(layer)])),
     posture: layers.reduce((before, { posture }) => ({ ...before, ...posture }), defaultPosture),
   }));
+  const fourEyes = (tenantId: string) => own(tenantRules, tenantId)?.approvals?.fourEyes ?? settings.fourEyes ?? false;
   return { forAllAgents: { policy: resolved(policy), posture: defaultPosture }, byAgent, fourEyes, patternsBy };
 }
 

@@ -105,7 +105,7 @@ export class SessionStore {
   async write(principal: Principal, sessionId: string, change: PutSessionBody): Promise<Session> {
     const { tenantId } = principal;
     assertValidPatterns(change);
-    assertHooksAllowed(change.hooks ?? [], this.hookConfig.sessionCommands, this.config.egress);
+    assertHooksAllowed(change.hooks ?? [], this.hookConfig.allowsCommands(tenantId), this.config.egress);
     const { grants, ...others } = change;
     let before = NEW_SESSION;
     let act: AdmittedAct | undefined;
@@ -184,8 +184,8 @@ export class SessionStore {
   }
 
   /** Four eyes: a key that submits calls may add to what restricts them, but not take it away. */
-  private assertNothingLifted({ scopes }: Principal, before: SessionState, after: SessionState): void {
-    if (!this.policyConfig.fourEyes || !scopes.includes('submit')) return;
+  private assertNothingLifted({ tenantId, scopes }: Principal, before: SessionState, after: SessionState): void {
+    if (!this.policyConfig.requiresFourEyes(tenantId) || !scopes.includes('submit')) return;
     const lifted = liftedParts(before, after);
     if (lifted.length === 0) return;
     const why = `Four eyes: this takes away what restricts the session (${lifted.join(', ')}); another key must do it, one without the scope submit`;

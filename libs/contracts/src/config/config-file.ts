@@ -104,13 +104,15 @@ export const TenantSettings = z.strictObject({
   posture: Posture.partial().optional().describe('How freely its calls may act, in sessions that do not say.'),
   limits: Limits.optional().describe('For the calls of its agents, on top of the limits for all tenants.'),
   hooks: Hooks.optional().describe('For its calls; they run after those for all tenants and before those of the agent.'),
+  approvals: ApprovalSettings.optional().describe('How approvals of its calls are given. Not set: as for all tenants.'),
+  sessionHooks: SessionHookSettings.optional().describe('What hooks of its sessions may be. Not set: as for all tenants.'),
   agents: Agents.describe('The agents of this tenant, by name.'),
   retention: TenantRetention.default({}).describe('How long its calls are kept.'),
   webhooks: Webhooks.describe('Programs that are sent the ends of its calls and its approvals.'),
 });
 export type TenantSettings = z.output<typeof TenantSettings>;
 /** What holds for all calls of one tenant. */
-export type TenantRules = Pick<TenantSettings, 'policy' | 'posture' | 'limits' | 'hooks'>;
+export type TenantRules = Pick<TenantSettings, 'policy' | 'posture' | 'limits' | 'hooks' | 'approvals' | 'sessionHooks'>;
 
 /** The tenant of TOOLYARD_API_KEY, and of the agents at the top level of the config file. */
 export const DEFAULT_TENANT = 'default';

@@ -97,7 +97,8 @@ export class EffectivePolicyService {
       policy,
       grants: session.grants,
       patternsBy: this.policyConfig.patternsBy,
-      ...(this.policyConfig.fourEyes && session.changedBy.some((keyId) => this.apiKeys.isSamePerson(keyId, principal.keyId))
+      ...(this.policyConfig.requiresFourEyes(principal.tenantId) &&
+      session.changedBy.some((keyId) => this.apiKeys.isSamePerson(keyId, principal.keyId))
         ? { withoutSession: { posture: agent.posture, policy: agent.policy, grants: denialsOf(session.grants) } }
         : {}),
       dialect: session.dialect ?? principal.dialect ?? 'core',
