@@ -12,27 +12,44 @@ export interface TestBrowser {
   readonly browser: Browser;
   /** Texts of errors that pages threw or wrote to the console, refused requests left out. */
   readonly faults: string[];
-  /** A page of its own (own storage), logged in by the address as `npm start` prints it. */
+  /** A page of its own (own storage), without an address. On it, answers are held until a test sends them or takes them back. */
+  page(options?: BrowserContextOptions): Promise<Page>;
+  /** The same, logged in by the address as `npm start` prints it. */
   open(url: string, options?: BrowserContextOptions, key?: string): Promise<Page>;
   close(): Promise<void>;
 }
+
+/** HOLD_MS of the dashboard. */
+const HOLD_MS = 5000;
+
+/** Makes the time for which the dashboard holds an answer as long as a timer can be. */
+const HOLDS_ANSWERS = `
+  const timer = window.setTimeout.bind(window);
+  window.setTimeout = (run, ms, ...args) => timer(run, ms === ${HOLD_MS} ? 2 ** 31 - 1 : ms, ...args);
+`;
 
 export async function startBrowser(): Promise<TestBrowser> {
   if (!existsSync(CHROMIUM))
     throw new Error(`There is no browser at ${CHROMIUM}: install it (apt-get install chromium) or set CHROMIUM to where it is`);
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
   const faults: string[] = [];
+  const newPage = async (options: BrowserContextOptions = {}) => {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce', ...options });
+    const page = await context.newPage();
+    page.setDefaultTimeout(180_000);
+    await page.addInitScript(HOLDS_ANSWERS);
+    page.on('pageerror', (error) => faults.push(error.message));
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !/Failed to load resource|WebSocket connection/.test(message.text())) faults.push(message.text());
+    });
+    return page;
+  };
   return {
     browser,
     faults,
-    open: async (url, options = {}, key = TEST_KEY) => {
-      const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce', ...options });
-      const page = await context.newPage();
-      page.setDefaultTimeout(180_000);
-      page.on('pageerror', (error) => faults.push(error.message));
-      page.on('console', (message) => {
-        if (message.type() === 'error' && !/Failed to load resource|WebSocket connection/.test(message.text())) faults.push(message.text());
-      });
+    page: newPage,
+    open: async (url, options, key = TEST_KEY) => {
+      const page = await newPage(options);
       await page.goto(`${url}#key=${key}`);
       return page;
     },

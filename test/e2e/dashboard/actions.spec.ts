@@ -74,12 +74,8 @@ describe('a worker', () => {
     await card.getByRole('button', { name: 'Drain' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Drain it' }).click();
     await card.getByText('Draining').waitFor();
-    expect((await workers()).map(({ id, draining }) => [id, draining])).toEqual(
-      expect.arrayContaining([
-        [first?.id, false],
-        [second.id, true],
-      ]),
-    );
+    await eventually(async () => (await workers()).find(({ id }) => id === second.id)?.draining, 'the second worker to drain');
+    expect((await workers()).find(({ id }) => id === first?.id)).toMatchObject({ draining: false });
   });
 });
 

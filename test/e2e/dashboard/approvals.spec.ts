@@ -68,8 +68,8 @@ it('shows a command line by line, hidden characters, an edit as a difference, an
   const args = { path: 'src/login.ts', old_text: 'const a = 1;', new_text: 'const a = 2;' };
   const { body } = await stage.agent.submit('file_edit', args, { sessionId: 'edits' });
   await page.locator(`[data-call="${body.id}"][aria-current]`).waitFor();
-  const change = page.getByRole('region', { name: 'The change' });
-  expect(await change.locator('mark').allInnerTexts()).toEqual(['1', '2']);
+  const marks = page.getByRole('region', { name: 'The change' }).locator('mark');
+  await eventually(async () => (await marks.allInnerTexts()).join() === '1,2', 'what changed to be marked');
   await page.getByText('src/login.ts').first().waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   await answer(page, 'd');
@@ -106,7 +106,7 @@ it('decides a call on its own page, and shows there who asks, why, and what the 
   const card = page.getByRole('region', { name: 'Decision' });
   await card.getByRole('link', { name: 'careful' }).waitFor();
   await card.getByText('The command changes things: its risk is medium (git).').waitFor();
-  expect(await card.locator('mark').allInnerTexts()).toEqual(['git']);
+  await eventually(async () => (await card.locator('mark').allInnerTexts()).join() === 'git', 'the reason to be marked');
   await card.locator('[data-risk=medium]').waitFor();
   await card.getByRole('region', { name: 'Before this in the session' }).getByText('echo').waitFor();
   await card.getByText('Every command that begins with git, whatever follows.').waitFor();
@@ -229,7 +229,7 @@ describe('answers that are held', () => {
     // Others come while the person clicks; the next question takes the place of the first.
     const others = await Promise.all(Array.from({ length: 12 }, (_, index) => inSession('clicks', `git push origin flood-${index}`)));
     await page.getByLabel('13 waiting').waitFor();
-    expect(await page.title()).toBe('(13) Approvals · Toolyard');
+    await eventually(async () => (await page.title()) === '(13) Approvals · Toolyard', 'the title to have the number');
     const now = page.getByRole('button', { name: 'Allow now' });
     await now.click({ trial: true });
     await page.clock.install();
@@ -262,9 +262,11 @@ describe('answers that are held', () => {
     await page.getByRole('checkbox', { name: 'Select all of many-a' }).check();
     const together = page.getByRole('region', { name: 'Selected calls' });
     await together.getByText('May these 3 calls run?').waitFor();
-    expect(await together.getByRole('region', { name: /^Command \d$/ }).allInnerTexts()).toEqual(
-      [1, 2, 3].map((n) => `git push origin ${n}`),
-    );
+    for (const n of [1, 2, 3])
+      await together
+        .getByRole('region', { name: `Command ${n}` })
+        .getByText(`git push origin ${n}`)
+        .waitFor();
     await stage.agent.request('POST', `/v1/calls/${stale}/decision`, { decision: 'deny' });
     await together.locator(`[data-selected="${stale}"]`).getByText('It no longer waits').waitFor();
     // A call that comes now is selected by nothing that is shown.
@@ -287,7 +289,7 @@ describe('answers that are held', () => {
 
     await page.getByRole('textbox', { name: 'Filter' }).fill('helper 4');
     await page.waitForURL(/q=helper\+4/);
-    expect(await page.locator('[data-call]').count()).toBe(1);
+    await eventually(async () => (await page.locator('[data-call]').count()) === 1, 'one call to be left');
     await page.getByRole('button', { name: 'Deny', exact: true }).click();
     await page.getByRole('button', { name: 'Deny now' }).click();
     expect((await stage.agent.ended(other)).outcome).toBe('denied');

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { dashboardHarness } from '../../support/dashboard-harness.js';
+import { eventually } from '../../support/eventually.js';
 
 const stage = dashboardHarness();
 
@@ -29,7 +30,7 @@ describe('the page of a call', () => {
     const shown = await page.getByRole('log').innerText();
     expect([shown.includes('0;pwned'), shown.includes('\u001b')]).toEqual([false, false]);
     expect(await page.locator('[role=log] script, [role=log] img').count()).toBe(0);
-    expect(await page.title()).toMatch(/^\$ .* – shell · Toolyard$/);
+    await eventually(async () => /^\$ .* – shell · Toolyard$/.test(await page.title()), 'the title to have the command');
   });
 
   it('keeps its clocks running during ten updates a second', async () => {
@@ -109,8 +110,8 @@ describe('the page of a call', () => {
     const { id } = await stage.agent.run('file_read', { path: 'dot.png' }, inSession);
     const page = await stage.open(`/calls/${id}`);
     const picture = page.getByRole('img', { name: 'Made by the tool (image/png)' });
-    await picture.waitFor();
-    expect(await picture.evaluate((element: { naturalWidth: number }) => element.naturalWidth)).toBe(1);
+    const width = (image: { naturalWidth: number; decode: () => Promise<void> }) => image.decode().then(() => image.naturalWidth);
+    expect(await picture.evaluate(width)).toBe(1);
   });
 
   it('shows that a call does not exist, and searches for others', async () => {

@@ -71,11 +71,9 @@ describe('the list of calls', () => {
     await row(page, missing.id)
       .getByText(/^tool_failed: /)
       .waitFor();
-    expect(
-      await row(page, missing.id)
-        .getByText(/^(?:just now|\d+s ago)$/)
-        .count(),
-    ).toBe(1);
+    await row(page, missing.id)
+      .getByText(/^(?:just now|\d+[sm] ago)$/)
+      .waitFor();
     await page.goto(`${stage.url}/calls?sessionId=subjects&result=ok`);
     await page.getByText('No call fits this filter').waitFor();
     await stage.agent.run('shell', { command: 'exit 4' }, inSession);
@@ -124,7 +122,7 @@ describe('a list that is narrowed and sorted', () => {
 
     await page.getByRole('button', { name: 'Run time' }).click();
     await page.waitForURL(/sort=longest/);
-    expect(await page.locator('[role=row][data-call]').first().getAttribute('data-call')).toBe(slow.id);
+    await page.locator(`[role=row][data-call] >> nth=0`).and(row(page, slow.id)).waitFor();
 
     await page.getByRole('button', { name: 'Views' }).click();
     await page.getByRole('textbox', { name: 'Save this view as' }).fill('slow shells');
@@ -241,8 +239,8 @@ describe('failures', () => {
     await group.getByRole('cell', { name: '2', exact: true }).waitFor();
     await group.getByText('error result').waitFor();
     await group.getByRole('link', { name: 'Show' }).click();
-    await page.locator('[data-state=error]').first().waitFor();
-    expect(await page.locator('[role=row][data-call]').count()).toBe(2);
+    await page.waitForURL(/\/calls\?/);
+    await eventually(async () => (await page.locator('[role=row][data-call][data-state=error]').count()) === 2, 'both calls');
   });
 
   it('that are similar form a group, which appears live and is replayed as a whole', async () => {
@@ -262,8 +260,7 @@ describe('failures', () => {
 
 describe('a page without a key', () => {
   it('asks for a key, and refuses a wrong one', async () => {
-    const context = await stage.browser.browser.newContext();
-    const page = await context.newPage();
+    const page = await stage.browser.page();
     await page.goto(`${stage.url}/calls`);
     await page.getByLabel('API key').fill('not-the-key-of-anybody');
     await page.getByRole('button', { name: 'Open the dashboard' }).click();
@@ -271,8 +268,7 @@ describe('a page without a key', () => {
   });
 
   it('takes the key from an address, also in an open tab, and removes it there', async () => {
-    const context = await stage.browser.browser.newContext();
-    const page = await context.newPage();
+    const page = await stage.browser.page();
     await page.goto(`${stage.url}/calls`);
     await page.getByLabel('API key').waitFor();
     await page.goto(`${stage.url}/calls#key=${TEST_KEY}`);
