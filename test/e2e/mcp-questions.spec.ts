@@ -12,6 +12,7 @@ import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/ga
 import { connectMcp, REVISIONS } from '../support/mcp-clients.js';
 import { startRedisServer, type RedisServer } from '../support/redis-server.mjs';
 import { serveWeb, type WebServer } from '../support/serve-web.js';
+import { modernTasks, olderTasks, type TaskServer } from '../support/task-servers.js';
 
 const FIXTURE = resolve('test/support/asking-mcp-server.fixture.mjs');
 const SECRET = 'ghp_0123456789abcdefABCDEF0123456789abcd';
@@ -34,13 +35,16 @@ describe('questions of bridged MCP servers', () => {
   let gateway: TestGateway;
   const workers: RunningWorker[] = [];
   let http: WebServer;
+  const tasks: Record<string, TaskServer> = {};
   const workspaceRoot = mkdtempSync(join(tmpdir(), 'toolyard-questions-'));
 
   beforeAll(async () => {
     redis = await startRedisServer();
     const handler = createMcpHandler(modernServer);
     http = await serveWeb((request) => handler.fetch(request));
+    Object.assign(tasks, { tasks: await modernTasks(), older: await olderTasks({ sessions: true }) });
     const sources = [
+      ...Object.entries(tasks).map(([name, { url }]) => ({ name, kind: 'mcp', url })),
       { name: 'modern', kind: 'mcp', url: `${http.url}/mcp` },
       { name: 'legacy', kind: 'mcp', command: [process.execPath, FIXTURE], paths: [FIXTURE] },
     ].map((source) => SourceSettings.parse(source));
@@ -54,6 +58,7 @@ describe('questions of bridged MCP servers', () => {
     await Promise.all(workers.map((worker) => worker.close()));
     await gateway?.close();
     http?.close();
+    for (const server of Object.values(tasks)) server.close();
     await redis?.stop();
     rmSync(workspaceRoot, { recursive: true, force: true });
   });
@@ -120,6 +125,14 @@ describe('questions of bridged MCP servers', () => {
       await client.close();
     },
   );
+
+  it.each(['tasks', 'older'])('are asked for a task, too, of which there is one: %s', async (source) => {
+    const call = await asked(`${source}__ask`);
+    await give(call.id, { branch: 'next' });
+    const ended = await gateway.agent.ended(call.id);
+    expect([ended.outcome, answerIn(ended)]).toEqual(['completed', { action: 'accept', content: { branch: 'next' } }]);
+    expect(tasks[source]?.begun()).toBe(1);
+  });
 
   it.each(['modern', 'legacy'])('show an address to the person and never open it: %s', async (source) => {
     const call = await asked(`${source}__address`);
