@@ -23,6 +23,16 @@ const tricks = {
   asks: () => { for (let i = 0; i < 1500; i += 1) send({ id: 'own' + i, method: 'workspace/applyEdit', params: {} }); },
   refuses: (id) => send({ id, error: { code: -32603, message: 'no such symbol' } }),
   badCancel: () => send({ method: '$/cancelRequest' }),
+  looks: (id) => {
+    const fs = require('fs');
+    const tried = (name, work) => { try { return name + ': ' + String(work()).trim(); } catch (error) { return name + ': ' + error.code; } };
+    const network = Object.values(require('os').networkInterfaces()).flat().filter((it) => !it.internal).length;
+    const contents = [
+      tried('read', () => fs.readFileSync('a.ts')), tried('denied', () => fs.readFileSync('secret/a.ts')), tried('outside', () => fs.readFileSync('../../outside/secret.txt')),
+      tried('write', () => fs.writeFileSync('planted.ts', '')), 'network: ' + network,
+    ].join('\n');
+    send({ id, result: { contents } });
+  },
   closes: () => require('fs').closeSync(1),
 };
 const handle = ({ id, method, params }) => {
