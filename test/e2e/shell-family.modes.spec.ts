@@ -184,8 +184,11 @@ describe('a language server', () => {
     );
     expect(textOf(await run('language_server', { operation: 'get_hover', ...place, column: 13 }))).toContain('Shop.open(): number');
     expect(textOf(await run('language_server', { operation: 'get_completions', ...place, column: 14 }))).toMatch(/^open method/);
-    const faults = await run('language_server', { operation: 'get_diagnostics', file_path: 'use.ts' });
-    expect(textOf(faults)).toContain("use.ts:3:7 error 2322 | Type 'number' is not assignable to type 'string'.");
+    // A server says in several steps what is wrong with a file: types come last.
+    await eventually(async () => {
+      const faults = textOf(await run('language_server', { operation: 'get_diagnostics', file_path: 'use.ts' }));
+      return faults.includes("use.ts:3:7 error 2322 | Type 'number' is not assignable to type 'string'.");
+    }, 'the server to report the fault');
     const wrong = await run('language_server', { operation: 'get_hover', ...place, row: 0 });
     expect(wrong.error).toMatchObject({ code: 'invalid_arguments', message: 'row must be >= 1 (got 0)' });
   });

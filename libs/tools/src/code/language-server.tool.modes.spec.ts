@@ -15,8 +15,9 @@ beforeEach(async () => {
     servers: [scriptedServer({ 'textDocument/hover': 'looks' })],
     most: 4,
     idleMs: 60_000,
+    startMs: 20_000,
     requestMs: 20_000,
-    quietMs: 50,
+    quietMs: 20,
   };
   servers = new LanguageServers(settings, new BubblewrapSandbox());
 });

@@ -19,8 +19,7 @@ const tricks = {
   noHeader: () => { const more = () => { while (write(Buffer.alloc(1048576, 65))); }; process.stdout.on('drain', more); more(); },
   notJson: () => write('Content-Length: 3\r\n\r\n{x}'),
   noLength: () => write('Content-Type: x\r\n\r\n{}'),
-  flood: () => { for (let i = 0; i < 20000; i += 1) send({ method: 'window/logMessage', params: { type: 1, message: 'x' } }); },
-  asks: () => { for (let i = 0; i < 1500; i += 1) send({ id: 'own' + i, method: 'workspace/applyEdit', params: {} }); },
+  flood: () => { const more = () => { do { send({ method: 'window/logMessage', params: { type: 1, message: 'x' } }); } while (!process.stdout.writableNeedDrain); }; process.stdout.on('drain', more); more(); },
   refuses: (id) => send({ id, error: { code: -32603, message: 'no such symbol' } }),
   badCancel: () => send({ method: '$/cancelRequest' }),
   looks: (id) => {
@@ -33,7 +32,6 @@ const tricks = {
     ].join('\n');
     send({ id, result: { contents } });
   },
-  closes: () => require('fs').closeSync(1),
 };
 const handle = ({ id, method, params }) => {
   if (method === 'initialize') {

@@ -12,7 +12,7 @@ const STOP_GRACE_MS = 500;
 /** A server that leaves so many requests in a row without an answer is ended. */
 const MOST_LATE = 3;
 
-export type ServerTimes = Pick<LanguageServerSettings, 'requestMs' | 'quietMs'>;
+export type ServerTimes = Pick<LanguageServerSettings, 'startMs' | 'requestMs' | 'quietMs'>;
 
 export interface ServerStart {
   readonly settings: ServerSettings;
@@ -41,7 +41,7 @@ export class LanguageServer {
     readonly times: ServerTimes,
   ) {
     this.diagnostics = new PublishedDiagnostics(times.quietMs);
-    this.documents = new OpenDocuments(connection, (uri) => this.diagnostics.forget(uri));
+    this.documents = new OpenDocuments(connection);
     connection.onNotification('textDocument/publishDiagnostics', (params) => this.diagnostics.accept(params));
     connection.onRequest('workspace/configuration', (params) => configurationFor(params));
     for (const method of ['client/registerCapability', 'client/unregisterCapability', 'window/workDoneProgress/create'])
@@ -63,7 +63,7 @@ export class LanguageServer {
     void running.ended.then((how) => connection.fail(how));
     const server = new LanguageServer(settings, root, running, connection, times);
     try {
-      await server.initialize({ signal: ctx.signal, timeoutMs: times.requestMs });
+      await server.initialize({ signal: ctx.signal, timeoutMs: times.startMs });
       return server;
     } catch (error) {
       connection.fail('it did not start');

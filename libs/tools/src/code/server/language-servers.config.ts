@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-const TIMES = { requestMs: 25_000, quietMs: 1_000 };
+const TIMES = { startMs: 25_000, requestMs: 25_000, quietMs: 1_000 };
 const EXTENSION = /^[A-Za-z0-9_+-]{1,32}$/;
 
 /** Which command speaks the Language Server Protocol for which files. */
@@ -55,9 +55,11 @@ export interface LanguageServerSettings {
   readonly servers: readonly ServerSettings[];
   readonly most: number;
   readonly idleMs: number;
-  /** What the start of a server, an answer, or a report of diagnostics may take. */
+  /** What the start of a server may take. */
+  readonly startMs: number;
+  /** What an answer, or a report of diagnostics, may take. */
   readonly requestMs: number;
-  /** How long a server reports nothing more about a file when it is done with it. */
+  /** How long a server that has reported faults of a file reports nothing more when it is done with it. */
   readonly quietMs: number;
 }
 

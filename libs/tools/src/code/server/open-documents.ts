@@ -22,11 +22,7 @@ export interface OpenDocument {
 export class OpenDocuments {
   private readonly open = new Map<string, OpenDocument>();
 
-  /** `onChange` is called before the server learns what a file is now. */
-  constructor(
-    private readonly connection: ServerConnection,
-    private readonly onChange: (uri: string) => void,
-  ) {}
+  constructor(private readonly connection: ServerConnection) {}
 
   /** Opens the file, or tells the server what it is now. With `again` also where it is unchanged, so that it is examined again. */
   async show(path: string, again: boolean, ctx: ToolContext, options: RequestOptions): Promise<OpenDocument> {
@@ -40,7 +36,6 @@ export class OpenDocuments {
     const uri = pathToFileURL(absolutePath(place.root, place.path.names)).href;
     const document = { path: shown, uri, text, version: (known?.version ?? 0) + 1 };
     const isNew = known === undefined || again || known.text !== text;
-    if (isNew) this.onChange(uri);
     if (known === undefined) await this.send('didOpen', { textDocument: { ...document, languageId: languageId(shown) } }, options);
     else if (isNew) await this.change(document, options);
     const current = isNew ? document : known;

@@ -40,8 +40,8 @@ async function askFor(server: LanguageServer, path: string, ctx: ToolContext): P
     const { uri } = await server.show(path, ctx);
     return parsed(DiagnosticReport, await server.request('textDocument/diagnostic', { textDocument: { uri } }, ctx), name);
   }
-  const { uri, version } = await server.show(path, ctx, true);
+  const { uri } = await server.show(path, ctx, true);
   const signal = AbortSignal.any([ctx.signal, server.ended]);
-  const items = await server.diagnostics.settled(uri, version, { signal, timeoutMs: server.times.requestMs });
+  const items = await server.diagnostics.settled(uri, { signal, timeoutMs: server.times.requestMs });
   return items === undefined ? undefined : parsed(Diagnostics, items, name);
 }
