@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
-import type { CallPage, Stats } from '#contracts';
+import type { Batch, CallPage, Stats } from '#contracts';
 import { createRedis, measureMemory, memoryShare, type RedisConnection } from '#redis';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
@@ -12,7 +12,8 @@ import { startTestCluster } from '../support/test-cluster.js';
 
 const CALLS = Number(process.env['SOAK_CALLS'] ?? 2_000_000);
 const MEMORY = process.env['SOAK_REDIS_MEMORY'] ?? '256mb';
-const CLIENTS = 64;
+const CALLS_A_BATCH = 100;
+const CLIENTS = 6;
 const SAMPLE = 2_000;
 const SETTINGS = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', '', '--maxmemory', MEMORY];
 
@@ -54,16 +55,21 @@ it(
   CALLS * 20 + 600_000,
 );
 
-/** Ids by the number that is the argument of the call. */
+/** Ids by the number that is the argument of the call. A call that was refused, or did not complete, has none. */
 async function submitAll(agent: Agent): Promise<{ ids: string[]; refused: number }> {
-  const ids = Array.from<string>({ length: CALLS });
+  const ids: string[] = [];
   let next = 0;
   let refused = 0;
   const client = async () => {
-    for (let n = next++; n < CALLS; n = next++) {
-      const { status, body } = await agent.submit('echo', { text: String(n) }, { sessionId: `s${n % 500}` }, { prefer: 'wait=60' });
-      if (status === 503 || status === 429) refused += 1;
-      else ids[n] = body.id;
+    for (let from = next; from < CALLS; from = next) {
+      next = Math.min(from + CALLS_A_BATCH, CALLS);
+      const calls = Array.from({ length: next - from }, (_, at) => ({ tool: 'echo', arguments: { text: String(from + at) } }));
+      const body = { sessionId: `s${(from / CALLS_A_BATCH) % 500}`, strategy: { type: 'parallel' }, calls };
+      const batch = await agent.request<Batch>('POST', '/v1/batches', body, { prefer: 'wait=60' });
+      const results = batch.status === 200 ? batch.body.results : [];
+      for (const { index, callId, outcome } of results) if (outcome === 'completed' && callId !== undefined) ids[from + index] = callId;
+      refused += calls.length - results.filter(({ outcome }) => outcome === 'completed').length;
+      if (next % 100_000 === 0) process.stderr.write(`${next} calls submitted\n`);
     }
   };
   await Promise.all(Array.from({ length: CLIENTS }, client));
