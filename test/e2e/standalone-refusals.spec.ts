@@ -8,12 +8,16 @@ import { cleanUp, freshDirectory, spawnStandalone } from '../support/standalone.
 
 afterEach(cleanUp);
 
-/** What a start that must fail says; it has to end with exit code 1 and without a stack trace. */
+/** What a start that must fail says, besides what it waits for; it has to end with exit code 1 and without a stack trace. */
 async function refusal(data: string, env: Record<string, string> = {}): Promise<string> {
   const app = await spawnStandalone(data, env);
   expect(await app.ended()).toEqual({ code: 1, signal: null });
   expect(app.output()).not.toMatch(/^\s+at /m);
-  return app.output().trim();
+  const lines = app.output().split('\n');
+  return lines
+    .filter((line) => !line.startsWith('Waiting for '))
+    .join('\n')
+    .trim();
 }
 
 describe('npm start says in one sentence what to do when', () => {

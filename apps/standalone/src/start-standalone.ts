@@ -60,13 +60,18 @@ export async function startStandalone(env: NodeJS.ProcessEnv, tell: (line: strin
   try {
     await checkPort(checked.gateway);
     const key = config.apiKey ?? readOrMakeKey(directory.key);
-    const redis = await progress('Redis, which loads its data', () => startRedis(config, directory, undo, tell));
+    const redis = await progress(config.redisUrl === undefined ? 'Redis, which loads its data' : 'the Redis of REDIS_URL', () =>
+      startRedis(config, directory, undo, tell),
+    );
     let openCalls: number | undefined;
     if (config.redisUrl === undefined)
       undo.push(async () => {
         openCalls = await countOpenCalls(redis.url, checked.gateway.partitions).catch(() => undefined);
       });
-    const history = await progress('PostgreSQL, which makes or recovers its data', () => startHistory(config.databaseUrl, directory, tell));
+    const history = await progress(
+      config.databaseUrl === undefined ? 'PostgreSQL, which makes or recovers its data' : 'the database of DATABASE_URL',
+      () => startHistory(config.databaseUrl, directory, tell),
+    );
     undo.push(() => history.stop());
     const archive = archiveUrlOf(config, directory);
     const ours = {
