@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Batch } from '#contracts';
 import { BatchStore } from '../../apps/gateway/src/batches/batch-store.service.js';
+import { FAIL_FAST_REDIS } from '../../apps/gateway/src/platform/tokens.js';
 import { ApprovalEvaluator } from '../../apps/gateway/src/approvals/approval-evaluator.service.js';
+import { keys, partitionOf, type RedisConnection } from '#redis';
 import { eventually } from '../support/eventually.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 
@@ -54,5 +56,24 @@ describe('a batch', () => {
     expect(await store.stop(id, { reason: 'cancelled', detail: 'third' })).toBe(true);
     expect(await store.stop(id, { reason: 'cancelled', detail: 'fourth' })).toBe(false);
     expect(await ended(id)).toMatchObject({ stopped: { reason: 'cancelled', detail: 'third' }, results: [{ outcome: 'cancelled' }] });
+  });
+
+  it('is forgotten after its end where Redis is full, the oldest first; its calls are still there', async () => {
+    const cancelled = async (n: number) => {
+      const { id } = await submit({ calls: [{ tool: 'echo', arguments: { n } }] });
+      await gateway.agent.request('POST', `/v1/batches/${id}/cancel`, {});
+      return ended(id);
+    };
+    const batches = [await cancelled(1), await cancelled(2)];
+    const [old = '', recent = ''] = batches.map(({ id }) => id);
+    const partition = partitionOf(old);
+    const redis = gateway.app.get<RedisConnection>(FAIL_FAST_REDIS);
+    // An end before all others of this Redis: nothing of other tests is forgotten.
+    expect(await redis.zadd(keys.endedBatches(partition), 'XX', 'CH', 1, old)).toBe(1);
+    await gateway.app.get(BatchStore).forgetEnded(partition, 2, 10);
+    expect((await gateway.agent.get(`/v1/batches/${old}`)).status).toBe(404);
+    expect((await look(recent)).status).toBe('ended');
+    expect((await gateway.agent.get(`/v1/calls/${batches[0]?.results[0]?.callId}`)).status).toBe(200);
+    expect(await redis.zscore(keys.endedBatches(partition), old)).toBeNull();
   });
 });

@@ -5,7 +5,7 @@ export * from './keys.js';
 export { connected, createRedis, isClosed, isCluster, connectionName, acceptsCommands, type RedisConnection } from './redis-client.js';
 export { loadLua } from './lua-loader.js';
 export { LuaScript } from './lua-script.js';
-export { measureMemory, memoryShare } from './memory/measure-memory.js';
+export { FULL_SHARE, measureMemory, memoryShare } from './memory/measure-memory.js';
 export { RedisMemory, type MemoryLevel } from './memory/redis-memory.js';
 export { ReplicaBarrier, waitForReplicas } from './replica-wait.js';
 export { getServerInfo } from './server-info.js';

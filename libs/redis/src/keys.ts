@@ -53,6 +53,8 @@ export const keys = {
   batch: (batchId: string) => `{p${partitionOf(batchId)}}:batch:${batchId}`,
   /** Batches of the partition that have not ended; the score is until when their gateway looks after them. */
   batches: (partition: string) => `{p${partition}}:batches`,
+  /** Batches of the partition that have ended and are still kept, by their end. */
+  endedBatches: (partition: string) => `{p${partition}}:ended-batches`,
   /** Background runs of a session, by the Redis time at which they were asked for. */
   backgroundRuns: (partition: string, tenantId: string, sessionId: string) => `{p${partition}}:background:${tenantId}:${sessionId}`,
   /** Sessions that agents of a session began: a hash of what is known of each, by its id. */

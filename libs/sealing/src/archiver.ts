@@ -1,5 +1,5 @@
 import type { ArchiveStore, Checkpointer } from '#archive';
-import { measureMemory, memoryShare, partitionName, type RedisConnection } from '#redis';
+import { FULL_SHARE, measureMemory, memoryShare, partitionName, type RedisConnection } from '#redis';
 import type { ContentPolicy } from './content/content-keys.port.js';
 import { PartitionArchiver, type ArchiveStep } from './partition-archiver.js';
 
@@ -21,8 +21,6 @@ export interface ArchiverOptions {
 const SEGMENT_MS = 60_000;
 const CHECKPOINT_MS = 60_000;
 const FULL_SEGMENT_MS = 5_000;
-/** Above this part of `maxmemory` whatever is archived leaves Redis. */
-const FULL = 0.6;
 
 /**
  * Archives the log of all partitions, and trims what is archived. Several processes may run one: they agree on each segment by
@@ -45,7 +43,7 @@ export class Archiver {
   async round(signal?: AbortSignal): Promise<boolean> {
     const { redis, segmentMs = SEGMENT_MS } = this.options;
     const [memory, [seconds]] = await Promise.all([measureMemory(redis), redis.time()]);
-    const isFull = memoryShare(memory) > FULL;
+    const isFull = memoryShare(memory) > FULL_SHARE;
     const step = { nowMs: Number(seconds) * 1_000, segmentMs: isFull ? Math.min(FULL_SEGMENT_MS, segmentMs) : segmentMs, isFull };
     let more = false;
     const failures: unknown[] = [];

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { EventHub } from '#event-log';
-import { partitionName, partitionOf } from '#redis';
+import { FULL_SHARE, partitionName, partitionOf, RedisMemory } from '#redis';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { LOGGER } from '../platform/tokens.js';
 import { BatchCalls } from './batch-calls.service.js';
@@ -14,6 +14,10 @@ import { BatchStore, LEASE_MS } from './batch-store.service.js';
 const SWEEP_MS = LEASE_MS / 4;
 /** Orphans of a partition that one gateway takes over at a time; the next sweep finds the rest. */
 const TAKE_OVER = 20;
+/** Where Redis is full, an ended batch is kept this long for who waits for it. */
+const KEPT_WHERE_FULL_MS = 60_000;
+/** Ended batches of a partition that a sweep forgets. */
+const FORGOTTEN_A_SWEEP = 500;
 
 /**
  * The batches that this gateway brings forward: those it accepted, and those whose gateway died. One tick for all of them
@@ -32,6 +36,7 @@ export class BatchCoordinator implements OnApplicationBootstrap, OnApplicationSh
     private readonly calls: BatchCalls,
     private readonly notifications: NotificationChannel,
     private readonly hub: EventHub,
+    private readonly memory: RedisMemory,
     @Inject(LOGGER) private readonly log: Logger,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
   ) {
@@ -100,5 +105,7 @@ export class BatchCoordinator implements OnApplicationBootstrap, OnApplicationSh
     if (!isSweeper && owned.length === 0) return;
     const orphans = await this.store.renewAndClaimOrphans(partition, owned, isSweeper ? TAKE_OVER : 0);
     await Promise.all(orphans.map((id) => this.adopt(id)));
+    if (isSweeper && this.memory.share > FULL_SHARE)
+      await this.store.forgetEnded(partition, Date.now() - KEPT_WHERE_FULL_MS, FORGOTTEN_A_SWEEP);
   }
 }

@@ -96,7 +96,7 @@ return 1`);
 /**
  * Ends a batch, with the messages that came meanwhile and all its calls (what was noted of them before may be lost), and
  * notifies all subscribers. Repeating it changes nothing.
- * KEYS 1 batch, 2 batches, 3 steering. ARGV 1 id, 2 channel, 3 how long the batch is kept, s, 4… field and id of each call.
+ * KEYS 1 batch, 2 batches, 3 steering, 4 ended batches. ARGV 1 id, 2 channel, 3 how long the batch is kept, s, 4… field and id of each call.
  */
 export const finishScript = new LuaScript(`#!lua flags=allow-oom
 ${NOW}${TAKE_STEERING}
@@ -106,6 +106,9 @@ takeSteering(KEYS[1], KEYS[3])
 for i = 4, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
 redis.call('HDEL', KEYS[1], 'calls')
 redis.call('EXPIRE', KEYS[1], ARGV[3])
+redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', string.format('%.0f', now - ARGV[3] * 1000))
+redis.call('ZADD', KEYS[4], string.format('%.0f', now), ARGV[1])
+redis.call('EXPIRE', KEYS[4], ARGV[3])
 redis.call('PUBLISH', ARGV[2], ARGV[1])
 return 1`);
 

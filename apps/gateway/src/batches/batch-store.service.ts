@@ -85,13 +85,22 @@ export class BatchStore {
 
   /** `callIds`: of all its calls. */
   async finish(doc: BatchDefinition, callIds: readonly (readonly [number, string])[]): Promise<void> {
-    const of = [keys.batch(doc.id), keys.batches(partitionOf(doc.id)), this.steeringOf(doc)];
+    const partition = partitionOf(doc.id);
+    const of = [keys.batch(doc.id), keys.batches(partition), this.steeringOf(doc), keys.endedBatches(partition)];
     await finishScript.run(this.redis, of, [
       doc.id,
       keys.batchChannel(),
       KEPT_SECONDS,
       ...callIds.flatMap(([index, callId]) => [fieldOf.call(index), callId]),
     ]);
+  }
+
+  /** Forgets the oldest batches of the partition that ended before this Redis time, at most `limit` of them. */
+  async forgetEnded(partition: string, beforeMs: number, limit: number): Promise<void> {
+    const ids = await this.redis.zrange(keys.endedBatches(partition), '-inf', `(${beforeMs}`, 'BYSCORE', 'LIMIT', 0, limit);
+    if (ids.length === 0) return;
+    await this.redis.unlink(...ids.map((id) => keys.batch(id)));
+    await this.redis.zrem(keys.endedBatches(partition), ...ids);
   }
 
   /** False when the call was approved before. */

@@ -1,6 +1,9 @@
 import { Cluster } from 'ioredis';
 import type { RedisConnection } from '../redis-client.js';
 
+/** Above this part of `maxmemory` whatever is kept only for readers leaves Redis: archived calls, ended batches. */
+export const FULL_SHARE = 0.6;
+
 /** Memory of one master. */
 export interface RedisMemorySample {
   /** What Redis compares with `maxmemory`: without the buffers of replicas and of the append-only file. */
