@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { WebSocket } from 'ws';
-import { CLOSE_CODES, JwtIssuer, type Batch, type Principal, type Problem, type ProtectedResource } from '#contracts';
+import { CLOSE_CODES, JwtIssuer, type Batch, type Call, type Principal, type Problem, type ProtectedResource } from '#contracts';
 import { readGatewayConfig, type GatewayConfig } from '../../apps/gateway/src/platform/gateway.config.js';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
@@ -82,40 +82,49 @@ describe('JWTs as bearer tokens', () => {
     socket.terminate();
   });
 
-  it('ends WebSockets, event streams, foreign workers and waits when it expires', async () => {
-    const exp = inSeconds(12);
-    const agent = await agentWith({ sub: 'brief', exp, scope: 'submit read work' });
-    const { body: call } = await agent.submit('echo', {}, { sessionId: 'brief' });
-    const waiting = agent.get<Problem>(`/v1/calls/${call.id}?wait=60`);
-    const [stream, sse, worker] = await Promise.all([
-      agent.stream(),
-      openSse(`${gateway.url}/v1/events`, agent.key),
-      ScriptedWorker.ready(gateway.url, agent.key, 'brief', [ADD]),
-    ]);
-    await eventually(() => stream.closed && sse.ended() && worker.closed, 'all of them to end');
-    expect(Date.now()).toBeGreaterThanOrEqual(exp * 1_000);
-    expect(stream.closed?.code).toBe(CLOSE_CODES.unauthenticated);
-    expect(sse.text()).toContain(': unauthenticated: The token has expired');
-    expect((await waiting).status).toBe(401);
-    expect((await whoami(agent)).body.detail).toContain('has expired');
-  });
-
-  it('lets an approval and a batch go on with what the token allowed, after its end', async () => {
-    const agent = await agentWith({ sub: 'asker', exp: inSeconds(12) });
-    await gateway.agent.request('PUT', '/v1/sessions/jwt-asks', { posture: { autonomy: 'supervised', permissionMode: 'prompt' } });
-    const { body: call } = await agent.submit('shell', { command: 'date' }, { sessionId: 'jwt-asks' });
-    expect(call.status).toBe('waiting_approval');
-    const calls = [{ tool: 'echo' }, { tool: 'echo' }];
-    const { body: batch } = await agent.request<Batch>('POST', '/v1/batches', { strategy: { type: 'sequential' }, calls });
+  describe('when one expires', () => {
+    let asker: Agent;
+    let call: Call;
+    let first = '';
+    let batchId = '';
     const result = (n: number) =>
-      eventually(async () => (await gateway.agent.get<Batch>(`/v1/batches/${batch.id}`)).body.results[n]?.callId, 'a call of the batch');
-    const first = await result(0);
-    await eventually(async () => (await whoami(agent)).status === 401, 'the end of the token');
-    const decision = await gateway.agent.request('POST', `/v1/calls/${call.id}/decision`, { decision: 'allow', scope: 'once' });
-    expect(decision.status).toBe(200);
-    expect((await gateway.agent.get(`/v1/calls/${call.id}`)).body.status).toBe('queued');
-    await gateway.run(first);
-    await gateway.run(await result(1));
+      eventually(async () => (await gateway.agent.get<Batch>(`/v1/batches/${batchId}`)).body.results[n]?.callId, 'a call of the batch');
+    beforeAll(async () => {
+      asker = await agentWith({ sub: 'asker', exp: inSeconds(12) });
+      await gateway.agent.request('PUT', '/v1/sessions/jwt-asks', { posture: { autonomy: 'supervised', permissionMode: 'prompt' } });
+      call = (await asker.submit('shell', { command: 'date' }, { sessionId: 'jwt-asks' })).body;
+      const calls = [{ tool: 'echo' }, { tool: 'echo' }];
+      batchId = (await asker.request<Batch>('POST', '/v1/batches', { strategy: { type: 'sequential' }, calls })).body.id;
+      first = await result(0);
+    });
+
+    it('ends WebSockets, event streams, foreign workers and waits', async () => {
+      const exp = inSeconds(12);
+      const agent = await agentWith({ sub: 'brief', exp, scope: 'submit read work' });
+      const { body: brief } = await agent.submit('echo', {}, { sessionId: 'brief' });
+      const waiting = agent.get<Problem>(`/v1/calls/${brief.id}?wait=60`);
+      const [stream, sse, worker] = await Promise.all([
+        agent.stream(),
+        openSse(`${gateway.url}/v1/events`, agent.key),
+        ScriptedWorker.ready(gateway.url, agent.key, 'brief', [ADD]),
+      ]);
+      await eventually(() => stream.closed && sse.ended() && worker.closed, 'all of them to end');
+      expect(Date.now()).toBeGreaterThanOrEqual(exp * 1_000);
+      expect(stream.closed?.code).toBe(CLOSE_CODES.unauthenticated);
+      expect(sse.text()).toContain(': unauthenticated: The token has expired');
+      expect((await waiting).status).toBe(401);
+      expect((await whoami(agent)).body.detail).toContain('has expired');
+    });
+
+    it('lets an approval and a batch go on with what the token allowed', async () => {
+      expect(call.status).toBe('waiting_approval');
+      await eventually(async () => (await whoami(asker)).status === 401, 'the end of the token');
+      const decision = await gateway.agent.request('POST', `/v1/calls/${call.id}/decision`, { decision: 'allow', scope: 'once' });
+      expect(decision.status).toBe(200);
+      expect((await gateway.agent.get(`/v1/calls/${call.id}`)).body.status).toBe('queued');
+      await gateway.run(first);
+      await gateway.run(await result(1));
+    });
   });
 
   it('finds a new key of the issuer at once, and forgets one that is gone', async () => {

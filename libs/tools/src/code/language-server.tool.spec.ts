@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { NoSandbox } from '#sandbox';
 import { ToolError } from '#tool-sdk';
 import { detailsFrom, textFrom } from '../testing/outputs.js';
@@ -20,6 +20,7 @@ let workspace: TestWorkspace;
 let servers: LanguageServers;
 beforeEach(async () => void (workspace = await testWorkspace()));
 afterEach(async () => {
+  jest.restoreAllMocks();
   await servers.close();
   await workspace.remove();
 });
@@ -172,6 +173,9 @@ describe('a language server', () => {
   });
 });
 
+/** No pause before a new start is over. */
+const holdClock = () => void jest.spyOn(performance, 'now').mockReturnValue(performance.now());
+
 describe('a hostile language server', () => {
   it.each([
     ['a message without end', 'giant', /was ended: it sent a message of more than 16 MiB/],
@@ -200,6 +204,7 @@ describe('a hostile language server', () => {
     serve({ 'textDocument/hover': 'never' }, { requestMs: 200 });
     await workspace.put('a.ts', 'x\n');
     const late = async () => (await failureOf(ask({ operation: 'get_hover', row: 1, column: 1 }))).message;
+    holdClock();
     for (const _time of [1, 2, 3]) expect(await late()).toMatch(/did not answer within 0\.2 s/);
     expect(await late()).toMatch(/has ended by itself and is not started again before 1 s/);
   });
@@ -207,6 +212,7 @@ describe('a hostile language server', () => {
   it('that dies is started again after a pause', async () => {
     serve({ initialize: 'exit' });
     await workspace.put('a.ts', 'x\n');
+    holdClock();
     expect(await hover()).toMatch(/was ended: it (ended with exit code 7|closed its output)/);
     const failure = await failureOf(ask({ operation: 'get_hover', row: 1, column: 1 }));
     expect(failure).toMatchObject({ code: 'unavailable', options: { retryable: true, retryAfterMs: expect.any(Number) } });
