@@ -26,7 +26,7 @@ describe('a worker in another language whose key changes', () => {
   };
 
   beforeAll(async () => {
-    gateway = await startTestGateway(TENANT, { keys, leaseMs: 5_000, stopGraceMs: 300 });
+    gateway = await startTestGateway(TENANT, { keys, leaseMs: 15_000, stopGraceMs: 300 });
     agent = gateway.agent;
   });
   afterEach(async () => {

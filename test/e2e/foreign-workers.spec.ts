@@ -19,7 +19,7 @@ import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/ga
 
 const OTHER_KEY = 'key-of-another-tenant-123';
 const WORK_KEY = 'key-that-only-works-12345';
-const LEASE_MS = 5_000;
+const LEASE_MS = 15_000;
 const keys: ApiKeyConfig[] = [
   {
     id: 'all',

@@ -11,7 +11,7 @@ import { startTestCluster, TEST_KEY, type TestCluster } from '../support/test-cl
 describe('a gateway that is killed (SIGKILL) while a worker in another language runs its calls', () => {
   let toolyard: TestCluster;
   beforeAll(async () => {
-    toolyard = await startTestCluster({ gateways: 2, workers: 1, env: { LEASE_MS: '5000' } });
+    toolyard = await startTestCluster({ gateways: 2, workers: 1, env: { LEASE_MS: '30000' } });
   });
   afterAll(() => toolyard.close());
 
@@ -49,7 +49,7 @@ describe('a gateway that is killed (SIGKILL) while a worker in another language 
   });
 
   it('ends each call once when the worker polls through a balancer, and the gateway of its hello dies', async () => {
-    const victim = await toolyard.gateway({ LEASE_MS: '20000' });
+    const victim = await toolyard.gateway();
     const others = toolyard.gateways.filter((it) => it !== victim && it.child.exitCode === null && it.child.signalCode === null);
     let urls = [victim.url];
     const { fetch, sent } = roundRobin('http://balancer', () => urls);

@@ -26,7 +26,7 @@ describe('a sub-agent whose worker or gateway is killed (SIGKILL)', () => {
     writeFileSync(config, JSON.stringify({ sources, agents: { hooked: { hooks } } }));
     toolyard = await startTestCluster({
       lists: true,
-      env: { TOOLYARD_CONFIG: config, LEASE_MS: '2000', EGRESS_ALLOW_HOSTS: `127.0.0.1:${webhooks.port}` },
+      env: { TOOLYARD_CONFIG: config, LEASE_MS: '5000', EGRESS_ALLOW_HOSTS: `127.0.0.1:${webhooks.port}` },
     });
     agent = new Agent(toolyard.gateways[0]?.url ?? '');
     const ready = async () => (await agent.get<SourcePage>('/v1/sources')).body.sources.every(({ status }) => status === 'ok');

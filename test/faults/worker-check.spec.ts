@@ -31,12 +31,14 @@ async function check(command: readonly string[], env: Record<string, string> = {
 describe('toolyard worker-check', () => {
   let folder = '';
   const checks = new Map<string, ReturnType<typeof check>>();
+  let faulty: ReturnType<typeof checkFaulty> | undefined;
   beforeAll(() => {
     const { error } = spawnSync('python3', ['--version']);
     if (error) throw new Error('This test runs a worker in Python: install Python 3.9 or newer as python3 (Debian: apt install python3).');
     // All at the same time: most of it is waiting.
-    for (const [which, { command, env }] of Object.entries(WORKERS)) checks.set(which, check(command, env));
+    for (const [which, { command, env }] of Object.entries(WORKERS)) checks.set(which, check(command, env, '--timeout', '60'));
     folder = mkdtempSync(join(tmpdir(), 'worker-check-'));
+    faulty = checkFaulty();
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -47,8 +49,8 @@ describe('toolyard worker-check', () => {
     expect(code).toBe(0);
   });
 
-  it('names the scenario that a faulty worker fails, and why', async () => {
-    const faulty = join(folder, 'faulty.py');
+  const checkFaulty = () => {
+    const path = join(folder, 'faulty.py');
     const fault = `import sys
 sys.path.insert(0, ${JSON.stringify(join(process.cwd(), 'apps/examples/src'))})
 import toolyard_worker, check_tools
@@ -60,15 +62,22 @@ def twice(self, frame):
 toolyard_worker.Worker.take = twice
 toolyard_worker.main()
 `;
-    writeFileSync(faulty, fault);
-    const fence = await check(['python3', faulty], {}, '--timeout', '2', '--only', 'with the same callId and fence');
+    writeFileSync(path, fault);
+    return Promise.all([
+      // Waits for a frame until the time is over, which has to be enough for a slow start.
+      check(['python3', path], {}, '--timeout', '20', '--only', 'with the same callId and fence'),
+      check(['python3', path], {}, '--timeout', '60', '--only', 'runs a call once'),
+      check([process.execPath, '-e', 'process.exit(3)'], {}, '--timeout', '60', '--only', 'says hello'),
+    ]);
+  };
+
+  it('names the scenario that a faulty worker fails, and why', async () => {
+    const [fence, once, silent] = (await faulty) ?? [];
     expect(fence).toMatchObject({
       code: 1,
       report: { failed: 1, scenarios: [{ passed: false, reason: expect.stringContaining('finish') }] },
     });
-    const once = await check(['python3', faulty], {}, '--timeout', '5', '--only', 'runs a call once');
-    expect(once.report.scenarios).toMatchObject([{ passed: false, reason: expect.stringContaining('it ran') }]);
-    const silent = await check([process.execPath, '-e', 'process.exit(3)'], {}, '--timeout', '5', '--only', 'says hello');
-    expect(silent.report.scenarios).toMatchObject([{ passed: false, reason: expect.stringContaining('The program ended with 3') }]);
+    expect(once?.report.scenarios).toMatchObject([{ passed: false, reason: expect.stringContaining('it ran') }]);
+    expect(silent?.report.scenarios).toMatchObject([{ passed: false, reason: expect.stringContaining('The program ended with 3') }]);
   });
 });
