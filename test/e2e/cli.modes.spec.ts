@@ -23,9 +23,10 @@ const run: CliInstallation['run'] = (...command) => installation.run(...command)
 
 describe('toolyard call', () => {
   it('prints what the tool says while it says it, and nothing twice', async () => {
-    const cli = start(['call', 'shell', 'command=echo one; sleep 2; echo two']);
+    const cli = start(['call', 'shell', 'command=echo one; until [ -e go-on ]; do sleep 0.05; done; echo two']);
     await cli.says('one\n');
     expect(cli.out()).toBe('one\n');
+    writeFileSync(join(installation.toolyard.workspaceRoot, 'default', 'default', 'go-on'), '');
     expect(await cli.ended()).toEqual({ code: 0, out: 'one\ntwo\n', err: '' });
   });
 
@@ -170,7 +171,7 @@ describe('the other commands', () => {
   it('list, show, quote, cancel, replay and steer', async () => {
     const { out } = await run(['call', 'sleep', 'duration_ms=60000', '--session', 'cli-others', '--no-wait', '--label', 'who=me']);
     const id = out.trim();
-    expect((await run(['calls', '--session', 'cli-others'])).out).toContain(id);
+    await eventually(async () => (await run(['calls', '--session', 'cli-others'])).out.includes(id), 'the call to be listed');
     expect(await run(['cancel', id])).toMatchObject({ code: 0, err: expect.stringContaining('cancelled') });
     expect((await run(['show', id])).out).toMatch(/who=me/);
     expect(await run(['replay', id, 'duration_ms=1'])).toMatchObject({ code: 0, out: 'Slept for 1ms\n' });
@@ -183,6 +184,7 @@ describe('the other commands', () => {
 
   it('cancels a batch and prints how each call ended', async () => {
     const batch = await client.batches.submit({ calls: [{ tool: 'sleep', arguments: { duration_ms: 60_000 } }] });
+    await eventually(async () => (await client.batches.get(batch.id)).results[0]?.callId, 'its call to be submitted');
     const { code, err } = await run(['batch', 'cancel', batch.id, '--reason', 'not needed']);
     expect([code, err]).toEqual([0, expect.stringMatching(/^\S+: cancelled\n$/m)]);
     expect(await client.batches.get(batch.id)).toMatchObject({ status: 'ended', results: [{ outcome: 'cancelled' }] });
@@ -191,6 +193,7 @@ describe('the other commands', () => {
   it('cancel and replay all matching calls after showing their number and a confirmation', async () => {
     const of = ['--session', 'cli-bulk'];
     for (let n = 0; n < 3; n += 1) await run(['call', 'sleep', 'duration_ms=60000', ...of, '--no-wait']);
+    await eventually(async () => (await client.calls.count({ sessionId: 'cli-bulk' })).count === 3, 'all to be counted');
     expect((await run(['cancel-all', ...of, '--dry-run'])).err).toContain('3 calls would be asked to stop');
     expect(await run(['cancel-all', ...of])).toMatchObject({ code: 2, err: expect.stringContaining('--yes') });
     expect(await run(['cancel-all'])).toMatchObject({ code: 2, err: expect.stringContaining('at least one filter') });
