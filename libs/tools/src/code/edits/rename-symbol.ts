@@ -19,6 +19,11 @@ export async function renameSymbol(
     return { edits: parsed(WorkspaceEdit, answer, server.settings.name), name: server.settings.name };
   });
   const { root } = run.ctx.workspace;
+  const total = edits.reduce((sum, { edits: more }) => sum + more.length, 0);
+  if (total > MOST_EDITS)
+    throw new ToolError('tool_failed', `The renaming has ${total} edits, more than ${MOST_EDITS}; no file was changed.`, {
+      retryable: false,
+    });
   const byPath = new Map<string, AnswerEdit[]>();
   for (const { uri, edits: more } of edits) {
     const path = fileWithin(root, uri);
@@ -27,13 +32,10 @@ export async function renameSymbol(
         retryable: false,
       });
     const shown = relative(root, path);
-    byPath.set(shown, [...(byPath.get(shown) ?? []), ...more]);
+    const known = byPath.get(shown);
+    if (known === undefined) byPath.set(shown, [...more]);
+    else known.push(...more);
   }
-  const total = [...byPath.values()].reduce((sum, it) => sum + it.length, 0);
-  if (total > MOST_EDITS)
-    throw new ToolError('tool_failed', `The renaming has ${total} edits, more than ${MOST_EDITS}; no file was changed.`, {
-      retryable: false,
-    });
   const planned = [...byPath].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([path, it]) => plannedEdits(path, it, name));
   return changeFiles(planned, { dryRun, ctx: run.ctx });
 }

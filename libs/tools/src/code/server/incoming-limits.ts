@@ -4,6 +4,7 @@ const MOST_MESSAGE_BYTES = 16 * 1_048_576;
 const MOST_SECOND_BYTES = 64 * 1_048_576;
 const MOST_SECOND_MESSAGES = 2_000;
 const HEADER_END = Buffer.from('\r\n\r\n');
+const HEADER_LINE = /^(?<name>[A-Za-z-]+):(?<value>[ -~]*)$/;
 
 /**
  * Counts messages on arrival. The library that decodes them searches a header that does not end again and again, keeps a
@@ -40,9 +41,18 @@ export class IncomingLimits {
   private begin(header: string): string | undefined {
     this.header = Buffer.alloc(0);
     this.window.messages += 1;
-    const length = [...header.matchAll(/^content-length:\s*(\d+)/gim)].at(-1)?.[1];
+    const length = contentLength(header);
     if (length === undefined) return 'it sent what is no message of the protocol';
-    this.bodyBytes = Number(length);
+    this.bodyBytes = length;
     return this.bodyBytes > MOST_MESSAGE_BYTES ? `it sent a message of more than ${MOST_MESSAGE_BYTES / 1_048_576} MiB` : undefined;
   }
+}
+
+/** Undefined where the library may read the header in another way: it takes `0x10`, decodes bytes as 7 bits, and keeps the last of a name. */
+function contentLength(header: string): number | undefined {
+  const lines = header.split('\r\n').map((line) => HEADER_LINE.exec(line)?.groups);
+  if (lines.includes(undefined)) return undefined;
+  const [length, ...others] = lines.filter((line) => line?.['name']?.toLowerCase() === 'content-length');
+  const value = length?.['value']?.trim() ?? '';
+  return others.length === 0 && /^\d{1,15}$/.test(value) ? Number(value) : undefined;
 }

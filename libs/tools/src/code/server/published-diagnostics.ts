@@ -2,6 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Of files of which the last report is kept. */
 const MOST_FILES = 500;
+/** Of a report. */
+const MOST_FAULTS = 200;
+/** Of all reports, as JSON. */
+const MOST_CHARS = 4 * 1_048_576;
 
 /** So many times as long as the pause between reports: a first report without faults may be of the syntax only. */
 const EMPTY_FACTOR = 5;
@@ -11,7 +15,8 @@ const EMPTY_FACTOR = 5;
  * not at all where nothing has changed. The end of its work is a pause.
  */
 export class PublishedDiagnostics {
-  private readonly reports = new Map<string, unknown>();
+  private readonly reports = new Map<string, { readonly diagnostics: readonly unknown[]; readonly chars: number }>();
+  private chars = 0;
   private readonly listeners = new Set<(uri: string) => void>();
 
   /** `quietMs` is the pause after a report with faults. */
@@ -20,10 +25,16 @@ export class PublishedDiagnostics {
   /** Called with the parameters of the notification as they came. */
   accept(params: unknown): void {
     if (typeof params !== 'object' || params === null || !('uri' in params) || typeof params.uri !== 'string') return;
-    this.reports.delete(params.uri);
-    this.reports.set(params.uri, 'diagnostics' in params ? params.diagnostics : []);
-    const [oldest] = this.reports.keys();
-    if (oldest !== undefined && this.reports.size > MOST_FILES) this.reports.delete(oldest);
+    const all = 'diagnostics' in params && Array.isArray(params.diagnostics) ? params.diagnostics : [];
+    const diagnostics = all.slice(0, MOST_FAULTS);
+    const chars = params.uri.length + JSON.stringify(diagnostics).length;
+    this.forget(params.uri);
+    this.reports.set(params.uri, { diagnostics, chars });
+    this.chars += chars;
+    for (const oldest of this.reports.keys()) {
+      if (this.reports.size <= MOST_FILES && this.chars <= MOST_CHARS) break;
+      this.forget(oldest);
+    }
     for (const listener of this.listeners) listener(params.uri);
   }
 
@@ -34,13 +45,18 @@ export class PublishedDiagnostics {
   async settled(uri: string, { signal, timeoutMs }: { signal: AbortSignal; timeoutMs: number }): Promise<unknown> {
     const limit = AbortSignal.timeout(timeoutMs);
     for (let isNew = false; ; isNew = true) {
-      const known = this.reports.get(uri);
-      const hasFaults = isNew && Array.isArray(known) && known.length > 0;
+      const known = this.reports.get(uri)?.diagnostics;
+      const hasFaults = isNew && known !== undefined && known.length > 0;
       const pauseMs = this.quietMs * (hasFaults ? 1 : EMPTY_FACTOR);
       const changed = await this.next(uri, known === undefined ? timeoutMs : pauseMs, AbortSignal.any([signal, limit]));
       signal.throwIfAborted();
       if (!changed) return known;
     }
+  }
+
+  private forget(uri: string): void {
+    this.chars -= this.reports.get(uri)?.chars ?? 0;
+    this.reports.delete(uri);
   }
 
   /** Whether the server reported about the file within the time. */

@@ -66,14 +66,34 @@ export const WorkspaceEdit = z
       : answer.documentChanges.map(({ textDocument: { uri }, edits }) => ({ uri, edits })),
   );
 
-/** @throws ToolError where an answer is not of the form of the protocol */
+/** A check of more values holds the process up: it notes a fault of each. */
+const MOST_VALUES = 200_000;
+
+/** @throws ToolError where an answer is not of the form of the protocol, or too long */
 export function parsed<S extends z.ZodType>(schema: S, answer: unknown, serverName: string): z.output<S> {
+  if (hasMoreValues(answer, MOST_VALUES))
+    throw new ToolError('tool_failed', `The language server ${serverName} gave an answer of more than ${MOST_VALUES} values.`, {
+      retryable: false,
+    });
   const result = schema.safeParse(answer);
   if (result.success) return result.data;
   throw new ToolError('tool_failed', `The language server ${serverName} gave an answer that is not of the protocol.`, {
     retryable: false,
-    cause: result.error,
   });
+}
+
+/** Whether there are more values in the JSON value, at any depth. */
+function hasMoreValues(json: unknown, most: number): boolean {
+  let count = 0;
+  const open: unknown[] = [json];
+  for (let value = open.pop(); value !== undefined; value = open.pop()) {
+    if (typeof value !== 'object' || value === null) continue;
+    const values = Object.values(value);
+    count += values.length;
+    if (count > most) return true;
+    for (const one of values) if (typeof one === 'object' && one !== null) open.push(one);
+  }
+  return false;
 }
 
 /** The absolute path of a file in the folder; undefined for everything else that a URI may name. */
