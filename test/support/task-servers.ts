@@ -60,10 +60,12 @@ export async function olderTasks({ sessions = false }: { readonly sessions?: boo
 export interface ModernOptions {
   /** Answers `tasks/get` with this, too. */
   readonly answer?: object | (() => object);
+  /** Called for each request; answers 503 where it says so. */
+  readonly fails?: (method: string) => boolean;
 }
 
 /** Of revision 2026-07-28, without a library: the SDK's server has no tasks. */
-export async function modernTasks({ answer = {} }: ModernOptions = {}): Promise<TaskServer> {
+export async function modernTasks({ answer = {}, fails = () => false }: ModernOptions = {}): Promise<TaskServer> {
   const tools = new Map<string, string>();
   const answers = new Map<string, unknown>();
   const held = resolvable();
@@ -122,6 +124,7 @@ export async function modernTasks({ answer = {} }: ModernOptions = {}): Promise<
     async (request) => {
       const { id, method, params } = (await request.json()) as { id?: number; method: string; params: Params };
       if (id === undefined) return { response: new Response(null, { status: 202 }), cancels: false };
+      if (fails(method)) return { response: new Response('', { status: 503 }), cancels: false };
       const result = resultOf(method, params);
       const body =
         result === undefined ? { error: { code: -32_601, message: 'unknown' } } : { result: { resultType: 'complete', ...result } };

@@ -185,4 +185,16 @@ describe('tasks of MCP servers', () => {
     tasks.release();
     expect(await follow('held', [connection], { reason: 'timer', state: later.state })).toMatchObject({ content: [{ text: 'held' }] });
   });
+
+  it('get an answer once, also where the look after it fails', async () => {
+    const seen: string[] = [];
+    const tasks = await server(() =>
+      modernTasks({ fails: (method) => seen.push(method) > 0 && method === 'tasks/get' && seen.at(-2) === 'tasks/update' }),
+    );
+    const connection = await connect(tasks);
+    const asked = kept(await follow('ask', [connection]));
+    const output = await follow('ask', [connection], { reason: 'input', state: asked.state, input: BRANCH });
+    expect(JSON.stringify(output)).toContain('next');
+    expect(seen.filter((method) => method === 'tasks/update')).toHaveLength(1);
+  });
 });

@@ -36,10 +36,14 @@ export class PolledTask {
     try {
       state = this.withAnswer(kept, ctx);
       const next = await this.give(state, ctx);
-      return this.left(next instanceof Suspension ? next : await this.step(next, ctx), state, ctx);
+      if (next instanceof Suspension) return this.left(next, state, ctx);
+      // Answers are given once, also where the look after them fails.
+      state = next;
+      return this.left(await this.step(state, ctx), state, ctx);
     } catch (error) {
-      if (error instanceof ToolError) watch.cancel(taskId);
-      if (error instanceof ToolError || error instanceof ProtocolError || ctx.signal.aborted || state.misses >= MAX_MISSES) throw error;
+      const isFinal = error instanceof ToolError || error instanceof ProtocolError;
+      if (isFinal) watch.cancel(taskId);
+      if (isFinal || ctx.signal.aborted || state.misses >= MAX_MISSES) throw error;
       const misses = state.misses + 1;
       const resumeInMs = pollMs({ pollIntervalMs: 500 * 2 ** misses }, 0);
       return this.left(new Suspension({ resumeInMs, state: Json.parse({ ...state, misses }) }), state, ctx);
