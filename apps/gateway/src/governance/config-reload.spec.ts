@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import pino from 'pino';
-import { SafetySettings } from '#contracts';
+import { ConfigFile, SafetySettings } from '#contracts';
 import { createRedis, type RedisConnection } from '#redis';
 import { ApiKeyStore } from '../auth/api-key-store.service.js';
 import { Authenticator } from '../auth/authenticator.service.js';
@@ -71,4 +71,14 @@ describe('reloads of the config file that overlap', () => {
     expect(safety.text(`${valueOf('first')}, ${valueOf('newest')}`)).toBe(`${valueOf('first')}, [REDACTED]`);
     reload.onApplicationShutdown();
   });
+});
+
+it('a tenant keeps what holds for all tenants where its own settings do not say', () => {
+  const { tenants } = ConfigFile.parse({
+    tenants: { acme: { approvals: {}, sessionHooks: {} }, other: { approvals: { fourEyes: false } } },
+  });
+  const settings = { ...base, fourEyes: true, sessionHooks: { commands: true }, tenantRules: tenants };
+  const policy = new PolicyConfigService(settings);
+  expect(['acme', 'other'].map((tenant) => policy.requiresFourEyes(tenant))).toEqual([true, false]);
+  expect(new HookConfigService(settings).allowsCommands('acme')).toBe(true);
 });

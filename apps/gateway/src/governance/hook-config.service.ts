@@ -49,7 +49,7 @@ function snapshotOf(settings: HookSettings): ConfigSnapshot {
     const further = layers.flatMap((layer) => layer.hooks ?? []);
     return further.length === 0 ? undefined : [...forAllAgents, ...further.map(byOperator)];
   });
-  const sessionCommands = (tenantId: string) => (own(tenantRules, tenantId)?.sessionHooks ?? sessionHooks)?.commands ?? false;
+  const sessionCommands = (tenantId: string) => own(tenantRules, tenantId)?.sessionHooks?.commands ?? sessionHooks?.commands ?? false;
   return { forAllAgents, byAgent, sessionCommands };
 }
 

@@ -67,6 +67,17 @@ export const ApprovalSettings = z.strictObject({
     ),
 });
 
+/** A field that a tenant does not set is as for all tenants. */
+const TenantApprovals = z.strictObject({
+  fourEyes: ApprovalSettings.shape.fourEyes.removeDefault().optional().describe('As `approvals.fourEyes`. Not set: as for all tenants.'),
+});
+const TenantSessionHooks = z.strictObject({
+  commands: SessionHookSettings.shape.commands
+    .removeDefault()
+    .optional()
+    .describe('As `sessionHooks.commands`. Not set: as for all tenants.'),
+});
+
 const Agents = z.record(Label, AgentSettings).default({});
 
 const HeldNames = z.array(z.string().min(1).max(512)).max(1_000).optional();
@@ -104,8 +115,8 @@ export const TenantSettings = z.strictObject({
   posture: Posture.partial().optional().describe('How freely its calls may act, in sessions that do not say.'),
   limits: Limits.optional().describe('For the calls of its agents, on top of the limits for all tenants.'),
   hooks: Hooks.optional().describe('For its calls; they run after those for all tenants and before those of the agent.'),
-  approvals: ApprovalSettings.optional().describe('How approvals of its calls are given. Not set: as for all tenants.'),
-  sessionHooks: SessionHookSettings.optional().describe('What hooks of its sessions may be. Not set: as for all tenants.'),
+  approvals: TenantApprovals.optional().describe('How approvals of its calls are given. Not set: as for all tenants.'),
+  sessionHooks: TenantSessionHooks.optional().describe('What hooks of its sessions may be. Not set: as for all tenants.'),
   agents: Agents.describe('The agents of this tenant, by name.'),
   retention: TenantRetention.default({}).describe('How long its calls are kept.'),
   webhooks: Webhooks.describe('Programs that are sent the ends of its calls and its approvals.'),
