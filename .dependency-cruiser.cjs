@@ -215,7 +215,7 @@ module.exports = {
     {
       name: 'deciders-are-pure',
       comment:
-        'Deciders get time, ids and randomness as values. They import contracts and their own pure neighbours: no Redis, no Node, no packages.',
+        'Deciders get time, ids and randomness as values. They import contracts and their own pure neighbours, such as other deciders: no Redis, no Node, no packages.',
       severity: 'error',
       from: { path: ['^libs/policy/src/(decide\\.ts|rules/)', '\\.decider\\.ts$'], pathNot: TESTS },
       to: {
@@ -225,6 +225,7 @@ module.exports = {
           '^libs/policy/src/',
           '^libs/event-log/src/(call/|event-log\\.port\\.ts)',
           '^libs/agents/src/loop/',
+          '\\.decider\\.ts$',
         ],
       },
     },

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,8 +21,13 @@ describe('a sub-agent whose worker or gateway is killed (SIGKILL)', () => {
   beforeAll(async () => {
     [models, webhooks] = await Promise.all([startModelServer(), startWebhookServer()]);
     const model = { provider: 'openai-compatible', name: 'helper', url: models.url };
-    const sources = [{ kind: 'agent', name: 'helper', tier: 'read_only', tools: ['echo', 'sleep'], model }];
-    const hooks = [{ name: 'slow', on: 'before', match: ['echo'], url: `${webhooks.url}/slow` }];
+    const helper = { kind: 'agent', name: 'helper', tier: 'read_only', tools: ['echo', 'sleep'], model };
+    const orderly = { ...helper, name: 'orderly', strategy: { type: 'sequential' } };
+    const sources = [helper, orderly];
+    const hooks = [
+      { name: 'slow', on: 'before', match: ['echo'], url: `${webhooks.url}/slow` },
+      { name: 'held', on: 'before', match: ['sleep'], url: `${webhooks.url}/held` },
+    ];
     const config = join(folder, 'toolyard.json');
     writeFileSync(config, JSON.stringify({ sources, agents: { hooked: { hooks } } }));
     toolyard = await startTestCluster({
@@ -78,6 +84,28 @@ describe('a sub-agent whose worker or gateway is killed (SIGKILL)', () => {
     await kill(toolyard.workers);
     await toolyard.worker();
     expect((await checkOnce(body.id, 2, ['sleep'])).outcome).toBe('completed');
+    expect(models.calls('helper')).toHaveLength(2);
+  });
+
+  it('between two calls that its strategy runs one after another makes each once, in their order', async () => {
+    webhooks.on('/slow', {});
+    const held = new Promise<ServerResponse>((resolve) => webhooks.on('/held', (_request, response) => resolve(response)));
+    const both = [
+      { id: 'a', name: 'echo', arguments: { n: 1 } },
+      { id: 'b', name: 'sleep', arguments: { duration_ms: 1 } },
+    ];
+    models.on('helper', [{ toolCalls: both }, { text: 'Done.' }]);
+    const { body } = await agent.submit('orderly', { task: 'x' }, { agentId: 'hooked' });
+    const response = await held;
+    await kill(toolyard.workers);
+    response.writeHead(204).end();
+    await toolyard.worker();
+    const { outcome, result } = await checkOnce(body.id, 2, ['sleep', 'echo']);
+    expect(outcome).toBe('completed');
+    const [first = '', second = ''] = result?.childCallIds ?? [];
+    const [end, submission] = [(await agent.events(first)).at(-1), (await agent.events(second))[0]];
+    expect([end?.type, submission?.type]).toEqual(['call.end', 'call.submitted']);
+    expect(Date.parse(end?.time ?? '')).toBeLessThanOrEqual(Date.parse(submission?.time ?? ''));
     expect(models.calls('helper')).toHaveLength(2);
   });
 

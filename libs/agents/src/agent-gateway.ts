@@ -1,5 +1,5 @@
 import type { AgentBudget } from '#contracts';
-import type { AgentRequests } from '#queue';
+import type { AgentRequests, AgentTurnRequest } from '#queue';
 import type { ToolContext } from '#tool-sdk';
 import type { z } from 'zod';
 import { OpenAnswer, SubmitAnswer } from './agent-answers.js';
@@ -13,23 +13,24 @@ export class AgentGateway {
 
   /** The tools for the next turn; messages of people go to the journal. Undefined when no gateway answered in time. */
   open(ctx: ToolContext, turn: number, budget: AgentBudget): Promise<OpenAnswer | undefined> {
-    return this.ask(ctx, 'open', turn, budget, OpenAnswer);
+    return this.ask(ctx, { kind: 'open', turn, after: 0, budget }, OpenAnswer);
   }
 
-  /** Submits the calls of a turn that the journal has. A call is submitted once, however often this is asked. */
-  submit(ctx: ToolContext, turn: number, budget: AgentBudget): Promise<SubmitAnswer | undefined> {
-    return this.ask(ctx, 'submit', turn, budget, SubmitAnswer);
+  /**
+   * Submits those calls of a turn that may run once the first `after` have ended: by the strategy of the sub-agent. A call
+   * is submitted once, however often this is asked.
+   */
+  submit(ctx: ToolContext, turn: number, after: number, budget: AgentBudget): Promise<SubmitAnswer | undefined> {
+    return this.ask(ctx, { kind: 'submit', turn, after, budget }, SubmitAnswer);
   }
 
   private async ask<T extends z.ZodType>(
     { callId, attempt, signal }: ToolContext,
-    kind: 'open' | 'submit',
-    turn: number,
-    budget: AgentBudget,
+    request: Omit<AgentTurnRequest, 'callId'>,
     answer: T,
   ): Promise<z.output<T> | undefined> {
     signal.throwIfAborted();
-    const text = await this.requests.ask({ kind, callId, turn, budget }, attempt, PATIENCE_MS);
+    const text = await this.requests.ask({ ...request, callId }, attempt, PATIENCE_MS);
     signal.throwIfAborted();
     return text === undefined ? undefined : answer.parse(JSON.parse(text));
   }

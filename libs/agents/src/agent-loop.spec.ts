@@ -108,23 +108,23 @@ describe('the loop of a sub-agent', () => {
 
   it('does not wait for a call that is not stored any more', async () => {
     await keepTurn(RUN, 1);
-    await journal.keepSubmitted(RUN, 1, [{ toolCallId: 'a', callId: CHILD, isAgent: false }]);
+    await journal.keepSubmitted(RUN, 1, 0, [{ toolCallId: 'a', callId: CHILD, isAgent: false }]);
     expect(await run({}, { text: 'Done.' })).toMatchObject({ content: [{ text: 'Done.' }] });
     expect(asked[0]?.messages.at(-1)).toMatchObject({ results: [{ text: expect.stringContaining('not stored any more'), isError: true }] });
   });
 
   it('does not take itself for one of its calls', async () => {
     await keepTurn(RUN, 30);
-    await journal.keepSubmitted(RUN, 1, [{ toolCallId: 'a', callId: CHILD, isAgent: true }]);
+    await journal.keepSubmitted(RUN, 1, 0, [{ toolCallId: 'a', callId: CHILD, isAgent: true }]);
     await keepTurn(CHILD, 10);
-    await journal.keepSubmitted(CHILD, 1, [{ toolCallId: 'a', callId: CHILD, isAgent: true }]);
+    await journal.keepSubmitted(CHILD, 1, 0, [{ toolCallId: 'a', callId: CHILD, isAgent: true }]);
     ended.set(CHILD, { id: CHILD, status: 'ended', outcome: 'cancelled' } as Call);
     expect(await run({ budgets: { tokens: 40 } })).toMatchObject({ details: { tokens: 40, stopped: 'max_tokens' } });
   });
 
   it('counts what a sub-agent below used before it failed', async () => {
     await keepTurn(RUN, 30);
-    await journal.keepSubmitted(RUN, 1, [{ toolCallId: 'a', callId: CHILD, isAgent: true }]);
+    await journal.keepSubmitted(RUN, 1, 0, [{ toolCallId: 'a', callId: CHILD, isAgent: true }]);
     await keepTurn(CHILD, 970);
     ended.set(CHILD, { id: CHILD, status: 'ended', outcome: 'failed', error: { code: 'unavailable', message: 'x' } } as Call);
     expect(await run({ budgets: { tokens: 1_000 } })).toMatchObject({

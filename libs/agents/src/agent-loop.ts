@@ -13,7 +13,7 @@ import type { AgentMemory } from './memory/agent-memory.port.js';
 import { RunMemory } from './memory/run-memory.js';
 import { messagesOf } from './loop/messages.js';
 import { readAnswer } from './loop/read-answer.js';
-import type { RecordedTurn } from './journal/recorded-turn.js';
+import { wantedOf, type RecordedTurn } from './journal/recorded-turn.js';
 import { ModelFailure, type Model, type ModelRequest } from './model/model.port.js';
 
 export interface AgentLoopParts {
@@ -71,7 +71,10 @@ export class AgentLoop {
       const calls = await this.readCalls(ctx.callId, history);
       const spent = spentOf(history, calls.ended, calls.withoutResult);
       const { turns, submitted } = history;
-      const step = nextStep({ turns, isSubmitted: submitted.has(turns.length), open: calls.open, spent, limits: this.limits });
+      const last = turns.at(-1);
+      const after = submitted.get(turns.length)?.length ?? 0;
+      const unsubmitted = last === undefined ? 0 : wantedOf(last).length - after;
+      const step = nextStep({ turns, unsubmitted, open: calls.open, spent, limits: this.limits });
       if (step.kind === 'wait') return new Suspension({ until: 'children' });
       if (step.kind === 'end') {
         await this.memory.keep(history);
@@ -79,7 +82,7 @@ export class AgentLoop {
         return agentOutput({ callId: ctx.callId, run: this.run, history, spent, limit: step.limit });
       }
       const suspension =
-        step.kind === 'submit' ? await this.submit(turns[step.turn - 1], spent) : await this.ask(step.turn, history, calls.ended, spent);
+        step.kind === 'submit' ? await this.submit(last, after, spent) : await this.ask(step.turn, history, calls.ended, spent);
       if (suspension !== undefined) return suspension;
     }
   }
@@ -104,20 +107,18 @@ export class AgentLoop {
     return spentOf(history, ended, withoutResult);
   }
 
-  private async submit(turn: RecordedTurn | undefined, spent: Spent): Promise<Suspension | undefined> {
+  private async submit(turn: RecordedTurn | undefined, after: number, spent: Spent): Promise<Suspension | undefined> {
     if (turn === undefined) return undefined;
     const { ctx, parts } = this;
-    const wanted = turn.toolCalls.filter(({ refusal }) => refusal === undefined);
-    if (wanted.length === 0) {
-      await parts.journal.keepSubmitted(ctx.callId, turn.turn, []);
-      return undefined;
-    }
-    for (const { tool } of wanted) ctx.onUpdate([{ type: 'text', text: `[sub-agent calling tool: ${tool}]\n` }], { stream: 'calls' });
-    for (const summary of summariesIn(wanted)) ctx.onUpdate([{ type: 'json', json: summary }], { stream: 'summary' });
-    const answer = await parts.gateway.submit(ctx, turn.turn, this.left(spent, wanted.length));
+    const wanted = wantedOf(turn);
+    if (after === 0) for (const summary of summariesIn(wanted)) ctx.onUpdate([{ type: 'json', json: summary }], { stream: 'summary' });
+    const answer = await parts.gateway.submit(ctx, turn.turn, after, this.left(spent, wanted.length - after));
     if (answer === undefined) return new Suspension(NO_GATEWAY_MS);
     if (answer.kind === 'refused') throw refused(answer.message);
-    await parts.journal.keepSubmitted(ctx.callId, turn.turn, answer.calls);
+    const kept = await parts.journal.keepSubmitted(ctx.callId, turn.turn, after, answer.calls);
+    const begun = new Set(kept.flatMap(({ toolCallId, callId }) => (callId === undefined ? [] : [toolCallId])));
+    for (const { tool, toolCallId } of wanted)
+      if (begun.has(toolCallId)) ctx.onUpdate([{ type: 'text', text: `[sub-agent calling tool: ${tool}]\n` }], { stream: 'calls' });
     return undefined;
   }
 

@@ -3,5 +3,5 @@ export { AgentConnector } from './agent.source.js';
 export type { AgentLoopParts } from './agent-loop.js';
 export { AgentGateway } from './agent-gateway.js';
 export type { AgentMemory, SaidTurn } from './memory/agent-memory.port.js';
-export { AgentJournal } from './journal/agent-journal.js';
-export type { SubmittedToolCall } from './journal/recorded-turn.js';
+export { AgentJournal, type AgentHistory } from './journal/agent-journal.js';
+export { wantedOf, type SubmittedToolCall } from './journal/recorded-turn.js';

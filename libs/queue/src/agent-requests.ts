@@ -19,6 +19,8 @@ const AgentTurnRequest = z.object({
   kind: z.enum(['open', 'submit']),
   callId: z.string(),
   turn: z.number().int(),
+  /** Of `submit`: how many calls of the turn are submitted. The others follow when these have ended. */
+  after: z.number().int().default(0),
   /** For its own sub-agents, each. */
   budget: z.object({ depth: z.number().int(), tokens: z.number().int(), modelMs: z.number().int(), calls: z.number().int() }),
 });
@@ -41,7 +43,7 @@ export class AgentRequests {
   async ask(request: AgentRequest, attempt: number, timeoutMs: number): Promise<string | undefined> {
     const { queue, events } = (this.opened ??= connect(this.redisUrl));
     const job = await queue.add(request.kind, request, {
-      jobId: [request.kind, request.callId, ...(request.kind === 'tool' ? [] : [request.turn]), attempt].join('.'),
+      jobId: [request.kind, request.callId, ...(request.kind === 'tool' ? [] : [request.turn, request.after]), attempt].join('.'),
       attempts: TRIES,
       backoff: { type: 'fixed', delay: RETRY_MS },
       removeOnComplete: { age: KEPT_SECONDS },

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { BatchStop, BatchStrategy, OnFailure } from '#contracts';
-import { groupsOf, nextStep, type BatchSlot, type BatchStep, type Verdict } from './batch.decider.js';
+import { groupsOf } from '../calls/strategy-groups.decider.js';
+import { nextStep, type BatchSlot, type BatchStep, type Verdict } from './batch.decider.js';
 
 const strategies = fc.oneof(
   fc.constant<BatchStrategy>({ type: 'tiered' }),

@@ -1,4 +1,5 @@
 import type { BatchStop, BatchStrategy, OnFailure } from '#contracts';
+import { groupsOf } from '../calls/strategy-groups.decider.js';
 
 /**
  * Where a call of the batch is.
@@ -59,33 +60,6 @@ export function nextStep(facts: BatchFacts): BatchStep {
   if (slots.every(({ state }) => state === 'ended')) return { kind: 'finish' };
   if (stop !== undefined) return stopRest(slots, stop);
   return (onFailure === 'abort' ? beforeRunning(slots) : undefined) ?? nextOfGroup(facts);
-}
-
-/** The calls that may run at the same time, in order; a group starts when the one before it has ended. */
-export function groupsOf(strategy: BatchStrategy, readOnly: readonly boolean[]): number[][] {
-  const all = readOnly.map((_, index) => index);
-  switch (strategy.type) {
-    case 'sequential':
-      return all.map((index) => [index]);
-    case 'parallel':
-      return [all];
-    case 'batched':
-      return Array.from({ length: Math.ceil(all.length / strategy.size) }, (_, n) => all.slice(n * strategy.size, (n + 1) * strategy.size));
-    case 'tiered':
-      return tiers(readOnly);
-    default:
-      return strategy satisfies never;
-  }
-}
-
-function tiers(readOnly: readonly boolean[]): number[][] {
-  const groups: number[][] = [];
-  readOnly.forEach((isRead, index) => {
-    const last = groups.at(-1);
-    if (isRead && index > 0 && readOnly[index - 1] === true) last?.push(index);
-    else groups.push([index]);
-  });
-  return groups;
 }
 
 function nextOfGroup({ strategy, slots, lookedBefore }: BatchFacts): BatchStep {

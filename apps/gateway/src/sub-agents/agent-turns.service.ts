@@ -10,7 +10,7 @@ import {
   type Principal,
   type ToolDescriptor,
 } from '#contracts';
-import { AgentJournal, type OpenAnswer, type SubmitAnswer, type SubmittedToolCall } from '#agents';
+import { AgentJournal, wantedOf, type AgentHistory, type OpenAnswer, type SubmitAnswer, type SubmittedToolCall } from '#agents';
 import { CallStore } from '#event-log';
 import { matchesTool } from '#policy';
 import type { AgentTurnRequest } from '#queue';
@@ -22,9 +22,15 @@ import { submitterOf } from '../auth/submitter-of.js';
 import { gatewayKey } from '../calls/admission/idempotency.js';
 import { CallReader } from '../calls/read/call-reader.service.js';
 import { SubmitCallService } from '../calls/submit-call.service.js';
+import { nextOf } from '../calls/strategy-groups.decider.js';
 import { ToolCatalog } from '../calls/tool-catalog.service.js';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
 import { takeSteeringScript } from './take-steering.js';
+
+/** Of definitions that say none. */
+const PARALLEL = { type: 'parallel', serializeSideEffects: false } as const;
+/** What the model reads of calls that had not begun. */
+const STEERED = 'Skipped due to queued user message.';
 
 /** A sub-agent that may go on: its key as it is now, and its definition. */
 interface OpenAgent {
@@ -61,10 +67,7 @@ export class AgentTurns {
   async open({ callId, turn, budget }: AgentTurnRequest): Promise<OpenAnswer> {
     const { principal, submitted, definition, levels } = await this.agent(callId, budget);
     const { sessionid: sessionId, agentid: agentId } = submitted;
-    if (sessionId !== undefined) {
-      const steering = keys.steering(partitionOf(callId), principal.tenantId, sessionId);
-      await takeSteeringScript.run(this.redis, [steering, keys.agentJournal(callId)], [`steering.${turn}`, KEPT_WITH_CALL_SECONDS]);
-    }
+    await this.takeSteering(callId, submitted, turn);
     const callable = await this.catalog.callable(principal, { sessionId, agentId }, 'sub_agents');
     const tools = callable.filter((tool) => tool.deferred !== true && isOffered(tool, definition, levels));
     const has = (name: string) => callable.some((tool) => tool.name === name);
@@ -72,17 +75,49 @@ export class AgentTurns {
     return { kind: 'open', tools: tools.map(({ name }) => name), memory };
   }
 
-  /** Submits the calls of a turn, each once: the key of a call is made of its place. @throws ProblemError when the sub-agent may not go on */
-  async submit({ callId, turn: number, budget }: AgentTurnRequest): Promise<SubmitAnswer> {
+  /**
+   * Submits those calls of a turn that may run once the first `after` have ended, each once: the key of a call is made of
+   * its place. A request that comes late changes nothing: the answer is what was kept first.
+   * @throws ProblemError when the sub-agent may not go on
+   */
+  async submit({ callId, turn, after, budget }: AgentTurnRequest): Promise<SubmitAnswer> {
     const agent = await this.agent(callId, budget);
-    const { turns, submitted } = await this.journal.load(callId);
-    const before = submitted.get(number);
+    const history = await this.journal.load(callId);
+    const before = history.submitted.get(turn) ?? [];
+    const calls = before.length > after ? before.slice(after) : await this.submitNext(agent, callId, history, turn, budget);
+    return { kind: 'submitted', calls: [...(await this.journal.keepSubmitted(callId, turn, after, calls))] };
+  }
+
+  private async submitNext(
+    agent: OpenAgent,
+    callId: string,
+    { turns, submitted, steering }: AgentHistory,
+    number: number,
+    budget: AgentTurnRequest['budget'],
+  ): Promise<SubmittedToolCall[]> {
     const turn = turns[number - 1];
-    if (before !== undefined) return { kind: 'submitted', calls: [...before] };
     if (turn === undefined) throw new ProblemError('conflict', 'The journal of the sub-agent does not have this turn', { callId });
-    const wanted = turn.toolCalls.filter(({ refusal }) => refusal === undefined);
-    const calls = await Promise.all(wanted.map((call) => this.submitOne(agent, callId, number, call, budget)));
-    return { kind: 'submitted', calls: [...(await this.journal.keepSubmitted(callId, number, calls))] };
+    const before = new Set(submitted.get(number)?.map(({ toolCallId }) => toolCallId));
+    const tools = this.registry.for(agent.principal.tenantId);
+    const wanted = wantedOf(turn).map((call) => ({
+      ...call,
+      readOnly: tools.resolve(call.tool)?.tier === 'read_only',
+      isStarted: before.has(call.toolCallId),
+    }));
+    const { calls, isNewGroup } = nextOf(agent.definition.strategy ?? PARALLEL, wanted);
+    if (isNewGroup && ((await this.takeSteering(callId, agent.submitted, number + 1)) > 0 || steering.has(number + 1)))
+      return wanted.flatMap(({ toolCallId, isStarted }) => (isStarted ? [] : [{ toolCallId, isAgent: false, error: STEERED }]));
+    return Promise.all(calls.map((call) => this.submitOne(agent, callId, number, call, budget)));
+  }
+
+  /** What people said to the session goes to the turn. Answers how many messages there were. */
+  private async takeSteering(callId: string, submitted: CallEventOf<'call.submitted'>, turn: number): Promise<number> {
+    const { tenantid: tenantId, sessionid: sessionId } = submitted;
+    if (sessionId === undefined) return 0;
+    const from = keys.steering(partitionOf(callId), tenantId, sessionId);
+    return Number(
+      await takeSteeringScript.run(this.redis, [from, keys.agentJournal(callId)], [`steering.${turn}`, KEPT_WITH_CALL_SECONDS]),
+    );
   }
 
   private async submitOne(

@@ -11,7 +11,7 @@ import { AgentTurns } from './agent-turns.service.js';
 const CALL = '00-01JZ8C5W3Q4X9R7T2M6K8N0P0V';
 const ISSUER = 'https://login.test';
 /** More than any sub-agent may have. */
-const ASKED = { kind: 'open', callId: CALL, turn: 1, budget: { depth: 9, tokens: 1, modelMs: 1, calls: 1 } } as const;
+const ASKED = { kind: 'open', callId: CALL, turn: 1, after: 0, budget: { depth: 9, tokens: 1, modelMs: 1, calls: 1 } } as const;
 
 describe('what a gateway does for a sub-agent', () => {
   let server: RedisServer;
@@ -27,8 +27,10 @@ describe('what a gateway does for a sub-agent', () => {
     await redis.flushall();
     submittedBy = refusal = undefined;
     const model = { provider: 'anthropic', name: 'm', url: 'http://models.test' };
-    const definition = AgentSourceDefinition.parse({ kind: 'agent', name: 'boss', maxDepth: 3, tools: ['*'], model });
-    await new SourceStore(redis).putDefinition({ tenantId: 'default', definition, origin: 'config' });
+    for (const more of [{ name: 'boss' }, { name: 'orderly', strategy: { type: 'sequential' } }]) {
+      const definition = AgentSourceDefinition.parse({ kind: 'agent', maxDepth: 3, tools: ['*'], model, ...more });
+      await new SourceStore(redis).putDefinition({ tenantId: 'default', definition, origin: 'config' });
+    }
   });
   afterAll(async () => {
     redis.disconnect();
@@ -39,7 +41,7 @@ describe('what a gateway does for a sub-agent', () => {
     const apiKeys = new ApiKeyStore(readGatewayConfig({ TOOLYARD_API_KEY: 'bootstrap-key-of-the-test' }));
     const rules = { issuer: ISSUER, audience: 'a', jwksUrl: `${ISSUER}/jwks`, tenant: 'default', scopes: ['submit', 'read'] };
     apiKeys.replace([], [JwtIssuer.parse(rules)]);
-    const submitted = { actor: `apikey:${actor}`, sessionid: 's', data: { source: 'boss', ...data } };
+    const submitted = { actor: `apikey:${actor}`, sessionid: 's', tenantid: 'default', data: { source: 'boss', ...data } };
     const tools = ['echo', 'boss'].map((name) => ({ name, pool: name === 'boss' ? 'agent' : 'io', aliases: [], source: name }));
     const parts = [
       { snapshot: async () => ({ status: 'running', cancelRequested: false, meta: { tenantId: 'default' } }) },
@@ -59,13 +61,13 @@ describe('what a gateway does for a sub-agent', () => {
     return new AgentTurns(...parts);
   };
   const token = { submitter: { scopes: ['submit', 'admin'] } };
-  const keepTurn = () =>
+  const keepTurn = (...ids: readonly string[]) =>
     new AgentJournal(redis).keepTurn(CALL, {
       turn: 1,
       model: 'm',
       requestSha256: '',
       text: '',
-      toolCalls: [{ toolCallId: 'a', tool: 'echo', arguments: '{}' }],
+      toolCalls: ['a', ...ids].map((toolCallId) => ({ toolCallId, tool: 'echo', arguments: '{}' })),
       leftOut: 0,
       usage: { inputTokens: 0, outputTokens: 0 },
       tookMs: 0,
@@ -93,6 +95,34 @@ describe('what a gateway does for a sub-agent', () => {
       kind: 'submitted',
       calls: [{ toolCallId: 'a', isAgent: false, error: 'The parent call is being cancelled' }],
     });
+  });
+
+  it('submits the groups of a strategy one after another, and answers a late request with what it did', async () => {
+    await keepTurn('b');
+    const next = (after: number) => turns(`${ISSUER}#ann`, { ...token, source: 'orderly' }).submit({ ...ASKED, kind: 'submit', after });
+    const answers = [await next(0), await next(0), await next(1), await next(0)];
+    expect(answers.map((it) => (it.kind === 'submitted' ? it.calls.map(({ toolCallId }) => toolCallId) : it))).toEqual([
+      ['a'],
+      ['a'],
+      ['b'],
+      ['a'],
+    ]);
+    expect((await new AgentJournal(redis).load(CALL)).submitted.get(1)).toHaveLength(2);
+  });
+
+  it('skips the groups that have not begun when a person said something, which the next turn reads once', async () => {
+    await keepTurn('b', 'c');
+    const agent = turns(`${ISSUER}#ann`, { ...token, source: 'orderly' });
+    await agent.submit({ ...ASKED, kind: 'submit' });
+    await redis.rpush(keys.steering('00', 'default', 's'), JSON.stringify({ message: 'Stop there' }));
+    // The worker dies before it is answered, and the journal before it is written.
+    await agent.submit({ ...ASKED, kind: 'submit', after: 1 });
+    await redis.hdel(keys.agentJournal(CALL), 'calls.1.1');
+    const skipped = (toolCallId: string) => ({ toolCallId, isAgent: false, error: 'Skipped due to queued user message.' });
+    const answer = await agent.submit({ ...ASKED, kind: 'submit', after: 1 });
+    expect(answer).toEqual({ kind: 'submitted', calls: [skipped('b'), skipped('c')] });
+    await agent.open({ ...ASKED, turn: 2 });
+    expect((await new AgentJournal(redis).load(CALL)).steering.get(2)).toEqual(['Stop there']);
   });
 
   it('keeps messages of people no longer than the journal', async () => {

@@ -12,7 +12,7 @@ const SteeringMessages = z.array(z.object({ message: z.string() }));
 /** What a run has done so far. */
 export interface AgentHistory {
   readonly turns: readonly RecordedTurn[];
-  /** By turn: what became of its calls. */
+  /** By turn: what became of its calls, as far as they are submitted. */
   readonly submitted: ReadonlyMap<number, readonly SubmittedToolCall[]>;
   /** By turn: messages of people that its request brought. */
   readonly steering: ReadonlyMap<number, readonly string[]>;
@@ -40,7 +40,7 @@ export class AgentJournal {
     const numbers = Array.from({ length: turns.length + 1 }, (_unused, index) => index + 1);
     return {
       turns,
-      submitted: byTurn(numbers, fields, 'calls', (text) => parsed(z.array(SubmittedToolCall), text)),
+      submitted: new Map(numbers.flatMap((turn) => submittedOf(turn, fields))),
       steering: byTurn(numbers, fields, 'steering', (text) => parsed(SteeringMessages, text).map(({ message }) => message)),
       recalled: fields['recalled'] === undefined ? undefined : parsed(Recalled, fields['recalled']),
       logged: new Set(numbers.filter((turn) => fields[`logged.${turn}`] !== undefined)),
@@ -54,9 +54,9 @@ export class AgentJournal {
     return parsed(RecordedTurn, await this.keepFirst(callId, `turn.${turn.turn}`, JSON.stringify(turn)));
   }
 
-  /** The first stays, as with turns. */
-  async keepSubmitted(callId: string, turn: number, calls: readonly SubmittedToolCall[]): Promise<readonly SubmittedToolCall[]> {
-    return parsed(z.array(SubmittedToolCall), await this.keepFirst(callId, `calls.${turn}`, JSON.stringify(calls)));
+  /** The calls that were submitted after the first `after` of the turn. The first to say stays, as with turns. */
+  async keepSubmitted(callId: string, turn: number, after: number, calls: readonly SubmittedToolCall[]): Promise<SubmittedToolCall[]> {
+    return parsed(SubmittedToolCalls, await this.keepFirst(callId, callsField(turn, after), JSON.stringify(calls)));
   }
 
   /** The first stays, so that all requests of the run begin alike. */
@@ -97,6 +97,22 @@ export class AgentJournal {
 
 function parsed<T extends z.ZodType>(schema: T, text: string | undefined): z.output<T> {
   return schema.parse(JSON.parse(text ?? 'null'));
+}
+
+const SubmittedToolCalls = z.array(SubmittedToolCall);
+
+function callsField(turn: number, after: number): string {
+  return after === 0 ? `calls.${turn}` : `calls.${turn}.${after}`;
+}
+
+function submittedOf(turn: number, fields: Readonly<Record<string, string>>): [number, SubmittedToolCall[]][] {
+  const submitted: SubmittedToolCall[] = [];
+  for (let text = fields[callsField(turn, 0)]; text !== undefined; text = fields[callsField(turn, submitted.length)]) {
+    const calls = parsed(SubmittedToolCalls, text);
+    if (calls.length === 0) break;
+    submitted.push(...calls);
+  }
+  return submitted.length === 0 ? [] : [[turn, submitted]];
 }
 
 function byTurn<T>(

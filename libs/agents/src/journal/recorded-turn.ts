@@ -28,6 +28,11 @@ export const RecordedTurn = z.object({
 });
 export type RecordedTurn = z.output<typeof RecordedTurn>;
 
+/** The calls of a turn that are submitted, in order. Pure. */
+export function wantedOf({ toolCalls }: Pick<RecordedTurn, 'toolCalls'>): RecordedToolCall[] {
+  return toolCalls.filter(({ refusal }) => refusal === undefined);
+}
+
 /** What became of a submission. Without a call there is the reason, for the model. */
 export const SubmittedToolCall = z.object({
   toolCallId: z.string(),

@@ -4,12 +4,11 @@ import { nextStep, type AgentLimits, type AnsweredTurn, type LoopState } from '.
 
 const LIMITS: AgentLimits = { turns: 10, depth: 1, tokens: 1_000, modelMs: 1_000, calls: 10 };
 const turn = (more: Partial<AnsweredTurn> = {}): AnsweredTurn => ({ toolCalls: [], leftOut: 0, ...more });
-const callOf = (refusal?: string) => (refusal === undefined ? {} : { refusal });
-const calling = (count: number) => turn({ toolCalls: Array.from({ length: count }, () => callOf()) });
+const calling = (count: number) => turn({ toolCalls: Array.from({ length: count }, () => ({})) });
 const NOTHING = { tokens: 0, modelMs: 0, calls: 0 };
 const state = (more: Partial<LoopState> = {}): LoopState => ({
   turns: [],
-  isSubmitted: false,
+  unsubmitted: 0,
   open: [],
   spent: NOTHING,
   limits: LIMITS,
@@ -20,19 +19,20 @@ describe('the next step of a sub-agent', () => {
   it('is a request, then the calls of the answer, then the wait for them, then the next request', () => {
     const turns = [calling(1)];
     expect(nextStep(state())).toEqual({ kind: 'ask', turn: 1 });
-    expect(nextStep(state({ turns }))).toEqual({ kind: 'submit', turn: 1 });
-    expect(nextStep(state({ turns, isSubmitted: true, open: ['00-a'] }))).toEqual({ kind: 'wait', callIds: ['00-a'] });
-    expect(nextStep(state({ turns, isSubmitted: true }))).toEqual({ kind: 'ask', turn: 2 });
+    expect(nextStep(state({ turns, unsubmitted: 1 }))).toEqual({ kind: 'submit', turn: 1 });
+    expect(nextStep(state({ turns, open: ['00-a'] }))).toEqual({ kind: 'wait', callIds: ['00-a'] });
+    expect(nextStep(state({ turns, open: ['00-a'], unsubmitted: 1 }))).toEqual({ kind: 'wait', callIds: ['00-a'] });
+    expect(nextStep(state({ turns }))).toEqual({ kind: 'ask', turn: 2 });
     expect(nextStep(state({ turns: [...turns, turn()] }))).toEqual({ kind: 'end' });
   });
 
   it('is the end at each limit, before anything more is spent [TS-41]', () => {
     const turns = [calling(2)];
-    const limitOf = (more: Partial<LoopState>) => nextStep(state({ turns, isSubmitted: true, ...more }));
+    const limitOf = (more: Partial<LoopState>) => nextStep(state({ turns, ...more }));
     expect(limitOf({ turns: Array.from({ length: 10 }, () => calling(1)) })).toEqual({ kind: 'end', limit: 'max_turns' });
     expect(limitOf({ spent: { ...NOTHING, tokens: 1_000 } })).toEqual({ kind: 'end', limit: 'max_tokens' });
     expect(limitOf({ spent: { ...NOTHING, modelMs: 1_000 } })).toEqual({ kind: 'end', limit: 'max_time' });
-    expect(limitOf({ isSubmitted: false, spent: { ...NOTHING, calls: 9 } })).toEqual({ kind: 'end', limit: 'max_calls' });
+    expect(limitOf({ unsubmitted: 2, spent: { ...NOTHING, calls: 9 } })).toEqual({ kind: 'end', limit: 'max_calls' });
   });
 
   it('never leaves calls alone that run, and never submits or asks at a limit', () => {
@@ -40,20 +40,19 @@ describe('the next step of a sub-agent', () => {
     const anyState = fc.record({
       turns: number,
       calls: number,
-      refused: fc.boolean(),
-      isSubmitted: fc.boolean(),
+      unsubmitted: fc.nat(20),
       open: fc.nat(3),
       spent: fc.record({ tokens: number, modelMs: number, calls: number }),
       limit: number,
     });
     fc.assert(
-      fc.property(anyState, ({ turns, calls, refused, isSubmitted, open, spent, limit }) => {
+      fc.property(anyState, ({ turns, calls, unsubmitted, open, spent, limit }) => {
         const limits = { turns: limit, depth: 1, tokens: limit, modelMs: limit, calls: limit };
-        const last = turn({ toolCalls: Array.from({ length: calls }, () => callOf(refused ? 'no' : undefined)) });
+        const last = calling(calls);
         const given = state({
           turns: Array.from({ length: turns }, () => last),
-          isSubmitted,
-          open: isSubmitted && calls > 0 ? Array.from({ length: open }, (_unused, n) => `00-${n}`) : [],
+          unsubmitted,
+          open: calls > 0 ? Array.from({ length: open }, (_unused, n) => `00-${n}`) : [],
           spent,
           limits,
         });
@@ -63,7 +62,7 @@ describe('the next step of a sub-agent', () => {
           expect(turns).toBeLessThan(limit);
           expect(Math.max(spent.tokens, spent.modelMs)).toBeLessThan(limit);
         }
-        if (step.kind === 'submit' && !refused) expect(spent.calls + calls).toBeLessThanOrEqual(limit);
+        if (step.kind === 'submit') expect(spent.calls + unsubmitted).toBeLessThanOrEqual(limit);
         if (step.kind === 'ask') expect(step.turn).toBe(turns + 1);
       }),
       { numRuns: 1_000 },

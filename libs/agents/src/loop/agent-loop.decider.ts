@@ -16,17 +16,16 @@ export interface Spent {
 
 /** An answer of the model, as far as it decides. */
 export interface AnsweredTurn {
-  /** Those with a refusal are not submitted. */
-  readonly toolCalls: readonly { readonly refusal?: string | undefined }[];
+  readonly toolCalls: readonly unknown[];
   /** Calls of the answer that were too many. */
   readonly leftOut: number;
 }
 
 export interface LoopState {
   readonly turns: readonly AnsweredTurn[];
-  /** The calls of the last turn are submitted. */
-  readonly isSubmitted: boolean;
-  /** Calls of the last turn that have not ended. */
+  /** Calls of the last turn that are still to be submitted. */
+  readonly unsubmitted: number;
+  /** Calls of the last turn that are submitted and have not ended. */
   readonly open: readonly string[];
   readonly spent: Spent;
   readonly limits: AgentLimits;
@@ -40,17 +39,16 @@ export type NextStep =
 
 /**
  * What a sub-agent does next. The same state gives the same step, in whatever process: a run goes on where it was.
- * Order: a turn without calls is the end → limits, before anything is spent → submit → wait → ask again. Pure.
+ * Order: a turn without calls is the end → wait → limits, before anything is spent → submit what is left → ask again. Pure.
  */
-export function nextStep({ turns, isSubmitted, open, spent, limits }: LoopState): NextStep {
+export function nextStep({ turns, unsubmitted, open, spent, limits }: LoopState): NextStep {
   const last = turns.at(-1);
   if (last !== undefined && last.toolCalls.length === 0 && last.leftOut === 0) return { kind: 'end' };
-  if (last !== undefined && isSubmitted && open.length > 0) return { kind: 'wait', callIds: open };
+  if (last !== undefined && open.length > 0) return { kind: 'wait', callIds: open };
   const limit = reached(turns.length, spent, limits);
   if (limit !== undefined) return { kind: 'end', limit };
-  if (last === undefined || isSubmitted) return { kind: 'ask', turn: turns.length + 1 };
-  const wanted = last.toolCalls.filter(({ refusal }) => refusal === undefined).length;
-  if (spent.calls + wanted > limits.calls) return { kind: 'end', limit: 'max_calls' };
+  if (last === undefined || unsubmitted === 0) return { kind: 'ask', turn: turns.length + 1 };
+  if (spent.calls + unsubmitted > limits.calls) return { kind: 'end', limit: 'max_calls' };
   return { kind: 'submit', turn: turns.length };
 }
 

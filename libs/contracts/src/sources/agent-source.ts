@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { BatchStrategy } from '../policy/batch-strategy.js';
 import { ToolPattern } from '../policy/policy-config.js';
 import { ToolTier } from '../tools/tool.js';
 import { SecretRef, SourceName } from './source-fields.js';
@@ -65,6 +66,9 @@ export const AgentSourceDefinition = z
       .max(500)
       .default([])
       .describe('Patterns of the tools that it may call. Of these it has what session, agent and key of its own call have.'),
+    strategy: BatchStrategy.optional().describe(
+      'In which order the calls of one answer of the model run. Not set: `parallel`, all at once. Where they run in groups, a message of a person to the session leaves out the groups that have not begun.',
+    ),
     memory: z
       .boolean()
       .default(false)
