@@ -284,12 +284,13 @@ describe('lists, counts and numbers', () => {
     it('sums what agents used by hour, of the tenant alone, and goes into CSV', async () => {
       const judge = new Agent(gateway.url, 'key-of-the-judge');
       const used = (query: string, by = judge) => by.get<UsagePage & Problem>(`/v1/usage?agentId=ann2${query}`);
-      const run = async (outcome: 'completed' | 'failed', runMs: number) => {
+      const run = async (outcome: 'completed' | 'failed', runMs: number, cpuMs?: number) => {
         const { body } = await agent.submit('echo', {}, { agentId: 'ann2' });
         const error = outcome === 'failed' ? { error: { code: 'tool_failed' as const, message: 'no', retryable: false } } : {};
-        await gateway.run(body.id, 'x', { outcome, runMs, result: { content: [{ type: 'text', text: 'äbc' }], isError: false }, ...error });
+        const result = { content: [{ type: 'text' as const, text: 'äbc' }], isError: false };
+        await gateway.run(body.id, 'x', { outcome, runMs, ...(cpuMs === undefined ? {} : { cpuMs }), result, ...error });
       };
-      await run('completed', 40);
+      await run('completed', 40, 12);
       await run('failed', 60);
       await agent.request(
         'PUT',
@@ -306,6 +307,9 @@ describe('lists, counts and numbers', () => {
       }, 'the calls to be in the rows');
       const sum = (name: 'calls' | 'failed' | 'approvals' | 'runMs' | 'outputBytes') => rows.reduce((all, row) => all + row[name], 0);
       expect([sum('calls'), sum('failed'), sum('approvals'), sum('runMs')]).toEqual([3, 1, 1, 100]);
+      expect(rows.map(({ cpuMs, cpuCalls }) => [cpuMs, cpuCalls]).filter(([ms, calls]) => ms !== undefined || calls !== 0)).toEqual([
+        [12, 1],
+      ]);
       expect(sum('outputBytes')).toBeGreaterThanOrEqual(8);
       expect(rows.every(({ at }) => at.endsWith(':00:00.000Z'))).toBe(true);
       expect((await used('', stranger)).body.rows).toEqual([]);
@@ -314,7 +318,9 @@ describe('lists, counts and numbers', () => {
       const { code, out } = await startCli(words, { url: gateway.url, env: { TOOLYARD_API_KEY: 'key-of-the-judge' } }).ended();
       expect([code, out]).toEqual([
         0,
-        expect.stringMatching(/^tenantId,at,agentId,calls,failed,denied,approvals,runMs,outputBytes\nqueries,\S+T00:00:00.000Z,ann2,\d,/),
+        expect.stringMatching(
+          /^tenantId,at,agentId,calls,failed,denied,approvals,runMs,outputBytes,cpuMs,cpuCalls\nqueries,\S+T00:00:00.000Z,ann2,\d,/,
+        ),
       ]);
     });
   });

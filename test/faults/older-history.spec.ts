@@ -10,7 +10,9 @@ import { startTestCluster, TEST_KEY, type TestCluster } from '../support/test-cl
 /** The tables as migration 0004 leaves them: those after it only add. */
 async function makeEarlierTables(db: HistoryDatabase): Promise<void> {
   await sql`drop table acts`.execute(db);
-  await sql`alter table calls drop column user_id, drop column risk, drop column asked, drop column output_bytes`.execute(db);
+  await sql`alter table calls drop column user_id, drop column risk, drop column asked, drop column output_bytes, drop column cpu_ms`.execute(
+    db,
+  );
   await sql`delete from kysely_migration where name > '0005'`.execute(db);
 }
 

@@ -34,7 +34,13 @@ export const telemetry = {
   callEnded: telemetryEvent<{ tool: string; outcome: CallOutcome; code?: CallErrorCode }>('call.ended'),
   /** A claim that was granted. `cause`: first, or the reason of the retry before it. */
   attemptStarted: telemetryEvent<{ tool: string; pool: Pool; cause: 'first' | 'retry'; queueWaitMs: number }>('attempt.started'),
-  attemptFinished: telemetryEvent<{ tool: string; pool: Pool; runMs: number; ended: 'end' | 'retry' | 'lost' }>('attempt.finished'),
+  attemptFinished: telemetryEvent<{
+    tool: string;
+    pool: Pool;
+    runMs: number;
+    cpuMs: number | undefined;
+    ended: 'end' | 'retry' | 'lost';
+  }>('attempt.finished'),
   retried: telemetryEvent<{ tool: string; reason: RetryReason }>('call.retried'),
   /** Once for each End of a call that was to be cancelled; `tookMs` from when its writer knew of the request to the End. */
   cancelled: telemetryEvent<{ tool: string; how: Stopped['how']; tookMs: number }>('call.cancelled'),

@@ -81,6 +81,11 @@ export interface ToolContext {
   /** From now on these values are secret in everything that the call writes: updates, progress, result, failure. */
   conceal(secrets: readonly string[]): void;
   onProgress(progress: ProgressData): void;
+  /**
+   * CPU time in milliseconds of a program that the tool ran; undefined where it is not known, and then that of the call is not known.
+   * End has the sum.
+   */
+  onCpuTime?(ms: number | undefined): void;
   /** For sub-agents; other tools have no use for it. */
   readonly agentRun?: AgentRun | undefined;
 }

@@ -14,12 +14,14 @@ export function CallFacts({ call, view }: { readonly call: Call; readonly view: 
   const { timeouts, scheduleId, status, result } = call;
   const { exitCode, signal, sandbox, outputBytes } = runFacts(result?.details);
   const start = view.lifecycle.findLast((event) => event.type === 'call.start');
+  const cpuMs = view.lifecycle.findLast((event) => event.type === 'call.end')?.data.cpuMs;
   return (
     <Paper withBorder p="sm" component="section" aria-label="Facts">
       <Facts>
         <Fact name="Exit code">{exitCode}</Fact>
         <Fact name="Signal">{signal}</Fact>
         <Fact name="Output">{outputBytes ?? (status === 'running' && view.bytes > 0 && `${bytesText(view.bytes)} so far`)}</Fact>
+        <Fact name="CPU">{cpuMs !== undefined && durationText(cpuMs)}</Fact>
         <Fact name="Sandbox">{sandbox}</Fact>
         <Fact name="Worker">{start?.data.worker}</Fact>
         <Fact name="Agent">

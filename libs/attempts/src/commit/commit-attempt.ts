@@ -23,6 +23,8 @@ export interface FinishedAttempt {
   /** Feedback of the hooks after the call. */
   readonly feedback?: HookFeedback;
   readonly runMs: number;
+  /** Of the programs that the tool ran; undefined where it ran none or it is not known. */
+  readonly cpuMs?: number | undefined;
 }
 
 export type CommitResult =
@@ -93,7 +95,7 @@ const NO_ROOM: Failure = {
 };
 
 async function endData(attempt: FinishedAttempt, decision: AttemptDecision & { kind: 'end' }, store: ResultStore): Promise<EndData> {
-  const { claimed, runMs, feedback } = attempt;
+  const { claimed, runMs, cpuMs, feedback } = attempt;
   const { failure } = decision;
   const given = failure || !attempt.result ? errorResult(failure?.message ?? '', failure?.origin) : attempt.result;
   const result =
@@ -112,6 +114,7 @@ async function endData(attempt: FinishedAttempt, decision: AttemptDecision & { k
     attempts: claimed.attempt,
     queueMs: Math.max(0, claimed.firstStartedAt - claimed.submittedAt),
     runMs: Math.round(runMs),
+    ...(cpuMs === undefined ? {} : { cpuMs }),
     ...(decision.stopped ? { stopped: { how: decision.stopped.how, tookMs: Math.round(decision.stopped.tookMs) } } : {}),
   };
 }

@@ -34,6 +34,8 @@ export class Attempt {
   claimed: { readonly fence: number; readonly effect: ToolEffect } | undefined;
   /** The tool has ended. What is left is to commit. */
   finishing = false;
+  /** Of the programs that the tool ran, in milliseconds: undefined while it ran none, NaN when it is not known of one. */
+  cpuMs: number | undefined;
   /** Resolves when the attempt was aborted and the grace of its tool is over. */
   readonly graceExpired = new Promise<void>((resolve) => (this.expireGrace = resolve));
 

@@ -76,6 +76,10 @@ export class CallContext implements ToolContext {
     return (progress) => this.guard.onProgress(progress);
   }
 
+  get onCpuTime(): ToolContext['onCpuTime'] {
+    return (ms = NaN) => void (this.run.cpuMs = (this.run.cpuMs ?? 0) + ms);
+  }
+
   get redact(): ToolContext['redact'] {
     return (text, cut) => this.guard.redact(text, cut);
   }

@@ -91,6 +91,18 @@ describe('executeAttempt', () => {
     expect(events.at(-1)).toMatchObject({ type: 'call.end', data: { updates: { count: 2, sha256 } } });
   });
 
+  it.each([
+    ['is the sum of its programs', [40.4, 2.5], 43],
+    ['is absent when it is not known of one of them', [40, undefined, 2], undefined],
+    ['is absent when it ran none', [], undefined],
+  ])('the CPU time in the End of a call %s', async (_title, times, sum) => {
+    parts.tool('works', { run: (_args, ctx) => (times.forEach((ms) => ctx.onCpuTime?.(ms)), 'done') });
+    const callId = await parts.submit('works');
+    await run(callId);
+    const end = (await parts.events(callId)).at(-1);
+    expect(end?.type === 'call.end' && [end.data.outcome, end.data.cpuMs]).toEqual(['completed', sum]);
+  });
+
   it('turns a thrown error into a result without its text, and a ToolError into one with it [CC-40, CC-44, CC-50, CC-51]', async () => {
     parts.tool('broken', {
       run: () => {

@@ -136,6 +136,7 @@ export const CallSummary = z
     endedAt: z.string().optional().describe('When the call ended. Absent before.'),
     waitMs: z.number().int().optional().describe('From the submission to the first Start.'),
     runMs: z.number().int().optional().describe('The duration of the last attempt; present after the End.'),
+    cpuMs: z.number().int().optional().describe('CPU milliseconds of the programs that it ran; absent where that is not known.'),
   })
   .meta({ id: 'CallSummary', description: 'A call as lists show it.' });
 export type CallSummary = z.output<typeof CallSummary>;

@@ -30,6 +30,12 @@ export const UsageRow = z
     approvals: z.number().int().describe('Of these: calls about which a person was asked.'),
     runMs: z.number().int().describe('Milliseconds that their last attempts ran, together.'),
     outputBytes: z.number().int().describe('Bytes of their outputs, together.'),
+    cpuMs: z
+      .number()
+      .int()
+      .optional()
+      .describe('CPU milliseconds of the programs that the calls of `cpuCalls` ran. Absent where it is known of no call.'),
+    cpuCalls: z.number().int().describe('Calls whose CPU time is known.'),
   })
   .meta({ id: 'UsageRow', description: 'What an agent used in an hour or a day.' });
 export type UsageRow = z.output<typeof UsageRow>;

@@ -42,6 +42,13 @@ export const EndData = z
         'Milliseconds from the submission to the first Start, or to the End of a call that never started. Absent for a refused call.',
       ),
     runMs: z.number().int().optional().describe('Milliseconds that the last attempt ran. Absent if none ran.'),
+    cpuMs: z
+      .number()
+      .int()
+      .optional()
+      .describe(
+        'CPU milliseconds of the programs that the last attempt ran. Absent where it ran none, and where the worker cannot measure them.',
+      ),
     stopped: Stopped.optional().describe('How a cancel or a time-out stopped the tool. Absent without one.'),
     updates: z
       .object({

@@ -59,8 +59,8 @@ function structureOf(event: CallEvent): CallEvent {
     case 'call.cancel_requested':
       return { ...event, data: { graceMs: event.data.graceMs } };
     case 'call.end': {
-      const { outcome, isError, error, attempts, queueMs, runMs, stopped } = event.data;
-      return { ...event, data: { outcome, isError, error: withoutMessage(error), attempts, queueMs, runMs, stopped } };
+      const { outcome, isError, error, attempts, queueMs, runMs, cpuMs, stopped } = event.data;
+      return { ...event, data: { outcome, isError, error: withoutMessage(error), attempts, queueMs, runMs, cpuMs, stopped } };
     }
     default:
       return event satisfies never;

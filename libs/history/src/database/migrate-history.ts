@@ -7,6 +7,7 @@ import * as erasure from './migrations/0004-erasure.js';
 import * as acts from './migrations/0005-acts.js';
 import * as riskAndUser from './migrations/0006-risk-and-user.js';
 import * as usage from './migrations/0007-usage.js';
+import * as cpu from './migrations/0008-cpu.js';
 
 /**
  * In the order of their names. A migration only adds, and what it adds may be null or has a default: processes of the release
@@ -20,6 +21,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0005-acts': { up: acts.up },
   '0006-risk-and-user': { up: riskAndUser.up },
   '0007-usage': { up: usage.up },
+  '0008-cpu': { up: cpu.up },
 };
 
 /** A newer release has changed the tables. */

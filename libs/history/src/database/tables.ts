@@ -48,6 +48,8 @@ export interface CallsTable {
   readonly asked: boolean;
   /** Of its whole output; null before the End, and where it is not known. */
   readonly output_bytes: number | null;
+  /** Of the programs that the last attempt ran; null where it is not known. */
+  readonly cpu_ms: number | null;
   /** The words by which free text finds the call. */
   readonly words: string;
 }

@@ -24,19 +24,21 @@ export class Usage {
     const period = wholeSteps({ since, until }, STEP_MS[per], this.now());
     const behind = await behindOf(this.db, this.log, this.partitions);
     const agents = agentId === undefined ? sql`true` : sql`agent_id = any(${agentId.map(storable)}::text[])`;
-    const { rows } = await sql<Omit<UsageRow, 'agentId' | 'at'> & { at: Date; agentId: string | null }>`
+    const { rows } = await sql<Omit<UsageRow, 'agentId' | 'at' | 'cpuMs'> & { at: Date; agentId: string | null; cpuMs: number | null }>`
       select date_trunc(${sql.lit(per)}, ended_at, 'UTC') as at, agent_id as "agentId", count(*) as calls,
         count(*) filter (where outcome in ('failed', 'timed_out', 'unknown') or error_result) as failed,
         count(*) filter (where outcome = 'denied') as denied, count(*) filter (where asked) as approvals,
-        coalesce(sum(run_ms), 0)::bigint as "runMs", coalesce(sum(output_bytes), 0)::bigint as "outputBytes"
+        coalesce(sum(run_ms), 0)::bigint as "runMs", coalesce(sum(output_bytes), 0)::bigint as "outputBytes",
+        sum(cpu_ms)::bigint as "cpuMs", count(cpu_ms) as "cpuCalls"
       from calls where tenant_id = ${tenantId} and ${within('ended_at', period)} and ${agents}
       group by 1, 2 order by 1, 2 nulls first limit ${sql.lit(MOST_USAGE_ROWS + 1)}`.execute(this.db);
     if (rows.length > MOST_USAGE_ROWS) throw tooMany();
     return {
       tenantId,
-      rows: rows.map(({ at, agentId: agent, ...sums }) => ({
+      rows: rows.map(({ at, agentId: agent, cpuMs, ...sums }) => ({
         at: at.toISOString(),
         ...(agent === null ? {} : { agentId: agent }),
+        ...(cpuMs === null ? {} : { cpuMs }),
         ...sums,
       })),
       ...(behind === undefined ? {} : { behind }),

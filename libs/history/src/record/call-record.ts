@@ -46,6 +46,8 @@ export interface CallRecord {
   readonly asked?: true | undefined;
   /** Of its whole output. */
   readonly outputBytes?: number | undefined;
+  /** Of the programs that the last attempt ran, where it is known. */
+  readonly cpuMs?: number | undefined;
 }
 
 /** The row of a list. */

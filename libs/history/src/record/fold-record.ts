@@ -77,7 +77,7 @@ function submitted(event: CallEventOf<'call.submitted'>, rootOf: (callId: string
 }
 
 function ended(record: CallRecord, { time, data }: CallEventOf<'call.end'>): CallRecord {
-  const { outcome, error, runMs, note = '' } = data;
+  const { outcome, error, note = '' } = data;
   const errorResult = outcome === 'completed' && successOf(data, data.result?.isError).isError ? true : undefined;
   return {
     ...record,
@@ -88,7 +88,8 @@ function ended(record: CallRecord, { time, data }: CallEventOf<'call.end'>): Cal
     note: errorResult && note !== '' ? note : undefined,
     endedAt: Date.parse(time),
     outputBytes: outputBytesOf(data),
-    runMs: runMs === undefined ? undefined : Math.max(0, Math.round(runMs)),
+    runMs: wholeMs(data.runMs),
+    cpuMs: wholeMs(data.cpuMs),
     error: error && { code: error.code, message: cut(error.message, MESSAGE_CHARS) },
     fingerprint: errorResult
       ? errorResultFingerprint(record.tool, note)
@@ -96,6 +97,10 @@ function ended(record: CallRecord, { time, data }: CallEventOf<'call.end'>): Cal
         ? fingerprintOf(record.tool, error.code, error.message)
         : undefined,
   };
+}
+
+function wholeMs(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : Math.max(0, Math.round(ms));
 }
 
 /** Of the whole output where it is kept beside the result, else of the result's content. */

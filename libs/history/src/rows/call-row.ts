@@ -75,6 +75,7 @@ export function rowOf(record: CallRecord, tenantId: string, partition: string): 
     run_ms: record.runMs ?? null,
     asked: record.asked === true,
     output_bytes: record.outputBytes ?? null,
+    cpu_ms: record.cpuMs ?? null,
     // A word may have been cut within a letter of two halves.
     words: wordsOf(record)
       .map((word) => `'${storable(word)}'`)
@@ -121,5 +122,6 @@ export function recordOf(row: Omit<Selectable<CallsTable>, 'words'>): CallRecord
     runMs: row.run_ms ?? undefined,
     asked: row.asked ? true : undefined,
     outputBytes: row.output_bytes ?? undefined,
+    cpuMs: row.cpu_ms ?? undefined,
   };
 }

@@ -81,6 +81,7 @@ const SHAPES: { readonly [Type in CallEvent['type']]?: z.ZodType } = {
     isError: z.boolean().optional(),
     note: Text.optional(),
     runMs: z.number().optional(),
+    cpuMs: z.number().optional(),
     error: z.object({ code: Text, message: Text }).optional(),
     result: z
       .object({ isError: z.boolean().optional(), content: z.array(z.object({ type: Text, text: Text.optional() })).optional() })

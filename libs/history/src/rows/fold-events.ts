@@ -108,4 +108,5 @@ export const RECORD_COLUMNS = [
   'run_ms',
   'asked',
   'output_bytes',
+  'cpu_ms',
 ] as const;

@@ -67,5 +67,5 @@ async function insert(db: HistoryDatabase, rows: readonly object[]): Promise<voi
       error_code = excluded.error_code, error_message = excluded.error_message, fingerprint = excluded.fingerprint,
       attempt = excluded.attempt, suspended = excluded.suspended, started_at = excluded.started_at,
       ended_at = excluded.ended_at, wait_ms = excluded.wait_ms, run_ms = excluded.run_ms,
-      asked = excluded.asked, output_bytes = excluded.output_bytes, words = excluded.words`.execute(db);
+      asked = excluded.asked, output_bytes = excluded.output_bytes, cpu_ms = excluded.cpu_ms, words = excluded.words`.execute(db);
 }

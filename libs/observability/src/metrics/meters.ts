@@ -30,6 +30,7 @@ export function createMeters(registry: Registry) {
     ]),
     callQueueWait: histogram('toolyard_call_queue_wait_seconds', 'Time from being queued to Start of the attempt.', ['pool'], WAIT_BUCKETS),
     callRun: histogram('toolyard_call_run_seconds', 'Time an attempt ran in its tool.', ['tool'], WAIT_BUCKETS),
+    callCpu: counter('toolyard_call_cpu_seconds_total', 'CPU time of the programs that tools ran, where workers can measure it.', ['tool']),
     callCancel: histogram(
       'toolyard_call_cancel_seconds',
       'Time from the request to cancel to the End, by how the tool stopped.',

@@ -46,6 +46,7 @@ function onAttempts(meters: Meters, tool: (name: string) => string) {
     telemetry.attemptFinished.on((attempt) => {
       meters.attemptsFinished.inc({ pool: attempt.pool, ended: attempt.ended });
       meters.callRun.observe({ tool: tool(attempt.tool) }, seconds(attempt.runMs));
+      if (attempt.cpuMs !== undefined) meters.callCpu.inc({ tool: tool(attempt.tool) }, seconds(attempt.cpuMs));
     }),
     telemetry.leaseExpired.on((lease) => meters.leasesExpired.inc({ tool: tool(lease.tool) })),
     telemetry.leaseLost.on((lease) => meters.leasesLost.inc({ tool: tool(lease.tool) })),

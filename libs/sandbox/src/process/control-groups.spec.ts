@@ -49,6 +49,20 @@ describe('the memory of a command', () => {
   });
 });
 
+describe('the CPU time of a command', () => {
+  const counts = (loops: number) => `i=0; while [ $i -lt ${loops} ]; do i=$((i+1)); done`;
+
+  it('is that of all that it started, and unknown where no control group counts it', async () => {
+    const [little, much] = [await run('true'), await run(`setsid -w sh -c '${counts(200_000)}'; exit 3`)];
+    if (controlGroupsFolder('cpuacct') === undefined) return expect([little.cpuMs, much.cpuMs]).toEqual([undefined, undefined]);
+    expect(little.cpuMs).toBeGreaterThan(0);
+    expect(much.cpuMs).toBeGreaterThan(little.cpuMs ?? Infinity);
+    expect(
+      await runProcess({ file: '/bin/true', args: [], cwd: tmpdir(), env: {} }, { signal: AbortSignal.timeout(20_000), graceMs: 0 }),
+    ).not.toHaveProperty('cpuMs');
+  });
+});
+
 describe('the number of processes of a command', () => {
   it('is held by the kernel where a control group can be made, also for root, and everywhere by the looks at the tree', async () => {
     const { exit, stderr } = await run(BURST);

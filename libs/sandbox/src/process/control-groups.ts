@@ -1,11 +1,13 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { cpuMsOfGroup } from './group-cpu.js';
 import type { ResourceLimits } from './resource-limits.js';
 
 /** The kernel counts threads, and one process has many. */
 export const THREADS_A_PROCESS = 8;
 
-type Controller = 'pids' | 'memory';
+/** `cpuacct` limits nothing: cgroups v1 count CPU time in a hierarchy of its own, v2 in every group. */
+type Controller = 'pids' | 'memory' | 'cpuacct';
 
 /** The control groups of one run: one, or one for each controller. */
 export interface ControlGroup {
@@ -13,6 +15,8 @@ export interface ControlGroup {
   readonly commandPrefix: readonly string[];
   /** The memory at which the kernel killed a process of the group; undefined as long as it killed none. */
   memoryOverrun(): number | undefined;
+  /** CPU time of all that ran in the group, in milliseconds, to be read before `close`; undefined where it is not counted. */
+  cpuMs(): number | undefined;
   /** Removes the group when nothing runs in it any more. Never rejects. */
   close(): Promise<void>;
 }
@@ -30,7 +34,7 @@ const KILL_COUNTS = ['memory.events', 'memory.oom_control'] as const;
 
 const folders = new Map<Controller, string | undefined>();
 /** Tried with these. */
-const PROBE = { pids: THREADS_A_PROCESS, memory: 67_108_864 } as const;
+const PROBE = { pids: THREADS_A_PROCESS, memory: 67_108_864, cpuacct: 0 } as const;
 let last = 0;
 
 /**
@@ -53,6 +57,7 @@ export function openControlGroup({ processes, memoryBytes, dataBytes }: Resource
   const limits: [Controller, number][] = [['pids', processes * THREADS_A_PROCESS]];
   const most = Math.ceil(memoryBytes * MEMORY_SLACK);
   if (dataBytes === undefined) limits.push(['memory', most]);
+  limits.push(['cpuacct', 0]);
   const groups = new Map<string, string>();
   last += 1;
   try {
@@ -72,6 +77,7 @@ export function openControlGroup({ processes, memoryBytes, dataBytes }: Resource
   return {
     commandPrefix: ['/bin/sh', '-c', JOIN, 'sh', ...all, '--'],
     memoryOverrun: () => (all.some(hasKilled) ? most : undefined),
+    cpuMs: () => all.map(cpuMsOfGroup).find((ms) => ms !== undefined),
     close: async () => void (await Promise.all(all.map(remove))),
   };
 }
@@ -124,8 +130,12 @@ function make(folder: string): string {
   return group;
 }
 
-/** @throws where the group has no such limit */
+/** @throws where the group has no such limit, or does not count CPU time */
 function hold(group: string, controller: Controller, limit: number): void {
+  if (controller === 'cpuacct') {
+    if (cpuMsOfGroup(group) === undefined) throw new Error('the control group does not count CPU time');
+    return;
+  }
   const file = LIMIT_FILES[controller].find((name) => existsSync(`${group}/${name}`));
   if (file === undefined) throw new Error(`the control group has no limit of ${controller}`);
   writeFileSync(`${group}/${file}`, String(limit));

@@ -52,6 +52,8 @@ export interface CapturedOutput {
 export interface ProcessReport {
   readonly exit: ExitStatus;
   readonly durationMs: number;
+  /** CPU time of the program and all that it started, in milliseconds; absent where no control group counts it. */
+  readonly cpuMs?: number;
   readonly stdout: CapturedOutput;
   readonly stderr: CapturedOutput;
   /** Processes the kernel would not let die: always empty unless a device hangs. */
@@ -114,7 +116,14 @@ async function runIn(
   if (stopped === undefined) await within(DRAIN_MS, captured.closed);
   const leftAlive = await killAll(tree);
   await within(DRAIN_MS, captured.closed);
-  return { exit: stopped ?? exitStatusOf(exit), durationMs: Math.round(performance.now() - startedAt), ...captured.finish(), leftAlive };
+  const cpuMs = group?.cpuMs();
+  return {
+    exit: stopped ?? exitStatusOf(exit),
+    durationMs: Math.round(performance.now() - startedAt),
+    ...(cpuMs === undefined ? {} : { cpuMs }),
+    ...captured.finish(),
+    leftAlive,
+  };
 }
 
 interface Started {

@@ -47,6 +47,7 @@ export async function runFolderTool(
     },
     onExtra: updates.accept,
   });
+  ctx.onCpuTime?.(report.cpuMs);
   const hidden = Object.entries(tool.env ?? {}).flatMap(([name, value]) => (typeof value === 'string' ? [] : (secrets[name] ?? [])));
   return withoutSecrets(outputOf(withoutSecrets(report, hidden), tool.output !== undefined, ctx), hidden);
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ToolError } from '#tool-sdk';
+import { controlGroupsFolder } from '../../../sandbox/src/process/control-groups.js';
 import { eventually } from '../../../sandbox/src/testing/process.fixture.js';
 import { failureOf, newMarker, processesWith, ShellRuns, textOf, type SandboxUnderTest } from '../testing/shell-runs.js';
 
@@ -30,6 +31,12 @@ export function sandboxContract(name: string, under: SandboxUnderTest): void {
         isError: true,
         details: { exitCode: 3, signal: null, stdoutBytes: 7, stderrBytes: 0, sandbox: name },
       });
+    });
+
+    it('tells its CPU time, or that it is not known', async () => {
+      const times: unknown[] = [];
+      await runs.run('true', {}, { ...runs.context(), onCpuTime: (ms) => void times.push(ms) });
+      expect(times).toEqual([controlGroupsFolder('cpuacct') === undefined ? undefined : expect.any(Number)]);
     });
 
     it('that a signal ended shows which, as itself or as a shell does by 128 and its number', async () => {

@@ -11,8 +11,8 @@ export interface UsageFlags {
   readonly csv?: boolean;
 }
 
-const COLUMNS = ['at', 'agentId', 'calls', 'failed', 'denied', 'approvals', 'runMs', 'outputBytes'] as const;
-const HEAD = ['', 'agent', 'calls', 'failed', 'denied', 'approvals', 'ran', 'bytes out'];
+const COLUMNS = ['at', 'agentId', 'calls', 'failed', 'denied', 'approvals', 'runMs', 'outputBytes', 'cpuMs', 'cpuCalls'] as const;
+const HEAD = ['', 'agent', 'calls', 'failed', 'denied', 'approvals', 'ran', 'CPU', 'bytes out'];
 
 /** What agents used, by hour or day: a table, or CSV with the tenant in front. */
 export async function usage({ client, terminal, json }: CommandContext, { since, until, per, agent, csv }: UsageFlags): Promise<number> {
@@ -31,8 +31,9 @@ export async function usage({ client, terminal, json }: CommandContext, { since,
   return 0;
 }
 
-function cells({ at, agentId = '-', calls, failed, denied, approvals, runMs, outputBytes }: UsageRow): string[] {
-  return [at, agentId, ...[calls, failed, denied, approvals].map(String), duration(runMs), String(outputBytes)];
+function cells({ at, agentId = '-', calls, failed, denied, approvals, runMs, cpuMs, outputBytes }: UsageRow): string[] {
+  const cpu = cpuMs === undefined ? 'unknown' : duration(cpuMs);
+  return [at, agentId, ...[calls, failed, denied, approvals].map(String), duration(runMs), cpu, String(outputBytes)];
 }
 
 function csvLines(tenantId: string, rows: readonly UsageRow[]): string[] {

@@ -18,6 +18,7 @@ export const commitStage: AttemptStage = {
       callId: attempt.callId,
       claimed,
       runMs,
+      cpuMs: cpuMsOf(attempt),
       inputMs: deps.config.inputMs,
       how: howEnded(toolResult, attempt.abortInfo?.reason),
       ...(result ? { result } : {}),
@@ -36,10 +37,21 @@ function seenBytesOf(run: ToolRunResult): { seenBytes?: number } {
   return { seenBytes: run.output.seenBytes };
 }
 
+/** Undefined where it is not known. */
+function cpuMsOf({ cpuMs }: AttemptRun['attempt']): number | undefined {
+  return cpuMs === undefined || Number.isNaN(cpuMs) ? undefined : Math.round(cpuMs);
+}
+
 function emitMetrics({ attempt, claimed, deps, pool, runMs }: AttemptRun, committed: CommitResult): void {
   const { tool } = claimed.meta;
   const lost = committed.kind === 'nothing' || !isApplied(committed.answer);
-  telemetry.attemptFinished.emit({ tool, pool, runMs, ended: lost ? 'lost' : committed.kind === 'ended' ? 'end' : 'retry' });
+  telemetry.attemptFinished.emit({
+    tool,
+    pool,
+    runMs,
+    cpuMs: cpuMsOf(attempt),
+    ended: lost ? 'lost' : committed.kind === 'ended' ? 'end' : 'retry',
+  });
   if (attempt.leaseLost) telemetry.leaseLost.emit({ tool });
   const { abortInfo } = attempt;
   if (!lost && committed.kind === 'ended' && committed.data.stopped && abortInfo?.reason === 'cancelled')

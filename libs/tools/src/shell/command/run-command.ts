@@ -67,6 +67,7 @@ async function execute(command: ProcessCommand, signal: AbortSignal, form: FullC
   };
   try {
     const report = await runProcess(command, options);
+    ctx.onCpuTime?.(report.cpuMs);
     const kept = (output: CapturedOutput) => redactTruncatedOutput(withinLimit(output, form), ctx);
     return { ...report, stdout: kept(report.stdout), stderr: kept(report.stderr) };
   } catch (error) {

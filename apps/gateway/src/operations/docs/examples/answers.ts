@@ -290,7 +290,20 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Readonly<Record<number, un
   getUsage: {
     200: {
       tenantId: 'default',
-      rows: [{ at: SINCE, agentId: 'coder', calls: 240, failed: 6, denied: 2, approvals: 9, runMs: 1_830_000, outputBytes: 4_812_332 }],
+      rows: [
+        {
+          at: SINCE,
+          agentId: 'coder',
+          calls: 240,
+          failed: 6,
+          denied: 2,
+          approvals: 9,
+          runMs: 1_830_000,
+          outputBytes: 4_812_332,
+          cpuMs: 412_500,
+          cpuCalls: 131,
+        },
+      ],
     },
   },
   testPolicy: {

@@ -63,6 +63,7 @@ export const END = {
     attempts: 1,
     queueMs: 4,
     runMs: 8_116,
+    cpuMs: 5_340,
     updates: { count: 0, sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855' },
   },
 };

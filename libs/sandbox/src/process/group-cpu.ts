@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs';
+
+/** By what a hierarchy of cgroups v1 or v2 has: the file, and how many of its units are a millisecond. */
+const FILES = [
+  { name: 'cpuacct.usage', pattern: /^(\d+)$/m, unitsPerMs: 1_000_000 },
+  { name: 'cpu.stat', pattern: /^usage_usec (\d+)$/m, unitsPerMs: 1_000 },
+] as const;
+
+/** CPU time in milliseconds of all that ever ran in a control group; undefined where the kernel does not count it. */
+export function cpuMsOfGroup(group: string): number | undefined {
+  for (const { name, pattern, unitsPerMs } of FILES) {
+    const units = pattern.exec(textOf(`${group}/${name}`))?.[1];
+    if (units !== undefined) return Number(units) / unitsPerMs;
+  }
+  return undefined;
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'latin1');
+  } catch {
+    return '';
+  }
+}
