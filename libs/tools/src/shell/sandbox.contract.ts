@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DEFAULT_LIMITS, runProcess } from '#sandbox';
 import { ToolError } from '#tool-sdk';
-import { controlGroupsFolder } from '../../../sandbox/src/process/control-groups.js';
 import { eventually } from '../../../sandbox/src/testing/process.fixture.js';
 import { failureOf, newMarker, processesWith, ShellRuns, textOf, type SandboxUnderTest } from '../testing/shell-runs.js';
 
@@ -36,7 +36,9 @@ export function sandboxContract(name: string, under: SandboxUnderTest): void {
     it('tells its CPU time, or that it is not known', async () => {
       const times: unknown[] = [];
       await runs.run('true', {}, { ...runs.context(), onCpuTime: (ms) => void times.push(ms) });
-      expect(times).toEqual([controlGroupsFolder('cpuacct') === undefined ? undefined : expect.any(Number)]);
+      const bare = { file: '/bin/true', args: [], cwd: '/', env: {}, limits: DEFAULT_LIMITS };
+      const { cpuMs } = await runProcess(bare, { signal: AbortSignal.timeout(20_000), graceMs: 0 });
+      expect(times).toEqual([cpuMs === undefined ? undefined : expect.any(Number)]);
     });
 
     it('that a signal ended shows which, as itself or as a shell does by 128 and its number', async () => {
