@@ -11,6 +11,7 @@ import { createRedis, type RedisConnection } from '#redis';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { startTestCluster, TEST_KEY, type TestCluster } from '../support/test-cluster.js';
+import { itAddsSettingsOfATenant, TENANT_SETTINGS } from './safety/tenant-settings.contract.js';
 
 const PASSWORD = 'q7-canary-hunter2x-arguments';
 const GITHUB = 'ghp_c4naryC4naryC4naryC4naryC4naryC4nary';
@@ -35,6 +36,7 @@ beforeAll(async () => {
     config,
     JSON.stringify({
       safety: { redaction: { values: [LISTED] }, anomaly: { enabled: true } },
+      ...TENANT_SETTINGS,
     }),
   );
   toolyard = await startTestCluster({
@@ -422,4 +424,6 @@ describe('settings', () => {
     expect(JSON.stringify(body)).not.toContain(LISTED);
     await expectNoCanary(call);
   });
+
+  itAddsSettingsOfATenant(() => agent.url, [LISTED, GITHUB]);
 });

@@ -37,7 +37,7 @@ export class ApprovalEvaluator {
     const openable = edited === undefined ? files : (edited.files ?? {});
     const denial = await this.evaluator.denialNow(submitter, call, isObject(args) ? args : {}, openable);
     if (denial === undefined) return undefined;
-    const shown = this.redaction.redactorFor(args);
+    const shown = this.redaction.of(call.tenantId).redactorFor(args);
     const { error, text } = denial;
     return { error: { ...error, message: shown(error.message) }, ...(text === undefined ? {} : { text: shown(text) }) };
   }

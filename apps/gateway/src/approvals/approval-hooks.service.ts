@@ -90,11 +90,12 @@ export class ApprovalHooks {
     recorder: HookRunRecorder,
     signal: AbortSignal,
   ): Promise<HookDenial | undefined> {
-    const holdsSecrets = (value: object) => this.redaction.holdsSecrets(value);
+    const redaction = this.redaction.of(call.tenantId);
+    const holdsSecrets = (value: object) => redaction.holdsSecrets(value);
     for (const hook of hooks) {
       const tool_input = hook.secrets ? await args() : call.arguments;
       const input: HookInput = { ...this.inputOf(call), hook: hook.name, tool_input };
-      const redact = this.redaction.redactorFor(tool_input);
+      const redact = redaction.redactorFor(tool_input);
       const run = redactHookRun(await recorder.run({ hook, input, sessionEpoch, signal, holdsSecrets }, () => redact), redact);
       if (run.verdict === 'deny') return this.denialBy(run, call);
       if (run.arguments !== undefined && !isDeepStrictEqual(run.arguments, tool_input))

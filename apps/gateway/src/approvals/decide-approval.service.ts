@@ -93,7 +93,7 @@ export class DecideApprovalService {
         : { ended: false, version: head.version };
       if (ended) return this.reader.read(principal, callId);
       await edit?.store();
-      const reason = body.reason === undefined ? {} : { reason: this.redaction.text(body.reason) };
+      const reason = body.reason === undefined ? {} : { reason: this.redaction.of(call.tenantId).text(body.reason) };
       const decision = { ...body, ...reason, edited: edit?.edited };
       const hookRuns = edit?.hookRuns ?? [];
       const judged = { ...head, version };

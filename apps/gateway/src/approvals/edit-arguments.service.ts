@@ -99,7 +99,7 @@ export class ArgumentEditor {
   private accepted({ call }: EditRequest, evaluated: EvaluatedCall): EvaluatedCall {
     const { rejection } = evaluated;
     if (rejection === undefined) return evaluated;
-    const shown = this.redaction.redactorFor(evaluated.args);
+    const shown = this.redaction.of(call.tenantId).redactorFor(evaluated.args);
     const { code, message, errors }: CallError = rejection.error;
     const detail = `The edited arguments are refused, and the call goes on waiting. ${shown(message)}`;
     const violations = errors?.map(({ pointer, message: text }) => ({ pointer: shown(pointer), message: shown(text) }));
@@ -113,7 +113,7 @@ export class ArgumentEditor {
     hookRuns: readonly HookRunData[],
   ): Promise<PreparedEdit> {
     const asked = { ...evaluated, decision: { ...evaluated.decision, effect: 'ask' } } as const;
-    const { secret, ...shown } = redactSubmission(this.redaction, body, asked);
+    const { secret, ...shown } = redactSubmission(this.redaction.of(call.tenantId), body, asked);
     const { args, tool } = shown.evaluated;
     const argumentsDigest = approvalDigest(call.tool, tool?.version ?? 'none', secret ?? args);
     const text = JSON.stringify(args);

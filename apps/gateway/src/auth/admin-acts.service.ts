@@ -24,6 +24,8 @@ export interface Act {
 
 /** An act that may be done now, and is recorded with what was done. */
 export interface AdmittedAct {
+  /** Whose act it is. */
+  readonly tenantId: string;
   /**
    * @throws ProblemError `unavailable` when the act could not be recorded: no act is answered as done without a record
    * @throws EventLogUnreplicated when too few replicas have the record
@@ -58,7 +60,7 @@ export class AdminActs {
   admit(principal: Principal, { revokes }: { readonly revokes: boolean }): AdmittedAct {
     this.takeOf(principal.tenantId, revokes);
     if (!revokes) this.memory.checkAct();
-    return { record: (type, act) => this.record(principal, type, act, revokes) };
+    return { tenantId: principal.tenantId, record: (type, act) => this.record(principal, type, act, revokes) };
   }
 
   /** What revokes has a bucket of its own: a key that floods the tenant with acts cannot hold up its own end. */

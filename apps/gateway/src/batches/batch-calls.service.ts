@@ -183,7 +183,7 @@ export class BatchCalls {
     };
     const callId = this.log.newCallId(principal.tenantId, rootId);
     const author = eventOrigin(this.config.name, principal);
-    const shown = redactSubmission(this.redaction, body, evaluated);
+    const shown = redactSubmission(this.redaction.of(principal.tenantId), body, evaluated);
     const answer = await this.log.accept(
       newCall({ callId, principal, ...shown, origin: author, traceparent, idempotencyKey, idempotency, batchId: id, config: this.config }),
     );

@@ -28,7 +28,8 @@ export class BatchReader {
     const ids = [...record.callIds];
     const found = await Promise.all(ids.map(async ([, callId]) => seen(callId) ?? this.calls.read(callId)));
     const byIndex = new Map(ids.map(([index], n) => [index, found[n]]));
-    return batchOf(record, byIndex, (name) => this.safety.identifier(name));
+    const redaction = this.safety.of(principal.tenantId);
+    return batchOf(record, byIndex, (name) => redaction.identifier(name));
   }
 
   /**

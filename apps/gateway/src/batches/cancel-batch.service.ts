@@ -25,7 +25,7 @@ export class CancelBatchService {
   async cancel(principal: Principal, batchId: string, request: CancelBody): Promise<Batch> {
     const { status } = await this.reader.read(principal, batchId);
     if (status === 'running') {
-      const detail = request.reason === undefined ? 'The batch was cancelled' : this.safety.text(request.reason);
+      const detail = request.reason === undefined ? 'The batch was cancelled' : this.safety.of(principal.tenantId).text(request.reason);
       await this.batches.stop(batchId, { reason: 'cancelled', detail });
     } else await this.batches.confirm(batchId);
     const { results } = await this.reader.read(principal, batchId);

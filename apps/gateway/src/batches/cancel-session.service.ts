@@ -30,7 +30,7 @@ export class CancelSessionService {
 
   async cancel(principal: Principal, sessionId: string, request: CancelBody): Promise<SessionCancelled> {
     const { tenantId } = principal;
-    const detail = request.reason === undefined ? 'The session was cancelled' : this.safety.text(request.reason);
+    const detail = request.reason === undefined ? 'The session was cancelled' : this.safety.of(principal.tenantId).text(request.reason);
     const running = await this.batches.runningOf(tenantId, sessionId);
     const stopped = await Promise.all(running.map((id) => this.batches.stop(id, { reason: 'cancelled', detail })));
     await this.cancels.publish(tenantId, sessionId);

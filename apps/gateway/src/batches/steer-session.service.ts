@@ -40,7 +40,7 @@ export class SteerSessionService {
     const known = of === undefined ? [] : (await this.list(principal, sessionId)).messages;
     const queued = known.find((it) => it.id === id);
     if (queued !== undefined) return { message: queued, waiting: known.filter(({ taken }) => !taken).length };
-    const message = { id, message: this.safety.text(text), from, ...byName, at: new Date().toISOString() };
+    const message = { id, message: this.safety.of(principal.tenantId).text(text), from, ...byName, at: new Date().toISOString() };
     const waiting = await this.store.queueSteering(principal.tenantId, sessionId, message);
     if (waiting <= 0) {
       throw new ProblemError(

@@ -90,7 +90,7 @@ export class CancelCallService {
 
   private async write(principal: Principal, head: CallSnapshot, body: CancelBody): Promise<Applied | Rejection> {
     const { graceMs } = body;
-    const reason = body.reason === undefined ? undefined : this.redaction.text(body.reason);
+    const reason = body.reason === undefined ? undefined : this.redaction.of(principal.tenantId).text(body.reason);
     const guard: CommandGuard = { by: 'command', version: head.version, commandId: randomUUID() };
     const common = { callId: head.callId, guard, author: eventOrigin(this.config.name, principal) };
     if (head.status === 'running')

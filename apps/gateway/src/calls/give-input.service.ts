@@ -92,15 +92,15 @@ export class GiveInputService {
     const schema = call.waiting?.input?.inputSchema;
     const violations = schema === undefined ? [] : compileForeignSchema(schema)(structuredClone(value));
     if (violations.length === 0) return;
-    const shown = this.redaction.redactorFor(value);
+    const shown = this.redaction.of(call.tenantId).redactorFor(value);
     const errors = violations.map(({ pointer, message }) => ({ pointer: `/value${shown(pointer)}`, message: shown(message) }));
     const detail = 'The value does not fit the schema of the question, and the call goes on waiting';
     throw new ProblemError('invalid_request', detail, { callId: call.id, errors });
   }
 
   /** Before the event: it never refers to a value that is missing. What a lost answer leaves expires. */
-  private async prepare({ id, timeouts }: Call, request: number, given: JsonValue): Promise<InputGivenData> {
-    const { value, secrets } = this.redaction.redactor.json(given);
+  private async prepare({ id, tenantId, timeouts }: Call, request: number, given: JsonValue): Promise<InputGivenData> {
+    const { value, secrets } = this.redaction.of(tenantId).redactor.json(given);
     const isSmall = Buffer.byteLength(JSON.stringify(value)) <= INLINE_BYTES;
     const shown = isSmall ? { value } : {};
     if (secrets.length === 0 && isSmall) return { request, ...shown };

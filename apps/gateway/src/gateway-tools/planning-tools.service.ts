@@ -39,7 +39,7 @@ export class PlanningTools {
     return jsonOutput(shownTaskList(withCommand(now.taskList, { command: 'list' })));
   }
 
-  private withoutSecrets({ args }: ToolCall): unknown {
-    return this.redaction.redactor.json(args).value;
+  private withoutSecrets({ args, principal }: ToolCall): unknown {
+    return this.redaction.of(principal.tenantId).redactor.json(args).value;
   }
 }

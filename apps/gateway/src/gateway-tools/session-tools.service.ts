@@ -71,13 +71,13 @@ export class SessionTools {
   private async sendUserMessage(call: ToolCall): Promise<ToolAnswer> {
     const { message, status, attachments } = UserMessageArguments.parse(this.withoutSecrets(call));
     const { sessionId } = sessionOf(call);
-    const data = { callId: call.callId, message: this.redaction.text(message), status, attachments };
+    const data = { callId: call.callId, message: this.redaction.of(call.principal.tenantId).text(message), status, attachments };
     await this.events.send(call.principal, sessionId, 'session.message', data);
     return jsonOutput({ message: data.message, attachments, sentAt: new Date().toISOString() });
   }
 
-  private withoutSecrets({ args }: ToolCall): unknown {
-    return this.redaction.redactor.json(args).value;
+  private withoutSecrets({ args, principal }: ToolCall): unknown {
+    return this.redaction.of(principal.tenantId).redactor.json(args).value;
   }
 }
 

@@ -54,7 +54,7 @@ function viewOf(config: GatewayConfig, tenantId: string): Readonly<Record<string
     limits: [limits, rules.limits],
     hooks: [hooks, rules.hooks],
     sessionHooks: [sessionHooks, rules.sessionHooks],
-    safety,
+    safety: [safety, rules.safety],
     sourceRules,
     skills,
   };

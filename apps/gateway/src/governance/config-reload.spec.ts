@@ -68,7 +68,7 @@ describe('reloads of the config file that overlap', () => {
     answers[0]?.();
     await older;
     expect(rulebook.requiresFourEyes('default')).toBe(true);
-    expect(safety.text(`${valueOf('first')}, ${valueOf('newest')}`)).toBe(`${valueOf('first')}, [REDACTED]`);
+    expect(safety.of('default').text(`${valueOf('first')}, ${valueOf('newest')}`)).toBe(`${valueOf('first')}, [REDACTED]`);
     reload.onApplicationShutdown();
   });
 });

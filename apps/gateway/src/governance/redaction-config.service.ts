@@ -1,23 +1,32 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import type { Logger } from 'pino';
-import { SafetySettings, type JsonValue } from '#contracts';
-import { ContentAddressedStore, type RedisConnection } from '#redis';
-import { maskSecrets, ContentSanitizer, type MaskedValue, type Redactor } from '#redaction';
+import { SafetySettings, withTenantSafety } from '#contracts';
+import { ContentAddressedStore, sha256Hex, type RedisConnection } from '#redis';
+import { ContentSanitizer } from '#redaction';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { LOGGER, FAIL_FAST_REDIS } from '../platform/tokens.js';
+import { TenantRedaction } from './tenant-redaction.js';
 
 const DEFAULTS = SafetySettings.parse({});
+const DEFAULT_TEXT = JSON.stringify(DEFAULTS);
 /** Well within the life of stored settings. */
 const STORE_AGAIN_MS = 24 * 3_600_000;
 
-export type SafetyConfig = Pick<GatewayConfig, 'safety' | 'secrets'>;
+export type SafetyConfig = Pick<GatewayConfig, 'safety' | 'secrets' | 'tenantRules'>;
 
-/** The active redaction settings, and the digest by which workers find them. */
+interface ActiveSettings {
+  /** For tenants without settings of their own. */
+  readonly general: TenantRedaction;
+  readonly byTenant: ReadonlyMap<string, TenantRedaction>;
+  /** All settings that workers find by their digest. */
+  readonly texts: ReadonlySet<string>;
+}
+
+/** The active redaction settings of each tenant. Stores them for the workers. */
 @Injectable()
 export class RedactionConfigService implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly store: ContentAddressedStore;
-  private safety: ContentSanitizer;
-  private stored: string | undefined;
+  private active: ActiveSettings;
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -26,12 +35,12 @@ export class RedactionConfigService implements OnApplicationBootstrap, OnApplica
     @Inject(LOGGER) private readonly log: Logger,
   ) {
     this.store = new ContentAddressedStore(redis);
-    this.safety = createSafety(config);
+    this.active = activeSettings(config);
   }
 
   /** Rejects when the settings cannot be stored: then no worker could read them. */
   async onApplicationBootstrap(): Promise<void> {
-    this.stored = await this.storedFor(this.safety);
+    await this.storeAll(this.active);
     this.timer = setInterval(() => void this.renewStored(), STORE_AGAIN_MS).unref();
   }
 
@@ -44,70 +53,42 @@ export class RedactionConfigService implements OnApplicationBootstrap, OnApplica
    * Rejects when they cannot be stored: then the settings before stay active.
    */
   async prepare(config: SafetyConfig): Promise<() => void> {
-    const safety = createSafety(config);
-    const stored = await this.storedFor(safety);
-    return () => {
-      this.safety = safety;
-      this.stored = stored;
-    };
+    const prepared = activeSettings(config);
+    await this.storeAll(prepared);
+    return () => void (this.active = prepared);
   }
 
-  get redactor(): Redactor {
-    return this.safety.redactor;
+  /** What holds for content of this tenant's calls: the settings for all tenants, and what its own add to them. */
+  of(tenantId: string): TenantRedaction {
+    return this.active.byTenant.get(tenantId) ?? this.active.general;
   }
 
-  /** The digest by which workers find the active settings; undefined for the defaults, which they have. */
-  get settingsDigest(): string | undefined {
-    return this.stored;
-  }
-
-  /** Redacts texts about a call, including the secrets of its arguments. `cut`: the text is the beginning of a longer one. */
-  redactorFor(args: JsonValue): (text: string, cut?: boolean) => string {
-    const safety = this.safety.withSecrets(this.safety.redactor.json(args).secrets);
-    return (text, cut = false) => (cut ? safety.truncatedText(text) : safety.text(text));
-  }
-
-  /** The arguments with placeholders, for hooks that may not see secrets, and how to restore what they return. */
-  masked(args: JsonValue): MaskedValue {
-    return maskSecrets(this.safety.redactor, args);
-  }
-
-  holdsSecrets(value: object): boolean {
-    return this.safety.findSecrets(value).length > 0;
-  }
-
-  /** Redacts a name that the caller chose, such as its Idempotency-Key. */
-  identifier(name: string): string {
-    return this.safety.redactor.identifier(name);
-  }
-
-  /** Settings as administrative acts show them. */
-  withoutSecrets(settings: object): JsonValue {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it was JSON text a moment ago
-    return this.safety.redactor.json(JSON.parse(JSON.stringify(settings)) as JsonValue).value;
-  }
-
-  /** Redacts what a person writes about a call. */
-  text(text: string): string {
-    return this.safety.text(text);
-  }
-
-  /** The digest by which workers find the settings; undefined for the defaults, which they have. */
-  private async storedFor({ settings }: ContentSanitizer): Promise<string | undefined> {
-    const text = JSON.stringify(settings);
-    return text === JSON.stringify(DEFAULTS) ? undefined : this.store.put(text);
+  private async storeAll({ texts }: ActiveSettings): Promise<void> {
+    await Promise.all([...texts].map((text) => this.store.put(text)));
   }
 
   /** Stores the active settings again, so that Redis keeps them. */
   private async renewStored(): Promise<void> {
     try {
-      await this.storedFor(this.safety);
+      await this.storeAll(this.active);
     } catch (error) {
       this.log.error({ err: error }, 'the safety settings could not be stored again for the workers; the next try is in a day');
     }
   }
 }
 
-function createSafety({ safety = DEFAULTS, secrets = [] }: SafetyConfig): ContentSanitizer {
-  return ContentSanitizer.of(safety, { values: secrets });
+function activeSettings({ safety = DEFAULTS, secrets = [], tenantRules = {} }: SafetyConfig): ActiveSettings {
+  const texts = new Set<string>();
+  const redactionBy = (settings: SafetySettings) => {
+    const text = JSON.stringify(settings);
+    const sanitizer = ContentSanitizer.of(settings, { values: secrets });
+    if (text === DEFAULT_TEXT) return new TenantRedaction(sanitizer, undefined);
+    texts.add(text);
+    return new TenantRedaction(sanitizer, sha256Hex(text));
+  };
+  const general = redactionBy(safety);
+  const own = Object.entries(tenantRules).flatMap(([tenant, { safety: added }]) =>
+    added === undefined ? [] : [[tenant, redactionBy(withTenantSafety(safety, added))] as const],
+  );
+  return { general, byTenant: new Map(own), texts };
 }

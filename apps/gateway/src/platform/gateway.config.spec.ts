@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
+import { SafetySettings, withTenantSafety } from '#contracts';
 import { readGatewayConfig } from './gateway.config.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'toolyard-config-'));
@@ -111,6 +112,24 @@ describe('the config file', () => {
     });
     const twice = file(`${top}tenants: { default: { agents: { bob: {} } } }\n`);
     expect(faultsOf({ ...key, TOOLYARD_CONFIG: twice })).toContain(`${twice}:1: agents.bob: expected the agent here or in tenants.default`);
+  });
+
+  it('takes what a tenant adds to the settings of safety, and refuses what would take some away or is too much for workers', () => {
+    const texts = (count: number, name: string) => [...Array(count).keys()].map((at) => `${name}-${at}`);
+    const faults = (safety: object, general: object = {}) =>
+      faultsOf({ ...key, TOOLYARD_CONFIG: file(JSON.stringify({ safety: general, tenants: { acme: { safety } } })) });
+    const off = { redaction: { enabled: false } };
+    const path = file(JSON.stringify({ safety: off, tenants: { acme: { safety: { redaction: { names: ['recipe'] } } } } }));
+    const { safety, tenantRules } = readGatewayConfig({ ...key, TOOLYARD_CONFIG: path });
+    const added = tenantRules?.['acme']?.safety ?? {};
+    expect(withTenantSafety(safety ?? SafetySettings.parse({}), added).redaction).toMatchObject({ enabled: true, names: ['recipe'] });
+    expect(faults({ provenance: { mark: true }, anomaly: { enabled: true }, redaction: { entropy: true } })).toBe('');
+    expect(faults({ provenance: { mark: false } })).toContain('safety.provenance.mark: expected true, or nothing');
+    expect(faults({ redaction: { enabled: false } })).toContain('tenants.acme.safety.redaction');
+    const [own, general] = [texts(300, 'of-acme'), texts(300, 'of-all')];
+    const many = faults({ redaction: { values: own } }, { redaction: { values: general } });
+    expect(many).toContain('tenants.acme.safety.redaction.values');
+    expect(many).toContain('together with safety.redaction.values');
   });
 
   it('refuses a key of another tenant that acts for an agent of the top level, and says where the agent belongs', () => {

@@ -288,8 +288,10 @@ function agentsByTenant({ agents, tenants }: ConfigFile): AgentsByTenant {
 }
 
 function rulesByTenant({ tenants }: ConfigFile): Record<string, TenantRules> {
-  const rules = Object.entries(tenants).map(([tenant, { policy, posture, limits, hooks, approvals, sessionHooks }]) => {
-    const given = Object.entries({ policy, posture, limits, hooks, approvals, sessionHooks }).filter(([, value]) => value !== undefined);
+  const rules = Object.entries(tenants).map(([tenant, { policy, posture, limits, hooks, approvals, sessionHooks, safety }]) => {
+    const given = Object.entries({ policy, posture, limits, hooks, approvals, sessionHooks, safety }).filter(
+      ([, value]) => value !== undefined,
+    );
     return [tenant, Object.fromEntries(given)] as const;
   });
   return Object.fromEntries(rules.filter(([, given]) => Object.keys(given).length > 0));

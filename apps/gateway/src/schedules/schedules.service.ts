@@ -100,7 +100,7 @@ export class SchedulesService {
   }
 
   private async record(act: AdmittedAct, type: AdminType, before?: StoredSchedule, after?: StoredSchedule): Promise<void> {
-    const shown = (schedule: StoredSchedule) => this.redaction.withoutSecrets(schedule);
+    const shown = (schedule: StoredSchedule) => this.redaction.of(schedule.tenantId).withoutSecrets(schedule);
     const target = (after ?? before)?.id ?? '';
     await act.record(type, { target, ...(before && { before: shown(before) }), ...(after && { after: shown(after) }) });
   }
@@ -126,7 +126,7 @@ export class SchedulesService {
     const lastRun = await this.store.lastRun(tenantId, schedule.id);
     return {
       ...schedule,
-      call: ScheduledCall.parse(this.redaction.redactor.json(schedule.call).value),
+      call: ScheduledCall.parse(this.redaction.of(tenantId).redactor.json(schedule.call).value),
       nextRuns: schedule.paused === undefined ? timesText(timingOf({ tenantId, ...schedule }), Date.now()) : [],
       ...(lastRun === undefined ? {} : { lastRun }),
     };

@@ -179,8 +179,9 @@ export class SessionStore {
   }
 
   private async record(act: AdmittedAct | undefined, type: AdminType, target: string, before: object, after?: object): Promise<void> {
-    const shown = (settings: object) => this.redaction.withoutSecrets(settings);
-    await act?.record(type, { target, before: shown(before), ...(after && { after: shown(after) }) });
+    if (act === undefined) return;
+    const shown = (settings: object) => this.redaction.of(act.tenantId).withoutSecrets(settings);
+    await act.record(type, { target, before: shown(before), ...(after && { after: shown(after) }) });
   }
 
   /** Four eyes: a key that submits calls may add to what restricts them, but not take it away. */

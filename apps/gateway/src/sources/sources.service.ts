@@ -124,7 +124,7 @@ export class SourcesService {
   }
 
   private async record(act: AdmittedAct, type: AdminType, target: string, before?: object, after?: object): Promise<void> {
-    const shown = (settings: object) => this.redaction.withoutSecrets(settings);
+    const shown = (settings: object) => this.redaction.of(act.tenantId).withoutSecrets(settings);
     await act.record(type, { target, ...(before && { before: shown(before) }), ...(after && { after: shown(after) }) });
   }
 

@@ -3,7 +3,8 @@ import { SafetySettings } from '#contracts';
 import type { ContentAddressedStore } from '#redis';
 import { ContentSanitizer, SyscallAnomalyDetector } from '#redaction';
 
-const CACHE_SIZE = 16;
+/** A tenant may have settings of its own. */
+const CACHE_SIZE = 256;
 
 /** What holds for calls that were accepted under the same settings. */
 export interface ActiveRedaction {

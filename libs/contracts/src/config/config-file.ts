@@ -10,7 +10,7 @@ import { PolicySettings, ToolPattern } from '../policy/policy-config.js';
 import { Plugins } from './plugin-settings.js';
 import { ALL_TENANTS, checkAgentTools, SourceRules, SourceSettings } from '../sources/source.js';
 import { Webhooks } from './webhook.js';
-import { SafetySettings } from '../safety/safety-settings.js';
+import { SafetySettings, TenantSafetySettings, withTenantSafety } from '../safety/safety-settings.js';
 import { SkillRoots } from './skill-settings.js';
 
 /** One API key as the operator writes it: the key itself, or only its SHA-256. */
@@ -117,16 +117,28 @@ export const TenantSettings = z.strictObject({
   hooks: Hooks.optional().describe('For its calls; they run after those for all tenants and before those of the agent.'),
   approvals: TenantApprovals.optional().describe('How approvals of its calls are given. Not set: as for all tenants.'),
   sessionHooks: TenantSessionHooks.optional().describe('What hooks of its sessions may be. Not set: as for all tenants.'),
+  safety: TenantSafetySettings.optional().describe('Adds to `safety` for its calls, and takes nothing away.'),
   agents: Agents.describe('The agents of this tenant, by name.'),
   retention: TenantRetention.default({}).describe('How long its calls are kept.'),
   webhooks: Webhooks.describe('Programs that are sent the ends of its calls and its approvals.'),
 });
 export type TenantSettings = z.output<typeof TenantSettings>;
 /** What holds for all calls of one tenant. */
-export type TenantRules = Pick<TenantSettings, 'policy' | 'posture' | 'limits' | 'hooks' | 'approvals' | 'sessionHooks'>;
+export type TenantRules = Pick<TenantSettings, 'policy' | 'posture' | 'limits' | 'hooks' | 'approvals' | 'sessionHooks' | 'safety'>;
 
 /** The tenant of TOOLYARD_API_KEY, and of the agents at the top level of the config file. */
 export const DEFAULT_TENANT = 'default';
+
+/** Workers read the settings of a tenant as one set, which has the bounds of `safety`. */
+function checkTenantSafety(safety: SafetySettings, own: TenantSafetySettings, tenant: string, context: z.RefinementCtx): void {
+  const together = SafetySettings.safeParse(withTenantSafety(safety, own));
+  for (const { path, message } of together.error?.issues ?? [])
+    context.addIssue({
+      code: 'custom',
+      path: ['tenants', tenant, 'safety', ...path],
+      message: `${message}, together with safety.${path.join('.')}`,
+    });
+}
 
 /** A name belongs to one source of a tenant, and to no tenant's source when all tenants share it. */
 function checkSourceNames(sources: readonly SourceSettings[], context: z.RefinementCtx): void {
@@ -183,7 +195,8 @@ const ConfigFields = z.strictObject({
     .describe('What belongs to single tenants. The same name in two tenants means two agents.'),
 });
 
-export const ConfigFile = ConfigFields.superRefine(({ keys, agents, tenants }, context) => {
+export const ConfigFile = ConfigFields.superRefine(({ keys, agents, tenants, safety }, context) => {
+  for (const [tenant, { safety: own }] of Object.entries(tenants)) if (own !== undefined) checkTenantSafety(safety, own, tenant, context);
   const theirs = (tenant: string) => tenants[tenant]?.agents ?? {};
   for (const name of Object.keys(theirs(DEFAULT_TENANT)))
     if (Object.hasOwn(agents, name))

@@ -59,3 +59,46 @@ export const SafetySettings = z.strictObject({
   anomaly: AnomalySettings.prefault({}).describe('Alerts about unusual system calls; they change no result.'),
 });
 export type SafetySettings = z.output<typeof SafetySettings>;
+
+const { values, names } = RedactionSettings.shape;
+const only = (what: string) => z.literal(true, `expected true, or nothing: a tenant adds to ${what} and takes nothing away`).optional();
+
+/** `tenants.<id>.safety`: adds to `safety`, and takes nothing away. */
+export const TenantSafetySettings = z.strictObject({
+  redaction: z
+    .strictObject({
+      values: values.describe('More secret texts, only in calls of the tenant. As `safety.redaction.values`.'),
+      names: names.describe('More endings of names, as `safety.redaction.names`.'),
+      entropy: only('safety.redaction').describe('Long random-looking tokens are secrets, too. Not set: as for all tenants.'),
+    })
+    .optional()
+    .describe('Removes further secrets. Set, also as `{}`: secrets are removed even where `safety.redaction.enabled` is `false`.'),
+  provenance: z
+    .strictObject({ mark: only('safety.provenance').describe('Content from outside is marked. Not set: as for all tenants.') })
+    .optional()
+    .describe('Marks content from outside.'),
+  anomaly: z
+    .strictObject({ enabled: only('safety.anomaly').describe('Outputs of its commands are searched. Not set: as for all tenants.') })
+    .optional()
+    .describe('Alerts about unusual system calls.'),
+});
+export type TenantSafetySettings = z.output<typeof TenantSafetySettings>;
+
+/** What holds for the calls of a tenant. */
+export function withTenantSafety(general: SafetySettings, { redaction, provenance, anomaly }: TenantSafetySettings): SafetySettings {
+  const { values: known, names: endings, entropy } = general.redaction;
+  const union = (all: readonly string[], own: readonly string[]) => [...new Set([...all, ...own])];
+  return {
+    ...general,
+    ...(redaction && {
+      redaction: {
+        enabled: true,
+        values: union(known, redaction.values),
+        names: union(endings, redaction.names),
+        entropy: entropy || redaction.entropy === true,
+      },
+    }),
+    ...(provenance?.mark && { provenance: { ...general.provenance, mark: true } }),
+    ...(anomaly?.enabled && { anomaly: { ...general.anomaly, enabled: true } }),
+  };
+}

@@ -108,21 +108,22 @@ export class BeforeHooks {
 
   private async runEach(request: HookRequest, hooks: CallHooks, recorder: HookRunRecorder): Promise<Omit<BeforeHookRuns, 'events'>> {
     let { evaluated } = request;
+    const redaction = this.redaction.of(request.principal.tenantId);
     const runs: HookRun[] = [];
     for (const hook of hooks.applied.filter(({ on }) => on === 'before')) {
-      const about = this.redaction.redactorFor(evaluated.args);
-      const mask = this.redaction.masked(evaluated.args);
+      const about = redaction.redactorFor(evaluated.args);
+      const mask = redaction.masked(evaluated.args);
       const input = inputOf(request, evaluated, hooks.cwd, hook, {
         shown: mask.masked,
         said: hook.secrets ? (text) => text : about,
-        named: hook.secrets ? (text) => text : (text) => this.redaction.identifier(text),
+        named: hook.secrets ? (text) => text : (text) => redaction.identifier(text),
       });
       let run: HookRun;
       try {
-        const holdsSecrets = (value: object) => this.redaction.holdsSecrets(value);
+        const holdsSecrets = (value: object) => redaction.holdsSecrets(value);
         // A hook may write a secret into the arguments and name it in its reason.
         const redactorOf = ({ arguments: rewritten }: HookRun) =>
-          rewritten === undefined ? about : this.redaction.redactorFor([evaluated.args, rewritten]);
+          rewritten === undefined ? about : redaction.redactorFor([evaluated.args, rewritten]);
         const ran = await recorder.run(
           { hook, input, sessionEpoch: evaluated.sessionEpoch ?? 0, signal: request.signal, holdsSecrets },
           redactorOf,

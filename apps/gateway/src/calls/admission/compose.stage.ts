@@ -44,7 +44,7 @@ export class ComposeStage implements AdmissionStage {
       safety: submission.redactionSettings,
       origin: eventOrigin(this.config.name, principal),
       traceparent: trace === undefined ? options.traceparent : trace.traceparent,
-      idempotencyKey: idempotencyKey === undefined ? undefined : this.redaction.identifier(idempotencyKey),
+      idempotencyKey: idempotencyKey === undefined ? undefined : this.redaction.of(principal.tenantId).identifier(idempotencyKey),
       idempotency: submission.idempotency,
       sampling: options.sampling,
       replayOf,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { JsonValue, SubmitCallBody, TrustOption } from '#contracts';
 import { escapeInvisibleJson, escapeInvisibleText, type Redactor } from '#redaction';
-import type { RedactionConfigService } from '../../governance/redaction-config.service.js';
+import type { TenantRedaction } from '../../governance/tenant-redaction.js';
 import type { EvaluatedCall } from './evaluated-call.js';
 import type { NewCallInput } from './new-call.js';
 
@@ -18,7 +18,7 @@ const QUOTED_BY_PARSER = /,? (?:\.\.\.)?".{0,60}?"(?:\.\.\.)? is not valid JSON/
 
 /** The call as it may be stored and shown, and what its worker needs besides. */
 export function redactSubmission(
-  { redactor, settingsDigest }: Pick<RedactionConfigService, 'redactor' | 'settingsDigest'>,
+  { redactor, settingsDigest }: Pick<TenantRedaction, 'redactor' | 'settingsDigest'>,
   body: SubmitCallBody,
   call: EvaluatedCall,
 ): Omit<RedactedCall, 'secretArguments'> & Pick<NewCallInput, 'secret' | 'safety'> {

@@ -11,7 +11,7 @@ export class RedactStage implements AdmissionStage {
   constructor(private readonly redaction: RedactionConfigService) {}
 
   run(submission: Submission): void {
-    const redacted = redactSubmission(this.redaction, submission.body, submission.evaluated);
+    const redacted = redactSubmission(this.redaction.of(submission.principal.tenantId), submission.body, submission.evaluated);
     submission.body = redacted.body;
     submission.evaluated = redacted.evaluated;
     submission.secret = redacted.secret;
