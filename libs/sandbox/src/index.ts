@@ -17,7 +17,7 @@ export { NoSandbox } from './isolation/no-sandbox.adapter.js';
 export { resolveSandboxView } from './isolation/sandbox-view.js';
 export { SANDBOX_ENV, type SandboxConfig, sandboxConfig, validateSandboxConfig } from './isolation/sandbox.config.js';
 export { Sandbox } from './isolation/sandbox.port.js';
-export { SandboxRegistry } from './isolation/sandbox.registry.js';
+export { type PoolSandbox, SandboxRegistry } from './isolation/sandbox.registry.js';
 export { changeFile } from './workspace/change-file.js';
 export { findDeniedEntries } from './workspace/denied-entries.js';
 export { errorCode, fileFailure } from './workspace/file-failure.js';

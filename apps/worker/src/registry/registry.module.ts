@@ -40,7 +40,7 @@ import { partsOf, workerStatus } from './worker-status.js';
         memory?: Memory,
       ) => {
         const disk = new DiskSpace(workspaceRoot);
-        const parts = () => partsOf(memory, { browser, languageServers }, sandboxes.for('shell'));
+        const parts = () => partsOf(memory, { browser, languageServers }, sandboxes);
         return new WorkerHeartbeat(
           redis,
           new SystemEventLog(redis, partitions),

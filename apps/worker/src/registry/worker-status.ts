@@ -2,7 +2,7 @@ import type { InFlightAttempts, ToolCallProcessor } from '#attempts';
 import type { WorkerStatus } from '#contracts';
 import type { Memory } from '#memory';
 import { VERSION } from '#platform';
-import { type Sandbox, type SandboxRegistry, findExecutable } from '#sandbox';
+import { type SandboxRegistry, findExecutable } from '#sandbox';
 import { type BrowserSettings, type LanguageServerSettings, browserStatus, languageServersStatus, programStatus } from '#tools';
 import type { WorkerState } from '../platform/worker-state.js';
 import type { DiskSpace } from './disk-space.js';
@@ -46,14 +46,15 @@ export function workerStatus(
 export function partsOf(
   memory: Memory | undefined,
   { browser, languageServers }: { browser: BrowserSettings; languageServers: LanguageServerSettings },
-  commands: Sandbox,
+  sandboxes: SandboxRegistry,
 ): WorkerStatus['parts'] {
   const { ok, detail } = browserStatus(browser);
+  const commands = sandboxes.for('shell');
   return {
     memory: memory?.status() ?? { ok: false, reason: 'DATABASE_URL is not set for the workers' },
     browser: ok ? { ok } : { ok, reason: detail },
     powershell: programStatus(commands, 'powershell'),
     aws: programStatus(commands, 'aws'),
-    language_servers: languageServersStatus(languageServers),
+    language_servers: languageServersStatus(languageServers, sandboxes.commands()),
   };
 }

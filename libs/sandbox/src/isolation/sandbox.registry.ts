@@ -56,6 +56,11 @@ export class SandboxRegistry {
     return this.chosen.get(pool)?.sandbox ?? new DisabledSandbox(`this process does not serve the pool ${pool}`);
   }
 
+  /** Of the commands of tools, also where this process does not serve their pool. */
+  commands(): PoolSandbox {
+    return this.chosen.get(COMMAND_POOL)?.report ?? { backend: 'none', ok: false, isolation: 'none', reason: 'no sandbox was chosen' };
+  }
+
   /** Of the pools that this process serves. */
   status(): Partial<Record<Pool, PoolSandbox>> {
     return Object.fromEntries([...this.chosen].flatMap(([pool, { report }]) => (this.served.has(pool) ? [[pool, report]] : [])));

@@ -6,13 +6,14 @@ import { ToolError } from '#tool-sdk';
 import { detailsFrom, textFrom } from '../testing/outputs.js';
 import { scriptedServer } from '../testing/scripted-server.js';
 import { newMarker, processesWith } from '../testing/shell-runs.js';
+import { TrustingSandbox } from '../testing/test-sandbox.js';
 import { type TestWorkspace, testWorkspace } from '../testing/test-workspace.js';
 import { fakeToolContext } from '../testing/tool-context.js';
 import { CodeEditTool } from './code-edit.tool.js';
 import { CodeTool } from './code.tool.js';
 import { LanguageServerTool } from './language-server.tool.js';
 import { languageServersFrom, type LanguageServerSettings } from './server/language-servers.config.js';
-import { LanguageServers } from './server/language-servers.js';
+import { LanguageServers, languageServersStatus } from './server/language-servers.js';
 
 const TIMES = { startMs: 20_000, requestMs: 20_000, quietMs: 20 };
 
@@ -27,7 +28,7 @@ afterEach(async () => {
 
 /** A scripted server that answers so, from now on. */
 function serve(options: Readonly<Record<string, unknown>>, more: Partial<LanguageServerSettings> = {}): void {
-  servers = new LanguageServers({ servers: [scriptedServer(options)], most: 4, idleMs: 60_000, ...TIMES, ...more }, new NoSandbox());
+  servers = new LanguageServers({ servers: [scriptedServer(options)], most: 4, idleMs: 60_000, ...TIMES, ...more }, new TrustingSandbox());
 }
 
 type Server = Parameters<LanguageServerTool['run']>[0];
@@ -99,7 +100,7 @@ describe('a language server', () => {
   });
 
   it('that is not configured is an error that says what to set', async () => {
-    servers = new LanguageServers({ servers: [scriptedServer({})], most: 4, idleMs: 60_000, ...TIMES }, new NoSandbox());
+    servers = new LanguageServers({ servers: [scriptedServer({})], most: 4, idleMs: 60_000, ...TIMES }, new TrustingSandbox());
     await workspace.put('a.py', 'x');
     const failure = await failureOf(ask({ operation: 'get_hover', path: 'a.py', row: 1, column: 1 }));
     expect(failure).toMatchObject({ code: 'unavailable', options: { retryable: false } });
@@ -142,6 +143,38 @@ describe('a language server', () => {
     expect(await textFrom(ask({ operation: 'get_diagnostics' }))).toBe('No errors or warnings in a.ts');
   });
 
+  it.each([
+    ['after a pause', {}],
+    ['after the last report once more, of the version before', { outdated: true }],
+  ])('reports what a file has now, where it does so %s', async (_when, more) => {
+    const fault = { range: range(0, 0, 5), message: 'Type is wrong' };
+    // Longer than the pauses by which a server is taken to be done.
+    serve({ reports: [fault], reportsWhere: 'wrong', reportsAfterMs: 10 * 5 * TIMES.quietMs, ...more });
+    const answers: string[] = [];
+    for (const text of ['wrong\n', 'right\n', 'wrong\n']) {
+      await workspace.put('a.ts', text);
+      answers.push(await textFrom(ask({ operation: 'get_diagnostics' })));
+    }
+    const shown = 'a.ts:1:1 error | Type is wrong';
+    expect(answers).toEqual([shown, 'No errors or warnings in a.ts', shown]);
+  });
+
+  it('starts nowhere without isolation, which its worker says before it is asked', async () => {
+    const marker = newMarker();
+    const settings = { servers: [scriptedServer({}, marker)], most: 4, idleMs: 60_000, ...TIMES };
+    servers = new LanguageServers(settings, new NoSandbox());
+    await workspace.put('a.ts', 'x\n');
+    const failure = await failureOf(ask({ operation: 'get_diagnostics' }));
+    const why = expect.stringContaining('not isolated on this worker: set SANDBOX=bubblewrap');
+    expect(failure).toMatchObject({ code: 'unavailable', message: why, options: { retryable: false } });
+    expect(processesWith(marker)).toEqual([]);
+    const host = { backend: 'host', ok: true, isolation: 'none' } as const;
+    expect(languageServersStatus(settings, host)).toEqual({ ok: false, reason: why });
+    const none = { backend: 'none', ok: false, isolation: 'none', reason: 'switched off' } as const;
+    expect(languageServersStatus(settings, none)).toEqual({ ok: false, reason: 'commands do not run on this worker: switched off' });
+    expect(languageServersStatus(settings, { ...host, isolation: 'namespaces' })).toEqual({ ok: true });
+  });
+
   it('learns what commands and tools change between two questions', async () => {
     serve({ 'textDocument/hover': { contents: 'HEARD' } });
     await workspace.put('a.ts', 'one\n');
@@ -163,7 +196,7 @@ describe('a language server', () => {
     const marker = newMarker();
     servers = new LanguageServers(
       { servers: [scriptedServer({ 'textDocument/hover': { contents: 'x' } }, marker)], most: 4, idleMs: 60_000, ...TIMES },
-      new NoSandbox(),
+      new TrustingSandbox(),
     );
     await workspace.put('a.ts', 'x\n');
     expect(await Promise.all([hover(), hover(), hover()])).toEqual(['x', 'x', 'x']);
@@ -276,6 +309,26 @@ describe('a hostile language server', () => {
     expect(await hover(args)).toMatch(message);
   });
 
+  it('takes no room of a call that has just found its server', async () => {
+    /** Both calls come to the choice of a server at the same time. */
+    const sandbox = new (class extends TrustingSandbox {
+      private both = () => {};
+      private readonly met = new Promise<void>((resolve) => (this.both = resolve));
+      private probes = 0;
+      override async probe() {
+        if ((this.probes += 1) === 2) this.both();
+        return this.met.then(() => super.probe());
+      }
+    })();
+    const server = scriptedServer({ 'textDocument/hover': { contents: 'x' } });
+    servers = new LanguageServers({ servers: [server], most: 2, idleMs: 60_000, ...TIMES }, sandbox);
+    const other = await testWorkspace();
+    for (const { put } of [workspace, other]) await put('a.ts', 'x\n');
+    const full = 'All language servers of this worker are in use. Try again later.';
+    expect((await Promise.all([hover(), hover({}, { workspace: { root: other.root } })])).toSorted()).toEqual([full, 'x']);
+    await other.remove();
+  });
+
   it('takes no more room than there is', async () => {
     serve({ 'textDocument/hover': 'never' }, { most: 2 });
     await workspace.put('a.ts', 'x\n');
@@ -349,6 +402,58 @@ describe('code_edit', () => {
     expect(await textFrom(edit({ operation: 'format' }))).toContain('-    x;\n+x;');
     await edit({ operation: 'format', dry_run: false });
     expect(await text('a.ts')).toBe('x;\n');
+  });
+
+  it.each([
+    ['the file that is asked about', 'a.ts'],
+    ['another file', 'b.ts'],
+  ])('changes nothing where %s was changed while the server worked', async (_what, changed) => {
+    const newText = 'duty';
+    const one = [{ range: range(0, 0, 3), newText }];
+    const edits = { [changed]: 'first();\ntax();\n' };
+    serve({
+      'textDocument/rename': { changes: { 'ROOT/a.ts': one, 'ROOT/b.ts': one } },
+      'textDocument/formatting': one,
+      edits: { 'textDocument/rename': edits, 'textDocument/formatting': edits },
+    });
+    const both = async () => [await text('a.ts'), await text('b.ts')];
+    for (const request of [
+      { operation: 'rename_symbol', row: 1, column: 1, new_name: newText },
+      { operation: 'format', path: changed },
+    ] as const) {
+      for (const path of ['a.ts', 'b.ts']) await workspace.put(path, 'tax();\n');
+      const failure = await failureOf(edit({ ...request, dry_run: false }));
+      expect(failure.message).toBe(`${changed} was changed meanwhile; no file was changed. Try again.`);
+      expect((await both()).toSorted()).toEqual(['first();\ntax();\n', 'tax();\n']);
+    }
+  });
+
+  it('changes nothing where a server wants to change a file that is not watched', async () => {
+    const edits = [{ range: range(0, 0, 3), newText: 'duty' }];
+    serve({ 'textDocument/rename': { changes: { 'ROOT/a.ts': edits, 'ROOT/b.py': edits } } });
+    for (const path of ['a.ts', 'b.py']) await workspace.put(path, 'tax();\n');
+    const failure = await failureOf(edit({ operation: 'rename_symbol', row: 1, column: 1, new_name: 'duty', dry_run: false }));
+    expect(failure.message).toBe('The renaming would change b.py, which is not watched for changes; no file was changed.');
+    expect(await text('a.ts')).toBe('tax();\n');
+  });
+
+  it('leaves what came meanwhile where it takes back a change of several files, and names the file', async () => {
+    const edits = [{ range: range(0, 0, 3), newText: 'duty' }];
+    serve({ 'textDocument/rename': { changes: { 'ROOT/a.ts': edits, 'ROOT/b.ts': edits } } });
+    for (const path of ['a.ts', 'b.ts']) await workspace.put(path, 'tax();\n');
+    let writes = 0;
+    const quota = {
+      reserve: async () => {
+        if ((writes += 1) < 2) return;
+        await workspace.put('a.ts', 'of another call\n');
+        throw new ToolError('tool_failed', 'No room is left');
+      },
+      invalidate: () => {},
+    };
+    const rename = { operation: 'rename_symbol', row: 1, column: 1, new_name: 'duty', dry_run: false } as const;
+    const failure = await failureOf(edit(rename, { workspace: { root: workspace.root, quota } }));
+    expect(failure.message).toMatch(/^No room is left\. The change of a\.ts could not be taken back/);
+    expect([await text('a.ts'), await text('b.ts')]).toEqual(['of another call\n', 'tax();\n']);
   });
 
   it('rewrites code of a form, keeps what placeholders stand for, and leaves other files', async () => {

@@ -3,6 +3,8 @@ import type { ServerSettings } from '../code/server/language-servers.config.js';
 /**
  * A language server for tests, as text for `node -e`. Its initialization options say what it answers, by method. In
  * answers `ROOT` is the URI of the workspace, and `HEARD` is all notifications that it got, a line each. A text is what it does instead.
+ * It reports `reports` about a text that contains `reportsWhere`, and nothing about another; with `outdated` it first repeats its last
+ * report, of the version before. An `edits` of a method has it change a file of the workspace before it answers.
  */
 const SCRIPT = String.raw`
 let options = {}, root = '', heard = [], rest = Buffer.alloc(0);
@@ -33,6 +35,14 @@ const tricks = {
     send({ id, result: { contents } });
   },
 };
+let last = [];
+const report = ({ textDocument: { uri, version, text }, contentChanges }) => {
+  const publish = (version, diagnostics) => send({ method: 'textDocument/publishDiagnostics', params: { uri, version, diagnostics } });
+  if (options.outdated && version > 1) publish(version - 1, last);
+  last = (text ?? contentChanges[0].text).includes(options.reportsWhere ?? '') ? filled(options.reports) : [];
+  const now = last;
+  setTimeout(() => publish(version, now), options.reportsAfterMs ?? 0);
+};
 const handle = ({ id, method, params }) => {
   if (method === 'initialize') {
     [options, root] = [params.initializationOptions ?? {}, params.rootUri];
@@ -41,8 +51,9 @@ const handle = ({ id, method, params }) => {
     return send({ id, result: { capabilities: { ...all, ...options.capabilities } } });
   }
   if (id === undefined) heard.push((method + ' ' + shown(params)).trim());
-  if (/didOpen|didChange$/.test(method) && options.reports) send({ method: 'textDocument/publishDiagnostics', params: { uri: params.textDocument.uri, version: params.textDocument.version, diagnostics: filled(options.reports) } });
+  if (/didOpen|didChange$/.test(method) && options.reports) report(params);
   if (id === undefined || method === undefined) return;
+  for (const [name, text] of Object.entries(options.edits?.[method] ?? {})) require('fs').writeFileSync(name, text);
   const answer = options[method] ?? null;
   if (typeof answer === 'string') tricks[answer](id);
   else send({ id, result: filled(answer) });

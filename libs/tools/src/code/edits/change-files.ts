@@ -12,7 +12,7 @@ export interface PlannedChange {
   readonly path: string;
   readonly edits: number;
   /** @throws ToolError where the edits do not fit */
-  apply(text: string): string;
+  apply(text: string): string | Promise<string>;
 }
 
 interface Target extends PlannedChange {
@@ -49,7 +49,7 @@ async function targetOf(change: PlannedChange, ctx: ToolContext): Promise<Target
   const place = resolveFile(ctx.workspace, change.path, 'write');
   const { bytes } = await readWorkspaceFile(place, LIMIT, ctx.signal);
   const before = decodeText(bytes, place.path.displayPath);
-  return { ...change, place, before, after: change.apply(before) };
+  return { ...change, place, before, after: await change.apply(before) };
 }
 
 async function write(targets: readonly Target[], ctx: ToolContext): Promise<void> {
@@ -57,23 +57,40 @@ async function write(targets: readonly Target[], ctx: ToolContext): Promise<void
   try {
     for (const target of targets) {
       await changeText(ctx, target.place, (text, path) => {
-        if (text !== target.before) throw new ToolError('tool_failed', `${path} was changed meanwhile; no file was changed. Try again.`);
+        if (text !== target.before) throw changedMeanwhile(path);
         return { text: target.after, value: undefined };
       });
       done.push(target);
     }
   } catch (error) {
-    for (const target of done.reverse()) await undo(target, ctx);
-    throw error;
+    const kept: string[] = [];
+    for (const target of done.reverse()) if (!(await isUndone(target, ctx))) kept.push(target.place.path.displayPath);
+    if (kept.length === 0 || ctx.signal.aborted) throw error;
+    const [why] = (error instanceof Error ? error.message : String(error)).split('; no file was changed');
+    const message = `${why}. The change of ${kept.join(', ')} could not be taken back, since what is there was changed again: look at it before you go on.`;
+    throw new ToolError('tool_failed', message, { retryable: false, cause: error });
   }
 }
 
-async function undo({ place, before }: Target, ctx: ToolContext): Promise<void> {
+/** False where the file is not as this change left it, or cannot be written. */
+async function isUndone({ place, before, after }: Target, ctx: ToolContext): Promise<boolean> {
   const unsignalled = { signal: new AbortController().signal };
-  const bytes = Buffer.from(before, 'utf8');
-  await changeFile(unsignalled, place, { create: false }, async () => ({ bytes, value: undefined })).catch(() =>
-    ctx.log.warn('a change of several files was not undone', { path: place.path.displayPath }),
-  );
+  const { displayPath } = place.path;
+  try {
+    await changeFile(unsignalled, place, { create: false }, async (_stats, read) => {
+      if (decodeText(await read(LIMIT), displayPath) !== after) throw changedMeanwhile(displayPath);
+      return { bytes: Buffer.from(before, 'utf8'), value: undefined };
+    });
+    return true;
+  } catch (error) {
+    ctx.log.warn('a change of several files was not undone', { path: displayPath, why: String(error) });
+    return false;
+  }
+}
+
+/** The text is another one than that for which the edits were made. */
+export function changedMeanwhile(path: string): ToolError {
+  return new ToolError('tool_failed', `${path} was changed meanwhile; no file was changed. Try again.`);
 }
 
 function previewOf(diffs: readonly FileDiff[]): string[] {

@@ -17,11 +17,13 @@ export async function formatFile(
   { servers, ctx }: ServerRun,
 ): Promise<ToolOutputObject> {
   const settings = servers.required(path);
-  const edits = await servers.use(settings, ctx, async (server) => {
+  const { edits, seen } = await servers.use(settings, ctx, async (server) => {
     requireCapability(server, 'documentFormattingProvider', 'formatting');
-    const { uri } = await server.show(path, ctx);
+    const { uri, text } = await server.show(path, ctx);
     const options = { tabSize, insertSpaces };
-    return parsed(TextEdits, await server.request('textDocument/formatting', { textDocument: { uri }, options }, ctx), settings.name);
+    const answer = await server.request('textDocument/formatting', { textDocument: { uri }, options }, ctx);
+    return { edits: parsed(TextEdits, answer, settings.name), seen: text };
   });
-  return changeFiles(edits.length === 0 ? [] : [plannedEdits(path, edits, settings.name)], { dryRun, ctx });
+  const planned = edits.length === 0 ? [] : [plannedEdits(path, edits, settings.name, (text) => text === seen)];
+  return changeFiles(planned, { dryRun, ctx });
 }

@@ -4,7 +4,7 @@ import { needed } from '../operations/code-request.js';
 import { invalidPattern, longestWord } from '../operations/pattern-search.js';
 import { SourceScan } from '../source-files.js';
 import { type PatternMatch, type SyntaxThreads, patternJob } from '../syntax-threads.js';
-import { type PlannedChange, changeFiles } from './change-files.js';
+import { type PlannedChange, changeFiles, changedMeanwhile } from './change-files.js';
 
 export interface RewriteRequest {
   readonly pattern: string;
@@ -78,7 +78,7 @@ function rewriteOf(
     path,
     edits: matches.length,
     apply: (text) => {
-      if (text !== seen) throw new ToolError('tool_failed', `${path} was changed meanwhile; no file was changed. Try again.`);
+      if (text !== seen) throw changedMeanwhile(path);
       let [result, from] = ['', 0];
       for (const match of matches) {
         result += text.slice(from, match.from) + filled(replacement, match.names);

@@ -2,6 +2,8 @@ import { relative } from 'node:path';
 import { ToolError, type ToolOutputObject } from '#tool-sdk';
 import { type PlaceRequest, type ServerRun, atPlace, requireCapability } from '../server/operations/place-request.js';
 import { type AnswerEdit, WorkspaceEdit, fileWithin, parsed } from '../server/server-answers.js';
+import type { ShownDocument } from '../server/language-server.js';
+import { stampOf } from '../server/workspace-snapshot.js';
 import { changeFiles } from './change-files.js';
 import { plannedEdits } from './text-edits.js';
 
@@ -13,10 +15,10 @@ export async function renameSymbol(
   run: ServerRun,
 ): Promise<ToolOutputObject> {
   const { newName, dryRun } = request;
-  const { edits, name } = await atPlace(request, run, async ({ server, params }) => {
+  const { edits, name, document } = await atPlace(request, run, async ({ server, document: shown, params }) => {
     requireCapability(server, 'renameProvider', 'renaming');
     const answer = await server.request('textDocument/rename', { ...params, newName }, run.ctx);
-    return { edits: parsed(WorkspaceEdit, answer, server.settings.name), name: server.settings.name };
+    return { edits: parsed(WorkspaceEdit, answer, server.settings.name), name: server.settings.name, document: shown };
   });
   const { root } = run.ctx.workspace;
   const total = edits.reduce((sum, { edits: more }) => sum + more.length, 0);
@@ -36,6 +38,21 @@ export async function renameSymbol(
     if (known === undefined) byPath.set(shown, [...more]);
     else known.push(...more);
   }
-  const planned = [...byPath].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([path, it]) => plannedEdits(path, it, name));
+  const planned = [...byPath]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([path, it]) => plannedEdits(path, it, name, isAsSeen(path, document, root)));
   return changeFiles(planned, { dryRun, ctx: run.ctx });
+}
+
+/** Of the file that was asked about the server has the text; of others it was told when they change. */
+function isAsSeen(path: string, { path: asked, text: given, files }: ShownDocument, root: string): (text: string) => Promise<boolean> {
+  return async (text) => {
+    if (path === asked) return text === given;
+    const known = files.get(path);
+    if (known === undefined)
+      throw new ToolError('tool_failed', `The renaming would change ${path}, which is not watched for changes; no file was changed.`, {
+        retryable: false,
+      });
+    return (await stampOf(root, path)) === known;
+  };
 }

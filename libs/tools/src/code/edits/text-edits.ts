@@ -1,14 +1,20 @@
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { ToolError } from '#tool-sdk';
 import type { AnswerEdit } from '../server/server-answers.js';
-import type { PlannedChange } from './change-files.js';
+import { type PlannedChange, changedMeanwhile } from './change-files.js';
 
-/** The change of a file that a server wants. */
-export function plannedEdits(path: string, edits: readonly AnswerEdit[], serverName: string): PlannedChange {
+/** The change of a file that a server wants. `isAsSeen`: whether the text is that for which the server made its edits. */
+export function plannedEdits(
+  path: string,
+  edits: readonly AnswerEdit[],
+  serverName: string,
+  isAsSeen: (text: string) => boolean | Promise<boolean>,
+): PlannedChange {
   return {
     path,
     edits: edits.length,
-    apply: (text) => {
+    apply: async (text) => {
+      if (!(await isAsSeen(text))) throw changedMeanwhile(path);
       const document = TextDocument.create('', '', 0, text);
       const isBeyond = edits.some(({ range }) => range.start.line > document.lineCount || range.end.line > document.lineCount);
       if (isBeyond) throw misfit(path, serverName, 'are beyond the end of the file');

@@ -14,6 +14,11 @@ const MOST_LATE = 3;
 
 export type ServerTimes = Pick<LanguageServerSettings, 'startMs' | 'requestMs' | 'quietMs'>;
 
+/** With the files that the server was last told of, as they were then. */
+export interface ShownDocument extends OpenDocument {
+  readonly files: WorkspaceSnapshot;
+}
+
 export interface ServerStart {
   readonly settings: ServerSettings;
   /** Of the workspace; without links. */
@@ -41,8 +46,11 @@ export class LanguageServer {
     readonly times: ServerTimes,
   ) {
     this.diagnostics = new PublishedDiagnostics(times.quietMs);
-    this.documents = new OpenDocuments(connection);
-    connection.onNotification('textDocument/publishDiagnostics', (params) => this.diagnostics.accept(params));
+    this.documents = new OpenDocuments(connection, (uri) => this.diagnostics.forget(uri));
+    connection.onNotification('textDocument/publishDiagnostics', (params) => {
+      const { uri, version } = recordOf(params);
+      if (typeof uri === 'string' && !this.documents.isOutdated(uri, version)) this.diagnostics.accept(params);
+    });
     connection.onRequest('workspace/configuration', (params) => configurationFor(params));
     for (const method of ['client/registerCapability', 'client/unregisterCapability', 'window/workDoneProgress/create'])
       connection.onRequest(method, () => null);
@@ -84,35 +92,40 @@ export class LanguageServer {
   }
 
   /** Tells the server what has changed in the workspace, and opens the file. With `again` the server examines it again. */
-  async show(path: string, ctx: ToolContext, again = false): Promise<OpenDocument> {
+  async show(path: string, ctx: ToolContext, again = false): Promise<ShownDocument> {
     const options = { signal: ctx.signal, timeoutMs: this.times.requestMs };
     const turn = this.before.then(async () => {
       ctx.signal.throwIfAborted();
-      await this.renew(ctx, options);
-      return this.documents.show(path, again, ctx, options);
+      const files = await this.renew(ctx, options);
+      return { ...(await this.documents.show(path, again, ctx, options)), files };
     });
     this.before = turn.catch(() => undefined);
-    return turn;
+    return this.countingLate(turn);
   }
 
   /** The answer as it came. @throws ToolError, or the reason of the signal */
   async request(method: string, params: object, { signal }: Pick<ToolContext, 'signal'>): Promise<unknown> {
-    try {
-      const answer = await this.connection.request(method, params, { signal, timeoutMs: this.times.requestMs });
-      this.late = 0;
-      this.hasWorked = true;
-      return answer;
-    } catch (error) {
-      if (error instanceof LateAnswer && (this.late += 1) >= MOST_LATE)
-        this.connection.fail(`it left ${MOST_LATE} requests without an answer`);
-      throw error;
-    }
+    const answer = await this.countingLate(this.connection.request(method, params, { signal, timeoutMs: this.times.requestMs }));
+    this.late = 0;
+    this.hasWorked = true;
+    return answer;
   }
 
   /** Ends the process and all it started. Idempotent. */
   async stop(why: string): Promise<void> {
     this.connection.fail(why);
     await this.running.stop();
+  }
+
+  /** Also a server that does not read what it is sent is late. */
+  private async countingLate<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work;
+    } catch (error) {
+      if (error instanceof LateAnswer && (this.late += 1) >= MOST_LATE)
+        this.connection.fail(`it left ${MOST_LATE} requests without an answer`);
+      throw error;
+    }
   }
 
   private async initialize(options: RequestOptions): Promise<void> {
@@ -134,12 +147,15 @@ export class LanguageServer {
     await this.connection.notify('initialized', {}, options);
   }
 
-  private async renew(ctx: ToolContext, options: RequestOptions): Promise<void> {
+  private async renew(ctx: ToolContext, options: RequestOptions): Promise<WorkspaceSnapshot> {
     const now = await snapshotOf(this.settings.extensions, ctx);
     const changes = this.snapshot === undefined ? [] : changesBetween(this.snapshot, now, this.root);
     this.snapshot = now;
+    // The text of one that is open tells whether a report about it still holds.
+    for (const { uri } of changes) if (!this.documents.has(uri)) this.diagnostics.forget(uri);
     if (changes.length > 0) await this.connection.notify('workspace/didChangeWatchedFiles', { changes }, options);
     await this.documents.refresh(ctx, options);
+    return now;
   }
 }
 

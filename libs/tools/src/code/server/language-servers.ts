@@ -1,5 +1,5 @@
 import { realpath, stat } from 'node:fs/promises';
-import { DisabledSandbox, ProcessStartError, Sandbox, isWithin, resolveSandboxView, type ProcessCommand } from '#sandbox';
+import { DisabledSandbox, type PoolSandbox, type ProcessCommand, ProcessStartError, Sandbox, isWithin, resolveSandboxView } from '#sandbox';
 import { type ToolContext, ToolError } from '#tool-sdk';
 import { LanguageServer } from './language-server.js';
 import { type LanguageServerSettings, NO_LANGUAGE_SERVERS, type ServerSettings } from './language-servers.config.js';
@@ -17,9 +17,17 @@ interface Entry {
   lastUsed: number;
 }
 
-/** Whether servers can be asked in a process with these settings, as far as is known without starting one. */
-export function languageServersStatus({ servers }: LanguageServerSettings): { readonly ok: boolean; readonly reason?: string } {
-  return servers.length > 0 ? { ok: true } : { ok: false, reason: 'not configured: set LANGUAGE_SERVERS for the workers' };
+const UNISOLATED =
+  'they run code of the workspace without an approval, and commands are not isolated on this worker: set SANDBOX=bubblewrap';
+
+/** Whether servers can be asked in a process with these settings and commands, as far as is known without starting one. */
+export function languageServersStatus(
+  { servers }: LanguageServerSettings,
+  { ok, isolation, reason }: PoolSandbox,
+): { readonly ok: boolean; readonly reason?: string } {
+  if (servers.length === 0) return { ok: false, reason: 'not configured: set LANGUAGE_SERVERS for the workers' };
+  if (!ok) return { ok, reason: `commands do not run on this worker: ${reason}` };
+  return isolation === 'none' ? { ok: false, reason: UNISOLATED } : { ok };
 }
 
 /**
@@ -67,7 +75,6 @@ export class LanguageServers {
    */
   async use<T>(settings: ServerSettings, ctx: ToolContext, work: (server: LanguageServer) => Promise<T>): Promise<T> {
     const { key, entry } = await this.entryFor(settings, ctx);
-    entry.users += 1;
     try {
       const server = await unlessAborted(entry.server, ctx.signal);
       const result = await work(server);
@@ -86,17 +93,19 @@ export class LanguageServers {
     await Promise.all([...this.entries.keys()].map((key) => this.drop(key, 'its worker was stopped')));
   }
 
+  /** The caller is counted as a user in the step that finds or opens the entry: in a later one, another call could take its room. */
   private async entryFor(settings: ServerSettings, ctx: ToolContext): Promise<{ key: string; entry: Entry }> {
     const root = await realpath(ctx.workspace.root);
     const view = await resolveSandboxView({ ...ctx.workspace, root }, ctx.signal);
     const hidden = (view?.hidden ?? []).filter(({ path }) => isWithin(path, root));
     const key = JSON.stringify([settings.name, ctx.tenantId, root, hidden]);
     const before = this.entries.get(key);
-    if (before !== undefined) return { key, entry: before };
-    const { ok, detail } = await this.sandbox.probe();
-    if (!ok) throw new ToolError('unavailable', `Language servers are disabled: ${detail}`, { retryable: false });
+    if (before !== undefined) return { key, entry: used(before) };
+    const { ok, isolation, detail } = await this.sandbox.probe();
+    const why = ok && isolation === 'none' ? UNISOLATED : detail;
+    if (!ok || isolation === 'none') throw new ToolError('unavailable', `Language servers are disabled: ${why}`, { retryable: false });
     const command = this.commandOf(settings, root, hidden, ctx);
-    return { key, entry: this.entries.get(key) ?? this.open(key, { settings, root, command }, ctx) };
+    return { key, entry: used(this.entries.get(key) ?? this.open(key, { settings, root, command }, ctx)) };
   }
 
   /** The server sees its workspace, which it cannot write to, and nothing that is denied to the call. */
@@ -113,8 +122,7 @@ export class LanguageServers {
         `The language server ${name} is not available: ${program} is not installed where commands see it. Install it under /usr, or name its folder in SANDBOX_READABLE and PATH.`,
         { retryable: false },
       );
-    const home = this.sandbox.name === 'host' ? root : PRIVATE_HOME;
-    const command = { file, args, cwd: root, env: { ...env, HOME: home, PWD: root } };
+    const command = { file, args, cwd: root, env: { ...env, HOME: PRIVATE_HOME, PWD: root } };
     return this.sandbox.wrap(command, root, { visible: [], hidden, readOnly: [root] });
   }
 
@@ -191,6 +199,11 @@ export class LanguageServers {
     const server = await entry?.server.catch(() => undefined);
     await server?.stop(why);
   }
+}
+
+function used(entry: Entry): Entry {
+  entry.users += 1;
+  return entry;
 }
 
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -16,13 +16,29 @@ export interface OpenDocument {
   readonly uri: string;
   readonly text: string;
   readonly version: number;
+  /** The first version with this text. */
+  readonly since: number;
 }
 
 /** The files that a server has open, which it takes from here and not from the disk. */
 export class OpenDocuments {
   private readonly open = new Map<string, OpenDocument>();
 
-  constructor(private readonly connection: ServerConnection) {}
+  /** `onText` gets the URI of a file before the server gets another text of it than it had. */
+  constructor(
+    private readonly connection: Pick<ServerConnection, 'notify' | 'check'>,
+    private readonly onText: (uri: string) => void = () => {},
+  ) {}
+
+  has(uri: string): boolean {
+    return this.byUri(uri) !== undefined;
+  }
+
+  /** Whether what the server says of a version is about another text than the file has now. */
+  isOutdated(uri: string, version: unknown): boolean {
+    const known = this.byUri(uri);
+    return known !== undefined && typeof version === 'number' && version < known.since;
+  }
 
   /** Opens the file, or tells the server what it is now. With `again` also where it is unchanged, so that it is examined again. */
   async show(path: string, again: boolean, ctx: ToolContext, options: RequestOptions): Promise<OpenDocument> {
@@ -32,14 +48,17 @@ export class OpenDocuments {
     const shown = place.path.displayPath;
     const text = decodeText((await readWorkspaceFile(place, LIMIT, ctx.signal)).bytes, shown);
     const known = this.open.get(shown);
-    this.open.delete(shown);
     const uri = pathToFileURL(absolutePath(place.root, place.path.names)).href;
-    const document = { path: shown, uri, text, version: (known?.version ?? 0) + 1 };
-    const isNew = known === undefined || again || known.text !== text;
-    if (known === undefined) await this.send('didOpen', { textDocument: { ...document, languageId: languageId(shown) } }, options);
-    else if (isNew) await this.change(document, options);
-    const current = isNew ? document : known;
+    const isOther = known !== undefined && known.text !== text;
+    const version = (known?.version ?? 0) + 1;
+    const since = known === undefined || isOther ? version : known.since;
+    const current = known === undefined || isOther || again ? { path: shown, uri, text, version, since } : known;
+    // Before it is sent: what is handed to the connection is sent, also where this call does not wait for it to the end.
+    this.open.delete(shown);
     this.open.set(shown, current);
+    if (isOther) this.onText(uri);
+    if (known === undefined) await this.send('didOpen', { textDocument: { uri, languageId: languageId(shown), version, text } }, options);
+    else if (current !== known) await this.change(current, options);
     await this.closeOldest(options);
     return current;
   }
@@ -57,6 +76,10 @@ export class OpenDocuments {
         await this.send('didClose', { textDocument: { uri } }, options);
       }
     }
+  }
+
+  private byUri(uri: string): OpenDocument | undefined {
+    return Array.from(this.open.values()).find((it) => it.uri === uri);
   }
 
   private async change({ uri, version, text }: OpenDocument, options: RequestOptions): Promise<void> {

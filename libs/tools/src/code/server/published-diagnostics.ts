@@ -54,7 +54,8 @@ export class PublishedDiagnostics {
     }
   }
 
-  private forget(uri: string): void {
+  /** What is known of the file is of another text. */
+  forget(uri: string): void {
     this.chars -= this.reports.get(uri)?.chars ?? 0;
     this.reports.delete(uri);
   }

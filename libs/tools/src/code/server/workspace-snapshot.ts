@@ -25,13 +25,19 @@ export async function snapshotOf(extensions: readonly string[], ctx: ToolContext
   for (let from = 0; from < files.length; from += STATS_AT_ONCE) {
     ctx.signal.throwIfAborted();
     const paths = files.slice(from, from + STATS_AT_ONCE);
-    const stats = await Promise.all(paths.map((path) => lstat(join(target.root, path)).catch(() => undefined)));
+    const stats = await Promise.all(paths.map((path) => stampOf(target.root, path)));
     for (const [index, path] of paths.entries()) {
       const found = stats[index];
-      if (found !== undefined) snapshot.set(path, `${found.mtimeMs} ${found.size} ${found.ino}`);
+      if (found !== undefined) snapshot.set(path, found);
     }
   }
   return snapshot;
+}
+
+/** Another one after each change of the file; undefined where there is none. */
+export async function stampOf(root: string, path: string): Promise<string | undefined> {
+  const found = await lstat(join(root, path), { bigint: true }).catch(() => undefined);
+  return found === undefined ? undefined : `${found.mtimeNs} ${found.size} ${found.ino}`;
 }
 
 /** What has changed, in the words of the protocol. */

@@ -1,5 +1,5 @@
 import { type ToolContext, ToolError } from '#tool-sdk';
-import type { LanguageServer } from '../language-server.js';
+import type { LanguageServer, ShownDocument } from '../language-server.js';
 import type { LanguageServers } from '../language-servers.js';
 import type { OpenDocument } from '../open-documents.js';
 
@@ -31,7 +31,7 @@ export function checkPlace({ row, column }: PlaceArguments, isNeeded: boolean): 
 
 export interface PlaceInServer {
   readonly server: LanguageServer;
-  readonly document: OpenDocument;
+  readonly document: ShownDocument;
   /** Parameters of a request about the place. */
   readonly params: {
     readonly textDocument: { readonly uri: string };
