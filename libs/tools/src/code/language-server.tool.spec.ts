@@ -233,9 +233,12 @@ describe('a hostile language server', () => {
     expect(await hover()).toBe('right');
   });
 
-  it('that never answers is late, and is ended when it goes on so', async () => {
-    serve({ 'textDocument/hover': 'never' }, { requestMs: 200 });
-    await workspace.put('a.ts', 'x\n');
+  it.each([
+    ['answers', { 'textDocument/hover': 'never' }],
+    ['reads', { deaf: true }],
+  ])('that never %s is late, and is ended when it goes on so', async (_what, options) => {
+    serve(options, { requestMs: 200 });
+    await workspace.put('a.ts', `x\n${'y'.repeat(900_000)}\n`);
     const late = async () => (await failureOf(ask({ operation: 'get_hover', row: 1, column: 1 }))).message;
     holdClock();
     for (const _time of [1, 2, 3]) expect(await late()).toMatch(/did not answer within 0\.2 s/);

@@ -4,7 +4,7 @@ import type { ServerSettings } from '../code/server/language-servers.config.js';
  * A language server for tests, as text for `node -e`. Its initialization options say what it answers, by method. In
  * answers `ROOT` is the URI of the workspace, and `HEARD` is all notifications that it got, a line each. A text is what it does instead.
  * It reports `reports` about a text that contains `reportsWhere`, and nothing about another; with `outdated` it first repeats its last
- * report, of the version before. An `edits` of a method has it change a file of the workspace before it answers.
+ * report, of the version before. With `deaf` it reads nothing once it has started. An `edits` of a method has it change a file of the workspace before it answers.
  */
 const SCRIPT = String.raw`
 let options = {}, root = '', heard = [], rest = Buffer.alloc(0);
@@ -50,6 +50,7 @@ const handle = ({ id, method, params }) => {
     const all = { definitionProvider: true, referencesProvider: true, hoverProvider: true, completionProvider: {}, renameProvider: true, documentFormattingProvider: true };
     return send({ id, result: { capabilities: { ...all, ...options.capabilities } } });
   }
+  if (method === 'initialized' && options.deaf) return (setInterval(() => {}, 60_000), process.stdin.pause());
   if (id === undefined) heard.push((method + ' ' + shown(params)).trim());
   if (/didOpen|didChange$/.test(method) && options.reports) report(params);
   if (id === undefined || method === undefined) return;
