@@ -1,8 +1,9 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { NoSandbox } from '#sandbox';
 import { ToolError } from '#tool-sdk';
+import { at, failureOf, range, TIMES } from '../testing/language-server-answers.js';
 import { detailsFrom, textFrom } from '../testing/outputs.js';
 import { scriptedServer } from '../testing/scripted-server.js';
 import { newMarker, processesWith } from '../testing/shell-runs.js';
@@ -14,8 +15,6 @@ import { CodeTool } from './code.tool.js';
 import { LanguageServerTool } from './language-server.tool.js';
 import { languageServersFrom, type LanguageServerSettings } from './server/language-servers.config.js';
 import { LanguageServers, languageServersStatus } from './server/language-servers.js';
-
-const TIMES = { startMs: 20_000, requestMs: 20_000, quietMs: 20 };
 
 let workspace: TestWorkspace;
 let servers: LanguageServers;
@@ -44,21 +43,6 @@ const code = (args: Partial<Code> & Pick<Code, 'operation'>, more?: object) =>
   new CodeTool(servers).run({ ...CODE, ...args }, context(more));
 const edit = (args: Partial<Edit> & Pick<Edit, 'operation'>, more?: object) =>
   new CodeEditTool(servers).run({ ...EDIT, ...args }, context(more));
-
-const range = (line: number, from: number, to: number) => ({ start: { line, character: from }, end: { line, character: to } });
-const at = (path: string, line: number, from: number, to = from + 1) => ({
-  uri: path.includes(':') ? path : `ROOT/${path}`,
-  range: range(line, from, to),
-});
-
-async function failureOf(work: Promise<unknown>): Promise<ToolError> {
-  const failure = await work.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-  if (failure instanceof ToolError) return failure;
-  throw new Error('expected a ToolError', { cause: failure });
-}
 
 describe('a language server', () => {
   it('answers where what stands at a place is defined and used, with rows and columns from 1', async () => {
@@ -348,140 +332,6 @@ describe('a hostile language server', () => {
       'scripted: running, 1 file',
     );
     await other.remove();
-  });
-});
-
-describe('code_edit', () => {
-  const text = (path: string) => readFile(join(workspace.root, path), 'utf8');
-
-  it('renames in all files or shows what would be renamed', async () => {
-    const newText = 'duty';
-    const changes = { 'ROOT/a.ts': [{ range: range(0, 0, 3), newText }], 'ROOT/b.ts': [{ range: range(0, 9, 12), newText }] };
-    serve({ 'textDocument/rename': { changes } });
-    await workspace.put('a.ts', 'tax();\n');
-    await workspace.put('b.ts', 'function tax() {}\n');
-    const rename = { operation: 'rename_symbol', row: 1, column: 1, new_name: 'duty' } as const;
-    const dry = edit(rename);
-    expect(await textFrom(dry)).toContain('Would change a.ts (1 edit)\nWould change b.ts (1 edit)\n--- a.ts');
-    expect(await textFrom(dry)).toContain('[dry run: no file was changed; call again with dry_run false]');
-    expect(await text('a.ts')).toBe('tax();\n');
-    const done = edit({ ...rename, dry_run: false });
-    expect(await textFrom(done)).toBe('Changed a.ts (1 edit)\nChanged b.ts (1 edit)');
-    expect([await text('a.ts'), await text('b.ts')]).toEqual(['duty();\n', 'function duty() {}\n']);
-    expect(await detailsFrom(done)).toMatchObject({ dryRun: false, files: 2, edits: 2, diffs: [{ path: 'a.ts' }, { path: 'b.ts' }] });
-  });
-
-  it.each([
-    [
-      'a file outside of the workspace',
-      { changes: { 'file:///etc/passwd': [{ range: range(0, 0, 1), newText: 'x' }] } },
-      /outside of the workspace/,
-    ],
-    ['a file that is denied', { changes: { 'ROOT/secret/a.ts': [{ range: range(0, 0, 1), newText: 'x' }] } }, /It is denied/],
-    ['edits that overlap', { changes: { 'ROOT/a.ts': [0, 1].map(() => ({ range: range(0, 0, 2), newText: 'x' })) } }, /overlap; no file/],
-    ['edits beyond the end', { changes: { 'ROOT/a.ts': [{ range: range(70, 0, 1), newText: 'x' }] } }, /beyond the end/],
-    ['a file to delete', { documentChanges: [{ kind: 'delete', uri: 'ROOT/a.ts' }] }, /not of the protocol/],
-  ])('changes nothing where a server wants to change %s', async (_what, answer, message) => {
-    const own = { range: range(0, 0, 0), newText: 'first ' };
-    const changes = 'changes' in answer ? { changes: { 'ROOT/0.ts': [own], ...answer.changes } } : answer;
-    serve({ 'textDocument/rename': changes });
-    for (const path of ['0.ts', 'a.ts', 'secret/a.ts']) await workspace.put(path, 'tax();\n');
-    const denied = {
-      denialReason: (path: string, access: string) =>
-        access === 'write' && path.startsWith(`${workspace.root}/secret`) ? 'It is denied.' : undefined,
-      mayDenyBelow: () => true,
-    };
-    const rename = edit(
-      { operation: 'rename_symbol', row: 1, column: 1, new_name: 'x', dry_run: false },
-      { workspace: { root: workspace.root, denied } },
-    );
-    expect((await failureOf(rename)).message).toMatch(message);
-    for (const path of ['0.ts', 'a.ts', 'secret/a.ts']) expect(await text(path)).toBe('tax();\n');
-  });
-
-  it('formats a file', async () => {
-    serve({ 'textDocument/formatting': [{ range: range(0, 0, 4), newText: '' }] });
-    await workspace.put('a.ts', '    x;\n');
-    expect(await textFrom(edit({ operation: 'format' }))).toContain('-    x;\n+x;');
-    await edit({ operation: 'format', dry_run: false });
-    expect(await text('a.ts')).toBe('x;\n');
-  });
-
-  it.each([
-    ['the file that is asked about', 'a.ts'],
-    ['another file', 'b.ts'],
-  ])('changes nothing where %s was changed while the server worked', async (_what, changed) => {
-    const newText = 'duty';
-    const one = [{ range: range(0, 0, 3), newText }];
-    const edits = { [changed]: 'first();\ntax();\n' };
-    serve({
-      'textDocument/rename': { changes: { 'ROOT/a.ts': one, 'ROOT/b.ts': one } },
-      'textDocument/formatting': one,
-      edits: { 'textDocument/rename': edits, 'textDocument/formatting': edits },
-    });
-    const both = async () => [await text('a.ts'), await text('b.ts')];
-    for (const request of [
-      { operation: 'rename_symbol', row: 1, column: 1, new_name: newText },
-      { operation: 'format', path: changed },
-    ] as const) {
-      for (const path of ['a.ts', 'b.ts']) await workspace.put(path, 'tax();\n');
-      const failure = await failureOf(edit({ ...request, dry_run: false }));
-      expect(failure.message).toBe(`${changed} was changed meanwhile; no file was changed. Try again.`);
-      expect((await both()).toSorted()).toEqual(['first();\ntax();\n', 'tax();\n']);
-    }
-  });
-
-  it('changes nothing where a server wants to change a file that is not watched', async () => {
-    const edits = [{ range: range(0, 0, 3), newText: 'duty' }];
-    serve({ 'textDocument/rename': { changes: { 'ROOT/a.ts': edits, 'ROOT/b.py': edits } } });
-    for (const path of ['a.ts', 'b.py']) await workspace.put(path, 'tax();\n');
-    const failure = await failureOf(edit({ operation: 'rename_symbol', row: 1, column: 1, new_name: 'duty', dry_run: false }));
-    expect(failure.message).toBe('The renaming would change b.py, which is not watched for changes; no file was changed.');
-    expect(await text('a.ts')).toBe('tax();\n');
-  });
-
-  it('leaves what came meanwhile where it takes back a change of several files, and names the file', async () => {
-    const edits = [{ range: range(0, 0, 3), newText: 'duty' }];
-    serve({ 'textDocument/rename': { changes: { 'ROOT/a.ts': edits, 'ROOT/b.ts': edits } } });
-    for (const path of ['a.ts', 'b.ts']) await workspace.put(path, 'tax();\n');
-    let writes = 0;
-    const quota = {
-      reserve: async () => {
-        if ((writes += 1) < 2) return;
-        await workspace.put('a.ts', 'of another call\n');
-        throw new ToolError('tool_failed', 'No room is left');
-      },
-      invalidate: () => {},
-    };
-    const rename = { operation: 'rename_symbol', row: 1, column: 1, new_name: 'duty', dry_run: false } as const;
-    const failure = await failureOf(edit(rename, { workspace: { root: workspace.root, quota } }));
-    expect(failure.message).toMatch(/^No room is left\. The change of a\.ts could not be taken back/);
-    expect([await text('a.ts'), await text('b.ts')]).toEqual(['of another call\n', 'tax();\n']);
-  });
-
-  it('rewrites code of a form, keeps what placeholders stand for, and leaves other files', async () => {
-    servers = new LanguageServers();
-    await workspace.put('a.ts', 'log(a,  "b"); // log(x)\nlog(log(1));\n');
-    await workspace.put('b.ts', 'const s = "log(1)";\n');
-    const rewrite = {
-      operation: 'pattern_rewrite',
-      path: '.',
-      pattern: 'log($$$ARGS)',
-      replacement: 'out.write($$$ARGS)',
-      language: 'typescript',
-    } as const;
-    const dry = await textFrom(edit(rewrite));
-    expect(dry).toContain('Would change a.ts (2 edits)');
-    expect(dry).toContain('+out.write(a,  "b"); // log(x)');
-    expect(await text('a.ts')).toBe('log(a,  "b"); // log(x)\nlog(log(1));\n');
-    expect(await textFrom(edit({ ...rewrite, dry_run: false }))).toBe(
-      'Changed a.ts (2 edits)\n[1 inside of other matches left as they are: call again]',
-    );
-    expect(await text('a.ts')).toBe('out.write(a,  "b"); // log(x)\nout.write(log(1));\n');
-    expect(await textFrom(edit({ ...rewrite, limit: 1 }))).toContain('[the first 1 matches are taken: raise limit]');
-    expect(await textFrom(edit({ ...rewrite, pattern: 'nothing($X)', replacement: '$X' }))).toBe('Nothing to change');
-    expect(await textFrom(edit({ ...rewrite, replacement: '$OTHER' }))).toMatch(/^Invalid replacement: \$OTHER is not in the pattern/);
-    expect(await textFrom(edit({ ...rewrite, replacement: undefined }))).toBe("Missing 'replacement' for pattern_rewrite");
   });
 });
 
