@@ -44,7 +44,7 @@ export async function renameSymbol(
   return changeFiles(planned, { dryRun, ctx: run.ctx });
 }
 
-/** Of the file that was asked about the server has the text; of others it was told when they change. */
+/** Of the file that was asked about the server has the text; of others it hears when they change. */
 function isAsSeen(path: string, { path: asked, text: given, files }: ShownDocument, root: string): (text: string) => Promise<boolean> {
   return async (text) => {
     if (path === asked) return text === given;

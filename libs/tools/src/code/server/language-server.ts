@@ -14,7 +14,7 @@ const MOST_LATE = 3;
 
 export type ServerTimes = Pick<LanguageServerSettings, 'startMs' | 'requestMs' | 'quietMs'>;
 
-/** With the files that the server was last told of, as they were then. */
+/** With the files that the server last heard of, as they were then. */
 export interface ShownDocument extends OpenDocument {
   readonly files: WorkspaceSnapshot;
 }
