@@ -54,7 +54,7 @@ const CACHES: readonly (readonly [string, () => Subject])[] = [
     () => {
       const store = backing('{}');
       const settings = new RedactionSettingsService(store, []);
-      return counted(16, store, (n) => settings.of(`${n}`));
+      return counted(256, store, (n) => settings.of(`${n}`));
     },
   ],
   [

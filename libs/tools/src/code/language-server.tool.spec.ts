@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { NoSandbox } from '#sandbox';
 import { ToolError } from '#tool-sdk';
+import { eventually } from '../../../sandbox/src/testing/process.fixture.js';
 import { at, failureOf, range, TIMES } from '../testing/language-server-answers.js';
 import { detailsFrom, textFrom } from '../testing/outputs.js';
 import { scriptedServer } from '../testing/scripted-server.js';
@@ -317,11 +319,11 @@ describe('a hostile language server', () => {
   });
 
   it('takes no more room than there is', async () => {
-    serve({ 'textDocument/hover': 'never' }, { most: 2 });
+    serve({ 'textDocument/hover': 'never', edits: { 'textDocument/hover': { asked: '' } } }, { most: 2 });
     await workspace.put('a.ts', 'x\n');
-    await ask({ operation: 'initialize_workspace', path: '.' });
     const cancel = new AbortController();
     const busy = hover({}, { signal: cancel.signal });
+    await eventually(() => existsSync(join(workspace.root, 'asked')), 'the server to be asked');
     const other = await testWorkspace();
     await other.put('a.ts', 'x\n');
     const failure = await failureOf(ask({ operation: 'get_hover', row: 1, column: 1 }, { workspace: { root: other.root } }));
