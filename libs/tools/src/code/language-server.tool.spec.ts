@@ -323,7 +323,7 @@ describe('a hostile language server', () => {
     await workspace.put('a.ts', 'x\n');
     const cancel = new AbortController();
     const busy = hover({}, { signal: cancel.signal });
-    await eventually(() => existsSync(join(workspace.root, 'asked')), 'the server to be asked');
+    await eventually(() => existsSync(join(workspace.root, 'asked')));
     const other = await testWorkspace();
     await other.put('a.ts', 'x\n');
     const failure = await failureOf(ask({ operation: 'get_hover', row: 1, column: 1 }, { workspace: { root: other.root } }));
