@@ -100,8 +100,12 @@ function run([command, ...args], { env = {}, done = () => '' } = {}) {
 /** How far npm is: it makes all folders first, then unpacks. */
 function unpacked() {
   const folder = join(ROOT, 'node_modules');
-  if (!existsSync(folder)) return '';
-  const names = readdirSync(folder).filter((name) => !/^[.@]/.test(name));
+  let names;
+  try {
+    names = readdirSync(folder).filter((name) => !/^[.@]/.test(name));
+  } catch {
+    return ''; // npm has removed it, and makes it again.
+  }
   return `, ${names.filter((name) => existsSync(join(folder, name, 'package.json'))).length} of ${names.length} packages are unpacked`;
 }
 

@@ -71,7 +71,7 @@ export class RoundLoop {
 
   /** A store that is full for an hour fails 3,600 times, each time at another file. */
   private failed(error: unknown, message: string): void {
-    const { onFailure, report, now = Date.now } = this.options;
+    const { onFailure, report, now = () => performance.now() } = this.options;
     onFailure?.();
     const cause = error instanceof Error && 'code' in error ? String(error.code) : message;
     const at = now();
