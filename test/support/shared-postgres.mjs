@@ -12,6 +12,8 @@ export const TEMPLATE = 'template_history';
 export async function offerPostgres() {
   let started;
   const server = createServer((_request, response) => {
+    // A connection that is kept may be closed here at the moment of the next request.
+    response.setHeader('connection', 'close');
     started ??= startPostgres();
     started.then(
       ({ url }) => response.end(url),
