@@ -69,15 +69,19 @@ describe('trouble made on purpose, seen by a real Prometheus', () => {
   });
 
   it('tells that Redis is nearly full', async () => {
-    const used = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
-    await redis.config('SET', 'maxmemory', Math.round(used * 1.15));
-    await fires('ToolyardRedisMemory');
-    const refuse = async () => {
-      await agent.submit('echo', {}, { priority: 'low' });
-      return (await prometheus.firing()).get('ToolyardMemoryRefusals');
+    // What Redis uses goes up and down by a few percent of so little.
+    const fill = async () => {
+      const used = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
+      await redis.config('SET', 'maxmemory', Math.round(used * 1.15));
     };
-    const summary = 'New calls are refused because Redis is nearly full: low';
-    expect(await eventually(refuse, 'ToolyardMemoryRefusals to fire')).toBe(summary);
+    const firedBy = (alert: string) => async () => {
+      await fill();
+      await agent.submit('echo', {}, { priority: 'low' });
+      return (await prometheus.firing()).get(alert);
+    };
+    await eventually(firedBy('ToolyardRedisMemory'), 'ToolyardRedisMemory to fire');
+    const refused = await eventually(firedBy('ToolyardMemoryRefusals'), 'ToolyardMemoryRefusals to fire');
+    expect(refused).toMatch(/^New calls are refused because Redis is nearly full: (low|all)$/);
     await redis.config('SET', 'maxmemory', 0);
   });
 
