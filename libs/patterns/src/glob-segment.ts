@@ -95,7 +95,7 @@ export function segmentMatches(segment: Segment, name: string): boolean {
       token++;
       at++;
     } else if (star !== -1) {
-      // Only the last star takes one more: what stands before it fits as early as it can, which is never wrong.
+      // Only the last star takes one more: what is before it fits as early as it can, which is never wrong.
       token = star + 1;
       at = ++starAt;
     } else return false;

@@ -35,7 +35,7 @@ const pattern = fc
   .array(segment, { minLength: 1, maxLength: 4 })
   .filter((segments) => segments.every((it, index) => it !== '**' || segments[index - 1] !== '**'))
   .map((it) => it.join('/'))
-  // `a*/**` is nothing but what lies in folders `a*`; picomatch overlooks that star where it stands in braces.
+  // `a*/**` is nothing but what lies in folders `a*`; picomatch overlooks that star where it is in braces.
   .filter((it) => !/\*[,}][^/]*\/\*\*$/.test(it));
 const options = { dot: true, nonegate: true };
 

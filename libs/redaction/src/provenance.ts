@@ -3,7 +3,7 @@ import type { Content, ToolDescriptor } from '#contracts';
 const TEXT_BEFORE = 'Content from outside';
 
 /**
- * Where the content of a tool comes from, when anybody may have written it: the web, tools of other servers. Undefined
+ * Where the content of a tool comes from, when it is untrusted: the web, tools of other servers. Undefined
  * for the session's own files and commands. `trusted` are names of tools or sources; `*` at the end stands for any ending.
  */
 export function originOf(tool: ToolDescriptor, args: unknown, trusted: readonly string[]): string | undefined {

@@ -2,6 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Redactor } from './redactor.js';
+import { anyText } from '../../../test/support/any-text.js';
 
 const alnum = (length: number) =>
   fc.string({
@@ -41,7 +42,7 @@ const secrets: fc.Arbitrary<readonly [string, string]> = fc.oneof(
 const words = fc.array(
   fc.oneof(
     fc.lorem({ maxCount: 3 }),
-    fc.string({ unit: 'binary', maxLength: 12 }),
+    anyText({ maxLength: 12 }),
     fc.constantFrom('\n', '=', ': ', '"', '://', '-----', 'token', 'AK', 'sk-', 'gh', 'password='),
   ),
   { maxLength: 8 },
@@ -122,6 +123,18 @@ describe('Redactor', () => {
       }),
       { numRuns: 2_000 },
     );
+  });
+
+  it('looks at each part of a text for one private key, however many begin', () => {
+    const before = process.cpuUsage();
+    expect(redactor.text('-----BEGIN PRIVATE KEY-----\n'.repeat(30_000))).not.toContain('PRIVATE');
+    expect(process.cpuUsage(before).user).toBeLessThan(3_000_000);
+  });
+
+  it('redacts a private key to its last line, also where another label stands in it', () => {
+    const key = '-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0B\n-----BEGIN \nAQEFAASCBKcwggSjAgEAAoIB\n-----END PRIVATE KEY-----';
+    expect(redactor.text(`${key} after`)).toBe('[REDACTED] after');
+    expect(redactor.text(`-----BEGIN PRIVATE KEY-----\n${key} after`)).toBe('[REDACTED]\n[REDACTED] after');
   });
 
   it('holds back a bounded part of a text only, also of a secret that never ends', () => {

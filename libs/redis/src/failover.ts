@@ -1,6 +1,6 @@
 import calculateSlot from 'cluster-key-slot';
 import { Cluster } from 'ioredis';
-import { keys, partitionName } from './keys.js';
+import { keys, partitionNames } from './keys.js';
 import type { RedisConnection } from './redis-client.js';
 
 /**
@@ -45,5 +45,5 @@ const partitionCounts = new WeakMap<RedisConnection, number>();
 async function allPartitions(redis: RedisConnection): Promise<string[]> {
   const count = partitionCounts.get(redis) ?? Number(/"partitions":(\d+)/.exec((await redis.get(keys.logMetadata())) ?? '')?.[1] ?? 0);
   if (count > 0) partitionCounts.set(redis, count);
-  return Array.from({ length: count }, (_, index) => partitionName(index));
+  return partitionNames(count);
 }

@@ -6,7 +6,9 @@ export { connected, createRedis, isClosed, isCluster, connectionName, acceptsCom
 export { loadLua } from './lua-loader.js';
 export { LuaScript } from './lua-script.js';
 export { FULL_SHARE, measureMemory, memoryShare } from './memory/measure-memory.js';
+export { partitionGroups } from './partition-groups.js';
 export { RedisMemory, type MemoryLevel } from './memory/redis-memory.js';
+export { redisNow } from './redis-now.js';
 export { ReplicaBarrier, waitForReplicas } from './replica-wait.js';
 export { getServerInfo } from './server-info.js';
 export { sha256Hex } from './sha256-hex.js';

@@ -90,6 +90,9 @@ export const keys = {
   sourceAlive: (source: string) => `{sources}:alive:${source}`,
   /** Held by the worker that reads the tools of the source for all. */
   sourceLease: (source: string) => `{sources}:lease:${source}`,
+  /** An uploaded MCP bundle: a hash of its manifest, its size and its bytes in parts; and the sizes of those of a tenant, by digest. */
+  uploadedBundle: (tenantId: string, sha256: string) => `{sources}:bundle:${tenantId}/${sha256}`,
+  uploadedBundles: (tenantId: string) => `{sources}:bundles:${tenantId}`,
   /** Rises with each change of definitions, entries and pins. */
   sourceRevision: () => '{sources}:revision',
   /** Schedules of a tenant by their id, and what became of the last due time of each. All share a hash tag: scripts change several. */
@@ -149,6 +152,8 @@ export const keys = {
   pollChannel: (id: string) => `toolyard:polls:${id}`,
   /** Pub/sub channel on which the transition script tells workers that a running call shall stop. */
   cancelChannel: () => 'toolyard:cancel',
+  /** Pub/sub channel: a session was deleted. */
+  sessionEndChannel: () => 'toolyard:session-end',
 } as const;
 
 /** The word that names a queue: a pool of workers, or anything else that is written like one. */
@@ -164,6 +169,11 @@ const QUEUE_WORD = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 /** Two digits, three from 100 partitions on. */
 export function partitionName(index: number): string {
   return String(index).padStart(2, '0');
+}
+
+/** The names of all partitions: `00`, `01`, and so on. */
+export function partitionNames(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => partitionName(index));
 }
 
 /** The partition of a root (a session, a root call, or a hashed idempotency key) within its tenant. */

@@ -5,7 +5,10 @@ import { loadLua } from './lua-loader.js';
 import type { RedisConnection } from './redis-client.js';
 import { HISTORY, MARK, markerOf, replicaState, type ReplicaState, type ReplicaWait } from './replica-wait.js';
 
-/** A script that Redis runs by its digest; the text travels only when Redis does not know it (first use, restart). */
+/**
+ * A script that Redis runs by its digest; the text travels only when Redis does not know it (first use, restart).
+ * No `defineCommand` of ioredis: scripts have includes and a shebang with flags, and some answers are read as bytes.
+ */
 export class LuaScript {
   readonly sha: string;
 

@@ -1,3 +1,5 @@
+import { codeText, lookAlikes } from './look-alikes.js';
+
 /** Control characters, and characters that reorder or hide text. */
 const INVISIBLE =
   // oxlint-disable-next-line no-control-regex, no-misleading-character-class -- these characters, each by itself, are what it looks for
@@ -7,15 +9,39 @@ const WRITTEN_OUT = /\\u\{([0-9A-F]{1,6})\}/g;
 
 /** A piece of untrusted text: what is seen, or the code point of a character that is not. */
 export type TextPiece = { readonly text: string } | { readonly codePoint: number };
+/** The same, or a name that may not be what it looks like, with the reason. */
+export type MarkedTextPiece = TextPiece | { readonly lookAlike: string; readonly note: string };
 
 /** Untrusted text with these characters written out, as `‹U+202E›`. */
 export function escapeInvisible(text: string): string {
   return text.replace(INVISIBLE, (character) => `‹${codeText(character.codePointAt(0) ?? 0)}›`);
 }
 
-/** `U+202E`. */
-export function codeText(codePoint: number): string {
-  return `U+${codePoint.toString(16).toUpperCase().padStart(4, '0')}`;
+/** The same, with names that may not be what they look like marked, as `pаypal‹Latin and Cyrillic: U+0430›`. */
+export function markedText(text: string): string {
+  return markedPieces(text)
+    .map((piece) => {
+      if ('text' in piece) return piece.text;
+      return 'codePoint' in piece ? `‹${codeText(piece.codePoint)}›` : `${piece.lookAlike}‹${piece.note}›`;
+    })
+    .join('');
+}
+
+/** `invisiblePieces`, of which names that may not be what they look like are pieces of their own. */
+export function markedPieces(text: string, writtenOut = false): MarkedTextPiece[] {
+  return invisiblePieces(text, writtenOut).flatMap((piece) => ('text' in piece ? withLookAlikes(piece.text) : [piece]));
+}
+
+function withLookAlikes(text: string): MarkedTextPiece[] {
+  const pieces: MarkedTextPiece[] = [];
+  let end = 0;
+  for (const { at, text: lookAlike, note } of lookAlikes(text)) {
+    if (at > end) pieces.push({ text: text.slice(end, at) });
+    pieces.push({ lookAlike, note });
+    end = at + lookAlike.length;
+  }
+  if (end < text.length) pieces.push({ text: text.slice(end) });
+  return pieces;
 }
 
 /** `writtenOut`: the text may have such characters as `\u{202E}`, too. */

@@ -19,6 +19,8 @@ export class ToolError extends Error {
       readonly retryAfterMs?: number;
       /** Which arguments are wrong, by JSON Pointer. */
       readonly errors?: readonly Violation[];
+      /** What the tool needs of the MCP client that makes the call. */
+      readonly missingCapability?: 'sampling';
       /** The process of the tool was killed. */
       readonly killed?: boolean;
       /** The process ended with success after it was asked to stop: its work may be complete. */

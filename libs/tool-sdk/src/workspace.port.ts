@@ -14,6 +14,8 @@ export interface Workspace {
   readonly unavailable?: readonly string[];
   /** Present when paths are denied to the call. */
   readonly denied?: DeniedPaths;
+  /** The host on which commands of the call run. Its files are there: nothing of the call is in `root`. */
+  readonly onHost?: string;
   /** Present when the size of the workspace is limited. Shared roots and opened paths have no quota. */
   readonly quota?: WorkspaceQuota;
 }
@@ -40,6 +42,10 @@ export interface WorkspaceQuota {
 export interface DeniedPaths {
   /** Why an absolute path (`..` and links resolved) is denied; undefined when it is not. Linear in the length of the path. */
   denialReason(path: string, access: 'read' | 'write'): string | undefined;
+  /** Why the call may not write this path, about which no person was asked; undefined when it may. The path is as that of `denialReason`. */
+  unaskedReason?(path: string): string | undefined;
+  /** A person is asked about each path of the workspace: what is said about one suggests no other. */
+  readonly eachPathAsked?: boolean;
   /** False when nothing below the folder is denied, so that it need not be searched. */
   mayDenyBelow(folder: string): boolean;
 }

@@ -91,8 +91,16 @@ export type CallFilter = z.output<typeof CallFilter>;
 /** As a caller may write it: one value, a text with commas, or a list. */
 export type CallFilterInput = z.input<typeof CallFilter>;
 
+export const CallSort = z.enum(['newest', 'risk']).meta({
+  id: 'CallSort',
+  description:
+    '`newest`: what was submitted last comes first. `risk`: the highest risk first, and of the same risk what was submitted last.',
+});
+export type CallSort = z.output<typeof CallSort>;
+
 /** `GET /v1/calls`. */
 export const ListCallsQuery = CallFilter.extend({
+  sort: CallSort.optional().describe('The order; `newest` where it is absent. A `cursor` is of one order.'),
   cursor: Cursor.optional().describe('`nextCursor` of the page before. Absent for the first page.'),
   limit: QueryNumber.int().min(1).max(LIMITS.pageSize).default(50).describe('Most calls of the page: 1 to 200.'),
 }).meta({ id: 'ListCallsQuery' });
@@ -151,22 +159,32 @@ export type Behind = z.output<typeof Behind>;
 
 export const CallPage = z
   .object({
-    calls: z.array(CallSummary).describe('Newest first. A page may be short, even empty, and still have a `nextCursor`.'),
+    calls: z.array(CallSummary).describe('In the order of `sort`. A page may be short, even empty, and still have a `nextCursor`.'),
     nextCursor: z.string().optional().describe('The `cursor` of the next page. Absent on the last.'),
     total: z.number().int().optional().describe('How many calls fit the filter altogether. Only where that costs nothing.'),
     behind: Behind.optional().describe('The answer is older than the log. Absent where it is not.'),
   })
-  .meta({ id: 'CallPage', description: 'A page of calls, newest first.' });
+  .meta({ id: 'CallPage', description: 'A page of calls.' });
 export type CallPage = z.output<typeof CallPage>;
 
+export const ApprovalSort = z.enum(['newest', 'risk']).meta({
+  id: 'ApprovalSort',
+  description: '`newest`: what was asked last comes first. `risk`: the highest risk first, and of the same risk what waits longest.',
+});
+export type ApprovalSort = z.output<typeof ApprovalSort>;
+
 /** `GET /v1/approvals`: whole calls, with the question that waits. */
-export const ListApprovalsQuery = ListCallsQuery.pick({ cursor: true, limit: true, risk: true });
+export const ListApprovalsQuery = ListCallsQuery.pick({ cursor: true, limit: true, risk: true }).extend({
+  sort: ApprovalSort.optional().describe('The order; `newest` where it is absent. A `cursor` is of one order.'),
+});
 export type ListApprovalsQuery = z.output<typeof ListApprovalsQuery>;
 export const ApprovalPage = z
   .object({
     calls: z
       .array(Call)
-      .describe('Whole calls, newest first, with the question that waits. A page may be short, even empty, and still have a `nextCursor`.'),
+      .describe(
+        'Whole calls in the order of `sort`, with the question that waits. A page may be short, even empty, and still have a `nextCursor`.',
+      ),
     nextCursor: z.string().optional().describe('The `cursor` of the next page. Absent on the last.'),
   })
   .meta({ id: 'ApprovalPage', description: 'A page of calls that wait for a person.' });

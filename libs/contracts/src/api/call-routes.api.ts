@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Call } from '../calls/call.js';
+import { CallDebugLog } from './debug.api.js';
 import { CallEventPage, CallStreamItem, ListEventsQuery } from './events.api.js';
 import { CancelBody, DecisionBody, InputBody, ReplayBody, SubmitCallBody } from './calls.api.js';
 import { BODY, KEY, type Route, type RouteResponse, SUBMISSION } from './route.api.js';
@@ -80,6 +81,16 @@ export const CALL_ROUTES = {
       204: { description: 'The stream is over: the call has ended, and `Last-Event-ID` is its last event.' },
     },
     problems: [...KEY, 'resource_not_found', 'conflict', 'overloaded'],
+  },
+  getCallDebugLog: {
+    method: 'get',
+    path: '/v1/calls/{id}/debug',
+    tag: 'calls',
+    scope: 'admin',
+    summary: 'The debug log of one call: stages, rules, hooks, attempts',
+    params: CallIdParams,
+    responses: { 200: { description: 'The steps so far, oldest first.', schema: CallDebugLog } },
+    problems: [...KEY, 'resource_not_found'],
   },
   getCallOutput: {
     method: 'get',

@@ -49,10 +49,17 @@ export const ApiKey = z
     status: z.enum(['active', 'expired', 'revoked']).describe('Only an active key is accepted.'),
     createdAt: z.string().optional().describe('When it was made: RFC 3339, UTC. Absent for keys of the config file.'),
     createdBy: z.string().optional().describe('The id of the key or token that made it. Absent for keys of the config file.'),
+    createdByName: z
+      .string()
+      .optional()
+      .describe(
+        'Who made it, for people: the name and address of the person who was signed in, or the `name` of the key, as they were then. Absent where only `createdBy` is known.',
+      ),
     rotatedAt: z.string().optional().describe('When it got its present text: RFC 3339, UTC. Absent before the first rotation.'),
     overlapUntil: z.string().optional().describe('Until when a text before its present one works: RFC 3339, UTC. Absent when none does.'),
     revokedAt: z.string().optional().describe('Since when it is revoked: RFC 3339, UTC. Absent unless it is.'),
     revokedBy: z.string().optional().describe('The id of the key or token that revoked it. Absent unless it is revoked.'),
+    revokedByName: z.string().optional().describe('The person who revoked it. Absent unless a person had signed in.'),
     lastUsedAt: z
       .string()
       .optional()

@@ -87,7 +87,7 @@ export type LoginPage = z.output<typeof LoginPage>;
 
 export const EndLoginsBody = z
   .strictObject({
-    subject: z.string().min(1).max(255).describe('The claim `sub` of the person, as `GET /v1/logins` lists it.'),
+    subject: z.string().min(1).max(255).describe('The claim that names the person (`login.subjectClaim`), as `GET /v1/logins` lists it.'),
     keys: z
       .boolean()
       .default(false)
@@ -145,6 +145,8 @@ export const LOGIN_ROUTES = {
     path: '/v1/login/callback',
     tag: 'login',
     summary: 'Where the provider sends the browser back to',
+    description:
+      'Checks what the provider answers, sets the cookie of the login and leads back to the page. For browsers: programs use an API key.',
     query: z.looseObject({
       state: z
         .string()
@@ -163,6 +165,7 @@ export const LOGIN_ROUTES = {
     path: '/v1/login/options',
     tag: 'login',
     summary: 'How people sign in here, and whether the one who asks has',
+    description: 'Needs no key and no login: the login page of the dashboard asks this first.',
     responses: { 200: { description: 'For the login page.', schema: LoginOptions } },
     problems: [],
   },

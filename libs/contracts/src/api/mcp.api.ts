@@ -72,6 +72,7 @@ const metadata = {
   method: 'get',
   tag: 'mcp',
   summary: 'How to authenticate at the MCP endpoint (RFC 9728)',
+  description: 'MCP clients read here which issuers of tokens the gateway accepts. Needs no key.',
   responses: { 200: { description: 'The metadata of the protected resource.', schema: ProtectedResource } },
   problems: [],
 } as const;

@@ -64,6 +64,7 @@ export const OPERATION_ROUTES = {
     path: '/livez',
     tag: 'operations',
     summary: 'Is the process alive (never asks Redis)',
+    description: 'For the liveness probe of an orchestrator, which restarts a process that does not answer. Needs no key.',
     responses: { 200: { description: 'Alive.', schema: z.object({ status: z.literal('ok').describe('The process runs.') }) } },
     problems: [],
   },
@@ -72,6 +73,7 @@ export const OPERATION_ROUTES = {
     path: '/readyz',
     tag: 'operations',
     summary: 'May traffic come here',
+    description: 'For the readiness probe of a load balancer: Redis answers and the gateway is not shutting down. Needs no key.',
     responses: {
       200: {
         description: 'Ready. `warnings`: problems of the configuration that do not stop the gateway.',
@@ -91,6 +93,8 @@ export const OPERATION_ROUTES = {
     path: '/metrics',
     tag: 'operations',
     summary: 'Prometheus metrics; with `Authorization: Bearer <METRICS_KEY>` where the gateway has such a key',
+    description:
+      'Each process reports its own figures: let Prometheus scrape every gateway and worker. An API key is not needed and not taken.',
     responses: { 200: { description: 'Text exposition format.', mediaType: 'text/plain', schema: z.string() } },
     problems: ['unauthenticated'],
   },
@@ -108,6 +112,7 @@ export const OPERATION_ROUTES = {
     path: '/openapi.json',
     tag: 'documents',
     summary: 'This document',
+    description: 'Generated from the schemas by which the gateway checks requests. Needs no key.',
     responses: { 200: document('OpenAPI 3.1.') },
     problems: [],
   },
@@ -116,6 +121,7 @@ export const OPERATION_ROUTES = {
     path: '/openapi.yaml',
     tag: 'documents',
     summary: 'This document as YAML',
+    description: 'The same content as `/openapi.json`. Needs no key.',
     responses: { 200: { description: 'OpenAPI 3.1.', mediaType: 'text/yaml', schema: z.string() } },
     problems: [],
   },
@@ -124,6 +130,8 @@ export const OPERATION_ROUTES = {
     path: '/asyncapi.json',
     tag: 'documents',
     summary: 'The frames of `/v1/stream`',
+    description:
+      'Every frame that client and gateway send, with its schema and an example. Needs no key. `/docs/stream` shows it as a page.',
     responses: { 200: document('AsyncAPI 3.0.') },
     problems: [],
   },
@@ -132,6 +140,7 @@ export const OPERATION_ROUTES = {
     path: '/docs',
     tag: 'documents',
     summary: 'A page to read this document and to try it',
+    description: 'Requests from this page use the API key with which the dashboard was opened in this tab, or one that is entered there.',
     responses: { 200: html('A page for people.') },
     problems: [],
   },
@@ -140,6 +149,8 @@ export const OPERATION_ROUTES = {
     path: '/',
     tag: 'documents',
     summary: 'The dashboard',
+    description:
+      'The start page; its other addresses, such as `/calls`, answer with the same page. The page itself needs no key, what it shows does.',
     responses: {
       200: html('A page for people.'),
       302: { description: 'No dashboard was built: `/docs` instead.', headers: ['Location'] },

@@ -22,7 +22,7 @@ export const QUERY_ROUTES = {
     path: '/v1/calls',
     tag: 'calls',
     scope: 'read',
-    summary: 'List calls, newest first',
+    summary: 'List calls, newest first or by risk',
     query: ListCallsQuery,
     responses: { 200: { description: 'A page of calls.', schema: CallPage } },
     problems: [...KEY, 'invalid_request', 'history_unavailable'],

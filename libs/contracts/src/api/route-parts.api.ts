@@ -35,6 +35,14 @@ export const SubmitHeaders = z.object({
     }),
 });
 
+export const ReprDigest = z
+  .string()
+  .optional()
+  .meta({
+    description: 'RFC 9530: the SHA-256 of the body. Refused when it is another one.',
+    examples: ['sha-256=:RK/0qy18MlBSVnWgjwz6lZEWjP/lF5HF9bvEF8FabDg=:'],
+  });
+
 export const ResumeHeaders = z.object({
   'Last-Event-ID': z
     .string()

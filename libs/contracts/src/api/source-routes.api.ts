@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { SourceDefinition, SourceName } from '../sources/source.js';
+import { BUNDLE_UPLOAD_BYTES, UploadedBundle } from './bundles.api.js';
 import { BODY, KEY, type Route } from './route.api.js';
+import { ReprDigest } from './route-parts.api.js';
 import { AcceptSourceBody, Source, SourcePage, SourceSummary } from './sources.api.js';
 
 const SourceParams = z.object({ name: SourceName });
@@ -37,6 +39,20 @@ export const SOURCE_ROUTES = {
     body: SourceDefinition,
     responses: { 201: { description: 'The source as it is known now.', headers: ['Location'], schema: SourceSummary } },
     problems: [...BODY, ...KEY, 'conflict', 'overloaded'],
+  },
+  uploadBundle: {
+    method: 'post',
+    path: '/v1/bundles',
+    idempotent: true,
+    tag: 'tools',
+    scope: 'admin',
+    summary: 'Upload an MCP bundle, for a source that names its digest',
+    description: `At most ${BUNDLE_UPLOAD_BYTES.toLocaleString('en-US')} bytes. It is stored for a day, and as long as a source of the tenant uses it. Needs \`sourceRules.allowCommands\`, since its server is a program on the workers.`,
+    headers: z.object({ 'Repr-Digest': ReprDigest }),
+    body: z.file().meta({ description: 'The file (`.mcpb`).' }),
+    bodyMediaType: 'application/octet-stream',
+    responses: { 201: { description: 'The bundle, and what can be set.', schema: UploadedBundle } },
+    problems: ['invalid_request', 'payload_too_large', 'unsupported_media_type', ...KEY, 'conflict', 'overloaded'],
   },
   removeSource: {
     method: 'delete',

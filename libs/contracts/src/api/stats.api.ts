@@ -148,6 +148,10 @@ export const FailureGroup = z
     firstSeen: z.string().describe('When the first of them failed: RFC 3339, UTC.'),
     lastSeen: z.string().describe('When the last of them failed: RFC 3339, UTC.'),
     lastCallId: z.string().describe('The last of them.'),
+    preview: z
+      .string()
+      .optional()
+      .describe('The beginning of the arguments of the last of them, as JSON text. Absent from gateways of earlier releases.'),
     previousSeen: z
       .string()
       .optional()

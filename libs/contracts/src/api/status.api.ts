@@ -68,6 +68,19 @@ export const WorkerStatus = z
       .partialRecord(Pool, PoolSandboxStatus)
       .optional()
       .describe('How it isolates commands, by pool. Absent for a worker of an older version.'),
+    hosts: z
+      .array(
+        z.object({
+          name: z.string().describe('Its name in `remoteHosts` of the config file.'),
+          tenant: z.string().describe('Whose commands run there.'),
+          agents: z.array(z.string()).describe('Globs of the agents whose commands run there.'),
+          sessions: z.array(z.string()).describe('Globs of the sessions whose commands run there.'),
+          ok: z.boolean().describe('It was reached at the last attempt.'),
+          reason: z.string().optional().describe('Why not. Absent when it was reached.'),
+        }),
+      )
+      .optional()
+      .describe('Hosts over ssh on which commands of some calls run; only those of the tenant. Absent for a worker of an older version.'),
     search: z
       .object({ ok: z.boolean().describe('It is present.') })
       .optional()

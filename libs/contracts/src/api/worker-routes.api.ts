@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CallId } from '../values/names.js';
 import { QueryNumber } from './call-list.api.js';
+import { ReprDigest } from './route-parts.api.js';
 import { BODY, KEY, type Route } from './route.api.js';
 import {
   WORKER_LIMITS,
@@ -100,15 +101,7 @@ export const WORKER_ROUTES = {
       worker: WorkerName.describe('The name of the worker, as in `hello`.'),
       fence: QueryNumber.min(1).describe('As in the `call`.'),
     }),
-    headers: z.object({
-      'Repr-Digest': z
-        .string()
-        .optional()
-        .meta({
-          description: 'RFC 9530: the SHA-256 of the body. Refused when it is another one.',
-          examples: ['sha-256=:RK/0qy18MlBSVnWgjwz6lZEWjP/lF5HF9bvEF8FabDg=:'],
-        }),
-    }),
+    headers: z.object({ 'Repr-Digest': ReprDigest }),
     body: z.string().describe('The text.'),
     bodyMediaType: 'text/plain',
     responses: { 200: { description: 'Stored until the call ends, an hour at most.', schema: WorkerOutput } },

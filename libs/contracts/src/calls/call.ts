@@ -40,6 +40,10 @@ export const CallError = z
       )
       .optional()
       .describe('What is wrong with the arguments or the output, one entry a fault. Absent for other reasons.'),
+    missingCapability: z
+      .enum(['sampling'])
+      .optional()
+      .describe('What the tool needs of the MCP client that makes the call, and this one did not declare. Absent for other reasons.'),
   })
   .meta({ id: 'CallError', description: 'Why a call did not succeed.' });
 export type CallError = z.output<typeof CallError>;

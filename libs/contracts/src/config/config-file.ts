@@ -11,6 +11,7 @@ import { Plugins } from './plugin-settings.js';
 import { ALL_TENANTS, checkAgentTools, SourceRules, SourceSettings } from '../sources/source.js';
 import { Webhooks } from './webhook.js';
 import { SafetySettings, TenantSafetySettings, withTenantSafety } from '../safety/safety-settings.js';
+import { RemoteHosts } from './remote-hosts.js';
 import { SkillRoots } from './skill-settings.js';
 
 /** One API key as the operator writes it: the key itself, or only its SHA-256. */
@@ -35,7 +36,7 @@ export const ApiKeyConfig = z
       .max(255)
       .optional()
       .describe(
-        'Who has the key, for `approvals.fourEyes`: all keys of one person, and tokens whose claim `sub` is this text, count as one. Not set: the key counts for itself.',
+        'Who has the key, for `approvals.fourEyes`: all keys of one person, and tokens and logins that this text names (`subjectClaim`), count as one. Not set: the key counts for itself.',
       ),
   })
   .refine((entry) => (entry.key === undefined) !== (entry.sha256 === undefined), 'expected exactly one of `key` and `sha256`');
@@ -185,6 +186,9 @@ const ConfigFields = z.strictObject({
     .describe('Where further tools come from. Tools of a source belong to its `tenant`; `*` offers them to all tenants.'),
   plugins: Plugins.describe(
     'npm packages with tools, for all tenants. Workers load them at their start, when their `TOOLYARD_CONFIG` names this file.',
+  ),
+  remoteHosts: RemoteHosts.describe(
+    'Hosts over ssh on which commands of some calls run, by name. Gateways and workers read them at their start, when their `TOOLYARD_CONFIG` names this file.',
   ),
   sourceRules: SourceRules.prefault({}).describe('What sources that are added over HTTP may do.'),
   skills: SkillRoots,

@@ -74,6 +74,9 @@ export const JwtIssuer = z
       .array(AgentGlob)
       .optional()
       .describe('Tenants that `tenantClaim` may name, as names or globs. Not set: any, so only for an issuer that may speak for all.'),
+    subjectClaim: Claim.default('sub').describe(
+      'The claim that names the person or program behind a token, for four eyes, rates and the log. Another than `sub` where that differs from client to client: one that the issuer gives to no one else, ever, and that no one can choose. With `email`, `email_verified` must be true.',
+    ),
     agentClaim: Claim.optional().describe('The claim that names the agent of calls that name none.'),
     agents: z.array(AgentGlob).optional().describe('The agents that calls may name in `agentId` besides, as names or globs.'),
     userClaim: Claim.optional().describe('The claim that names the user of calls, such as `sub` or `email`. Not set: they have none.'),

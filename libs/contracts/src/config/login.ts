@@ -48,6 +48,9 @@ export const LoginSettings = z.strictObject({
     .describe(
       'The origin under which people open the dashboard; `/v1/login/callback` there is the redirect URI of the client. Not set: GATEWAY_PUBLIC_URL.',
     ),
+  subjectClaim: Claim.default('sub').describe(
+    'The claim that names the person, in decisions and for four eyes; in the ID token or in the answer of the endpoint for user information. Another than `sub` where that differs from client to client: one that the provider gives to no one else, ever, and that people cannot choose. With `email`, `email_verified` must be true.',
+  ),
   rolesClaim: Claim.default('roles').describe(
     'The claim with the roles: a list, or words in a text. A dot leads into an object: `realm_access.roles`.',
   ),

@@ -1,7 +1,7 @@
 import { keysOf } from '../values/keys-of.js';
 
 /**
- * Every error code that Toolyard shows anybody, in one place.
+ * Every error code of the public interface, in one place.
  *
  * - `CALL_ERRORS` are reasons for a call to end without success; they appear as `error.code` of a Call.
  * - `REQUEST_ERRORS` are refusals of a request that never became a call (bad JSON, wrong key, no such id).

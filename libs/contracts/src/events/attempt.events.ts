@@ -38,7 +38,7 @@ export const HOOK_REASON_CHARACTERS = 300;
 /**
  * One step of a hook run: `started` and later `finished`, or only `cached` when a stored answer was used and nothing ran.
  * - `before` hooks run before the call exists: their events follow `call.submitted` and are written together with it.
- *   Where hooks run after a person's approval, they stand before `call.approval_decided`, or before the End of a refusal.
+ *   Where hooks run after a person's approval, they come before `call.approval_decided`, or before the End of a refusal.
  * - Hooks in the worker write their events while they run, after `call.start` and before `call.end`.
  * - `after_end` hooks have no events, since End is the last event of a call.
  * - Update hooks have at most 1,000 events in an attempt.

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /**
- * A value that is too large to stand in an event lives once beside the log; the event says where and how to prove it.
+ * A value that is too large for an event is stored once outside the log; the event says where and how to prove it.
  * `ref` is the name of the value among those of this call. `edited-arguments` are those that an approver gave.
  */
 export const ClaimCheck = z.object({

@@ -32,7 +32,7 @@ export const EndData = z
       'What the model gets. Absent where the tool gave none, and when it is large: then there is `resultRef`.',
     ),
     resultRef: ClaimCheck.optional().describe('Where a large result is.'),
-    output: ClaimCheck.optional().describe('Where the whole output is. Absent where it stands in the result.'),
+    output: ClaimCheck.optional().describe('Where the whole output is. Absent where the result has it.'),
     attempts: z.number().int().describe('Number of attempts; 0 if the call never ran.'),
     queueMs: z
       .number()

@@ -36,6 +36,12 @@ export const SubmittedData = z
       .string()
       .optional()
       .describe('SHA-256 of the egress rules of the agent, as they are stored beside the log. Absent for a tool that takes no URL.'),
+    host: z
+      .string()
+      .optional()
+      .describe(
+        'The host of `remoteHosts` that has the files and commands of the call: a worker that does not know it refuses them. Absent where they are on the worker, or only the worker knows the host.',
+      ),
     pool: Pool.describe('The pool whose workers may run the call.'),
     queue: z
       .string()
@@ -45,6 +51,16 @@ export const SubmittedData = z
     timeouts: Timeouts.describe('The time limits of the call.'),
     retry: RetryPolicy.describe('How often and when a failed attempt is repeated.'),
     decision: Decision.describe('What policy, limits and hooks said.'),
+    stageMs: z
+      .record(z.string(), z.number().int())
+      .optional()
+      .describe('Milliseconds of each stage before `accept` that took one or more. Absent where none did.'),
+    acceptAt: z
+      .string()
+      .optional()
+      .describe(
+        'When the stage `accept` began to write the call, by the clock of the gateway; the time of the event is by that of Redis. Absent in events of older versions, and of calls that a gateway ends unrun.',
+      ),
     labels: z.record(z.string(), z.string()).describe('Names and values of the submission.'),
     requestedTool: z
       .string()

@@ -35,7 +35,9 @@ export const CommandPolicy = z
       .describe('Patterns of sub-commands that run without asking. A file with one that is invalid or too large is refused.'),
     deniedCommands: z
       .array(CommandPattern)
-      .describe('Patterns of sub-commands that never run. A file with one that is invalid or too large is refused.'),
+      .describe(
+        'Patterns of sub-commands that never run, in any spelling. With one, commands whose program only running them tells (`$k x`, `curl x | sh`) never run either. A file with one that is invalid or too large is refused.',
+      ),
     denyByDefault: z.boolean().describe('`rules` denies what no pattern allows, instead of asking.'),
     autoAllowReadonly: z.boolean().describe('Commands known to only read run without asking.'),
     denyPatterns: z.array(z.string().min(1)).describe('Texts that `deny-patterns` refuses.'),

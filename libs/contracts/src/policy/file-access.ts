@@ -20,6 +20,13 @@ export const PathDenials = z.object({
   literal: SessionGrants.shape.deniedPaths.optional(),
   /** All roots of the policy where one of them is denied or only read; otherwise none. */
   roots: z.array(PathRoot),
+  /**
+   * Present where the workspace is not trusted: nothing in it is written but what these globs cover and these paths, with all
+   * below. They are absolute.
+   */
+  writable: z.object({ globs: z.array(z.string()), paths: z.array(z.string()) }).optional(),
+  /** A person is asked about each path of the workspace: what the call answers about one suggests no other. */
+  eachPathAsked: z.literal(true).optional(),
 });
 export type PathDenials = z.output<typeof PathDenials>;
 

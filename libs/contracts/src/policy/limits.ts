@@ -1,9 +1,12 @@
 import { z } from 'zod';
 
 /**
- * Whose calls are counted together; always within the tenant. `agent` is the agent of the key, else the one a call names, else the key; `session`
- * is its session, else its agent; calls of a session that an agent began count for the session that began it. Callers choose session and agent names themselves: what must hold against a caller
- * is set per `key` or per `tenant`.
+ * Whose calls are counted together; always within the tenant.
+ * `agent`: the agent of the key, else the one that the call names, else the key.
+ * `session`: the session of the call, else its agent. Calls of a session that an agent began count for the session that
+ * began it.
+ *
+ * Callers choose names of sessions and agents: a limit that must hold against a caller is set per `key` or `tenant`.
  */
 export const LimitScope = z.enum(['key', 'tenant', 'agent', 'session', 'tool']).meta({ id: 'LimitScope' });
 export type LimitScope = z.output<typeof LimitScope>;

@@ -26,7 +26,11 @@ export const PathPolicy = z
     roots: z.array(PathRoot).describe('More folders than the workspace, which is always there for reading and writing.'),
     forbidden: z.array(z.string().min(1)).describe('Folders that no call may name, wherever they are; `~` is the home folder.'),
     trusted: z.array(TrustedPaths).describe('Paths that single tools may open without asking, or may not open.'),
-    trustWorkspace: z.boolean().describe('False: also paths inside the workspace are asked for until they are trusted.'),
+    trustWorkspace: z
+      .boolean()
+      .describe(
+        'False: also paths inside the workspace are asked for until they are trusted, and a tool writes no file that its arguments do not name.',
+      ),
     outside: z.enum(['ask', 'deny']).describe('What is answered for a path that is in none of these.'),
   })
   .meta({ id: 'PathPolicy' });

@@ -20,9 +20,14 @@ export type HookOrder = z.output<typeof HookOrder>;
 
 /**
  * A tool pattern: a name or alias, a glob of names (`file_*`), `*` (all), `@builtin` or `@builtin/x` (what is built in),
- * `@mcp` (what is not), `@source` or `@source/x` (one source and its tools; `x` may be a glob).
+ * `@mcp` (what is not), `@source` or `@source/x` (one source and its tools; `x` may be a glob). The names that known agents
+ * have for a built-in tool are understood too: a list that forbids means every tool that one of them means by the name.
  */
-export const ToolPattern = z.string().min(1).max(200).meta({ id: 'ToolPattern', description: 'The name of a tool, or a glob of names.' });
+export const ToolPattern = z
+  .string()
+  .min(1)
+  .max(200)
+  .meta({ id: 'ToolPattern', description: 'The name of a tool, here or in a known agent (`Bash`), or a glob of names.' });
 
 /** A tool by its full name: `@source/tool`, or `tool` or `@builtin/tool` for one that is built in. No glob. */
 const FullToolName = z

@@ -10,9 +10,10 @@ const Paths = z
 
 /**
  * What people decided for the rest of a session. Ends with it; read for every call, so a decision holds everywhere at once.
- * Tools of sources are named `@source/name`, others by their canonical names. Of `allowedPaths` and `deniedPaths` each is a glob that also means everything below what it matches
- * (`*`, `?`, `[a-c]`, `[^a]`, `{a,b}`, and `**` for any number of folders). `literalPaths` are files and folders by their names: a
- * `*` in one is a character. Approvals write those. Commands are anchored expressions (RE2) of sub-commands.
+ * Tools of sources are named `@source/name`, others by their canonical names. `allowedPaths` and `deniedPaths` are globs
+ * (`*`, `?`, `[a-c]`, `[^a]`, `{a,b}`, and `**` for any number of folders), which also mean everything below what they match.
+ * `literalPaths` are files and folders by their names, where `*` is a character; approvals write these. Commands are anchored
+ * expressions (RE2) of sub-commands.
  */
 export const SessionGrants = z
   .strictObject({

@@ -48,7 +48,7 @@ export const AnomalySettings = z.strictObject({
 });
 export type AnomalySettings = z.output<typeof AnomalySettings>;
 
-/** `safety` of the config file: what happens to arguments and outputs before anybody sees them. */
+/** `safety` of the config file: what happens to arguments and outputs before they are stored or sent. */
 export const SafetySettings = z.strictObject({
   redaction: RedactionSettings.prefault({}).describe('Removes secrets from arguments and outputs.'),
   hiddenCharacters: z

@@ -67,7 +67,7 @@ export const AgentSourceDefinition = z
       .default([])
       .describe('Patterns of the tools that it may call. Of these it has what session, agent and key of its own call have.'),
     strategy: BatchStrategy.optional().describe(
-      'In which order the calls of one answer of the model run. Not set: `parallel`, all at once. Where they run in groups, a message of a person to the session leaves out the groups that have not begun.',
+      'In which order the calls of one answer of the model run. Not set: as the calls of a batch, by the strategy of the session, else that of the profile (`core`: `tiered`). Where they run in groups, a message of a person to the session leaves out the groups that have not begun.',
     ),
     memory: z
       .boolean()

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AgentGlob } from '../values/principal.js';
-import { AgentSourceDefinition } from './agent-source.js';
+import { AgentModel, AgentSourceDefinition } from './agent-source.js';
 import { EnvironmentName, SecretOrText, SecretRef, SOURCE_FIELDS, SourceHeaders, SourceTenant } from './source-fields.js';
 
 export * from './source-fields.js';
@@ -9,6 +9,9 @@ export * from './agent-source.js';
 export const SOURCE_KINDS = ['mcp', 'openapi', 'folder', 'worker', 'agent', 'plugin'] as const;
 export const SourceKind = z.enum(SOURCE_KINDS).meta({ id: 'SourceKind', description: 'How the tools of a source are reached.' });
 export type SourceKind = z.output<typeof SourceKind>;
+
+/** Types of the settings of a bundle. */
+export const SETTING_TYPES = ['string', 'number', 'boolean', 'directory', 'file'] as const;
 
 /** An MCP bundle (`.mcpb`): a stdio server in a zip archive with a manifest. */
 export const McpBundle = z
@@ -33,8 +36,61 @@ export const McpBundle = z
       .optional()
       .describe("Values for the settings of the bundle's `user_config`. Files and folders among them can be read by its server."),
   })
-  .meta({ id: 'McpBundle', description: 'An MCP bundle (`.mcpb`). Exactly one of `url` and `path`.' });
+  .meta({
+    id: 'McpBundle',
+    description: 'An MCP bundle (`.mcpb`) at `url` or `path`. Over HTTP without both: the one that was uploaded with `POST /v1/bundles`.',
+  });
 export type McpBundle = z.output<typeof McpBundle>;
+
+/** A model that answers where an MCP server asks for one. */
+export const McpSampling = z
+  .strictObject({
+    model: AgentModel.describe('The model that is asked: texts only, without tools.'),
+    maxCalls: z.number().int().min(1).max(1_000).default(5).describe('Most requests of the server during one call of a tool.'),
+    maxTokens: z
+      .number()
+      .int()
+      .min(1)
+      .max(10_000_000)
+      .default(20_000)
+      .describe('Tokens, read and written, after which one call of a tool gets no further answer.'),
+  })
+  .meta({ id: 'McpSampling', description: 'Answers `sampling/createMessage` of a server by a model of the operator.' });
+export type McpSampling = z.output<typeof McpSampling>;
+
+const HttpUrl = z.url({ protocol: /^https?$/ }).max(2_048);
+
+/** A client of OAuth 2.0 client credentials. */
+const CLIENT_CREDENTIALS = {
+  type: z.literal('clientCredentials'),
+  clientId: z.union([z.string().min(1, 'expected the id of a client').max(4_096), SecretRef]).describe('The id of the client.'),
+  scopes: z
+    .array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/))
+    .max(100)
+    .optional()
+    .describe('Scopes to ask for.'),
+  audience: z.string().max(1_000).optional().describe('Audience to ask for, where the issuer needs it.'),
+  send: z.enum(['basic', 'body']).default('basic').describe('How the client authenticates: HTTP Basic, or fields of the body.'),
+};
+
+/** How Toolyard authenticates to an MCP server over HTTP. */
+export const McpAuth = z
+  .strictObject({
+    ...CLIENT_CREDENTIALS,
+    issuer: HttpUrl.optional().describe(
+      'The issuer of tokens, by its identifier: its metadata name the token endpoint, which must have the origin of the issuer. A server that names other issuers gets no token.',
+    ),
+    tokenUrl: HttpUrl.optional().describe('The token endpoint, instead of `issuer`. The client secret goes to this host only.'),
+    clientSecret: SecretRef.describe('The secret of the client, by reference.'),
+    resource: z
+      .union([HttpUrl, z.literal(false)])
+      .optional()
+      .describe(
+        'The resource that tokens are for (RFC 8707). Not set: as the metadata of the server name it, else `url` of the source. `false`: not sent, for issuers that refuse it.',
+      ),
+  })
+  .meta({ id: 'McpAuth', description: 'OAuth 2.0 client credentials. Exactly one of `issuer` and `tokenUrl`.' });
+export type McpAuth = z.output<typeof McpAuth>;
 
 /** An MCP server: Streamable HTTP by `url`, or stdio by `command` or `bundle`. */
 export const McpSourceDefinition = z
@@ -47,6 +103,9 @@ export const McpSourceDefinition = z
       .optional()
       .describe('Address of a Streamable HTTP server.'),
     headers: SourceHeaders.optional(),
+    auth: McpAuth.optional().describe(
+      'Of an MCP server: OAuth 2.0 client credentials for `url`. Each request carries a token of the issuer.',
+    ),
     command: z
       .array(z.string().min(1).max(4_096))
       .min(1)
@@ -65,6 +124,9 @@ export const McpSourceDefinition = z
       .max(64)
       .optional()
       .describe('Files and folders that the command may read in its sandbox.'),
+    sampling: McpSampling.optional().describe(
+      'A model of the operator for a server that asks for one during a call. Each answer is an event `call.turn` of the call. Not set: the model of the MCP client that made the call, if it offers one. Config file only.',
+    ),
     concurrency: z
       .number()
       .int()
@@ -120,8 +182,6 @@ export const PluginSourceDefinition = z
   .meta({ id: 'PluginSourceDefinition', description: 'An npm package that workers have loaded. Only the config file names plugins.' });
 export type PluginSourceDefinition = z.output<typeof PluginSourceDefinition>;
 
-const HttpUrl = z.url({ protocol: /^https?$/ }).max(2_048);
-
 const SourceAuth = z
   .discriminatedUnion('type', [
     z.strictObject({ type: z.literal('bearer'), token: SecretOrText.describe('The token.') }),
@@ -140,17 +200,9 @@ const SourceAuth = z
       value: SecretOrText.describe('The key.'),
     }),
     z.strictObject({
-      type: z.literal('clientCredentials'),
+      ...CLIENT_CREDENTIALS,
       tokenUrl: HttpUrl.describe('Where OAuth 2.0 tokens are issued. The client secret goes to this host only.'),
-      clientId: SecretOrText.describe('The id of the client.'),
       clientSecret: SecretOrText.describe('The secret of the client.'),
-      scopes: z
-        .array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/))
-        .max(100)
-        .optional()
-        .describe('Scopes to ask for.'),
-      audience: z.string().max(1_000).optional().describe('Audience to ask for, where the issuer needs it.'),
-      send: z.enum(['basic', 'body']).default('basic').describe('How the client authenticates: HTTP Basic, or fields of the body.'),
     }),
   ])
   .describe('Credentials of every request. A secret is a reference: `{"secretEnv": "NAME"}`.');
@@ -188,6 +240,14 @@ export const OpenApiSourceDefinition = z
   .meta({ id: 'OpenApiSourceDefinition', description: 'An API by its OpenAPI document. Exactly one of `document` and `path`.' });
 export type OpenApiSourceDefinition = z.output<typeof OpenApiSourceDefinition>;
 
+const checkAuth = ({ url, headers = {} }: McpSourceDefinition, { issuer, tokenUrl }: McpAuth, context: z.RefinementCtx) => {
+  if (url === undefined) context.addIssue({ code: 'custom', path: ['auth'], message: 'expected a server with `url`' });
+  if ((issuer === undefined) === (tokenUrl === undefined))
+    context.addIssue({ code: 'custom', path: ['auth', 'issuer'], message: 'expected exactly one of `issuer` and `tokenUrl`' });
+  if (Object.keys(headers).some((name) => name.toLowerCase() === 'authorization'))
+    context.addIssue({ code: 'custom', path: ['headers'], message: 'expected no header Authorization beside `auth`' });
+};
+
 const exactlyOneOrigin = (source: SourceDefinitionShape, context: z.RefinementCtx) => {
   if (source.kind === 'openapi' && (source.document === undefined) === (source.path === undefined))
     context.addIssue({ code: 'custom', path: ['document'], message: 'expected exactly one of `document` and `path`' });
@@ -195,7 +255,15 @@ const exactlyOneOrigin = (source: SourceDefinitionShape, context: z.RefinementCt
   const { url, command, bundle } = source;
   if ([url, command, bundle].filter((it) => it !== undefined).length !== 1)
     context.addIssue({ code: 'custom', path: ['url'], message: 'expected exactly one of `url`, `command` and `bundle`' });
-  if (bundle !== undefined && (bundle.url === undefined) === (bundle.path === undefined))
+  if (source.auth !== undefined) checkAuth(source, source.auth, context);
+  if (bundle?.url !== undefined && bundle.path !== undefined)
+    context.addIssue({ code: 'custom', path: ['bundle', 'url'], message: 'expected `url` or `path`, not both' });
+};
+
+/** Uploaded bundles belong to a tenant: the config file names where a bundle is. */
+const bundleWithPlace = (source: SourceDefinitionShape, context: z.RefinementCtx) => {
+  if (source.kind !== 'mcp' || source.bundle === undefined) return;
+  if (source.bundle.url === undefined && source.bundle.path === undefined)
     context.addIssue({ code: 'custom', path: ['bundle', 'url'], message: 'expected exactly one of `url` and `path`' });
 };
 
@@ -233,7 +301,8 @@ export const SourceSettings = z
       tenant: SourceTenant.default('default').describe('The tenant that has the sub-agent; `*` for all tenants.'),
     }),
   ])
-  .superRefine(exactlyOneOrigin);
+  .superRefine(exactlyOneOrigin)
+  .superRefine(bundleWithPlace);
 export type SourceSettings = z.output<typeof SourceSettings>;
 
 /** Where a secret may go that a key of a tenant names. */
@@ -266,6 +335,13 @@ export const SourceRules = z.strictObject({
     .max(500)
     .default([])
     .describe('Which environment variables of the workers sources added over HTTP may name as secrets. Not listed: none.'),
+  bundleBytes: z
+    .number()
+    .int()
+    .min(0)
+    .max(1_073_741_824)
+    .default(67_108_864)
+    .describe('Size of all uploaded bundles of one tenant; Redis holds them while a source uses them. 0: none can be uploaded.'),
   catalogBytes: z
     .number()
     .int()

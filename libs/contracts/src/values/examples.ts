@@ -177,7 +177,8 @@ const CREATED_KEY = {
   scopes: ['submit', 'read'],
   tools: ['file_*', 'shell'],
   createdAt: '2026-01-31T12:00:00.000Z',
-  createdBy: 'admin',
+  createdBy: 'https://login.example.com#ada-1',
+  createdByName: 'Ada Example <ada@example.com>',
   expiresAt: '2027-01-31T12:00:00Z',
 };
 export const CREATE_KEY_EXAMPLES = [

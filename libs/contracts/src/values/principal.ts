@@ -25,7 +25,7 @@ export const UserGlob = z
 
 export const Person = z
   .object({
-    subject: z.string().describe('The claim `sub` of the provider.'),
+    subject: z.string().describe('The claim of the provider that names the person: `sub`, or `login.subjectClaim`.'),
     name: z.string().optional().describe('Their name, as the provider says. Absent where it says none.'),
     email: z.string().optional().describe('Their e-mail address, as the provider says. Absent where it says none.'),
   })

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { telemetry } from '../telemetry.js';
 import { createMetrics, type Metrics, type MetricsOptions } from './metrics.js';
 
 const MEMORY = { usedBytes: 1_048_576, maxBytes: 0, fragmentation: 1.25 };
@@ -33,6 +34,46 @@ describe('metrics', () => {
         'toolyard_dispatch_failures_total{pool="read"} 0',
         'toolyard_call_cancel_seconds_count{how="unknown"} 0',
         'toolyard_probe_failures_total{probe="redis_memory"} 0',
+      ]),
+    );
+  });
+
+  it('begins the times of tools at 0 where tools run, and keeps what was measured before the first scrape', async () => {
+    const tools = ['shell', 'echo'].map((name) => ({ name, pool: 'read' as const }));
+    const [worker, gateway] = [open({ role: 'worker', tools: () => [...tools] }), open({ tools: () => tools })];
+    telemetry.attemptFinished.emit({ tool: 'echo', pool: 'read', runMs: 5, cpuMs: 1, ended: 'end' });
+    for (let scrapes = 0; scrapes < 2; scrapes++) {
+      const lines = (await worker.scrape()).split('\n');
+      expect(lines).toEqual(
+        expect.arrayContaining([
+          'toolyard_call_run_seconds_count{tool="shell"} 0',
+          'toolyard_call_run_seconds_count{tool="echo"} 1',
+          'toolyard_call_cpu_seconds_total{tool="shell"} 0',
+        ]),
+      );
+    }
+    expect(await gateway.scrape()).not.toContain('toolyard_call_run_seconds_count{tool="shell"}');
+  });
+
+  it('begins what is counted by source and partition at 0, also where there are no sources', async () => {
+    const ours = { source: 'ours', status: 'ok', tools: 3, pending: 1 } as const;
+    const none = (await open({ probes: { sources: () => [] }, partitions: ['07'] }).scrape()).split('\n');
+    expect(none).toEqual(
+      expect.arrayContaining([
+        'toolyard_sources{source="other",status="ok"} 0',
+        'toolyard_source_tools{source="other",state="pending"} 0',
+        'toolyard_source_calls_total{source="other",result="unavailable"} 0',
+        'toolyard_mcp_requests_total{protocol="2026-07-28",method="tools/call",outcome="ok"} 0',
+        'toolyard_projection_skipped_events_total{partition="07"} 0',
+      ]),
+    );
+    const one = (await open({ probes: { sources: () => [ours] } }).scrape()).split('\n');
+    expect(one).toEqual(
+      expect.arrayContaining([
+        'toolyard_sources{source="ours",status="ok"} 1',
+        'toolyard_source_tools{source="ours",state="usable"} 2',
+        'toolyard_source_refreshes_total{source="ours",result="failed"} 0',
+        'toolyard_source_calls_total{source="ours",result="stopped"} 0',
       ]),
     );
   });

@@ -1,10 +1,11 @@
 import { Registry } from 'prom-client';
+import { telemetry } from '../telemetry.js';
 import { createMeters } from './meters.js';
 import { collectProbes } from './probes.collector.js';
 import type { MetricsProbes } from './probes.port.js';
 import { collectProcess } from './process.collector.js';
 import { collectTelemetry } from './telemetry.collector.js';
-import { initializeCounters, initializeToolCounters, type ToolLabels } from './zero-series.js';
+import { initializeCounters, initializePartitionCounters, initializeToolCounters, type ToolLabels } from './zero-series.js';
 
 export interface MetricsOptions {
   readonly role: 'gateway' | 'worker' | 'projector';
@@ -14,6 +15,8 @@ export interface MetricsOptions {
   readonly isKnownTool?: (name: string) => boolean;
   /** Tools whose counters begin at 0, asked at each scrape; the others begin with their first event. */
   readonly tools?: () => readonly ToolLabels[];
+  /** Partitions of the log, of a process that counts by partition. */
+  readonly partitions?: readonly string[];
   /** How long a scrape waits for a probe. */
   readonly probeTimeoutMs?: number;
 }
@@ -36,6 +39,9 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const processCollector = collectProcess(meters);
   for (const kind of ['ws', 'sse']) meters.sockets.set({ kind }, 0);
   initializeCounters(meters);
+  initializePartitionCounters(meters, options.partitions ?? []);
+  const timed = options.role === 'worker' ? new Set<string>() : undefined;
+  const stopTiming = telemetry.attemptFinished.on(({ tool }) => timed?.add(tool));
   let known: readonly ToolLabels[] = [];
   meters.buildInfo.set({ role: options.role, version: options.version ?? 'unknown', node: process.version }, 1);
 
@@ -44,7 +50,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     await collectProbes(meters, options.probes ?? {}, options.probeTimeoutMs);
     processCollector.collect();
     const tools = options.tools?.() ?? [];
-    if (tools !== known) initializeToolCounters(meters, tools);
+    if (tools !== known) initializeToolCounters(meters, tools, timed);
     known = tools;
     return registry.metrics();
   };
@@ -57,6 +63,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     },
     close: () => {
       unsubscribe();
+      stopTiming();
       processCollector.close();
       registry.clear();
     },

@@ -1,5 +1,7 @@
 import type { Meters } from './meters.js';
+import { OTHER } from './bounded-label.js';
 import type { MetricsProbes } from './probes.port.js';
+import { initializeSourceCounters } from './zero-series.js';
 
 /** A scrape waits no longer than this for any probe: Prometheus gives up after 10 s, and /metrics must answer when Redis does not. */
 const PROBE_TIMEOUT_MS = 2_000;
@@ -24,11 +26,15 @@ export async function collectProbes(meters: Meters, probes: MetricsProbes, timeo
     }),
     runProbe(meters, 'sources', timeoutMs, probes.sources?.bind(probes), (sources) => {
       for (const gauge of [meters.sources, meters.sourceTools]) gauge.reset();
-      for (const { source, status, tools, pending } of sources ?? []) {
+      if (sources === undefined) return;
+      meters.sources.set({ source: OTHER, status: 'ok' }, 0);
+      for (const state of ['usable', 'pending']) meters.sourceTools.set({ source: OTHER, state }, 0);
+      for (const { source, status, tools, pending } of sources) {
         meters.sources.inc({ source, status });
         meters.sourceTools.inc({ source, state: 'usable' }, tools - pending);
         meters.sourceTools.inc({ source, state: 'pending' }, pending);
       }
+      initializeSourceCounters(meters, new Set(sources.map(({ source }) => source)));
     }),
     runProbe(meters, 'approvals', timeoutMs, probes.approvals?.bind(probes), (approvals) => {
       setOrRemove(meters.approvalsWaiting, approvals?.waiting);

@@ -1,4 +1,5 @@
 import { HookEvent, POOLS, RetryReason, Risk, Stopped, type Pool } from '#contracts';
+import { OTHER } from './bounded-label.js';
 import type { Meters } from './meters.js';
 
 /** A tool of this process, as labels name it. */
@@ -30,6 +31,11 @@ const LIMITS = [
   'queue-depth',
   'argument-bytes',
 ];
+/** What every MCP client asks for, by revision of the protocol. */
+const MCP_METHODS = {
+  '2026-07-28': ['server/discover', 'tools/list', 'tools/call'],
+  '2025-11-25': ['initialize', 'tools/list', 'tools/call'],
+} as const;
 const ALERTS = ['unknown_syscall', 'denied_syscall', 'denied_rate_exceeded', 'event_rate_exceeded'];
 
 /**
@@ -59,12 +65,38 @@ export function initializeCounters(meters: Meters): void {
   for (const kind of ['ws', 'sse']) meters.socketsOpened.inc({ kind }, 0);
   for (const where of ['worker', 'socket']) meters.updatesCoalesced.inc({ where }, 0);
   for (const what of ['calls', 'weeks']) meters.retentionDropped.inc({ what }, 0);
+  for (const [protocol, methods] of Object.entries(MCP_METHODS))
+    for (const method of methods) for (const outcome of ['ok', 'refused']) meters.mcpRequests.inc({ protocol, method, outcome }, 0);
+  // Sources that tenants add; those of the operator follow with their first probe.
+  initializeSourceCounters(meters, [OTHER]);
   for (const result of ['ok', 'failed']) for (const counter of [meters.spansExported, meters.retentionRounds]) counter.inc({ result }, 0);
 }
 
-/** The same for what is counted by tool. A tool that is here already stays as it is. */
-export function initializeToolCounters(meters: Meters, tools: readonly ToolLabels[]): void {
+/** The same for what is counted by source, by the names that its labels have. */
+export function initializeSourceCounters(meters: Meters, sources: Iterable<string>): void {
+  for (const source of sources) {
+    for (const result of ['ok', 'failed']) meters.sourceRefreshes.inc({ source, result }, 0);
+    for (const result of ['ok', 'failed', 'unavailable', 'stopped']) meters.sourceCalls.inc({ source, result }, 0);
+  }
+}
+
+/** The same for what a projector counts by partition of the log. */
+export function initializePartitionCounters(meters: Meters, partitions: readonly string[]): void {
+  for (const partition of partitions) meters.projectionEventsSkipped.inc({ partition }, 0);
+}
+
+/**
+ * The same for what is counted by tool. A tool that is here already stays as it is. `timed`: the tools whose time this
+ * process has measured, to which this adds the others; undefined where tools do not run.
+ */
+export function initializeToolCounters(meters: Meters, tools: readonly ToolLabels[], timed?: Set<string>): void {
   for (const { name: tool, pool } of tools.slice(0, TOOLS)) {
+    if (timed !== undefined && !timed.has(tool)) {
+      // Of a histogram that is here already, this would be the end.
+      timed.add(tool);
+      meters.callRun.zero({ tool });
+      meters.callCpu.inc({ tool }, 0);
+    }
     meters.callsSubmitted.inc({ tool, pool }, 0);
     for (const [outcome, code] of ENDS) meters.callsEnded.inc({ tool, outcome, code }, 0);
     for (const reason of RetryReason.options) meters.callsRetried.inc({ tool, reason }, 0);

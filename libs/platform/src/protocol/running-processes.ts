@@ -1,5 +1,5 @@
 import { RunningProcess } from '#contracts';
-import { keys, type RedisConnection } from '#redis';
+import { keys, redisNow, type RedisConnection } from '#redis';
 import { StartupError } from '../startup-error.js';
 import { VERSION } from '../version.js';
 import { DataProtocol, OLDEST_COMPATIBLE, OLDEST_READER, PROTOCOL, refusalToStart, UNREGISTERED_PROTOCOL } from './protocol.js';
@@ -13,7 +13,7 @@ export function describeProcess(kind: RunningProcess['kind'], id: string): Runni
 
 /** Processes that run, by kind and id; also workers of releases that do not register, but no gateways of these. */
 export async function readRunningProcesses(redis: RedisConnection): Promise<RunningProcess[]> {
-  const now = await redisTime(redis);
+  const now = await redisNow(redis);
   const [texts, workers] = await Promise.all([
     redis.zrangebyscore(keys.processes(), now - PROCESS_TTL_MS, '+inf'),
     redis.zrange(keys.workers(), '0', '-1'),
@@ -37,7 +37,7 @@ export async function checkCompatibility(redis: RedisConnection, own: RunningPro
 
 /** Writes that this process runs, and by which protocol it writes data. */
 export async function writeHeartbeat(redis: RedisConnection, own: RunningProcess): Promise<void> {
-  const now = await redisTime(redis);
+  const now = await redisNow(redis);
   await Promise.all([
     redis.zadd(keys.processes(), now, JSON.stringify(own)),
     redis.zremrangebyscore(keys.processes(), 0, now - PROCESS_TTL_MS),
@@ -67,9 +67,4 @@ function parsed(text: string): RunningProcess[] {
 
 function unregisteredWorker(id: string): RunningProcess {
   return { kind: 'worker', id, protocol: UNREGISTERED_PROTOCOL, oldestCompatible: UNREGISTERED_PROTOCOL };
-}
-
-async function redisTime(redis: RedisConnection): Promise<number> {
-  const [seconds, micros] = await redis.time();
-  return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
 }

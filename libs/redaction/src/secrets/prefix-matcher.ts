@@ -1,15 +1,16 @@
 import type { Pair } from './candidate-offsets.js';
 import { hasCode, runEnd, WORD, type CharSet } from './char-set.js';
+import { KnownValues } from './known-values.js';
 import { KEY_BEGIN, privateKey } from './private-key.js';
 import { TOKEN_SHAPES, type TokenShape } from './token-shapes.js';
 import { LONGEST_RUN, type MatchResult } from './secret-match.js';
 
-/** Something secret that begins with a fixed text. It is looked at from the place of one character of it, its trigger. */
+/** Something secret that begins with one of these texts. It is looked at from the place of one character of them, their trigger. */
 export interface Prefix {
-  readonly text: string;
-  /** Where in the prefix its trigger is. */
+  readonly texts: readonly string[];
+  /** Where in each of the texts the trigger is. It has the same character there, and before it. */
   readonly offset: number;
-  /** One of the texts that are secret themselves. */
+  /** The texts are secret themselves. */
   readonly known: boolean;
   match(text: string, trigger: number, final: boolean): MatchResult;
 }
@@ -36,8 +37,7 @@ export class PrefixMatcher {
   constructor(values: readonly string[], off = false) {
     this.hasKnown = !off && values.length > 0;
     if (off) return;
-    // Longer values first: of two that begin alike the longer one counts.
-    for (const value of [...new Set(values)].sort((a, b) => b.length - a.length)) this.add(knownValue(value));
+    for (const alike of groupsOf(values)) this.add(knownValues(alike));
     for (const start of (SHAPED ??= shapedPrefixes())) this.add(start);
   }
 
@@ -62,21 +62,37 @@ export class PrefixMatcher {
   }
 
   private add(start: Prefix): void {
-    const { text: prefix, offset } = start;
-    const code = prefix.charCodeAt(offset);
+    const { texts, offset } = start;
+    const [first = ''] = texts;
+    const code = first.charCodeAt(offset);
     if (code > 127) this.byWide.set(code, [...(this.byWide.get(code) ?? []), start]);
     else {
-      const before = prefix.charCodeAt(offset - 1);
+      const before = first.charCodeAt(offset - 1);
       const pair = (before << 7) | code;
       this.byPair.set(pair, [...(this.byPair.get(pair) ?? []), start]);
       this.pairs.push({ before, code });
     }
-    for (let length = 1; length <= offset; length++) {
-      this.heads.add(prefix.slice(0, length));
-      this.headEnds[prefix.charCodeAt(length - 1)] = 1;
+    for (const text of texts) {
+      for (let length = 1; length <= offset; length++) {
+        this.heads.add(text.slice(0, length));
+        this.headEnds[text.charCodeAt(length - 1)] = 1;
+      }
     }
     this.longestHead = Math.max(this.longestHead, offset);
   }
+}
+
+/** Known values with the same trigger at the same place. Groups with longer values come first: of two values that begin in one place, the longer counts. */
+function groupsOf(values: readonly string[]): string[][] {
+  const groups = new Map<string, string[]>();
+  for (const value of [...new Set(values)].sort((a, b) => b.length - a.length)) {
+    const offset = triggerOf(value);
+    const key = `${offset} ${value.slice(Math.max(0, offset - 1), offset + 1)}`;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [value]);
+    else group.push(value);
+  }
+  return [...groups.values()];
 }
 
 /** Made once, at their first use: they are the same for all settings and calls. */
@@ -115,17 +131,19 @@ function compare(text: string, start: number, prefix: string, final: boolean): b
   return !final && prefix.startsWith(text.slice(start)) ? 'undecided' : false;
 }
 
-function knownValue(value: string): Prefix {
-  const offset = triggerOf(value);
+function knownValues(values: readonly string[]): Prefix {
+  const known = new KnownValues(values);
+  const offset = triggerOf(values[0] ?? '');
   return {
-    text: value,
+    texts: values,
     offset,
     known: true,
     match: (text, trigger, final) => {
       const start = trigger - offset;
-      const here = start >= 0 && compare(text, start, value, final);
-      if (here === 'undecided') return { partialFrom: start };
-      return here ? { start, end: start + value.length } : undefined;
+      if (start < 0) return undefined;
+      const length = known.longestAt(text, start, final);
+      if (length === 'undecided') return { partialFrom: start };
+      return length === undefined ? undefined : { start, end: start + length };
     },
   };
 }
@@ -133,7 +151,7 @@ function knownValue(value: string): Prefix {
 function shaped(prefix: string, { body, min, fits }: TokenShape): Prefix {
   const offset = triggerOf(prefix);
   return {
-    text: prefix,
+    texts: [prefix],
     offset,
     known: false,
     match: (text, trigger, final) => {
@@ -155,7 +173,7 @@ function shaped(prefix: string, { body, min, fits }: TokenShape): Prefix {
 function pemKey(): Prefix {
   const offset = KEY_BEGIN.indexOf('B');
   return {
-    text: KEY_BEGIN,
+    texts: [KEY_BEGIN],
     offset,
     known: false,
     match: (text, trigger, final) => (trigger < offset ? undefined : privateKey(text, trigger - offset, final)),

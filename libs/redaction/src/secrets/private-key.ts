@@ -21,7 +21,7 @@ export function privateKey(text: string, start: number, final: boolean): MatchRe
   if (label === undefined)
     return !final && PART_OF_LABEL.test(window) && start + window.length === text.length ? { partialFrom: start } : undefined;
   const from = start + label;
-  const limit = Math.min(text.length, start + LONGEST_KEY);
+  const limit = nextLabel(text, from, Math.min(text.length, start + LONGEST_KEY));
   const end = runEnd(text, from, limit, BODY);
   const body = text.slice(from, end);
   const last = LAST_LINE.exec(body);
@@ -29,4 +29,11 @@ export function privateKey(text: string, start: number, final: boolean): MatchRe
   if (end === text.length && !final && end < start + LONGEST_KEY) return { partialFrom: start };
   const lastBodyLine = [...body.matchAll(BODY_LINE)].at(-1);
   return { start, end: lastBodyLine === undefined ? from : from + lastBodyLine.index + lastBodyLine[0].length };
+}
+
+/** Where the next key begins: with it, each part of a text is looked at for one key, however many there are. */
+function nextLabel(text: string, from: number, limit: number): number {
+  for (let at = text.indexOf(KEY_BEGIN, from); at !== -1 && at < limit; at = text.indexOf(KEY_BEGIN, at + 1))
+    if (LABEL.test(text.slice(at, at + LONGEST_LABEL))) return at;
+  return limit;
 }

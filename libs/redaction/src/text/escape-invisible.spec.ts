@@ -32,7 +32,7 @@ const texts = fc.array(pieces, { maxLength: 20 }).map((all) => all.join(''));
 const SEEN =
   /\r\n|(?<=\p{Extended_Pictographic}\ufe0f?)\u200d(?=\p{Extended_Pictographic})|(?<=\p{Extended_Pictographic})\ufe0f|(?<=[\u0600-\u0dff])[\u200c\u200d](?=[\u0600-\u0dff])/gu;
 
-describe('visibleText', () => {
+describe('escapeInvisibleText', () => {
   it('leaves nothing that a reader would not see, and takes nothing out', () => {
     fc.assert(
       fc.property(texts, (text) => {

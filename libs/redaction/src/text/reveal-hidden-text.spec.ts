@@ -56,15 +56,18 @@ const readable = (text: string, secret: string) =>
 
 describe('a secret with something hidden in it', () => {
   it.each(SECRETS)('in %j is found whatever hides in it, and wherever', (text, secret) => {
+    const missed: unknown[] = [];
     for (const hidden of HIDDEN) {
       for (let at = 1; at < text.length; at++) {
         const torn = text.slice(0, at) + hidden + text.slice(at);
         const { value, secrets } = redactor.json({ a: [`x ${torn} y`] });
-        expect([at, hidden, readable(value.a[0] ?? '', secret)]).toEqual([at, hidden, []]);
-        expect(redactor.rawText(`x ${torn} y`)).toBe(value.a[0]);
-        expect(secrets.length).toBeGreaterThan(0);
+        const shown = value.a[0] ?? '';
+        const parts = readable(shown, secret);
+        const raw = redactor.rawText(`x ${torn} y`);
+        if (parts.length > 0 || raw !== shown || secrets.length === 0) missed.push({ at, hidden, parts, shown, raw, secrets });
       }
     }
+    expect(missed).toEqual([]);
   });
 
   it('is found with many hidden characters, and takes nothing else with it', () => {

@@ -36,9 +36,10 @@ export class ToolView {
     return this.byName.get(nameOrAlias)?.tool;
   }
 
-  /** Canonical names that were probably meant, best first, at most three. */
-  suggest(name: string): string[] {
-    const found = closestNames(name, this.byName.keys(), 12).map((match) => this.byName.get(match)?.tool.name ?? match);
+  /** Canonical names that were probably meant, best first, at most three. `isOffered`: whether the caller may use a tool; the others are not named. */
+  suggest(name: string, isOffered: (tool: ToolDescriptor) => boolean = () => true): string[] {
+    const offered = [...this.byName].flatMap(([near, { tool }]) => (isOffered(tool) ? near : []));
+    const found = closestNames(name, offered, 12).map((match) => this.byName.get(match)?.tool.name ?? match);
     return [...new Set(found)].slice(0, 3);
   }
 
@@ -73,8 +74,9 @@ export class ToolView {
     return entry.source;
   }
 
-  private notFound(name: string): ValidationFailure {
-    const near = this.suggest(name);
+  /** Why no tool of this name can run. `isOffered`: as for `suggest`. */
+  notFound(name: string, isOffered?: (tool: ToolDescriptor) => boolean): ValidationFailure {
+    const near = this.suggest(name, isOffered);
     const hint = near.length > 0 ? `\nDid you mean: ${near.join(', ')}?` : '';
     return { code: 'not_found', message: `Tool not found: ${name}${hint}`, errors: [] };
   }

@@ -8,6 +8,8 @@ export interface ArgumentShape {
   readonly aliases: readonly (readonly [string, readonly string[]])[];
   /** Optional arguments for which null is no value of their own, so that null means absent. */
   readonly nullMeansAbsent: readonly string[];
+  /** Argument → lower case → value, where its values are texts that differ by more than case. */
+  readonly choices: readonly (readonly [string, ReadonlyMap<string, string>])[];
   /** There when the tool takes no others. */
   readonly known?: ReadonlySet<string>;
 }
@@ -22,10 +24,14 @@ export function argumentShape(schema: JsonSchema, { aliases = {}, rawArgument }:
       ? { known: new Set(Object.keys(properties)) }
       : {}),
     nullMeansAbsent: Object.keys(properties).filter((name) => !required.includes(name) && refusesNull(properties[name])),
+    choices: Object.entries(properties).flatMap(([name, property]) => {
+      const choices = choicesOf(property);
+      return choices === undefined ? [] : [[name, choices] as const];
+    }),
   };
 }
 
-/** Moves aliased arguments to their names and drops meaningless nulls, in place. */
+/** Moves aliased arguments to their names, drops meaningless nulls and writes choices as the schema does, in place. */
 export function applyShape(args: Record<string, unknown>, shape: ArgumentShape): void {
   for (const [name, others] of shape.aliases) {
     const present = others.filter((other) => Object.hasOwn(args, other));
@@ -35,11 +41,23 @@ export function applyShape(args: Record<string, unknown>, shape: ArgumentShape):
     for (const other of present) delete args[other];
   }
   for (const name of shape.nullMeansAbsent) if (args[name] === null) delete args[name];
+  for (const [name, choices] of shape.choices) {
+    const value = args[name];
+    if (typeof value === 'string') args[name] = choices.get(value.toLowerCase()) ?? value;
+  }
 }
 
 /** Leaves out what the tool does not know, in place. */
 export function dropUnknown(args: Record<string, unknown>, { known }: ArgumentShape): void {
   if (known !== undefined) for (const name of Object.keys(args)) if (!known.has(name)) delete args[name];
+}
+
+/** Undefined for an argument that takes anything else, or for which case matters. */
+function choicesOf(schema: unknown): ReadonlyMap<string, string> | undefined {
+  if (!isObject(schema) || !Array.isArray(schema['enum'])) return undefined;
+  const values = schema['enum'].filter((it) => typeof it === 'string');
+  const choices = new Map(values.map((it) => [it.toLowerCase(), it]));
+  return values.length > 0 && choices.size === schema['enum'].length ? choices : undefined;
 }
 
 /** Certainly: only a schema that plainly names its types counts; a `$ref` or `{}` might allow null. */

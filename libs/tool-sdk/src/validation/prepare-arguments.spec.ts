@@ -47,6 +47,21 @@ describe('prepareArguments', () => {
     }
   });
 
+  it('takes a choice in any case, where case does not tell choices apart', () => {
+    const schemaOfChoices = toInputSchema(
+      z.strictObject({ method: z.enum(['GET', 'POST']).default('GET'), unit: z.enum(['M', 'm']).optional(), text: z.string().optional() }),
+    );
+    const choose = (raw: object) => {
+      const prepared = prepareArguments(raw, argumentShape(schemaOfChoices), compileSchema(schemaOfChoices));
+      return prepared.ok ? prepared.args : prepared.message;
+    };
+    expect(choose({ method: 'post' })).toEqual({ method: 'POST' });
+    expect(choose({ method: 'Get', unit: 'm', text: 'GET' })).toEqual({ method: 'GET', unit: 'm', text: 'GET' });
+    expect(choose({ unit: 'M' })).toMatchObject({ unit: 'M' });
+    expect(choose({ method: 'put' })).toBe('Invalid arguments: /method: expected one of "GET", "POST", got string "put"');
+    expect(choose({ method: 'constructor' })).toMatch(/^Invalid arguments: \/method/);
+  });
+
   it('takes the purpose out and keeps it [CC-18]', () => {
     expect(prepare({ command: 'ls', __tool_use_purpose: 'look' })).toEqual({
       ok: true,
@@ -67,6 +82,23 @@ describe('prepareArguments', () => {
     expect(argsOf('"ls -l"')).toEqual({ command: 'ls -l', limit: 5 });
     expect(argsOf('[ -f x ] && ls')).toEqual({ command: '[ -f x ] && ls', limit: 5 });
     expect(argsOf('{"command":')).toMatch(/^Invalid arguments: the arguments are not valid JSON: .*JSON/);
+  });
+
+  it('takes JSON that was written as a text once more, and never as the raw argument', () => {
+    expect(argsOf('"{\\"command\\":\\"ls\\"}"')).toEqual({ command: 'ls', limit: 5 });
+    expect(argsOf('"{\\"command\\":"')).toMatch(/^Invalid arguments: the arguments are not valid JSON: /);
+    expect(argsOf('```json\n{"command":"ls"}\n```')).toMatch(/^Invalid arguments: the arguments are not valid JSON: .*without the fence/);
+    expect(argsOf('```\nls\n```')).toEqual({ command: '```\nls\n```', limit: 5 });
+    expect(argsOf('"```json\\n{}\\n```"')).toMatch(/without the fence/);
+    expect(argsOf('echo "```"')).toEqual({ command: 'echo "```"', limit: 5 });
+  });
+
+  it('refuses a JSON array in place of the arguments, also for a tool that takes a bare text', () => {
+    for (const text of ['["ls"]', ' [] ', '[1, {"a": 2}]', '"[\\"ls\\"]"'])
+      expect(argsOf(text)).toMatch(/^Invalid arguments: Arguments must be an object, instead found an array of \d$/);
+    for (const text of ['```json\n["ls"]\n```', '```\n[]\n```', '"```json\\n[1]\\n```"']) expect(argsOf(text)).toMatch(/without the fence/);
+    for (const text of ['[ -f x ]', '["$HOME" = x ]', '[a-z]*', '```\n[ -f x ]\n```'])
+      expect(argsOf(text)).toEqual({ command: text, limit: 5 });
   });
 
   it('takes no text as no arguments', () => {

@@ -11,6 +11,8 @@ export type PreparedArguments =
 /** Agents of one family put the reason for a call among the arguments; it is kept beside the call and never reaches the tool. */
 const PURPOSE_KEY = '__tool_use_purpose';
 const PURPOSE_CHARACTERS = 1_024;
+const FENCED_OBJECT = /^```[a-z0-9]*\s*\{/i;
+const FENCED_ARRAY = /^```[a-z0-9]*\s*(\[[^]*\])\s*```$/i;
 const VIOLATIONS_LISTED = 100;
 
 /**
@@ -38,10 +40,16 @@ export function prepareArguments(raw: unknown, shape: ArgumentShape, check: Chec
   return { ok: true, args, ...(typeof purpose === 'string' ? { purpose: purpose.slice(0, PURPOSE_CHARACTERS) } : {}) };
 }
 
-/** A text that starts like a JSON object is JSON and nothing else: broken JSON must never run as, say, a shell command. */
+/**
+ * A text that starts like a JSON object is JSON and nothing else: broken JSON must never run as, say, a shell command.
+ * So is an object in a Markdown fence, and one that was written as a JSON text: models write both. A JSON array is no argument of
+ * any tool either, but a text that only starts like one may be a command, such as `[ -f x ] && ls`.
+ */
 function parseText(text: string, rawArgument: string | undefined): { value: unknown } | { fault: Violation } {
   const trimmed = text.trim();
   if (trimmed === '') return { value: {} };
+  if (isFencedJson(trimmed))
+    return { fault: { pointer: '', message: 'the arguments are not valid JSON: give the object itself, without the fence' } };
   let value: unknown;
   try {
     value = JSON.parse(trimmed);
@@ -51,8 +59,28 @@ function parseText(text: string, rawArgument: string | undefined): { value: unkn
       fault: { pointer: '', message: `the arguments are not valid JSON: ${error instanceof Error ? error.message : String(error)}` },
     };
   }
+  if (typeof value === 'string' && isJsonOfContainer(value.trim())) return parseText(value, undefined);
+  if (Array.isArray(value)) return { value };
   if (rawArgument !== undefined && !isRecord(value)) return { value: { [rawArgument]: typeof value === 'string' ? value : trimmed } };
   return { value };
+}
+
+function isJsonOfContainer(text: string): boolean {
+  return text.startsWith('{') || isFencedJson(text) || isJsonArray(text);
+}
+
+function isFencedJson(text: string): boolean {
+  return FENCED_OBJECT.test(text) || isJsonArray(FENCED_ARRAY.exec(text)?.[1] ?? '');
+}
+
+function isJsonArray(text: string): boolean {
+  if (!text.startsWith('[')) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function refused(errors: Violation[]): PreparedArguments {

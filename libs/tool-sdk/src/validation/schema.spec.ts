@@ -48,6 +48,24 @@ describe('toInputSchema', () => {
 });
 
 describe('compileSchema', () => {
+  it('says in plain words how long a value has to be', () => {
+    const schema = z.strictObject({
+      name: z.string().min(1),
+      code: z.string().min(3).max(4),
+      one: z.array(z.string()).min(1),
+      few: z.array(z.string()).max(1),
+    });
+    expect(messages(schema, { name: '', code: 'ab', one: [], few: ['a', 'b'] })).toEqual([
+      '/name: must not be empty, got string ""',
+      '/code: must have at least 3 characters, got string "ab"',
+      '/one: must not be empty, got an array of 0',
+      '/few: must have at most 1 item, got an array of 2',
+    ]);
+    expect(messages(schema, { name: 'a', code: 'abcde', one: ['a'], few: [] })).toEqual([
+      '/code: must have at most 4 characters, got string "abcde"',
+    ]);
+  });
+
   it('lists every violation with its place, what was expected and what came [VA-04]', () => {
     const schema = z.strictObject({
       path: z.string(),
@@ -77,6 +95,15 @@ describe('compileSchema', () => {
     });
     expect(messages(schema, { op: { type: 'dir', depth: 'x' } })).toEqual(['/op/depth: expected number, got string "x"']);
     expect(messages(schema, { op: { type: 'nope' } })).toHaveLength(1);
+  });
+
+  it('lists the first faults of many, and how many are left', () => {
+    const branch = (kind: string) => z.strictObject({ kind: z.literal(kind), size: z.number() });
+    const found = messages(z.strictObject({ items: z.array(z.union([branch('a'), branch('b')])) }), {
+      items: Array.from({ length: 3_000 }, () => ({})),
+    });
+    expect(found.length).toBeLessThan(502);
+    expect(found.at(-1)).toMatch(/^: \d+ more faults, which are not listed$/);
   });
 
   it('fills defaults and coerces nothing [VA-11]', () => {

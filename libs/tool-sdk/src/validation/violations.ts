@@ -3,6 +3,8 @@ import type { Violation } from '#contracts';
 import { closestNames } from './suggest.js';
 
 const SHOWN_CHARACTERS = 60;
+/** Of one ajv run: a caller may send as many faults as fit into a request, and a union looks at all of them. */
+const MOST_ERRORS = 500;
 
 /** A value as a violation names it: its type, and its text up to 60 characters. Half of a longer one might be half of a secret. */
 export function describeValue(value: unknown): string {
@@ -13,38 +15,53 @@ export function describeValue(value: unknown): string {
   return `${typeof value} ${text.length > SHOWN_CHARACTERS ? `of ${text.length} characters` : text}`;
 }
 
-/** All errors of one ajv run, one violation for each thing to mend: where, what was expected, what came. */
+/** The errors of one ajv run, one violation for each thing to mend: where, what was expected, what came. Of many only the first. */
 export function describeErrors(errors: readonly ErrorObject[]): Violation[] {
-  return withoutBranches(errors).map((error) => {
-    const got = `got ${describeValue(error.data)}`;
-    switch (error.keyword) {
-      case 'required': {
-        const name = String(error.params['missingProperty']);
-        return {
-          pointer: `${error.instancePath}/${escapePointer(name)}`,
-          message: `missing '${name}' parameter: expected ${expectedOf(error, name)}`,
-        };
-      }
-      case 'additionalProperties':
-      case 'unevaluatedProperties':
-        return unknownProperty(error);
-      case 'enum':
-      case 'const':
-        return { pointer: error.instancePath, message: `expected ${allowedValues(error)}, ${got}` };
-      case 'type':
-        return { pointer: error.instancePath, message: `expected ${typeNames(error.params['type'])}, ${got}` };
-      case 'pattern':
-        return { pointer: error.instancePath, message: `expected a match of the pattern ${String(error.params['pattern'])}, ${got}` };
-      case 'format':
-        return { pointer: error.instancePath, message: `expected the format ${String(error.params['format'])}, ${got}` };
-      case 'anyOf':
-      case 'oneOf':
-        return { pointer: error.instancePath, message: `matches none (or, where one is asked for, several) of the allowed forms, ${got}` };
-      default:
-        // ajv's own words are "must be >= 1", "must NOT have fewer than 1 characters": they need only the value.
-        return { pointer: error.instancePath, message: `${error.message ?? error.keyword}, ${got}` };
+  const described = withoutBranches(errors.slice(0, MOST_ERRORS)).map(describeError);
+  const left = errors.length - MOST_ERRORS;
+  return left > 0 ? [...described, { pointer: '', message: `${left} more faults, which are not listed` }] : described;
+}
+
+function describeError(error: ErrorObject): Violation {
+  const got = `got ${describeValue(error.data)}`;
+  switch (error.keyword) {
+    case 'required': {
+      const name = String(error.params['missingProperty']);
+      return {
+        pointer: `${error.instancePath}/${escapePointer(name)}`,
+        message: `missing '${name}' parameter: expected ${expectedOf(error, name)}`,
+      };
     }
-  });
+    case 'additionalProperties':
+    case 'unevaluatedProperties':
+      return unknownProperty(error);
+    case 'enum':
+    case 'const':
+      return { pointer: error.instancePath, message: `expected ${allowedValues(error)}, ${got}` };
+    case 'type':
+      return { pointer: error.instancePath, message: `expected ${typeNames(error.params['type'])}, ${got}` };
+    case 'pattern':
+      return { pointer: error.instancePath, message: `expected a match of the pattern ${String(error.params['pattern'])}, ${got}` };
+    case 'format':
+      return { pointer: error.instancePath, message: `expected the format ${String(error.params['format'])}, ${got}` };
+    case 'anyOf':
+    case 'oneOf':
+      return { pointer: error.instancePath, message: `matches none (or, where one is asked for, several) of the allowed forms, ${got}` };
+    default:
+      // ajv's own words for numbers are "must be >= 1": they need only the value.
+      return { pointer: error.instancePath, message: `${sizeText(error) ?? error.message ?? error.keyword}, ${got}` };
+  }
+}
+
+const COUNTED: Readonly<Record<string, string>> = { Length: 'character', Items: 'item', Properties: 'member' };
+
+/** For `minLength`, `maxItems` and the like, in place of ajv's "must NOT have fewer than 1 characters". */
+function sizeText({ keyword, params }: ErrorObject): string | undefined {
+  const counted = COUNTED[keyword.slice(3)];
+  const limit = Number(params['limit']);
+  if (counted === undefined || Number.isNaN(limit)) return undefined;
+  if (keyword.startsWith('min') && limit === 1) return 'must not be empty';
+  return `must have at ${keyword.startsWith('min') ? 'least' : 'most'} ${limit} ${counted}${limit === 1 ? '' : 's'}`;
 }
 
 /**
