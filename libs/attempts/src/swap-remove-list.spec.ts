@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { SwapRemoveList } from './swap-remove-list.js';
 
-describe('PassersBy', () => {
+describe('SwapRemoveList', () => {
   it('holds what a Set would, whatever comes and goes', () => {
     const member = fc.nat(8);
     fc.assert(

@@ -1,3 +1,4 @@
+// Over 300 lines: types only. The whole interface of the log is read in one place.
 import type {
   AdminType,
   ApprovalDecidedData,

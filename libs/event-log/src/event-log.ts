@@ -42,6 +42,8 @@ export interface EventLogOptions {
   readonly onWoken?: (call: WokenCall) => void;
   /** After it a transition rejects with `EventLogUnavailable`. Without it (workers) it is tried for ever. */
   readonly deadlineMs?: number;
+  /** Called when Redis begins to refuse writes because it cannot save them, with what it says, and with undefined when it takes them again. */
+  readonly onDiskFault?: (refusal: string | undefined) => void;
 }
 
 type Input<M extends keyof EventLogWriter> = Parameters<EventLogWriter[M]>[0];
@@ -62,9 +64,10 @@ export class EventLog implements EventLogWriter {
     redis: RedisConnection,
     private readonly options: EventLogOptions,
   ) {
-    const { durability = 'local', replicas = 1, replicaTimeoutMs = 1_000, waitConnection = redis, deadlineMs } = options;
+    const { durability = 'local', replicas = 1, replicaTimeoutMs = 1_000, waitConnection = redis, deadlineMs, onDiskFault } = options;
     this.batcher = new TransitionBatcher(redis, {
       ...(deadlineMs === undefined ? {} : { deadlineMs }),
+      ...(onDiskFault === undefined ? {} : { onDiskFault }),
       ...(durability === 'replicated' ? { replicas: new ReplicaBarrier(waitConnection, { replicas, ms: replicaTimeoutMs }) } : {}),
     });
     this.blobs = new BlobStore(redis);

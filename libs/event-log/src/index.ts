@@ -30,6 +30,7 @@ export { CallStore, type EventPage } from './read/call-store.js';
 export { addEarlierApprovals } from './read/earlier-approvals.js';
 export { readPendingApprovals } from './read/pending-approvals.js';
 export { listPendingApprovals } from './read/pending-approval-list.js';
+export { listPendingApprovalsByRisk } from './read/pending-approvals-by-risk.js';
 export { LogReader } from './read/log-reader.js';
 export { foldCall } from './read/fold-call.js';
 export type { ArchivedCall, ArchivedEvent, LogArchive } from './read/log-archive.port.js';

@@ -2,6 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { Queue } from 'bullmq';
 import type { Priority } from '#contracts';
 import { createRedis, type RedisConnection } from '#redis';
+import { startClusterOfOne } from '../../../test/support/cluster-redis.js';
+import { connected } from '../../../test/support/connected.js';
 import { eventually } from '../../../test/support/eventually.js';
 import { startRedisServer, type RedisServer } from '../../../test/support/redis-server.mjs';
 import { JOB_OPTIONS, type QueueBackend } from './bull-settings.js';
@@ -26,7 +28,6 @@ const COLUMNS = [
   { column: 'stock', cluster: false, fairShare: false, aging: false, claimsOnDequeue: false, dispatchesDirectly: false, requeues: false },
 ];
 const HOOK = { lua: `local function onDequeue(jobs, args) return { 'for all', 'own' } end`, args: [] };
-const CLUSTER = ['--save', '', '--appendonly', 'no', '--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'];
 
 describe.each(COLUMNS)('the backend "$column"', ({ column, cluster, ...is }) => {
   const backend: QueueBackend = column === 'stock' ? 'stock' : 'batching';
@@ -52,19 +53,18 @@ describe.each(COLUMNS)('the backend "$column"', ({ column, cluster, ...is }) => 
   const queueKey = (type: string) => `{q-net}:calls-net:${type}`;
 
   beforeAll(async () => {
-    server = await startRedisServer(cluster ? { settings: CLUSTER } : {});
-    url = cluster ? server.url.replace('redis://', 'redis+cluster://') : server.url;
-    if (!cluster) return;
-    const node = createRedis(server.url);
-    await node.call('CLUSTER', 'ADDSLOTSRANGE', 0, 16_383);
-    await eventually(async () => String(await node.call('CLUSTER', 'INFO')).includes('cluster_state:ok'), 'the cluster to be ready');
-    node.disconnect();
+    if (cluster) {
+      ({ server, url } = await startClusterOfOne());
+    } else {
+      server = await startRedisServer();
+      url = server.url;
+    }
   });
   afterAll(() => server.stop());
-  beforeEach(() => {
+  beforeEach(async () => {
     redis = createRedis(server.url);
     shared = createRedis(url);
-    queue = new BullCallQueue({ redisUrl: url, backend, producerConnection: shared, dequeueHook: HOOK });
+    queue = await connected(new BullCallQueue({ redisUrl: url, backend, producerConnection: shared, dequeueHook: HOOK }));
     ran = new Map();
   });
   afterEach(async () => {

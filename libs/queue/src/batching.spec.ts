@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createRedis, type RedisConnection } from '#redis';
+import { connected } from '../../../test/support/connected.js';
 import { eventually } from '../../../test/support/eventually.js';
 import { startRedisServer, type RedisServer } from '../../../test/support/redis-server.mjs';
 import { startConsumer } from './call-consumer.js';
@@ -39,9 +40,9 @@ describe('the batching backend', () => {
     server = await startRedisServer();
   });
   afterAll(() => server.stop());
-  beforeEach(() => {
+  beforeEach(async () => {
     redis = createRedis(server.url);
-    queue = new BullCallQueue({ redisUrl: server.url });
+    queue = await connected(new BullCallQueue({ redisUrl: server.url }));
     consumers = [];
     ran = new Set();
   });

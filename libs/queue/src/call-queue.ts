@@ -126,7 +126,7 @@ export class BullCallQueue implements CallQueue {
 
   /**
    * The oldest job is last in the list of jobs that were given back, or first in its tenant's line. The first of each
-   * line stands in the round that is being served or in the next one, and a round is in the order of adding.
+   * line is in the round that is being served or in the next one, and a round is in the order of adding.
    */
   private async oldestWaitingMs(backend: RedisQueueBackend): Promise<number> {
     const { wait = '', prioritized = '' } = backend.keys;

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createRedis, type RedisConnection } from '#redis';
+import { connected } from '../../../test/support/connected.js';
 import { eventually } from '../../../test/support/eventually.js';
 import { startRedisServer, type RedisServer } from '../../../test/support/redis-server.mjs';
 import { startConsumer } from './call-consumer.js';
@@ -55,9 +56,9 @@ describe('a script that runs when jobs are taken', () => {
     server = await startRedisServer();
   });
   afterAll(() => server.stop());
-  beforeEach(() => {
+  beforeEach(async () => {
     [redis, shared] = [createRedis(server.url), createRedis(server.url)];
-    queue = new BullCallQueue({ redisUrl: server.url });
+    queue = await connected(new BullCallQueue({ redisUrl: server.url }));
     consumers = [];
     handled = new Map();
     twice = [];

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createRedis, type RedisConnection } from '#redis';
+import { connected } from '../../../test/support/connected.js';
 import { eventually } from '../../../test/support/eventually.js';
 import { startRedisServer, type RedisServer } from '../../../test/support/redis-server.mjs';
 import { startConsumer } from './call-consumer.js';
@@ -59,7 +60,7 @@ describe('jobs that are handed over to idle workers', () => {
     );
   /** By a queue that hands nothing over. */
   const dispatchPlainly = async (...numbers: number[]) => {
-    const plain = new BullCallQueue({ redisUrl: server.url });
+    const plain = await connected(new BullCallQueue({ redisUrl: server.url }));
     await Promise.all(numbers.map((n) => plain.dispatch('net', { callId: idOf(n), attempt: 1 }, 'normal')));
     await plain.close();
   };
@@ -89,7 +90,7 @@ describe('jobs that are handed over to idle workers', () => {
   afterAll(() => server.stop());
   beforeEach(async () => {
     [redis, watcher, adding, taking] = [createRedis(server.url), createRedis(server.url), createRedis(server.url), createRedis(server.url)];
-    queue = new BullCallQueue({ redisUrl: server.url, producerConnection: adding, dequeueHook: counting });
+    queue = await connected(new BullCallQueue({ redisUrl: server.url, producerConnection: adding, dequeueHook: counting }));
     consumers = [];
     handled = new Map();
     twice = [];

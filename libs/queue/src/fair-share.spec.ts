@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import fc from 'fast-check';
 import type { CallJob, Priority } from '#contracts';
 import { createRedis, type RedisConnection } from '#redis';
+import { connected } from '../../../test/support/connected.js';
 import { eventually } from '../../../test/support/eventually.js';
 import { startRedisServer, type RedisServer } from '../../../test/support/redis-server.mjs';
 import { startConsumer } from './call-consumer.js';
@@ -44,9 +45,9 @@ describe('fair share of a pool', () => {
     server = await startRedisServer();
   });
   afterAll(() => server.stop());
-  beforeEach(() => {
+  beforeEach(async () => {
     redis = createRedis(server.url);
-    queue = new BullCallQueue({ redisUrl: server.url });
+    queue = await connected(new BullCallQueue({ redisUrl: server.url }));
     order = [];
   });
   afterEach(async () => {
@@ -141,7 +142,7 @@ describe('fair share of a pool', () => {
     expect(new Set(order).size).toBe(44);
   });
 
-  it('says where a call stands in line, and nothing once it was taken', async () => {
+  it('returns the position of a waiting call, and nothing once it was taken', async () => {
     const ids = await send([...many(3, 'a'), ...many(1, 'b'), ...many(1, 'b', 'high')]);
     const places = await Promise.all(ids.map(async (callId) => (await queue.position('shell', { callId, attempt: 1 }))?.ahead));
     expect(places).toEqual([1, 3, 4, 2, 0]);

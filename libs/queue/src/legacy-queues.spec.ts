@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { Queue, Worker } from 'bullmq';
 import { POOLS } from '#contracts';
 import { createRedis, keys, type RedisConnection } from '#redis';
+import { connected } from '../../../test/support/connected.js';
 import { eventually } from '../../../test/support/eventually.js';
 import { startRedisServer, type RedisServer } from '../../../test/support/redis-server.mjs';
 import { JOB_OPTIONS } from './bull-settings.js';
@@ -33,10 +34,10 @@ describe('queues of a release in which all queues have the name "calls"', () => 
     server = await startRedisServer();
   });
   afterAll(() => server.stop());
-  beforeEach(() => {
+  beforeEach(async () => {
     redis = createRedis(server.url);
     legacy = new Queue('calls', { prefix: '{q-net}', connection: { url: server.url } });
-    queue = new BullCallQueue({ redisUrl: server.url });
+    queue = await connected(new BullCallQueue({ redisUrl: server.url }));
   });
   afterEach(async () => {
     await Promise.all([legacy.close(), queue.close()]);
@@ -88,7 +89,7 @@ describe('queues of a release in which all queues have the name "calls"', () => 
     expect(await legacyKeys()).toEqual([]);
   });
 
-  it('stay paused and limited', async () => {
+  it('keep their pause and their rate limit', async () => {
     await legacy.pause();
     await legacy.setGlobalConcurrency(3);
     await addLegacy(1);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { MicroBatcher } from './micro-batcher.js';
 
-describe('TickBatcher', () => {
+describe('MicroBatcher', () => {
   it('runs what came in one turn of the event loop together, and answers each item', async () => {
     const runs: number[][] = [];
     const batcher = new MicroBatcher<number, number>(async (items) => {

@@ -4,6 +4,8 @@
  *
  * One run at a time, and an item joins only a run that has not started: whatever an item wants to see, it is looked at
  * after the item came.
+ *
+ * No `dataloader`: it starts the next batch while one is in flight, and caches by key.
  */
 export class MicroBatcher<Item, Answer> {
   private items: Item[] = [];

@@ -12,7 +12,7 @@ export interface QueueStats<P extends string = Pool> extends QueueDepth {
   readonly pool: P;
 }
 
-/** Where a job stands: how many waiting ones will be taken before it as things are, how many wait, how many run. */
+/** The place of a job: waiting jobs that are taken before it, all waiting jobs, running jobs. */
 export interface QueuePosition {
   readonly ahead: number;
   readonly waiting: number;
@@ -21,22 +21,22 @@ export interface QueuePosition {
 
 /**
  * Dispatch by id. A queue has the name of a pool, or another word that `keys.queueName` takes. A higher priority is taken
- * first, yet no waiting class is passed over for ever; within a priority tenants take turns, and one tenant's jobs keep
+ * first, but lower ones age and are taken at last; within a priority tenants take turns, and one tenant's jobs keep
  * their order. Adding the same attempt of a call again while its job exists is a no-op, so re-adding is always safe.
  */
 export interface CallQueue {
   /**
-   * Jobs without a tenant count as of one tenant of their own. One whose effect is known and not `once` may begin at once
-   * on a worker that is idle, which is found out to hang only by the lease of the call.
+   * Jobs without a tenant share one tenant. A job whose effect is known and not `once` may start at once on an idle
+   * worker (direct dispatch); if that worker hangs, the lease of the call ends it.
    */
   dispatch(pool: string, job: CallJob, priority: Priority, tenantId?: string, effect?: ToolEffect): Promise<void>;
-  /** Takes out a job that waits, of a call that has ended meanwhile. One that a worker has, or that is gone, is left alone. */
+  /** Removes the waiting job of a call that has ended. Leaves a job that a worker has; does nothing for one that is gone. */
   removeJob(pool: string, job: CallJob): Promise<void>;
   /** Undefined when the job does not wait: it runs, or is gone. */
   position(pool: string, job: CallJob): Promise<QueuePosition | undefined>;
   /** Read again unless an answer came at most `maxAgeMs` ago; by default none is old enough. */
   stats<P extends string>(pool: P, maxAgeMs?: number): Promise<QueueStats<P>>;
-  /** Only how many wait, for those who ask for each call. */
+  /** Only the number of waiting jobs: cheap enough to ask for each call. */
   waitingCount(pool: string): Promise<number>;
   /** Idempotent. */
   close(): Promise<void>;
@@ -53,10 +53,10 @@ export interface CallConsumer {
 }
 
 /**
- * Consumes one pool's queue. The handler must not throw: whatever it does about the call stands in the log, and the job
+ * Consumes one pool's queue. The handler must not throw: whatever it does about the call is in the log, and the job
  * is gone when it returns.
  */
 export type StartConsumer = (pool: string, concurrency: number, handler: CallHandler) => CallConsumer;
 
-/** `taken` is there where a script runs when jobs are taken. */
+/** `taken`: the result of the dequeue hook, where there is one. */
 export type CallHandler = (job: CallJob, taken?: DequeueHookResult) => Promise<void>;

@@ -14,6 +14,7 @@ export interface Failure {
   /** The next attempt begins no sooner. */
   readonly retryAfterMs?: number;
   readonly errors?: readonly Violation[];
+  readonly missingCapability?: 'sampling';
   readonly killed?: boolean;
   readonly mayHaveFinished?: boolean;
   /** The external source that may have written the message. */

@@ -33,25 +33,16 @@ export class AttemptWriter {
 
   /** For watchers only: not awaited, and dropped when it cannot be written. */
   update(data: UpdateData, updates: string): void {
-    void this.log.update({ callId: this.callId, guard: this.guard(), data, updates, author: this.origin }).then(
-      (answer) => this.detectFencing(answer),
-      () => {},
-    );
+    this.unawaited(this.log.update({ callId: this.callId, guard: this.guard(), data, updates, author: this.origin }));
   }
 
   progress(data: ProgressData): void {
-    void this.log.progress({ callId: this.callId, guard: this.guard(), data, author: this.origin }).then(
-      (answer) => this.detectFencing(answer),
-      () => {},
-    );
+    this.unawaited(this.log.progress({ callId: this.callId, guard: this.guard(), data, author: this.origin }));
   }
 
   /** For watchers, as `update`. Later events of the attempt follow it in the log. */
   hook(data: HookRunData): void {
-    void this.log.hook({ callId: this.callId, guard: this.guard(), data, author: this.origin }).then(
-      (answer) => this.detectFencing(answer),
-      () => {},
-    );
+    this.unawaited(this.log.hook({ callId: this.callId, guard: this.guard(), data, author: this.origin }));
   }
 
   /** As `end`; `store` puts beside the log what the event refers to, and is repeated with it. */
@@ -106,6 +97,13 @@ export class AttemptWriter {
     } finally {
       shutdownRace.close();
     }
+  }
+
+  private unawaited(written: Promise<Applied | Rejection>): void {
+    void written.then(
+      (answer) => this.detectFencing(answer),
+      () => {},
+    );
   }
 
   private detectFencing(answer: Applied | Rejection): void {

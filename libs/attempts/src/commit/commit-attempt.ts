@@ -142,6 +142,6 @@ export function errorResult(message: string, origin?: string): Result {
   return { content: tagUntrusted(content, origin), isError: true, provenance: { trust: 'untrusted', origin } };
 }
 
-export function callError({ code, message, retryable, errors }: Failure): CallError {
-  return { code, message, retryable, ...(errors ? { errors: [...errors] } : {}) };
+export function callError({ code, message, retryable, errors, missingCapability }: Failure): CallError {
+  return { code, message, retryable, ...(errors ? { errors: [...errors] } : {}), ...(missingCapability ? { missingCapability } : {}) };
 }

@@ -50,7 +50,7 @@ const anyFacts = fc
     ),
   );
 
-describe('decideFinish', () => {
+describe('decideAttempt', () => {
   it('waits as long as the failure says, unless that is longer than the time left or than a pause may be', () => {
     const after = (retryAfterMs: number, over: Partial<AttemptFacts> = {}) =>
       decide({ run: { kind: 'failure', failure: { code: 'tool_failed', message: 'm', retryable: true, retryAfterMs } }, ...over });

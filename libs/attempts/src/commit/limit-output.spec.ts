@@ -2,13 +2,14 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Content } from '#contracts';
 import { cutUtf8, limitOutput, modelText, truncationNotice } from './limit-output.js';
+import { anyText } from '../../../../test/support/any-text.js';
 
-const anyText = fc.string({ unit: 'binary', maxLength: 200 });
+const someText = anyText({ maxLength: 200 });
 const anyContent = fc.array(
   fc.oneof(
-    anyText.map((text): Content => ({ type: 'text', text })),
+    someText.map((text): Content => ({ type: 'text', text })),
     fc.dictionary(fc.string(), fc.integer()).map((json): Content => ({ type: 'json', json })),
-    anyText.map((text): Content => ({ type: 'resource', resource: { uri: 'file:///a', text } })),
+    someText.map((text): Content => ({ type: 'resource', resource: { uri: 'file:///a', text } })),
     fc.constantFrom<Content>(
       { type: 'image', data: 'aGk=', mimeType: 'image/png' },
       { type: 'audio', data: 'aGk=', mimeType: 'audio/wav' },
@@ -21,7 +22,7 @@ const anyContent = fc.array(
 describe('cutUtf8', () => {
   it('gives the longest prefix that fits and splits no character [EX-47]', () => {
     fc.assert(
-      fc.property(anyText, fc.nat(300), (text, limit) => {
+      fc.property(someText, fc.nat(300), (text, limit) => {
         const cut = cutUtf8(text, limit);
         expect(text.startsWith(cut)).toBe(true);
         expect(Buffer.byteLength(cut)).toBeLessThanOrEqual(limit);

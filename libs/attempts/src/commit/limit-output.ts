@@ -9,8 +9,8 @@ export interface LimitedOutput {
 /**
  * Cuts the text that a model gets to `limitBytes` of UTF-8, at a character boundary, followed by
  * `[output truncated — original size: N bytes]`. All text items count together, JSON items by their JSON text and
- * embedded resources by their text; images, audio, links and binary resources stay as they are. Below the limit the very same content comes back. `seenBytes`: there was more than
- * the content, so many bytes in all.
+ * embedded resources by their text; images, audio, links and binary resources stay as they are. Below the limit the same
+ * content is returned. `seenBytes`: the size of the whole output, where `content` is only its beginning.
  */
 export function limitOutput(content: readonly Content[], limitBytes: number, seenBytes?: number): LimitedOutput {
   const texts = content.map(modelText);

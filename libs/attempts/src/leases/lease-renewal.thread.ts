@@ -19,7 +19,7 @@ for (const [event, connected] of [
   ['close', false],
 ] as const)
   redis.on(event, () => port.postMessage({ connected }));
-const log = new EventLog(redis, { partitions: data.partitions });
+const log = new EventLog(redis, { partitions: data.partitions, onDiskFault: (refusal) => port.postMessage({ refusal }) });
 const loop = new RenewalLoop(log, new LeaseTable(data.memory), data.leaseMs, (event) => port.postMessage(event));
 
 port.once('message', () => {

@@ -100,8 +100,11 @@ export class LeaseRenewer {
   }
 }
 
-/** The renewal loop in a thread of its own. */
-export function renewInThread(data: Omit<LeaseThreadData, 'memory'>): StartRenewal {
+/** The renewal loop in a thread of its own. `onDiskFault` is as that of `EventLog`. */
+export function renewInThread(
+  data: Omit<LeaseThreadData, 'memory'>,
+  onDiskFault: (refusal: string | undefined) => void = () => {},
+): StartRenewal {
   return (table, notify, failed) => {
     const thread = new Worker(new URL('./lease-renewal.thread.js', import.meta.url), {
       workerData: { ...data, memory: table.memory } satisfies LeaseThreadData,
@@ -109,8 +112,9 @@ export function renewInThread(data: Omit<LeaseThreadData, 'memory'>): StartRenew
     let closing = false;
     let connected = false;
     const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()));
-    thread.on('message', (message: LeaseEvent | { readonly connected: boolean }) => {
+    thread.on('message', (message: LeaseEvent | { readonly connected: boolean } | { readonly refusal: string | undefined }) => {
       if ('connected' in message) connected = message.connected;
+      else if ('refusal' in message) onDiskFault(message.refusal);
       else notify(message);
     });
     thread.once('error', (error) => failed(error instanceof Error ? error : new Error(String(error))));

@@ -43,7 +43,7 @@ const anyHead = fc
   })
   .map(head);
 
-describe('verdictOf', () => {
+describe('decideRecovery', () => {
   it('never runs again what must not happen twice, what was cancelled, or what has no attempt left', () => {
     fc.assert(
       fc.property(anyHead, fc.integer({ min: NOW - 9_000, max: NOW }), (given, dueAt) => {

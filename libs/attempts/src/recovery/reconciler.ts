@@ -12,7 +12,7 @@ import {
   type Rejection,
 } from '#event-log';
 import type { CallQueue } from '#queue';
-import { partitionName, type RedisConnection } from '#redis';
+import { partitionGroups, partitionNames, type RedisConnection } from '#redis';
 import { type Tracing, telemetry } from '#observability';
 import { callError, errorResult } from '../commit/commit-attempt.js';
 import { traceReconciled } from './trace-reconciled.js';
@@ -84,8 +84,8 @@ export class Reconciler {
   /** Handles everything that is due, whether or not this worker holds the lock. Rejects when Redis is out of reach. */
   async sweep(): Promise<void> {
     const now = await this.deps.store.now();
-    const partitions = Array.from({ length: this.deps.partitions }, (_unused, index) => partitionName(index));
-    await Promise.all(partitions.map((partition) => this.sweepPartition(partition, now)));
+    const partitions = partitionNames(this.deps.partitions);
+    await Promise.all(partitionGroups(this.deps.redis, partitions).map((group) => this.sweepPartitions(group, now)));
     if (performance.now() - this.lostJobsCheckedAt >= LOST_QUEUE_CHECK_MS) await this.requeueLostJobs();
   }
 
@@ -106,8 +106,8 @@ export class Reconciler {
     if (await this.deps.lock.tryAcquire()) await this.sweep();
   }
 
-  private async sweepPartition(partition: string, now: number): Promise<void> {
-    const due = await this.deps.store.listDue(partition, now, DUE_PER_PARTITION);
+  private async sweepPartitions(partitions: readonly string[], now: number): Promise<void> {
+    const due = await this.deps.store.listDue(partitions, now, DUE_PER_PARTITION);
     await Promise.all(due.map(({ callId, score }) => this.tryRecover(callId, score, now)));
   }
 

@@ -30,8 +30,8 @@ export interface AttemptConfig {
 export interface AttemptWorkspaces {
   /** The workspace as it is configured; links are not resolved. Throws when a name is no label. */
   pathOf(meta: Pick<CallMeta, 'tenantId' | 'sessionId'>): string;
-  /** Makes the directory when it is not there. Rejects when that is not possible. */
-  resolve(meta: Pick<CallMeta, 'tenantId' | 'sessionId'>): Promise<Workspace>;
+  /** Makes the directory when it is not there. Rejects when that is not possible. `host`: where the gateway says that the files are. */
+  resolve(meta: Pick<CallMeta, 'tenantId' | 'sessionId'>, host?: string): Promise<Workspace>;
 }
 
 /** Opens and denies paths of a workspace as the decision about the call says. */

@@ -29,7 +29,8 @@ export class CancelListener {
 
   /** Resolves when the subscription is active. */
   async start(): Promise<void> {
-    this.subscriber.on('message', (_channel: string, callId: string) => {
+    this.subscriber.on('message', (channel: string, callId: string) => {
+      if (channel !== keys.cancelChannel()) return;
       for (const attempt of this.inFlight.byCallId(callId)) void this.checkCancel(attempt);
     });
     await this.subscriber.subscribe(keys.cancelChannel());

@@ -5,7 +5,7 @@ import { executeAttempt } from './execute-attempt.js';
 import type { AttemptDependencies } from './attempt-dependencies.js';
 import { drainAttempts } from './drain-attempts.js';
 
-describe('drainCalls', () => {
+describe('drainAttempts', () => {
   let parts: WorkerParts;
   let release = () => {};
   const released = new Promise<void>((resolve) => (release = resolve));

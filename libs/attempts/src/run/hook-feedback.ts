@@ -2,7 +2,7 @@ import type { HookFeedback } from '../commit/attempt-result.js';
 import type { Result } from '#contracts';
 import { redactHookRun, type HookRun } from '#hooks';
 
-/** Runs that stand in `details`: of updates there may be a thousand. Those that went wrong or refused come first. */
+/** The most runs that `details` lists: a call may have a thousand updates. Those that went wrong or refused come first. */
 const MAX_RUNS = 20;
 const REASON_CHARACTERS = 500;
 

@@ -30,7 +30,7 @@ const text = fc.array(fc.constantFrom(...SECRETS, ' ', '\n', 'compiled ', 'warni
 /** What comes next: so many characters of one of the streams. */
 const turns = fc.array(fc.tuple(fc.constantFrom('stdout', 'stderr'), fc.integer({ min: 1, max: 30 })), { maxLength: 40 });
 
-describe('CallGuard', () => {
+describe('OutputSanitizer', () => {
   it('shows no half of a secret in updates, however two streams take turns and wherever one of them is cut', () => {
     fc.assert(
       fc.property(text, text, turns, fc.boolean(), (stdout, stderr, order, cut) => {

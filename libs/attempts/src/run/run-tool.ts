@@ -36,7 +36,7 @@ export function toFailure(error: unknown, callId: string): ToolRunResult & { kin
     const message = `The tool failed unexpectedly. The worker's log has the details under ${callId}.`;
     return { kind: 'failure', failure: { code: 'tool_failed', message, retryable: false }, unexpected: error };
   }
-  const { retryable = CALL_ERRORS[error.code].retryable, errors, killed, mayHaveFinished, retryAfterMs } = error.options;
+  const { retryable = CALL_ERRORS[error.code].retryable, errors, missingCapability, killed, mayHaveFinished, retryAfterMs } = error.options;
   return {
     kind: 'failure',
     failure: {
@@ -44,6 +44,7 @@ export function toFailure(error: unknown, callId: string): ToolRunResult & { kin
       message: error.message,
       retryable,
       ...(errors ? { errors: errors.slice(0, VIOLATIONS) } : {}),
+      ...(missingCapability === undefined ? {} : { missingCapability }),
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
       ...(killed === undefined ? {} : { killed }),
       ...(mayHaveFinished ? { mayHaveFinished } : {}),

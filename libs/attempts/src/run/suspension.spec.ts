@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { LIMITS, type JsonValue } from '#contracts';
 import { keys } from '#redis';
 import { type Resumed, Suspension, ToolError, type SuspensionOptions } from '#tool-sdk';
+import { eventually } from '../../../../test/support/eventually.js';
 import { WorkerParts } from '../../../../test/support/worker-parts.js';
 import { executeAttempt, type AttemptOutcome } from './execute-attempt.js';
 
@@ -174,6 +175,27 @@ describe('a suspended call', () => {
       await run(callId, 1);
       expect(await parts.store.read(callId)).toMatchObject({ outcome: 'failed', error: { code: 'output_invalid' } });
     }
+  });
+
+  it('fails with the reason when Redis is above maxmemory and does not take its state', async () => {
+    parts.tool('full', {
+      run: async () => {
+        await parts.redis.config('SET', 'maxmemory', '1');
+        return new Suspension({ until: 'input', state: 'x' });
+      },
+    });
+    const callId = await parts.submit('full');
+    const running = run(callId, 1);
+    try {
+      await eventually(async () => (await parts.store.read(callId))?.status === 'ended', 'the call to end');
+    } finally {
+      await parts.redis.config('SET', 'maxmemory', '0');
+      await running;
+    }
+    expect(await parts.store.read(callId)).toMatchObject({
+      outcome: 'failed',
+      error: { code: 'unavailable', message: expect.stringContaining('Redis has no room'), retryable: true },
+    });
   });
 
   it('leaves nothing beside the log when it has ended', async () => {

@@ -3,6 +3,8 @@ import type { Clock } from '../clock.js';
 /**
  * Runs an action at most once in `intervalMs()` on average, and at most `burst` times at once. Requests that come too early
  * share the next run.
+ *
+ * No `throttleTime` of RxJS or `p-throttle`: the interval changes while it runs, and bursts are allowed.
  */
 export class Throttle {
   /** When the runs so far are paid for, at one in `intervalMs`. */

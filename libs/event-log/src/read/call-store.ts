@@ -1,5 +1,5 @@
 import { type Call, type CallEvent, ProblemError, Result } from '#contracts';
-import { keys, partitionOf, type RedisConnection } from '#redis';
+import { keys, LuaScript, partitionGroups, partitionOf, redisNow, type RedisConnection } from '#redis';
 import { decodeSnapshot, type CallState } from '../call/call-snapshot.js';
 import { parseTrustedJson } from '../call/trusted-json.js';
 import { upcastEvent } from '../call/upcasters.js';
@@ -18,6 +18,14 @@ const PAGE_ENTRIES = 20 * SCAN_ENTRIES;
 const PAGE_CHARS = 2 * 1024 * 1024;
 /** Events of a call that are read at once. An event has at most 8 KiB of data, so a round has at most about `PAGE_CHARS`. */
 const ROUND_EVENTS = 250;
+
+/** KEYS: timers. ARGV: now, limit. Answers ids and times in turn. */
+const LIST_DUE = new LuaScript(`#!lua flags=no-writes
+local found = {}
+for _, key in ipairs(KEYS) do
+  for _, value in ipairs(redis.call('ZRANGEBYSCORE', key, '-inf', ARGV[1], 'WITHSCORES', 'LIMIT', 0, ARGV[2])) do found[#found + 1] = value end
+end
+return found`);
 
 /** Events of a call, oldest first. `nextCursor`: there may be more after this place, also when the page is short or empty. */
 export interface EventPage {
@@ -126,14 +134,15 @@ export class CallStore {
   }
 
   /** The clock of Redis, by which timers are due: ms since 1970. */
-  async now(): Promise<number> {
-    const [seconds, micros] = await this.redis.time();
-    return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+  now(): Promise<number> {
+    return redisNow(this.redis);
   }
 
-  /** Calls of a partition whose timer has come by `now`, the longest due first. */
-  async listDue(partition: string, now: number, limit: number): Promise<{ callId: string; score: number }[]> {
-    const flat = await this.redis.zrangebyscore(keys.outbox(partition), '-inf', now, 'WITHSCORES', 'LIMIT', 0, limit);
+  /** Calls whose timer has come by `now`: of each partition those that are due longest, at most `limit`. */
+  async listDue(partitions: readonly string[], now: number, limit: number): Promise<{ callId: string; score: number }[]> {
+    const timers = partitionGroups(this.redis, partitions).map((group) => group.map((partition) => keys.outbox(partition)));
+    const replies = await Promise.all(timers.map((group) => LIST_DUE.run(this.redis, group, [now, limit])));
+    const flat = replies.flatMap((reply) => (Array.isArray(reply) ? reply.map(String) : []));
     const due: { callId: string; score: number }[] = [];
     for (let i = 0; i < flat.length; i += 2) due.push({ callId: flat[i] ?? '', score: Number(flat[i + 1]) });
     return due;

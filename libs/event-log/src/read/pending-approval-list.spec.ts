@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createRedis, keys, partitionName, partitionOf, type RedisConnection } from '#redis';
+import fc from 'fast-check';
+import type { Risk } from '#contracts';
+import { createRedis, keys, partitionNames, partitionOf, type RedisConnection } from '#redis';
 import { startRedisServer, type RedisServer } from '../../../../test/support/redis-server.mjs';
 import { aCall, aSubmission, author, endOf } from '../../../../test/support/sample-calls.js';
 import { EventLog } from '../event-log.js';
+import { CallStore } from './call-store.js';
 import { listPendingApprovals } from './pending-approval-list.js';
+import { listPendingApprovalsByRisk } from './pending-approvals-by-risk.js';
 
 const PARTITIONS = 4;
 
@@ -23,23 +27,29 @@ describe('the calls of a tenant that wait for a person', () => {
     await server.stop();
   });
 
-  const names = Array.from({ length: PARTITIONS }, (_unused, index) => partitionName(index));
-  const ask = async (tenantId: string, sessionId?: string) => {
+  const names = partitionNames(PARTITIONS);
+  const ask = async (tenantId: string, sessionId?: string, risk?: Risk) => {
     const callId = log.newCallId(tenantId, sessionId);
     const followUp = { kind: 'approval' as const, data: { reasons: ['writes files'], digest: 'dig', expiresInMs: 60_000 } };
     const meta = { tenantId, tool: 'echo', ...(sessionId === undefined ? {} : { sessionId }) };
-    await log.accept(aCall(callId, { meta, submitted: aSubmission({ tool: 'echo' }), followUp }));
+    await log.accept(
+      aCall(callId, { meta, submitted: aSubmission({ tool: 'echo', decision: { effect: 'ask', reasons: [], risk } }), followUp }),
+    );
     return callId;
   };
   const askMany = (tenantId: string, count: number, sessionId?: string) =>
     Promise.all(Array.from({ length: count }, () => ask(tenantId, sessionId)));
   const page = (tenantId: string, limit: number, cursor?: string) => listPendingApprovals(redis, names, tenantId, { limit, cursor });
-  const pages = async (tenantId: string, limit: number) => {
+  const pageByRisk = (tenantId: string, limit: number, cursor?: string, risk?: readonly Risk[]) =>
+    listPendingApprovalsByRisk(redis, new CallStore(redis), names, tenantId, { limit, cursor, risk });
+  /** `between` runs after each page. */
+  const pages = async (tenantId: string, limit: number, read = page, between = async (_page: number): Promise<void> => {}) => {
     const found: (readonly string[])[] = [];
     for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {
-      const { callIds, nextCursor } = await page(tenantId, limit, cursor);
+      const { callIds, nextCursor } = await read(tenantId, limit, cursor);
       found.push(callIds);
       cursor = nextCursor;
+      await between(found.length - 1);
     }
     return found;
   };
@@ -74,8 +84,63 @@ describe('the calls of a tenant that wait for a person', () => {
     expect(await pages('ended', 1)).toEqual([[kept]]);
   });
 
-  it('rejects a cursor that is not from here', async () => {
-    await expect(page('paged', 5, 'zzz')).rejects.toMatchObject({ code: 'invalid_request' });
+  it('are listed by risk, highest first and then oldest first, each once, whatever comes and goes between pages', async () => {
+    const risk = fc.constantFrom('high', 'medium', 'low', undefined);
+    const one = fc.record({ risk, session: fc.constantFrom('s1', 's2', 's3'), askedAt: fc.integer({ min: 1, max: 4 }) });
+    const change = fc.record({ comes: fc.array(one, { maxLength: 2 }), goes: fc.nat(30) });
+    let made = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(one, { maxLength: 25 }),
+        fc.array(change, { maxLength: 5 }),
+        fc.integer({ min: 1, max: 6 }),
+        async (first, changes, limit) => {
+          const tenantId = `by-risk-${made++}`;
+          const known = new Map<string, string>();
+          const come = async (calls: typeof first) => {
+            for (const each of calls) {
+              const callId = await ask(tenantId, each.session, each.risk);
+              await redis.zadd(keys.pendingApprovals(partitionOf(callId)), 'XX', each.askedAt, callId);
+              known.set(callId, `${['high', 'medium', 'low', undefined].indexOf(each.risk)} ${each.askedAt} ${callId}`);
+            }
+          };
+          await come(first);
+          const stay = new Set(known.keys());
+          const found = await pages(tenantId, limit, pageByRisk, async (n) => {
+            const { comes, goes } = changes[n] ?? { comes: [], goes: -1 };
+            await come(comes);
+            const gone = [...stay][goes];
+            if (gone === undefined) return;
+            const guard = { by: 'command', version: 1, commandId: 'g' } as const;
+            await log.end({ callId: gone, guard, data: endOf('cancelled'), author });
+            stay.delete(gone);
+          });
+          const listed = found.flat();
+          const order = listed.map((callId) => known.get(callId) ?? callId);
+          expect(order).toEqual([...new Set(order)].sort());
+          expect([...stay].filter((callId) => !listed.includes(callId))).toEqual([]);
+          expect(found.filter(({ length }) => length > limit)).toEqual([]);
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
+  it('are listed by risk for the risks that are asked for, in pages without an empty one at the end', async () => {
+    const [low, high, medium] = [await ask('some', 'a', 'low'), await ask('some', 'b', 'high'), await ask('some', 'c', 'medium')];
+    await ask('some', 'd');
+    const highAndLow = (tenantId: string, limit: number, cursor?: string) => pageByRisk(tenantId, limit, cursor, ['low', 'high']);
+    expect(await pages('some', 1, highAndLow)).toEqual([[high], [low]]);
+    expect((await pageByRisk('some', 3)).callIds).toEqual([high, medium, low]);
+  });
+
+  it('rejects a cursor that is not from here, or from another order', async () => {
+    await askMany('ordered', 2);
+    const [byTime, byRisk] = [(await page('ordered', 1)).nextCursor, (await pageByRisk('ordered', 1)).nextCursor];
+    for (const cursor of ['zzz', byRisk]) await expect(page('ordered', 5, cursor)).rejects.toMatchObject({ code: 'invalid_request' });
+    for (const cursor of ['zzz', '9.1.zz', '0.zz', byTime]) {
+      await expect(pageByRisk('ordered', 5, cursor)).rejects.toMatchObject({ code: 'invalid_request' });
+    }
   });
 
   it('are those of this tenant alone, also behind thousands of another one', async () => {
@@ -93,5 +158,8 @@ describe('the calls of a tenant that wait for a person', () => {
     await pipeline.exec();
     expect(await page('few', 10)).toEqual({ callIds: [], nextCursor: expect.any(String) });
     expect((await pages('few', 10)).flat()).toEqual([first]);
+    const byRisk = await pages('few', 10, pageByRisk);
+    expect(byRisk.flat()).toEqual([first]);
+    expect(byRisk.length).toBeGreaterThan(4);
   });
 });

@@ -1,4 +1,4 @@
-import { keys, type RedisConnection } from '#redis';
+import { keys, partitionGroups, type RedisConnection } from '#redis';
 import type { CallStore } from './call-store.js';
 
 /** Calls that wait for a person. */
@@ -29,8 +29,7 @@ export async function readPendingApprovals(
   store: Pick<CallStore, 'snapshot'>,
   partitions: readonly string[],
 ): Promise<PendingApprovals> {
-  const sets = partitions.map((partition) => keys.pendingApprovals(partition));
-  const runs = redis.isCluster ? sets.map((set) => [set]) : [sets];
+  const runs = partitionGroups(redis, partitions).map((group) => group.map((partition) => keys.pendingApprovals(partition)));
   const read = await Promise.all(runs.map((run) => readSets(redis, store, run)));
   const found = read.flat();
   const since = Math.min(...found.flatMap((set) => set.since ?? []));

@@ -11,7 +11,7 @@ export type CallCommand =
       readonly meta: CallMeta;
       readonly terms: CallOptions;
       readonly totalMs: number;
-      readonly then: 'queue' | 'refuse' | { readonly approvalWithinMs: number };
+      readonly followUp: 'queue' | 'refuse' | { readonly approvalWithinMs: number };
       readonly requestSha256?: string;
       /** How many events of hooks come with the submission. */
       readonly hooks?: number;

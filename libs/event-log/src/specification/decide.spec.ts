@@ -20,11 +20,11 @@ const callId = '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V';
 function accepted(
   changes: Partial<CallOptions> = {},
   totalMs = 60_000,
-  then: Extract<CallCommand, { kind: 'accept' }>['then'] = 'queue',
+  followUp: Extract<CallCommand, { kind: 'accept' }>['followUp'] = 'queue',
 ): CallState {
   return after(
     undefined,
-    { kind: 'accept', callId, meta: { tenantId: 'acme', tool: 'echo' }, terms: { ...terms, ...changes }, totalMs, then },
+    { kind: 'accept', callId, meta: { tenantId: 'acme', tool: 'echo' }, terms: { ...terms, ...changes }, totalMs, followUp },
     T0,
   );
 }
@@ -128,7 +128,7 @@ describe('a call', () => {
     expect(after(renewed, { kind: 'end', guard: byReconciler(1), outcome: 'cancelled' }, T0 + 1_000).status).toBe('ended');
   });
 
-  it('whose worker was lost is taken from it for good', () => {
+  it('is not given back to a worker whose lease expired', () => {
     const running = after(accepted(), claim(), T0);
     expect(answer(running, retry(byReconciler(1)), T0 + 2_999)).toEqual({ code: 'NOT_DUE', retryInMs: 1 });
     const queued = after(running, retry(byReconciler(1)), T0 + 3_000);

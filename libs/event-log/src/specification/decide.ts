@@ -29,8 +29,9 @@ function accept(state: CallState | undefined, command: CommandOf<'accept'>, cont
     { type: 'call.submitted', fence: 0, callId: command.callId, meta: command.meta, terms: command.terms, totalMs: command.totalMs },
   ];
   summaries.push(...hookEvents(command.hooks));
-  if (command.then === 'refuse') summaries.push({ type: 'call.end', fence: 0 });
-  else if (command.then !== 'queue') summaries.push({ type: 'call.approval_requested', fence: 0, withinMs: command.then.approvalWithinMs });
+  if (command.followUp === 'refuse') summaries.push({ type: 'call.end', fence: 0 });
+  else if (command.followUp !== 'queue')
+    summaries.push({ type: 'call.approval_requested', fence: 0, withinMs: command.followUp.approvalWithinMs });
 
   if (state !== undefined)
     return {

@@ -22,7 +22,7 @@ export const START_ARGUMENTS_BYTES = 1_024;
 type Input<M extends keyof EventLogWriter> = Parameters<EventLogWriter[M]>[0];
 
 export function acceptTransition(call: NewCall): Transition {
-  const { callId, meta, submitted, followUp: then, idempotency } = call;
+  const { callId, meta, submitted, followUp, idempotency } = call;
   const text = submittedText(submitted, call.author);
   const { queueMs, runMs, totalMs } = submitted.timeouts;
   const terms = encodeOptions({
@@ -33,8 +33,8 @@ export function acceptTransition(call: NewCall): Transition {
     pool: submitted.pool,
     queue: submitted.queue,
     priority: submitted.priority,
-    startPayloadRange: text.startSpan,
-    digest: then?.kind === 'approval' ? assertToken(then.data.digest) : '-',
+    startPayloadRange: text.startPayloadRange,
+    digest: followUp?.kind === 'approval' ? assertToken(followUp.data.digest) : '-',
   });
   const key = idempotency ? { key: keys.idempotency(partitionOf(callId), meta.tenantId, idempotency.scopedKey) } : 0;
   return {
@@ -42,18 +42,22 @@ export function acceptTransition(call: NewCall): Transition {
     callId,
     durable: true,
     args: [
-      then === undefined ? 'queue' : then.kind === 'approval' ? 'approval' : 'refuse',
+      followUp === undefined ? 'queue' : followUp.kind === 'approval' ? 'approval' : 'refuse',
       totalMs,
-      then?.kind === 'approval' ? ms(then.data.expiresInMs) : 0,
+      followUp?.kind === 'approval' ? ms(followUp.data.expiresInMs) : 0,
       key,
       IDEMPOTENCY_TTL_MS,
       idempotency === undefined ? '' : assertToken(idempotency.requestSha256),
       terms,
       metaText(meta),
       text.whole,
-      then === undefined ? '' : then.kind === 'refused' ? endText(call.author, then.data) : eventText(call.author, then.data),
+      followUp === undefined
+        ? ''
+        : followUp.kind === 'refused'
+          ? endText(call.author, followUp.data)
+          : eventText(call.author, followUp.data),
       ...hookArguments(callId, call.author, call.hookRuns),
-      then?.kind === 'approval' ? pendingApprovals(callId) : 0,
+      followUp?.kind === 'approval' ? pendingApprovals(callId) : 0,
     ],
   };
 }
@@ -195,7 +199,7 @@ function commandKey(callId: string, { commandId }: CommandGuard): { key: string 
 }
 
 /** `call.submitted` with the tool and the arguments in front, so that the script can copy them into Start as one piece. */
-function submittedText(submitted: SubmittedData, author: EventOrigin): { whole: string; startSpan: [number, number] } {
+function submittedText(submitted: SubmittedData, author: EventOrigin): { whole: string; startPayloadRange: [number, number] } {
   const { tool, arguments: args } = submitted;
   const before = `${authorText(author)},"data":{`;
   const toolText = `"tool":${JSON.stringify(tool)}`;
@@ -203,7 +207,7 @@ function submittedText(submitted: SubmittedData, author: EventOrigin): { whole: 
   const repeated = Buffer.byteLength(argsText) <= START_ARGUMENTS_BYTES ? toolText + argsText : toolText;
   return {
     whole: `${before}${toolText}${argsText},${JSON.stringify({ ...submitted, tool: undefined, arguments: undefined }).slice(1)}`,
-    startSpan: [Buffer.byteLength(before), Buffer.byteLength(repeated)],
+    startPayloadRange: [Buffer.byteLength(before), Buffer.byteLength(repeated)],
   };
 }
 

@@ -12,6 +12,8 @@ import { bytesOf, variantOf, RUN_LIMITS, type Transition } from './transition.js
  */
 export class TransitionBatcher {
   private readonly pipelines = new Map<string, TransitionPipeline>();
+  /** Names of the pipelines whose writes are refused. */
+  private readonly refused = new Set<string>();
   private closed = false;
 
   constructor(
@@ -48,9 +50,20 @@ export class TransitionBatcher {
     const name = this.redis.isCluster ? `${variant}:${partitionOf(transition.callId)}` : variant;
     let pipeline = this.pipelines.get(name);
     if (pipeline === undefined) {
-      pipeline = new TransitionPipeline(this.redis, variant, this.options);
+      pipeline = new TransitionPipeline(this.redis, variant, {
+        ...this.options,
+        onDiskFault: (refusal) => this.noteDiskFault(name, refusal),
+      });
       this.pipelines.set(name, pipeline);
     }
     return pipeline;
+  }
+
+  /** Tells of the first pipeline that is refused, and when none is any more. */
+  private noteDiskFault(name: string, refusal: string | undefined): void {
+    const before = this.refused.size;
+    if (refusal === undefined) this.refused.delete(name);
+    else this.refused.add(name);
+    if (before === 0 || this.refused.size === 0) this.options.onDiskFault?.(refusal);
   }
 }

@@ -10,6 +10,8 @@ export interface PipelineOptions {
   readonly deadlineMs?: number;
   /** Set when durable transitions wait for replicas. It has another connection: those behind a durable transition do not wait. */
   readonly replicas?: ReplicaBarrier;
+  /** Called when Redis begins to refuse writes because it cannot save them, with what it says, and with undefined when it takes them again. */
+  readonly onDiskFault?: (refusal: string | undefined) => void;
 }
 
 /** What transition.lua said to one transition, and the Redis time in ms when it did. */
@@ -43,6 +45,8 @@ export class TransitionPipeline {
   private draining: Promise<void> | undefined;
   private expiry: NodeJS.Timeout | undefined;
   private readonly stopped = new AbortController();
+  /** Why the last run failed, until one succeeds. */
+  private fault: unknown;
 
   constructor(
     private readonly redis: RedisConnection,
@@ -140,12 +144,20 @@ export class TransitionPipeline {
         return running;
       });
       telemetry.scriptRun.emit({ transitions: batch.length, ms: performance.now() - startedAt });
+      this.setFault(undefined);
       this.answer(batch, run);
     } catch (error) {
+      this.setFault(error);
       if (this.isToRepeat(this.redis, error)) return batch;
       for (const pending of batch) pending.settle(failureOf(error));
     }
     return [];
+  }
+
+  private setFault(error: unknown): void {
+    const [before, now] = [diskFaultIn(this.fault), diskFaultIn(error)];
+    this.fault = error;
+    if ((before === undefined) !== (now === undefined)) this.options.onDiskFault?.(now);
   }
 
   private isToRepeat(redis: RedisConnection, error: unknown): boolean {
@@ -223,7 +235,7 @@ export class TransitionPipeline {
 
   private timeoutError({ unreplicated }: Pending): EventLogUnavailable {
     const within = `within ${this.options.deadlineMs} ms.`;
-    if (unreplicated === undefined) return new EventLogUnavailable(`Redis did not answer ${within}`);
+    if (unreplicated === undefined) return new EventLogUnavailable(`Redis did not take the write ${within}`, { cause: this.fault });
     return new EventLogUnreplicated(`Too few replicas confirmed the write ${within}`);
   }
 
@@ -253,6 +265,11 @@ const TRANSIENT = /^(LOADING|READONLY|CLUSTERDOWN|TRYAGAIN|MASTERDOWN|NOREPLICAS
 function isTransient(error: unknown): boolean {
   if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) return false;
   return error.name !== 'ReplyError' || TRANSIENT.test(error.message);
+}
+
+/** What Redis says when it refuses writes after it failed to save its data. */
+function diskFaultIn(error: unknown): string | undefined {
+  return error instanceof Error && error.message.startsWith('MISCONF ') ? error.message : undefined;
 }
 
 function failureOf(error: unknown): Error {

@@ -47,7 +47,10 @@ export async function checkPosition(redis: RedisConnection, partition: string, p
   return other ? { kind: 'rolled_back' } : { kind: 'there' };
 }
 
-/** KEYS[1] epoch · ARGV[1] the epoch in which the loss was seen · answers the epoch of now. Many readers see one loss: it is raised once. The loss may have taken epochs with it. */
+/**
+ * Raises the epoch after a loss. KEYS[1] epoch · ARGV[1] the epoch in which the loss was seen · returns the epoch of now.
+ * Many readers see one loss, and the first of them raises it. The loss may have taken earlier raises with it.
+ */
 const RAISE_EPOCH = `#!lua flags=allow-oom
 local now = tonumber(redis.call('GET', KEYS[1]) or '${FIRST_EPOCH}')
 if now <= tonumber(ARGV[1]) then

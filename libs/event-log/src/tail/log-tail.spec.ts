@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createRedis, keys, partitionName, type RedisConnection } from '#redis';
 import { telemetry } from '#observability';
+import { startClusterOfOne } from '../../../../test/support/cluster-redis.js';
 import { eventually } from '../../../../test/support/eventually.js';
 import { appendRaw, rawCallId } from '../../../../test/support/raw-log.js';
 import { startRedisServer, type RedisServer } from '../../../../test/support/redis-server.mjs';
@@ -225,18 +226,14 @@ describe('LogTail', () => {
 
 describe('LogTail on a cluster', () => {
   it('follows every partition, though they live in different slots', async () => {
-    const node = await startRedisServer({
-      settings: ['--save', '', '--appendonly', 'no', '--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'],
-    });
-    const admin = createRedis(node.url);
-    await admin.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
-    await eventually(async () => String(await admin.call('CLUSTER', 'INFO')).includes('cluster_state:ok'), 'the cluster to be up');
-    const { recorder, tail, start } = await follow({ redisUrl: node.url.replace('redis://', 'redis+cluster://') });
+    const node = await startClusterOfOne();
+    const admin = createRedis(node.server.url);
+    const { recorder, tail, start } = await follow({ redisUrl: node.url });
     for (let n = 0; n < 40; n += 1) await appendRaw(admin, { callId: rawCallId(n % PARTITIONS) });
     await eventually(() => recorder.total >= 40, 'all entries');
     expectDense(recorder, start, 40);
     tail.close();
     admin.disconnect();
-    await node.stop();
+    await node.server.stop();
   });
 });

@@ -28,7 +28,10 @@ export class SubscriptionGroup {
     this.types = filter.types && new Set(filter.types);
   }
 
-  /** The tenant comes first: nothing else may let another tenant's event through. System events match only filters that name their type; administrative acts have none that a filter may name. */
+  /**
+   * Whether the filter takes the event. The tenant is compared first: no other condition may let an event of another tenant
+   * through. System events match only filters that name their type; no filter can name the types of administrative acts.
+   */
   matches({ callId, type, meta }: StoredEvent): boolean {
     const { filter } = this;
     return (

@@ -57,7 +57,8 @@ export class TailReader {
   private readonly partitions: readonly TrackedPartition[];
   private readonly byKey: ReadonlyMap<string, TrackedPartition>;
   private needsVerification = false;
-  private verifiedAt = Date.now();
+  /** By `performance.now()`. */
+  private verifiedAt = performance.now();
   private closed = false;
   private listener: TailListener = { onEvents: () => {}, onReset: () => {}, onNewEpoch: () => {} };
   private following = false;
@@ -102,7 +103,7 @@ export class TailReader {
     while (!this.closed) {
       try {
         const reply = await this.read();
-        const due = this.needsVerification || Date.now() - this.verifiedAt >= this.timing.verifyMs;
+        const due = this.needsVerification || performance.now() - this.verifiedAt >= this.timing.verifyMs;
         const moved = due && !this.closed ? await this.verify() : [];
         await this.publish(reply, moved);
         failures = 0;
@@ -114,6 +115,7 @@ export class TailReader {
     }
   }
 
+  /** Redis 7.0 answers a command that has waited with one stream only: what a script wrote to other partitions comes with the next read. */
   private async read(): Promise<XreadReply> {
     const { count, blockMs } = this.timing;
     const streams = [...this.partitions.map(({ key }) => key), ...this.partitions.map(({ seq }) => `${seq}-0`)];
@@ -136,7 +138,7 @@ export class TailReader {
       this.partitions.map(({ name }) => name),
     ).catch(() => (this.needsVerification = true));
     const moved = await Promise.all(this.partitions.map((place) => this.verifyPartition(place)));
-    this.verifiedAt = Date.now();
+    this.verifiedAt = performance.now();
     return this.partitions.filter((_, index) => moved[index]);
   }
 

@@ -64,11 +64,11 @@ const accept = fc
     within: duration,
     maxAttempts: fc.integer({ min: 1, max: 3 }),
     effect: fc.constantFrom('pure' as const, 'pure' as const, 'once' as const),
-    then: fc.constantFrom('queue' as const, 'queue' as const, 'queue' as const, 'approval' as const, 'refuse' as const),
+    followUp: fc.constantFrom('queue' as const, 'queue' as const, 'queue' as const, 'approval' as const, 'refuse' as const),
     key: fc.option(fc.constantFrom('k1', 'k2'), { nil: undefined }),
     sha: fc.constantFrom('aa', 'bb'),
   })
-  .map(({ queueMs, runMs, totalMs, within, maxAttempts, effect, then, key, sha, hooks }): Making => (callId) => {
+  .map(({ queueMs, runMs, totalMs, within, maxAttempts, effect, followUp, key, sha, hooks }): Making => (callId) => {
     const submitted = aSubmission({ timeouts: { queueMs, runMs, totalMs }, retry: { maxAttempts, backoffMs: 1, maxBackoffMs: 1 }, effect });
     const call: NewCall = {
       callId,
@@ -82,18 +82,29 @@ const accept = fc
       },
       ...runsOf(hooks),
       ...(key ? { idempotency: { scopedKey: key, requestSha256: sha } } : {}),
-      ...(then === 'approval' ? { followUp: { kind: 'approval', data: { reasons: ['asked'], digest: 'dig', expiresInMs: within } } } : {}),
-      ...(then === 'refuse' ? { followUp: { kind: 'refused', data: endOf('denied') } } : {}),
+      ...(followUp === 'approval'
+        ? { followUp: { kind: 'approval', data: { reasons: ['asked'], digest: 'dig', expiresInMs: within } } }
+        : {}),
+      ...(followUp === 'refuse' ? { followUp: { kind: 'refused', data: endOf('denied') } } : {}),
     };
     const transition = to.acceptTransition(call);
     const termsText = transition.args[6];
     const terms = decodeOptions(typeof termsText === 'string' ? termsText : '');
-    const decided = then === 'approval' ? { approvalWithinMs: within } : then;
+    const decided = followUp === 'approval' ? { approvalWithinMs: within } : followUp;
     return {
       callId,
       transition,
       ...(key ? { key } : {}),
-      command: { kind: 'accept', callId, meta: call.meta, terms, totalMs, then: decided, hooks, ...(key ? { requestSha256: sha } : {}) },
+      command: {
+        kind: 'accept',
+        callId,
+        meta: call.meta,
+        terms,
+        totalMs,
+        followUp: decided,
+        hooks,
+        ...(key ? { requestSha256: sha } : {}),
+      },
     };
   });
 

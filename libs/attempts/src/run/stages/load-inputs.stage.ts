@@ -22,6 +22,6 @@ export const loadInputsStage: AttemptStage = {
 async function openWorkspace({ claimed, deps }: AttemptRun): Promise<Workspace> {
   const { meta, submitted } = claimed;
   const { workspaces, files } = deps;
-  const workspace = await workspaces.resolve(meta);
+  const workspace = await workspaces.resolve(meta, submitted.host);
   return submitted.files === undefined ? workspace : files.of(workspace, workspaces.pathOf(meta), meta.tool, submitted.files);
 }
