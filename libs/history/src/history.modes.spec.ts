@@ -175,6 +175,55 @@ describe('the history of calls', () => {
     );
   });
 
+  it('lists calls by risk, highest first and then newest first, each once, projected or not, while others come', async () => {
+    const ranks = ['high', 'medium', 'low', undefined];
+    const some = fc.array(fc.constantFrom('high', 'medium', 'low', undefined), { maxLength: 12 });
+    let made = 0;
+    await fc.assert(
+      fc.asyncProperty(some, some, fc.array(some, { maxLength: 4 }), fc.integer({ min: 1, max: 5 }), async (old, fresh, coming, limit) => {
+        const tenantId = `by-risk-${made++}`;
+        const come = async (risks: typeof old) => {
+          for (const risk of risks) await submit(tenantId, {}, { decision: { effect: 'allow', reasons: [], risk } });
+        };
+        await come(old);
+        await project();
+        await come(fresh);
+        const stay = ids(await all(tenantId));
+        const listed: CallSummary[] = [];
+        for (let cursor: string | undefined, page = 0; page === 0 || cursor !== undefined; page += 1) {
+          const { calls, nextCursor } = await index.page(tenantId, query({ sort: 'risk', limit, ...(cursor && { cursor }) }));
+          listed.push(...calls);
+          cursor = nextCursor;
+          await come(coming[page] ?? []);
+          if (page % 2 === 1) await project();
+        }
+        const places = listed.map(({ risk, submittedAt, id }) => ({ rank: ranks.indexOf(risk), at: submittedAt, id }));
+        const sorted = [...places].sort(
+          (a, b) => a.rank - b.rank || Date.parse(b.at) - Date.parse(a.at) || (a.id === b.id ? 0 : a.id < b.id ? 1 : -1),
+        );
+        expect(places).toEqual(sorted);
+        expect(new Set(ids(listed)).size).toBe(listed.length);
+        expect(stay.filter((id) => !ids(listed).includes(id))).toEqual([]);
+        const low = await all(tenantId, { sort: 'risk', risk: 'low,high', limit });
+        expect(ids(low)).toEqual(ids(await all(tenantId, { sort: 'risk' })).filter((id) => low.some((call) => call.id === id)));
+        expect(low.map(({ risk }) => ranks.indexOf(risk))).toEqual(low.map(({ risk }) => ranks.indexOf(risk)).toSorted((a, b) => a - b));
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it('refuses the cursor of another order', async () => {
+    for (let n = 0; n < 2; n += 1) await submit('orders');
+    const cursorOf = async (sort: 'newest' | 'risk') => (await index.page('orders', query({ sort, limit: 1 }))).nextCursor ?? '';
+    for (const [sort, cursor] of [
+      ['newest', await cursorOf('risk')],
+      ['risk', await cursorOf('newest')],
+      ['risk', '9.zz'],
+    ] as const) {
+      await expect((async () => index.page('orders', query({ sort, cursor })))()).rejects.toMatchObject({ code: 'invalid_request' });
+    }
+  });
+
   it('finds calls by batch, parent, root and kind of failure', async () => {
     const parent = await submit('trees', { sessionId: 't' });
     const batchId = '00-01JZ8C5W3Q4X9R7T2M6K8N0P1V';

@@ -163,6 +163,32 @@ describe('the rows of the history', () => {
     expect(positions[0]?.epoch).toBe((await reader.read(partition, 1, 1)).epoch);
   });
 
+  it('are all there after the server lost what it committed last, and the table of a week with it', async () => {
+    const submitted: string[] = [];
+    const submitToEach = async () => {
+      for (const wanted of Array.from({ length: PARTITIONS }, (_, n) => partitionName(n))) {
+        let callId = log.newCallId('acme', 's0');
+        for (let n = 1; partitionOf(callId) !== wanted; n++) callId = log.newCallId('acme', `s${n}`);
+        await log.accept(aCall(callId, { meta: { tenantId: 'acme', tool: 'echo', sessionId: 's' }, submitted: aSubmission() }));
+        submitted.push(callId);
+      }
+    };
+    const running = projector(reader, 1_000);
+    await submitToEach();
+    while (await running.round());
+    const { rows: weeks } = await sql<{
+      name: string;
+    }>`select inhrelid::regclass::text as name from pg_inherits where inhparent = 'calls'::regclass`.execute(db);
+    for (const { name } of weeks) await sql`drop table ${sql.raw(name)}`.execute(db);
+    await sql`truncate sessions, totals, positions`.execute(db);
+    await submitToEach();
+    while (await running.round());
+    expect((await rows())['calls']).toEqual(expect.arrayContaining(submitted.map((id) => ({ row: expect.objectContaining({ id }) }))));
+    const live = await rows();
+    await rebuild();
+    expect(await rows()).toEqual(live);
+  });
+
   it('are in tables that any number of processes may create at once', async () => {
     await sql`drop schema ${sql.id(SCHEMA)} cascade`.execute(db);
     const databases = [open(), open(), open()];

@@ -8,6 +8,7 @@ import { OFFLINE_EMBEDDINGS } from './embeddings/offline-embeddings.js';
 import { Memory, openMemoryDatabase } from './memory.js';
 import type { StorageOptions } from './storage.js';
 import type { Document } from './stores/index-context.js';
+import { changeInScope } from './write/scoped-tables.js';
 
 const QUOTA = { bytes: 10_000_000, rows: 10_000 };
 const signal = new AbortController().signal;
@@ -105,9 +106,9 @@ describe('what is stored', () => {
     await expect(small.facts.store(two, { key: 'k', content: 'c', category: 'core', inSession: false }, signal)).rejects.toThrow(
       'The memory of the tenant is full',
     );
-    for (const id of ['note-a', 'note-b', 'note-c']) await small.notes.delete(one, id);
+    for (const id of ['note-a', 'note-b', 'note-c']) await small.notes.delete(one, id, signal);
     await small.notes.update(two, 'note-e', 'text of more', signal);
-    await small.notes.delete(two, 'note-e');
+    await small.notes.delete(two, 'note-e', signal);
     expect(await usage(one)).toEqual(['', 'one', 'two'].map((user_id) => ({ user_id, items: 0, chunks: 0, bytes: 0 })));
   });
 
@@ -138,7 +139,7 @@ describe('what is stored', () => {
       await sql`drop owned by reader_of_memory`.execute(connection);
       await sql`drop role reader_of_memory`.execute(connection);
     });
-    await expect(memory().notes.delete(BOB, 'note-secret')).rejects.toMatchObject({ code: 'not_found' });
+    await expect(memory().notes.delete(BOB, 'note-secret', signal)).rejects.toMatchObject({ code: 'not_found' });
   });
 
   it('of one user goes as a whole by `forget_user`, and nothing of others', async () => {
@@ -166,6 +167,97 @@ describe('what is stored', () => {
   });
 });
 
+describe('changes of one user', () => {
+  it('that wait for one another keep no connection from other users, and none happens whose call ended before its turn', async () => {
+    const [alice, bob] = [
+      { tenantId: 'busy', userId: 'alice' },
+      { tenantId: 'busy', userId: 'bob' },
+    ];
+    const store = memory();
+    await store.notes.save(alice, 'busy-first', 'The first note.', signal);
+    const ended = new AbortController();
+    let saves: Promise<PromiseSettledResult<void>[]> | undefined;
+    // As another worker does that changes what alice has.
+    await changeInScope(db, alice, async () => {
+      const early = Array.from({ length: 20 }, (_, i) => store.notes.save(alice, `busy-${i}`, `Note number ${i}.`, signal));
+      saves = Promise.allSettled([...early, store.notes.save(alice, 'busy-late', 'Too late.', ended.signal)]);
+      await store.notes.save(bob, 'busy-of-bob', 'I am not kept waiting.', signal);
+      expect(await texts(store, bob, 'waiting')).toEqual(['I am not kept waiting.']);
+      ended.abort(new Error('the call ended'));
+    });
+    const failures = (await saves)?.flatMap((save) => (save.status === 'rejected' ? [save.reason as unknown] : []));
+    expect(failures).toEqual([new Error('the call ended')]);
+    expect(await usage(alice)).toMatchObject([
+      { user_id: '', items: 22 },
+      { user_id: 'alice', items: 21 },
+      { user_id: 'bob', items: 1 },
+    ]);
+  });
+});
+
+describe('a call that ends while its change waits', () => {
+  const scope = { tenantId: 'ended', userId: 'alice' };
+  const page = async function* () {
+    yield { path: 'page.md', text: 'the page' };
+  };
+  const request = (name: string) => {
+    const ids = { operationId: `ended-${name}`, contextId: `ended-${name}` };
+    return { ...ids, name, path: '', mode: 'add', total: 1, documents: page() } as const;
+  };
+  type Change = (store: Memory, ended: AbortSignal) => Promise<unknown>;
+  it.each<[string, Change]>([
+    ['a fact', (store, ended) => store.facts.forget(scope, 'fact', ended)],
+    ['a note', (store, ended) => store.notes.delete(scope, 'note-ended', ended)],
+    ['a context', (store, ended) => store.knowledge.remove(scope, { name: 'manual of alice' }, ended)],
+    ['all contexts', (store, ended) => store.knowledge.clear(scope, ended)],
+  ])('deletes nothing: %s', async (_, change) => {
+    const store = memory();
+    await store.knowledge.clear(scope, signal);
+    await store.facts.store(scope, { key: 'fact', content: 'the fact', category: 'core', inSession: false }, signal);
+    await store.notes.save(scope, 'note-ended', 'the note', signal);
+    await store.index(scope, request('manual of alice'), signal, () => {});
+    const before = await usage(scope);
+    const ended = new AbortController();
+    let changed: Promise<unknown[]> | undefined;
+    await changeInScope(db, scope, async () => {
+      // The first waits in the database, the second for the first.
+      changed = Promise.allSettled([store.facts.forget(scope, 'none', signal), change(store, ended.signal)]);
+      await texts(store, BOB, 'anything');
+      ended.abort(new Error('the call ended'));
+    });
+    expect(await changed).toEqual([
+      { status: 'fulfilled', value: false },
+      { status: 'rejected', reason: new Error('the call ended') },
+    ]);
+    expect(await usage(scope)).toEqual(before);
+    expect((await store.knowledge.contexts(scope)).map(({ name }) => name)).toEqual(['manual of alice']);
+  });
+
+  it('stops and begins no indexing', async () => {
+    const store = memory();
+    const ended = new AbortController();
+    let changed: Promise<unknown[]> | undefined;
+    const documents = async function* () {
+      yield { path: 'one.md', text: 'the first page' };
+      await changeInScope(db, scope, async () => {
+        changed = Promise.allSettled([
+          store.facts.forget(scope, 'none', signal),
+          store.knowledge.cancel(scope, undefined, ended.signal),
+          store.index(scope, request('late'), ended.signal, () => {}),
+        ]);
+        await texts(store, BOB, 'anything');
+        ended.abort(new Error('the call ended'));
+      });
+      await changed;
+      yield { path: 'two.md', text: 'the second page' };
+    };
+    expect(await store.index(scope, { ...request('long'), documents: documents() }, signal, () => {})).toMatchObject({ documents: 2 });
+    const rejected = { status: 'rejected', reason: new Error('the call ended') };
+    expect(await changed).toEqual([{ status: 'fulfilled', value: false }, rejected, rejected]);
+    expect((await store.knowledge.operations(scope)).map(({ name }) => name)).not.toContain('late');
+  });
+});
+
 describe('indexing', () => {
   const request = (name: string, documents: AsyncIterable<Document>, mode: 'add' | 'update' = 'add') => ({
     operationId: `operation-${name}-${mode}`,
@@ -189,7 +281,7 @@ describe('indexing', () => {
       yield { path: 'one.md', text: 'the first page' };
       seen.push((await store.knowledge.operations(scope)).map(({ status, documents: done, total }) => ({ status, done, total })));
       expect(await find(store, 'page')).toEqual([]);
-      expect(await store.knowledge.cancel(scope)).toEqual(['operation-manual-add']);
+      expect(await store.knowledge.cancel(scope, undefined, signal)).toEqual(['operation-manual-add']);
       yield { path: 'two.md', text: 'the second page' };
     };
     expect(await store.index(scope, request('manual', documents()), signal, () => {})).toBe('cancelled');

@@ -4,7 +4,7 @@ import type { MemoryDatabase, MemoryTables } from './database/tables.js';
 import { OFFLINE_EMBEDDINGS } from './embeddings/offline-embeddings.js';
 import { OpenAiEmbeddings, type PostJson } from './embeddings/openai-embeddings.js';
 import type { MemorySettings } from './memory.config.js';
-import { MemoryStorage, type StorageOptions } from './storage.js';
+import { CONNECTIONS, MemoryStorage, type StorageOptions } from './storage.js';
 import { FactStore } from './stores/facts.store.js';
 import { indexContext, type IndexRequest, type Indexed } from './stores/index-context.js';
 import { KnowledgeStore } from './stores/knowledge.store.js';
@@ -12,7 +12,6 @@ import { NoteStore } from './stores/notes.store.js';
 import { TurnStore } from './stores/turns.store.js';
 import type { MemoryScope } from './write/scoped-tables.js';
 
-const CONNECTIONS = 4;
 const STATEMENT_TIMEOUT_MS = 10_000;
 
 /** What is remembered of users, in the database. Everything it gives and takes is of one tenant and user. */

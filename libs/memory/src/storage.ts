@@ -1,3 +1,4 @@
+import pLimit, { type LimitFunction } from 'p-limit';
 import { HistoryUnavailable } from '#history';
 import { migrateMemory } from './database/migrate-memory.js';
 import type { MemoryDatabase } from './database/tables.js';
@@ -19,8 +20,17 @@ export interface StorageOptions {
   readonly onError: (error: unknown) => void;
 }
 
+/** Aborted before its turn, a transaction does not begin; one that has begun goes on. */
+export type WaitingScope = MemoryScope & { readonly signal?: AbortSignal };
+
+/** Connections to the database, and transactions at the same time: what waits for one waits here, as the pool gives up after seconds. */
+export const CONNECTIONS = 4;
+
 /** The database and the embedding model, as the stores use them. */
 export class MemoryStorage {
+  private readonly transactions = pLimit(CONNECTIONS);
+  /** Of each user. Changes wait for one another without a connection, which other users need. */
+  private readonly changes = new Map<string, { readonly inTurn: LimitFunction; open: number }>();
   private ready: Promise<void> | undefined;
   private refusal: string | undefined;
 
@@ -32,13 +42,22 @@ export class MemoryStorage {
   }
 
   /** Rejects with a MemoryFailure when the database does not answer. */
-  read<T>(scope: MemoryScope, run: (tables: ScopedTables) => Promise<T>): Promise<T> {
-    return this.typed((db) => inScope(db, scope, run));
+  read<T>({ signal, ...scope }: WaitingScope, run: (tables: ScopedTables) => Promise<T>): Promise<T> {
+    return this.typed((db) => inScope(db, scope, run), signal);
   }
 
   /** The same, with the changes of one user one after another. */
-  change<T>(scope: MemoryScope, run: (tables: ScopedTables) => Promise<T>): Promise<T> {
-    return this.typed((db) => changeInScope(db, scope, run));
+  async change<T>({ signal, ...scope }: WaitingScope, run: (tables: ScopedTables) => Promise<T>): Promise<T> {
+    const user = JSON.stringify([scope.tenantId, scope.userId]);
+    const changes = this.changes.get(user) ?? { inTurn: pLimit(1), open: 0 };
+    this.changes.set(user, changes);
+    changes.open += 1;
+    try {
+      return await changes.inTurn(() => this.typed((db) => changeInScope(db, scope, run), signal));
+    } finally {
+      changes.open -= 1;
+      if (changes.open === 0) this.changes.delete(user);
+    }
   }
 
   /** Undefined for texts without a vector; `failed` when the model did not answer, which keeps nothing from being stored. */
@@ -59,10 +78,13 @@ export class MemoryStorage {
     return this.options.db.destroy();
   }
 
-  private async typed<T>(run: (db: MemoryDatabase) => Promise<T>): Promise<T> {
+  private async typed<T>(run: (db: MemoryDatabase) => Promise<T>, signal?: AbortSignal): Promise<T> {
     try {
       await (this.ready ??= this.migrate());
-      return await run(this.options.db);
+      return await this.transactions(() => {
+        signal?.throwIfAborted();
+        return run(this.options.db);
+      });
     } catch (error) {
       if (!(error instanceof HistoryUnavailable)) throw error;
       this.options.onError(error);

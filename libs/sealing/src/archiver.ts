@@ -39,7 +39,10 @@ export class Archiver {
     );
   }
 
-  /** One step in each partition that needs one; whether any has more. A partition that fails does not hold the others: the first error is thrown at the end. */
+  /**
+   * Takes one step in each partition that needs one. Returns whether any has more to do. A partition that fails does not stop
+   * the others: the first error is thrown at the end.
+   */
   async round(signal?: AbortSignal): Promise<boolean> {
     const { redis, segmentMs = SEGMENT_MS } = this.options;
     const [memory, [seconds]] = await Promise.all([measureMemory(redis), redis.time()]);
@@ -60,7 +63,7 @@ export class Archiver {
     return more;
   }
 
-  /** All are asked at once: one after the other woke both processes three times for each. One that fails says why in its step. */
+  /** Asks Redis about all partitions in one turn, which costs both processes less. One that fails counts as due: its step throws the reason. */
   private async due(step: ArchiveStep): Promise<PartitionArchiver[]> {
     const due = await Promise.all(this.partitions.map((partition) => partition.isDue(step).catch(() => true)));
     return this.partitions.filter((_, index) => due[index]);

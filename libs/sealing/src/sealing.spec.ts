@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { findSegment, loadSegment, openArchive, verifyArchive, type ArchiveStore } from '#archive';
 import { BlobStore, CallStore, EventLog, isApplied, LogReader, type StoredEvent } from '#event-log';
-import { createRedis, keys, partitionName, partitionOf, type RedisConnection } from '#redis';
+import { createRedis, keys, partitionNames, partitionOf, type RedisConnection } from '#redis';
 import { startRedisServer, type RedisServer } from '../../../test/support/redis-server.mjs';
 import { aCall, aSubmission, author, endOf } from '../../../test/support/sample-calls.js';
 import { PartitionArchiver } from './partition-archiver.js';
@@ -13,7 +13,7 @@ import { requestErase } from './seal/archive-position.js';
 import { SealingFault } from './sealing-fault.js';
 
 const PARTITIONS = 2;
-const NAMES = Array.from({ length: PARTITIONS }, (_, index) => partitionName(index));
+const NAMES = partitionNames(PARTITIONS);
 const WORKER = { leaseMs: 60_000, worker: 'w', author };
 
 describe('archiving and trimming', () => {

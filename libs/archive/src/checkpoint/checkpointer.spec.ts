@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { Checkpointer, ensureSigningKey, lastSegment, parsePublicKey, readSigningKey } from '#archive';
+import { Checkpointer, ensureSigningKey, lastSegment, parsePublicKey, readSigningKey, verifyArchive, type ArchiveStore } from '#archive';
 import { fillPartition } from '../testing/archive-events.js';
 import { makeSignedArchive, type SignedArchive } from '../testing/signed-archive.js';
 import { openNote } from './signed-note.js';
@@ -51,6 +51,33 @@ describe('a checkpoint', () => {
     expect((await archive.checkpointer.sign())?.number).toBe(7);
   });
 
+  it('is made by the next process when one is killed before or after any of its writes, and the archive verifies', async () => {
+    const { store, published, signer, keys } = archive;
+    let isKilled = true;
+    for (let write = 1; isKilled; write += 1) {
+      for (const isWritten of [false, true]) {
+        const previous = (await lastSegment(store, '01'))!;
+        // Enough for a tile of hashes, which is one of the writes.
+        await fillPartition(store, { partition: '01', toSeq: previous.toSeq + 256, size: 256, previous });
+        const count = { left: write };
+        const dying = new Checkpointer({
+          store: killedAt(store, count, isWritten),
+          publishTo: killedAt(published, count, isWritten),
+          signer,
+          partitions: ['00', '01', '02'],
+        });
+        isKilled = await dying.sign().then(
+          () => false,
+          (error: unknown) => String(error).includes('killed'),
+        );
+        await archive.checkpointer.sign();
+        const faults: unknown[] = [];
+        const report = await verifyArchive({ store, keys, published, report: (fault) => faults.push(fault) });
+        expect([write, isWritten, faults, report.unsignedEvents]).toEqual([write, isWritten, [], 0]);
+      }
+    }
+  });
+
   it('is published later when the second store was away', async () => {
     await seal(310);
     await another().sign();
@@ -95,3 +122,19 @@ describe('the signing key', () => {
     await rm(folder, { recursive: true });
   });
 });
+
+/** Fails when no write is left, before it or after it. */
+function killedAt(store: ArchiveStore, count: { left: number }, isWritten: boolean): ArchiveStore {
+  return {
+    label: store.label,
+    get: (name) => store.get(name),
+    list: (prefix, options) => store.list(prefix, options),
+    delete: (name) => store.delete(name),
+    put: async (name, bytes) => {
+      count.left -= 1;
+      if (count.left > 0) return store.put(name, bytes);
+      if (isWritten) await store.put(name, bytes);
+      throw new Error('killed');
+    },
+  };
+}

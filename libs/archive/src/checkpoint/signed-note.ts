@@ -92,7 +92,7 @@ export function openNote(note: string, keys: readonly NoteVerifier[]): string {
 /** Text and signatures, unverified. @throws InvalidNote */
 export function splitNote(note: string): { text: string; signatures: { name: string; bytes: Buffer }[] } {
   const end = note.lastIndexOf('\n\n');
-  // eslint-disable-next-line no-control-regex
+  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
   if (end < 0 || note.length > MAX_NOTE_CHARS || !note.endsWith('\n') || /[\0-\x09\x0b-\x1f\ufffd]/.test(note))
     throw new InvalidNote('is not a signed note');
   const lines = note.slice(end + 2, -1).split('\n');

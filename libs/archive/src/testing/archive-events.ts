@@ -49,11 +49,12 @@ export async function fillPartition(
     previous,
     generation = 1,
     epoch = 1,
-  }: { partition: string; toSeq: number; size: number; previous?: Manifest; generation?: number; epoch?: number },
+    note = '',
+  }: { partition: string; toSeq: number; size: number; previous?: Manifest; generation?: number; epoch?: number; note?: string },
 ): Promise<Manifest | undefined> {
   let last = previous;
   for (let from = (previous?.toSeq ?? 0) + 1; from <= toSeq; from += size) {
-    const events = sampleEvents(partition, from, Math.min(toSeq, from + size - 1), { epoch });
+    const events = sampleEvents(partition, from, Math.min(toSeq, from + size - 1), { epoch, note });
     last = await storeSegment(store, sealSegment({ partition, generation, epoch, previous: last, events }));
   }
   return last;

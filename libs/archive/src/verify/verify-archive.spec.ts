@@ -1,3 +1,5 @@
+import { cp } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { verifyArchive, verifyCallProof, type Fault } from '#archive';
@@ -52,6 +54,22 @@ describe('verifyArchive', () => {
       }),
       { numRuns: 25 },
     );
+  });
+
+  it('names an archive that was made again from other events, whether its checkpoints are new ones or the old', async () => {
+    const forged = await makeSignedArchive({ note: 'another story' });
+    expect(await faultsOf(forged)).toEqual([]);
+    const asTheRealOne = { ...forged, keys: archive.keys };
+    expect(await faultsOf(asTheRealOne)).toContainEqual({
+      file: 'log/checkpoint/0000000000000001',
+      fault: expect.stringContaining('no known key signed it'),
+    });
+
+    for (const folder of ['log/checkpoint', 'log/key'])
+      await cp(join(archive.folder, folder), join(forged.folder, folder), { recursive: true });
+    const faults = await faultsOf({ ...asTheRealOne, published: archive.published });
+    await forged.close();
+    for (const tree of ['p00/g1', 'p01/g1', 'p02/g1', 'p02/g2']) expect(faults.filter(({ fault }) => fault.includes(tree))).not.toEqual([]);
   });
 
   it('proves a call to readers who have the public key alone', async () => {

@@ -8,6 +8,7 @@ import * as acts from './migrations/0005-acts.js';
 import * as riskAndUser from './migrations/0006-risk-and-user.js';
 import * as usage from './migrations/0007-usage.js';
 import * as cpu from './migrations/0008-cpu.js';
+import * as callsByRisk from './migrations/0009-calls-by-risk.js';
 
 /**
  * In the order of their names. A migration only adds, and what it adds may be null or has a default: processes of the release
@@ -22,6 +23,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0006-risk-and-user': { up: riskAndUser.up },
   '0007-usage': { up: usage.up },
   '0008-cpu': { up: cpu.up },
+  '0009-calls-by-risk': { up: callsByRisk.up },
 };
 
 /** A newer release has changed the tables. */

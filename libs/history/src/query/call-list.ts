@@ -3,14 +3,13 @@ import type { LogSource } from '../log-source.port.js';
 import { summaryOf, type CallRecord } from '../record/call-record.js';
 import { fits } from '../record/fits.js';
 import { hasWords, queryWords } from '../record/words.js';
-import { partitionOfRoot } from '#redis';
+import { partitionNames, partitionOfRoot } from '#redis';
 import type { HistoryDatabase } from '../database/history-database.js';
-import { partitionNames } from '../rows/partition-names.js';
 import { storedFacets, withFresh } from './call-facets.js';
 import { conditionsOf } from './call-filter.js';
+import { HIGHEST_RISK_FIRST, NEWEST_FIRST, type CallOrder } from './call-order.js';
 import { readTail, type Tail } from './log-tail.js';
-import { notIn, newestRows } from './newest-rows.js';
-import { decodePlace, encodePlace, type PagePlace } from './page-cursor.js';
+import { notIn } from './newest-rows.js';
 
 /** Above this a count says that there are at least as many. */
 const COUNTED = 100_000;
@@ -23,24 +22,32 @@ export class CallList {
     private readonly partitions: number,
   ) {}
 
-  /** A page, newest first. Throws `invalid_request` for a cursor that is not from here, or a text without a letter or digit. */
-  async page(tenantId: string, { cursor, limit, ...filter }: ListCallsQuery): Promise<CallPage> {
+  /** A page. Throws `invalid_request` for a cursor that is not of this order, or a text without a letter or digit. */
+  page(tenantId: string, { sort, ...query }: ListCallsQuery): Promise<CallPage> {
+    return sort === 'risk' ? this.pageOf(HIGHEST_RISK_FIRST, tenantId, query) : this.pageOf(NEWEST_FIRST, tenantId, query);
+  }
+
+  private async pageOf<Place>(
+    order: CallOrder<Place>,
+    tenantId: string,
+    { cursor, limit, ...filter }: Omit<ListCallsQuery, 'sort'>,
+  ): Promise<CallPage> {
     const words = wordsIn(filter);
-    const after = cursor === undefined ? undefined : decodePlace(cursor);
+    const after = cursor === undefined ? undefined : order.decode(cursor);
     const everything = Object.keys(filter).length === 0;
     const { tail, answer } = await this.read(tenantId, filter, async (db, known) => ({
-      stored: await newestRows(db, { tenantId, filter, words, known, after, limit: limit + 1 }),
+      stored: await order.rows(db, { tenantId, filter, words, known, after, limit: limit + 1 }),
       total: everything ? await totalOf(db, tenantId) : undefined,
     }));
     const fresh = [...tail.records.values()].filter(
-      (record) => fitting(record, filter, words) && (after === undefined || newestFirst(placeOf(record), after) > 0),
+      (record) => fitting(record, filter, words) && (after === undefined || order.compare(order.placeOf(record), after) > 0),
     );
-    const found = [...fresh, ...answer.stored].sort((a, b) => newestFirst(placeOf(a), placeOf(b)));
+    const found = [...fresh, ...answer.stored].sort((a, b) => order.compare(order.placeOf(a), order.placeOf(b)));
     const calls = found.slice(0, limit);
     const last = calls.at(-1);
     return {
       calls: calls.map(summaryOf),
-      ...(found.length > limit && last !== undefined ? { nextCursor: encodePlace(placeOf(last)) } : {}),
+      ...(found.length > limit && last !== undefined ? { nextCursor: order.encode(order.placeOf(last)) } : {}),
       ...(answer.total === undefined ? {} : { total: answer.total + tail.added }),
       ...(tail.behind === undefined ? {} : { behind: tail.behind }),
     };
@@ -101,16 +108,6 @@ function wordsIn({ q }: CallFilter): string[] {
 
 function fitting(record: CallRecord, filter: CallFilter, words: readonly string[]): boolean {
   return fits(record, filter) && (words.length === 0 || hasWords(record, words));
-}
-
-function placeOf({ submittedAt, id }: CallRecord): PagePlace {
-  return { time: submittedAt, id };
-}
-
-/** As the database compares: by time, then by the bytes of the id. */
-function newestFirst(a: PagePlace, b: PagePlace): number {
-  if (a.time !== b.time) return b.time - a.time;
-  return a.id === b.id ? 0 : a.id < b.id ? 1 : -1;
 }
 
 async function countOf(

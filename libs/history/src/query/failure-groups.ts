@@ -23,7 +23,7 @@ export async function failureGroups(db: HistoryDatabase, tenantId: string, perio
     select kinds.*, newest.*, steps.*, before.previous_at, names.*
     from kinds
     cross join lateral (
-      select id, tool, error_code, coalesce(error_message, note, '') as message from calls
+      select id, tool, error_code, coalesce(error_message, note, '') as message, preview from calls
       where tenant_id = ${tenantId} and fingerprint = kinds.fingerprint and ended_at = kinds.last_at
       order by id desc limit 1) as newest
     cross join lateral (
@@ -62,6 +62,7 @@ interface FailureRow {
   readonly tool: string;
   readonly error_code: CallErrorCode | null;
   readonly message: string;
+  readonly preview: string;
 }
 
 function groupOf(row: FailureRow): FailureGroup {
@@ -76,6 +77,7 @@ function groupOf(row: FailureRow): FailureGroup {
     firstSeen: row.first_at.toISOString(),
     lastSeen: row.last_at.toISOString(),
     lastCallId: row.id,
+    preview: row.preview,
     ...(row.previous_at === null ? {} : { previousSeen: row.previous_at.toISOString() }),
     counts,
     agents: { count: row.agents, names: row.agent_names },

@@ -1,8 +1,8 @@
+import { partitionNames } from '#redis';
 import type { Behind, CallEvent } from '#contracts';
 import type { LogSource } from '../log-source.port.js';
 import type { CallRecord } from '../record/call-record.js';
 import type { HistoryDatabase } from '../database/history-database.js';
-import { partitionNames } from '../rows/partition-names.js';
 import { sortEvents } from '../rows/event-shape.js';
 import { foldEvents } from '../rows/fold-events.js';
 

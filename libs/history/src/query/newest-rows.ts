@@ -1,9 +1,10 @@
-import { sql } from 'kysely';
-import type { CallFilter } from '#contracts';
+import { type ExpressionBuilder, sql } from 'kysely';
+import type { CallFilter, Risk } from '#contracts';
 import type { HistoryDatabase } from '../database/history-database.js';
 import type { CallRecord } from '../record/call-record.js';
 import { recordOf } from '../rows/call-row.js';
 import { RECORD_COLUMNS } from '../rows/fold-events.js';
+import type { HistoryTables } from '../database/tables.js';
 import { conditionsOf } from './call-filter.js';
 import type { PagePlace } from './page-cursor.js';
 
@@ -12,6 +13,8 @@ export interface WantedRows {
   readonly filter: CallFilter;
   /** The words of its free text. */
   readonly words: readonly string[];
+  /** Only calls of this risk; null: of none. Absent: all. */
+  readonly risk?: Risk | null;
   /** Calls that the log knows better. */
   readonly known: readonly string[];
   /** What the rows come after. */
@@ -40,7 +43,7 @@ async function walk(db: HistoryDatabase, wanted: WantedRows): Promise<CallRecord
   const rows = await db
     .selectFrom('calls')
     .select(RECORD_COLUMNS)
-    .where((calls) => calls.and([...conditionsOf(calls, wanted.tenantId, wanted.filter, wanted.words), notIn(wanted.known)]))
+    .where((calls) => calls.and(conditionsOfRows(calls, wanted)))
     .where(isAfter(wanted.after))
     .orderBy('submitted_at', 'desc')
     .orderBy('id', 'desc')
@@ -50,31 +53,29 @@ async function walk(db: HistoryDatabase, wanted: WantedRows): Promise<CallRecord
 }
 
 /** Rows that fit among the newest. */
-async function walkNewest(db: HistoryDatabase, { tenantId, filter, words, known, after, limit }: WantedRows): Promise<CallRecord[]> {
+async function walkNewest(db: HistoryDatabase, wanted: WantedRows): Promise<CallRecord[]> {
   const newest = db
     .selectFrom('calls')
     .selectAll()
-    .where('tenant_id', '=', tenantId)
-    .where(isAfter(after))
+    .where('tenant_id', '=', wanted.tenantId)
+    .where(isOf(wanted.risk))
+    .where(isAfter(wanted.after))
     .orderBy('submitted_at', 'desc')
     .orderBy('id', 'desc')
     .limit(WALKED);
   const rows = await db
     .selectFrom(newest.as('calls'))
     .select(RECORD_COLUMNS)
-    .where((calls) => calls.and([...conditionsOf(calls, tenantId, filter, words), notIn(known)]))
+    .where((calls) => calls.and(conditionsOfRows(calls, wanted)))
     .orderBy('submitted_at', 'desc')
     .orderBy('id', 'desc')
-    .limit(limit)
+    .limit(wanted.limit)
     .execute();
   return rows.map(recordOf);
 }
 
 /** Rows that the index of words finds; undefined where these are too many to be sorted. */
-async function sortFound(
-  db: HistoryDatabase,
-  { tenantId, filter, words, known, after, limit }: WantedRows,
-): Promise<CallRecord[] | undefined> {
+async function sortFound(db: HistoryDatabase, wanted: WantedRows): Promise<CallRecord[] | undefined> {
   const rows = await db
     // A part of its own, so that the planner does not look for the order while it looks for the words.
     .with(
@@ -83,8 +84,8 @@ async function sortFound(
         query
           .selectFrom('calls')
           .select(RECORD_COLUMNS)
-          .where((calls) => calls.and([...conditionsOf(calls, tenantId, filter, words), notIn(known)]))
-          .where(isAfter(after)),
+          .where((calls) => calls.and(conditionsOfRows(calls, wanted)))
+          .where(isAfter(wanted.after)),
     )
     .selectFrom((query) =>
       query
@@ -97,9 +98,18 @@ async function sortFound(
     .select(({ fn }) => fn.countAll<number>().over().as('matches'))
     .orderBy('submitted_at', 'desc')
     .orderBy('id', 'desc')
-    .limit(limit)
+    .limit(wanted.limit)
     .execute();
   return (rows[0]?.matches ?? 0) > SORTED ? undefined : rows.map(recordOf);
+}
+
+function conditionsOfRows(calls: ExpressionBuilder<HistoryTables, 'calls'>, { tenantId, filter, words, known, risk }: WantedRows) {
+  return [...conditionsOf(calls, tenantId, filter, words), notIn(known), isOf(risk)];
+}
+
+function isOf(risk: Risk | null | undefined) {
+  if (risk === undefined) return sql<boolean>`true`;
+  return risk === null ? sql<boolean>`risk is null` : sql<boolean>`risk = ${risk}`;
 }
 
 function isAfter(place: PagePlace | undefined) {

@@ -9,8 +9,10 @@ import { wholeSteps } from './period.js';
 
 const HOUR_MS = 3_600_000;
 const STEP_MS = { hour: HOUR_MS, day: 24 * HOUR_MS } as const;
+const COLUMN = { agent: 'agent_id', tool: 'tool' } as const;
+const FIELD = { agent: 'agentId', tool: 'tool' } as const;
 
-/** What the agents of tenants used, from the rows of their calls. */
+/** What agents and tools of tenants used, from the rows of their calls. */
 export class Usage {
   constructor(
     private readonly db: HistoryDatabase,
@@ -20,24 +22,28 @@ export class Usage {
   ) {}
 
   /** @throws ProblemError `invalid_request` for a period with too many rows, or one that ends before it begins */
-  async of(tenantId: string, { since, until, per, agentId }: UsageQuery): Promise<UsagePage> {
+  async of(tenantId: string, { since, until, per, by, agentId, tool }: UsageQuery): Promise<UsagePage> {
     const period = wholeSteps({ since, until }, STEP_MS[per], this.now());
     const behind = await behindOf(this.db, this.log, this.partitions);
     const agents = agentId === undefined ? sql`true` : sql`agent_id = any(${agentId.map(storable)}::text[])`;
-    const { rows } = await sql<Omit<UsageRow, 'agentId' | 'at' | 'cpuMs'> & { at: Date; agentId: string | null; cpuMs: number | null }>`
-      select date_trunc(${sql.lit(per)}, ended_at, 'UTC') as at, agent_id as "agentId", count(*) as calls,
+    const tools = tool === undefined ? sql`true` : sql`tool = any(${tool.map(storable)}::text[])`;
+    const { rows } = await sql<
+      Omit<UsageRow, 'agentId' | 'tool' | 'at' | 'cpuMs'> & { at: Date; name: string | null; cpuMs: number | null }
+    >`
+      select date_trunc(${sql.lit(per)}, ended_at, 'UTC') as at, ${sql.ref(COLUMN[by])} as name, count(*) as calls,
         count(*) filter (where outcome in ('failed', 'timed_out', 'unknown') or error_result) as failed,
         count(*) filter (where outcome = 'denied') as denied, count(*) filter (where asked) as approvals,
-        coalesce(sum(run_ms), 0)::bigint as "runMs", coalesce(sum(output_bytes), 0)::bigint as "outputBytes",
+        coalesce(sum(run_ms), 0)::bigint as "runMs", coalesce(sum(wait_ms) filter (where not asked), 0)::bigint as "waitMs",
+        coalesce(sum(output_bytes), 0)::bigint as "outputBytes",
         sum(cpu_ms)::bigint as "cpuMs", count(cpu_ms) as "cpuCalls"
-      from calls where tenant_id = ${tenantId} and ${within('ended_at', period)} and ${agents}
+      from calls where tenant_id = ${tenantId} and ${within('ended_at', period)} and ${agents} and ${tools}
       group by 1, 2 order by 1, 2 nulls first limit ${sql.lit(MOST_USAGE_ROWS + 1)}`.execute(this.db);
     if (rows.length > MOST_USAGE_ROWS) throw tooMany();
     return {
       tenantId,
-      rows: rows.map(({ at, agentId: agent, cpuMs, ...sums }) => ({
+      rows: rows.map(({ at, name, cpuMs, ...sums }) => ({
         at: at.toISOString(),
-        ...(agent === null ? {} : { agentId: agent }),
+        ...(name === null ? {} : { [FIELD[by]]: name }),
         ...(cpuMs === null ? {} : { cpuMs }),
         ...sums,
       })),

@@ -11,7 +11,7 @@ const path = fc.oneof(
 );
 
 describe('the template of a message', () => {
-  it('is the same whatever path stands in it', () => {
+  it('is the same for messages that differ in a path only', () => {
     fc.assert(
       fc.property(path, (any) => {
         expect(messageTemplate(`File not found: ${any}. Use glob (in ${any})`)).toBe('File not found: <path>. Use glob (in <path>)');

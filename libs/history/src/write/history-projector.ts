@@ -1,8 +1,7 @@
 import { telemetry } from '#observability';
-import { partitionOf } from '#redis';
+import { partitionNames, partitionOf } from '#redis';
 import type { LogSource } from '../log-source.port.js';
 import { HistoryUnavailable, type HistoryDatabase } from '../database/history-database.js';
-import { partitionNames } from '../rows/partition-names.js';
 import type { SkippedEvent } from '../rows/event-shape.js';
 import { LogProjection } from './log-projection.js';
 import type { Skipped } from './write-calls.js';

@@ -35,8 +35,6 @@ type Projected = Pick<Advance, 'lagMs' | 'skipped'>;
  * positions are locked meanwhile, so of several projectors one works on a partition.
  */
 export class LogProjection {
-  private readonly weeks = new Set<string>();
-
   /** `batch`: entries of a partition in a step at most. */
   constructor(
     private readonly db: HistoryDatabase,
@@ -122,7 +120,7 @@ export class LogProjection {
       transaction,
       sorted.flatMap(({ events }) => events),
     );
-    await ensureWeeks(this.db, this.weeks, changes.keys());
+    await ensureWeeks(this.db, transaction, changes.keys());
     const placed = [...changes].map(([callId, change]) => ({ ...change, partition: partitionOf.get(callId) ?? '' }));
     await writeChanges(transaction, placed, this.skipped);
     for (const { partition, entries } of batches) await writeActs(transaction, partition, entries);
@@ -145,7 +143,6 @@ export class LogProjection {
 
   /** Another log, or one that lost its end: the rows of the partition are made again. */
   private async empty(transaction: HistoryDatabase, partition: string): Promise<void> {
-    this.weeks.clear();
     for (const table of ['calls', 'sessions', 'totals', 'acts'] as const)
       await transaction.deleteFrom(table).where('partition', '=', partition).execute();
     await forgetAllHours(transaction);

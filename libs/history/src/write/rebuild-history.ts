@@ -1,7 +1,7 @@
+import { partitionNames } from '#redis';
 import type { HistoryDatabase } from '../database/history-database.js';
 import type { EventSource } from '../log-source.port.js';
 import type { SkippedEvent } from '../rows/event-shape.js';
-import { partitionNames } from '../rows/partition-names.js';
 import { LogProjection } from './log-projection.js';
 import type { Skipped } from './write-calls.js';
 

@@ -86,15 +86,17 @@ async function writeTotals(db: HistoryDatabase, changes: readonly PlacedChange[]
 }
 
 /**
- * Makes the tables of the weeks that calls need. On a connection of its own, so that projectors of other partitions do not
- * wait for the batch; and by attaching, which conflicts with no reader or writer of the other weeks.
+ * Makes the tables of the weeks that calls need, where they are missing. Looks each time: retention drops such tables, and a
+ * server that crashed or was replaced by its replica may have lost a new one. `transaction` holds the positions, so retention
+ * drops none before it ends. Made on a connection of its own, so that projectors of other partitions do not wait for the batch;
+ * and by attaching, which conflicts with no reader or writer of the other weeks.
  */
-export async function ensureWeeks(db: HistoryDatabase, made: Set<string>, callIds: Iterable<string>): Promise<void> {
-  for (const week of new Set([...callIds].map(weekOf))) {
-    if (week === undefined || made.has(week)) continue;
-    await db.transaction().execute((transaction) => createWeek(transaction, week));
-    made.add(week);
-  }
+export async function ensureWeeks(db: HistoryDatabase, transaction: HistoryDatabase, callIds: Iterable<string>): Promise<void> {
+  const weeks = [...new Set([...callIds].map(weekOf))].filter((week) => week !== undefined);
+  if (weeks.length === 0) return;
+  const { rows: missing } = await sql<{ week: string }>`
+    select week from unnest(${weeks}::text[]) as week where to_regclass('calls_' || replace(week, '-', '_')) is null`.execute(transaction);
+  for (const { week } of missing) await db.transaction().execute((own) => createWeek(own, week));
 }
 
 async function createWeek(db: HistoryDatabase, week: string): Promise<void> {

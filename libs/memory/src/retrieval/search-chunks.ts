@@ -61,8 +61,7 @@ export async function searchChunks(
   const { embeddings, weights } = storage.options;
   const words = searchWords(query, QUERY_WORDS);
   const { embeddings: vectors, failed } = weights.vector === 0 ? { embeddings: [], failed: false } : await storage.embed([query], signal);
-  signal.throwIfAborted();
-  return storage.read(scope, async (tables) => {
+  return storage.read({ ...scope, signal }, async (tables) => {
     const counts = await chunkCounts(tables);
     const texts = await textMatches(tables, filter, words);
     const [embedding] = vectors;

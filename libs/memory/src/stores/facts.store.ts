@@ -26,8 +26,7 @@ export class FactStore {
     const [name, content, category] = [storableText(fact.key), storableText(fact.content), storableText(fact.category)];
     const sessionId = sessionOf(scope, fact.inSession);
     const chunks = await prepareChunks(this.storage, `${name}: ${content}`, signal);
-    signal.throwIfAborted();
-    await this.storage.change(scope, async (tables) => {
+    await this.storage.change({ ...scope, signal }, async (tables) => {
       const before = await remove(tables, name, sessionId);
       const [old] = before;
       const item = { id: old?.id ?? `fact-${randomUUID()}`, kind: 'fact', sessionId, name, content, createdAt: old?.created_at } as const;
@@ -49,9 +48,9 @@ export class FactStore {
   }
 
   /** False when there is no such fact: of the session if it has one, else of the user. */
-  async forget(scope: MemoryScope, key: string): Promise<boolean> {
+  async forget(scope: MemoryScope, key: string, signal: AbortSignal): Promise<boolean> {
     const name = storableText(key);
-    return this.storage.change(scope, async (tables) => {
+    return this.storage.change({ ...scope, signal }, async (tables) => {
       const ofSession = scope.sessionId === undefined ? [] : await remove(tables, name, scope.sessionId);
       const removed = ofSession.length > 0 ? ofSession : await remove(tables, name, '');
       await countUsage(tables, shrinkage(removed), this.storage.options.quotas);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { MemoryFailure } from '../memory-failure.js';
-import type { MemoryStorage } from '../storage.js';
+import type { MemoryStorage, WaitingScope } from '../storage.js';
 import { insertItem, prepareChunks, shrinkage, storableText } from '../write/items.js';
 import type { MemoryScope, ScopedTables } from '../write/scoped-tables.js';
 import { countUsage } from '../write/usage.js';
@@ -22,6 +22,8 @@ export interface IndexRequest {
   readonly mode: 'add' | 'update';
   readonly total: number;
   readonly documents: AsyncIterable<Document>;
+  /** What `operations` says of an error of `documents`; undefined for one that is not for the user. */
+  readonly reasonOf?: (error: unknown) => string | undefined;
 }
 
 export interface Indexed {
@@ -52,7 +54,7 @@ export async function indexContext(
   onProgress: (documents: number) => void,
 ): Promise<Indexed | 'cancelled'> {
   const request = { ...given, name: storableText(given.name), path: storableText(given.path) };
-  const done = await begin(storage, scope, request);
+  const done = await begin(storage, { ...scope, signal }, request);
   if (done !== undefined) return done;
   let [documents, chunks] = [0, 0];
   try {
@@ -60,22 +62,27 @@ export async function indexContext(
       signal.throwIfAborted();
       const parts = await prepareChunks(storage, storableText(text), signal);
       signal.throwIfAborted();
-      if (!(await addDocument(storage, scope, request, storableText(path), parts))) return await undo(storage, scope, request, 'cancelled');
+      if (!(await addDocument(storage, { ...scope, signal }, request, storableText(path), parts)))
+        return await undo(storage, scope, request, 'cancelled');
       chunks += parts.length;
       onProgress((documents += 1));
     }
     signal.throwIfAborted();
-    return (await finish(storage, scope, request, documents, chunks)) ?? (await undo(storage, scope, request, 'cancelled'));
+    return (await finish(storage, { ...scope, signal }, request, documents, chunks)) ?? (await undo(storage, scope, request, 'cancelled'));
   } catch (error) {
     // The database may be what failed: then the next operation deletes what is left.
-    const fault = error instanceof MemoryFailure ? error.message : undefined;
+    const fault = error instanceof MemoryFailure ? error.message : request.reasonOf?.(error);
     await undo(storage, scope, request, signal.aborted ? 'cancelled' : 'failed', fault).catch(() => {});
     throw error;
   }
 }
 
 /** What it came to, if the operation is complete: the process that ran it was lost before it said so. */
-function begin(storage: MemoryStorage, scope: MemoryScope, { operationId, name, mode, total }: IndexRequest): Promise<Indexed | undefined> {
+function begin(
+  storage: MemoryStorage,
+  scope: WaitingScope,
+  { operationId, name, mode, total }: IndexRequest,
+): Promise<Indexed | undefined> {
   return storage.change(scope, async (tables) => {
     const existing = await findContext(tables, { name });
     if (existing?.operation === operationId) return { contextId: existing.id, documents: existing.documents, chunks: existing.chunks };
@@ -123,7 +130,7 @@ async function forgetOperations(tables: ScopedTables, operationId: string) {
 /** False when the operation was cancelled. */
 function addDocument(
   storage: MemoryStorage,
-  scope: MemoryScope,
+  scope: WaitingScope,
   { operationId }: IndexRequest,
   path: string,
   parts: Awaited<ReturnType<typeof prepareChunks>>,
@@ -149,7 +156,7 @@ function addDocument(
 /** Undefined when the operation was cancelled. */
 function finish(
   storage: MemoryStorage,
-  scope: MemoryScope,
+  scope: WaitingScope,
   { operationId, contextId, name, path }: IndexRequest,
   documents: number,
   chunks: number,

@@ -64,8 +64,8 @@ export class KnowledgeStore {
   }
 
   /** @throws MemoryFailure `not_found` */
-  async remove(scope: MemoryScope, named: ContextName): Promise<KnowledgeContext> {
-    return this.storage.change(scope, async (tables) => {
+  async remove(scope: MemoryScope, named: ContextName, signal: AbortSignal): Promise<KnowledgeContext> {
+    return this.storage.change({ ...scope, signal }, async (tables) => {
       const context = await findContext(tables, named);
       if (context === undefined) throw noContext(named.id ?? named.name ?? named.path ?? '');
       await tables.deleteContexts().where('id', '=', context.id).execute();
@@ -75,8 +75,8 @@ export class KnowledgeStore {
   }
 
   /** All contexts and operations; what is being indexed stops. Resolves with how many contexts there were. */
-  async clear(scope: MemoryScope): Promise<number> {
-    return this.storage.change(scope, async (tables) => {
+  async clear(scope: MemoryScope, signal: AbortSignal): Promise<number> {
+    return this.storage.change({ ...scope, signal }, async (tables) => {
       await tables.deleteOperations().execute();
       const removed = await tables.deleteContexts().returning('id').execute();
       const documents = await tables.deleteItems().where('kind', '=', 'document').returning(['id', 'chunks', 'bytes']).execute();
@@ -86,8 +86,8 @@ export class KnowledgeStore {
   }
 
   /** Stops one operation, or all. Resolves with the ids of those that ran. */
-  async cancel(scope: MemoryScope, operationId?: string): Promise<string[]> {
-    return this.storage.change(scope, async (tables) => {
+  async cancel(scope: MemoryScope, operationId: string | undefined, signal: AbortSignal): Promise<string[]> {
+    return this.storage.change({ ...scope, signal }, async (tables) => {
       let running = tables.updateOperations().set({ status: 'cancelled', updated_at: new Date() }).where('status', '=', 'running');
       if (operationId !== undefined) running = running.where('id', '=', storableText(operationId));
       return (await running.returning('id').execute()).map(({ id }) => id);

@@ -25,8 +25,7 @@ export class NoteStore {
   async save(scope: MemoryScope, id: string, text: string, signal: AbortSignal): Promise<void> {
     const content = storableText(text);
     const chunks = await prepareChunks(this.storage, content, signal);
-    signal.throwIfAborted();
-    await this.storage.change(scope, async (tables) => {
+    await this.storage.change({ ...scope, signal }, async (tables) => {
       const before = await tables.items().where('id', '=', id).select('id').executeTakeFirst();
       if (before !== undefined) return;
       await countUsage(tables, await insertItem(tables, { id, kind: 'note', content }, chunks), this.storage.options.quotas);
@@ -37,8 +36,7 @@ export class NoteStore {
   async update(scope: MemoryScope, id: string, text: string, signal: AbortSignal): Promise<void> {
     const content = storableText(text);
     const chunks = await prepareChunks(this.storage, content, signal);
-    signal.throwIfAborted();
-    await this.storage.change(scope, async (tables) => {
+    await this.storage.change({ ...scope, signal }, async (tables) => {
       const before = await remove(tables, id);
       const growth = await insertItem(tables, { id, kind: 'note', content, createdAt: before[0]?.created_at }, chunks);
       await countUsage(tables, sumOf(shrinkage(before), growth), this.storage.options.quotas);
@@ -46,8 +44,8 @@ export class NoteStore {
   }
 
   /** @throws MemoryFailure `not_found`, also for a note of another user */
-  async delete(scope: MemoryScope, id: string): Promise<void> {
-    await this.storage.change(scope, async (tables) => {
+  async delete(scope: MemoryScope, id: string, signal: AbortSignal): Promise<void> {
+    await this.storage.change({ ...scope, signal }, async (tables) => {
       await countUsage(tables, shrinkage(await remove(tables, id)), this.storage.options.quotas);
     });
   }

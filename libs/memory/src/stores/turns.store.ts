@@ -19,8 +19,7 @@ export class TurnStore {
   async add(scope: MemoryScope, id: string, turn: Turn, signal: AbortSignal): Promise<void> {
     const content = storableText(turn.content);
     const chunks = await prepareChunks(this.storage, content, signal);
-    signal.throwIfAborted();
-    await this.storage.change(scope, async (tables) => {
+    await this.storage.change({ ...scope, signal }, async (tables) => {
       const before = await tables.items().where('id', '=', id).select('id').executeTakeFirst();
       if (before !== undefined) return;
       const item = { id, kind: 'turn', name: turn.role, sessionId: scope.sessionId ?? '', content } as const;

@@ -1,10 +1,16 @@
-import type { SealedPart } from '../seal/seal-partition.js';
+import type { Manifest } from '#archive';
 
 /** What stays in Redis of what is archived: calls and events are trimmed when either bound is exceeded. */
 export interface HotWindow {
   readonly maxAgeMs: number;
   /** Ended calls of one partition. */
   readonly maxCalls: number;
+}
+
+/** What is asked of a sealed segment. */
+export interface HotPart {
+  readonly manifest: Pick<Manifest, 'fromSeq' | 'lastTime'>;
+  readonly endedCalls: number;
 }
 
 /**
@@ -22,7 +28,7 @@ export interface HotNow {
 }
 
 /** How many of the oldest segments are outside of the window. */
-export function countOutside(segments: readonly SealedPart[], window: HotWindow, { nowMs, isFull, eraseSeq = 0 }: HotNow): number {
+export function countOutside(segments: readonly HotPart[], window: HotWindow, { nowMs, isFull, eraseSeq = 0 }: HotNow): number {
   let calls = segments.reduce((sum, { endedCalls }) => sum + endedCalls, 0);
   let count = 0;
   for (const { manifest, endedCalls } of segments) {
