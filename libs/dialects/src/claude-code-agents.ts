@@ -37,7 +37,7 @@ const agent = dialectTool({
 const toolSearch = dialectTool({
   name: 'ToolSearch',
   tool: 'tool_search',
-  description: 'Find tools that are not in the list, by names (select:A,B) or words. Names are those of Toolyard.',
+  description: 'Find tools that are not in the list, by names (select:A,B) or words.',
   input: z.strictObject({
     query: z.string().max(500).describe('Words, or select: and names.'),
     max_results: z.number().int().min(1).max(50).default(5).describe('How many to find.'),

@@ -6,6 +6,7 @@ import { json, jsonText, refusalText } from './claude-code-texts.js';
 import { type CanonicalResult, type Dialect, dialectTool, given } from './dialect.js';
 import { ChangeFacts, FetchFacts, GlobFacts, LinesFacts, SearchFacts, WebSearchFacts } from './facts.js';
 
+// Over 300 lines: a table of the tools of one agent, each read apart. Its larger families have files of their own.
 const GLOB_FILES = 100;
 const PREVIEW_CHARACTERS = 900;
 const SEARCH_HITS = 8;
@@ -37,7 +38,8 @@ const writeFile = dialectTool({
   adapt: (args) => ({ tool: 'file_write', args }),
   result: ({ args, facts }) => {
     const { path: filePath, created = false, before = null, diff } = ChangeFacts.parse(facts);
-    const about = { structuredPatch: diff?.hunks ?? [], originalFile: created ? null : before, gitDiff: null };
+    // Of a new file the content is there already.
+    const about = { structuredPatch: created ? [] : (diff?.hunks ?? []), originalFile: created ? null : before, gitDiff: null };
     return json({ type: created ? 'create' : 'update', filePath, content: String(args['content']), ...about });
   },
 });
@@ -308,6 +310,20 @@ export const dialect: Dialect = {
   ],
   hookDenial: (tool, reason) => `PreToolUse hook denied tool \`${tool}\`${reason === undefined ? '' : `: ${reason}`}`,
   missing: {},
+  namesInRules: {
+    Bash: 'shell',
+    BashOutput: 'shell_output',
+    Edit: 'file_edit',
+    Glob: 'glob',
+    Grep: 'file_search',
+    KillShell: 'shell_stop',
+    LS: 'file_list',
+    Monitor: 'shell',
+    MultiEdit: 'file_edit',
+    Read: 'file_read',
+    Task: 'agent',
+    Write: 'file_write',
+  },
   unknown: (name) => `unknown tool: ${name}`,
   refusal: (_tool, refusal) => refusalText(refusal),
 };

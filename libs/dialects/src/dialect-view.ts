@@ -46,6 +46,13 @@ export class DialectView {
     return this.byName.get(name)?.tool;
   }
 
+  /** The name of a canonical tool in the catalog of the dialect; undefined where it has none. */
+  nameOf(canonical: string): string | undefined {
+    const offered = this.dialect.tools.filter(({ hidden = false }) => !hidden);
+    const found = offered.find(({ tool }) => tool === canonical) ?? offered.find(({ means = [] }) => means.includes(canonical));
+    return found?.name;
+  }
+
   /** The schema of its arguments. */
   schemaOf(name: string): JsonSchema | undefined {
     return this.byName.get(name)?.form.schema;
@@ -70,9 +77,10 @@ export class DialectView {
     }
   }
 
-  /** Names of the dialect that were probably meant, best first, at most three. */
-  suggest(name: string): string[] {
-    const found = closestNames(name, this.byName.keys(), 12).map((near) => this.byName.get(near)?.tool.name ?? near);
+  /** Names of the dialect that were probably meant, best first, at most three. `isOffered`: whether the caller may use a canonical tool. */
+  suggest(name: string, isOffered: (tool: string) => boolean = () => true): string[] {
+    const offered = [...this.byName].flatMap(([near, { tool }]) => (isOffered(tool.tool) ? near : []));
+    const found = closestNames(name, offered, 12).map((near) => this.byName.get(near)?.tool.name ?? near);
     return [...new Set(found)].slice(0, 3);
   }
 

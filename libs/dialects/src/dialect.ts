@@ -57,6 +57,8 @@ export interface Refusal {
   readonly args?: Arguments | undefined;
   /** Whether the tool had started. */
   readonly started: boolean;
+  /** For an unknown name: those that the caller may use and may have meant. Absent: any of the dialect. */
+  readonly near?: readonly string[] | undefined;
 }
 
 /** One tool of a dialect. */
@@ -65,6 +67,8 @@ export interface DialectTool {
   readonly aliases?: readonly string[];
   /** The canonical tool that the catalog takes its facts from. `adapt` may choose another one for some arguments. */
   readonly tool: string;
+  /** The canonical tools that rules mean by its names. Absent: `tool`. */
+  readonly means?: readonly string[];
   readonly description: string;
   readonly input: z.ZodType;
   readonly argumentAliases?: Readonly<Record<string, readonly string[]>>;
@@ -98,6 +102,8 @@ export interface Dialect {
   readonly hookDenial?: (tool: string, reason: string | undefined) => string;
   /** Names that the agent has and Toolyard does not, with the reason. */
   readonly missing: Readonly<Record<string, string>>;
+  /** Names of other releases of the agent, with the canonical tool. Rules may use them, calls may not. */
+  readonly namesInRules?: Readonly<Record<string, string>>;
   /** Text of a call of a name that it does not have. */
   unknown(name: string): string;
   /** Text of a call that did not come to a result. */

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { ToolRegistry } from '#tool-sdk';
 import { ToolsModule } from '#tools';
 import { outdated } from '../generate.mjs';
-import { allDialects, dialectOf } from './dialects.js';
+import { AGENT_NAMES, allDialects, dialectOf } from './dialects.js';
 import { argumentsOf } from './testing/arbitrary-arguments.js';
 import { viewOf } from './views.js';
 
@@ -25,24 +25,43 @@ describe('each dialect', () => {
     expect(registry.resolve(tool)?.name).toBe(tool);
   });
 
-  it.each(tools)('%s adapts all arguments that its %s accepts to canonical ones, or says what is wrong with them', (dialect, name) => {
-    const view = viewOf(dialect);
-    fc.assert(
-      fc.property(argumentsOf(view.schemaOf(name) ?? {}), (args) => {
-        const understood = view.understand(name, args, { inSession: true });
-        if (!understood.ok) {
-          expect(understood).toMatchObject({ code: 'invalid_arguments', message: expect.stringMatching(/\S/) });
-          return;
-        }
-        const checked = registry.validateArguments(understood.tool, understood.args);
-        const message = checked.ok ? '' : checked.failure.message;
-        // What only the tool itself knows, such as whether an expression is one, it may refuse.
-        if (!checked.ok && !message.startsWith('Invalid arguments:')) expect(message).toMatch(/\S/);
-        else expect([message, understood.args]).toEqual(['', understood.args]);
-      }),
-      { numRuns: 200 },
-    );
+  it.each(tools)('%s has for its %s the names by which rules find it', (_dialect, name, { tool, means = [tool], aliases = [] }) => {
+    for (const it of [name, ...aliases]) {
+      expect(means).toContain(registry.resolve(it)?.name ?? means[0]);
+      for (const meant of means)
+        expect([registry.resolve(meant)?.name, AGENT_NAMES.of(meant)]).toEqual([meant, expect.arrayContaining([it])]);
+    }
   });
+
+  it('has names in rules for tools that exist', () => {
+    for (const { namesInRules = {} } of allDialects())
+      for (const [name, tool] of Object.entries(namesInRules)) expect([name, registry.resolve(tool)?.name]).toEqual([name, tool]);
+  });
+
+  it.each(tools)(
+    '%s adapts all arguments that its %s accepts to canonical ones, or says what is wrong with them',
+    (dialect, name, spoken) => {
+      const { tool, means = [tool] } = spoken;
+      const view = viewOf(dialect);
+      fc.assert(
+        fc.property(argumentsOf(view.schemaOf(name) ?? {}), (args) => {
+          const understood = view.understand(name, args, { inSession: true });
+          if (!understood.ok) {
+            expect(understood).toMatchObject({ code: 'invalid_arguments', message: expect.stringMatching(/\S/) });
+            return;
+          }
+          // Else the gateway refuses the call by its name.
+          if (!means.includes(registry.resolve(name)?.name ?? tool)) expect(means).toContain(understood.tool);
+          const checked = registry.validateArguments(understood.tool, understood.args);
+          const message = checked.ok ? '' : checked.failure.message;
+          // What only the tool itself knows, such as whether an expression is one, it may refuse.
+          if (!checked.ok && !message.startsWith('Invalid arguments:')) expect(message).toMatch(/\S/);
+          else expect([message, understood.args]).toEqual(['', understood.args]);
+        }),
+        { numRuns: 200 },
+      );
+    },
+  );
 
   it.each(tools)('%s has in its catalog %s with all of its names, and knows each', (dialect, name, { aliases = [], hidden = false }) => {
     const view = viewOf(dialect);
@@ -63,7 +82,7 @@ describe('each dialect', () => {
 });
 
 describe('the list of dialects', () => {
-  it('is that of their files: run npm run generate', () => expect(outdated()).toEqual([]));
+  it('has exactly the dialects that have a file: run npm run generate', () => expect(outdated()).toEqual([]));
 
   it('is the only place besides their files that names one', () => {
     const top = new URL('../../../', import.meta.url);
@@ -86,7 +105,7 @@ describe('the list of dialects', () => {
 });
 
 describe('the code of tools', () => {
-  it('names no known agent: what is particular to one is in its dialect', () => {
+  it('names no known agent: details of one agent are in its dialect', () => {
     const root = new URL('../../tools/src/', import.meta.url);
     const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
       (file) => /\.c?ts$/.test(file) && !file.endsWith('.spec.ts'),

@@ -1,5 +1,6 @@
 import type { Dialect as DialectName, PolicyProfile } from '#contracts';
 import type { AnswerForm } from '#tool-sdk';
+import { agentNamesOf } from './agent-names.js';
 import type { Dialect } from './dialect.js';
 import { LIST } from './list.js';
 
@@ -17,6 +18,13 @@ export function allDialects(): Dialect[] {
   return [...LIST];
 }
 
+const CANONICAL = new Set(allDialects().flatMap(({ tools }) => tools.flatMap(({ tool, means = [] }) => [tool, ...means])));
+
+/** Whether it is the name of a canonical tool that some dialect has. */
+export function isCanonical(tool: string): boolean {
+  return CANONICAL.has(tool);
+}
+
 const BY_PROFILE = new Map<PolicyProfile, Dialect>(allDialects().map((dialect) => [dialect.profile, dialect]));
 
 /** Texts and sizes of the agent that a policy profile is named after; undefined where it has none of its own. */
@@ -28,3 +36,6 @@ export function answersOf(profile: PolicyProfile): AnswerForm | undefined {
 export function hookDenialOf(profile: PolicyProfile): Dialect['hookDenial'] {
   return BY_PROFILE.get(profile)?.hookDenial;
 }
+
+/** The names that rules may use for canonical tools besides their own. */
+export const AGENT_NAMES = agentNamesOf(LIST);

@@ -29,6 +29,7 @@ function codeCall(operation: string, args: Record<string, unknown>): { tool: str
 const code = dialectTool({
   name: 'code',
   tool: 'code',
+  means: ['code', 'code_edit', 'language_server'],
   description:
     'Code intelligence by syntax trees: symbols, outlines, patterns, an overview of the code. Where a language server is configured: definitions, references, hover, completions, diagnostics, renaming, formatting.',
   input: z.strictObject({

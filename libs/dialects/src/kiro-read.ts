@@ -44,6 +44,7 @@ const ls = dialectTool({
   name: 'ls',
   hidden: true,
   tool: 'file_read',
+  means: ['file_list'],
   description: 'List a folder.',
   input: z.strictObject({ path, depth: directory.shape.depth, exclude_patterns: directory.shape.exclude_patterns }),
   adapt: (args) => readCall([{ mode: 'Directory', ...args }]),

@@ -10,6 +10,7 @@ const write = dialectTool({
   name: 'write',
   aliases: ['fs_write', 'fsWrite'],
   tool: 'file_write',
+  means: ['file_write', 'file_edit'],
   description: 'Create a file, replace text in a file (strReplace), or insert lines (insert; without insertLine at the end).',
   input: z.strictObject({
     command: z.enum(['create', 'strReplace', 'insert']).describe('What to do.'),

@@ -1,7 +1,8 @@
 import type { Content, DialectHints, Dialect as DialectName } from '#contracts';
 import type { Arguments, Dialect, Refusal, Rendered, RenderedObject } from './dialect.js';
 import { viewOf } from './views.js';
-import { dialectOf } from './dialects.js';
+import { dialectOf, isCanonical } from './dialects.js';
+import { inOwnNames } from './own-names.js';
 
 /** A call of a dialect, as it is kept with the canonical one. */
 export interface SpokenCall {
@@ -50,11 +51,13 @@ export function renderOutput(
 export function renderRefusal({ dialect: dialectName, name }: Pick<SpokenCall, 'dialect' | 'name'>, refusal: Refusal): string {
   const dialect: Dialect = dialectOf(dialectName);
   if (refusal.code === 'not_found') {
-    const near = viewOf(dialectName).suggest(name);
+    const { near = viewOf(dialectName).suggest(name) } = refusal;
     return `${dialect.unknown(name)}${near.length > 0 ? `\nDid you mean: ${near.join(', ')}?` : ''}`;
   }
-  const tool = viewOf(dialectName).find(name);
-  return tool?.refusal === undefined ? dialect.refusal(name, refusal) : tool.refusal(refusal);
+  const view = viewOf(dialectName);
+  const tool = view.find(name);
+  const message = inOwnNames(refusal.message, isCanonical, (meant) => view.nameOf(meant));
+  return tool?.refusal === undefined ? dialect.refusal(name, { ...refusal, message }) : tool.refusal({ ...refusal, message });
 }
 
 export function textOf(content: readonly Content[]): string {

@@ -5,10 +5,11 @@ import { keys, sha256Hex, type RedisConnection } from '#redis';
 export type HoldsSecrets = (value: object) => boolean;
 
 /**
- * What hooks answered in a session, for all gateways and workers. The same question is the same hook, tool, arguments
- * and, after a call, result; a hook that is changed in the config file is another one, and a session that was deleted starts without answers. Without a session nothing is kept,
- * nor is a failure, nor anything with a secret in it: not even the digest of such a question, from which one could be guessed.
- * Redis out of reach is as if nothing were kept.
+ * What hooks answered in a session, for all gateways and workers. The key is hook, tool, arguments and, after a call,
+ * result. A hook that is changed in the config file is another hook; a session that was deleted starts without answers.
+ *
+ * Not kept are answers without a session, failures, and anything with a secret in it: not even the digest of such a
+ * question, from which the secret could be guessed. While Redis is out of reach, nothing is found.
  */
 export class HookCache {
   constructor(private readonly redis: RedisConnection) {}

@@ -1,4 +1,4 @@
-import { HookVerdict, type HookEvent } from '#contracts';
+import { HookVerdict, validationFaults, type HookEvent } from '#contracts';
 import { HookFailure } from './hook-failure.js';
 
 const VERDICT_FIELDS = Object.keys(HookVerdict.shape);
@@ -30,7 +30,7 @@ export function parseHookOutput(event: HookEvent, { text, truncated, strict }: H
 export function validateVerdict(event: HookEvent, value: unknown): HookVerdict {
   const read = HookVerdict.safeParse(value);
   if (!read.success) {
-    const faults = read.error.issues.map(({ path, message }) => `${path.join('.') || 'the answer'}: ${message}`);
+    const faults = validationFaults(read.error, 'the answer');
     throw new HookFailure(` answered with something that is no verdict: ${faults.slice(0, 5).join('; ').slice(0, 500)}`);
   }
   if (read.data.arguments !== undefined && event !== 'before')

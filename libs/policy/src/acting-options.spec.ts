@@ -189,6 +189,7 @@ describe('a pattern that trusts a command that reads', () => {
     'hostname -f',
     'date -d 2026-01-02 +%F',
     "mysql -h db -u me -Ne 'select name from t where x = 1;' shop",
+    "mysql --user=me --compress -e 'select 1' shop",
     "sed -n '1,5p;$!d' f",
     "sed -E 's#a/b#c#g; s|x|y|2' f",
     'curl -d a=b https://example.com',

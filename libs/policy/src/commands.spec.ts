@@ -45,12 +45,36 @@ describe('commands in an unattended session', () => {
     expect(effectOf('rm x', { posture: UNATTENDED, policy: { commands: { blockHighRisk: true } } })).toBe('deny');
     expect(effectOf('ls x', { posture: UNATTENDED, policy: { commands: { blockHighRisk: true } } })).toBe('allow');
   });
+
+  it.each([
+    ['is too long', `rm x # ${'a'.repeat(100_000)}`],
+    ['has too many substitutions', `rm x; : ${'$(:)'.repeat(2_000)}`],
+    ['is read many times over', `rm x; ${'env -S x '.repeat(100)}ls`],
+    ['is no valid bash after it', 'rm x\nif'],
+    ['has it behind what is read of it', `${'a;'.repeat(2_100)}rm x`],
+  ])('count as what is denied, and as of high risk, where the command %s', (_why, command) => {
+    for (const denied of [{ deniedCommands: ['rm .*'] }, { blockHighRisk: true }])
+      expect(effectOf(command, { posture: UNATTENDED, policy: { commands: denied } })).toBe('deny');
+    expect(effectOf(command, { posture: UNATTENDED })).toBe('allow');
+  });
+
+  it('are denied where they are too long to be compared with what is denied', () => {
+    const circumstances = { posture: UNATTENDED, policy: { commands: { deniedCommands: ['rm x{0,1000}y'] } } };
+    expect(effectOf('echo a', circumstances)).toBe('allow');
+    expect(textOf(`echo ${'a'.repeat(90_000)}`, circumstances)).toContain('Command is too long for the patterns of deniedCommands');
+    expect(effectOf(`echo ${'a'.repeat(90_000)}`, circumstances)).toBe('deny');
+  });
 });
 
 describe('commands in a supervised session', () => {
   it.each(['ls', 'npm test', 'git push', 'rm x', 'ls | wc', 'curl x | bash', 'if', 'ls\r', 'echo $(id)'])('are asked for: %s', (command) =>
     expect(effectOf(command)).toBe('ask'),
   );
+
+  it('that are missing are asked for by the tier of their tool', () => {
+    const posture = { autonomy: 'supervised', permissionMode: 'danger-full-access' } as const;
+    for (const args of [{}, { command: 7 }, { command: [] }]) expect(decide(factsOf('shell', args, { posture })).effect).toBe('ask');
+  });
 
   it('that only read run without asking when the policy says so, and others are asked for [PP-82]', () => {
     const policy = { commands: { autoAllowReadonly: true } };
@@ -89,6 +113,48 @@ describe('commands in a supervised session', () => {
       expect(textOf(command, { policy })).toContain('rm .*');
     }
     expect(effectOf('ls', { policy })).toBe('allow');
+  });
+
+  it.each([
+    'k=kubectl; $k delete pod x',
+    '"${k}" delete pod x',
+    'sudo $k delete pod x',
+    'echo x | xargs $k',
+    "bash -c '$k delete pod x'",
+    'eval "$k delete"',
+    'echo kubectl delete pod x | sh',
+    'sh < script',
+    'sh <<< "$k delete"',
+    'cat list | parallel',
+    '/usr/bin/kube* delete pod x',
+    '$(echo kubectl) delete',
+    'kubectl $verb pod x',
+    '/usr/bin/kubectl "$@"',
+    'f() { kubectl "$@"; }; f delete pod x',
+    'echo delete pod x | xargs kubectl',
+    'echo delete pod x | xargs -n 1 timeout 5 kubectl',
+  ])('are denied where an expansion or the input may make them what is denied: %s', (command) => {
+    const policy = { commands: { deniedCommands: ['kubectl delete.*'], allowedCommands: ['.*'] } };
+    expect(effectOf(command, { policy, posture: UNATTENDED })).toBe('deny');
+    expect(effectOf(command, { posture: UNATTENDED })).toBe('allow');
+  });
+
+  it.each([
+    'kubectl get $pod',
+    'echo $HOME',
+    'for f in *; do wc $f; done',
+    'cat list | xargs wc',
+    'bash <<< "echo x"',
+    'helm $verb x',
+    'ls *.ts',
+  ])('are not denied for an expansion that cannot make them so: %s', (command) => {
+    const commands = { deniedCommands: ['kubectl delete.*', 'git push .*--force.*', '(a|b) x'] };
+    expect(effectOf(command, { policy: { commands }, posture: UNATTENDED })).toBe('allow');
+  });
+
+  it('are of high risk where only running them tells which program they run', () => {
+    for (const command of ['k=ls; $k', 'cat x | sh', 'sh < x', 'cat x | parallel'])
+      expect(effectOf(command, { policy: { commands: { blockHighRisk: true } }, posture: UNATTENDED })).toBe('deny');
   });
 
   it('are all denied by a denied pattern that is no pattern, and an allowed one that is none allows nothing [PP-80]', () => {
@@ -148,7 +214,9 @@ describe('the engine that takes chains of allowed programs', () => {
   );
 
   it('takes every program when the allowlist has *, and a path only as that very path [PP-12]', () => {
-    expect(answerOf('command-segments', 'node', zeroclaw({ commands: { allowlist: ['*'] } }))?.effect).toBe('allow');
+    const any = zeroclaw({ commands: { allowlist: ['*'] } });
+    expect(answerOf('command-segments', 'node', any)?.effect).toBe('allow');
+    expect(answerOf('command-segments', 'ls | tee f', any)).toMatchObject({ effect: 'deny', reason: expect.stringContaining('tee') });
     const exact = zeroclaw({ commands: { allowlist: ['/opt/x/tool'] } });
     expect(answerOf('command-segments', '/opt/x/tool a', exact)?.effect).toBe('allow');
     expect(answerOf('command-segments', 'tool a', exact)?.effect).toBe('deny');
@@ -208,7 +276,7 @@ describe('the engine that takes a single program', () => {
 });
 
 describe('the engine of denied texts', () => {
-  it('refuses a command that contains one, however it stands there', () => {
+  it('refuses a command that contains one, wherever it is', () => {
     expect(textOf('echo "rm -rf /tmp/x"', { profile: 'phi', posture: UNATTENDED })).toContain(`contains 'rm -rf /'`);
     expect(effectOf('ls | wc', { profile: 'phi', posture: UNATTENDED })).toBe('allow');
   });

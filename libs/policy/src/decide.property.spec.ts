@@ -19,6 +19,7 @@ import { availability } from './grants/availability.js';
 import { resolvePolicy } from './grants/resolve-policy.js';
 import { settingsOf } from './grants/tool-settings.js';
 import { TOOLS, WORKSPACE } from './testing/call-facts.js';
+import { anyText } from '../../../test/support/any-text.js';
 
 const words = (...texts: string[]) => fc.array(fc.constantFrom(...texts), { maxLength: 3 });
 const command = fc.oneof(
@@ -46,11 +47,11 @@ const command = fc.oneof(
       { maxLength: 6 },
     )
     .map((parts) => parts.join(' ')),
-  fc.string({ unit: 'binary', maxLength: 60 }),
+  anyText({ maxLength: 60 }),
 );
 const path = fc.oneof(
   fc.constantFrom('a', 'src/a', 'src/secret/x', '/etc/passwd', '../x', '~/.ssh/id', `${WORKSPACE}/a`, '/shared/a', '..%2f'),
-  fc.string({ unit: 'binary', maxLength: 40 }),
+  anyText({ maxLength: 40 }),
 );
 const url = fc.oneof(
   fc.constantFrom('https://a.example.com/', 'http://127.0.0.1/', 'file:///x', 'https://user@b.org'),

@@ -14,4 +14,4 @@ export { configPatternFaults, sessionPatternFaults } from './patterns/pattern-fa
 export { forbiddingPattern, matchesTool } from './patterns/tool-pattern.js';
 export { parseName } from './patterns/written-name.js';
 export { egressFault, namesHost } from './rules/egress.rule.js';
-export { denialReason, mayDenyBelow } from './risk-arguments/evaluate-path.js';
+export { denialReason, mayDenyBelow, unaskedReason } from './risk-arguments/evaluate-path.js';

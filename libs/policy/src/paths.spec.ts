@@ -124,7 +124,7 @@ describe('paths of a call', () => {
       }
     });
 
-    it('are for that tool only', () =>
+    it('are trusted for that tool only', () =>
       expect(decide(factsOf('shell', { command: 'ls', working_dir: 'src/secret' }, { policy })).effect).toBe('ask'));
   });
 

@@ -3,6 +3,7 @@ import type { PathDenials } from '#contracts';
 import { addsDenials } from './adds-denials.js';
 
 const NOTHING: PathDenials = { forbidden: [], denied: [], session: { read: [], write: [] }, roots: [] };
+const WRITABLE: PathDenials = { ...NOTHING, writable: { globs: ['src/**'], paths: ['a.ts'] } };
 const READ_ONLY = { path: '/shared', access: 'read' } as const;
 
 describe('denials compared with earlier ones', () => {
@@ -22,6 +23,9 @@ describe('denials compared with earlier ones', () => {
     ],
     ['a name', NOTHING, { ...NOTHING, literal: { read: ['/w/a'], write: [] } }, true],
     ['a root that is only read', { ...NOTHING, roots: [{ ...READ_ONLY, access: 'denied' }] }, { ...NOTHING, roots: [READ_ONLY] }, true],
+    ['less that may be written', WRITABLE, { ...NOTHING, writable: { globs: ['src/**'], paths: [] } }, true],
+    ['the first list of what may be written', NOTHING, WRITABLE, true],
+    ['more that may be written', { ...NOTHING, writable: { globs: ['src/**'], paths: [] } }, WRITABLE, false],
     [
       'a writable root taken out of one that is only read',
       { ...NOTHING, roots: [READ_ONLY, { path: '/shared/a', access: 'write' }] },

@@ -1,5 +1,7 @@
 import type { PathDenials } from '#contracts';
 
+type Writable = NonNullable<PathDenials['writable']>;
+
 /**
  * Whether `now` may deny a path that `before` does not. Undefined denies nothing. May answer true where roots only changed
  * their order or grew, never false where something is denied in addition.
@@ -8,7 +10,14 @@ export function addsDenials(before: PathDenials | undefined, now: PathDenials | 
   if (now === undefined) return false;
   const known = new Set(before === undefined ? [] : entriesOf(before));
   if (entriesOf(now).some((entry) => !known.has(entry))) return true;
+  if (now.writable !== undefined && !isAsWritable(now.writable, before?.writable)) return true;
   return now.roots.length > 0 && JSON.stringify(now.roots) !== JSON.stringify(before?.roots);
+}
+
+/** Whether what was writable before still is. Where nothing was said before, the whole workspace was. */
+function isAsWritable(now: Writable, before: Writable | undefined): boolean {
+  const listed = (list: keyof Writable): boolean => before?.[list].every((it) => now[list].includes(it)) === true;
+  return listed('globs') && listed('paths');
 }
 
 /** Each glob, folder and name with the list that it is in. */

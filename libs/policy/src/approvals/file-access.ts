@@ -1,5 +1,7 @@
 import type { Decision, FileAccess, OpenedPath, PathDenials } from '#contracts';
 import type { CallFacts } from '../call-facts.js';
+import { toolTrust } from '../grants/argument-trust.js';
+import { matchingPattern } from '../patterns/tool-pattern.js';
 import { pathsInCommand } from '../shell/paths-in-command.js';
 import { isUnattended, riskArgumentsOf, type PathArgument } from '../risk-arguments/risk-arguments.js';
 import { closestRoot, denialsFor, evaluatePath } from '../risk-arguments/evaluate-path.js';
@@ -20,7 +22,12 @@ export interface FileAccessDecision extends Omit<FileAccess, 'denials'> {
  */
 export function fileAccessOf(facts: CallFacts, decision: Decision): FileAccessDecision | undefined {
   if (!facts.tool.subjects.some(({ kind }) => kind === 'path' || kind === 'command')) return undefined;
-  const denials = denialsFor(facts);
+  const writable = writableOf(facts);
+  const denials = {
+    ...denialsFor(facts),
+    ...(writable === undefined ? {} : { writable }),
+    ...(isEachPathAsked(facts) ? { eachPathAsked: true as const } : {}),
+  };
   const { roots, opened } = accessiblePaths(facts, decision);
   const files = {
     ...(roots.length === 0 ? {} : { roots }),
@@ -42,6 +49,30 @@ function accessiblePaths(facts: CallFacts, decision: Decision): { roots: OpenedP
     } else if (root.access !== 'denied') add(roots, { path: normalizePath(root.path), access: root.access });
   }
   return { roots: [...roots.values()], opened: [...opened.values()] };
+}
+
+/**
+ * What of a workspace that is not trusted the call may write: what the policy, the session or its arguments name, about which a
+ * person was asked. Undefined where it may write all. Commands write what the sandbox lets them.
+ */
+function writableOf(facts: CallFacts): PathDenials['writable'] {
+  const { tool, policy, grants, workspaceRoot } = facts;
+  if (!isEachPathAsked(facts)) return undefined;
+  const writes = tool.subjects.some((it) => it.kind === 'path' && it.access === 'write');
+  if (!writes || tool.subjects.some(({ kind }) => kind === 'command')) return undefined;
+  const trusted = policy.paths.trusted.filter(({ tools }) => matchingPattern(tools, tool) !== undefined);
+  const named = riskArgumentsOf(facts).paths.flatMap(({ path, access }) => {
+    const read = lexicalPath(path, workspaceRoot);
+    return access === 'write' && read.ok ? [read.absolute] : [];
+  });
+  return {
+    globs: [...trusted.flatMap(({ allowed }) => allowed), ...grants.allowedPaths.write],
+    paths: [...named, ...(grants.literalPaths?.allowed.write ?? []).map(normalizePath)],
+  };
+}
+
+function isEachPathAsked(facts: CallFacts): boolean {
+  return !facts.policy.paths.trustWorkspace && !isUnattended(facts.posture) && toolTrust(facts) === undefined;
 }
 
 interface NamedPath {
@@ -74,6 +105,10 @@ function add(places: Map<string, OpenedPath>, place: OpenedPath): void {
   if (places.get(place.path)?.access !== 'write') places.set(place.path, place);
 }
 
-function isEmpty({ forbidden, denied, session, literal = session, roots }: PathDenials): boolean {
-  return [forbidden, denied, session.read, session.write, literal.read, literal.write, roots].every((list) => list.length === 0);
+function isEmpty({ forbidden, denied, session, literal = session, roots, writable, eachPathAsked }: PathDenials): boolean {
+  return (
+    writable === undefined &&
+    eachPathAsked === undefined &&
+    [forbidden, denied, session.read, session.write, literal.read, literal.write, roots].every((list) => list.length === 0)
+  );
 }

@@ -1,6 +1,6 @@
 import type { PolicyConfig, SessionGrants } from '#contracts';
 import type { ToolFacts } from '../call-facts.js';
-import { forbiddingPattern, matchingPattern } from '../patterns/tool-pattern.js';
+import { forbiddingPattern, matchingPattern, speakersOf } from '../patterns/tool-pattern.js';
 
 export interface Availability {
   readonly ok: boolean;
@@ -17,7 +17,7 @@ const AVAILABLE: Availability = { ok: true };
  */
 export function availability(tool: ToolFacts, policy: PolicyConfig, grants?: SessionGrants): Availability {
   const excluded = forbiddingPattern(policy.exclude, tool);
-  if (excluded !== undefined) return unavailable(`${tool.name} is excluded from this agent's tools by "${excluded}"`);
+  if (excluded !== undefined) return unavailable(`${tool.name} is excluded from this agent's tools by ${written(excluded, tool)}`);
   if (!policy.webTools && isOfTheWeb(tool)) return unavailable(`${tool.name} is not available: tools of the web are switched off`);
   if (tool.feature !== undefined && !policy.features.includes(tool.feature))
     return unavailable(`${tool.name} is not available: policy.features does not name ${tool.feature}`);
@@ -31,6 +31,11 @@ export function availability(tool: ToolFacts, policy: PolicyConfig, grants?: Ses
 /** A built-in tool of the pool `net` reaches the web also where no argument is a URL: a search. */
 function isOfTheWeb({ source, pool, subjects }: ToolFacts): boolean {
   return subjects.some(({ kind }) => kind === 'url') || (source === 'builtin' && pool === 'net');
+}
+
+function written(pattern: string, tool: ToolFacts): string {
+  const speakers = speakersOf(pattern, tool);
+  return `"${pattern}"${speakers.length === 0 ? '' : `, its name in ${speakers.join(', ')}`}`;
 }
 
 function unavailable(reason: string): Availability {

@@ -1,4 +1,4 @@
-// eslint-disable-next-line no-control-regex -- control characters are what is looked for
+// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 const CONTROL = /[\u0000-\u001f\u007f]/;
 const DIRECTION = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 const ENCODED = /(?:^|[/\\]|%2f|%5c)(?:%2e|\.){2}(?:%2f|%5c|[/\\]|$)|(?:%2f|%5c)(?:%2e|\.){2}/i;

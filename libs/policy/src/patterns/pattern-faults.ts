@@ -1,4 +1,5 @@
 import type { ConfigFile, PolicySettings, PutSessionBody } from '#contracts';
+import { AGENT_NAMES } from '#dialects';
 import { compileExpressions, globFaults, type PatternFault } from '#patterns';
 
 /** A pattern that is refused: where it is in what was given, and what was expected. */
@@ -14,8 +15,8 @@ export function sessionPatternFaults({ tools, allowedTools, hooks, grants }: Put
   const paths = (name: 'allowedPaths' | 'deniedPaths') =>
     (['read', 'write'] as const).flatMap((access) => globsAt(['grants', name, access], grants?.[name][access]));
   return [
-    ...globsAt(['tools'], tools),
-    ...globsAt(['allowedTools'], allowedTools),
+    ...toolsAt(['tools'], tools),
+    ...toolsAt(['allowedTools'], allowedTools),
     ...hookFaults(['hooks'], hooks),
     ...paths('allowedPaths'),
     ...paths('deniedPaths'),
@@ -42,8 +43,8 @@ export function configPatternFaults({ keys, policy, agents, tenants, hooks, safe
 function agentFaults(at: Path, agents: ConfigFile['agents'], forAllAgents: PolicySettings): FaultAt[] {
   return Object.entries(agents).flatMap(([name, agent]) => [
     ...policyFaults([...at, name, 'policy'], agent.policy ?? {}, forAllAgents),
-    ...globsAt([...at, name, 'tools'], agent.tools),
-    ...globsAt([...at, name, 'allowedTools'], agent.allowedTools),
+    ...toolsAt([...at, name, 'tools'], agent.tools),
+    ...toolsAt([...at, name, 'allowedTools'], agent.allowedTools),
     ...hookFaults([...at, name, 'hooks'], agent.hooks),
   ]);
 }
@@ -55,13 +56,14 @@ function policyFaults(
 ): FaultAt[] {
   return [
     ...egressFaults([...at, 'egress'], { ...forAllAgents.egress, ...egress }),
-    ...(['tools', 'include', 'exclude', 'allowedTools'] as const).flatMap((name) => globsAt([...at, name], policy[name])),
+    ...globsAt([...at, 'exclude'], policy.exclude),
+    ...(['tools', 'include', 'allowedTools'] as const).flatMap((name) => toolsAt([...at, name], policy[name])),
     ...(['allowedCommands', 'deniedCommands'] as const).flatMap((name) => expressionsAt([...at, 'commands', name], commands?.[name])),
     ...(paths?.trusted ?? []).flatMap((trusted, index) =>
       (['tools', 'allowed', 'denied'] as const).flatMap((name) => globsAt([...at, 'paths', 'trusted', index, name], trusted[name])),
     ),
     ...Object.entries(toolsSettings).flatMap(([pattern, settings]) => [
-      ...globFaults([pattern]).map(({ message }) => ({ path: [...at, 'toolsSettings', pattern], message })),
+      ...[...globFaults([pattern]), ...disputes([pattern])].map(({ message }) => ({ path: [...at, 'toolsSettings', pattern], message })),
       ...(['allowedServices', 'deniedServices', 'availableAgents', 'trustedAgents'] as const).flatMap((name) =>
         globsAt([...at, 'toolsSettings', pattern, name], settings[name]),
       ),
@@ -84,6 +86,18 @@ function hookFaults(at: Path, hooks: readonly { readonly match: readonly string[
 
 function globsAt(at: Path, patterns: readonly string[] | null = []): FaultAt[] {
   return located(at, globFaults(patterns ?? []));
+}
+
+/** Patterns of tools in a list that allows: what forbids means all tools of a name, what allows has to mean one. */
+function toolsAt(at: Path, patterns: readonly string[] | null = []): FaultAt[] {
+  return located(at, [...globFaults(patterns ?? []), ...disputes(patterns ?? [])]);
+}
+
+function disputes(patterns: readonly string[]): PatternFault[] {
+  return patterns.flatMap((pattern, index) => {
+    const dispute = AGENT_NAMES.dispute(pattern);
+    return dispute === undefined ? [] : [{ index, message: `expected a name that means one tool; ${pattern} is ${dispute}` }];
+  });
 }
 
 function expressionsAt(at: Path, patterns: readonly string[] = []): FaultAt[] {

@@ -82,6 +82,19 @@ export function denialReason(at: string, access: PathArgument['access'], facts: 
   return forbidden(at, facts) ?? deniedByPattern(at, access, facts) ?? deniedByRoot(at, access, facts);
 }
 
+/**
+ * Why a settled absolute path of the workspace is not written: the workspace is not trusted, and neither the policy, the
+ * session nor a person who was asked about the call's arguments named it. Undefined where it may be. For the worker, about the
+ * file that it has opened: a tool may write more files than its arguments name.
+ */
+export function unaskedReason(at: string, { denials, tool, workspaceRoot }: DenialFacts): string | undefined {
+  const { writable } = denials;
+  if (writable === undefined || !isWithin(at, normalizePath(workspaceRoot))) return undefined;
+  if (writable.paths.some((path) => isWithin(at, path)) || writable.globs.some((it) => coversPath(it, at, workspaceRoot, false)))
+    return undefined;
+  return `the workspace is not trusted for ${tool}, and no argument of the call names {path}`;
+}
+
 /** False when nothing below a folder of the workspace, or of a root, is denied. May be true without need. */
 export function mayDenyBelow(folder: string, { denials, workspaceRoot }: DenialFacts): boolean {
   const meets = (path: string): boolean => isWithin(path, folder) || isWithin(folder, path);

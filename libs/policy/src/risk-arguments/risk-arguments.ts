@@ -65,7 +65,7 @@ function languageOf(
   return typeof named === 'string' ? named : 'unknown';
 }
 
-/** A text, the texts of an array, or a field of its objects; anything else has nothing to judge. */
+/** The text of the argument: itself, the items of an array, or a field of its objects. Other values have none. */
 function textsOf(args: CallFacts['args'], subject: ToolSubject): string[] {
   const value = fieldOf(args, subject.argument);
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];
@@ -77,12 +77,12 @@ function fieldOf(value: unknown, field: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, field) ? Reflect.get(value, field) : undefined;
 }
 
-/** No person watches this session: nothing is asked, so what must not run has to be denied. */
+/** Whether no person watches this session. Then no rule asks, and what must not run has to be denied. */
 export function isUnattended({ autonomy, permissionMode }: Posture): boolean {
   return permissionMode === 'allow' || (autonomy === 'full' && permissionMode === 'danger-full-access');
 }
 
-/** Whether the rules that ask speak about this call's commands. */
+/** Whether the rules that ask apply to the commands of this call. */
 export function commandRulesApply({ policy, posture }: Pick<CallFacts, 'policy' | 'posture'>): boolean {
   return policy.commands.enforce === 'always' || !isUnattended(posture);
 }

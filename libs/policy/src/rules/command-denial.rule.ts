@@ -1,15 +1,19 @@
 import type { CommandPolicy } from '#contracts';
 import type { CallFacts } from '../call-facts.js';
 import { commandPatterns, spellings, TOO_LONG } from '../patterns/command-patterns.js';
+import { possibleMatch } from '../patterns/possible-match.js';
 import { findDestructiveCommand } from '../shell/destructive-command.js';
 import type { ParsedCommand } from '../shell/sub-command.js';
+import { unreadPart } from '../shell/unread-command.js';
 import type { RuleResult, Rule } from '../rule.js';
 
 /**
  * Second axis: commands that never run, in any posture, approved or not.
- * - what destroys a machine (`rm -rf /`, mkfs, `dd if=`, `kill -9 -1`, a fork bomb), wherever it stands in the command;
+ * - what destroys a machine (`rm -rf /`, mkfs, `dd if=`, `kill -9 -1`, a fork bomb), wherever it is in the command;
  * - texts that the engine `deny-patterns` refuses, as they stand;
- * - sub-commands that a denied pattern matches; a denied pattern that is no regular expression denies everything.
+ * - sub-commands that a denied pattern matches; a denied pattern that is no regular expression denies everything, and so does
+ *   any denied pattern a command whose programs are not all known by name (`$k delete pod`, `curl x | sh`)
+ * - sub-commands in which an expansion stands where a denied pattern begins with plain text (`kubectl $x pod`).
  */
 export const commandDenialRule: Rule = (facts, { commands }) =>
   commands.flatMap((command) => {
@@ -40,11 +44,16 @@ function deniedPattern(reading: ParsedCommand, { policy, patternsBy = 'operator'
   const [fault] = faults;
   if (fault !== undefined) return `Invalid regex pattern in deniedCommands: ${deniedCommands[fault.index] ?? ''} (${fault.message})`;
   if (tooMuch) return `${TOO_LONG} deniedCommands`;
+  const unread = unreadPart(reading);
+  if (unread !== undefined) return `Command cannot be compared with deniedCommands: ${unread}`;
   for (const text of new Set([reading.source, ...reading.commands.flatMap(spellings)])) {
     const [pattern] = matching(text);
     if (pattern !== undefined) return `Command matches the denied pattern: ${pattern}`;
   }
-  return undefined;
+  const possible = possibleMatch(deniedCommands, reading);
+  return possible === undefined
+    ? undefined
+    : `Command may match the denied pattern ${possible.pattern}: only running it tells what follows "${possible.known}"; write it out`;
 }
 
 function blocked(found: string): string {

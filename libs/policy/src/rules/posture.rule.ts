@@ -1,7 +1,8 @@
 import { REQUIRED_MODE, type PermissionMode, type ToolTier } from '#contracts';
 import type { CallFacts } from '../call-facts.js';
 import { tierOf } from '../grants/tool-settings.js';
-import type { RuleResult } from '../rule.js';
+import type { RiskArguments } from '../risk-arguments/risk-arguments.js';
+import type { Rule, RuleResult } from '../rule.js';
 
 const EFFECTS: Record<PermissionMode, Record<ToolTier, 'allow' | 'ask' | 'deny'>> = {
   'read-only': { read_only: 'allow', side_effecting: 'deny', privileged: 'deny' },
@@ -18,7 +19,7 @@ const EFFECTS: Record<PermissionMode, Record<ToolTier, 'allow' | 'ask' | 'deny'>
  *   rules of risk judge its command by class and engine;
  * - the privileged gate, when it is on, asks for every privileged call in every mode.
  */
-export function postureRule(facts: Pick<CallFacts, 'tool' | 'posture' | 'policy'>): readonly RuleResult[] {
+export const postureRule: Rule = (facts, subjects) => {
   const { tool, policy } = facts;
   const tier = tierOf(tool, policy);
   const gated = policy.gatePrivileged && tier === 'privileged';
@@ -29,13 +30,10 @@ export function postureRule(facts: Pick<CallFacts, 'tool' | 'posture' | 'policy'
     reason: `${tool.name} is privileged, and the policy has a person confirm every privileged call`,
     liftedBy: 'arguments',
   };
-  return [{ axis: 'facts', rule: 'posture', ...answer(facts, tier), liftedBy: 'arguments' }, ...(gated ? [gate] : [])];
-}
+  return [{ axis: 'facts', rule: 'posture', ...answer(facts, tier, subjects), liftedBy: 'arguments' }, ...(gated ? [gate] : [])];
+};
 
-function answer(
-  { tool, posture, policy }: Pick<CallFacts, 'tool' | 'posture' | 'policy'>,
-  tier: ToolTier,
-): Pick<RuleResult, 'effect' | 'reason'> {
+function answer({ tool, posture, policy }: CallFacts, tier: ToolTier, { commands }: RiskArguments): Pick<RuleResult, 'effect' | 'reason'> {
   const { name } = tool;
   const { autonomy, permissionMode } = posture;
   if (autonomy === 'read_only' && tier !== 'read_only') {
@@ -46,13 +44,16 @@ function answer(
   const need = REQUIRED_MODE[tier];
   if (effect === 'deny') return { effect, reason: `tool '${name}' requires ${need} permission; current mode is ${permissionMode}` };
   if (effect === 'ask') return { effect, reason: `tool '${name}' requires approval to escalate from ${permissionMode} to ${need}` };
-  if (autonomy === 'supervised' && tier === 'privileged' && permissionMode !== 'allow' && !isJudgedByCommandRules(tool, policy)) {
+  if (autonomy === 'supervised' && tier === 'privileged' && permissionMode !== 'allow' && !areJudgedByCommandRules(commands, policy)) {
     return { effect: 'ask', reason: `tool '${name}' is privileged and requires approval in a supervised session` };
   }
   return { effect, reason: `tool '${name}' requires ${need} permission; current mode ${permissionMode} grants it` };
 }
 
-/** Whether a command of low risk needs no approval in a supervised session: an engine looks at its form and its class is known. */
-function isJudgedByCommandRules({ subjects }: CallFacts['tool'], { commands }: CallFacts['policy']): boolean {
-  return commands.classify && commands.engines.length > 0 && subjects.some(({ kind }) => kind === 'command');
+/**
+ * Whether commands of low risk need no approval in a supervised session: an engine looks at their form and their class is known.
+ * A call whose command is missing has nothing that could be judged.
+ */
+function areJudgedByCommandRules(commands: RiskArguments['commands'], { commands: { classify, engines } }: CallFacts['policy']): boolean {
+  return classify && engines.length > 0 && commands.length > 0;
 }

@@ -2,7 +2,8 @@ import { parseCommand } from './parse-command.js';
 import type { ParsedCommand, ShellWord } from './sub-command.js';
 
 const SHELLS = new Set(['bash', 'sh', 'shell']);
-const LITERAL = /"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|`((?:[^`\\]|\\.)*)`/g;
+/** What may stand between two quotes of a kind. */
+const LITERALS: Readonly<Record<string, RegExp>> = { '"': /(?:[^"\\\n]|\\.)*/y, "'": /(?:[^'\\\n]|\\.)*/y, '`': /(?:[^`\\]|\\.)*/y };
 const LONGEST_CODE = 100_000;
 
 /** A text that a tool runs: a shell command is parsed; code in another language cannot be read for certain. */
@@ -15,7 +16,7 @@ export function readCommand(source: string, language: string | undefined): Parse
  * literals count as words, so that denied paths and hosts that it names are found; names that it puts together are not.
  */
 function codeReading(source: string, language: string): ParsedCommand {
-  const literals = source.length > LONGEST_CODE ? [] : [...source.matchAll(LITERAL)].map((it) => word(it[1] ?? it[2] ?? it[3] ?? ''));
+  const literals = source.length > LONGEST_CODE ? [] : literalsOf(source).map(word);
   return {
     source,
     fault: `it is ${language} code, and only running it tells what it does`,
@@ -23,6 +24,25 @@ function codeReading(source: string, language: string): ParsedCommand {
     features: new Set(),
     forkBomb: false,
   };
+}
+
+/** Linear: where a quote has no end, those up to there are escaped ones, which have none either. */
+function literalsOf(source: string): string[] {
+  const found: string[] = [];
+  const openUntil: Record<string, number> = {};
+  for (let at = source.search(/["'`]/); at < source.length && at !== -1; at++) {
+    const quote = source[at] ?? '';
+    const inside = Object.hasOwn(LITERALS, quote) ? LITERALS[quote] : undefined;
+    if (inside === undefined || at < (openUntil[quote] ?? 0)) continue;
+    inside.lastIndex = at + 1;
+    const [text = ''] = inside.exec(source) ?? [];
+    const end = at + 1 + text.length;
+    if (source[end] === quote) {
+      found.push(text);
+      at = end;
+    } else openUntil[quote] = end;
+  }
+  return found;
 }
 
 function word(value: string): ShellWord {

@@ -13,6 +13,8 @@ const DANGEROUS_PROGRAMS: Readonly<Record<string, RegExp>> = {
 /** Builtins that take a subscript in an argument for arithmetic, which runs a substitution in it also where it is quoted. */
 const EVALUATING = new Set('printf test [ let unset declare typeset local export readonly read mapfile readarray getopts wait'.split(' '));
 
+const SUBSTITUTION = /\$\(|\$\{|`/;
+
 const SQL_SHELLS = new Set(['sqlite3', 'psql', 'mysql', 'mariadb']);
 
 /** Variables that change how programs write, never what they run. */
@@ -61,7 +63,7 @@ function dangerReason(command: SubCommand): string | undefined {
   if (name === 'parallel') return 'parallel may run whatever it is sent';
   if (name === 'xargs' && !xargsOnlyReads(command)) return 'xargs may run or write something else by what it is sent';
   if (takesScript(name) && args.some(({ dynamic }) => dynamic)) return `only running it tells what ${name} runs`;
-  if (EVALUATING.has(name) && args.some(({ value }) => /\[[^]*(?:\$\(|\$\{|`)/.test(value)))
+  if (EVALUATING.has(name) && args.some(({ value }) => value.includes('[') && SUBSTITUTION.test(value.slice(value.indexOf('[')))))
     return `${name} may run what is in a subscript`;
   if (name === 'sed' && sedActs(command)) return 'the program of sed is not known to only write to its output';
   if (SQL_SHELLS.has(name) && command.input !== undefined) return `${name} runs what it is sent`;

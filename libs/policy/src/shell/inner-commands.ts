@@ -15,7 +15,7 @@ export function isShell(name: string | undefined): boolean {
 }
 
 /** What a command runs by its arguments or its input: commands word for word, and texts that a shell reads again. One level: what those run in turn is asked again. */
-export function innerCommands(command: SubCommand): { readonly commands: readonly SubCommand[]; readonly scripts: readonly string[] } {
+export function innerCommands(command: SubCommand): { readonly commands: readonly SubCommand[]; readonly scripts: Iterable<string> } {
   const wrapped = wrappedBy(command);
   return { commands: [...(wrapped === undefined ? [] : [wrapped]), ...executedByFind(command)], scripts: scriptsOf(command) };
 }
@@ -34,7 +34,9 @@ export function takesScript(name: string): boolean {
 function wrappedBy(command: SubCommand): SubCommand | undefined {
   if (!runsWords(command)) return undefined;
   const { inner, assignments } = readWrapper(command);
-  return inside(command, inner, assignments)[0];
+  const [wrapped] = inside(command, inner, assignments);
+  const name = executableOf(command);
+  return wrapped !== undefined && (command.more || name === 'xargs' || name === 'parallel') ? { ...wrapped, more: true } : wrapped;
 }
 
 /** Whether the words of a wrapper leave open which command it runs. */
@@ -42,7 +44,7 @@ export function hidesCommand(command: SubCommand): boolean {
   return runsWords(command) && !readWrapper(command).certain;
 }
 
-function scriptsOf(command: SubCommand): string[] {
+function scriptsOf(command: SubCommand): Iterable<string> {
   const name = executableOf(command);
   const args = command.words.slice(1);
   if (name === 'eval') return [args.map(({ value }) => value).join(' ')];
@@ -66,14 +68,17 @@ function valueOfOption(option: RegExp, word: string, next: string | undefined): 
   return value === undefined ? [] : [value];
 }
 
-/** `env -S "…" …` splits a text into further words of its own: options, variables, a command. Its escapes stand for spaces. */
-function splitStrings(args: readonly string[]): string[] {
-  return args.flatMap((value, index) => {
+/**
+ * `env -S "…" …` splits a text into further words of its own: options, variables, a command. Its escapes stand for spaces.
+ * Which `-S` is the value of another option is not known, so each is read; one at a time, since each has all words that follow.
+ */
+function* splitStrings(args: readonly string[]): Generator<string> {
+  for (const [index, value] of args.entries()) {
     const [, attached] = /^(?:-[0iv]*S|--s[a-z-]*(?:=|$))(.*)$/s.exec(value) ?? [];
-    if (attached === undefined) return [];
+    if (attached === undefined) continue;
     const [text = '', ...more] = [...(attached === '' ? [] : [attached]), ...args.slice(index + 1)];
-    return [['env', text.replaceAll(/\\[_cfnrtv]/g, ' '), ...more.map(quoted)].join(' ')];
-  });
+    yield ['env', text.replaceAll(/\\[_cfnrtv]/g, ' '), ...more.map(quoted)].join(' ');
+  }
 }
 
 function quoted(word: string): string {

@@ -7,6 +7,7 @@ import { isReadonly } from './readonly.js';
 import { readCommand } from './code.js';
 import { riskOf } from './risk-class.js';
 import { plainText } from './sub-command.js';
+import { anyText } from '../../../../test/support/any-text.js';
 
 const written = (source: string) => parseCommand(source).commands.map(plainText);
 
@@ -98,7 +99,7 @@ describe('reading a command', () => {
 
   it('never throws and never takes long, whatever the text', () => {
     fc.assert(
-      fc.property(fc.oneof(shellish, fc.string({ unit: 'binary', maxLength: 200 })), (source) => {
+      fc.property(fc.oneof(shellish, anyText({ maxLength: 200 })), (source) => {
         const reading = parseCommand(source);
         findDestructiveCommand(reading);
         findDangerousCommand(reading);
@@ -107,6 +108,39 @@ describe('reading a command', () => {
       }),
       { numRuns: 3_000 },
     );
+  });
+
+  it.each([
+    ['literals without an end', 'python', '\\"'.repeat(50_000)],
+    ['subscripts without an end', 'bash', `printf '${'['.repeat(90_000)}'`],
+    ['nested subscripts', 'bash', `[[ ${'a['.repeat(45_000)} ]]`],
+  ])('reads %s once, not from each place on', (_what, language, source) => {
+    const before = process.cpuUsage();
+    findDangerousCommand(readCommand(source, language));
+    expect(process.cpuUsage(before).user).toBeLessThan(2_000_000);
+  });
+
+  it.each([
+    `${'env -S x '.repeat(100)}ls`,
+    'env -S "'.repeat(2_500),
+    `${'watch '.repeat(16_000)}ls`,
+    `find . ${'-exec sh \\; '.repeat(3_000)}<<E\n${'ls\n'.repeat(10_000)}E\n`,
+  ])('gives up where a text would have to be read many times over (case %#)', (source) => {
+    const reading = parseCommand(source);
+    expect(reading).toMatchObject({ fault: expect.stringMatching(/too complicated|too deeply|more than/), unread: true });
+    expect(reading.commands.length).toBeLessThan(100_000);
+  });
+
+  it.each([
+    ['commands', 2_000, 'a;'.repeat(2_001)],
+    ['commands', 2_000, 'a|'.repeat(49_000) + 'a'],
+    ['words', 10_000, `rm ${'x '.repeat(10_000)}`],
+    ['words', 10_000, '>x '.repeat(10_001)],
+    ['words', 10_000, 'sudo '.repeat(2_000)],
+  ])('reads no more than so many %s', (what, most, source) => {
+    const reading = parseCommand(source);
+    expect(reading).toMatchObject({ fault: expect.stringMatching(new RegExp(`more than ${most} ${what}`)), unread: true });
+    expect(reading.commands.length).toBeLessThanOrEqual(2_000);
   });
 
   it.each(['(', '$(', '`', 'sudo ', 'f(){ ', 'find . -exec ', '{ ', '"$(', '${x:-', 'rm rm ', '/', 'a|', '((', "bash -c '", 'eval '])(

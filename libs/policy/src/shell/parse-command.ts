@@ -6,6 +6,14 @@ const LONGEST_COMMAND = 100_000;
 /** Looking for the end of each substitution costs as much as the text is long; this bounds the product. */
 const MOST_SEARCHED = 10_000_000;
 const DEEPEST_SCRIPT = 8;
+/**
+ * Characters of all scripts of one command line together. A text is read once for each command that may run it: `env -S`
+ * runs what follows it, and each `env -S` in that again.
+ */
+const MOST_READ = 200_000;
+/** Each rule looks at each command and each word, so these bound the CPU time that a judgement takes. */
+const MOST_COMMANDS = 2_000;
+const MOST_WORDS = 10_000;
 
 /**
  * Reads a command line with a parser of the whole bash grammar, without running anything. Never throws: what cannot be
@@ -20,18 +28,40 @@ export function parseCommand(source: string): ParsedCommand {
     found.fault ??= 'the command is too complicated to read';
   }
   const { commands, features, fault, forkBomb } = found;
-  return { source, commands, features, forkBomb, ...(fault === undefined ? {} : { fault }) };
+  return { source, commands, features, forkBomb, ...(fault === undefined ? {} : { fault, unread: true }) };
 }
 
+/** Ends the reading of a command that costs too much. */
+class TooComplicated extends Error {}
+
 class ParsedParts {
+  private charactersLeft = MOST_READ;
+  private wordsLeft = MOST_WORDS;
   readonly commands: SubCommand[] = [];
   readonly features = new Set<ShellFeature>();
   fault: string | undefined;
   forkBomb = false;
+
+  /** @throws TooComplicated when this script makes too many */
+  take(script: string): void {
+    this.charactersLeft -= script.length;
+    if (this.charactersLeft < 0) throw new TooComplicated();
+  }
+
+  /** @throws TooComplicated when this command makes too many, or too many words; what came before it is kept */
+  add(command: SubCommand): void {
+    const { words, assignments, redirects } = command;
+    this.wordsLeft -= words.length + assignments.length + redirects.length;
+    if (this.wordsLeft < 0) this.fault ??= `the command has more than ${MOST_WORDS} words`;
+    if (this.commands.length >= MOST_COMMANDS) this.fault ??= `the command consists of more than ${MOST_COMMANDS} commands`;
+    if (this.wordsLeft < 0 || this.commands.length >= MOST_COMMANDS) throw new TooComplicated();
+    this.commands.push(command);
+  }
 }
 
 /** `depth`: how many commands run this script by their arguments. */
 function readScript(source: string, found: ParsedParts, depth: number): void {
+  if (depth > 0) found.take(source);
   if (source.length > LONGEST_COMMAND) found.fault ??= `the command is longer than ${LONGEST_COMMAND} characters`;
   if (source.includes('\r')) found.fault ??= 'the command has a carriage return in it';
   if (source.includes('\0')) found.fault ??= 'the command has a NUL character in it';
@@ -51,9 +81,14 @@ interface Scope {
 }
 const TOP: Scope = { functions: [], beside: false };
 
-/** Bash runs what stands in a subscript of these, also where it is quoted: `[[ 'a[$(id)]' -eq 0 ]]`. */
+/** Bash runs what is in a subscript of these, also where it is quoted: `[[ 'a[$(id)]' -eq 0 ]]`. */
 const ARITHMETIC: ReadonlySet<string> = new Set(['TestCommand', 'ArithmeticCommand', 'ArithmeticFor', 'ArithmeticExpansion']);
-const EVALUATED_SUBSCRIPT = /\[[^\]]*(?:\$[({]|`)/;
+const SUBSTITUTION = /\$[({]|`/;
+
+/** Whether a substitution stands behind a `[` that is open. Linear. */
+function hasEvaluatedSubscript(text: string): boolean {
+  return text.split(']').some((piece) => piece.includes('[') && SUBSTITUTION.test(piece.slice(piece.indexOf('['))));
+}
 
 class CommandWalker {
   constructor(
@@ -82,22 +117,26 @@ class CommandWalker {
   /** What a group writes, and the variable of a loop, as a command without words. */
   private readAround(node: SyntaxNode): void {
     const around = { words: [], assignments: [], redirects: [], text: '', inner: this.depth > 0 };
-    if (node.type === 'Redirected') this.found.commands.push({ ...around, redirects: node.redirects.flatMap(redirectOf) });
+    if (node.type === 'Redirected') this.found.add({ ...around, redirects: node.redirects.flatMap(redirectOf) });
     if (node.type === 'For' || node.type === 'Select')
-      this.found.commands.push({ ...around, assignments: [{ name: node.name.value, value: '', dynamic: true }] });
+      this.found.add({ ...around, assignments: [{ name: node.name.value, value: '', dynamic: true }] });
   }
 
   /** Notes a command and everything that it runs by its arguments. */
   private read(command: SubCommand, depth: number): void {
-    this.found.commands.push(command);
+    this.found.add(command);
     const { commands, scripts } = innerCommands(command);
-    if (commands.length + scripts.length === 0) return;
-    if (depth >= DEEPEST_SCRIPT) {
-      this.found.fault ??= 'commands that run commands are nested too deeply';
-      return;
+    for (const inner of commands) if (this.descends(depth)) this.read(inner, depth + 1);
+    for (const script of scripts) {
+      if (!this.descends(depth)) return;
+      readScript(script, this.found, depth + 1);
     }
-    for (const inner of commands) this.read(inner, depth + 1);
-    for (const script of scripts) readScript(script, this.found, depth + 1);
+  }
+
+  private descends(depth: number): boolean {
+    if (depth < DEEPEST_SCRIPT) return true;
+    this.found.fault ??= 'commands that run commands are nested too deeply';
+    return false;
   }
 
   private note(node: SyntaxNode, scope: Scope): void {
@@ -110,8 +149,7 @@ class CommandWalker {
     if (node.type === 'Pipeline' && node.commands.length > 1) features.add('pipe');
     if (node.type === 'ParameterExpansion' && node.operation?.type === 'Transform' && node.operation.operand.value.includes('P'))
       features.add('prompt expansion');
-    if (ARITHMETIC.has(node.type) && EVALUATED_SUBSCRIPT.test(this.source.slice(node.pos + 2, node.end)))
-      features.add('evaluated subscript');
+    if (ARITHMETIC.has(node.type) && hasEvaluatedSubscript(this.source.slice(node.pos + 2, node.end))) features.add('evaluated subscript');
     if (node.type === 'Command' && scope.beside && node.name !== undefined && scope.functions.includes(node.name.value))
       this.found.forkBomb = true;
     const feature = FEATURES[node.type];

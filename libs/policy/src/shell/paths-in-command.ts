@@ -9,7 +9,7 @@ export interface PathWord {
 
 /** Devices that hold nothing. */
 const HARMLESS = /^\/dev\/(?:null|zero|full|random|urandom|tty|std(?:in|out|err)|fd\/\d+)$/;
-// eslint-disable-next-line no-control-regex -- words with control characters are programs or messages
+// oxlint-disable-next-line no-control-regex -- words with control characters are programs or messages
 const NO_PATH = /[\u0000-\u001f\u007f]|:\/\/|[\u202a-\u202e\u2066-\u2069]/;
 
 /** The words of a command line that are or may be paths: plain ones, targets of redirections, `--option=value`, `-Ovalue`. */

@@ -1,5 +1,6 @@
 import { findDestructiveCommand } from './destructive-command.js';
 import { executableOf, type ParsedCommand, type SubCommand } from './sub-command.js';
+import { unknownProgram } from './unread-command.js';
 
 export type CommandRisk = 'low' | 'medium' | 'high';
 
@@ -22,9 +23,9 @@ const MEDIUM_ACTIONS: Readonly<Record<string, ReadonlySet<string>>> = {
   cargo: words('add remove install clean publish'),
 };
 
-/** The highest class of all sub-commands. What a command runs by its arguments counts; what only running tells is high. */
+/** The highest class of all sub-commands. What a command runs by its arguments counts; what only running tells, or what was not read, is high. */
 export function riskOf(reading: ParsedCommand): CommandRisk {
-  if (findDestructiveCommand(reading) !== undefined) return 'high';
+  if (reading.unread === true || findDestructiveCommand(reading) !== undefined) return 'high';
   const risks = reading.commands.map(riskOfOne);
   return risks.includes('high') ? 'high' : risks.includes('medium') ? 'medium' : 'low';
 }
@@ -38,7 +39,7 @@ export function programsOf(reading: ParsedCommand, risk: CommandRisk): string[] 
 /** The class of one command; what it runs by its arguments is a command of its own. */
 export function riskOfOne(command: SubCommand): CommandRisk {
   const name = executableOf(command);
-  if (name === undefined || HIGH.has(name) || name.startsWith('mkfs.')) return 'high';
+  if (name === undefined || HIGH.has(name) || name.startsWith('mkfs.') || unknownProgram(command) !== undefined) return 'high';
   if (MEDIUM.has(name)) return 'medium';
   const actions = Object.hasOwn(MEDIUM_ACTIONS, name) ? MEDIUM_ACTIONS[name] : undefined;
   const action = actionOf(command, name);

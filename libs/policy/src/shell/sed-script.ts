@@ -6,7 +6,7 @@ const LONGEST_SCRIPT = 2_000;
 const ADDRESS = String.raw`(?:\d+|\$|/(?:\\.|[^\\/\n])*/)`;
 const SUBSTITUTION = String.raw`s([^\w\s\\;])(?:\\.|(?!\1)[^\\\n])*\1(?:\\.|(?!\1)[^\\\n])*\1[gpiImM\d]*`;
 /** One command of those that only write to the output, with its end. */
-// eslint-disable-next-line no-restricted-globals -- of constants only, put together to be readable; no alternative overlaps another
+// oxlint-disable-next-line no-restricted-globals -- of constants only, put together to be readable; no alternative overlaps another
 const COMMAND = new RegExp(
   String.raw`[ \t;\n]*(?:(?:${ADDRESS}(?:,${ADDRESS})?)?[ \t]*!?[ \t]*(?:${SUBSTITUTION}|[pdqQ=DGgHhNnPx]))?[ \t]*(?:[;\n]|$)`,
   'y',

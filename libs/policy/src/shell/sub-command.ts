@@ -30,6 +30,8 @@ export interface SubCommand {
   readonly text: string;
   /** True for what another command runs by its arguments (`xargs rm`, `bash -c …`), which was not written as a command. */
   readonly inner: boolean;
+  /** Further words come from the input: `xargs kubectl` may run `kubectl delete`. */
+  readonly more?: true;
 }
 
 /** Syntax that some rule engines refuse. */
@@ -51,6 +53,8 @@ export interface ParsedCommand {
   readonly source: string;
   /** Why the line cannot be read for certain; what could be read is still there. */
   readonly fault?: string;
+  /** Parts of the line were not read: they may be any command. */
+  readonly unread?: true;
   readonly commands: readonly SubCommand[];
   readonly features: ReadonlySet<ShellFeature>;
   /** Functions that start themselves again in the background or twice in a pipe. */

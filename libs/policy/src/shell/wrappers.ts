@@ -5,7 +5,7 @@ import { executableOf, type ShellAssignment, type ShellWord, type SubCommand } f
 interface Wrapper extends OptionWords {
   /** Words before the command. */
   readonly before?: number;
-  /** Variables stand before the command. */
+  /** Variables come before the command. */
   readonly assigns?: true;
 }
 

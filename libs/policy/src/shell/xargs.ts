@@ -13,7 +13,7 @@ const READERS_OF_FILES = words('file rg sort');
 const GIT_ACTIONS = words('log diff show grep blame');
 /** Wrappers in which nothing of what comes can become a command or a variable. */
 const FOLLOWED = words('time timeout nice nohup command stdbuf');
-/** What `-I` may replace: it stands in no name of a program and in no option. */
+/** What `-I` may replace: it is in no name of a program and in no option. */
 const MARKS = words('{} % @');
 
 /** Whether all that xargs may run is known to only read. What it adds to the command is not known. */
