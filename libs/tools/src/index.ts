@@ -2,6 +2,7 @@ export { BROWSER_ENV, BROWSER_SETTINGS, type BrowserSettings, browserSettingsFro
 export { browserStatus } from './browser/browser-engine.js';
 export { LANGUAGE_SERVERS_ENV, type LanguageServerSettings, languageServersFrom } from './code/server/language-servers.config.js';
 export { LanguageServers, languageServersStatus } from './code/server/language-servers.js';
+export { type EndedSession, SessionEnds } from './session-ends.js';
 export { ToolsModule } from './tools.module.js';
 export { type BackgroundOutput, type BackgroundRun, BackgroundRuns } from './shell/background/background-runs.port.js';
 export { Interpreters, type InterpreterAnswer, type InterpreterPlace } from './shell/repl/interpreters.port.js';
@@ -14,7 +15,7 @@ export { TodoWriteArguments } from './planning/todo-write.tool.js';
 export { ConfigArguments } from './session/config.tool.js';
 export { SessionManagementArguments } from './session/session-management.tool.js';
 export { UserMessageArguments } from './session/send-user-message.tool.js';
-export { parseSetting, PERMISSION_SETTING } from './session/session-settings.js';
+export { parseSetting, PERMISSION_SETTING, SESSION_SETTINGS } from './session/session-settings.js';
 export { ToolSearchArguments } from './session/tool-search.tool.js';
 export { AgentCrewArguments, type CrewStage } from './agents/agent-crew.tool.js';
 export { AgentToolArguments } from './agents/agent.tool.js';

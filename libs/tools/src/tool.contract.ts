@@ -1,10 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Content, ToolDescriptor } from '#contracts';
+import { randomArguments } from './testing/random-arguments.js';
 import { fakeToolContext } from './testing/tool-context.js';
 import { Suspension, type ToolContext, ToolError, type ToolOutput, type ToolRegistry, type ToolSource } from '#tool-sdk';
 
-const SETTLES_MS = 10_000;
+/** Less than the minute after which a command is ended in any case. */
+const SETTLES_MS = 50_000;
 
 export interface ToolContractSubject {
   readonly registry: ToolRegistry;
@@ -121,68 +123,4 @@ function contentOf(outcome: unknown): unknown {
 
 function firstExample(tool: ToolDescriptor): string {
   return JSON.stringify(tool.examples[0]?.arguments ?? {});
-}
-
-/** Values that are awkward for paths, globs, patterns, commands and URLs. */
-const AWKWARD = [
-  '',
-  '.',
-  '..',
-  '../..',
-  '/',
-  '/etc/passwd',
-  'README.md',
-  'src',
-  '**',
-  '*',
-  '[',
-  '{',
-  '(',
-  '\\',
-  '-x',
-  '--help',
-  '\0',
-  '~',
-  'a\nb',
-];
-
-/** Two in five any JSON; the others in the form of the schema: what is required is there, each value of its type. */
-function randomArguments(tool: ToolDescriptor, texts: readonly string[]): fc.Arbitrary<Record<string, unknown> | string> {
-  const names = Object.keys(propertiesOf(tool));
-  const any = fc.oneof(
-    fc.dictionary(fc.string(), fc.jsonValue()),
-    fc.json(),
-    fc.string(),
-    fc.dictionary(fc.constantFrom(...names, '__proto__', 'constructor', 'x'), fc.jsonValue()),
-  );
-  const text = fc.oneof(fc.constantFrom(...AWKWARD, ...texts), fc.string());
-  const shaped = Object.fromEntries(Object.entries(propertiesOf(tool)).map(([name, schema]) => [name, valueOf(schema, text)]));
-  const required = names.filter((name) => requiredOf(tool).includes(name));
-  return fc.oneof({ weight: 2, arbitrary: any }, { weight: 3, arbitrary: fc.record(shaped, { requiredKeys: required }) });
-}
-
-function valueOf(schema: Record<string, unknown>, text: fc.Arbitrary<string>): fc.Arbitrary<unknown> {
-  const { type, minimum = 0, maximum = 60 } = schema;
-  if (Array.isArray(schema['enum'])) return fc.constantFrom<unknown>(...schema['enum']);
-  switch (type) {
-    case 'string':
-      return text;
-    case 'integer':
-    case 'number':
-      return fc.integer({ min: Number(minimum), max: Math.max(Number(minimum), Math.min(Number(maximum), 60)) });
-    case 'boolean':
-      return fc.boolean();
-    default:
-      return fc.jsonValue();
-  }
-}
-
-function requiredOf({ input }: ToolDescriptor): readonly unknown[] {
-  return Array.isArray(input['required']) ? input['required'] : [];
-}
-
-function propertiesOf(tool: ToolDescriptor): Record<string, Record<string, unknown>> {
-  const properties = tool.input['properties'];
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the properties of a JSON Schema are schemas
-  return (properties ?? {}) as Record<string, Record<string, unknown>>;
 }

@@ -26,11 +26,15 @@ const EXPLAINED: Readonly<Record<string, { readonly text: string; readonly retry
   ECONNRESET: { text: 'the connection was reset', retryable: true },
   EHOSTUNREACH: { text: 'the host cannot be reached', retryable: true },
   ENETUNREACH: { text: 'the network cannot be reached', retryable: true },
+  ETIMEDOUT: { text: 'the connection timed out', retryable: true },
+  EPIPE: { text: 'the connection was closed too early', retryable: true },
   UND_ERR_SOCKET: { text: 'the connection was closed too early', retryable: true },
   UND_ERR_CONNECT_TIMEOUT: { text: 'no connection within 10 seconds', retryable: true },
   UND_ERR_HEADERS_TIMEOUT: { text: 'no answer in time', retryable: true },
   UND_ERR_BODY_TIMEOUT: { text: 'the body stopped coming', retryable: true },
   UND_ERR_HEADERS_OVERFLOW: { text: 'the header of the answer is too large', retryable: false },
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: { text: 'the body is not as long as its header says', retryable: false },
+  HTTPParserError: { text: 'the answer is not HTTP', retryable: false },
   CERT_HAS_EXPIRED: { text: 'the TLS certificate has expired', retryable: false },
   DEPTH_ZERO_SELF_SIGNED_CERT: { text: 'the TLS certificate is self-signed', retryable: false },
   SELF_SIGNED_CERT_IN_CHAIN: { text: 'the TLS certificate is self-signed', retryable: false },
@@ -46,7 +50,7 @@ export function toEgressError(error: unknown, host: string): EgressError {
   const code = causes(error)
     .map(codeOf)
     .find((name) => name !== undefined);
-  const known = code === undefined ? undefined : EXPLAINED[code];
+  const known = code === undefined ? undefined : (EXPLAINED[code] ?? explainedByPrefix(code));
   return new EgressError(
     'failed',
     `Could not fetch from ${host}: ${known?.text ?? `network error${code === undefined ? '' : ` (${code})`}`}`,
@@ -63,6 +67,16 @@ function causes(error: unknown, depth = 0): unknown[] {
   return [error, ...deeper.flatMap((part) => causes(part, depth + 1))];
 }
 
+/** Brotli and OpenSSL have a code for each of many faults. */
+function explainedByPrefix(code: string): (typeof EXPLAINED)[string] | undefined {
+  if (code.startsWith('ERR__ERROR_FORMAT')) return EXPLAINED['Z_DATA_ERROR'];
+  if (code.startsWith('ERR_SSL_') || code === 'EPROTO') return { text: 'the TLS handshake failed', retryable: false };
+  return undefined;
+}
+
+/** The parser of undici gives its errors no code, only a name. */
 function codeOf(error: unknown): string | undefined {
-  return typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  if (typeof error !== 'object' || error === null) return undefined;
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  return error instanceof Error && error.name === 'HTTPParserError' ? error.name : undefined;
 }

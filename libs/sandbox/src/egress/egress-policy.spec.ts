@@ -1,3 +1,4 @@
+import { networkInterfaces } from 'node:os';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
@@ -5,6 +6,7 @@ import { privateAddressReason } from './address.js';
 import { egressPolicyFrom } from './egress.config.js';
 import { EgressError } from './egress-error.js';
 import { EgressPolicy } from './egress-policy.js';
+import { isOwnAddress } from './own-addresses.js';
 
 const policy = new EgressPolicy();
 
@@ -126,6 +128,19 @@ describe('the egress policy', () => {
     await expect(answers('fe80::1%eth0').addresses('zone.example', '')).rejects.toThrow('a link-local address');
     await expect(answers('not an address').addresses('odd.example', '')).rejects.toThrow('no valid address');
     await expect(answers('93.184.216.34', '2606:4700::1111').addresses('good.example', '')).resolves.toHaveLength(2);
+  });
+
+  it('refuses addresses of this machine, also public ones, unless an operator named them', async () => {
+    const resolve = async () => [{ address: '::ffff:93.184.216.34', family: 6 }];
+    const at = (allowHosts: string[]) => new EgressPolicy(allowHosts, resolve, (address) => address.endsWith('93.184.216.34'));
+    for (const limited of [at([]), at([]).limitedTo({ refusalOf: () => undefined, allowsPrivate: () => true })]) {
+      expect(refusal('http://93.184.216.34:6379/', limited)).toContain('93.184.216.34 is an address of this machine.');
+      await expect(limited.addresses('own.example', '')).rejects.toThrow('own.example resolves to an address of this machine.');
+    }
+    expect(refusal('http://93.184.216.34:6379/', at(['93.184.216.34:6379']))).toMatch(/^allowed/);
+    const own = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
+    expect(own.every(({ address }) => isOwnAddress(address))).toBe(true);
+    expect([isOwnAddress('::ffff:127.0.0.1'), isOwnAddress('93.184.216.34'), isOwnAddress('no address')]).toEqual([true, false, false]);
   });
 
   it('judges an IPv4 address alike in each of its IPv6 forms', () => {

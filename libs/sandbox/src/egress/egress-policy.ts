@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import type { EgressLimits } from '#tool-sdk';
 import { privateAddressReason } from './address.js';
 import { EgressError, displayUrl } from './egress-error.js';
+import { isOwnAddress } from './own-addresses.js';
 
 export interface ResolvedAddress {
   readonly address: string;
@@ -20,7 +21,7 @@ const BAD_PORTS = new Set([
 ]);
 
 /**
- * Where tools may connect to: public addresses over http and https, and the hosts an operator named. Every address a
+ * Where tools may connect to: public addresses of other machines over http and https, and the hosts an operator named. Every address a
  * name resolves to must be public, and the connection goes to exactly the addresses that were checked, so a name that
  * answers differently a moment later gains nothing.
  */
@@ -32,6 +33,7 @@ export class EgressPolicy {
   constructor(
     allowHosts: readonly string[] = [],
     private readonly resolve: Resolve = systemResolve,
+    private readonly isOwn: (address: string) => boolean = isOwnAddress,
   ) {
     this.trusted = new Set(allowHosts.map((host) => host.trim().toLowerCase()).filter((host) => host !== ''));
   }
@@ -44,7 +46,7 @@ export class EgressPolicy {
   /** The same, of which only what the policy of an agent allows is left. */
   limitedTo(limits: EgressLimits | undefined): EgressPolicy {
     if (limits === undefined) return this;
-    const limited = new EgressPolicy(this.allowHosts, this.resolve);
+    const limited = new EgressPolicy(this.allowHosts, this.resolve, this.isOwn);
     limited.limits = limits;
     return limited;
   }
@@ -73,19 +75,24 @@ export class EgressPolicy {
   async addresses(hostname: string, port: string): Promise<readonly ResolvedAddress[]> {
     const found = await this.resolve(hostname);
     if (this.trusts(hostname, port)) return found;
-    const why = found.map(({ address }) => privateAddressReason(address)).find((reason) => reason !== undefined);
+    const why = found.map(({ address }) => this.refusalOf(address)).find((reason) => reason !== undefined);
     if (why !== undefined) throw new EgressError('blocked', `Blocked: ${hostname} resolves to ${why}. ${ONLY_PUBLIC}`);
     return found;
   }
 
   private checkPublic(url: URL): void {
     const host = url.hostname.replace(/^\[|\]$/g, '');
-    const why = isIP(host) === 0 ? undefined : privateAddressReason(host);
+    const why = isIP(host) === 0 ? undefined : this.refusalOf(host);
     if (why !== undefined) throw new EgressError('blocked', `Blocked: ${host} is ${why}. ${ONLY_PUBLIC}`);
     const port = url.port === '' ? undefined : Number(url.port);
     if (port !== undefined && ((port < 1024 && port !== 80 && port !== 443) || BAD_PORTS.has(port))) {
       throw new EgressError('blocked', `Blocked: port ${port} is not a web port`);
     }
+  }
+
+  /** In words that fit after "is" or "resolves to". */
+  private refusalOf(address: string): string | undefined {
+    return privateAddressReason(address) ?? (this.isOwn(address) ? 'an address of this machine' : undefined);
   }
 
   private trusts(hostname: string, port: string): boolean {

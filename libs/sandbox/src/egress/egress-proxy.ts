@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, request, type IncomingHttpHeaders, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { LRUCache } from 'lru-cache';
 import { EgressError, toEgressError } from './egress-error.js';
 import type { EgressPolicy } from './egress-policy.js';
 import { pinnedLookup } from './pinned-connector.js';
@@ -33,7 +34,7 @@ export class EgressProxy {
   readonly password = randomBytes(18).toString('base64url');
   private readonly server: Server;
   private readonly sockets = new Set<Duplex>();
-  private readonly refusals = new Map<string, Refusal>();
+  private readonly refusals = new LRUCache<string, Refusal>({ max: MOST_REFUSALS });
   private received = 0;
 
   /** `mostBytes` may come from servers after each `allow`; then all connections are cut. */
@@ -165,8 +166,6 @@ export class EgressProxy {
 
   private refused(host: string, error: unknown): EgressError {
     const refusal = toEgressError(error, host);
-    const [oldest] = this.refusals.keys();
-    if (oldest !== undefined && this.refusals.size >= MOST_REFUSALS) this.refusals.delete(oldest);
     this.refusals.set(host, { blocked: refusal.kind !== 'failed', message: refusal.message });
     return refusal;
   }

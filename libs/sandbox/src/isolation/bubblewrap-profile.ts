@@ -19,11 +19,11 @@ export interface BubblewrapProfile {
   readonly uid?: number | undefined;
 }
 
-/** What programs under /usr need from outside it: libraries' cache, alternatives, certificates (never the private keys beside them), the time zone. */
+/** What programs under /usr need from outside of it: library cache, alternatives, certificates (without private keys), time zone. */
 const CERTIFICATES = ['/etc/ssl/certs', '/etc/ssl/openssl.cnf', '/etc/ca-certificates', '/etc/pki/tls/certs', '/etc/pki/ca-trust'];
 const SYSTEM_FILES = ['/etc/ld.so.cache', '/etc/alternatives', '/etc/localtime', ...CERTIFICATES];
 const NETWORK_FILES = ['/etc/resolv.conf', '/etc/hosts', '/etc/nsswitch.conf', '/etc/services', '/etc/protocols', '/etc/gai.conf'];
-/** Who `nobody` is and where `localhost` is: without, servers that tests start, Node's `os.userInfo` and the like fail. */
+/** They name the user `nobody` and the host `localhost`. Without them `os.userInfo` of Node and many test servers fail. */
 const OWN_FILES = ['passwd', 'group', 'hosts', 'nsswitch.conf'].map((name) => ({
   from: fileURLToPath(new URL(`etc/${name}`, import.meta.url)),
   to: `/etc/${name}`,
@@ -33,9 +33,9 @@ const EMPTY_VIEW: SandboxView = { visible: [], hidden: [], readOnly: [] };
 const USER = '65534';
 
 /**
- * The words between `bwrap` and the command: the system under /usr read-only, the workspace writable at its own path,
- * an own /proc, /dev, /tmp and user (held in memory, so their size is bounded too), what the view shows, nothing else; own users, processes,
- * network, names; no capability, no terminal.
+ * The arguments between `bwrap` and the command. Visible are /usr, read-only; the workspace, writable at its own path;
+ * a private /proc, /dev and /tmp, in memory and of bounded size; what the view adds. Users, processes, network and host
+ * names are in namespaces of their own. No capabilities, no terminal.
  */
 export function bubblewrapProfile({
   workspace,
@@ -64,13 +64,13 @@ export function bubblewrapProfile({
 /** Outer ones first: what is mounted later covers what is mounted below it, and a denied folder may have the workspace in it. */
 function mounts(workspace: string, { visible, readOnly, hidden }: SandboxView): string[] {
   const all = [
-    ...visible.map(({ path, access }) => ({ path, words: [access === 'write' ? '--bind' : '--ro-bind', path, path] })),
-    { path: workspace, words: ['--bind', workspace, workspace] },
-    ...readOnly.map((path) => ({ path, words: ['--ro-bind', path, path] })),
-    ...hidden.map(({ path, directory }) => ({ path, words: directory ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path] })),
+    ...visible.map(({ path, access }) => ({ path, args: [access === 'write' ? '--bind' : '--ro-bind', path, path] })),
+    { path: workspace, args: ['--bind', workspace, workspace] },
+    ...readOnly.map((path) => ({ path, args: ['--ro-bind', path, path] })),
+    ...hidden.map(({ path, directory }) => ({ path, args: directory ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path] })),
   ];
   const emptied = hidden.flatMap(({ path, directory }) => (directory ? ['--remount-ro', path] : []));
-  return [...all.toSorted((a, b) => a.path.length - b.path.length).flatMap(({ words }) => words), ...emptied];
+  return [...all.toSorted((a, b) => a.path.length - b.path.length).flatMap(({ args }) => args), ...emptied];
 }
 
 /** `/bin`, `/lib` and the like are links into /usr on most systems and folders of their own on some. */
@@ -83,9 +83,9 @@ function topFolders(): string[] {
 }
 
 /**
- * The kernel's own limit of threads, set inside, where since Linux 5.14 only what is inside counts. It stops a fork bomb
- * between two looks at the tree. The kernel never holds root to it, also not in a namespace: then a control group does, where
- * one can be made (`pid-groups.ts`), and otherwise the looks are all there is.
+ * The kernel's limit of threads, set inside the sandbox, where it counts only what is inside (since Linux 5.14). It stops a
+ * fork bomb between two looks of the watchdog. It never limits root, also not in a namespace: then a control group does,
+ * where one can be made (`control-groups.ts`); elsewhere only the watchdog does.
  */
 function processLimit(processes: number, uid: number | undefined): string[] {
   const [major = 0, minor = 0] = release().split('.').map(Number);

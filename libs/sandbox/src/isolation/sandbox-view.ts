@@ -1,6 +1,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { ToolError, type Workspace } from '#tool-sdk';
 import { findDeniedEntries, type DeniedEntry } from '../workspace/denied-entries.js';
+import { assertOnWorker } from '../workspace/resolved-file.js';
 import { isWithin } from '../workspace/workspace-path.js';
 import type { SandboxView } from './sandbox.port.js';
 
@@ -8,14 +9,14 @@ import type { SandboxView } from './sandbox.port.js';
 const MAX_MASKS = 2_000;
 
 /**
- * What a command of a call sees: what was opened for the call, and nothing that is denied to it, under whatever name it lies in
+ * What a command of a call sees on the worker: what was opened for the call, and nothing that is denied to it, under whatever name it lies in
  * the workspace, or in what was opened, when the command starts. Undefined where nothing is opened or denied, which costs nothing.
- * @throws ToolError `policy_denied` when there is more to hide than can be hidden.
+ * @throws ToolError `policy_denied` when there is more to hide than can be hidden, `unavailable` where the files of the call are on
+ * another host.
  */
-export async function resolveSandboxView(
-  { root, roots = [], opened = [], denied }: Workspace,
-  signal: AbortSignal,
-): Promise<SandboxView | undefined> {
+export async function resolveSandboxView(workspace: Workspace, signal: AbortSignal): Promise<SandboxView | undefined> {
+  assertOnWorker(workspace);
+  const { root, roots = [], opened = [], denied } = workspace;
   if (roots.length === 0 && opened.length === 0 && denied === undefined) return undefined;
   const places = await withoutLinks([...roots, ...opened].filter(({ path }) => !isWithin(path, root)));
   if (denied === undefined) return { visible: places, hidden: [], readOnly: [] };

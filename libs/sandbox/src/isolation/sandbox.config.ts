@@ -19,6 +19,9 @@ export interface SandboxConfig {
 }
 
 const NAMES = SANDBOX_BACKENDS.join(', ');
+/** Known by name, so that its absence is said. */
+const NOT_IMPLEMENTED =
+  'container is not implemented: no container engine was there to try it with. Run the worker itself in a container with SANDBOX=host, or name a host in remoteHosts of the config file';
 const list = (text: string) =>
   text
     .split(',')
@@ -39,6 +42,7 @@ const backends = z
       const pool = Pool.safeParse(name);
       const backend = z.enum(SANDBOX_BACKENDS).safeParse(value);
       if (pool.success && backend.success && more === undefined) byPool[pool.data] = backend.data;
+      else if ((value ?? name) === 'container') context.addIssue({ code: 'custom', message: NOT_IMPLEMENTED });
       else
         context.addIssue({
           code: 'custom',

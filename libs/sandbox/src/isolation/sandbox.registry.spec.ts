@@ -36,6 +36,8 @@ describe('the sandbox settings', () => {
   it.each([
     [{ SANDBOX: 'docker' }, 'one of auto, bubblewrap, host, none'],
     [{ SANDBOX: 'shell=docker' }, 'or pairs such as shell=bubblewrap,net=host'],
+    [{ SANDBOX: 'container' }, 'container is not implemented: no container engine was there to try it with'],
+    [{ SANDBOX: 'shell=container' }, 'container is not implemented'],
     [{ SANDBOX: 'shall=host' }, 'with the pools read, write, shell, net, agent'],
     [{ SANDBOX_REQUIRED: 'yes' }, 'expected true, false or a list of'],
     [{ SANDBOX_NETWORK: 'some' }, 'expected none or host'],

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { bubblewrapProfile } from '../isolation/bubblewrap-profile.js';
 import { DEFAULT_LIMITS } from '../isolation/default-limits.js';
@@ -12,7 +13,7 @@ import { runProcess } from './run-process.js';
 const PROCESSES = 8;
 const MOST_THREADS = 64;
 const STARTED = 500;
-/** Starts many more than may be, faster than anybody looks; `sh` does not try again when the kernel refuses. */
+/** Starts many more than may be, faster than the watchdog looks; `sh` does not try again when the kernel refuses. */
 const BURST = `i=0; while [ $i -lt ${STARTED} ]; do i=$((i+1)); sleep 5 & done; wait`;
 const OTHER_USER = 65_534;
 
@@ -85,6 +86,22 @@ describe('the number of processes of a command', () => {
     expect(own()).toEqual([]);
     await run('true');
     await eventually(() => own().length === 0);
+  });
+
+  it('leaves those of no process, and takes no group of an earlier process with its pid for its own', async () => {
+    if (folder === undefined) return expect(openControlGroup({ ...DEFAULT_LIMITS, processes: PROCESSES })).toBeUndefined();
+    const groups = (prefix: string) => readdirSync(folder).filter((name) => name.startsWith(prefix));
+    // As if this process had the pid of one that was killed; and one with a pid that no process has.
+    const stale = [`toolyard-${process.pid}-1-1`, `toolyard-${process.pid}-1-2`, 'toolyard-99999999-1-1', 'toolyard-99999999-1'];
+    for (const name of stale) mkdirSync(join(folder, name), { recursive: true });
+    // As a process that starts does: the module is loaded again.
+    const again: string = './control-groups.js?again';
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same module
+    const { openControlGroup: openAfterStart } = (await import(again)) as { openControlGroup: typeof openControlGroup };
+    const group = openAfterStart({ ...DEFAULT_LIMITS, processes: PROCESSES });
+    expect(group?.commandPrefix.some((word) => stale.some((name) => word.endsWith(name)))).toBe(false);
+    expect(stale.filter((name) => groups('toolyard-').includes(name))).toEqual([]);
+    await group?.close();
   });
 
   it('is held by the kernel for an ordinary user, in the namespace of bubblewrap and where there is no such namespace', () => {

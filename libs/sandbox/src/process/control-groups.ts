@@ -21,7 +21,8 @@ export interface ControlGroup {
   close(): Promise<void>;
 }
 
-const NAME = /^toolyard-(\d+)-\d+$/;
+/** Pid, start time (not in names of older versions), number. */
+const NAME = /^toolyard-(\d+)(?:-(\d+))?-\d+$/;
 const JOIN = 'while [ "$1" != -- ]; do echo 0 > "$1/cgroup.procs" || exit 125; shift; done; shift; exec "$@"';
 const CLOSE_TRIES = 20;
 /** The looks at the tree come first where they are in time: their sum leaves out what the kernel keeps for a group, such as caches. */
@@ -36,6 +37,8 @@ const folders = new Map<Controller, string | undefined>();
 /** Tried with these. */
 const PROBE = { pids: THREADS_A_PROCESS, memory: 67_108_864, cpuacct: 0 } as const;
 let last = 0;
+/** What could not be removed yet, since a process was in it. */
+const leftovers = new Set<string>();
 
 /**
  * Where this process may make groups with a limit: below its own one, in the hierarchy of the controller of cgroups v1 or in
@@ -113,19 +116,27 @@ function worksIn(folder: string, controller: Controller): boolean {
   }
 }
 
+/** Whether no process is that which made a group: another one may have its pid since. */
 function isAbandoned(name: string): boolean {
-  const pid = Number(NAME.exec(name)?.[1]);
-  if (!Number.isInteger(pid)) return false;
+  const [, pid, startedAt] = NAME.exec(name) ?? [];
+  if (pid === undefined) return false;
+  const running = startTimeOf(pid);
+  return running === undefined || (startedAt !== undefined && startedAt !== running);
+}
+
+/** When a process started, in clock ticks since the system did, as proc_pid_stat(5) has it; undefined when there is none. */
+function startTimeOf(pid: string): string | undefined {
   try {
-    process.kill(pid, 0);
-    return false;
+    const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // The name of the program may have spaces and brackets in it.
+    return text.slice(text.lastIndexOf(')') + 2).split(' ')[19];
   } catch {
-    return true;
+    return undefined;
   }
 }
 
 function make(folder: string): string {
-  const group = `${folder}/toolyard-${process.pid}-${last}`;
+  const group = `${folder}/toolyard-${process.pid}-${startTimeOf('self')}-${last}`;
   mkdirSync(group);
   return group;
 }
@@ -154,7 +165,12 @@ function hasKilled(group: string): boolean {
 }
 
 async function remove(group: string): Promise<void> {
-  for (let tries = 0; tries < CLOSE_TRIES && !tryRemove(group); tries += 1) await sleep(10);
+  for (const old of leftovers) if (tryRemove(old)) leftovers.delete(old);
+  for (let tries = 0; tries < CLOSE_TRIES; tries += 1) {
+    if (tryRemove(group)) return;
+    await sleep(10);
+  }
+  leftovers.add(group);
 }
 
 function tryRemove(group: string): boolean {

@@ -50,6 +50,10 @@ export interface CapturedOutput {
 }
 
 export interface ProcessReport {
+  /** On this machine, of the program or of the sandbox that holds it. Absent for a program that ran elsewhere. */
+  readonly pid?: number | undefined;
+  /** When it was started, by the clock of this process. */
+  readonly startedAt: Date;
   readonly exit: ExitStatus;
   readonly durationMs: number;
   /** CPU time of the program and all that it started, in milliseconds; absent where no control group counts it. */
@@ -109,6 +113,7 @@ async function runIn(
   startedAt: number,
 ): Promise<ProcessReport> {
   const { child, tree, exited } = await start(command, group);
+  const begun = { pid: child.pid, startedAt: new Date() };
   const captured = capture(command, child, options);
   const stopper = processTreeKiller(tree, options, command.limits, group);
   const exit = await Promise.race([exited, stopper.unkillable]);
@@ -118,6 +123,7 @@ async function runIn(
   await within(DRAIN_MS, captured.closed);
   const cpuMs = group?.cpuMs();
   return {
+    ...begun,
     exit: stopped ?? exitStatusOf(exit),
     durationMs: Math.round(performance.now() - startedAt),
     ...(cpuMs === undefined ? {} : { cpuMs }),
@@ -202,7 +208,8 @@ function capture(command: ProcessCommand, child: ChildProcess, options: ProcessO
   return { closed, finish: () => (extra?.destroy(), { stdout: stdout(), stderr: stderr() }) };
 }
 
-function read(pipe: Readable, output: OutputCapture): void {
+/** Reads a pipe to its end; where nothing is kept any more, with pauses. */
+export function read(pipe: Readable, output: Pick<OutputCapture, 'accept' | 'truncated'>): void {
   let sinceRest = 0;
   pipe.on('error', () => undefined);
   pipe.on('data', (chunk: Buffer) => {

@@ -20,7 +20,7 @@ export interface FileChange<T> {
 
 /**
  * Changes one file: `change` gets what is there now (undefined: nothing; `read` gives its content) and says what shall be
- * there. Changes of the same file by anyone happen one after another, each seeing the one before; each is one step.
+ * there. Changes of the same file happen one after another, each seeing the one before; each is one step.
  * `change` may run again, so it must have no effect of its own. Rejects with a ToolError.
  */
 export async function changeFile<T>(

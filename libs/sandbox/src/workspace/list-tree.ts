@@ -1,8 +1,9 @@
 import type { Stats } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
-import { fileFailure } from './file-failure.js';
 import { pathIn, openDirectoryBeneath } from './open-beneath.js';
+import { pathFailure } from './path-failure.js';
 import { childOf, absolutePath, type ResolvedFile } from './resolved-file.js';
+import { isTemporary } from './temporary-name.js';
 
 /** Listed, but not entered: their content is seldom of interest. */
 export const SKIPPED_FOLDERS: readonly string[] = ['.git', 'node_modules', 'target', 'dist', 'build', '.cache', '.venv', '__pycache__'];
@@ -106,10 +107,6 @@ async function readFolder(place: ResolvedFile, stats: boolean, signal: AbortSign
       await directory.handle.close();
     }
   } catch (error) {
-    throw fileFailure(error, place.path.displayPath, 'Check the path with file_list.');
+    throw await pathFailure(error, place, 'Check the path with file_list.');
   }
-}
-
-function isTemporary(name: string): boolean {
-  return /^\.toolyard-.*\.tmp$/.test(name);
 }

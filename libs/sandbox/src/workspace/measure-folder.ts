@@ -9,7 +9,7 @@ export interface Usage {
 /**
  * What runs in the thread; given as text, so that it is the same in compiled and in tested code. Links are not followed, a file
  * with several names counts once, and what cannot be read is left out. A folder with more files than `most` is not looked through
- * to its end: that it has more is all that anybody asks, and the names of millions do not fit into the thread.
+ * to its end: only whether it has more counts, and the names of millions do not fit into the thread.
  */
 const THREAD = `
 const { parentPort } = require('node:worker_threads');

@@ -1,8 +1,8 @@
 import { lstat, readdir, rmdir, unlink } from 'node:fs/promises';
 import { type ToolContext, ToolError } from '#tool-sdk';
 import { findDeniedEntries } from './denied-entries.js';
-import { fileFailure } from './file-failure.js';
 import { openDirectoryBeneath, pathIn, type OpenDirectory } from './open-beneath.js';
+import { pathFailure } from './path-failure.js';
 import { withPathLock } from './path-lock.js';
 import { absolutePath, childOf, type ResolvedFile } from './resolved-file.js';
 import { openParent } from './workspace-file.js';
@@ -37,7 +37,7 @@ export async function removeEntry({ signal }: Pick<ToolContext, 'signal'>, place
     });
   } catch (error) {
     signal.throwIfAborted();
-    throw fileFailure(error, displayPath, 'Use file_list or glob to see what is there.');
+    throw await pathFailure(error, place, 'Use file_list or glob to see what is there.');
   } finally {
     place.quota?.invalidate();
     await directory.handle.close();

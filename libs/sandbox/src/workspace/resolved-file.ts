@@ -17,9 +17,11 @@ export interface ResolvedFile {
 
 /**
  * The workspace, the very path if it was opened for this call, or the innermost shared root that an absolute path names.
- * @throws ToolError `policy_denied` for a path that leaves its folder, for a denied one, and for writing where one may only read.
+ * @throws ToolError `policy_denied` for a path that leaves its folder, for a denied one, and for writing where one may only read,
+ * `unavailable` where the files of the call are on another host.
  */
 export function resolveFile(workspace: Workspace, given: string, access: 'read' | 'write'): ResolvedFile {
+  assertOnWorker(workspace);
   const place = placeOf(workspace, given, access);
   assertNotDenied(place, place.path.names, access);
   return place;
@@ -53,6 +55,16 @@ function placeOf(
   return { root: shared.path, path: { names, displayPath: shown }, locks: shared.locks, ...rules };
 }
 
+/** @throws ToolError `unavailable` where the files of the call are on another host */
+export function assertOnWorker({ onHost }: Pick<Workspace, 'onHost'>): void {
+  if (onHost === undefined) return;
+  throw new ToolError(
+    'unavailable',
+    `The files and commands of this session are on the host ${onHost}, over ssh, which only the shell tool reaches. Use shell there: cat, sed, grep, find.`,
+    { retryable: false },
+  );
+}
+
 /** The place of a path below another: the same rules, another way. */
 export function childOf(place: ResolvedFile, names: readonly string[]): ResolvedFile {
   const shown = [...(place.path.displayPath === '.' ? [] : [place.path.displayPath]), ...names].join('/') || '.';
@@ -61,7 +73,8 @@ export function childOf(place: ResolvedFile, names: readonly string[]): Resolved
 
 /** @throws ToolError `policy_denied` when what lies at `names` below the root is denied to the call. */
 export function assertNotDenied({ root, path, denied }: ResolvedFile, names: readonly string[], access: 'read' | 'write'): void {
-  const why = denied?.denialReason(absolutePath(root, names), access);
+  const at = absolutePath(root, names);
+  const why = denied?.denialReason(at, access) ?? (access === 'write' ? denied?.unaskedReason?.(at) : undefined);
   if (why !== undefined) throw pathNotAllowed(path.displayPath, why);
 }
 

@@ -1,4 +1,4 @@
-import { type ToolContext, ToolError } from '#tool-sdk';
+import { closestNames, type ToolContext, ToolError } from '#tool-sdk';
 
 export interface Edit {
   readonly old_text: string;
@@ -8,8 +8,14 @@ export interface Edit {
   readonly first_match?: boolean;
 }
 
+/** Characters of the text that an edit makes: a few replacements everywhere, each of what the last one made, outgrow any memory. */
+const MOST_CHARACTERS = 10 * 1_048_576;
 const SIMILAR_PLACES = 3;
 const SHOWN_LINE_CHARACTERS = 200;
+/** A shorter line looks like many others. */
+const LEAST_NEAR_CHARACTERS = 8;
+/** Lines that are compared letter by letter: some microseconds each. */
+const MOST_NEAR_LINES = 20_000;
 const LONE_LINE_FEED = /(?<!\r)\n/;
 const LONE_LINE_FEEDS = /(?<!\r)\n/g;
 
@@ -32,6 +38,13 @@ export function applyEdit(text: string, edit: Edit, path: string, ctx: Shown): {
       `old_text matches ${occurrences} locations in ${path}. Include more surrounding context to make the match unique, or set replace_all.`,
     );
   }
+  const length = text.length + occurrences * (new_text.length - old_text.length);
+  if (length > MOST_CHARACTERS && length > text.length)
+    throw new ToolError(
+      'tool_failed',
+      `Replacing ${occurrences} places would make ${path} ${length} characters long; expected at most ${MOST_CHARACTERS}. Make smaller changes, or write the file with a command.`,
+      { retryable: false },
+    );
   return { text: pieces.join(new_text), occurrences };
 }
 
@@ -50,17 +63,17 @@ function beginsTwice(text: string, wanted: string): boolean {
   return text.includes(wanted, text.indexOf(wanted) + 1);
 }
 
-/** What a text that was not found may have meant: the places that look like it, for the end of a message. */
-export function similarText(text: string, wanted: string, ctx: Shown): string {
+/** What a text that was not found may have meant: the places that look like it, for the end of a message. `what` must match. */
+export function similarText(text: string, wanted: string, ctx: Shown, what = 'old_text'): string {
   if (text.includes('\r\n') && !wanted.includes('\r') && text.replaceAll('\r\n', '\n').includes(wanted)) {
     return ' The file has Windows line ends in part: use \\r\\n for those line breaks in old_text and new_text.';
   }
   const places = similarPlaces(text.split('\n'), wanted.split('\n'), ctx);
-  if (places.length === 0) return ' Read the file first: old_text must match exactly, including spaces and line breaks.';
+  if (places.length === 0) return ` Read the file first: ${what} must match exactly, including spaces and line breaks.`;
   return `\nDid you mean:\n${places.join('\n')}`;
 }
 
-/** The blocks that begin with the first line of `wanted`, when spaces are not looked at. */
+/** The blocks that begin with the first line of `wanted`, when spaces are not looked at; without one, the line that is nearest to it. */
 function similarPlaces(lines: readonly string[], wanted: readonly string[], { redact }: Shown): string[] {
   const anchor = wanted.findIndex((line) => line.trim() !== '');
   const first = squeeze(wanted[anchor] ?? '');
@@ -68,8 +81,9 @@ function similarPlaces(lines: readonly string[], wanted: readonly string[], { re
   const found: number[] = [];
   for (let index = 0; index < lines.length && found.length < SIMILAR_PLACES; index += 1) {
     const line = squeeze(lines[index] ?? '');
-    if (line === first || (first.length >= 8 && line.includes(first))) found.push(index);
+    if (line === first || (first.length >= LEAST_NEAR_CHARACTERS && line.includes(first))) found.push(index);
   }
+  if (found.length === 0) found.push(...nearestLine(lines, first));
   return found.map((start) =>
     lines
       .slice(start, start + Math.min(wanted.length - anchor, 5))
@@ -79,6 +93,17 @@ function similarPlaces(lines: readonly string[], wanted: readonly string[], { re
       )
       .join('\n'),
   );
+}
+
+/** The first of the lines that is a few typing errors away, if there is one. */
+function nearestLine(lines: readonly string[], first: string): number[] {
+  if (first.length < LEAST_NEAR_CHARACTERS) return [];
+  const places = new Map<string, number>();
+  lines.slice(0, MOST_NEAR_LINES).forEach((text, index) => {
+    const line = squeeze(text);
+    if (line.length * 3 >= first.length * 2 && line.length * 2 <= first.length * 3 && !places.has(line)) places.set(line, index);
+  });
+  return closestNames(first, places.keys(), 1).flatMap((line) => places.get(line) ?? []);
 }
 
 function squeeze(line: string): string {

@@ -1,11 +1,12 @@
-import { randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { lstat, open, rename, unlink } from 'node:fs/promises';
 import { ToolError } from '#tool-sdk';
 import { errorCode, fileFailure } from './file-failure.js';
 import { pathIn, openBeneath, openDirectoryBeneath, type OpenDirectory } from './open-beneath.js';
+import { pathFailure } from './path-failure.js';
 import { assertNotDenied, type ResolvedFile } from './resolved-file.js';
 import { rejectHardLinkToDenied } from './denied-entries.js';
+import { temporaryName } from './temporary-name.js';
 import { pathNotAllowed } from './workspace-path.js';
 
 /** A file as it was read, with what a careful writer keeps. */
@@ -21,8 +22,8 @@ export interface FileContent {
 export async function readWorkspaceFile(place: ResolvedFile, limit: SizeLimit, signal: AbortSignal): Promise<FileContent> {
   signal.throwIfAborted();
   const { path } = place;
-  const handle = await openBeneath(place).catch((error: unknown) => {
-    throw fileFailure(error, path.displayPath, 'Use file_list or glob to see what is there.');
+  const handle = await openBeneath(place).catch(async (error: unknown) => {
+    throw await pathFailure(error, place, 'Use file_list or glob to see what is there.');
   });
   try {
     const stats = await handle.stat();
@@ -60,7 +61,8 @@ export async function openParent(
 ): Promise<{ directory: OpenDirectory; name: string }> {
   const { path } = place;
   const name = path.names.at(-1);
-  if (name === undefined) throw new ToolError('invalid_arguments', 'The path is the workspace root itself; give the path of a file.');
+  if (name === undefined)
+    throw new ToolError('invalid_arguments', `Cannot write ${path.displayPath}: it is a folder. Give the path of a file in it.`);
   try {
     const directory = await openDirectoryBeneath(
       { ...place, path: { names: path.names.slice(0, -1), displayPath: path.displayPath } },
@@ -74,7 +76,7 @@ export async function openParent(
     }
     return { directory, name };
   } catch (error) {
-    throw fileFailure(error, path.displayPath, 'Use file_list or glob to see what is there.');
+    throw await pathFailure(error, place, 'Use file_list or glob to see what is there.');
   }
 }
 
@@ -100,7 +102,7 @@ export async function replaceFile(
   bytes: Uint8Array,
   options: { mode?: number; signal: AbortSignal; shown: string },
 ): Promise<void> {
-  const temporary = pathIn(directory, `.toolyard-${randomBytes(9).toString('base64url')}.tmp`);
+  const temporary = pathIn(directory, temporaryName());
   options.signal.throwIfAborted();
   try {
     const handle = await open(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o666);

@@ -2,10 +2,10 @@ import { ToolError } from '#tool-sdk';
 
 const LONGEST_PATH_CHARACTERS = 4_096;
 const SHOWN_CHARACTERS = 200;
-// eslint-disable-next-line no-control-regex -- control characters are what is looked for
+// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f]/;
 
-/** A path as the model gave it, inside the workspace as far as its text can tell: symbolic links are the walk's business. */
+/** A path of the model, inside the workspace by its text. Symbolic links are checked when it is opened. */
 export interface WorkspacePath {
   /** Relative to the workspace root; empty for the root itself. Never `.`, `..` or empty names. */
   readonly names: readonly string[];

@@ -69,7 +69,7 @@ it('remembers the folders that are used, not those that came last', async () => 
 });
 
 describe('measuring a folder', () => {
-  it('stops where there are more files than anybody asks for', async () => {
+  it('stops counting at the number of files that is asked for', async () => {
     put(0, 50);
     expect(await newMeasurer().measure(root, 10)).toMatchObject({ files: 11 });
     expect(await newMeasurer().measure(root)).toMatchObject({ files: 50 });

@@ -1,5 +1,6 @@
 import { ToolError, type WorkspaceQuota } from '#tool-sdk';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import { FolderMeasurer, type Usage } from './measure-folder.js';
 
 /** The most that the files of one workspace, and of all workspaces of one tenant, may take. Infinity: as much as there is. */
@@ -16,11 +17,11 @@ export interface QuotaExceeded {
 
 /** Blocks of file systems: what a file of one byte takes. */
 const BLOCK_BYTES = 4_096;
-/** Other workers write into the same folders: what was measured longer ago is looked at again, beside the calls. */
+/** Other workers write into the same folders: an older measurement is repeated in the background. */
 const FRESH_MS = 10_000;
-/** At most this part of the time goes into looking at a folder again and again. */
+/** A folder is measured again after at least this many times the time that measuring took. */
 const MEASURE_SHARE = 50;
-/** A tenant that takes longer to measure for the first time is not waited for. */
+/** How long a call waits for the first measurement of a tenant. */
 const FIRST_MEASURE_MS = 2_000;
 const CACHE_SIZE = 4_096;
 
@@ -30,7 +31,7 @@ interface Folder {
   usage: Usage;
   measuredAt: number;
   tookMs: number;
-  /** What was counted since is in `usage`; this was not counted by anybody. */
+  /** Changed by a write that was not counted, such as one of a command. */
   dirty: boolean;
   measuring: Promise<void> | undefined;
   known: boolean;
@@ -41,7 +42,8 @@ interface Folder {
  * they have ended. The count of this process may be behind by what other workers wrote in the last seconds.
  */
 export class WorkspaceQuotas {
-  private readonly folders = new Map<string, Folder>();
+  /** The least recently used goes first: tenants are used by every call and expensive to measure again. */
+  private readonly folders = new LRUCache<string, Folder>({ max: CACHE_SIZE });
   /** Tenants are large: a workspace does not wait behind one. */
   private readonly measurers = { workspace: new FolderMeasurer(), tenant: new FolderMeasurer() };
 
@@ -90,7 +92,7 @@ export class WorkspaceQuotas {
     await Promise.all([this.measurers.workspace.endThread(), this.measurers.tenant.endThread()]);
   }
 
-  /** `mostFiles` makes of a limit of files what is held against this once. */
+  /** `mostFiles` maps the limit of files to the limit of this check. */
   private failureOf(own: Folder, all: Folder, growth: Usage, mostFiles = (files: number): number => files): ToolError | undefined {
     const { workspace, tenant } = this.limits;
     for (const [scope, folder, most] of [
@@ -107,20 +109,22 @@ export class WorkspaceQuotas {
 
   private folder(path: string, kind: Folder['kind']): Folder {
     const known = this.folders.get(path);
-    if (known !== undefined) {
-      // The least recently used goes first: tenants are used by every call and expensive to measure again.
-      this.folders.delete(path);
-      this.folders.set(path, known);
-      return known;
-    }
-    const [oldest] = this.folders.keys();
-    if (oldest !== undefined && this.folders.size >= CACHE_SIZE) this.folders.delete(oldest);
-    const made = { path, kind, usage: { bytes: 0, files: 0 }, measuredAt: 0, tookMs: 0, dirty: true, measuring: undefined, known: false };
+    if (known !== undefined) return known;
+    const made: Folder = {
+      path,
+      kind,
+      usage: { bytes: 0, files: 0 },
+      measuredAt: 0,
+      tookMs: 0,
+      dirty: true,
+      measuring: undefined,
+      known: false,
+    };
     this.folders.set(path, made);
     return made;
   }
 
-  /** Waits only where the count is known to be wrong; one that may be old is refreshed beside. */
+  /** Waits only where the count is known to be wrong; one that may be old is refreshed in the background. */
   private async ensureCurrent(folder: Folder): Promise<void> {
     if (folder.dirty || !folder.known) {
       const refresh = this.measured(folder);
@@ -142,7 +146,7 @@ export class WorkspaceQuotas {
       const startedAt = performance.now();
       const before = folder.usage;
       const found = await this.measurers[folder.kind].measure(folder.path, maxOverdrawnFiles(this.limits[folder.kind].files));
-      // What was counted while it was measured may be in it or not: the larger figure holds until the next look.
+      // Writes during the measurement may be in it or not: the larger figure counts until the next one.
       const since = { bytes: folder.usage.bytes - before.bytes, files: folder.usage.files - before.files };
       const usage = { bytes: found.bytes + Math.max(0, since.bytes), files: found.files + Math.max(0, since.files) };
       this.updateTenant(folder, usage);
@@ -154,7 +158,7 @@ export class WorkspaceQuotas {
     }
   }
 
-  /** What a workspace was found to take more, or less, its tenant does too. */
+  /** Adds the difference that a measurement of a workspace found to the usage of its tenant. */
   private updateTenant(folder: Folder, usage: Usage): void {
     if (!folder.known) return;
     for (const around of this.folders.values())

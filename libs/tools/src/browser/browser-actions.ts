@@ -3,6 +3,7 @@ import type { Content } from '#contracts';
 import { ToolError } from '#tool-sdk';
 import type { BrowserArguments } from './browser-arguments.js';
 import type { BrowserSession } from './browser-session.js';
+import { HIDDEN_VALUE, withoutPasswords } from './hidden-values.js';
 
 /** A page may be longer: what a screenshot shows of it. */
 const SCREENSHOT_PIXELS = 8_000;
@@ -10,6 +11,8 @@ const DEFAULT_SCROLL = 600;
 const DEFAULT_WAIT_MS = 1_000;
 /** Of a text that the page gives, before it is cut for the model. */
 const MOST_CHARACTERS = 1_000_000;
+/** Of a list, that an error names. */
+const MOST_OPTIONS = 20;
 
 type Answer = string | Content;
 type Action = (page: Page, args: BrowserArguments, session: BrowserSession) => Promise<Answer>;
@@ -30,7 +33,7 @@ export const ACTIONS: Readonly<Record<PageAction, Action>> = {
     return `Opened ${page.url()}\nTitle: ${await page.title()}${loaded ? '' : '\n[the page is still loading]'}`;
   },
   snapshot: async (page, { depth, interactive_only, compact }) => {
-    const snapshot = await page.ariaSnapshot({ mode: 'ai', ...(depth === undefined ? {} : { depth }) });
+    const snapshot = await withoutPasswords(page, () => page.ariaSnapshot({ mode: 'ai', ...(depth === undefined ? {} : { depth }) }));
     const lines = snapshot
       .split('\n')
       .filter((line) => !(interactive_only && !INTERACTIVE.test(line)) && !(compact && NEEDLESS.test(line)));
@@ -38,26 +41,26 @@ export const ACTIONS: Readonly<Record<PageAction, Action>> = {
     return `URL: ${page.url()}\n${shown.replaceAll(/\[ref=(\w+)\]/g, '[@$1]')}`;
   },
   click: async (page, { selector = '' }, session) => {
-    await locatorOf(page, selector).click();
+    await (await elementOf(page, selector)).click();
     return settled(page, session, `Clicked ${selector}`);
   },
   fill: async (page, { selector = '', value = '' }) => {
-    await locatorOf(page, selector).fill(value);
+    await fill(await elementOf(page, selector), value);
     return `Filled ${selector}`;
   },
   type: async (page, { selector = '', text = '' }) => {
-    await locatorOf(page, selector).pressSequentially(text);
+    await (await elementOf(page, selector)).pressSequentially(text);
     return `Typed ${text.length} characters into ${selector}`;
   },
   press: async (page, { key = '', selector }, session) => {
-    await (selector === undefined ? page.keyboard.press(key) : locatorOf(page, selector).press(key));
+    await (selector === undefined ? page.keyboard.press(key) : (await elementOf(page, selector)).press(key));
     return settled(page, session, `Pressed ${key}`);
   },
   hover: async (page, { selector = '' }) => {
-    await locatorOf(page, selector).hover();
+    await (await elementOf(page, selector)).hover();
     return `The pointer is over ${selector}`;
   },
-  get_text: async (page, { selector }) => textOf(locatorOf(page, selector ?? 'body')),
+  get_text: async (page, { selector }) => textOf(await elementOf(page, selector ?? 'body')),
   get_title: async (page) => page.title(),
   get_url: async (page) => page.url(),
   is_visible: async (page, { selector = '' }) => String(await locatorOf(page, selector).isVisible()),
@@ -86,7 +89,7 @@ export const ACTIONS: Readonly<Record<PageAction, Action>> = {
         await found.click();
         return settled(page, session, `Clicked ${by} ${value}`);
       case 'fill':
-        await found.fill(fill_value);
+        await fill(found, fill_value);
         return `Filled ${by} ${value}`;
       case 'hover':
         await found.hover();
@@ -108,8 +111,25 @@ const NEEDLESS = /^\s*- (?:\/url:|generic(?: \[[^\]]*\])*:?$|img\b)/;
 
 /** `@e1` names an element of the last snapshot; everything else is a selector of CSS or Playwright. */
 function locatorOf(page: Page, selector: string): Locator {
-  const ref = /^@?(f?\d*e\d+)$/.exec(selector)?.[1];
+  const ref = refOf(selector);
   return ref === undefined ? page.locator(selector) : page.getByRef(ref);
+}
+
+function refOf(selector: string): string | undefined {
+  return /^@?(f?\d*e\d+)$/.exec(selector)?.[1];
+}
+
+/** @throws ToolError for an element of the last snapshot that is gone: it does not come back */
+async function elementOf(page: Page, selector: string): Promise<Locator> {
+  const element = locatorOf(page, selector);
+  if (refOf(selector) === undefined || (await element.count()) > 0) return element;
+  throw new ToolError(
+    'tool_failed',
+    `${selector} is not on the page, or not in its last snapshot. Use the action snapshot to see what is.`,
+    {
+      retryable: false,
+    },
+  );
 }
 
 function locatorBy(page: Page, by: NonNullable<BrowserArguments['by']>, value: string): Locator {
@@ -130,13 +150,39 @@ function locatorBy(page: Page, by: NonNullable<BrowserArguments['by']>, value: s
   }
 }
 
+/** The content of an element: what is in a field, else its text. Of a password field only whether there is something. */
 async function textOf(locator: Locator): Promise<string> {
-  // Runs in the page.
-  return locator.evaluate<string, number>(
-    (element: { value?: unknown; innerText?: string; textContent: string | null }, most) =>
-      (typeof element.value === 'string' ? element.value : (element.innerText ?? element.textContent ?? '')).slice(0, most),
-    MOST_CHARACTERS,
+  // Runs in the page. Buttons have a value, too, which is not what they show.
+  return locator.evaluate<string, { most: number; hidden: string }>(
+    (element: { tagName: string; type?: unknown; value?: unknown; innerText?: string; textContent: string | null }, { most, hidden }) => {
+      if (typeof element.value !== 'string' || !/^(?:input|textarea|select)$/i.test(element.tagName))
+        return (element.innerText ?? element.textContent ?? '').slice(0, most);
+      return element.type === 'password' && element.value !== '' ? hidden : element.value.slice(0, most);
+    },
+    { most: MOST_CHARACTERS, hidden: HIDDEN_VALUE },
   );
+}
+
+/** Of a list it chooses the option with this value or text. @throws ToolError where the list has none */
+async function fill(locator: Locator, value: string): Promise<void> {
+  // Runs in the page.
+  const options = await locator.evaluate<string[] | undefined, RegExp>(
+    (element: { tagName: string; options?: Iterable<{ value: string; label: string }> }, list) =>
+      list.test(element.tagName) ? [...(element.options ?? [])].flatMap((it) => [it.value, it.label]) : undefined,
+    /^select$/i,
+  );
+  if (options === undefined) return locator.fill(value);
+  if (!options.includes(value)) {
+    const known = [...new Set(options)].slice(0, MOST_OPTIONS).map((it) => JSON.stringify(it.slice(0, 100)));
+    throw new ToolError(
+      'tool_failed',
+      `The list has no option ${JSON.stringify(value.slice(0, 100))}. Its options are ${known.join(', ')}.`,
+      {
+        retryable: false,
+      },
+    );
+  }
+  await locator.selectOption(value);
 }
 
 /** An action may have begun a navigation. */

@@ -28,7 +28,7 @@ export const input = z.strictObject({
     .max(1_000)
     .optional()
     .describe('Element: "@e5" as the last snapshot shows it, or a selector of CSS or Playwright such as "#login" or "text=Next".'),
-  value: z.string().max(100_000).optional().describe('fill: the new content. find: what to look for.'),
+  value: z.string().max(100_000).optional().describe('fill: the new content; of a list, the option. find: what to look for.'),
   text: z.string().max(10_000).optional().describe('type: keys to type one by one. wait: text that must appear.'),
   key: z.string().min(1).max(100).optional().describe('press: "Enter", "Tab", "Control+A", ...'),
   direction: z.enum(['up', 'down', 'left', 'right']).optional().describe('scroll: where to; down by default.'),

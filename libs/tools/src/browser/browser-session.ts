@@ -20,7 +20,8 @@ export class BrowserSession {
   private popups = 0;
   private last: Promise<unknown> = Promise.resolve();
   private waiting = 0;
-  usedAt = Date.now();
+  /** By `performance.now()`. */
+  usedAt = performance.now();
   closed = false;
 
   private constructor(
@@ -32,6 +33,8 @@ export class BrowserSession {
     this.watchNavigations();
     this.context.on('page', (popup) => this.onPopup(popup));
     this.page.on('dialog', (dialog) => {
+      // To dismiss it is to stay: no other page could be opened.
+      if (dialog.type() === 'beforeunload') return void dialog.accept().catch(() => undefined);
       this.addNote(`a dialog was dismissed: ${dialog.message().slice(0, 200)}`);
       dialog.dismiss().catch(() => undefined);
     });
@@ -80,7 +83,7 @@ export class BrowserSession {
     this.last = mine.catch(() => undefined);
     return mine.finally(() => {
       this.waiting -= 1;
-      this.usedAt = Date.now();
+      this.usedAt = performance.now();
     });
   }
 
@@ -161,7 +164,8 @@ export class BrowserSession {
   private onPopup(popup: Page): void {
     if (popup === this.page) return;
     this.popups += 1;
-    this.addNote('a popup was closed: open its address instead');
+    const url = popup.url();
+    this.addNote(`a popup was closed: open its address instead${/^https?:/.test(url) ? `: ${url.slice(0, 200)}` : ''}`);
     if (this.popups > MOST_POPUPS) void this.close();
     else popup.close().catch(() => undefined);
   }

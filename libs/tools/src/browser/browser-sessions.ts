@@ -1,5 +1,6 @@
 import type { EgressPolicy } from '#sandbox';
 import { ToolError } from '#tool-sdk';
+import type { EndedSession } from '../session-ends.js';
 import { ownerName, type SessionOwner } from '../session-owner.js';
 import type { BrowserSettings } from './browser.config.js';
 import type { BrowserEngine } from './browser-engine.js';
@@ -10,6 +11,7 @@ const KEPT_MS = 60_000;
 
 interface Entry {
   readonly tenantId: string;
+  readonly sessionId: string;
   readonly session: Promise<BrowserSession>;
 }
 
@@ -37,13 +39,13 @@ export class BrowserSessions {
   async open(owner: SessionOwner): Promise<BrowserSession> {
     const found = await this.find(owner);
     if (found !== undefined && (found.busy || (await found.answers()))) return found;
-    const { tenantId } = owner;
+    const { tenantId, sessionId } = owner;
     const key = ownerName(owner);
     await this.makeRoom(tenantId);
     const before = this.entries.get(key);
     if (before !== undefined && !(await isClosed(before))) return before.session;
     const session = BrowserSession.open(this.engine, this.policy, this.settings.actionMs);
-    this.entries.set(key, { tenantId, session });
+    this.entries.set(key, { tenantId, sessionId, session });
     session.catch(() => this.entries.delete(key));
     return session;
   }
@@ -53,6 +55,12 @@ export class BrowserSessions {
     const found = await this.find(owner);
     await this.drop(ownerName(owner));
     return found !== undefined;
+  }
+
+  /** The session was deleted: closes its pages, also in the middle of an action. */
+  async endOf({ tenantId, sessionId }: EndedSession): Promise<void> {
+    const own = [...this.entries].filter(([, entry]) => entry.tenantId === tenantId && entry.sessionId === sessionId);
+    await Promise.all(own.map(([key]) => this.drop(key)));
   }
 
   /** Closes all pages, and Chromium. Idempotent. */
@@ -73,7 +81,7 @@ export class BrowserSessions {
   private async closeOldest(candidates: readonly (readonly [string, Entry])[], whose: string): Promise<void> {
     const known = await Promise.all(candidates.map(async ([key, { session }]) => ({ key, session: await session.catch(() => undefined) })));
     const idle = known.flatMap(({ key, session }) => (session === undefined || session.busy ? [] : [{ key, usedAt: session.usedAt }]));
-    const [oldest] = idle.filter(({ usedAt }) => Date.now() - usedAt >= KEPT_MS).toSorted((a, b) => a.usedAt - b.usedAt);
+    const [oldest] = idle.filter(({ usedAt }) => performance.now() - usedAt >= KEPT_MS).toSorted((a, b) => a.usedAt - b.usedAt);
     if (oldest !== undefined) return this.drop(oldest.key);
     throw new ToolError(
       'unavailable',
@@ -85,7 +93,7 @@ export class BrowserSessions {
   }
 
   private async closeIdle(): Promise<void> {
-    await this.closeWhere((session) => session.closed || (!session.busy && Date.now() - session.usedAt >= this.settings.idleMs));
+    await this.closeWhere((session) => session.closed || (!session.busy && performance.now() - session.usedAt >= this.settings.idleMs));
     if (this.entries.size === 0) await this.engine.close();
   }
 

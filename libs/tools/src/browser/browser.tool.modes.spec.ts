@@ -1,3 +1,4 @@
+import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { createServer, type Server } from 'node:net';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
@@ -6,6 +7,7 @@ import { EgressPolicy } from '#sandbox';
 import { ToolError } from '#tool-sdk';
 import { eventually } from '../../../sandbox/src/testing/process.fixture.js';
 import { type TestSite, testSite } from '../../../sandbox/src/testing/test-site.fixture.js';
+import { SessionEnds } from '../session-ends.js';
 import { textFrom } from '../testing/outputs.js';
 import { fakeToolContext } from '../testing/tool-context.js';
 import { input } from './browser-arguments.js';
@@ -19,18 +21,18 @@ const SETTINGS = browserSettingsFrom({ BROWSER: process.getuid?.() === 0 ? 'unsa
 const SHOP = `<title>Shop</title><h1>Tea</h1><button id="buy" onclick="document.querySelector('p').textContent = 'bought'">Buy</button>
 <p>for sale</p><label>Name <input id="name" placeholder="your name"></label><a href="/next" target="_blank">more</a><a href="/next">next</a>`;
 
-/** A name that is public when it is checked first, and private from then on. */
-let lookups = 0;
-const resolve = async (hostname: string) => {
-  if (hostname !== 'rebind.example') return [{ address: '127.0.0.1', family: 4 }];
-  lookups += 1;
-  return [{ address: '127.0.0.1', family: 4 }];
-};
+/** Of an action: ten times what a page takes to come on a slow machine. */
+const LITTLE_MS = 5_000;
+
+/** No name is public. */
+const resolve = async () => [{ address: '127.0.0.1', family: 4 }];
 
 let inside: TestSite;
 let site: TestSite;
 let raw: Server;
 let rawConnections = 0;
+let udp: UdpSocket;
+let datagrams = 0;
 /** Answers that have not ended. */
 let endless = 0;
 let tool: BrowserTool;
@@ -41,17 +43,21 @@ beforeAll(async () => {
     socket.destroy();
   }).listen(0, '127.0.0.1');
   await once(raw, 'listening');
+  udp = createSocket('udp4', () => (datagrams += 1));
+  udp.bind(0, '127.0.0.1');
+  await once(udp, 'listening');
   site = await testSite((_request, response, path) => answer(response, path));
   tool = toolWith({});
 });
 afterAll(async () => {
   await tool.onApplicationShutdown();
   raw.close();
+  udp.close();
   await Promise.all([site.close(), inside.close()]);
 });
 
-function toolWith(settings: Partial<BrowserSettings>): BrowserTool {
-  return new BrowserTool(new EgressPolicy([site.host], resolve), { ...SETTINGS, ...settings });
+function toolWith(settings: Partial<BrowserSettings>, ends?: SessionEnds): BrowserTool {
+  return new BrowserTool(new EgressPolicy([site.host], resolve), { ...SETTINGS, ...settings }, ends);
 }
 
 function answer(response: ServerResponse, path: string): void {
@@ -70,18 +76,7 @@ function answer(response: ServerResponse, path: string): void {
     case '/link-inside':
       return void html(`<a id="in" href="http://${inside.host}/">in</a>`);
     case '/loads-inside':
-      return void html(
-        `<title>T</title><p>empty</p><img src="http://${inside.host}/image"><iframe src="http://${inside.host}/frame"></iframe><script src="http://localhost:${inside.host.split(':')[1]}/script"></script>
-        <script>
-          const done = [];
-          const all = [fetch("http://${inside.host}/fetch", { mode: 'no-cors' }).catch(() => undefined),
-            new Promise((end) => { const s = new WebSocket("ws://127.0.0.1:${port}/"); s.onerror = s.onclose = end; }),
-            fetch("https://127.0.0.1:${port}/", { mode: 'no-cors' }).catch(() => undefined)];
-          try { new RTCPeerConnection({ iceServers: [{ urls: 'turn:127.0.0.1:${port}?transport=tcp', username: 'x', credential: 'x' }] }).createDataChannel('x') } catch {}
-          navigator.serviceWorker?.register('/worker.js').catch(() => undefined);
-          Promise.all(all).then(() => (document.querySelector('p').textContent = 'all tried'));
-        </script>`,
-      );
+      return void html(pageOfWays(inside.host, port, udp.address().port));
     case '/worker.js':
       return void response.writeHead(200, { 'content-type': 'text/javascript' }).end(`fetch("http://${inside.host}/worker")`);
     case '/alerts':
@@ -90,6 +85,13 @@ function answer(response: ServerResponse, path: string): void {
       );
     case '/popups':
       return void html('<title>P</title><button onclick="for (let i = 0; i < 5; i += 1) window.open(\'/next\')">go</button>');
+    case '/unsaved':
+      return void html('<title>U</title><script>onbeforeunload = (event) => event.preventDefault()</script>');
+    case '/list':
+      return void html(
+        '<select id="list"><option value="a">Tea<option value="b" selected>Milk</select><button value="x">Send</button><p id="p"></p>' +
+          '<script>list.onchange = () => { p.textContent = "chose " + list.value }</script>',
+      );
     case '/endless':
       endless += 1;
       response.on('close', () => (endless -= 1));
@@ -143,6 +145,7 @@ describe('browser', () => {
     expect(await act('get_text', { selector: 'p' })).toBe('bought');
     expect(await act('get_title')).toBe('Shop');
     expect(await act('get_url')).toBe(`http://${site.host}/shop`);
+    expect(await act('click', { selector: '@e99' })).toMatch(/^@e99 is not on the page, or not in its last snapshot\./);
     const only = await act('snapshot', { interactive_only: true });
     expect(only).toContain('button "Buy"');
     expect(only).not.toContain('heading');
@@ -197,7 +200,7 @@ describe('browser', () => {
   it.each([
     ['open', 'http://127.0.0.1:1/', /^Blocked: 127\.0\.0\.1 is a loopback address/],
     ['a redirect', '/to-inside', /^Blocked: 127\.0\.0\.1 is a loopback address/],
-    ['a name that resolves to a private address', 'https://rebind.example/', /^Blocked: rebind\.example resolves to a loopback address/],
+    ['a name that resolves to a private address', 'https://named.example/', /^Blocked: named\.example resolves to a loopback address/],
     ['a name over http', 'http://inside.example/', /^Blocked: inside\.example resolves to a loopback address/],
     ['other schemes', 'chrome://version', /^Blocked: only http and https/],
     ['view-source', 'view-source:http://example.com/', /^Blocked: only http and https/],
@@ -216,12 +219,13 @@ describe('browser', () => {
     expect(inside.requests).toEqual([]);
   });
 
-  it('loads nothing from private addresses: images, frames, scripts, fetch, WebSocket, TLS, WebRTC, service workers', async () => {
+  it('loads nothing from private addresses, whatever a page tries: parts, requests, workers, downloads, WebRTC', async () => {
     session = 'loads';
     expect(await open('/loads-inside')).toContain('Title: T');
-    expect(await act('wait', { text: 'all tried' })).toBe('Waited');
+    expect(await act('wait', { text: 'all tried' })).toMatch(/^Waited/);
+    expect(await act('get_text')).toMatch(/^all tried: 0 answers/);
     expect(inside.requests).toEqual([]);
-    expect(rawConnections).toBe(0);
+    expect([rawConnections, datagrams]).toEqual([0, 0]);
     expect(site.requests).not.toContain('/worker.js');
   });
 
@@ -231,11 +235,33 @@ describe('browser', () => {
       /\[a dialog was dismissed: storm 0\]\n\[a dialog was dismissed: storm 1\]\n\[a dialog was dismissed: sure\?\]/,
     );
     await open('/popups');
-    await act('click', { selector: 'button' });
+    // A popup may come after the action that opened it.
+    let seen = await act('click', { selector: 'button' });
+    await eventually(async () => (seen += await act('get_title')).includes('[a popup was closed'));
+    expect(seen).toContain(`[a popup was closed: open its address instead: http://${site.host}/next]`);
     expect(await act('get_title')).toMatch(/^P/);
-    expect(await open('/download')).toMatch(/download/i);
+    expect(await open('/download')).toBe('The address is a download, which is refused. Use web_fetch or http_request to read it.');
     await open('/shop');
     expect(await act('get_title')).toMatch(/^Shop/);
+  });
+
+  it('leaves a page that asks whether to leave it', async () => {
+    session = 'unsaved';
+    await open('/unsaved');
+    expect(await open('/shop')).toBe(`Opened http://${site.host}/shop\nTitle: Shop`);
+  });
+
+  it('chooses from lists, and reads what buttons show', async () => {
+    session = 'list';
+    await open('/list');
+    expect(await act('fill', { selector: '#list', value: 'Tea' })).toBe('Filled #list');
+    expect(await act('get_text', { selector: '#p' })).toBe('chose a');
+    expect(await act('find', { by: 'role', value: 'combobox', find_action: 'fill', fill_value: 'b' })).toBe('Filled role combobox');
+    expect(await act('get_text', { selector: '#p' })).toBe('chose b');
+    expect(await act('fill', { selector: '#list', value: 'Rum' })).toBe(
+      'The list has no option "Rum". Its options are "a", "Tea", "b", "Milk".',
+    );
+    expect(await act('find', { by: 'role', value: 'button' })).toBe('Send');
   });
 
   it('stays where it is when a page leads to a file', async () => {
@@ -257,7 +283,7 @@ describe('browser with little time', () => {
   let quick: BrowserTool;
   const acts = (action: string, args: object = {}, more: object = {}) => textFrom(call({ action, ...args }, more, quick));
   beforeAll(() => {
-    quick = toolWith({ actionMs: 1_500 });
+    quick = toolWith({ actionMs: LITTLE_MS });
   });
   afterAll(() => quick.onApplicationShutdown());
   afterEach(() => acts('close'));
@@ -278,7 +304,7 @@ describe('browser with little time', () => {
     session = 'waits';
     await acts('open', { url: '/shop' });
     expect(await acts('click', { selector: '#none' })).toBe(
-      'Timed out: #none did not appear, or could not be used within 1.5 s. Use the action snapshot to see the page.',
+      'Timed out: #none did not appear, or could not be used within 5 s. Use the action snapshot to see the page.',
     );
     expect(await acts('click', { selector: '##' })).toMatch(/^click failed: /);
   });
@@ -302,12 +328,30 @@ describe('browser with little time', () => {
   });
 
   it('closes an idle page, and with it what it loads', async () => {
-    const idle = toolWith({ idleMs: 1_000, actionMs: 500 });
+    const idle = toolWith({ idleMs: 1_000, actionMs: LITTLE_MS });
     session = 'idle';
-    await textFrom(call({ action: 'open', url: '/endless' }, {}, idle));
+    expect(await textFrom(call({ action: 'open', url: '/endless' }, {}, idle))).toContain('Title: E');
     await eventually(() => endless === 0);
     expect(await textFrom(call({ action: 'get_url' }, {}, idle))).toMatch(/^No page is open/);
     await idle.onApplicationShutdown();
+  });
+
+  it('closes the page of a session that is deleted, and with it what it loads', async () => {
+    const ends = new SessionEnds();
+    const own = toolWith({ actionMs: LITTLE_MS }, ends);
+    session = 'deleted';
+    expect(await textFrom(call({ action: 'open', url: '/endless' }, {}, own))).toContain('Title: E');
+    const { tenantId } = fakeToolContext();
+    for (const other of [
+      { tenantId: 'other', sessionId: session },
+      { tenantId, sessionId: 'kept' },
+    ])
+      ends.announce(other);
+    expect(await textFrom(call({ action: 'get_url' }, {}, own))).not.toMatch(/^No page is open/);
+    ends.announce({ tenantId, sessionId: session });
+    await eventually(() => endless === 0);
+    expect(await textFrom(call({ action: 'get_url' }, {}, own))).toMatch(/^No page is open/);
+    await own.onApplicationShutdown();
   });
 
   it('refuses more pages than there may be, for a tenant more than half of them', async () => {
@@ -330,3 +374,61 @@ describe('browser with little time', () => {
     await none.onApplicationShutdown();
   });
 });
+
+/** Tries all ways in which a page can reach a host, port and UDP port of its machine. */
+function pageOfWays(host: string, port: number, udpPort: number): string {
+  const url = `http://${host}`;
+  return `<title>T</title><p>empty</p>
+    <link rel="stylesheet" href="${url}/style"><link rel="preconnect" href="${url}"><link rel="prefetch" href="${url}/prefetch">
+    <link rel="modulepreload" href="${url}/module"><link rel="icon" href="${url}/icon"><style>@import "${url}/import";</style>
+    <img src="${url}/image"><iframe src="${url}/frame"></iframe><script src="http://localhost:${host.split(':')[1]}/script"></script>
+    <iframe srcdoc="<img src='${url}/srcdoc'>"></iframe><iframe src="data:text/html,<img src='${url}/data'>"></iframe>
+    <object data="${url}/object"></object><embed src="${url}/embed"><video src="${url}/video"></video>
+    <form id="form" method="post" action="${url}/form" target="named"></form><iframe name="named"></iframe>
+    <a id="download" href="${url}/download" target="named" download>d</a><a id="ping" href="#" ping="${url}/ping">p</a>
+    <script>
+      const quiet = (run) => { try { return Promise.resolve(run()).catch(() => 0); } catch { return 0; } };
+      const ended = (open) => quiet(() => new Promise((end) => { const it = open(); it.onerror = it.onclose = end; }));
+      const source = (text) => URL.createObjectURL(new Blob([text], { type: 'text/javascript' }));
+      const asks = 'fetch("${url}/worker", { mode: "no-cors" }).then(() => postMessage(1), () => postMessage(0))';
+      form.submit(); download.click(); ping.click(); window.open('${url}/popup');
+      navigator.sendBeacon('${url}/beacon', 'x');
+      navigator.serviceWorker?.register('/worker.js').catch(() => undefined);
+      // Every address has been asked for, and every pair of addresses has been tried: without addresses there is none.
+      const connected = async (peer) => {
+        while (peer.iceGatheringState !== 'complete') await new Promise((end) => (peer.onicegatheringstatechange = end));
+        const untried = async () => [...(await peer.getStats()).values()]
+          .some((it) => it.type === 'candidate-pair' && it.state !== 'failed' && it.requestsSent === 0);
+        while (await untried()) await new Promise(requestAnimationFrame);
+      };
+      const ice = async () => {
+        const servers = ['stun:127.0.0.1:${udpPort}', 'turn:127.0.0.1:${udpPort}', 'turn:127.0.0.1:${port}?transport=tcp'];
+        const [one, other] = [
+          new RTCPeerConnection({ iceServers: servers.map((urls) => ({ urls, ...(urls[0] === 't' && { username: 'x', credential: 'x' }) })) }),
+          new RTCPeerConnection(),
+        ];
+        one.createDataChannel('x');
+        await one.setLocalDescription(await one.createOffer());
+        await other.setRemoteDescription(one.localDescription);
+        await other.setLocalDescription(await other.createAnswer());
+        await one.setRemoteDescription(other.localDescription);
+        for (const candidate of ['1 1 udp 2113937151 127.0.0.1 ${udpPort} typ host', '2 1 tcp 1518280447 127.0.0.1 ${port} typ host tcptype passive'])
+          await one.addIceCandidate({ candidate: 'candidate:' + candidate, sdpMid: '0' });
+        await Promise.all([one, other].map(connected));
+      };
+      Promise.all([
+        quiet(() => fetch('${url}/fetch').then(() => 1)),
+        quiet(() => fetch('${url}/opaque', { mode: 'no-cors' }).then(async (answer) => Number(answer.status !== 0))),
+        quiet(() => fetch('https://127.0.0.1:${port}/', { mode: 'no-cors' }).then(() => 1)),
+        quiet(() => fetch('view-source:${url}/').then(() => 1)),
+        quiet(() => fetch('file:///etc/passwd').then(() => 1)),
+        quiet(() => new Promise((end) => (new Worker(source(asks)).onmessage = ({ data }) => end(0 * data)))),
+        ended(() => new WebSocket('ws://127.0.0.1:${port}/')),
+        ended(() => new EventSource('${url}/events')),
+        quiet(() => new WebTransport('https://127.0.0.1:${udpPort}/').ready.then(() => 1)),
+        quiet(ice),
+      ]).then((all) => {
+        document.querySelector('p').textContent = 'all tried: ' + all.filter((it) => it === 1).length + ' answers';
+      });
+    </script>`;
+}

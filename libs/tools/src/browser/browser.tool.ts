@@ -6,6 +6,7 @@ import { ACTIONS, isTimeout, type PageAction } from './browser-actions.js';
 import { type BrowserArguments, input, NEEDED } from './browser-arguments.js';
 import { BrowserEngine } from './browser-engine.js';
 import type { BrowserSession } from './browser-session.js';
+import { SessionEnds } from '../session-ends.js';
 import { type SessionOwner, sessionOwnerOf } from '../session-owner.js';
 import { BrowserSessions } from './browser-sessions.js';
 import { BROWSER_SETTINGS, type BrowserSettings, browserSettingsFrom } from './browser.config.js';
@@ -41,9 +42,11 @@ export class BrowserTool {
   constructor(
     @Optional() private readonly policy: EgressPolicy = egressPolicyFrom(process.env),
     @Optional() @Inject(BROWSER_SETTINGS) settings: BrowserSettings = browserSettingsFrom(process.env),
+    @Optional() ends: SessionEnds = new SessionEnds(),
   ) {
     this.engine = new BrowserEngine(settings);
     this.sessions = new BrowserSessions(this.engine, policy, settings);
+    ends.subscribe((session) => void this.sessions.endOf(session).catch(() => undefined));
   }
 
   check(args: BrowserArguments): void {
@@ -121,16 +124,21 @@ function failure(error: unknown, { action, selector, url }: BrowserArguments, se
   if (fault !== undefined)
     return new ToolError(fault.blocked ? 'policy_denied' : 'tool_failed', fault.message, { retryable: false, cause: error });
   if (isTimeout(error)) {
-    const what = selector === undefined ? `${action} took too long` : `${selector} did not appear, or could not be used`;
-    return new ToolError(
-      'tool_failed',
-      `Timed out: ${what} within ${session.actionMs / 1_000} s. Use the action snapshot to see the page.`,
-      {
-        retryable: false,
-        cause: error,
-      },
-    );
+    const seconds = `${session.actionMs / 1_000} s`;
+    const what =
+      selector === undefined
+        ? `${action} took longer than ${seconds}`
+        : `${selector} did not appear, or could not be used within ${seconds}`;
+    return new ToolError('tool_failed', `Timed out: ${what}. Use the action snapshot to see the page.`, {
+      retryable: false,
+      cause: error,
+    });
   }
+  if (action === 'open' && error.message.includes('Download is starting'))
+    return new ToolError('tool_failed', 'The address is a download, which is refused. Use web_fetch or http_request to read it.', {
+      retryable: false,
+      cause: error,
+    });
   const [line = ''] = error.message.replace(/^(?:Error: )?\w+\.\w+: /, '').split('\n');
   return new ToolError('tool_failed', `${action}${url === undefined ? '' : ` ${url.slice(0, 200)}`} failed: ${line.slice(0, 300)}`, {
     retryable: false,

@@ -162,4 +162,13 @@ describe('code_edit', () => {
     expect(await textFrom(edit({ ...rewrite, replacement: '$OTHER' }))).toMatch(/^Invalid replacement: \$OTHER is not in the pattern/);
     expect(await textFrom(edit({ ...rewrite, replacement: undefined }))).toBe("Missing 'replacement' for pattern_rewrite");
   });
+
+  it('makes no file that is many times longer by a replacement that repeats a placeholder', async () => {
+    servers = new LanguageServers();
+    await workspace.put('a.ts', `log("${'x'.repeat(100_000)}");\n`);
+    const repeated = { operation: 'pattern_rewrite', pattern: 'log($A)', replacement: '$A '.repeat(200), language: 'typescript' } as const;
+    expect(await textFrom(edit({ ...repeated, dry_run: false }))).toBe(
+      'a.ts would be longer than 10485760 characters; no file was changed.',
+    );
+  });
 });

@@ -16,6 +16,7 @@ import { CodeEditTool } from './code-edit.tool.js';
 import { CodeTool } from './code.tool.js';
 import { LanguageServerTool } from './language-server.tool.js';
 import { languageServersFrom, type LanguageServerSettings } from './server/language-servers.config.js';
+import { LanguageServer } from './server/language-server.js';
 import { LanguageServers, languageServersStatus } from './server/language-servers.js';
 
 let workspace: TestWorkspace;
@@ -69,7 +70,7 @@ describe('a language server', () => {
     );
   });
 
-  it('is not needed for places: what stands there is looked for by its name', async () => {
+  it('is not needed for a position: the name at it is searched for', async () => {
     servers = new LanguageServers();
     await workspace.put('a.ts', 'const x = tax(1);\n');
     await workspace.put('b.ts', 'function tax() {}\n');
@@ -316,6 +317,26 @@ describe('a hostile language server', () => {
     const full = 'All language servers of this worker are in use. Try again later.';
     expect((await Promise.all([hover(), hover({}, { workspace: { root: other.root } })])).toSorted()).toEqual([full, 'x']);
     await other.remove();
+  });
+
+  it('that a call uses ends after that call when its session is deleted', async () => {
+    serve({ 'textDocument/completion': 'never', edits: { 'textDocument/completion': { asked: '' } } });
+    await workspace.put('a.ts', 'x\n');
+    const stop = jest.spyOn(LanguageServer.prototype, 'stop');
+    const cancel = new AbortController();
+    const busy = textFrom(ask({ operation: 'get_completions', row: 1, column: 1 }, { sessionId: 's1', signal: cancel.signal }));
+    await eventually(() => existsSync(join(workspace.root, 'asked')));
+    const { tenantId } = fakeToolContext();
+    for (const other of [
+      { tenantId: 'other', sessionId: 's1' },
+      { tenantId, sessionId: 's2' },
+    ])
+      await servers.endOf(other);
+    await servers.endOf({ tenantId, sessionId: 's1' });
+    expect(stop).not.toHaveBeenCalled();
+    cancel.abort(new ToolError('cancelled', 'enough'));
+    await busy;
+    expect(stop).toHaveBeenCalledWith('its session was deleted');
   });
 
   it('takes no more room than there is', async () => {

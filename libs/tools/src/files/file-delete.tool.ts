@@ -11,7 +11,7 @@ const input = z.strictObject({
   name: 'file_delete',
   label: 'Delete file',
   description:
-    'Deletes a file of the workspace, or a folder with all that is in it. Answers "Deleted file {path}" or "Deleted directory {path} ({n} entries)". A symbolic link is deleted itself, never its target. ' +
+    'Deletes a file of the workspace, or a folder with all that is in it. Answers "Deleted file {path}" or "Deleted directory {path} ({n} entries, itself included)". A symbolic link is deleted itself, never its target. ' +
     'Refuses the workspace root, paths outside of the workspace, and folders with files in them that this call may not touch.',
   input,
   tier: 'side_effecting',
@@ -32,7 +32,8 @@ export class FileDeleteTool {
     const place = resolveFile(ctx.workspace, path, 'write');
     const { displayPath } = place.path;
     const removed = await removeEntry(ctx, place);
-    const text = removed.kind === 'file' ? `Deleted file ${displayPath}` : `Deleted directory ${displayPath} (${removed.entries} entries)`;
+    const entries = removed.entries === 1 ? 'it was empty' : `${removed.entries} entries, itself included`;
+    const text = removed.kind === 'file' ? `Deleted file ${displayPath}` : `Deleted directory ${displayPath} (${entries})`;
     return { content: [{ type: 'text', text }], details: { path: displayPath, ...removed } };
   }
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { findExecutable } from '#sandbox';
 import { type FileForm, type ToolContext, ToolError } from '#tool-sdk';
+import { IMAGES } from '../testing/images.js';
 import { detailsFrom as details, textFrom as text } from '../testing/outputs.js';
 import { fakeToolContext } from '../testing/tool-context.js';
 import { SECRET, startSwapper, testWorkspace, type TestWorkspace } from '../testing/test-workspace.js';
@@ -62,7 +63,7 @@ describe('file_read', () => {
     expect((await text(tool.run({ path: 'kept' }, as(parts)))).length).toBe(256_000);
     expect((await text(tool.run({ path: 'cut' }, as(parts)))).slice(255_999)).toBe('a\n1-1 of 1');
 
-    await workspace.put('picture', Buffer.concat([Buffer.from('89504e470d0a1a0a0000', 'hex'), Buffer.alloc(10 * mib)]));
+    await workspace.put('picture', Buffer.concat([IMAGES['image/png'], Buffer.alloc(10 * mib)]));
     expect(await text(tool.run({ path: 'picture' }, as(parts)))).toContain('File too large');
     expect(await text(tool.run({ path: 'picture' }, as(whole)))).toBe('<image>');
   });
@@ -73,13 +74,7 @@ describe('file_read', () => {
     expect(await text(tool.run({ path: 'empty', offset: 1, limit: 5 }, ctx))).toBe('');
   });
 
-  it.each([
-    ['image/png', Buffer.from('89504e470d0a1a0a0000', 'hex')],
-    ['image/jpeg', Buffer.from('ffd8ffe000104a46', 'hex')],
-    ['image/gif', Buffer.from('GIF89a\x01\x00')],
-    ['image/webp', Buffer.from('RIFF\x01\x00\x00\x00WEBPVP8 ')],
-    ['image/bmp', Buffer.concat([Buffer.from('BM'), Buffer.from([30, 0, 0, 0]), Buffer.alloc(24)])],
-  ])('gives %s as an image, byte for byte, whatever its name [CC-34]', async (mimeType, bytes) => {
+  it.each(Object.entries(IMAGES))('gives %s as an image, byte for byte, whatever its name [CC-34]', async (mimeType, bytes) => {
     await workspace.put('picture.txt', bytes);
     expect(await tool.run({ path: 'picture.txt' }, ctx)).toMatchObject({
       content: [{ type: 'image', mimeType, data: bytes.toString('base64') }],
@@ -172,6 +167,9 @@ describe('file_edit', () => {
     expect(await edit('zzz', 'y')).toBe(
       'old_text not found in a.txt. Read the file first: old_text must match exactly, including spaces and line breaks.',
     );
+    expect(await edit('return 3; return 2;\n}', 'y')).toBe(
+      'old_text not found in a.txt.\nDid you mean:\n   4 | return 2; return 2;\n   5 | ',
+    );
     expect(await edit('x', 'x')).toBe('No changes (old_text == new_text)');
     expect(await content('a.txt')).toContain('return  1;');
   });
@@ -194,6 +192,15 @@ describe('file_edit', () => {
     await workspace.put('a.txt', 'end\n\n\nstart\n');
     expect(await edit('\n\n', '\n')).toMatch(/^old_text matches 2 locations/);
     expect(await edit('\n\n', '\n', true)).toBe('Replaced 1 occurrence(s) in a.txt');
+  });
+
+  it('refuses edits that would each double what the last one made', async () => {
+    await workspace.put('a.txt', 'x');
+    const edits = Array.from({ length: 25 }, () => ({ old_text: 'x', new_text: 'xx', replace_all: true }));
+    await expect(tool.run({ path: 'a.txt', edits }, ctx)).rejects.toThrow(
+      'Edit 24: Replacing 8388608 places would make a.txt 16777216 characters long; expected at most 10485760.',
+    );
+    expect(await content('a.txt')).toBe('x');
   });
 
   it('refuses a missing file and says how to create it [TB-36]', async () => {
@@ -314,6 +321,13 @@ describe('file_search', () => {
     await workspace.put('with:colon.ts', 'four\n');
   });
 
+  it('keeps no more of a line than a bound, however many matches it has', async () => {
+    await workspace.put('long.txt', 'z'.repeat(2_000_000));
+    expect(await search({ query: 'z' })).toMatch(/^A line is too long, or has too many matches, to be read\./);
+    expect(await search({ query: 'z', output_mode: 'files_with_matches' })).toBe('long.txt');
+    expect(await search({ query: 'zz+' })).toContain('long.txt:1:zzz');
+  });
+
   it('shows matching lines with path and number, by path', async () => {
     expect(await search({ query: 'two' })).toBe('a.ts:2:Two (2)\nsrc/b.js:1:two\nsrc/b.js:2:two (2)');
     expect(await search({ query: 'two', case_sensitive: true, path: 'src' })).toBe('src/b.js:1:two\nsrc/b.js:2:two (2)');
@@ -386,7 +400,7 @@ describe('file_search', () => {
     expect(await search({ query: 'two', path: 'src' }, alone)).toMatch(
       /^src\/b.js:1:two\nsrc\/b.js:2:two \(2\)\nsrc\/out\/c.js:1:two\nsrc\/out\/c.js:2:/,
     );
-    expect(await search({ query: 'SECRET' }, alone)).toBe('No matches');
+    expect(await search({ query: 'SECRET' }, alone)).toMatch(/^No matches\nFiles that .gitignore excludes were not searched/);
   });
 
   it.each([true, false])(

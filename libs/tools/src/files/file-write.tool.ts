@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { changeFile, resolveFile } from '#sandbox';
 import { Tool, type ToolContext, type ToolOutput } from '#tool-sdk';
-import { fileDiff } from './change/file-diff.js';
+import { createdDiff, fileDiff } from './change/file-diff.js';
 
 /** What is replaced is compared with the new content up to this size, where the call may read it. */
 const COMPARED = { bytes: 1_048_576, hint: '' };
@@ -36,7 +36,12 @@ export class FileWriteTool {
     const bytes = Buffer.from(content, 'utf8');
     const written = await changeFile(ctx, place, { create: true }, async (stats, read) => {
       const before = stats === undefined || stats.size > COMPARED.bytes ? undefined : await read(COMPARED).then(textOf, () => undefined);
-      const diff = before === undefined ? undefined : fileDiff(displayPath, before, content, ctx);
+      const diff =
+        stats === undefined
+          ? createdDiff(displayPath, content, ctx)
+          : before === undefined
+            ? undefined
+            : fileDiff(displayPath, before, content, ctx);
       return { bytes, value: { details: { created: stats === undefined, ...(diff && { diff }) }, before } };
     });
     return {

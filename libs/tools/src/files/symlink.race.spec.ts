@@ -41,12 +41,15 @@ describe('while another process keeps exchanging a folder for a link out', () =>
     await workspace.remove();
   });
 
-  /** Runs `times` calls, as many at once as a worker does. Fails at the first that shows anything of the outside. */
-  async function race(times: number, call: (n: number) => ToolOutput | Promise<ToolOutput>): Promise<Seen> {
+  /**
+   * Runs `times` calls, as many at once as a worker does, and up to `most` until both the folder and the link were met. Fails at
+   * the first that shows anything of the outside.
+   */
+  async function race(times: number, call: (n: number) => ToolOutput | Promise<ToolOutput>, most = times): Promise<Seen> {
     const seen: Seen = { inside: 0, refused: 0 };
     let next = 0;
     const runner = async () => {
-      for (let n = next++; n < times; n = next++) {
+      for (let n = next++; n < times || (n < most && Math.min(seen.inside, seen.refused) === 0); n = next++) {
         const shown = await Promise.resolve(call(n)).then(JSON.stringify, messageOf);
         if (shown.includes(SECRET) || shown.includes(workspace.outside)) throw new Error(`call ${n} saw the outside: ${shown}`);
         if (shown.startsWith('refused: ')) seen.refused += 1;
@@ -59,20 +62,24 @@ describe('while another process keeps exchanging a folder for a link out', () =>
 
   it('30,000 reads give what is inside or nothing [PP-32]', async () => {
     const tool = new FileReadTool();
-    const seen = await race(30_000, () => tool.run({ path: 'd/secret.txt' }, ctx));
-    expect(seen.inside + seen.refused).toBe(30_000);
+    const seen = await race(30_000, () => tool.run({ path: 'd/secret.txt' }, ctx), 1_000_000);
+    expect(seen.inside + seen.refused).toBeGreaterThanOrEqual(30_000);
     expect(seen.inside).toBeGreaterThan(0);
     expect(seen.refused).toBeGreaterThan(0);
   });
 
   it('2,000 writes, edits and lists change and show nothing outside [PP-32]', async () => {
     const [write, edit, list] = [new FileWriteTool(), new FileEditTool(), new FileListTool()];
-    const seen = await race(2_000, (n) => {
-      if (n % 4 === 0) return write.run({ path: `d/planted-${n % 8}.txt`, content: 'planted' }, ctx);
-      if (n % 4 === 1) return write.run({ path: 'd/secret.txt', content: 'mine' }, ctx);
-      if (n % 4 === 2) return edit.run({ path: 'd/secret.txt', old_text: 'SECRET', new_text: 'broken', replace_all: false }, ctx);
-      return list.run({ path: n % 8 === 3 ? '.' : 'd', max_depth: 3 }, ctx);
-    });
+    const seen = await race(
+      2_000,
+      (n) => {
+        if (n % 4 === 0) return write.run({ path: `d/planted-${n % 8}.txt`, content: 'planted' }, ctx);
+        if (n % 4 === 1) return write.run({ path: 'd/secret.txt', content: 'mine' }, ctx);
+        if (n % 4 === 2) return edit.run({ path: 'd/secret.txt', old_text: 'SECRET', new_text: 'broken', replace_all: false }, ctx);
+        return list.run({ path: n % 8 === 3 ? '.' : 'd', max_depth: 3 }, ctx);
+      },
+      100_000,
+    );
     expect(seen.inside).toBeGreaterThan(0);
     expect(seen.refused).toBeGreaterThan(0);
   });

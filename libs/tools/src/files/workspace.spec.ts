@@ -15,6 +15,9 @@ import {
   withPathLock,
 } from '#sandbox';
 import { ToolError } from '#tool-sdk';
+import { textFrom } from '../testing/outputs.js';
+import { fakeToolContext } from '../testing/tool-context.js';
+import { FileWriteTool } from './file-write.tool.js';
 
 const never = new AbortController().signal;
 let workspace: TestWorkspace;
@@ -252,3 +255,15 @@ async function restored(ws: TestWorkspace): Promise<TestWorkspace> {
   await writeFile(join(ws.outside, 'secret.txt'), SECRET);
   return ws;
 }
+
+describe('the root of a shared folder', () => {
+  it('is no file to write: the answer says which folder it is', async () => {
+    const shared = await testWorkspace();
+    const roots = [{ path: shared.root, access: 'write' as const, locks: shared.outside }];
+    const ctx = fakeToolContext({ workspace: { ...workspace, roots } });
+    expect(await textFrom(new FileWriteTool().run({ path: shared.root, content: '' }, ctx))).toBe(
+      `Cannot write ${shared.root}: it is a folder. Give the path of a file in it.`,
+    );
+    await shared.remove();
+  });
+});

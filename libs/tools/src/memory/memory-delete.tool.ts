@@ -24,7 +24,7 @@ export class MemoryDeleteTool {
   constructor(@Optional() private readonly memory?: Memory) {}
 
   async run({ note_id }: z.output<typeof input>, ctx: ToolContext): Promise<ToolOutput> {
-    await useMemory(this.memory, ctx, (memory, scope) => memory.notes.delete(scope, note_id));
+    await useMemory(this.memory, ctx, (memory, scope) => memory.notes.delete(scope, note_id, ctx.signal));
     return JSON.stringify({ message: 'Note deleted successfully.' });
   }
 }

@@ -26,7 +26,7 @@ export class MemoryForgetTool {
 
   async run(args: z.output<typeof input>, ctx: ToolContext): Promise<ToolOutput> {
     const key = ctx.redact(args.key);
-    const forgotten = await useMemory(this.memory, ctx, (memory, scope) => memory.facts.forget(scope, key));
+    const forgotten = await useMemory(this.memory, ctx, (memory, scope) => memory.facts.forget(scope, key, ctx.signal));
     return forgotten ? `Forgot memory: ${key}` : `No memory found with key: ${key}`;
   }
 }

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { Tool, type ToolContext, ToolError, type ToolOutput } from '#tool-sdk';
 import { checkQuery } from './check-query.js';
 import { LARGEST_SEARCHED_BYTES } from './ripgrep.js';
-import { searchContent, searchCounts, type SearchRequest } from './search-files.js';
-import { checkGlob, searchTarget } from './search-target.js';
+import { hasIgnoredFiles, searchContent, searchCounts, type SearchRequest } from './search-files.js';
+import { checkGlob, searchTarget, unreachableNote } from './search-target.js';
 import { EXAMPLE_SETUP } from '../example-file.js';
 
 const lineCount = z.number().int().min(0).max(20).optional();
@@ -85,6 +85,14 @@ export class FileSearchTool {
       args.output_mode === 'content' ? await searchContent(request, ctx) : await searchCounts(request, ctx);
     const what = args.output_mode === 'content' ? 'matching lines' : 'files';
     const shown = truncated ? [...lines, `... (showing the first ${results} ${what}, there are more)`] : lines;
-    return { content: [{ type: 'text', text: shown.join('\n') || 'No matches' }], details: { results, truncated }, data: { found } };
+    const text = shown.length === 0 ? await noMatches(request, ctx) : shown.join('\n');
+    return { content: [{ type: 'text', text }], details: { results, truncated }, data: { found } };
   }
+}
+
+async function noMatches(request: SearchRequest, ctx: ToolContext): Promise<string> {
+  const { include, offset = 0 } = request;
+  const unreachable = include === undefined ? '' : unreachableNote(include, 'include');
+  const ignored = unreachable === '' && offset === 0 && (await hasIgnoredFiles(request, ctx));
+  return `No matches${unreachable}${ignored ? '\nFiles that .gitignore excludes were not searched. To search one, name it as path.' : ''}`;
 }

@@ -17,6 +17,13 @@ export interface GlobRequest {
   readonly sort: 'path' | 'newest';
 }
 
+export interface GlobResult {
+  readonly files: string[];
+  readonly total: number;
+  /** Whether files that match were left out because ignore files exclude them; known only where nothing was found. */
+  readonly ignoredMatches: boolean;
+}
+
 /** So many files are counted; a workspace with more gets its count cut there. */
 const MOST_COUNTED = 100_000;
 const STATS_AT_ONCE = 64;
@@ -25,10 +32,7 @@ const STATS_AT_ONCE = 64;
  * Files that match a glob, by their paths from the workspace root. ripgrep's own matcher is linear in time, whatever the
  * pattern; but to ripgrep a glob outranks ignore files, so these are applied by asking a second time without the glob.
  */
-export async function globFiles(
-  { pattern, target, maxDepth, most, ignored, sort }: GlobRequest,
-  ctx: ToolContext,
-): Promise<{ files: string[]; total: number }> {
+export async function globFiles({ pattern, target, maxDepth, most, ignored, sort }: GlobRequest, ctx: ToolContext): Promise<GlobResult> {
   const common = ['--files', '--null', ...COMMON_ARGUMENTS, '--max-depth', String(maxDepth)];
   // By time it sorts within each folder only, and looks at every file of the workspace again and again to do so.
   const order = sort === 'newest' ? [] : ['--sort', 'path'];
@@ -40,15 +44,21 @@ export async function globFiles(
   const kept = ignored ? undefined : await setOf(list([]));
   const files: string[] = [];
   let total = 0;
+  let ignoredMatches = false;
   for await (const file of list(['--no-ignore', '--glob', pattern, ...order])) {
-    if (kept && !kept.has(file)) continue;
+    const isIgnored = kept !== undefined && !kept.has(file);
+    if (isIgnored && (ignoredMatches || total > 0 || kept.size === MOST_COUNTED)) continue;
     if (!(await denied.allows(file))) continue;
     if (witness && total < most && !(await witness.hasFile(file))) continue;
+    if (isIgnored) {
+      ignoredMatches = true;
+      continue;
+    }
     total += 1;
     if (sort === 'newest' || files.length < most) files.push(displayPath(file, target.prefix));
     if (total === MOST_COUNTED) break;
   }
-  return { files: sort === 'newest' ? (await newestFirst(files, ctx)).slice(0, most) : files, total };
+  return { files: sort === 'newest' ? (await newestFirst(files, ctx)).slice(0, most) : files, total, ignoredMatches };
 }
 
 /** Sorted by when they were last changed, then by path. A file that is gone meanwhile is last. */

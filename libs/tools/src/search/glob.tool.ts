@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Tool, type ToolContext, ToolError, type ToolOutput } from '#tool-sdk';
 import { globFiles } from './glob-files.js';
-import { checkGlob, searchTarget } from './search-target.js';
+import { checkGlob, searchTarget, unreachableNote } from './search-target.js';
 import { EXAMPLE_SETUP } from '../example-file.js';
 
 const input = z.strictObject({
@@ -42,12 +42,20 @@ export class GlobTool {
     checkGlob(pattern, 'pattern');
     const target = await searchTarget(ctx.workspace, path);
     if (!target.directory) throw new ToolError('tool_failed', `Path is not a directory: ${target.displayPath}`);
-    const { files, total } = await globFiles({ pattern, target, maxDepth: max_depth, most: limit, ignored: false, sort: 'newest' }, ctx);
+    const { files, total, ignoredMatches } = await globFiles(
+      { pattern, target, maxDepth: max_depth, most: limit, ignored: false, sort: 'newest' },
+      ctx,
+    );
     const truncated = total > files.length;
     const lines = truncated ? [...files, `... (${total} files, showing the ${files.length} newest)`] : files;
     return {
-      content: [{ type: 'text', text: lines.join('\n') || `No files found for pattern: ${pattern}` }],
+      content: [{ type: 'text', text: lines.join('\n') || noFiles(pattern, ignoredMatches) }],
       details: { files, totalFiles: total, truncated },
     };
   }
+}
+
+function noFiles(pattern: string, ignoredMatches: boolean): string {
+  const ignored = ignoredMatches ? '\nFiles that match are excluded by .gitignore: file_list shows them.' : '';
+  return `No files found for pattern: ${pattern}${unreachableNote(pattern, 'pattern')}${ignored}`;
 }

@@ -7,6 +7,9 @@ import { sandboxedRipgrep, waitForExit } from './sandboxed-ripgrep.js';
 /** Larger files are data, not text to search in; also bounds the length of one output line. */
 export const LARGEST_SEARCHED_BYTES = 10 * 1_048_576;
 
+/** ripgrep names each match of a line: a letter that a long line has a million times makes a record of 50 MB. */
+const MOST_RECORD_BYTES = 32 * 1_048_576;
+
 export interface RipgrepRun {
   readonly args: readonly string[];
   /** The directory to run in: the workspace root. */
@@ -92,17 +95,26 @@ export const COMMON_ARGUMENTS = [
 /** Never of interest, and given last, where they win: Git's own files and half-written files of this worker. */
 export const NEVER_SEARCHED = ['--glob', '!.git', '--glob', '!.toolyard-*.tmp'] as const;
 
+/** What ends without its separator is left out: the program was ended in the middle of it. @throws ToolError for a record that is too long */
 async function* records(stream: AsyncIterable<Buffer>, separator: string): AsyncGenerator<string> {
   const end = separator.charCodeAt(0);
   let rest: Buffer[] = [];
+  let bytesOfRest = 0;
   for await (const bytes of stream) {
     let from = 0;
     for (let to = bytes.indexOf(end); to >= 0; to = bytes.indexOf(end, from)) {
       yield Buffer.concat([...rest, bytes.subarray(from, to)]).toString('utf8');
       rest = [];
+      bytesOfRest = 0;
       from = to + 1;
     }
-    if (from < bytes.length) rest.push(bytes.subarray(from));
+    rest.push(bytes.subarray(from));
+    bytesOfRest += bytes.length - from;
+    if (bytesOfRest > MOST_RECORD_BYTES)
+      throw new ToolError(
+        'tool_failed',
+        'A line is too long, or has too many matches, to be read. Search for a longer text, for files_with_matches, or leave its file out by include.',
+        { retryable: false },
+      );
   }
-  if (rest.length > 0) yield Buffer.concat(rest).toString('utf8');
 }

@@ -23,7 +23,7 @@ export async function sandboxedRipgrep(
   return [rg, '--no-ignore-parent', '--ignore-file', '.gitignore', ...run.args];
 }
 
-/** False: what ripgrep says about a file must be checked before anybody sees it. */
+/** False: what ripgrep says about a file must be verified before it is returned. */
 export async function isRipgrepSandboxed(ctx: Pick<ToolContext, 'env'>): Promise<boolean> {
   const path = ctx.env['PATH'] ?? process.env['PATH'];
   const rg = findExecutable(['rg'], path);

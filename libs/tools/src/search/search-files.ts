@@ -48,6 +48,8 @@ export interface Found {
 const COMPILED_SIZE = ['--regex-size-limit', '10M', '--dfa-size-limit', '64M'] as const;
 const LINE_CHARACTERS = 500;
 const MOST_OUTPUT_CHARACTERS = 1_000_000;
+/** A larger workspace is not listed to find out what ignore files exclude. */
+const MOST_LISTED = 100_000;
 
 /** Matching lines with their context, by file in the order of paths. */
 export async function searchContent(request: SearchRequest, ctx: ToolContext): Promise<SearchResult> {
@@ -138,6 +140,25 @@ async function* searchMatches(request: SearchRequest, { before, after }: Around,
   }
 }
 
+/** Whether ignore files keep any file of this search from being searched. Reads no file. */
+export async function hasIgnoredFiles(request: SearchRequest, ctx: ToolContext): Promise<boolean> {
+  if (!request.target.directory) return false;
+  const searched = new Set<string>();
+  for await (const file of listFiles(request, [], ctx)) {
+    searched.add(file);
+    if (searched.size === MOST_LISTED) return false;
+  }
+  const denied = new DeniedResults(request.target, ctx);
+  for await (const file of listFiles(request, ['--no-ignore', '--no-ignore-files'], ctx))
+    if (!searched.has(file) && (await denied.allows(file))) return true;
+  return false;
+}
+
+function listFiles(request: SearchRequest, more: readonly string[], ctx: ToolContext): AsyncGenerator<string> {
+  const args = [...COMMON_ARGUMENTS, '--files', '--null', ...more, ...selectionArguments(request), '--', request.target.argument];
+  return ripgrep({ args, root: request.target.root, separator: '\0' }, ctx);
+}
+
 function run(request: SearchRequest, mode: readonly string[], separator: '\n' | '\0', ctx: ToolContext): AsyncGenerator<string> {
   const args = [
     ...COMMON_ARGUMENTS,
@@ -145,11 +166,8 @@ function run(request: SearchRequest, mode: readonly string[], separator: '\n' | 
     ...(request.case_sensitive ? ['--case-sensitive'] : ['--ignore-case']),
     ...(request.literal ? ['--fixed-strings'] : []),
     ...(request.multiline === true ? ['--multiline', '--multiline-dotall'] : []),
-    ...(request.max_depth === undefined ? [] : ['--max-depth', String(request.max_depth)]),
     ...(request.max_per_file === undefined ? [] : ['--max-count', String(request.max_per_file)]),
-    ...(request.type === undefined ? [] : [`--type=${request.type}`]),
-    ...includeArguments(request.include),
-    ...NEVER_SEARCHED,
+    ...selectionArguments(request),
     '--max-filesize',
     String(LARGEST_SEARCHED_BYTES),
     ...COMPILED_SIZE,
@@ -161,6 +179,16 @@ function run(request: SearchRequest, mode: readonly string[], separator: '\n' | 
     request.target.argument,
   ];
   return ripgrep({ args, root: request.target.root, separator }, ctx);
+}
+
+/** Which files are searched. */
+function selectionArguments({ max_depth, type, include }: SearchRequest): string[] {
+  return [
+    ...(max_depth === undefined ? [] : ['--max-depth', String(max_depth)]),
+    ...(type === undefined ? [] : [`--type=${type}`]),
+    ...includeArguments(include),
+    ...NEVER_SEARCHED,
+  ];
 }
 
 /** A glob of names becomes a file type of its own, because types leave ignore files their say and `--glob` does not. */

@@ -7,6 +7,7 @@ import {
   fileFailure,
   resolveFile,
   openDirectoryBeneath,
+  pathFailure,
   pathNotAllowed,
   assertNotDenied,
   tooLarge,
@@ -26,7 +27,7 @@ export interface SearchTarget {
   readonly directory: boolean;
 }
 
-/** Finds out what a path of the model is. Rejects with a ToolError for anything but a folder or a regular file inside, of at most `mostBytes`. */
+/** Resolves a path of the model. Rejects with a ToolError for anything but a folder, or a regular file of at most `mostBytes`. */
 export async function searchTarget(workspace: Workspace, given: string, mostBytes = Infinity): Promise<SearchTarget> {
   const place = resolveFile(workspace, given, 'read');
   const { path } = place;
@@ -36,11 +37,11 @@ export async function searchTarget(workspace: Workspace, given: string, mostByte
     return { ...whereFrom(workspace, place, directory.names, true), displayPath: path.displayPath, directory: true };
   } catch (error) {
     if (errorCode(error) === 'ENOTDIR') return fileTarget(workspace, place, mostBytes);
-    throw fileFailure(error, path.displayPath, 'Use file_list or glob to see what is there.');
+    throw await pathFailure(error, place, 'Use file_list or glob to see what is there.');
   }
 }
 
-/** Of a path that was opened by itself a search sees its folder and nothing else, though the file only is searched. */
+/** Where the search runs. For a path that was allowed by itself it sees the folder of that path and nothing else. */
 function whereFrom(
   { root }: Workspace,
   place: ResolvedFile,
@@ -74,7 +75,7 @@ async function fileTarget(workspace: Workspace, place: ResolvedFile, mostBytes: 
   }
 }
 
-/** Globs are given to ripgrep as they are, except for what would turn their sense around. */
+/** ripgrep gets globs unchanged. @throws ToolError for one that would exclude, or that is not one line */
 export function checkGlob(glob: string, argument: string): void {
   if (glob.startsWith('!'))
     throw new ToolError(
@@ -83,6 +84,15 @@ export function checkGlob(glob: string, argument: string): void {
     );
   if (glob.includes('\0') || glob.includes('\n'))
     throw new ToolError('invalid_arguments', `Invalid ${argument}: it has a NUL or line break in it.`);
+}
+
+/** Why a glob can match nothing of the workspace, behind an answer that nothing was found; empty for other globs. */
+export function unreachableNote(glob: string, argument: string): string {
+  if (/(?:^|[/{,])\.\.(?:[/},]|$)/.test(glob))
+    return `\nThe ${argument} leaves the folder that is searched by "..": nothing outside of it is found. Name another folder as path.`;
+  if (glob.startsWith('/'))
+    return `\nA "/" at the beginning of ${argument} is the folder that is searched, not the root of the file system. Leave it out, and name another folder as path.`;
+  return '';
 }
 
 /** How results name a file: relative to the workspace root, without the leading `./`; absolute outside of it. */

@@ -29,7 +29,8 @@ const input = z.strictObject({
   label: 'Run a PowerShell command',
   description:
     'Runs a command with PowerShell in the workspace, without a profile and without questions, and returns its output. A non-zero exit code is an error that shows the output. ' +
-    'At most 1,048,576 bytes of each stream are kept. Everything the command started is killed when it ends, and after 60 seconds (timeout_ms: up to 600,000) the command itself. ' +
+    'You see the first 16,384 bytes, unless the operator has set another limit: write long output to a file and read that in parts with file_read. All of it, at most 1,048,576 bytes of each stream, is kept for people. ' +
+    'Everything the command started is killed when it ends, and after 60 seconds (timeout_ms: up to 600,000) the command itself. ' +
     'Not available where the worker has no PowerShell: use shell instead.',
   input,
   tier: 'privileged',

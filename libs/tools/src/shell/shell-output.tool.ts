@@ -32,7 +32,7 @@ type Input = z.output<typeof input>;
   input,
   tier: 'read_only',
   timeoutMs: (MOST_WAIT_SECONDS + 10) * 1_000,
-  argumentAliases: { task_id: ['taskId'], wait_seconds: ['wait'] },
+  argumentAliases: { task_id: ['taskId'], since: ['position'], wait_seconds: ['wait'] },
   rawArgument: 'task_id',
   examples: [
     { title: 'What came since, waiting a little', arguments: { task_id: '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V', since: 12, wait_seconds: 5 } },

@@ -114,7 +114,7 @@ export function shellStateContract(name: string, under: SandboxUnderTest): void 
       expect(textOf(await running)).toBe('up\ndone\n');
     });
 
-    it('needs a session', async () => {
+    it('is refused in a call without a session', async () => {
       expect(await failureOf(runs.run('pwd', { persistent: true }))).toMatchObject({
         code: 'invalid_arguments',
         message: expect.stringContaining('sessionId'),

@@ -1,12 +1,13 @@
 import { realpath } from 'node:fs/promises';
 import { Optional } from '@nestjs/common';
 import { z } from 'zod';
-import { DisabledSandbox, Sandbox, findExecutable } from '#sandbox';
+import { DisabledSandbox, RemoteHosts, Sandbox, findExecutable } from '#sandbox';
 import { Tool, type ToolContext, ToolError, type ToolOutput } from '#tool-sdk';
 import { NoToolGateway, ToolGateway } from '../gateway/tool-gateway.port.js';
 import { requireSession } from './background/run-text.js';
 import { runBash } from './command/run-bash.js';
 import { requireSandbox } from './command/run-command.js';
+import { runRemote } from './command/run-remote.js';
 import { folderOf } from './command/working-folder.js';
 import { commandFormOf } from './command-form.js';
 
@@ -48,7 +49,8 @@ type Input = z.output<typeof input>;
   label: 'Run a shell command',
   description:
     'Runs a command with bash in the workspace and returns its output. Standard input is empty. A non-zero exit code is an error that shows the output. ' +
-    'At most 1,048,576 bytes of each stream are kept. Everything the command started is killed when it ends: use background: true for what runs on, such as a server. A session has at most four such runs; they end with it. ' +
+    'You see the first 16,384 bytes, unless the operator has set another limit: of long output show a part (grep, head, tail), or write it to a file and read that in parts with file_read. All of it, at most 1,048,576 bytes of each stream, is kept for people. ' +
+    'Everything the command started is killed when it ends: use background: true for what runs on, such as a server. A session has at most four such runs; they end with it. ' +
     'After 60 seconds (timeout_ms: up to 600,000) the command is killed. Memory, processor time, processes and sizes of files are limited, and there may be no network. ' +
     'With persistent: true, cd, variables and functions last from one command of the session to the next; otherwise each command starts afresh.',
   input,
@@ -83,6 +85,7 @@ export class ShellTool {
   constructor(
     @Optional() private readonly sandbox: Sandbox = new DisabledSandbox('no sandbox was chosen for this process'),
     @Optional() private readonly gateway: ToolGateway = new NoToolGateway(),
+    @Optional() private readonly hosts: RemoteHosts = new RemoteHosts(),
   ) {}
 
   check({ background, persistent, timeout_ms = 0 }: Input): void {
@@ -93,16 +96,35 @@ export class ShellTool {
     throw new ToolError('invalid_arguments', `timeout_ms: ${message}`, { errors: [{ pointer: '/timeout_ms', message }] });
   }
 
-  /** 1. is there a sandbox  2. where to run  3. the session's shell, if asked for  4. run  5. what came of it */
+  /** 1. on which host  2. is there a sandbox  3. where to run  4. the session's shell, if asked for  5. run  6. what came of it */
   async run(args: Input, ctx: ToolContext): Promise<ToolOutput> {
-    await requireSandbox(this.sandbox, 'shell');
+    const { onHost } = ctx.workspace;
+    if (onHost === undefined) await requireSandbox(this.sandbox, 'shell');
     if (args.background && ctx.startedBy === undefined) return this.startInBackground(args, ctx);
+    if (onHost !== undefined) return this.runOn(onHost, args, ctx);
     const root = await realpath(ctx.workspace.root);
     const cwd = await folderOf({ ...ctx.workspace, root }, args.working_dir ?? '.');
-    const { command, background, timeout_ms } = args;
-    const limitMs = timeout_ms ?? (background ? BACKGROUND_TIMEOUT_MS : DEFAULT_TIMEOUT_MS);
+    const { command } = args;
+    const limitMs = limitOf(args);
     const persistent = args.persistent ? { persistent: { folder: args.working_dir === undefined ? undefined : cwd } } : {};
     return runBash(this.sandbox, { shell: this.shell, command, cwd, root, limitMs, form: commandFormOf(ctx), ...persistent }, ctx);
+  }
+
+  private async runOn(onHost: string, args: Input, ctx: ToolContext): Promise<ToolOutput> {
+    const host = this.hosts.nameFor(ctx) === onHost ? this.hosts.get(onHost) : undefined;
+    if (host === undefined)
+      throw new ToolError(
+        'unavailable',
+        `Commands of this session run on the host ${onHost}, which this worker does not know. Nothing was run. An operator has to let TOOLYARD_CONFIG of the worker name the file with remoteHosts, and start it again.`,
+        { retryable: false },
+      );
+    if (args.persistent)
+      throw new ToolError(
+        'invalid_arguments',
+        `persistent is not available on the host ${onHost}: each command starts afresh there. Put cd and variables into the command.`,
+      );
+    const { command, working_dir: workingDir = '.' } = args;
+    return runRemote(host, { command, workingDir, limitMs: limitOf(args), form: commandFormOf(ctx) }, ctx);
   }
 
   /** The same call once more, which a gateway submits and judges; that one has `startedBy` and runs the command. */
@@ -110,4 +132,8 @@ export class ShellTool {
     requireSession(ctx.sessionId);
     return this.gateway.run(ctx, { run_ms: timeout_ms + SLACK_MS });
   }
+}
+
+function limitOf({ background, timeout_ms }: Input): number {
+  return timeout_ms ?? (background ? BACKGROUND_TIMEOUT_MS : DEFAULT_TIMEOUT_MS);
 }

@@ -13,8 +13,9 @@ export interface ThreadSettings {
 const MAX_THREADS = 2;
 
 /**
- * Runs parsers of foreign content in at most two threads, which are kept for the next task: such work must never run on the loop that
- * renews leases. A task that takes longer than `timeoutMs` or too much memory costs its thread and rejects; so does an abort. An abort of a task that waits for a thread costs none.
+ * Runs parsers of foreign content in at most two threads, which are kept for the next task: such work must not block the
+ * event loop that renews leases. A task that takes longer than `timeoutMs` or too much memory, or that is aborted, rejects
+ * and ends its thread. A task that is aborted while it waits for a thread ends none.
  */
 export class ThreadPool<I extends object, O> {
   private readonly idle: Worker[] = [];

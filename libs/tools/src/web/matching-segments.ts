@@ -14,7 +14,10 @@ export function matchingSegments(text: string, terms: string): Segments {
     .split(/[\s,]+/)
     .filter((word) => word !== '');
   const matching = segments
-    .flatMap((segment, index) => (words.some((word) => segment.toLowerCase().includes(word)) ? [index] : []))
+    .flatMap((segment, index) => {
+      const lower = segment.toLowerCase();
+      return words.some((word) => lower.includes(word)) ? [index] : [];
+    })
     .slice(0, MOST_MATCHES);
   if (matching.length === 0) {
     const note = `no paragraph has any of the search terms: the first ${Math.min(FIRST_SEGMENTS, segments.length)} of ${segments.length} are shown`;

@@ -6,7 +6,7 @@ export type HeaderValue = string | { readonly secret: string };
 /** Headers that say how a connection is used, or where a request goes: they are the worker's. */
 const RESERVED = /^(?:host|connection|content-length|transfer-encoding|te|trailer|upgrade|keep-alive|expect|proxy-.*)$/;
 const NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/;
-// eslint-disable-next-line no-control-regex -- control characters are what is looked for
+// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 const CONTROL = /[\u0000-\u0008\u000a-\u001f\u007f]/;
 const LONGEST_VALUE = 8_192;
 

@@ -62,6 +62,9 @@ function namesIn(text: string): string[] {
   return [...text.matchAll(PLACEHOLDER)].map(([, many, one]) => many ?? one ?? '').filter((name) => name !== '_');
 }
 
+/** Of a file that a rewrite makes. */
+const MOST_CHARACTERS = 10 * 1_048_576;
+
 function outermost(matches: readonly PatternMatch[]): PatternMatch[] {
   const taken: PatternMatch[] = [];
   for (const match of matches.toSorted((a, b) => a.from - b.from || b.to - a.to))
@@ -81,7 +84,7 @@ function rewriteOf(
       if (text !== seen) throw changedMeanwhile(path);
       let [result, from] = ['', 0];
       for (const match of matches) {
-        result += text.slice(from, match.from) + filled(replacement, match.names);
+        result += text.slice(from, match.from) + filled(replacement, match.names, MOST_CHARACTERS - result.length, path);
         from = match.to;
       }
       return result + text.slice(from);
@@ -89,9 +92,17 @@ function rewriteOf(
   };
 }
 
-function filled(replacement: string, names: Readonly<Record<string, string>>): string {
+/** @throws ToolError when the placeholders stand for more than `room` characters: each may be named often, for much code */
+function filled(replacement: string, names: Readonly<Record<string, string>>, room: number, path: string): string {
+  let left = room - replacement.length;
   return replacement.replaceAll(PLACEHOLDER, (all: string, many: string | undefined, one: string | undefined) => {
     const name = many ?? one ?? '';
-    return Object.hasOwn(names, name) ? (names[name] ?? '') : all;
+    const text = Object.hasOwn(names, name) ? (names[name] ?? '') : all;
+    left -= text.length;
+    if (left < 0)
+      throw new ToolError('tool_failed', `${path} would be longer than ${MOST_CHARACTERS} characters; no file was changed.`, {
+        retryable: false,
+      });
+    return text;
   });
 }

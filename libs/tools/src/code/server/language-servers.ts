@@ -1,6 +1,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { DisabledSandbox, type PoolSandbox, type ProcessCommand, ProcessStartError, Sandbox, isWithin, resolveSandboxView } from '#sandbox';
 import { type ToolContext, ToolError } from '#tool-sdk';
+import type { EndedSession } from '../../session-ends.js';
 import { LanguageServer } from './language-server.js';
 import { type LanguageServerSettings, NO_LANGUAGE_SERVERS, type ServerSettings } from './language-servers.config.js';
 import { StartBackOff } from './start-back-off.js';
@@ -10,11 +11,15 @@ const PRIVATE_HOME = '/tmp';
 
 interface Entry {
   readonly tenantId: string;
+  /** Undefined for calls without a session. */
+  readonly sessionId: string | undefined;
   readonly root: string;
   readonly server: Promise<LanguageServer>;
   /** Calls that use it or wait for its start. */
   users: number;
   lastUsed: number;
+  /** Its session was deleted: it ends with its last user. */
+  isOver: boolean;
 }
 
 const UNISOLATED =
@@ -32,8 +37,8 @@ export function languageServersStatus(
 
 /**
  * The language servers of this process: one for each workspace, what its calls may see of it, and configured server. One
- * starts with the first call and ends when it was not used for a while, when its workspace is gone, or when another one
- * needs its room. The class is the injection token.
+ * starts with the first call and ends when it was not used for a while, when its session was deleted, when its workspace is
+ * gone, or when another one needs its room. The class is the injection token.
  */
 export class LanguageServers {
   private readonly entries = new Map<string, Entry>();
@@ -83,7 +88,15 @@ export class LanguageServers {
     } finally {
       entry.users -= 1;
       entry.lastUsed = performance.now();
+      if (entry.isOver) await this.dropOver(key, entry);
     }
+  }
+
+  /** The session was deleted. Servers that a call still uses end after it. */
+  async endOf({ tenantId, sessionId }: EndedSession): Promise<void> {
+    const own = [...this.entries].filter(([, entry]) => entry.tenantId === tenantId && entry.sessionId === sessionId);
+    for (const [, entry] of own) entry.isOver = true;
+    await Promise.all(own.map(([key, entry]) => this.dropOver(key, entry)));
   }
 
   /** Ends all servers. Idempotent. */
@@ -126,16 +139,22 @@ export class LanguageServers {
     return this.sandbox.wrap(command, root, { visible: [], hidden, readOnly: [root] });
   }
 
-  private open(key: string, start: { settings: ServerSettings; root: string; command: ProcessCommand }, { tenantId }: ToolContext): Entry {
+  private open(
+    key: string,
+    start: { settings: ServerSettings; root: string; command: ProcessCommand },
+    { tenantId, sessionId }: ToolContext,
+  ): Entry {
     const { name } = start.settings;
     this.backOff.check(key, name);
     const room = this.makeRoom(tenantId);
     const entry: Entry = {
       tenantId,
+      sessionId,
       root: start.root,
       server: room.then(() => this.start(key, start)),
       users: 0,
       lastUsed: performance.now(),
+      isOver: false,
     };
     this.entries.set(key, entry);
     entry.server.catch(() => {
@@ -191,6 +210,10 @@ export class LanguageServers {
       if (!isThere) await this.drop(key, 'its workspace is gone');
       else if (lastUsed < unused && this.entries.get(key)?.users === 0) await this.drop(key, 'it was not used for a while');
     }
+  }
+
+  private async dropOver(key: string, entry: Entry): Promise<void> {
+    if (entry.users === 0 && this.entries.get(key) === entry) await this.drop(key, 'its session was deleted');
   }
 
   private async drop(key: string, why: string): Promise<void> {

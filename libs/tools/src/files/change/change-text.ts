@@ -1,5 +1,5 @@
-import { changeFile, decodeText, type ResolvedFile } from '#sandbox';
-import { type ToolContext, ToolError } from '#tool-sdk';
+import { changeFile, decodeText, missingFile, type ResolvedFile } from '#sandbox';
+import type { ToolContext } from '#tool-sdk';
 import { fileDiff, type FileDiff } from './file-diff.js';
 
 const LIMIT = { bytes: 10 * 1_048_576, hint: 'Edit smaller files.' };
@@ -25,7 +25,7 @@ export async function changeText<T>(
 ): Promise<ChangedText<T>> {
   const { displayPath } = place.path;
   return changeFile(ctx, place, { create: false }, async (stats, read) => {
-    if (!stats) throw new ToolError('tool_failed', `File not found: ${displayPath}. Use file_write to create it.`);
+    if (!stats) throw await missingFile(place, 'Use file_write to create it.');
     const before = decodeText(await read(LIMIT), displayPath);
     const { text, value } = change(before, displayPath);
     const diff = fileDiff(displayPath, before, text, ctx);

@@ -1,4 +1,4 @@
-import { link, readdir, readFile, symlink } from 'node:fs/promises';
+import { link, mkdir, readdir, readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type ToolContext, ToolError } from '#tool-sdk';
@@ -65,6 +65,11 @@ describe('file_edit', () => {
     [{}, "Missing 'old_text' parameter: give old_text and new_text, or insert_text."],
     [{ old_text: 'x' }, "Missing 'new_text' parameter."],
     [{ insert_line: 1 }, "Missing 'insert_text' parameter."],
+    [{ new_text: 'x', insert_line: 1 }, 'insert_line goes with insert_text: give the lines to insert as insert_text, not as new_text.'],
+    [
+      { edits: [{ old_text: 'x', new_text: 'y', insert_line: 1 }] },
+      'Edit 1: insert_line goes with insert_text: leave it out, or give the lines to insert as insert_text, without old_text and new_text.',
+    ],
     [{ old_text: 'x', new_text: 'y', insert_text: 'z' }, 'Give either old_text and new_text, or insert_text, not both.'],
     [{ edits: [{ old_text: 'x' }] }, "Edit 1: Missing 'new_text' parameter."],
     [{ old_text: 'x', edits: [{ old_text: 'x', new_text: 'y' }] }, 'Give either edits or one edit, not both.'],
@@ -102,8 +107,13 @@ describe('file_delete', () => {
     await workspace.put('folder/a', 'a');
     await symlink(workspace.outside, join(workspace.root, 'folder', 'out'));
     expect(await remove('out')).toBe('Deleted file out');
-    expect(await remove('folder')).toBe('Deleted directory folder (3 entries)');
+    expect(await remove('folder')).toBe('Deleted directory folder (3 entries, itself included)');
     expect(await readdir(workspace.outside)).toEqual(['secret.txt']);
+  });
+
+  it('says of an empty folder that it was empty', async () => {
+    await mkdir(join(workspace.root, 'empty'));
+    expect(await remove('empty')).toBe('Deleted directory empty (it was empty)');
   });
 
   it.each([
@@ -140,6 +150,14 @@ describe('file_patch', () => {
     await workspace.put('a', 'if (x) {\n    return  1;\n}\n');
     const failed = await apply('--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n-  return 1;\n+  return 2;\n }\n', ['a']);
     expect(failed).toBe('Hunk 1 (line 1) does not fit a; no file was changed.\nDid you mean:\n   2 |     return  1;\n   3 | }');
+  });
+
+  it('says what must match where nothing looks like a hunk', async () => {
+    await workspace.put('a', 'one\n');
+    const failed = await apply('--- a/a\n+++ b/a\n@@ -1 +1 @@\n-something else\n+x\n', ['a']);
+    expect(failed).toBe(
+      'Hunk 1 (line 1) does not fit a; no file was changed. Read the file first: context and removed lines must match exactly, including spaces and line breaks.',
+    );
   });
 
   it('puts everything back when a file cannot be written', async () => {
@@ -192,7 +210,8 @@ describe('notebook_edit', () => {
   it.each([
     [{ path: 'a.txt', new_source: 'x' }, 'File must be a Jupyter notebook (.ipynb file).'],
     [{}, 'new_source is required for insert and replace edits'],
-    [{ cell_id: 'oen', new_source: 'x' }, 'Cell not found: oen. Its cells are one, cell-1.'],
+    [{ cell_id: 'zero', new_source: 'x' }, 'Cell not found: zero. Its cells are one, cell-1.'],
+    [{ cell_id: 'oen', new_source: 'x' }, 'Cell not found: oen. Did you mean one?'],
     [{ cell_id: 'ones', new_source: 'x' }, 'Cell not found: ones. Did you mean one?'],
   ])('refuses %j', async (args, message) => expect(await edit(args)).toBe(message));
 });

@@ -22,6 +22,12 @@ export interface EditedText {
 export function checkStep({ old_text, new_text, insert_text, insert_line }: EditStep, of = ''): void {
   const replaces = old_text !== undefined || new_text !== undefined;
   const inserts = insert_text !== undefined || insert_line !== undefined;
+  if (replaces && insert_line !== undefined && insert_text === undefined)
+    throw invalid(
+      old_text === undefined
+        ? `${of}insert_line goes with insert_text: give the lines to insert as insert_text, not as new_text.`
+        : `${of}insert_line goes with insert_text: leave it out, or give the lines to insert as insert_text, without old_text and new_text.`,
+    );
   if (replaces && inserts) throw invalid(`${of}Give either old_text and new_text, or insert_text, not both.`);
   if (!replaces && !inserts) throw invalid(`${of}Missing 'old_text' parameter: give old_text and new_text, or insert_text.`);
   for (const [name, value] of Object.entries(replaces ? { old_text, new_text } : { insert_text }))

@@ -39,13 +39,34 @@ export function fileDiff(path: string, before: string, after: string, { redact }
   const hunks: Hunk[] = [];
   let characters = 0;
   for (const { oldStart, oldLines, newStart, newLines, ...hunk } of patch.hunks) {
-    const shown = hunk.lines.map((line) =>
-      line.length > SHOWN_LINE_CHARACTERS ? `${redact(line.slice(0, SHOWN_LINE_CHARACTERS), true)}…` : line,
-    );
+    const shown = hunk.lines.map((line) => shownLine(line, redact));
     characters += shown.join('').length;
     if (characters > SHOWN_CHARACTERS) break;
     hunks.push({ oldStart, oldLines, newStart, newLines, lines: shown });
   }
   const count = (mark: string): number => lines.filter((line) => line.startsWith(mark)).length;
   return { path, added: count('+'), removed: count('-'), hunks, truncated: hunks.length < patch.hunks.length };
+}
+
+/** All lines of a new file as added ones; of a long file its first lines. */
+export function createdDiff(path: string, content: string, { redact }: Pick<ToolContext, 'redact'>): FileDiff {
+  const lines = content.split('\n');
+  const endsWithLineEnd = lines.at(-1) === '';
+  if (endsWithLineEnd) lines.pop();
+  const shown: string[] = [];
+  let characters = 0;
+  for (const line of lines) {
+    characters += 1 + Math.min(line.length, SHOWN_LINE_CHARACTERS);
+    if (characters > SHOWN_CHARACTERS) break;
+    shown.push(line);
+  }
+  const truncated = shown.length < lines.length;
+  const added = (truncated ? redact(shown.join('\n'), true).split('\n') : shown).map((line) => shownLine(`+${line}`, redact));
+  const end = truncated || endsWithLineEnd ? [] : ['\\ No newline at end of file'];
+  const hunk = { oldStart: 0, oldLines: 0, newStart: 1, newLines: added.length, lines: [...added, ...end] };
+  return { path, added: lines.length, removed: 0, hunks: added.length === 0 ? [] : [hunk], truncated };
+}
+
+function shownLine(line: string, redact: ToolContext['redact']): string {
+  return line.length > SHOWN_LINE_CHARACTERS ? `${redact(line.slice(0, SHOWN_LINE_CHARACTERS), true)}…` : line;
 }

@@ -39,7 +39,8 @@ export function patchedText(text: string, { path, patch }: FilePatch, ctx: Pick<
   const hunk = patch.hunks[failing] ?? patch.hunks[0];
   const wanted = (hunk?.lines ?? []).filter((line) => line.startsWith(' ') || line.startsWith('-')).map((line) => line.slice(1));
   const place = `Hunk ${Math.max(failing, 0) + 1} (line ${hunk?.oldStart ?? 1})`;
-  throw new ToolError('tool_failed', `${place} does not fit ${path}; no file was changed.${similarText(text, wanted.join('\n'), ctx)}`);
+  const similar = similarText(text, wanted.join('\n'), ctx, 'context and removed lines');
+  throw new ToolError('tool_failed', `${place} does not fit ${path}; no file was changed.${similar}`);
 }
 
 function parsed(text: string): StructuredPatch[] {

@@ -5,6 +5,7 @@ import { fileFormOf, type FullFileForm, OWN_FILES } from './file-form.js';
 import { isNotebook, notebookText, parseNotebook } from '../notebook.js';
 import { type LinesData, showText } from './lines.js';
 import { isPdf, type PdfReader } from './pdf-reader.js';
+import { isWholeImage } from './whole-image.js';
 
 export interface ReadRequest {
   readonly path: string;
@@ -52,6 +53,8 @@ async function openFile(given: string, ctx: ToolContext): Promise<OpenFile> {
 
 function image({ bytes, path }: Omit<OpenFile, 'form'>, mimeType: string, form: FullFileForm): ReadFile {
   if (bytes.length > form.image.bytes) throw tooLarge(path, bytes.length, form.image);
+  if (!isWholeImage(bytes, mimeType))
+    throw new ToolError('tool_failed', `Cannot read ${path} as an image: it is damaged, or its end is missing. Make or fetch it again.`);
   return { content: { type: 'image', data: bytes.toString('base64'), mimeType }, details: { path, bytes: bytes.length, mimeType } };
 }
 

@@ -2,13 +2,13 @@ import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ToolContext } from '#tool-sdk';
+import { IMAGES } from '../../testing/images.js';
 import { detailsFrom, textFrom } from '../../testing/outputs.js';
 import { pdfOf } from '../../testing/pdf.js';
 import { testWorkspace, type TestWorkspace } from '../../testing/test-workspace.js';
 import { fakeToolContext } from '../../testing/tool-context.js';
 import { FileReadTool } from '../file-read.tool.js';
 
-const PNG = Buffer.from('89504e470d0a1a0a0000', 'hex');
 const tool = new FileReadTool();
 let workspace: TestWorkspace;
 let ctx: ToolContext;
@@ -42,6 +42,28 @@ describe('a PDF file', () => {
   it('that is damaged fails with a clear error', async () => {
     await workspace.put('bad.pdf', '%PDF-1.4\nnothing of a PDF');
     expect(await read({ path: 'bad.pdf' })).toBe('Cannot read bad.pdf as PDF: it is damaged.');
+  });
+});
+
+describe('an image', () => {
+  const damaged = 'Cannot read i as an image: it is damaged, or its end is missing. Make or fetch it again.';
+  const readBytes = async (bytes: Buffer) => {
+    await workspace.put('i', bytes);
+    return read({ path: 'i' });
+  };
+
+  // Of a bmp, the header has the size of the file: one that is cut is taken for another binary file.
+  it.each(['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const)('that ends early fails wherever it ends: %s', async (type) => {
+    const whole = IMAGES[type];
+    for (let length = 12; length < whole.length; length += 1) expect(await readBytes(whole.subarray(0, length))).toBe(damaged);
+    expect(await readBytes(whole)).toBe('<image>');
+    expect(await readBytes(Buffer.concat([whole, Buffer.from('more')]))).toBe('<image>');
+  });
+
+  it('with a changed byte in a PNG chunk fails', async () => {
+    const bytes = Buffer.from(IMAGES['image/png']);
+    bytes.writeUInt8(bytes.readUInt8(45) ^ 1, 45);
+    expect(await readBytes(bytes)).toBe(damaged);
   });
 });
 
@@ -93,7 +115,7 @@ describe('several operations', () => {
   });
 
   it('give no more than 30 MB together', async () => {
-    await workspace.put('big.png', Buffer.concat([PNG, Buffer.alloc(12 * 1_048_576)]));
+    await workspace.put('big.png', Buffer.concat([IMAGES['image/png'], Buffer.alloc(12 * 1_048_576)]));
     const big = { mode: 'image', path: 'big.png' } as const;
     expect(await read({ operations: [big] })).toBe('<image>');
     expect(await read({ operations: [big, big, big] })).toBe('big.png is too much with the files before it: read it in a call of its own');

@@ -31,13 +31,14 @@ export async function runKnowledge(memory: Memory, scope: MemoryScope, args: Kno
     case 'update':
       return index(memory, scope, args, ctx);
     case 'remove': {
-      const { id, name } = await knowledge.remove(scope, { id: args.context_id, name: redacted(args.name, ctx), path: args.path });
+      const named = { id: args.context_id, name: redacted(args.name, ctx), path: args.path };
+      const { id, name } = await knowledge.remove(scope, named, ctx.signal);
       return JSON.stringify({ context_id: id, message: `Removed the context ${name}.` });
     }
     case 'clear':
-      return JSON.stringify({ message: `Removed ${await knowledge.clear(scope)} contexts.` });
+      return JSON.stringify({ message: `Removed ${await knowledge.clear(scope, ctx.signal)} contexts.` });
     case 'cancel': {
-      const stopped = await knowledge.cancel(scope, args.operation_id);
+      const stopped = await knowledge.cancel(scope, args.operation_id, ctx.signal);
       return JSON.stringify({ cancelled: stopped, message: stopped.length === 0 ? 'No operation was running.' : 'Cancelled.' });
     }
     case 'search':
@@ -74,6 +75,7 @@ async function index(memory: Memory, scope: MemoryScope, args: KnowledgeCommand,
     mode,
     total: source.total,
     documents: source.documents(),
+    reasonOf: (error: unknown) => (error instanceof ToolError ? error.message : undefined),
   } as const;
   const indexed = await memory.index(scope, request, ctx.signal, (documents) =>
     ctx.onProgress({ message: `Indexed ${documents} of ${source.total} files`, done: documents, total: source.total }),

@@ -13,7 +13,7 @@ export function stateOf({ status, outcome, exitCode, error }: BackgroundRun): st
 }
 
 export function noSuchRun(taskId: string): ToolError {
-  return new ToolError('tool_failed', `This session has no background run ${taskId.slice(0, 100)}. shell_list shows those it has.`, {
+  return new ToolError('tool_failed', `This session has no background run ${taskId.slice(0, 100)}. Use shell_list to see those it has.`, {
     retryable: false,
   });
 }

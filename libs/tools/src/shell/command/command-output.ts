@@ -1,24 +1,32 @@
-import type { Sandbox } from '#sandbox';
+import type { ProcessCommand, ProcessReport, Sandbox } from '#sandbox';
 import type { ToolOutputObject } from '#tool-sdk';
 import type { FullCommandForm } from '../command-form.js';
 import { exitText } from '../shell-text.js';
-import type { CommandReport } from './run-command.js';
 
 /** What the model reads of a command that has ended, whatever its exit code. `note` stands behind the output. */
 export function commandOutput(
-  { command, ...report }: CommandReport,
-  { name, network }: Pick<Sandbox, 'name' | 'network'>,
+  { command, ...report }: ProcessReport & { readonly command: Pick<ProcessCommand, 'limits'> },
+  { name, network }: { readonly name: Sandbox['name'] | 'ssh'; readonly network: Sandbox['network'] },
   form: FullCommandForm,
   note = '',
 ): ToolOutputObject {
-  const { exit, stdout, stderr, durationMs } = report;
+  const { exit, stdout, stderr, durationMs, pid, startedAt } = report;
   const exitCode = exit.how === 'exited' ? exit.code : -1;
   const signal = exit.how === 'signalled' ? exit.signal : null;
   const text = exitText(report, { limits: command.limits, network }, form) + note;
   return {
     content: [{ type: 'text', text }],
     ...(exitCode === 0 ? {} : { isError: true }),
-    details: { exitCode, signal, durationMs, stdoutBytes: stdout.bytes, stderrBytes: stderr.bytes, sandbox: name },
+    details: {
+      exitCode,
+      signal,
+      ...(pid === undefined ? {} : { pid }),
+      startedAt: startedAt.toISOString(),
+      durationMs,
+      stdoutBytes: stdout.bytes,
+      stderrBytes: stderr.bytes,
+      sandbox: name,
+    },
     data: { stdout: stdout.text, stderr: stderr.text },
     ...(stdout.truncated || stderr.truncated ? { seenBytes: stdout.bytes + stderr.bytes } : {}),
   };

@@ -1,4 +1,5 @@
 import type { ProcessCommand } from '#sandbox';
+import type { EndedSession } from '../../session-ends.js';
 import type { SessionOwner } from '../../session-owner.js';
 import type { InterpreterLanguage } from './drivers.js';
 import type { CodeReport, CodeRun } from './interpreter.js';
@@ -28,6 +29,9 @@ export abstract class Interpreters {
    * @throws ProcessStartError when it cannot start, ToolError `unavailable` when the worker has no room for another one
    */
   abstract run(place: InterpreterPlace, run: CodeRun): Promise<InterpreterAnswer>;
+
+  /** The session was deleted: ends its interpreters, also in the middle of code. */
+  abstract endOf(session: EndedSession): Promise<void>;
 
   /** Ends all interpreters of this process. Idempotent. */
   abstract close(): Promise<void>;

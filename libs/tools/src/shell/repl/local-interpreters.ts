@@ -1,4 +1,5 @@
 import { ToolError } from '#tool-sdk';
+import type { EndedSession } from '../../session-ends.js';
 import { ownerName } from '../../session-owner.js';
 import { Interpreter, type CodeRun } from './interpreter.js';
 import { Interpreters, type InterpreterAnswer, type InterpreterKey, type InterpreterPlace } from './interpreters.port.js';
@@ -48,6 +49,13 @@ export class LocalInterpreters extends Interpreters {
     const report = await interpreter.run(run);
     if (report.how === 'ended') this.forget(name);
     return why === undefined ? report : { ...report, lostBecause: why };
+  }
+
+  async endOf({ tenantId, sessionId }: EndedSession): Promise<void> {
+    const kept = (await Promise.allSettled(this.kept.values())).flatMap((it) => (it.status === 'fulfilled' ? [it.value] : []));
+    const own = kept.filter(({ key }) => key.tenantId === tenantId && key.sessionId === sessionId).map(({ key }) => nameOf(key));
+    await Promise.all(own.map((name) => this.drop(name, 'its session was deleted')));
+    for (const name of own) this.lost.delete(name);
   }
 
   async close(): Promise<void> {

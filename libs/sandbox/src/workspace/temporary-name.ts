@@ -1,0 +1,11 @@
+import { randomBytes } from 'node:crypto';
+
+/** The name of a file that is being written, beside the one that it replaces. */
+export function temporaryName(): string {
+  return `.toolyard-${randomBytes(9).toString('base64url')}.tmp`;
+}
+
+/** Such files are not there yet: nothing lists or suggests them. */
+export function isTemporary(name: string): boolean {
+  return /^\.toolyard-.*\.tmp$/.test(name);
+}
