@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { AgentSourceDefinition, type Call } from '#contracts';
+import { AgentSourceDefinition, type AgentBudget, type Call } from '#contracts';
 import { createRedis, type RedisConnection } from '#redis';
 import type { ToolContext, ToolOutputObject } from '#tool-sdk';
 import { startRedisServer, type RedisServer } from '../../../test/support/redis-server.mjs';
@@ -18,6 +18,8 @@ describe('the loop of a sub-agent', () => {
   const ended = new Map<string, Call>();
   const asked: ModelRequest[] = [];
   const kept: SaidTurn[] = [];
+  /** What is left to each of the calls that were submitted together. */
+  const submitted: AgentBudget[] = [];
 
   beforeAll(async () => {
     server = await startRedisServer();
@@ -26,8 +28,10 @@ describe('the loop of a sub-agent', () => {
   });
   beforeEach(async () => {
     ended.clear();
-    asked.length = kept.length = 0;
+    asked.length = kept.length = submitted.length = 0;
     may = { recall: true, keep: true };
+    opened = undefined;
+    stop = new AbortController();
     await redis.flushall();
   });
   afterAll(async () => {
@@ -36,6 +40,9 @@ describe('the loop of a sub-agent', () => {
   });
 
   let may = { recall: true, keep: true };
+  /** What the gateway says before a turn, if not the usual. */
+  let opened: (() => object) | undefined;
+  let stop = new AbortController();
   const run = async (more: object, ...answers: readonly (Partial<ModelAnswer> | 'never')[]): Promise<ToolOutputObject> => {
     const url = 'http://models.test/v1';
     const definition = AgentSourceDefinition.parse({
@@ -48,14 +55,18 @@ describe('the loop of a sub-agent', () => {
       callId: RUN,
       attempt: 1,
       tenantId: 't',
-      signal: new AbortController().signal,
+      signal: stop.signal,
       onUpdate: () => {},
       onProgress: () => {},
       redact: (text: string) => text,
       agentRun: { above: 0, recordTurn: async () => {} },
     } as unknown as ToolContext;
     const parts = {
-      gateway: { open: async () => ({ kind: 'open', tools: [], memory: may }) },
+      gateway: {
+        open: async () => opened?.() ?? { kind: 'open', tools: [], memory: may },
+        // As if no gateway answered: the run waits.
+        submit: async (_ctx: unknown, _turn: number, _after: number, budget: AgentBudget) => void submitted.push(budget),
+      },
       journal,
       memory: {
         recall: async () => ['Likes tea.'],
@@ -77,13 +88,13 @@ describe('the loop of a sub-agent', () => {
     };
     return (await new AgentLoop(definition, 'Dig', ctx, model, parts).toOutput()) as ToolOutputObject;
   };
-  const keepTurn = (callId: string, tokens: number) =>
+  const keepTurn = (callId: string, tokens: number, calls = ['a']) =>
     journal.keepTurn(callId, {
       turn: 1,
       model: 'm',
       requestSha256: '',
       text: 'One call.',
-      toolCalls: [{ toolCallId: 'a', tool: 'dig', arguments: '{}' }],
+      toolCalls: calls.map((toolCallId) => ({ toolCallId, tool: 'dig', arguments: '{}' })),
       leftOut: 0,
       usage: { inputTokens: tokens, outputTokens: 0 },
       tookMs: 1,
@@ -133,6 +144,12 @@ describe('the loop of a sub-agent', () => {
     expect(asked).toEqual([]);
   });
 
+  it('leaves each call of an answer an equal share of what it has not used itself', async () => {
+    await keepTurn(RUN, 100, ['a', 'b']);
+    await run({ maxDepth: 2, budgets: { tokens: 1_000, modelMs: 1_000, calls: 10 } });
+    expect(submitted).toEqual([{ depth: 1, tokens: 450, modelMs: 499, calls: 4 }]);
+  });
+
   it('reads the memory of the user once, before the first turn, as data, and keeps task and answer at the end', async () => {
     const tool = { text: 'Let me see.', toolCalls: [{ id: 'a', name: 'none', arguments: '' }] };
     expect(await run({ memory: true }, tool, { text: 'Found it.' })).toMatchObject({ details: { recalled: 1 } });
@@ -154,5 +171,17 @@ describe('the loop of a sub-agent', () => {
     may = allowed;
     await run(more, { text: 'Found it.' });
     expect([asked[0]?.messages, kept]).toEqual([[{ role: 'user', text: 'Dig' }], []]);
+  });
+
+  it('ends as refused by its gateway, and as cancelled where the gateway heard first that its call is over', async () => {
+    const refused = { kind: 'refused', message: 'The key is gone' };
+    opened = () => ({ ...refused, isOver: false });
+    await expect(run({})).rejects.toMatchObject({ code: 'policy_denied', message: 'The key is gone' });
+    const reason = new Error('cancelled');
+    opened = () => {
+      setImmediate(() => stop.abort(reason));
+      return { ...refused, isOver: true };
+    };
+    await expect(run({})).rejects.toBe(reason);
   });
 });

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import type { AgentBudget, AgentSourceDefinition, Call } from '#contracts';
 import type { CallStore } from '#event-log';
 import { telemetry } from '#observability';
 import { Suspension, ToolError, type AgentRun, type ToolContext, type ToolOutput, type ToolRegistry } from '#tool-sdk';
+import type { Refused } from './agent-answers.js';
 import type { AgentGateway } from './agent-gateway.js';
 import type { AgentHistory, AgentJournal } from './journal/agent-journal.js';
 import { TurnLog } from './journal/turn-log.js';
@@ -114,9 +116,11 @@ export class AgentLoop {
     if (after === 0) for (const summary of summariesIn(wanted)) ctx.onUpdate([{ type: 'json', json: summary }], { stream: 'summary' });
     const answer = await parts.gateway.submit(ctx, turn.turn, after, this.left(spent, wanted.length - after));
     if (answer === undefined) return new Suspension(NO_GATEWAY_MS);
-    if (answer.kind === 'refused') throw refused(answer.message);
+    if (answer.kind === 'refused') throw await this.refusal(answer);
     const kept = await parts.journal.keepSubmitted(ctx.callId, turn.turn, after, answer.calls);
-    const begun = new Set(kept.flatMap(({ toolCallId, callId }) => (callId === undefined ? [] : [toolCallId])));
+    const begun = new Set(
+      kept.flatMap(({ toolCallId, callId, error }) => (callId === undefined || error !== undefined ? [] : [toolCallId])),
+    );
     for (const { tool, toolCallId } of wanted)
       if (begun.has(toolCallId)) ctx.onUpdate([{ type: 'text', text: `[sub-agent calling tool: ${tool}]\n` }], { stream: 'calls' });
     return undefined;
@@ -126,7 +130,7 @@ export class AgentLoop {
     const { ctx, definition, limits, parts } = this;
     const opened = await parts.gateway.open(ctx, turn, this.left(spent, 1));
     if (opened === undefined) return new Suspension(NO_GATEWAY_MS);
-    if (opened.kind === 'refused') throw refused(opened.message);
+    if (opened.kind === 'refused') throw await this.refusal(opened);
     const recalled = await this.memory.recalled(history, opened.memory);
     // The gateway has put messages of people there.
     const { steering } = await parts.journal.load(ctx.callId);
@@ -183,6 +187,14 @@ export class AgentLoop {
     });
   }
 
+  /** A run whose call is over ends by its signal: a lease renewal aborts it at the latest. Rejects with the reason of that. */
+  private async refusal({ message, isOver }: Refused): Promise<ToolError> {
+    const { signal } = this.ctx;
+    if (isOver && !signal.aborted) await once(signal, 'abort');
+    signal.throwIfAborted();
+    return new ToolError('policy_denied', message);
+  }
+
   /** What each of so many sub-agents may use up. */
   private left(spent: Spent, share: number): AgentBudget {
     const part = (limit: number, used: number) => Math.max(0, Math.floor((limit - used) / share));
@@ -194,8 +206,4 @@ export class AgentLoop {
       calls: Math.max(0, Math.floor((calls - spent.calls - share) / share)),
     };
   }
-}
-
-function refused(message: string): ToolError {
-  return new ToolError('policy_denied', message);
 }

@@ -5,8 +5,12 @@ export { isPending, TenantCatalog, type RunSourceTool } from './catalog/tenant-c
 export { toolChanges } from './catalog/tool-digest.js';
 export { mappedName } from './catalog/tool-names.js';
 export { definitionFault } from './definitions/definition-fault.js';
+export { issuerUrls } from './definitions/issuer-urls.js';
 export { resolveSecret, resolveSecrets } from './definitions/resolve-secrets.js';
 export { FolderConnector } from './folder/folder.source.js';
+export { assertConfigOfKey, settingsOf } from './mcp/bundle/bundle-manifest.js';
+export { inspectBundle } from './mcp/bundle/inspect-bundle.js';
+export { UploadedBundles } from './mcp/bundle/uploaded-bundles.js';
 export { McpConnector } from './mcp/mcp.source.js';
 export { OpenApiConnector } from './openapi/openapi.source.js';
 export { loadPlugins, type LoadedPlugin } from './plugin/load-plugin.js';

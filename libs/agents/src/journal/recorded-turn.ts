@@ -33,7 +33,7 @@ export function wantedOf({ toolCalls }: Pick<RecordedTurn, 'toolCalls'>): Record
   return toolCalls.filter(({ refusal }) => refusal === undefined);
 }
 
-/** What became of a submission. Without a call there is the reason, for the model. */
+/** What became of a submission. Without a call there is the reason, for the model; with one, why it does not run. */
 export const SubmittedToolCall = z.object({
   toolCallId: z.string(),
   callId: z.string().optional(),

@@ -111,7 +111,7 @@ describe.each(['openai-compatible', 'anthropic'] as const)('a model behind the A
     await expect(ask('waiting', {}, controller.signal)).rejects.toThrow('cancelled');
   });
 
-  it('needs its secret', () => {
+  it('fails without the secret that it names', () => {
     const settings = AgentModel.parse({ provider, name: 'm', url: server.url, apiKey: { secretEnv: 'OTHER' } });
     expect(() => new AiSdkModel(settings, {}, guarded)).toThrow('the secret OTHER is not set in the environment of the worker');
   });

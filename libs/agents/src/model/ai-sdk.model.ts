@@ -19,7 +19,7 @@ import { promptOf, toolsOf } from './prompt.js';
 
 const ThinkingMetadata = ModelThinking.shape.metadata.unwrap();
 const PROVIDER = 'toolyard';
-/** Names of API keys stand in headers. */
+/** Names of API keys are in headers. */
 const NO_KEY = 'none';
 
 /** How many tokens `thinkingLevel` means where a model takes a number. The answer has its own beside them. */
@@ -49,7 +49,7 @@ export class AiSdkModel implements Model {
       const { stream } = await this.model.doStream({
         prompt: promptOf(request),
         ...(tools.length === 0 ? {} : { tools, toolChoice: { type: 'auto' } }),
-        maxOutputTokens,
+        maxOutputTokens: Math.min(maxOutputTokens, request.maxOutputTokens ?? maxOutputTokens),
         abortSignal: AbortSignal.any([signal, timeout]),
         ...(thinkingLevel === undefined ? {} : { providerOptions: thinkingOptions(thinkingLevel) }),
       });

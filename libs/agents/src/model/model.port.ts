@@ -33,6 +33,8 @@ export interface ModelRequest {
   readonly system: string;
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly Pick<ToolDescriptor, 'name' | 'description' | 'input'>[];
+  /** Fewer tokens than the settings of the model allow. */
+  readonly maxOutputTokens?: number;
 }
 
 export interface ModelAnswer {

@@ -1,5 +1,6 @@
 import type { SourceDefinition, SourceRules, StoredSource } from '#contracts';
 import { globMatches } from '#patterns';
+import { issuerUrls } from './issuer-urls.js';
 import { secretFiles } from './secret-files.js';
 import { loaderVariable } from './loader-variables.js';
 
@@ -30,6 +31,8 @@ export function definitionFault({ tenantId, origin, definition }: StoredSource, 
     if (!rules.allowCommands)
       return '`bundle` starts a program on the workers: put the source into the config file, or set sourceRules.allowCommands there';
   }
+  if (definition.kind === 'mcp' && definition.sampling !== undefined)
+    return '`sampling` is for sources of the config file: its model costs money';
   const variable = loaderVariable('env' in definition ? definition.env : {});
   if (variable !== undefined) return `the variable ${variable} is for sources of the config file: it loads code`;
   return secretFault(tenantId, definition, rules);
@@ -79,7 +82,7 @@ function secretUses(definition: SourceDefinition): { readonly name: string; read
   return [
     ...uses([env, bundle], [PROGRAM]),
     // What the issuer gives for a secret goes to the API: a token is worth as much there.
-    ...uses(auth, auth?.type === 'clientCredentials' ? [hostOf(auth.tokenUrl), host] : [host]),
+    ...uses(auth, [...issuerUrls(auth).map(hostOf), host]),
     ...uses(rest, [host]),
   ];
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { FolderTool } from '#contracts';
+import { FolderTool, validationFaults } from '#contracts';
 
 const FILE = 'tool.yaml';
 const MAX_BYTES = 262_144;
@@ -75,7 +75,7 @@ async function readTool(folder: string): Promise<FoundTool | undefined> {
     const state = await programState({ folder: real, tool: parsed.data });
     return { folder: real, tool: parsed.data, state, program: await programDigest(real, parsed.data) };
   }
-  throw new Error(parsed.error.issues.map(({ path: at, message }) => `${at.join('.') || 'file'}: ${message}`).join('; '));
+  throw new Error(validationFaults(parsed.error, 'file').join('; '));
 }
 
 /** Words of `run` that begin with `./` are files beside `tool.yaml`. */

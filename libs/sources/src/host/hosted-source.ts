@@ -5,6 +5,7 @@ import { acceptOffer, type Offer } from '../catalog/offered-tool.js';
 import { poolOf } from '../definitions/pool-of.js';
 import type { SourceStore } from '../catalog/source-store.js';
 import type { SourceConnector } from '../source-connector.port.js';
+import { failureText } from '../failure-text.js';
 import { sourceKey, type SourceId } from '../source-id.js';
 import { countedCall, sourceLabel } from '../source-label.js';
 import { backoffMs } from './backoff.js';
@@ -93,7 +94,7 @@ export class HostedSource {
     } catch (error) {
       if (error instanceof ToolError) throw error;
       if (ctx.signal.aborted) throw ctx.signal.reason;
-      const why = error instanceof Error ? error.message : String(error);
+      const why = failureText(error);
       throw new ToolError('unavailable', `The source ${this.id.name} is not reachable now: ${why.slice(0, 500)}`, {
         retryable: true,
         cause: error,
@@ -150,7 +151,7 @@ export class HostedSource {
       if (!this.closed) this.states.read(offer.tools);
     } catch (error) {
       if (this.closed) return;
-      const why = error instanceof Error ? error.message : String(error);
+      const why = failureText(error);
       telemetry.sourceRead.emit({ source: this.label, result: 'failed' });
       this.parts.log('the tools of a source could not be read', { source: this.id, reason: why });
       this.due = performance.now() + Math.max(1_000, this.connection.waitMs);

@@ -2,6 +2,7 @@ import type { StoredSource } from '#contracts';
 import type { SourceConnection, SourceConnector } from '../source-connector.port.js';
 import { secretFiles, versionOf } from '../definitions/secret-files.js';
 import { backoffMs } from './backoff.js';
+import { failureText } from '../failure-text.js';
 
 /** Starting a program or a TLS handshake may take this long. */
 const OPEN_TIMEOUT_MS = 30_000;
@@ -49,7 +50,7 @@ export class SharedConnection {
     this.version = versionOf(this.files);
     const opening: Promise<SourceConnection> = this.open((connection, reason) => this.lost(opening, connection, reason));
     this.current = opening;
-    opening.catch((error: unknown) => this.failed(opening, error instanceof Error ? error.message : String(error)));
+    opening.catch((error: unknown) => this.failed(opening, failureText(error)));
     return opening;
   }
 

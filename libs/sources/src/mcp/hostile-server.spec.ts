@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { SourceDefinition, type StoredSource } from '#contracts';
 import { DisabledSandbox, EgressPolicy } from '#sandbox';
 import type { ToolContext } from '#tool-sdk';
+import { NO_EXTRAS } from '../testing/no-extras.js';
 import { McpConnector } from './mcp.source.js';
 
 const SECRET = 'a secret of the operator';
@@ -40,6 +41,7 @@ describe('McpConnector with a hostile server', () => {
       env: { TOKEN: SECRET },
       toolEnv: {},
       isOver: async () => false,
+      ...NO_EXTRAS,
       folder: '',
     };
     const definition = SourceDefinition.parse({

@@ -1,4 +1,12 @@
-import { CLIENT_CAPABILITIES_META_KEY, ProtocolError, SdkError, SdkErrorCode, type Client, type Tool } from '@modelcontextprotocol/client';
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  MissingRequiredClientCapabilityError,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  type Client,
+  type Tool,
+} from '@modelcontextprotocol/client';
 import { JsonSchema } from '#contracts';
 import { Suspension, ToolError, type ToolContext, type ToolOutput } from '#tool-sdk';
 import type { OfferedTool } from '../catalog/offered-tool.js';
@@ -9,8 +17,9 @@ import { callCapabilities } from './questions/client-capabilities.js';
 import { OPEN_MS, type OpenCall } from './questions/open-call.js';
 import { OpenCalls } from './questions/open-calls.js';
 import { McpTasks, type McpResult } from './tasks/mcp-tasks.js';
-import { AskedState, type Asked, type Given } from './questions/question.js';
-import { answered, firstRound, isInputRequiredResult, nextStep, pause, type RoundParams } from './questions/rounds.js';
+import type { OwnSampling } from './questions/own-sampling.js';
+import { AskedState, type Asked, type Given, type RoundState } from './questions/question.js';
+import { answered, firstRound, isInputRequiredResult, nextStep, pause, sampledByOwn, type RoundParams } from './questions/rounds.js';
 
 /** The call ends by its own deadline; this only frees what the client holds. */
 const SLACK_MS = 10_000;
@@ -23,6 +32,8 @@ export interface McpConnectionParts {
   readonly secrets: readonly string[];
   /** Whether a call has ended. */
   readonly isOver: (callId: string) => Promise<boolean>;
+  /** Answers where the server asks for a model; without it the MCP client of the call does. */
+  readonly own?: OwnSampling | undefined;
   /** Its tasks are there after the connection is gone, for every worker. */
   readonly tasksOutlive: boolean;
   /** Why the server is gone, in words for the operator. */
@@ -39,7 +50,7 @@ export class McpConnection implements SourceConnection {
   private readonly tasks: McpTasks;
 
   constructor(private readonly parts: McpConnectionParts) {
-    this.open = new OpenCalls(parts.source, parts.isOver);
+    this.open = new OpenCalls(parts.source, parts.isOver, parts.own);
     this.tasks = new McpTasks({ ...parts, open: this.open, redact: (value) => withoutSecrets(value, parts.secrets) });
   }
 
@@ -69,33 +80,40 @@ export class McpConnection implements SourceConnection {
   /** Steps: call, or go on with what was asked or with a task → a result, or a question that suspends the call. */
   async call(rawName: string, args: Readonly<Record<string, unknown>>, ctx: ToolContext): Promise<ToolOutput> {
     const { secrets, source } = this.parts;
-    const sampling = ctx.sampling === true;
     const state = AskedState.safeParse(ctx.resumed?.state).data;
     try {
       let round = 0;
       let params: RoundParams = {};
+      let sampled: RoundState['sampled'];
       if (state?.kind === 'mcp.rounds') {
-        const next = nextStep(source, ctx.resumed === undefined ? state : answered(source, state, ctx.resumed), sampling);
+        const next = await this.step(ctx.resumed === undefined ? state : answered(source, state, ctx.resumed), ctx);
         if (next instanceof Suspension) return next;
-        ({ round, params } = next);
+        ({ round, params, sampled } = next);
       }
       for (;;) {
         const result = (await this.resume(state, ctx)) ?? (await this.begin(rawName, args, params, ctx));
         if (result instanceof Suspension) return result;
         if (!isInputRequiredResult(result)) return withoutSecrets(outputOf(result), secrets);
-        const first = firstRound(source, result, round);
+        const first = firstRound(source, result, round, sampled);
         // The state goes back byte for byte; no person reads it.
         const asked = { ...first, left: withoutSecrets(first.left, secrets) };
         if (asked.left.length === 0) return pause(asked);
-        const next = nextStep(source, asked, sampling);
+        const next = await this.step(asked, ctx);
         if (next instanceof Suspension) return next;
-        ({ round, params } = next);
+        ({ round, params, sampled } = next);
       }
     } catch (error) {
       if (error instanceof ToolError) throw error;
       if (ctx.signal.aborted) throw ctx.signal.reason;
-      throw this.failureOf(error);
+      throw this.failureOf(error, ctx);
     }
+  }
+
+  /** As `nextStep`, after the operator's model has answered what it may. */
+  private async step(asked: RoundState, ctx: ToolContext) {
+    const state = await sampledByOwn(asked, this.parts.own, ctx);
+    const next = nextStep(this.parts.source, state, ctx.sampling === true);
+    return next instanceof Suspension ? next : { ...next, sampled: state.sampled };
   }
 
   /** Undefined for a call that nothing was begun for. */
@@ -113,7 +131,9 @@ export class McpConnection implements SourceConnection {
     const { client, secrets } = this.parts;
     const meta = {
       ...(ctx.traceparent === undefined ? {} : { traceparent: ctx.traceparent }),
-      ...(client.getProtocolEra() === 'modern' ? { [CLIENT_CAPABILITIES_META_KEY]: callCapabilities(ctx.sampling === true) } : {}),
+      ...(client.getProtocolEra() === 'modern'
+        ? { [CLIENT_CAPABILITIES_META_KEY]: callCapabilities(ctx.sampling === true || this.parts.own !== undefined) }
+        : {}),
     };
     const request = {
       name,
@@ -155,8 +175,10 @@ export class McpConnection implements SourceConnection {
   }
 
   /** An error of the protocol is an answer of the server; everything else means that it cannot be reached. */
-  private failureOf(error: unknown): ToolError {
+  private failureOf(error: unknown, { sampling }: Pick<ToolContext, 'sampling'>): ToolError {
     const message = withoutSecrets(error instanceof Error ? error.message : String(error), this.parts.secrets).slice(0, 2_000);
+    if (error instanceof MissingRequiredClientCapabilityError && sampling !== true && error.requiredCapabilities.sampling !== undefined)
+      return new ToolError('tool_failed', message, { retryable: false, missingCapability: 'sampling', cause: error });
     if (error instanceof ProtocolError) return new ToolError('tool_failed', message, { retryable: false, cause: error });
     if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)
       return new ToolError('run_timeout', 'The MCP server did not answer in time.', { retryable: true, cause: error });

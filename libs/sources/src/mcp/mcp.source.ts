@@ -7,18 +7,23 @@ import {
   type jsonSchemaValidator,
   type Transport,
 } from '@modelcontextprotocol/client';
-import type { McpBundle, McpSourceDefinition, Pool, SecretRef, StoredSource } from '#contracts';
+import type { AgentModel, McpBundle, McpSourceDefinition, Pool, StoredSource } from '#contracts';
 import { EgressPolicy, egressFetch, type ProcessCommand, type Sandbox } from '#sandbox';
 import { resolveSecrets } from '../definitions/resolve-secrets.js';
+import { issuerUrls } from '../definitions/issuer-urls.js';
 import { programWords } from '../definitions/program-words.js';
 import { poolOf } from '../definitions/pool-of.js';
+import { authorizedFetch } from '../oauth/authorized-fetch.js';
+import { ServerTokens } from '../oauth/server-tokens.js';
 import type { SourceConnection, SourceConnector } from '../source-connector.port.js';
 import { withoutSecrets } from '../definitions/without-secrets.js';
 import { boundedFetch } from './bounded-fetch.js';
-import { bundleCommand, type BundleCommand, type ConfigValue } from './bundle/bundle-manifest.js';
+import { assertConfigOfKey, bundleCommand, isSecretRef, type BundleCommand, type ConfigValue } from './bundle/bundle-manifest.js';
 import { installBundle } from './bundle/install-bundle.js';
+import type { UploadedBundles } from './bundle/uploaded-bundles.js';
 import { removeUnused, useBundle } from './bundle/used-bundles.js';
 import { McpConnection } from './mcp-connection.js';
+import { OwnSampling, type SamplingModel } from './questions/own-sampling.js';
 import { CONNECTION_CAPABILITIES } from './questions/client-capabilities.js';
 import { answerOf, type Asked, type Given } from './questions/question.js';
 import { samplingResult } from './questions/sampling.js';
@@ -47,6 +52,9 @@ export interface McpConnectorOptions {
   readonly toolEnv: Readonly<Record<string, string>>;
   /** Whether a call has ended: a server that waits for an answer to it is let go. */
   readonly isOver: (callId: string) => Promise<boolean>;
+  /** Opens a model of the operator, for servers that ask for one. @throws Error in words for the operator */
+  readonly modelOf: (settings: AgentModel) => SamplingModel & { close(): Promise<void> };
+  readonly uploaded: Pick<UploadedBundles, 'keep' | 'read'>;
   /** Each program gets a folder of its own below it. */
   readonly folder: string;
 }
@@ -54,6 +62,7 @@ export interface McpConnectorOptions {
 /** An open way to a server: the transport, and what belongs to it. */
 interface Way {
   readonly transport: Transport;
+  /** Tokens that are issued later are added. */
   readonly secrets: readonly string[];
   /** The server is there for all workers. */
   readonly shared: boolean;
@@ -116,13 +125,17 @@ export class McpConnector implements SourceConnector {
       const message = error instanceof Error ? error.message : String(error);
       throw new Error(withoutSecrets(why === '' ? message : `${message}; ${why}`, way.secrets), { cause: error });
     }
+    const { name, sampling } = definition;
+    const model = sampling && this.options.modelOf(sampling.model);
     const close = async () => {
       await client.close().catch(() => undefined);
       await way.close();
+      await model?.close();
     };
     const connection = new McpConnection({
-      source: definition.name,
+      source: name,
       client,
+      own: sampling && model && new OwnSampling(name, sampling, model),
       secrets: way.secrets,
       isOver: this.options.isOver,
       tasksOutlive: way.shared,
@@ -134,19 +147,30 @@ export class McpConnector implements SourceConnector {
     return connection;
   }
 
-  private http({ origin }: StoredSource, { url = '', headers = {} }: McpSourceDefinition): Way {
+  private async http({ origin }: StoredSource, { url = '', headers = {}, auth }: McpSourceDefinition): Promise<Way> {
     const { egress, env } = this.options;
-    // The operator who wrote the config file named this host.
-    const policy = origin === 'config' ? new EgressPolicy([...egress.allowHosts, new URL(url).host]) : egress;
-    policy.check(url);
+    const urls = [url, ...issuerUrls(auth)];
+    // The operator who wrote the config file named these hosts.
+    const policy = origin === 'config' ? new EgressPolicy([...egress.allowHosts, ...urls.map((it) => new URL(it).host)]) : egress;
+    for (const it of urls) policy.check(it);
     const resolved = resolveSecrets(headers, env);
     const guarded = egressFetch(policy);
+    const secrets = secretsOf(headers, resolved);
+    const fetch = boundedFetch(guarded);
+    const tokens = auth && new ServerTokens({ url, auth, env, guarded, secrets });
+    try {
+      // Before the era of the server is probed, which waits for an answer for a short time only.
+      await tokens?.token();
+    } catch (error) {
+      await guarded.close();
+      throw error;
+    }
     const transport = new StreamableHTTPClientTransport(new URL(url), {
-      fetch: boundedFetch(guarded),
+      fetch: tokens === undefined ? fetch : authorizedFetch(fetch, url, tokens),
       requestInit: { headers: resolved },
       redirectPolicy: 'same-origin',
     });
-    return { transport, shared: true, secrets: secretsOf(headers, resolved), whyClosed: () => '', close: () => guarded.close() };
+    return { transport, shared: true, secrets, whyClosed: () => '', close: () => guarded.close() };
   }
 
   private async stdio(source: StoredSource, definition: McpSourceDefinition, signal: AbortSignal): Promise<Way> {
@@ -176,7 +200,7 @@ export class McpConnector implements SourceConnector {
   }
 
   private async programOf(
-    { origin }: StoredSource,
+    source: StoredSource,
     { command = [], bundle }: McpSourceDefinition,
     home: string,
     signal: AbortSignal,
@@ -184,7 +208,7 @@ export class McpConnector implements SourceConnector {
     if (bundle === undefined) return { words: command, env: {}, paths: [], secrets: [], release: () => {} };
     const release = await useBundle(this.bundles, bundle.sha256);
     try {
-      return { ...(await this.bundled(origin, bundle, home, signal)), release };
+      return { ...(await this.bundled(source, bundle, home, signal)), release };
     } catch (error) {
       release();
       throw error;
@@ -197,15 +221,17 @@ export class McpConnector implements SourceConnector {
     return join(this.options.folder, '~bundles');
   }
 
-  private async bundled(origin: StoredSource['origin'], bundle: McpBundle, home: string, signal: AbortSignal): Promise<BundleCommand> {
-    const { egress, env } = this.options;
+  private async bundled({ tenantId, origin }: StoredSource, bundle: McpBundle, home: string, signal: AbortSignal): Promise<BundleCommand> {
+    const { egress, env, uploaded } = this.options;
     const policy =
       origin === 'config' && bundle.url !== undefined ? new EgressPolicy([...egress.allowHosts, new URL(bundle.url).host]) : egress;
-    const { folder, manifest } = await installBundle(bundle, this.bundles, policy, signal);
+    // Before it is needed: what no source uses expires.
+    if (bundle.url === undefined && bundle.path === undefined) await uploaded.keep({ tenantId, sha256: bundle.sha256 });
+    const places = { egress: policy, uploaded: (sha256: string) => uploaded.read({ tenantId, sha256 }) };
+    const { folder, manifest } = await installBundle(bundle, this.bundles, places, signal);
+    if (origin !== 'config') assertConfigOfKey(manifest, bundle.config);
     const { values, secrets } = configOf(bundle, env);
     const program = bundleCommand(manifest, { folder, home }, values);
-    if (origin !== 'config' && program.paths.length > 0)
-      throw new Error('settings of a bundle that name files or folders of the workers are for sources of the config file');
     return { ...program, paths: [folder, ...program.paths], secrets: [...program.secrets, ...secrets] };
   }
 }
@@ -215,11 +241,9 @@ function configOf(
   { config = {} }: McpBundle,
   env: McpConnectorOptions['env'],
 ): { readonly values: Record<string, ConfigValue>; readonly secrets: readonly string[] } {
-  const isSecret = (value: ConfigValue | SecretRef): value is SecretRef =>
-    typeof value === 'object' && ('secretEnv' in value || 'secretFile' in value);
-  const named = Object.entries(config).flatMap(([name, value]) => (isSecret(value) ? [[name, value] as const] : []));
+  const named = Object.entries(config).flatMap(([name, value]) => (isSecretRef(value) ? [[name, value] as const] : []));
   const resolved = resolveSecrets(Object.fromEntries(named), env);
-  const plain = Object.entries(config).flatMap(([name, value]) => (isSecret(value) ? [] : [[name, value] as const]));
+  const plain = Object.entries(config).flatMap(([name, value]) => (isSecretRef(value) ? [] : [[name, value] as const]));
   return { values: { ...Object.fromEntries(plain), ...resolved }, secrets: Object.values(resolved) };
 }
 

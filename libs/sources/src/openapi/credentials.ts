@@ -47,5 +47,10 @@ export function credentialsOf(
   }
 }
 
+/** The same with a token that was issued for a request. */
+export function withToken(to: Credentials, token: string): Credentials {
+  return { ...to, headers: { ...to.headers, authorization: `Bearer ${token}` }, secrets: [...to.secrets, token] };
+}
+
 const lowerCase = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));

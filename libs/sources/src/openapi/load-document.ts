@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { parse } from 'yaml';
 import type { EgressFetch } from '#sandbox';
-import { boundedBody } from './bounded-body.js';
+import { boundedBody } from '../bounded-body.js';
 
 const MAX_BYTES = 33_554_432;
 /** YAML is read many times slower than JSON, and holds the process while it is. */

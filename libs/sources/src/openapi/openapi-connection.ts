@@ -1,12 +1,12 @@
 import { EgressError, type EgressFetch } from '#sandbox';
 import { ToolError, type ToolContext, type ToolOutput } from '#tool-sdk';
+import { boundedBody } from '../bounded-body.js';
 import type { OfferedTool } from '../catalog/offered-tool.js';
 import { withoutSecrets } from '../definitions/without-secrets.js';
+import type { ClientCredentials } from '../oauth/client-credentials.js';
 import type { SourceConnection } from '../source-connector.port.js';
-import { boundedBody } from './bounded-body.js';
 import { buildRequest, shownUrl, type BuiltRequest } from './build-request.js';
-import type { ClientCredentials } from './client-credentials.js';
-import type { Credentials } from './credentials.js';
+import { withToken, type Credentials } from './credentials.js';
 import type { Operation } from './operation.js';
 import { operationTool } from './operation-tool.js';
 import type { ReadOperations } from './read-operations.js';
@@ -50,12 +50,13 @@ export class OpenApiConnection implements SourceConnection {
     if (operation === undefined)
       throw new ToolError('unavailable', `The document has no operation ${rawName} any more`, { retryable: true });
     const { tokens } = this.parts;
-    const credentials = (await tokens?.added(this.parts.credentials)) ?? this.parts.credentials;
+    const token = await tokens?.token();
+    const credentials = token === undefined ? this.parts.credentials : withToken(this.parts.credentials, token);
     ctx.signal.throwIfAborted();
     const request = await buildRequest(operation, args, credentials);
     try {
       const { response, url } = await this.send(request, ctx.signal);
-      if (response.status === 401) tokens?.refused(credentials);
+      if (response.status === 401 && token !== undefined) tokens?.refused(token);
       const body = await boundedBody(response, MAX_RESPONSE_BYTES);
       if (body === undefined)
         throw new ToolError('tool_failed', `The API answered with more than ${MAX_RESPONSE_BYTES} bytes. Ask for less.`, {

@@ -4,7 +4,8 @@ import { EgressPolicy, egressFetch, type EgressFetch } from '#sandbox';
 import type { SourceConnection, SourceConnector } from '../source-connector.port.js';
 import { isWanted } from '../catalog/offered-tool.js';
 import { mappedName } from '../catalog/tool-names.js';
-import { ClientCredentials } from './client-credentials.js';
+import { issuerUrls } from '../definitions/issuer-urls.js';
+import { ClientCredentials } from '../oauth/client-credentials.js';
 import { credentialsOf, type Credentials } from './credentials.js';
 import { fetchDocument, parseDocument, readDocument } from './load-document.js';
 import { OpenApiConnection } from './openapi-connection.js';
@@ -30,8 +31,7 @@ export class OpenApiConnector implements SourceConnector {
     const guarded = egressFetch(policy);
     const read = this.reader(definition, credentials, guarded);
     try {
-      const tokens =
-        definition.auth?.type === 'clientCredentials' ? new ClientCredentials(definition.auth, this.options.env, guarded) : undefined;
+      const tokens = this.tokensOf(definition, guarded);
       const connection = new OpenApiConnection({ read, guarded, credentials, tokens });
       await connection.refresh(signal);
       return connection;
@@ -41,10 +41,16 @@ export class OpenApiConnector implements SourceConnector {
     }
   }
 
+  private tokensOf({ auth }: OpenApiSourceDefinition, guarded: EgressFetch): ClientCredentials | undefined {
+    if (auth?.type !== 'clientCredentials') return undefined;
+    const { tokenUrl } = auth;
+    return new ClientCredentials({ auth, env: this.options.env, guarded, endpoint: () => Promise.resolve({ tokenUrl }) });
+  }
+
   /** The operator who wrote the config file named these hosts. A server that only the document names must be public. */
   private policyOf(origin: StoredSource['origin'], { document, url, auth }: OpenApiSourceDefinition): EgressPolicy {
     const { egress } = this.options;
-    const urls = [document, url, auth?.type === 'clientCredentials' ? auth.tokenUrl : undefined].filter((it) => it !== undefined);
+    const urls = [document, url, ...issuerUrls(auth)].filter((it) => it !== undefined);
     const named = urls.map((it) => new URL(it).host);
     const policy = origin === 'config' ? new EgressPolicy([...egress.allowHosts, ...named]) : egress;
     for (const it of urls) policy.check(it);

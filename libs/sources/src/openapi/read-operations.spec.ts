@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { buildRequest } from './build-request.js';
+import { buildRequest, shownUrl } from './build-request.js';
 import type { Credentials } from './credentials.js';
 import { parseDocument } from './load-document.js';
 import { readOperations, type ReadRules } from './read-operations.js';
@@ -178,6 +178,7 @@ describe('a call becomes a request', () => {
     const credentials = { ...NONE, headers: { 'x-key': 'k' }, query: { key: 'q&' }, cookies: { sid: 's' } };
     const request = await built(await one({}), {}, credentials);
     expect(request).toMatchObject({ url: 'https://api.example.com/x?key=q%26', headers: { 'x-key': 'k', cookie: 'sid=s' } });
+    expect(shownUrl(await buildRequest(await one({}), {}, credentials), credentials)).toBe('https://api.example.com/x');
   });
 
   it('with a body as form, multipart, binary or text', async () => {

@@ -1,13 +1,28 @@
 import { z } from 'zod';
+import { SETTING_TYPES, type BundleSetting, type McpBundle, type SecretRef } from '#contracts';
 import { loaderVariable } from '../../definitions/loader-variables.js';
 
+export const MANIFEST_NAME = 'manifest.json';
+export const MAX_MANIFEST_BYTES = 1_048_576;
+
+/** Its dependencies are fetched from the network at the first start, which the pinned digest does not cover. */
+const NotImplemented = z.looseObject({ server: z.looseObject({ type: z.literal('uv') }) });
+
 const Word = z.string().max(4_096);
+/** For people: what is longer is cut. */
+const Shown = z
+  .string()
+  .transform((text) => text.slice(0, 1_000).toWellFormed())
+  .optional()
+  .catch(undefined);
 const Values = z.record(z.string().max(128), Word);
 const ServerCommand = z.object({ command: Word, args: z.array(Word).max(256).optional(), env: Values.optional() });
 
 /** What the person who installs a bundle may, or must, set. */
 const UserSetting = z.object({
-  type: z.enum(['string', 'number', 'boolean', 'directory', 'file']),
+  type: z.enum(SETTING_TYPES),
+  title: Shown,
+  description: Shown,
   required: z.boolean().default(false),
   default: z.union([Word, z.number(), z.boolean(), z.array(Word).max(64)]).optional(),
   multiple: z.boolean().default(false),
@@ -17,7 +32,7 @@ const UserSetting = z.object({
 });
 
 /**
- * The parts of a bundle's `manifest.json` that say how its server runs; what only people read is left out.
+ * The parts of a bundle's `manifest.json` that say how its server runs, and what people read who install it.
  *
  * @see https://github.com/modelcontextprotocol/mcpb/blob/main/MANIFEST.md
  */
@@ -26,6 +41,7 @@ export const BundleManifest = z.object({
   dxt_version: z.string().optional(),
   name: z.string(),
   version: z.string(),
+  description: Shown,
   server: z.object({
     type: z.enum(['node', 'python', 'binary']),
     mcp_config: ServerCommand.extend({ platform_overrides: z.record(z.string(), ServerCommand.partial()).optional() }),
@@ -34,6 +50,57 @@ export const BundleManifest = z.object({
   user_config: z.record(z.string(), UserSetting).default({}),
 });
 export type BundleManifest = z.output<typeof BundleManifest>;
+
+/** @throws Error in words for the operator */
+export function manifestOf(text: string): BundleManifest {
+  const manifest = jsonOf(text);
+  if (NotImplemented.safeParse(manifest).success)
+    throw new Error('bundles of the server type uv are not implemented: expected one of the type node, python or binary');
+  const parsed = BundleManifest.safeParse(manifest);
+  if (parsed.success) return parsed.data;
+  const [first] = parsed.error.issues;
+  throw new Error(`the manifest.json of the bundle cannot be used: ${first?.path.join('.') ?? ''}: ${first?.message ?? ''}`.slice(0, 300));
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error('the manifest.json of the bundle is no JSON');
+  }
+}
+
+/** The settings of a bundle, for people who install it. */
+export function settingsOf({ user_config: settings }: BundleManifest): BundleSetting[] {
+  return Object.entries(settings).map(([name, setting]) => ({ name, ...setting }));
+}
+
+type Config = NonNullable<McpBundle['config']>;
+
+export function isSecretRef(value: Config[string]): value is SecretRef {
+  return typeof value === 'object' && ('secretEnv' in value || 'secretFile' in value);
+}
+
+/**
+ * Checks what a key sets for a bundle. The value of a reference is checked when a worker resolves it.
+ *
+ * @throws Error that names the setting that is missing, unknown, of another type, or that a key may not set like this
+ */
+export function assertConfigOfKey({ user_config: settings }: BundleManifest, config: Config = {}): void {
+  assertKnown(settings, config);
+  for (const [name, value] of Object.entries(config)) {
+    const setting = settings[name];
+    if (isPath(setting?.type))
+      throw new Error(`the setting ${name} of the bundle names files of the workers, which is for sources of the config file`);
+    if (setting?.sensitive === true && !isSecretRef(value))
+      throw new Error(
+        `the setting ${name} of the bundle is a secret: expected a reference to a variable of the workers, {"secretEnv": "NAME"}`,
+      );
+  }
+  const plain = Object.entries(config).flatMap(([name, value]) => (isSecretRef(value) ? [] : [[name, value] as const]));
+  const referenced = new Set(Object.keys(config).filter((name) => !plain.some(([it]) => it === name)));
+  configValues(Object.fromEntries(Object.entries(settings).filter(([name]) => !referenced.has(name))), Object.fromEntries(plain), {});
+}
 
 export type ConfigValue = string | number | boolean | readonly string[];
 
@@ -61,6 +128,7 @@ export function bundleCommand(
   if (compatibility?.platforms?.includes(process.platform) === false)
     throw new Error(`the bundle is for ${compatibility.platforms.join(', ')}, and this worker runs on ${process.platform}`);
   const places = { __dirname: folder, HOME: home, DESKTOP: home, DOCUMENTS: home, DOWNLOADS: home, pathSeparator: '/', '/': '/' };
+  assertKnown(settings, given);
   const values = configValues(settings, given, places);
   const variables = { ...places, ...Object.fromEntries(Object.entries(values).map(([name, value]) => [`user_config.${name}`, value])) };
   const { platform_overrides: overrides = {}, ...common } = server.mcp_config;
@@ -80,13 +148,16 @@ export function bundleCommand(
 type Settings = BundleManifest['user_config'];
 type Variables = Readonly<Record<string, string | string[]>>;
 
+function assertKnown(settings: Settings, given: object): void {
+  const unknown = Object.keys(given).find((name) => !Object.hasOwn(settings, name));
+  if (unknown !== undefined) throw new Error(`the bundle has no setting ${unknown}: it has ${Object.keys(settings).join(', ') || 'none'}`);
+}
+
 function configValues(
   settings: Settings,
   given: Readonly<Record<string, ConfigValue>>,
   places: Variables,
 ): Record<string, string | string[]> {
-  const unknown = Object.keys(given).find((name) => !(name in settings));
-  if (unknown !== undefined) throw new Error(`the bundle has no setting ${unknown}: it has ${Object.keys(settings).join(', ') || 'none'}`);
   const found = Object.entries(settings).flatMap(([name, setting]) => {
     const value = given[name] ?? inPlaces(setting.default, places);
     if (value === undefined && setting.required) throw new Error(`the bundle needs the setting ${name}: add it to \`bundle.config\``);

@@ -3,16 +3,19 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { McpBundle } from '#contracts';
 import { EgressPolicy } from '#sandbox';
 import { digestOf, MANIFEST, mcpBundle, type BundleFile } from '../../../../../test/support/mcp-bundle.js';
 import { bundleCommand, BundleManifest, type ConfigValue } from './bundle-manifest.js';
 import { installBundle } from './install-bundle.js';
-import { BUNDLE_LIMITS, unpackBundle } from './unpack-bundle.js';
+import { BUNDLE_LIMITS } from './bundle-entries.js';
+import { unpackBundle } from './unpack-bundle.js';
 import { removeUnused, UNUSED_MS, useBundle } from './used-bundles.js';
 
 const NO_NETWORK = new EgressPolicy([]);
+const uploaded = (): AsyncIterable<Buffer> => Readable.from([]);
 const SIGNAL = new AbortController().signal;
 
 let folder: string;
@@ -36,7 +39,7 @@ async function install(bytes: Buffer, sha256 = digestOf(bytes)) {
   const root = join(folder, `root-${++next}`);
   const path = join(folder, `bundle-${next}.mcpb`);
   writeFileSync(path, bytes);
-  const installed = await installBundle(McpBundle.parse({ path, sha256 }), root, NO_NETWORK, SIGNAL);
+  const installed = await installBundle(McpBundle.parse({ path, sha256 }), root, { egress: NO_NETWORK, uploaded }, SIGNAL);
   return { root, installed };
 }
 
@@ -53,7 +56,7 @@ describe('installing a bundle', () => {
     expect(statSync(join(installed.folder, 'bin/run')).mode & 0o7777).toBe(0o755);
     expect(statSync(join(installed.folder, 'data')).mode & 0o7777).toBe(0o644);
     // The file is not read again.
-    const again = await installBundle(McpBundle.parse({ path: '/nowhere.mcpb', sha256 }), root, NO_NETWORK, SIGNAL);
+    const again = await installBundle(McpBundle.parse({ path: '/nowhere.mcpb', sha256 }), root, { egress: NO_NETWORK, uploaded }, SIGNAL);
     expect(again.folder).toBe(installed.folder);
   });
 
@@ -89,7 +92,12 @@ describe('installing a bundle', () => {
     served = bytes;
     const host = `127.0.0.1:${(web.address() as AddressInfo).port}`;
     const from = (path: string, policy: EgressPolicy) =>
-      installBundle(McpBundle.parse({ url: `http://${host}${path}`, sha256 }), join(folder, `web-${++next}`), policy, SIGNAL);
+      installBundle(
+        McpBundle.parse({ url: `http://${host}${path}`, sha256 }),
+        join(folder, `web-${++next}`),
+        { egress: policy, uploaded },
+        SIGNAL,
+      );
     await expect(from('/bundle', NO_NETWORK)).rejects.toThrow(/is a loopback address/);
     const allowed = new EgressPolicy([host]);
     await expect(from('/moved', allowed)).rejects.toThrow('status 302, which points to /bundle');
@@ -170,7 +178,7 @@ describe('the command of a bundle', () => {
     expect([words.length, env]).toEqual([2, { GREETING: 'Hello' }]);
   });
 
-  it('gives a setting as it is: variables in it mean nothing to others', () => {
+  it('passes a setting on unchanged: variables in it are not expanded', () => {
     expect(command({ token: '${user_config.greeting}' }).env['TOKEN']).toBe('${user_config.greeting}');
   });
 

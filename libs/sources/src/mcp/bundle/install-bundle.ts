@@ -4,21 +4,23 @@ import { chmod, mkdir, mkdtemp, readFile, rename, rm, stat } from 'node:fs/promi
 import { join } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { z } from 'zod';
 import type { McpBundle } from '#contracts';
 import { egressFetch, type EgressPolicy } from '#sandbox';
-import { BundleManifest } from './bundle-manifest.js';
+import { MANIFEST_NAME, MAX_MANIFEST_BYTES, manifestOf, type BundleManifest } from './bundle-manifest.js';
 import { unpackBundle } from './unpack-bundle.js';
 
 const MAX_BYTES = 268_435_456;
-const MAX_MANIFEST_BYTES = 1_048_576;
-
-/** Its dependencies are fetched from the network at the first start, which the pinned digest does not cover. */
-const NotImplemented = z.looseObject({ server: z.looseObject({ type: z.literal('uv') }) });
 
 export interface InstalledBundle {
   readonly folder: string;
   readonly manifest: BundleManifest;
+}
+
+/** Where the bytes of bundles come from. */
+export interface BundlePlaces {
+  readonly egress: EgressPolicy;
+  /** The bytes of one that names neither address nor file. */
+  readonly uploaded: (sha256: string) => AsyncIterable<Buffer>;
 }
 
 /** Bundles are large: one is fetched and unpacked at a time. */
@@ -30,10 +32,10 @@ let previous: Promise<unknown> = Promise.resolve();
  *
  * @throws Error in words for the operator
  */
-export async function installBundle(bundle: McpBundle, root: string, egress: EgressPolicy, signal: AbortSignal): Promise<InstalledBundle> {
+export async function installBundle(bundle: McpBundle, root: string, places: BundlePlaces, signal: AbortSignal): Promise<InstalledBundle> {
   const folder = join(root, bundle.sha256);
   if (!(await exists(folder))) {
-    const installing = previous.then(() => install(bundle, root, folder, egress, signal));
+    const installing = previous.then(() => install(bundle, root, folder, places, signal));
     previous = installing.catch(() => undefined);
     await installing;
   }
@@ -41,15 +43,14 @@ export async function installBundle(bundle: McpBundle, root: string, egress: Egr
 }
 
 /** Whole or not at all, also beside another worker that does the same. */
-async function install(bundle: McpBundle, root: string, folder: string, egress: EgressPolicy, signal: AbortSignal): Promise<void> {
+async function install(bundle: McpBundle, root: string, folder: string, places: BundlePlaces, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   if (await exists(folder)) return;
   await mkdir(root, { recursive: true, mode: 0o700 });
   const draft = await mkdtemp(join(root, '.unpacking-'));
   try {
     const archive = join(draft, 'bundle.mcpb');
-    const found =
-      bundle.path === undefined ? await download(bundle.url ?? '', archive, egress, signal) : await copy(bundle.path, archive, signal);
+    const found = await fetched(bundle, archive, places, signal);
     if (found !== bundle.sha256) throw new Error(`the bundle has the SHA-256 digest ${found}, expected ${bundle.sha256}`);
     const files = join(draft, 'files');
     await mkdir(files, { mode: 0o755 });
@@ -65,29 +66,20 @@ async function install(bundle: McpBundle, root: string, folder: string, egress: 
 }
 
 async function readManifest(folder: string): Promise<BundleManifest> {
-  const file = join(folder, 'manifest.json');
+  const file = join(folder, MANIFEST_NAME);
   const { size } = await stat(file).catch(() => {
     throw new Error('the bundle has no manifest.json');
   });
   if (size > MAX_MANIFEST_BYTES) throw new Error(`the manifest.json of the bundle is larger than ${MAX_MANIFEST_BYTES} bytes`);
-  const manifest = jsonOf(await readFile(file, 'utf8'));
-  if (NotImplemented.safeParse(manifest).success)
-    throw new Error('bundles of the server type uv are not implemented: expected one of the type node, python or binary');
-  const parsed = BundleManifest.safeParse(manifest);
-  if (parsed.success) return parsed.data;
-  const [first] = parsed.error.issues;
-  throw new Error(`the manifest.json of the bundle cannot be used: ${first?.path.join('.') ?? ''}: ${first?.message ?? ''}`.slice(0, 300));
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new Error('the manifest.json of the bundle is no JSON');
-  }
+  return manifestOf(await readFile(file, 'utf8'));
 }
 
 /** Writes the bundle to a file and answers its digest. */
+function fetched({ url, path, sha256 }: McpBundle, to: string, { egress, uploaded }: BundlePlaces, signal: AbortSignal): Promise<string> {
+  if (url !== undefined) return download(url, to, egress, signal);
+  return keep(path === undefined ? Readable.from(uploaded(sha256)) : createReadStream(path), to, signal);
+}
+
 async function download(url: string, to: string, egress: EgressPolicy, signal: AbortSignal): Promise<string> {
   egress.check(url);
   const guarded = egressFetch(egress);
@@ -105,10 +97,6 @@ async function download(url: string, to: string, egress: EgressPolicy, signal: A
   } finally {
     await guarded.close();
   }
-}
-
-function copy(path: string, to: string, signal: AbortSignal): Promise<string> {
-  return keep(createReadStream(path), to, signal);
 }
 
 async function keep(bytes: Readable, to: string, signal: AbortSignal): Promise<string> {

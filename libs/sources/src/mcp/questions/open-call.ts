@@ -1,4 +1,6 @@
+import { Json } from '#contracts';
 import type { ToolContext } from '#tool-sdk';
+import { SamplingBudget, type OwnSampling, type SamplingContext } from './own-sampling.js';
 import type { Asked, Given } from './question.js';
 
 /** How long a server is let wait for the answer to a question. Then it reads that none came. */
@@ -6,6 +8,9 @@ export const OPEN_MS = 600_000;
 const SLACK_MS = 10_000;
 /** How soon a server learns that the call that it waits for was cancelled. */
 const LOOK_MS = 2_000;
+
+/** What an attempt that follows the call gives to it. */
+type Follower = Pick<ToolContext, 'onProgress'> & SamplingContext;
 
 type Outcome<T> = { readonly kind: 'result'; readonly result: T } | { readonly kind: 'question'; readonly asked: Asked };
 
@@ -24,7 +29,8 @@ export class OpenCall<T> {
   private readonly result: Promise<Outcome<T>>;
   private question: OpenQuestion | undefined;
   private hasAsked = () => {};
-  private attempt: Pick<ToolContext, 'onProgress'> | undefined;
+  private attempt: Follower | undefined;
+  private readonly budget = new SamplingBudget();
   private expiry: NodeJS.Timeout | undefined;
 
   /** `sampling`: whether its client offers its model. `taskId`: of the task that it follows. */
@@ -50,6 +56,16 @@ export class OpenCall<T> {
     });
   }
 
+  /** The server asks for a model, and that of the operator answers while an attempt is there. */
+  async sample(own: OwnSampling, params: unknown): Promise<Given> {
+    if (this.attempt === undefined) return { refused: 'no attempt is under way' };
+    try {
+      return { value: Json.parse(await own.answer(params, this.budget, this.attempt)) };
+    } catch (error) {
+      return { refused: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
   answer(given: Given): void {
     const { question } = this;
     this.question = undefined;
@@ -57,7 +73,7 @@ export class OpenCall<T> {
   }
 
   /** Until the End of the call or a question. Rejects with the reason of the attempt's signal, which ends the call. */
-  async follow(ctx: Pick<ToolContext, 'signal' | 'onProgress'>): Promise<Outcome<T>> {
+  async follow(ctx: Follower): Promise<Outcome<T>> {
     clearInterval(this.expiry);
     this.attempt = ctx;
     const stop = () => this.end(ctx.signal.reason);

@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Json } from '#contracts';
 import { Suspension, ToolError, type ToolContext } from '#tool-sdk';
 import { OPEN_MS, OpenCall } from './open-call.js';
+import type { OwnSampling } from './own-sampling.js';
 import { givenIn, questionOf, type Asked, type AskedState, type Given } from './question.js';
 import { relatedTask } from './related-task.js';
 
@@ -22,10 +23,11 @@ export class OpenCalls<T> {
   private readonly running = new Set<OpenCall<T>>();
   private readonly left = new Map<string, OpenCall<T>>();
 
-  /** `isOver`: whether a call of Toolyard has ended, so that no answer will come. */
+  /** `isOver`: whether a call of Toolyard has ended, so that no answer will come. `own`: answers for models instead of clients. */
   constructor(
     private readonly source: string,
     private readonly isOver: (callId: string) => Promise<boolean>,
+    private readonly own?: OwnSampling,
   ) {}
 
   /** Follows a new call to its result, or to a question. */
@@ -56,6 +58,7 @@ export class OpenCalls<T> {
     const taskId = relatedTask(asked.params);
     const [call, ...others] = taskId === undefined ? this.running : [...this.running].filter((it) => it.taskId === taskId);
     if (call === undefined || others.length > 0) return { refused: 'it is not clear which call the question is about' };
+    if (this.own !== undefined && asked.method === 'sampling/createMessage') return call.sample(this.own, asked.params);
     const question = questionOf(this.source, asked, call.sampling);
     return typeof question === 'string' ? { refused: question } : call.ask(asked);
   }

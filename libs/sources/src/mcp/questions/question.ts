@@ -91,12 +91,17 @@ export function answerOf(params: unknown, { value, declined, refused }: Given): 
 /** Calls of earlier releases wait for answers to forms. */
 const Method = AskedMethod.default('elicitation/create');
 
+/** Requests to a model of the operator, and tokens, read and written. */
+export const Sampled = z.object({ calls: z.number().int(), tokens: z.number().int() });
+export type Sampled = z.output<typeof Sampled>;
+
 /** Revision 2026-07-28: the server holds nothing. The call is repeated with the answers, by any worker. */
 export const RoundState = z.object({
   kind: z.literal('mcp.rounds'),
   round: z.number().int(),
   requestState: z.string().optional(),
   responses: z.record(z.string(), Json),
+  sampled: Sampled.optional(),
   /** The first one is open. */
   left: z.array(z.object({ key: z.string(), method: Method, params: Json })),
 });

@@ -1,8 +1,9 @@
 import { isInputRequiredResult, type InputRequiredResult } from '@modelcontextprotocol/client';
 import { Json } from '#contracts';
 import { Suspension, ToolError, type Resumed } from '#tool-sdk';
-import { answerOf, AskedMethod, givenIn, questionOf, type RoundState } from './question.js';
-import { sampledIn } from './sampling.js';
+import { SamplingBudget, type OwnSampling, type SamplingContext } from './own-sampling.js';
+import { answerOf, AskedMethod, givenIn, questionOf, type RoundState, type Sampled } from './question.js';
+import { NOT_OFFERED, sampledIn } from './sampling.js';
 
 const MAX_ROUNDS = 20;
 /** Before a call is repeated whose server asked for nothing but a repetition. */
@@ -24,6 +25,7 @@ export function firstRound(
   source: string,
   { inputRequests = {}, requestState }: Pick<InputRequiredResult, 'inputRequests' | 'requestState'>,
   round: number,
+  sampled?: Sampled,
 ): RoundState {
   if (round >= MAX_ROUNDS) throw failed(`The MCP server ${source} asked ${MAX_ROUNDS} times without a result.`);
   const left = Object.entries(inputRequests).map(([key, { method, params }]) => {
@@ -31,7 +33,25 @@ export function firstRound(
     if (known === undefined) throw failed(`The MCP server ${source} asks for ${method.slice(0, 100)}, which is not offered to it.`);
     return { key, method: known, params: Json.parse(params ?? null) };
   });
-  return { kind: 'mcp.rounds', round: round + 1, ...(requestState === undefined ? {} : { requestState }), responses: {}, left };
+  return {
+    kind: 'mcp.rounds',
+    round: round + 1,
+    ...(requestState === undefined ? {} : { requestState }),
+    responses: {},
+    ...(sampled === undefined ? {} : { sampled }),
+    left,
+  };
+}
+
+/** The state with the answers of the operator's model; as it is where there is none. @throws ToolError where the model gave none */
+export async function sampledByOwn(state: RoundState, own: OwnSampling | undefined, ctx: SamplingContext): Promise<RoundState> {
+  if (own === undefined) return state;
+  const budget = new SamplingBudget(state.sampled);
+  const responses = { ...state.responses };
+  for (const { key, method, params } of state.left)
+    if (method === 'sampling/createMessage') responses[key] = Json.parse(await own.answer(params, budget, ctx));
+  const left = state.left.filter(({ method }) => method !== 'sampling/createMessage');
+  return { ...state, responses, left, sampled: budget.used };
 }
 
 /** The state with the answer to its open question. @throws ToolError where a model gave none: the protocol has no answer for that */
@@ -60,7 +80,8 @@ export function nextStep(
         declinable: true,
         state: { ...state, responses, left: state.left.slice(index) },
       });
-    if (method === 'sampling/createMessage') throw failed(`The MCP server ${source} asks for a model: ${question}.`);
+    if (method === 'sampling/createMessage')
+      throw failed(`The MCP server ${source} asks for a model: ${question}.`, question === NOT_OFFERED);
     responses[key] = { action: 'decline' };
   }
   const isEmpty = Object.keys(responses).length === 0;
@@ -80,6 +101,7 @@ export function pause(state: RoundState): Suspension {
   return new Suspension({ resumeInMs: AGAIN_MS, state });
 }
 
-function failed(message: string): ToolError {
-  return new ToolError('tool_failed', message, { retryable: false });
+/** `needsModel`: the call may succeed with an MCP client that offers its model. */
+function failed(message: string, needsModel = false): ToolError {
+  return new ToolError('tool_failed', message, { retryable: false, ...(needsModel ? { missingCapability: 'sampling' } : {}) });
 }

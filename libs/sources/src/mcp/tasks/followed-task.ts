@@ -40,8 +40,22 @@ export class FollowedTask<T> {
       const { signal } = ctx;
       if (outlive && signal.aborted && signal.reason instanceof ToolError && signal.reason.code === 'worker_lost') return again(0, {});
       // Some servers keep the tasks of each session apart: the worker that began it is looked for.
-      if (!signal.aborted && isElsewhere && error instanceof ProtocolError && state.tries < MAX_TRIES)
-        return again(PASS_ON_MS, { tries: state.tries + 1 });
+      if (!isElsewhere || signal.aborted || !(error instanceof ProtocolError) || state.tries >= MAX_TRIES) throw error;
+      if (await this.isKnown(state.taskId, signal)) throw error;
+      return again(PASS_ON_MS, { tries: state.tries + 1 });
+    }
+  }
+
+  /** Whether the error is the task's: a server that keeps the tasks of each session apart does not know it here. */
+  private async isKnown(taskId: string, signal: AbortSignal): Promise<boolean> {
+    try {
+      const task = await this.parts.client.request({ method: 'tasks/get', params: { taskId } }, ServerTask, {
+        signal,
+        timeout: REQUEST_MS,
+      });
+      return task.taskId === taskId;
+    } catch (error) {
+      if (error instanceof ProtocolError) return false;
       throw error;
     }
   }

@@ -6,6 +6,7 @@ import { NoSandbox, EgressPolicy } from '#sandbox';
 import { Suspension, ToolError, type Resumed, type ToolContext, type ToolOutput } from '#tool-sdk';
 import { modernTasks, olderTasks, type TaskServer } from '../../../../../test/support/task-servers.js';
 import type { SourceConnection } from '../../source-connector.port.js';
+import { NO_EXTRAS } from '../../testing/no-extras.js';
 import { McpConnector } from '../mcp.source.js';
 
 const FIXTURE = resolve('test/support/task-mcp-server.fixture.mjs');
@@ -26,6 +27,7 @@ describe('tasks of MCP servers', () => {
       env: {},
       toolEnv: { PATH: process.env['PATH'] ?? '' },
       isOver,
+      ...NO_EXTRAS,
       folder: tmpdir(),
     };
     const definition = SourceDefinition.parse({ name: 'x', kind: 'mcp', ...('url' in where ? { url: where.url } : where) });
@@ -113,7 +115,7 @@ describe('tasks of MCP servers', () => {
     await tasks.cancelled;
   });
 
-  it('say how they are', async () => {
+  it('report the status of the task as progress', async () => {
     const tasks = await server(modernTasks);
     const connection = await connect(tasks);
     const { state } = kept(await connection.call('held', {}, context().ctx));
@@ -148,6 +150,27 @@ describe('tasks of MCP servers', () => {
     const passed = kept(await other.call('held', {}, context({ reason: 'timer', state }).ctx));
     expect(passed.state).toMatchObject({ tries: 1 });
     expect(await follow('held', [one], { reason: 'timer', state: passed.state })).toMatchObject({ content: [{ text: 'held' }] });
+  });
+
+  it('of revision 2025-11-25 that failed at another worker fail at once', async () => {
+    const tasks = await server(() => olderTasks({ fails: { method: 'tasks/result', message: 'no disk' } }));
+    const [one, other] = [await connect(tasks), await connect(tasks)];
+    const { state } = kept(await one.call('fails', {}, context().ctx));
+    await expect(other.call('fails', {}, context({ reason: 'timer', state }).ctx)).rejects.toThrow('no disk');
+  });
+
+  it('are begun by a call that waits for the same list of tools as one that is cancelled', async () => {
+    let list = () => {};
+    const until = new Promise<void>((resolve) => (list = resolve));
+    const tasks = await server(() => olderTasks({ holds: { method: 'tools/list', until } }));
+    const connection = await connect(tasks);
+    const stop = new AbortController();
+    const cancelled = connection.call('held', {}, context(undefined, stop.signal).ctx);
+    const other = connection.call('held', {}, context().ctx);
+    stop.abort(new ToolError('cancelled', 'Cancelled'));
+    await expect(cancelled).rejects.toThrow('Cancelled');
+    list();
+    expect(kept(await other).state).toMatchObject({ kind: 'mcp.task' });
   });
 
   it.each([

@@ -3,6 +3,7 @@ import { Json, type JsonValue } from '#contracts';
 import { Suspension, ToolError, type ToolContext } from '#tool-sdk';
 import { OPEN_MS } from '../questions/open-call.js';
 import type { OpenCalls } from '../questions/open-calls.js';
+import type { OwnSampling } from '../questions/own-sampling.js';
 import { FollowedTask } from './followed-task.js';
 import { PolledTask } from './polled-task.js';
 import { CreatedTask, pollMs, taskState, TaskState, type ServerTask } from './task.js';
@@ -19,6 +20,7 @@ export interface McpTasksParts {
   readonly isOver: (callId: string) => Promise<boolean>;
   readonly tasksOutlive: boolean;
   readonly redact: <T>(value: T) => T;
+  readonly own?: OwnSampling | undefined;
 }
 
 /**

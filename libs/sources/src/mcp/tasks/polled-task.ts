@@ -2,8 +2,9 @@ import { ProtocolError, type Client, type InputRequiredResult } from '@modelcont
 import { z } from 'zod';
 import { Json } from '#contracts';
 import { Suspension, ToolError, type ToolContext } from '#tool-sdk';
-import { answered, firstRound, nextStep } from '../questions/rounds.js';
+import { answered, firstRound, nextStep, sampledByOwn } from '../questions/rounds.js';
 import { OPEN_MS } from '../questions/open-call.js';
+import type { OwnSampling } from '../questions/own-sampling.js';
 import { pollMs, ServerTask, type TaskState } from './task.js';
 import type { TaskWatch } from './task-watch.js';
 
@@ -16,6 +17,7 @@ export interface PolledTaskParts {
   readonly client: Client;
   readonly watch: TaskWatch;
   readonly redact: <T>(value: T) => T;
+  readonly own?: OwnSampling | undefined;
 }
 
 /**
@@ -66,8 +68,8 @@ export class PolledTask {
 
   /** The suspension for the next question; once all are answered, the state after the server has the answers. */
   private async give(state: TaskState, ctx: ToolContext): Promise<TaskState | Suspension> {
-    const { rounds } = state;
-    if (rounds === undefined) return state;
+    if (state.rounds === undefined) return state;
+    const rounds = await sampledByOwn(state.rounds, this.parts.own, ctx);
     const next = nextStep(this.parts.source, rounds, ctx.sampling === true);
     if (next instanceof Suspension) return new Suspension({ ...next.options, state: Json.parse({ ...state, rounds: next.options.state }) });
     const { inputResponses } = next.params;
@@ -98,7 +100,7 @@ export class PolledTask {
         const { source, redact } = this.parts;
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each is checked before it is asked
         const inputRequests = redact(Object.fromEntries(open)) as InputRequiredResult['inputRequests'] & object;
-        const rounds = firstRound(source, { inputRequests }, state.rounds?.round ?? 0);
+        const rounds = firstRound(source, { inputRequests }, state.rounds?.round ?? 0, state.rounds?.sampled);
         const next = await this.give({ ...state, rounds }, ctx);
         return next instanceof Suspension ? next : later(next);
       }

@@ -1,5 +1,7 @@
 import type { Client, Tool } from '@modelcontextprotocol/client';
 
+const LIST_MS = 30_000;
+
 type Support = NonNullable<Tool['execution']>['taskSupport'];
 
 /** Revision 2025-11-25: which tools a client may, or has to, begin as a task. Newer servers decide themselves. */
@@ -25,16 +27,28 @@ export class TaskSupport {
   async wants(name: string, signal: AbortSignal): Promise<boolean> {
     if (this.client.getProtocolEra() === 'modern') return false;
     if (this.client.getServerCapabilities()?.tasks?.requests?.tools?.call === undefined) return false;
-    this.known ??= this.client.listTools(undefined, { signal }).then(({ tools }) => supportIn(tools));
-    const reading = this.known;
-    try {
-      const support = (await reading).get(name);
-      return support === 'required' || (support === 'optional' && this.outlive);
-    } catch (error) {
-      if (this.known === reading) this.known = undefined;
-      throw error;
-    }
+    const support = (await unlessAborted((this.known ??= this.read()), signal)).get(name);
+    return support === 'required' || (support === 'optional' && this.outlive);
   }
+
+  /** For all calls that wait for it: it has a timeout of its own, and no call's signal ends it. */
+  private read(): Promise<ReadonlyMap<string, Support>> {
+    const reading = this.client.listTools(undefined, { timeout: LIST_MS }).then(({ tools }) => supportIn(tools));
+    reading.catch(() => {
+      if (this.known === reading) this.known = undefined;
+    });
+    return reading;
+  }
+}
+
+/** @throws the reason of the signal */
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason instanceof Error ? signal.reason : new Error('The call was aborted'));
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    void promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
 }
 
 function supportIn(tools: readonly Tool[]): ReadonlyMap<string, Support> {

@@ -1,11 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { ClientCredentials, type ClientCredentialsAuth } from './client-credentials.js';
-import { retryAfterMs } from './response-output.js';
 
-const NONE = { headers: {}, query: {}, cookies: {}, secrets: [] };
+const TOKEN_URL = 'https://login.example.com/token';
 const AUTH: ClientCredentialsAuth = {
   type: 'clientCredentials',
-  tokenUrl: 'https://login.example.com/token',
+  tokenUrl: TOKEN_URL,
   clientId: 'app one',
   clientSecret: { secretEnv: 'SECRET' },
   scopes: ['read', 'write'],
@@ -13,7 +12,8 @@ const AUTH: ClientCredentialsAuth = {
 };
 
 describe('tokens by client credentials', () => {
-  const start = (answers: (n: number) => Response | Promise<Response>, auth: Partial<ClientCredentialsAuth> = {}) => {
+  const start = (answers: (n: number) => Response | Promise<Response>, auth: { send?: 'basic' | 'body' } = {}, resource?: string) => {
+    const issued: string[] = [];
     const requests: { url: string; headers: Headers; body: URLSearchParams }[] = [];
     let clock = 0;
     const guarded = {
@@ -26,44 +26,62 @@ describe('tokens by client credentials', () => {
         return answers(requests.length);
       },
     };
-    const tokens = new ClientCredentials({ ...AUTH, ...auth }, { SECRET: 's:e&cret' }, guarded, () => clock);
-    return { tokens, requests, pass: (ms: number) => void (clock += ms) };
+    const tokens = new ClientCredentials({
+      auth: { ...AUTH, ...auth },
+      env: { SECRET: 's:e&cret' },
+      guarded,
+      endpoint: () => Promise.resolve({ tokenUrl: TOKEN_URL, resource }),
+      onToken: (token) => issued.push(token),
+      now: () => clock,
+    });
+    return { tokens, requests, issued, pass: (ms: number) => void (clock += ms) };
   };
   const token = (n: number, more: object = {}) => Response.json({ access_token: `t${n}`, token_type: 'Bearer', expires_in: 100, ...more });
-  const headerOf = async (tokens: ClientCredentials) => (await tokens.added(NONE)).headers['authorization'];
 
   it('are asked for once until they end, whatever number of calls needs one', async () => {
     const { tokens, requests, pass } = start(token);
-    expect(await Promise.all(Array.from({ length: 10 }, () => headerOf(tokens)))).toEqual(Array.from({ length: 10 }, () => 'Bearer t1'));
+    expect(await Promise.all(Array.from({ length: 10 }, () => tokens.token()))).toEqual(Array.from({ length: 10 }, () => 't1'));
     pass(69_999);
-    expect(await headerOf(tokens)).toBe('Bearer t1');
+    expect(await tokens.token()).toBe('t1');
     pass(1);
-    expect([await headerOf(tokens), requests.length]).toEqual(['Bearer t2', 2]);
+    expect([await tokens.token(), requests.length]).toEqual(['t2', 2]);
+  });
+
+  it('are used for half of their time where that is short, and once where it is nothing', async () => {
+    const { tokens, pass } = start((n) => token(n, { expires_in: n < 3 ? 20 : 0 }));
+    await tokens.token();
+    pass(9_999);
+    expect(await tokens.token()).toBe('t1');
+    pass(1);
+    expect(await tokens.token()).toBe('t2');
+    pass(10_000);
+    expect([await tokens.token(), await tokens.token()]).toEqual(['t3', 't4']);
   });
 
   it('are asked for as RFC 6749 says, and their values count as secrets', async () => {
-    const { tokens, requests } = start(token);
-    expect((await tokens.added(NONE)).secrets).toEqual(['t1']);
+    const { tokens, requests, issued } = start(token);
+    await tokens.token();
+    expect(issued).toEqual(['t1']);
     const [asked] = requests;
     expect([asked?.url, Object.fromEntries(asked?.body ?? [])]).toEqual([
-      AUTH.tokenUrl,
+      TOKEN_URL,
       { grant_type: 'client_credentials', scope: 'read write' },
     ]);
     const basic = Buffer.from(asked?.headers.get('authorization')?.slice(6) ?? '', 'base64').toString();
     expect(basic).toBe('app+one:s%3Ae%26cret');
     const inBody = start(token, { send: 'body' });
-    await inBody.tokens.added(NONE);
+    await inBody.tokens.token();
     expect(Object.fromEntries(inBody.requests[0]?.body ?? [])).toMatchObject({ client_id: 'app one', client_secret: 's:e&cret' });
     expect(inBody.requests[0]?.headers.has('authorization')).toBe(false);
   });
 
   it('are asked for again when the API refused one', async () => {
     const { tokens } = start(token);
-    const first = await tokens.added(NONE);
-    tokens.refused({ ...NONE, headers: { authorization: 'Bearer of-another-call' } });
-    expect(await headerOf(tokens)).toBe('Bearer t1');
+    const first = await tokens.token();
+    tokens.refused('of-another-call');
+    expect(await tokens.token()).toBe('t1');
     tokens.refused(first);
-    expect(await headerOf(tokens)).toBe('Bearer t2');
+    expect(await tokens.token()).toBe('t2');
   });
 
   it.each<[string, () => Response | Promise<Response>]>([
@@ -76,17 +94,7 @@ describe('tokens by client credentials', () => {
     ['nothing', () => Promise.reject(new Error('connect ECONNREFUSED'))],
   ])('are unavailable when the issuer answers with %s, and asked for again by the next call', async (_what, answer) => {
     const { tokens } = start((n) => (n === 1 ? answer() : token(n)));
-    await expect(tokens.added(NONE)).rejects.toMatchObject({ code: 'unavailable', options: { retryable: true } });
-    expect(await headerOf(tokens)).toBe('Bearer t2');
-  });
-});
-
-describe('Retry-After', () => {
-  it('is seconds or a date; anything else says nothing', () => {
-    const now = Date.parse('2030-01-01T00:00:00Z');
-    const of = (header: string | null) => retryAfterMs(header, now);
-    expect([of('0'), of('120'), of(' 7 ')]).toEqual([0, 120_000, 7_000]);
-    expect([of('Tue, 01 Jan 2030 00:01:00 GMT'), of('Mon, 31 Dec 2029 00:00:00 GMT')]).toEqual([60_000, 0]);
-    expect([null, '', '-1', '1.5', 'soon', '1e9', '99999999999', '2030-02-01', 'Xyz, nothing'].map(of)).toEqual(Array(9).fill(0));
+    await expect(tokens.token()).rejects.toMatchObject({ code: 'unavailable', options: { retryable: true } });
+    expect(await tokens.token()).toBe('t2');
   });
 });

@@ -1,0 +1,17 @@
+import { expect, it } from '@jest/globals';
+import { failureText } from './failure-text.js';
+
+it('says why a source failed, once, whatever it is made of', () => {
+  const refused = new Error('connect ECONNREFUSED 127.0.0.1:9');
+  const failed = new TypeError('fetch failed', { cause: refused });
+  expect(failureText(new Error('Probe failed: fetch failed', { cause: failed }))).toBe(
+    'Probe failed: fetch failed: connect ECONNREFUSED 127.0.0.1:9',
+  );
+  expect(failureText(new Error(`Closed: ${refused.message}`, { cause: refused }))).toBe('Closed: connect ECONNREFUSED 127.0.0.1:9');
+  expect(failureText('gone')).toBe('gone');
+  const everywhere = new Error('Closed', { cause: Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' }) });
+  expect(failureText(everywhere)).toBe('Closed: ECONNREFUSED');
+  const loop = new Error('a');
+  loop.cause = new Error('b', { cause: loop });
+  expect(failureText(loop)).toBe('a: b');
+});

@@ -1,0 +1,13 @@
+const DEPTH = 5;
+
+/** The message of an error with those of its causes: `fetch` says "fetch failed" alone, and why in its cause. */
+export function failureText(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  let text = error.message;
+  for (let { cause } = error, depth = 0; cause instanceof Error && depth < DEPTH; { cause } = cause, depth += 1) {
+    // Refused at each address of a name: an AggregateError without a message.
+    const said = cause.message || ('code' in cause ? String(cause.code) : '');
+    if (!text.includes(said)) text = `${text}: ${said}`;
+  }
+  return text;
+}

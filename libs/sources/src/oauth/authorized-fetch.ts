@@ -1,0 +1,33 @@
+import { extractWWWAuthenticateParams } from '@modelcontextprotocol/client';
+import type { EgressFetch } from '#sandbox';
+
+/** Where tokens come from. */
+export interface Tokens {
+  token(): Promise<string>;
+  /** `metadataUrl`: where the server says that its metadata are. */
+  refused(token: string, metadataUrl: URL | undefined): void;
+}
+
+/**
+ * The same fetch with a token of the issuer on each request to `url`'s origin. A request that is answered with 401 is sent
+ * once more with another token. Own code: the provider of the SDK keeps a token after its end, and sends the secret to the
+ * token endpoint that metadata name, whatever its host.
+ */
+export function authorizedFetch(fetch: EgressFetch['fetch'], url: string, tokens: Tokens): EgressFetch['fetch'] {
+  const { origin } = new URL(url);
+  return async (target, init = {}) => {
+    if (new URL(target).origin !== origin) return fetch(target, init);
+    const send = (token: string) => {
+      const headers = new Headers(init.headers);
+      headers.set('authorization', `Bearer ${token}`);
+      return fetch(target, { ...init, headers });
+    };
+    const token = await tokens.token();
+    const response = await send(token);
+    if (response.status !== 401) return response;
+    const { resourceMetadataUrl } = extractWWWAuthenticateParams(response);
+    await response.body?.cancel();
+    tokens.refused(token, resourceMetadataUrl?.origin === origin ? resourceMetadataUrl : undefined);
+    return send(await tokens.token());
+  };
+}
