@@ -10,7 +10,10 @@ interface CommonOptions {
    * streams are server-sent events: one connection each, of which browsers open six to a host.
    */
   readonly WebSocket?: SocketConstructor | false;
-  /** How often an idempotent request is retried; 5 by default. */
+  /**
+   * How often an idempotent request is retried; 5 by default, and by default not at all where the first connection ever is refused or
+   * the host is unknown.
+   */
   readonly retries?: number;
   /** Time limit of one attempt in ms, without the time it asks the gateway to wait; 30,000 by default. */
   readonly attemptTimeoutMs?: number;

@@ -15,4 +15,4 @@ export { StaticToolExecutor, type ToolExecutor } from './loop/static-tool-execut
 export { ToolFactories, type FunctionDecl, type LoopTool } from './loop/tool-factories.js';
 export type { TurnOptions } from './adapters/core/run-turn.js';
 export type { ToolResultMessage } from './adapters/core/tool-answer.js';
-export type { ToolCallbacks } from './adapters/core/callbacks.js';
+export type { AfterAnswer, BeforeAnswer, ToolCallbacks } from './adapters/core/callbacks.js';

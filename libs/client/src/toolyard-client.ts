@@ -68,7 +68,7 @@ export class ToolyardClient {
     this.queues = new QueuesApi(http);
     this.stats = new StatsApi(http);
     this.gateway = new GatewayApi(http);
-    this.streams = new TransportPool(options, http, () => this.diagnose());
+    this.streams = new TransportPool(options, http, () => this.diagnose(http));
   }
 
   /**
@@ -109,12 +109,13 @@ export class ToolyardClient {
   }
 
   /** Finds the reason of a failed WebSocket handshake by HTTP: browsers do not report it. */
-  private async diagnose(): Promise<ToolyardError | undefined> {
+  private async diagnose(http: HttpTransport): Promise<ToolyardError | undefined> {
     try {
       await this.gateway.ready({ timeoutMs: 5000 });
       return undefined;
     } catch (error) {
-      return error instanceof ToolyardError ? error : undefined;
+      if (!(error instanceof ToolyardError)) return undefined;
+      return error.code === 'timed_out' ? http.unreachable('it did not answer in time') : error;
     }
   }
 }

@@ -15,15 +15,18 @@ const DETAIL_ONLY: ReadonlySet<string> = new Set<ErrorCode>(['invalid_request', 
 /** Every error that the client throws. `message` can be shown to people. */
 export class ToolyardError extends Error {
   override readonly name = 'ToolyardError';
+  /** With `unreachable`: nothing has ever answered this client, so that its address may be wrong. */
+  readonly neverAnswered: boolean;
 
   constructor(
     readonly code: ErrorCode | ClientErrorCode,
     message: string,
     /** The problem document, if the gateway sent one. */
     readonly problem?: Problem,
-    options?: ErrorOptions,
+    { neverAnswered = false, ...options }: ErrorOptions & { readonly neverAnswered?: boolean } = {},
   ) {
     super(message, options);
+    this.neverAnswered = neverAnswered;
   }
 
   static of(problem: Problem): ToolyardError {

@@ -7,6 +7,7 @@ import {
   type Erasure,
   type Call,
   type CallCount,
+  type CallDebugLog,
   type CallFacets,
   type CallEvent,
   type CallPage,
@@ -69,12 +70,12 @@ export class CallsApi {
     );
   }
 
-  /** One page, newest first. */
+  /** One page, newest first, or by risk with `sort`. */
   list(query: ListCallsFilter = {}, options: RequestOptions = {}): Promise<CallPage> {
     return this.http.request(ROUTES.listCalls, { query, ...options });
   }
 
-  /** All that match, page by page, newest first. */
+  /** All that match, page by page, in the order of `sort`. */
   async *all(query: Omit<ListCallsFilter, 'cursor'> = {}, options: RequestOptions = {}): AsyncGenerator<CallSummary, void, undefined> {
     for (let cursor: string | undefined; ;) {
       const page: CallPage = await this.list({ ...query, cursor }, options);
@@ -150,6 +151,11 @@ export class CallsApi {
   /** All events so far, oldest first; reads page by page. */
   async events(callId: string, options: RequestOptions = {}): Promise<CallEvent[]> {
     return (await this.numberedEvents(callId, options)).flatMap(({ event }) => event ?? []);
+  }
+
+  /** The steps of a call as the processes took them; needs the scope `admin`. */
+  debugLog(callId: string, options: RequestOptions = {}): Promise<CallDebugLog> {
+    return this.http.request(ROUTES.getCallDebugLog, { params: { id: callId }, ...options });
   }
 
   /** Also events of types that this version does not know. */

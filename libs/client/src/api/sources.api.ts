@@ -1,4 +1,4 @@
-import { ROUTES, type BodyInputOf, type Source, type SourceSummary } from '#contracts';
+import { ROUTES, type BodyInputOf, type Source, type SourceSummary, type UploadedBundle } from '#contracts';
 import type { RequestOptions } from '../client-options.js';
 import type { HttpTransport } from '../http/http-transport.js';
 
@@ -19,6 +19,11 @@ export class SourcesApi {
   /** Replaces a source of this name that was added before. Workers connect to it within seconds. */
   add(source: BodyInputOf<typeof ROUTES.addSource>, options: RequestOptions = {}): Promise<SourceSummary> {
     return this.http.request(ROUTES.addSource, { body: source, ...options });
+  }
+
+  /** Stores an MCP bundle (`.mcpb`, at most 32 MiB) for a source that names its `sha256`; says what can be set. */
+  uploadBundle(file: File, options: RequestOptions = {}): Promise<UploadedBundle> {
+    return this.http.request(ROUTES.uploadBundle, { body: file, ...options });
   }
 
   remove(name: string, options: RequestOptions = {}): Promise<void> {

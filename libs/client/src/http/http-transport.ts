@@ -3,6 +3,7 @@ import { LOGIN_HEADER, Problem, type ResponseOf, type Route } from '#contracts';
 import type { ToolyardClientOptions } from '../client-options.js';
 import { ToolyardError } from '../toolyard-error.js';
 import { backoffMs, retryAfterMs } from './backoff.js';
+import { isWrongAddress, reasonOf } from './connection-failure.js';
 import { abortError, signalOf, sleep } from './deadline.js';
 import { isIdempotent, urlOf, type AnyRouteInput, type RouteInput } from './route-request.js';
 
@@ -29,7 +30,11 @@ interface Reader<T> {
 export class HttpTransport {
   /** Without a trailing slash. */
   readonly baseUrl: string;
+  /** How often an idempotent request is retried. */
+  readonly retries: number;
   private readonly fetch: typeof globalThis.fetch;
+  /** Something has answered at this address: what fails now may be a restart, and no wrong address. */
+  private answered = false;
 
   constructor(private readonly options: ToolyardClientOptions) {
     if (!URL.canParse(options.baseUrl) || !/^https?:$/.test(new URL(options.baseUrl).protocol))
@@ -38,6 +43,7 @@ export class HttpTransport {
     if (options.login !== true && (/[^\x21-\x7e]/.test(apiKey) || apiKey === ''))
       throw new TypeError('apiKey: expected visible ASCII characters');
     this.baseUrl = options.baseUrl.replace(/\/+$/, '');
+    this.retries = options.retries ?? RETRIES;
     // A browser's fetch throws when it is called as a method of another object.
     this.fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
   }
@@ -74,7 +80,7 @@ export class HttpTransport {
 
   private async retrying<T>(route: Route, input: AnyRouteInput, reader: Reader<T>): Promise<T> {
     const signal = signalOf(input);
-    const retries = input.retry !== false && isIdempotent(route) ? (this.options.retries ?? RETRIES) : 0;
+    const retries = input.retry !== false && isIdempotent(route) ? this.retries : 0;
     for (let n = 1; ; n += 1) {
       const result = await this.attempt(route, input, signal, reader);
       if ('value' in result) return result.value;
@@ -95,6 +101,7 @@ export class HttpTransport {
     try {
       const init = this.initOf(route, input, reader.accept, signal === undefined ? limit.signal : AbortSignal.any([signal, limit.signal]));
       const response = await this.fetch(this.baseUrl + urlOf(route, input), init);
+      this.noteAnswer();
       if (response.ok) return { value: await reader.read(response) };
       const error = await problemOf(response);
       const afterMs = retryAfterMs(response.headers.get('retry-after'), Date.now()) ?? error.problem?.retryAfterMs ?? 0;
@@ -102,22 +109,39 @@ export class HttpTransport {
     } catch (cause) {
       if (signal?.aborted) throw abortError(signal);
       if (cause instanceof ToolyardError) return { error: cause };
-      const why = limit.signal.aborted ? 'it did not answer in time' : reasonOf(cause);
-      return { error: new ToolyardError('unreachable', `No answer from ${this.baseUrl}: ${why}`, undefined, { cause }), retryAfterMs: 0 };
+      const error = this.unreachable(limit.signal.aborted ? 'it did not answer in time' : reasonOf(cause), cause);
+      return isWrongAddress(error) && this.options.retries === undefined ? { error } : { error, retryAfterMs: 0 };
     } finally {
       clearTimeout(timer);
     }
   }
 
-  private initOf({ method }: Route, { body, headers = {} }: AnyRouteInput, accept: string, signal: AbortSignal): RequestInit {
+  /** Something has answered at this address: later failures are outages. */
+  noteAnswer(): void {
+    this.answered = true;
+  }
+
+  /** The error where no response has come. */
+  unreachable(why: string, cause?: unknown): ToolyardError {
+    const neverAnswered = !this.answered;
+    const advice = neverAnswered ? '. Nothing has answered there yet: check the address and whether the gateway runs' : '';
+    return new ToolyardError('unreachable', `No answer from ${this.baseUrl}: ${why}${advice}`, undefined, { cause, neverAnswered });
+  }
+
+  private initOf(
+    { method, bodyMediaType = 'application/json' }: Route,
+    { body, headers = {} }: AnyRouteInput,
+    accept: string,
+    signal: AbortSignal,
+  ): RequestInit {
     const { apiKey } = this.options;
     const all = new Headers({ accept, ...(apiKey === undefined ? { [LOGIN_HEADER]: '1' } : { authorization: `Bearer ${apiKey}` }) });
-    if (body !== undefined) all.set('content-type', 'application/json');
+    if (body !== undefined) all.set('content-type', bodyMediaType);
     for (const [name, value] of Object.entries(headers)) if (value !== undefined) all.set(name, value);
     return {
       method: method.toUpperCase(),
       headers: all,
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: body instanceof Blob ? body : JSON.stringify(body) }),
       signal,
       redirect: 'error',
     };
@@ -170,16 +194,4 @@ async function problemOf(response: Response): Promise<ToolyardError> {
     'protocol',
     `Status ${response.status} without a problem document; is this a Toolyard gateway, or a proxy before it?`,
   );
-}
-
-/** The `fetch` of Node throws "fetch failed" and has the reason in `cause`. Not by class: an error may come from another realm. */
-function reasonOf(error: unknown): string {
-  const cause = typeof error === 'object' && error !== null && 'cause' in error ? error.cause : undefined;
-  return textIn(cause, 'message') ?? textIn(cause, 'code') ?? textIn(error, 'message') ?? String(error);
-}
-
-function textIn(value: unknown, name: string): string | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  const text: unknown = Reflect.get(value, name);
-  return typeof text === 'string' && text !== '' ? text : undefined;
 }

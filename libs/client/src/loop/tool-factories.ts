@@ -32,8 +32,8 @@ export class ToolFactories {
     client: Pick<ToolyardClient, 'tools' | 'execute'>,
     session: Omit<ExecuteOptions, 'toolCallId'>,
   ): Promise<ToolFactories> {
-    const { sessionId, agentId } = session;
-    const tools = await client.tools.forModel('function', { sessionId, agentId });
+    const { sessionId, agentId, dialect } = session;
+    const tools = await client.tools.forModel('function', { sessionId, agentId, dialect });
     const factories = new ToolFactories();
     for (const tool of tools) {
       const declaration = FunctionDecl.parse(tool);

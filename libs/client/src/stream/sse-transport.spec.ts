@@ -13,7 +13,7 @@ describe('SseTransport', () => {
     const source = { pull: () => void steps.emit('pull'), cancel: () => void steps.emit('cancel') };
     const body = new ReadableStream<Uint8Array>(source, { highWaterMark: 0 });
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the one method that is called
-    const transport = new SseTransport({ stream: async () => body } as unknown as HttpTransport);
+    const transport = new SseTransport({ stream: async () => body } as unknown as HttpTransport, 0);
     const one = reader();
     transport.add(one);
     await opened;

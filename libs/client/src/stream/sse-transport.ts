@@ -18,7 +18,11 @@ const SILENCE_MS = 35_000;
 export class SseTransport implements StreamTransport {
   private readonly readers = new Map<StreamReader, AbortController>();
 
-  constructor(private readonly http: HttpTransport) {}
+  /** `retries`: where nothing has ever answered. */
+  constructor(
+    private readonly http: HttpTransport,
+    private readonly retries: number,
+  ) {}
 
   add(reader: StreamReader): void {
     const aborter = new AbortController();
@@ -45,7 +49,7 @@ export class SseTransport implements StreamTransport {
     for (let attempt = 1; ; attempt += 1) {
       const error = await this.follow(reader, removed, () => (attempt = 0));
       if (removed.aborted) return;
-      if (!isRetryable(error)) {
+      if (!isRetryable(error, attempt, this.retries)) {
         this.readers.delete(reader);
         return reader.fail(error);
       }

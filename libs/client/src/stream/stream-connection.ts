@@ -7,6 +7,10 @@ import { StreamSocket, type SocketEnd, type StreamSocketOptions } from './stream
 export interface StreamConnectionOptions extends StreamSocketOptions {
   /** Finds the reason of a failed handshake by HTTP: browsers do not report it. */
   readonly diagnose: () => Promise<ToolyardError | undefined>;
+  /** Retries where nothing has ever answered. */
+  readonly retries: number;
+  /** Called whenever the gateway has accepted the key. */
+  readonly onAnswer: () => void;
 }
 
 /** How long a socket without readers stays open: the stream of the next call often follows at once. */
@@ -58,6 +62,7 @@ export class StreamConnection implements StreamTransport {
     this.retry = this.idle = undefined;
     this.socket?.close();
     this.socket = undefined;
+    this.attempt = 0;
     for (const reader of this.readers.values()) reader.onStateChange({ state: 'closed' });
     this.readers.clear();
   }
@@ -67,6 +72,7 @@ export class StreamConnection implements StreamTransport {
     this.socket = new StreamSocket(this.options, {
       ready: () => {
         this.attempt = 0;
+        this.options.onAnswer();
         for (const [id, reader] of this.readers) this.subscribe(id, reader);
       },
       frame: (frame) => this.route(frame),
@@ -98,7 +104,7 @@ export class StreamConnection implements StreamTransport {
   /** The gateway has ended the subscription. Subscribes again when the error may pass. */
   private refused(id: number, reader: StreamReader, error: ToolyardError): void {
     this.readers.delete(id);
-    if (!isRetryable(error)) return reader.fail(error);
+    if (!isRetryable(error, 1, this.options.retries)) return reader.fail(error);
     const newId = this.nextId++;
     const inMs = backoffMs(1, Math.random(), error.problem?.retryAfterMs ?? RESUBSCRIBE_MS);
     this.readers.set(newId, reader);
@@ -113,8 +119,8 @@ export class StreamConnection implements StreamTransport {
     const diagnosed = reached || final ? undefined : await this.options.diagnose();
     const reason = diagnosed ?? error;
     if (this.readers.size === 0) return;
-    if (final || (diagnosed !== undefined && !isRetryable(diagnosed))) return this.failAll(reason);
     this.attempt += 1;
+    if (final || (diagnosed !== undefined && !isRetryable(diagnosed, this.attempt, this.options.retries))) return this.failAll(reason);
     const inMs = afterMs ?? backoffMs(this.attempt, Math.random());
     for (const reader of this.readers.values()) reader.onStateChange({ state: 'reconnecting', error: reason, attempt: this.attempt, inMs });
     this.retry = setTimeout(() => this.open(), inMs);
@@ -123,6 +129,7 @@ export class StreamConnection implements StreamTransport {
   private failAll(error: ToolyardError): void {
     const failed = [...this.readers.values()];
     this.readers.clear();
+    this.attempt = 0;
     for (const reader of failed) reader.fail(error);
   }
 }

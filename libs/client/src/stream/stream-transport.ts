@@ -1,4 +1,5 @@
 import type { EventFilter } from '#contracts';
+import { isWrongAddress } from '../http/connection-failure.js';
 import type { ToolyardError } from '../toolyard-error.js';
 import type { ReceivedFrame } from './server-frame.js';
 import type { StreamState } from './stream-state.js';
@@ -25,7 +26,12 @@ export interface StreamTransport {
   remove(reader: StreamReader): void;
 }
 
-/** True for errors that pass: a retry may succeed. */
-export function isRetryable({ code }: ToolyardError): boolean {
+/**
+ * True for errors that pass: a retry may succeed. Where nothing has ever answered, only for the first `retries` of the attempts in a
+ * row: browsers do not say that an address is wrong.
+ */
+export function isRetryable(error: ToolyardError, attempt: number, retries: number): boolean {
+  const { code } = error;
+  if (isWrongAddress(error) || (error.neverAnswered && attempt > retries)) return false;
   return code === 'unreachable' || code === 'timed_out' || code === 'unavailable' || code === 'overloaded' || code === 'too_many_requests';
 }

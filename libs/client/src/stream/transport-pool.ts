@@ -18,7 +18,7 @@ export class TransportPool {
     private readonly http: HttpTransport,
     private readonly diagnose: () => Promise<ToolyardError | undefined>,
   ) {
-    this.eventSource = new SseTransport(http);
+    this.eventSource = new SseTransport(http, http.retries);
     this.WebSocket = options.WebSocket === false ? undefined : (options.WebSocket ?? globalSocket());
   }
 
@@ -29,7 +29,14 @@ export class TransportPool {
     const free = this.open.find(({ size }) => size < LIMITS.filtersPerSocket);
     if (free) return free;
     const url = `${this.http.baseUrl.replace(/^http/, 'ws')}${ROUTES.openStream.path}`;
-    const connection = new StreamConnection({ url, apiKey: this.options.apiKey, WebSocket, diagnose: this.diagnose });
+    const connection = new StreamConnection({
+      url,
+      apiKey: this.options.apiKey,
+      WebSocket,
+      diagnose: this.diagnose,
+      retries: this.http.retries,
+      onAnswer: () => this.http.noteAnswer(),
+    });
     this.open.push(connection);
     return connection;
   }

@@ -59,9 +59,10 @@ const TRANSLATIONS: Readonly<Record<string, Translation>> = {
   })),
   Edit: translation('file_edit', Edit, edit),
   MultiEdit: translation('file_edit', File, edit),
-  NotebookEdit: translation('file_edit', Notebook, ({ notebook_path, new_source }, view) =>
-    edit({ file_path: notebook_path, new_string: new_source }, view),
-  ),
+  NotebookEdit: translation('notebook_edit', Notebook, ({ notebook_path, new_source }, view) => ({
+    path: projectPath(notebook_path, view),
+    new_source: cut(new_source),
+  })),
   Glob: translation('glob', Glob, ({ pattern, path = '.' }, view) => {
     const folder = globFolder(pattern);
     return { pattern: '**/*', path: projectPath(folder.startsWith('/') ? folder : `${path}/${folder}`, view) };

@@ -43,12 +43,7 @@ describe('judgeToolUse', () => {
     ['Write', { file_path: '/etc/hosts', content: 'x' }, 'file_write', { path: '/etc/hosts', content: 'x' }],
     ['Edit', { file_path: 'a', old_string: 'b', new_string: 'c' }, 'file_edit', { path: 'src/a', old_text: 'b', new_text: 'c' }],
     ['Edit', { file_path: 'a', old_string: '', new_string: 'c' }, 'file_edit', { path: 'src/a', old_text: 'text', new_text: 'c' }],
-    [
-      'NotebookEdit',
-      { notebook_path: '/work/app/n.ipynb', new_source: '1' },
-      'file_edit',
-      { path: 'n.ipynb', old_text: 'text', new_text: '1' },
-    ],
+    ['NotebookEdit', { notebook_path: '/work/app/n.ipynb', new_source: '1' }, 'notebook_edit', { path: 'n.ipynb', new_source: '1' }],
     ['Glob', { pattern: '../*.ts' }, 'glob', { pattern: '**/*', path: '.' }],
     ['Glob', { pattern: '/etc/**', path: '/work/app' }, 'glob', { pattern: '**/*', path: '/etc' }],
     ['Grep', { pattern: '(?<=a)b', path: '/var/log' }, 'file_search', { query: 'text', literal: true, path: '/var/log' }],

@@ -35,7 +35,7 @@ function posix(path: string): string {
   return `/${parts.join('/')}`;
 }
 
-/** The folder that a glob starts from: what stands before its first special character. */
+/** The folder that a glob starts from: what is before its first special character. */
 export function globFolder(pattern: string): string {
   const special = pattern.search(/[*?[\]{}()!+@]/);
   const plain = special === -1 ? pattern : pattern.slice(0, special);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Json } from '#contracts';
+import { Json, type Dialect } from '#contracts';
 import type { ToolsApi } from '../../api/tools.api.js';
 import { ToolyardError } from '../../toolyard-error.js';
 import type { ToolCallbacks } from './callbacks.js';
@@ -13,11 +13,16 @@ export interface AgentSession {
   readonly sessionId: string;
   /** The agent of the calls. Not said: that of the API key, if it has one. */
   readonly agentId?: string;
+  /** Whose tool names and arguments the model uses. Not said: that of the session, else of the API key. */
+  readonly dialect?: Dialect;
   /** Kept with each call, for search. */
   readonly labels?: Readonly<Record<string, string>>;
   /** `false`: an abort ends the waiting and leaves the call. By default it cancels the call, for which the key needs the scope `cancel`. */
   readonly cancelOnAbort?: boolean;
-  /** How long an adapter goes on while no gateway answers, in milliseconds; 10 minutes by default. */
+  /**
+   * How long an adapter goes on while no gateway answers, in milliseconds; 10 minutes by default. Where nothing has ever answered,
+   * the first failure is thrown, unless this is given: for agents that start before their gateway.
+   */
   readonly outageMs?: number;
   /** Functions of this process that are asked before a call, and learn of its steps and its end. */
   readonly callbacks?: ToolCallbacks;
@@ -41,8 +46,8 @@ export type AgentTool = z.output<typeof ModelTool>;
 
 /** @throws ToolyardError if `include` has a name that the catalog does not have: a typing error would take a tool from the agent silently */
 export async function listAgentTools(client: { readonly tools: Pick<ToolsApi, 'forModel'> }, choice: ToolChoice): Promise<AgentTool[]> {
-  const { sessionId, agentId, include } = choice;
-  const tools = (await client.tools.forModel('mcp', { sessionId, agentId })).map((tool) => ModelTool.parse(tool));
+  const { sessionId, agentId, dialect, include } = choice;
+  const tools = (await client.tools.forModel('mcp', { sessionId, agentId, dialect })).map((tool) => ModelTool.parse(tool));
   if (include === undefined) return tools;
   const names = tools.map(({ name }) => name);
   const missing = include.filter((name) => !names.includes(name));

@@ -49,6 +49,12 @@ function aborted(signal?: AbortSignal): Promise<never> {
 }
 
 describe('runToolCall', () => {
+  it('submits in the dialect that the model speaks', async () => {
+    const { client, requests } = gateway({ submit: [ENDED] });
+    await runToolCall(client, { sessionId: 's', dialect: 'claude-code' }, { ...CALL, name: 'Bash' });
+    expect(requests).toMatchObject([{ tool: 'Bash', dialect: 'claude-code' }]);
+  });
+
   it('submits with session and id of the model as the key, and waits for the end', async () => {
     const { client, requests } = gateway({ submit: [QUEUED], get: [QUEUED, ENDED] });
     const answer = await runToolCall(client, { sessionId: 's', agentId: 'a', labels: { run: '7' } }, CALL);
@@ -113,11 +119,14 @@ describe('callbacks', () => {
     seen.length = 0;
   });
 
-  it('get the arguments that are submitted, not the text that was repaired', async () => {
+  it('get the arguments as an object, also those whose text was repaired, and a text that is none as it is', async () => {
     const { client, requests } = gateway({ submit: [ENDED] });
     await runToolCall(client, { sessionId: 's', callbacks }, { ...CALL, arguments: '{force: true}' });
     expect(requests).toMatchObject([{ arguments: repaired }]);
-    expect(seen).toEqual([repaired, repaired]);
+    for (const text of [JSON.stringify(repaired), 'ls', '["ls"]'])
+      await runToolCall(gateway({ submit: [ENDED] }).client, { sessionId: 's', callbacks }, { ...CALL, arguments: text });
+    const force = { force: true };
+    expect(seen).toEqual([force, force, force, force, 'ls', 'ls', '["ls"]', '["ls"]']);
   });
 
   it('get them for each call of a turn', async () => {
@@ -127,9 +136,9 @@ describe('callbacks', () => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the method that is called
     const client = { batches: { submit: async (body: unknown) => (requests.push(body), batch) } } as unknown as ToolyardClient;
     const call = { ...CALL, arguments: '{force: true}' };
-    const { answers } = await runTurn(client, { sessionId: 's', callbacks }, [{ ...call, name: 'refused' }, call]);
-    expect(requests).toMatchObject([{ calls: [{ tool: 'shell', arguments: repaired }] }]);
-    expect(seen).toEqual([repaired, repaired, repaired]);
+    const { answers } = await runTurn(client, { sessionId: 's', dialect: 'phi', callbacks }, [{ ...call, name: 'refused' }, call]);
+    expect(requests).toMatchObject([{ calls: [{ tool: 'shell', arguments: repaired, dialect: 'phi' }] }]);
+    expect(seen).toEqual([{ force: true }, { force: true }, { force: true }]);
     expect(answers.map(({ text }) => text)).toEqual(['no', expect.stringContaining('not valid JSON')]);
   });
 });

@@ -3,7 +3,7 @@ import { newIdempotencyKey } from '../../http/idempotency-key.js';
 import type { CallsApi } from '../../api/calls.api.js';
 import { ToolyardError } from '../../toolyard-error.js';
 import type { AgentSession } from './agent-session.js';
-import { refusedBy } from './callbacks.js';
+import { askAfter, askBefore, readable } from './callbacks.js';
 import { readCall, type SubmittableCall, type ToolCall } from './tool-call.js';
 import { throughOutage } from './through-outage.js';
 import { answerOf, refusalOf, textOf, withWarning, type ToolAnswer, type ToolProgress } from './tool-answer.js';
@@ -51,17 +51,16 @@ async function* steps(
   options: { readonly signal: AbortSignal | undefined; readonly follow: boolean },
 ): AsyncGenerator<ToolProgress | ToolAnswer, void, undefined> {
   const { callbacks = {} } = session;
-  const { call, warning } = readCall(asked);
-  const refusal = callbacks.before === undefined ? undefined : await refusedBy(callbacks.before, call);
-  if (refusal !== undefined) return yield refusal;
+  const { call: read, warning } = readCall(asked);
+  const judged = callbacks.before === undefined ? { call: read } : await askBefore(callbacks, callbacks.before, read);
+  if ('refusal' in judged) return yield judged.refusal;
+  const { call } = judged;
   for await (const step of submittedSteps(client, session, call, options)) {
     if (step.status !== 'ended') {
-      if (callbacks.update?.(call, step) !== false) yield step;
+      if (callbacks.update?.(readable(call), step) !== false) yield step;
       continue;
     }
-    const answer = withWarning(step, warning);
-    await callbacks.after?.(call, answer);
-    yield answer;
+    yield await askAfter(callbacks, call, withWarning(step, warning));
   }
 }
 
@@ -100,12 +99,13 @@ async function submit(
   signal: AbortSignal | undefined,
 ): Promise<Call | ToolAnswer> {
   signal?.throwIfAborted();
-  const { sessionId, agentId, labels, outageMs } = session;
+  const { sessionId, agentId, dialect, labels, outageMs } = session;
   const submission = {
     tool: call.name,
     arguments: call.arguments,
     sessionId,
     agentId,
+    dialect,
     ...(labels === undefined ? {} : { labels: { ...labels } }),
     toolCallId: call.id,
   };

@@ -1,7 +1,7 @@
 import type { BatchesApi, BatchSubmission } from '../../api/batches.api.js';
 import { newIdempotencyKey } from '../../http/idempotency-key.js';
 import type { AgentSession } from './agent-session.js';
-import { refusedBy } from './callbacks.js';
+import { askAfter, askBefore } from './callbacks.js';
 import { throughOutage } from './through-outage.js';
 import { readCall, type ReadCall, type ToolCall } from './tool-call.js';
 import { answerOf, withWarning, type ToolAnswer } from './tool-answer.js';
@@ -32,28 +32,28 @@ const VISIBLE_ASCII = /^[\x21-\x7e]{1,200}$/;
  * session, executed again, gets the same batch.
  */
 export async function runTurn(client: BatchesClient, options: TurnOptions, calls: readonly ToolCall[]): Promise<Turn> {
-  const { before, after } = options.callbacks ?? {};
+  const { callbacks = {} } = options;
   const answers = new Map<ReadCall, ToolAnswer>();
-  const asked = calls.map(readCall);
-  if (before !== undefined)
-    for (const read of asked) {
-      const refusal = await refusedBy(before, read.call);
-      if (refusal !== undefined) answers.set(read, refusal);
-    }
+  const asked: ReadCall[] = [];
+  for (const read of calls.map(readCall)) {
+    const judged = callbacks.before === undefined ? read : await askBefore(callbacks, callbacks.before, read.call);
+    const now = 'call' in judged ? { ...read, call: judged.call } : read;
+    asked.push(now);
+    if ('refusal' in judged) answers.set(now, judged.refusal);
+  }
   const submitted = asked.filter((read) => !answers.has(read));
   const turn = await runBatch(client, options, submitted);
   for (const [index, read] of submitted.entries()) {
     const answer = turn.answers[index];
     if (answer === undefined) continue;
-    await after?.(read.call, answer);
-    answers.set(read, answer);
+    answers.set(read, await askAfter(callbacks, read.call, answer));
   }
   return { ...turn, answers: asked.flatMap((read) => answers.get(read) ?? []) };
 }
 
 async function runBatch(client: BatchesClient, options: TurnOptions, calls: readonly ReadCall[]): Promise<Turn> {
   if (calls.length === 0) return { answers: [], steering: [] };
-  const { sessionId, agentId, labels, strategy, signal, cancelOnAbort = true } = options;
+  const { sessionId, agentId, dialect, labels, strategy, signal, cancelOnAbort = true } = options;
   signal?.throwIfAborted();
   const batch = {
     sessionId,
@@ -63,6 +63,7 @@ async function runBatch(client: BatchesClient, options: TurnOptions, calls: read
       tool: name,
       arguments: args,
       toolCallId: id,
+      dialect,
       ...(labels === undefined ? {} : { labels: { ...labels } }),
     })),
   };
@@ -82,7 +83,7 @@ async function runBatch(client: BatchesClient, options: TurnOptions, calls: read
   };
 }
 
-/** Ids that cannot stand in a header have no key of the turn: then the calls, not the batch, are those of the first execution. */
+/** Ids that cannot be in a header have no key of the turn: then the calls, not the batch, are those of the first execution. */
 function keyOf(id: string | undefined): string {
   return id !== undefined && VISIBLE_ASCII.test(id) ? `turn:${id}` : newIdempotencyKey();
 }

@@ -13,15 +13,17 @@ interface Patience {
 
 /**
  * Repeats a request that is safe to repeat while no gateway answers, beyond the retries of the client: a person may take hours to
- * approve a call, and gateways may restart meanwhile.
+ * approve a call, and gateways may restart meanwhile. Where nothing has ever answered, only as long as `outageMs` says: the address
+ * may be wrong.
  */
-export async function throughOutage<T>(request: () => Promise<T>, { signal, outageMs = OUTAGE_MS }: Patience): Promise<T> {
-  const until = Date.now() + outageMs;
+export async function throughOutage<T>(request: () => Promise<T>, { signal, outageMs }: Patience): Promise<T> {
+  const until = Date.now() + (outageMs ?? OUTAGE_MS);
   for (let n = 1; ; n += 1) {
     try {
       return await request();
     } catch (error) {
       if (!(error instanceof ToolyardError) || !OUTAGES.has(error.code) || Date.now() >= until) throw error;
+      if (error.neverAnswered && outageMs === undefined) throw error;
       await sleep(backoffMs(n, Math.random()), signal);
     }
   }

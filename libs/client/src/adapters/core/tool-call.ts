@@ -36,6 +36,6 @@ export function readCall(call: ToolCall): ReadCall {
   return { call: { ...call, arguments: repaired.json }, warning: repaired.warning };
 }
 
-function isObject(value: unknown): value is Record<string, JsonValue> {
+export function isObject(value: unknown): value is Record<string, JsonValue> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,0 +1,30 @@
+import type { ToolyardError } from '../toolyard-error.js';
+
+/** Codes of failures that can pass although nothing has answered yet: a cut connection, a name server that is busy. */
+const PASSING: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'EAI_AGAIN']);
+
+/**
+ * True where another try is of no use: no connection can be made (refused, unknown host, wrong certificate, forbidden port) and
+ * nothing has answered at this address before. Browsers hide the reason of a failed `fetch`: there it is always false.
+ */
+export function isWrongAddress({ neverAnswered, cause }: ToolyardError): boolean {
+  const reason = causeOf(cause);
+  return neverAnswered && reason !== undefined && !PASSING.has(textIn(reason, 'code') ?? '');
+}
+
+/** The reason of a failed `fetch` in words. Node throws "fetch failed" and has the reason in `cause`. */
+export function reasonOf(error: unknown): string {
+  const cause = causeOf(error);
+  return textIn(cause, 'message') ?? textIn(cause, 'code') ?? textIn(error, 'message') ?? String(error);
+}
+
+/** Not by class: an error may come from another realm. */
+function causeOf(error: unknown): unknown {
+  return typeof error === 'object' && error !== null && 'cause' in error ? error.cause : undefined;
+}
+
+function textIn(value: unknown, name: string): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const text: unknown = Reflect.get(value, name);
+  return typeof text === 'string' && text !== '' ? text : undefined;
+}
