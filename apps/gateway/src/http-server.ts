@@ -45,6 +45,7 @@ const EXPOSED_HEADERS = [
 ];
 
 const OUTPUT_PATH = nestPath(ROUTES.putCallOutput.path);
+const BUNDLES_PATH = nestPath(ROUTES.uploadBundle.path);
 
 /** How long plugins may take to start. They only read files, but the default of 10 s is not enough on an overloaded machine. */
 const PLUGINS_START_MS = 60_000;
@@ -110,8 +111,18 @@ export function configureHttpServer(app: NestFastifyApplication, config: Gateway
   // Outputs of workers. Texts for other routes are refused: pages of any site may send them.
   fastify.addContentTypeParser<Buffer>('text/plain', { parseAs: 'buffer' }, (request, body, done) => {
     if (request.method === 'PUT' && request.routeOptions.url === OUTPUT_PATH) done(null, body);
-    else done(new ProblemError('unsupported_media_type', 'Expected the header Content-Type: application/json'));
+    else done(unsupported(request));
   });
+  // Not read here: the handler counts the bytes, after the key was checked.
+  fastify.addContentTypeParser('application/octet-stream', (request, body, done) => {
+    if (request.method === 'POST' && request.routeOptions.url === BUNDLES_PATH) done(null, body);
+    else done(unsupported(request));
+  });
+}
+
+function unsupported({ routeOptions: { url } }: FastifyRequest): ProblemError {
+  const expected = url === BUNDLES_PATH ? 'application/octet-stream' : url === OUTPUT_PATH ? 'text/plain' : 'application/json';
+  return new ProblemError('unsupported_media_type', `Expected the header Content-Type: ${expected}`);
 }
 
 /** Only this route reads more than `LIMITS.bodyBytes`, and only for keys that may send it: guards run after the body was read. */

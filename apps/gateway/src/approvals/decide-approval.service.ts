@@ -37,10 +37,18 @@ import { endBeforeStart } from '../calls/admission/new-call.js';
 const REPEATABLE_MS = 86_400_000;
 
 /**
- * A person allows or denies a pending call. Steps: the call waits, and asks what the person saw → may this key decide → what the answer grants, and the
- * session has not been deleted since → edited arguments are checked as a new submission of the submitter; else an allowed call is evaluated again by what is active now → hooks that come after approval →
- * what would run now is what was asked about → write on the version that was read → dispatch when allowed → the grant to
- * the session → read the call.
+ * A person allows or denies a pending call. Steps:
+ *
+ * 1. the call waits, and its question is the one that the person saw
+ * 2. the key may decide
+ * 3. what the answer grants; the session has not been deleted since
+ * 4. edited arguments are checked as a new submission of the submitter; else an allowed call is evaluated again
+ * 5. hooks that run after approval
+ * 6. what would run now is what was asked about
+ * 7. write the decision on the version that was read
+ * 8. dispatch an allowed call
+ * 9. write the grant to the session
+ * 10. read the call
  *
  * The approval is bound to the digest of tool, version and canonical arguments, and is used once. Of two deciders at
  * once one gets `conflict`. A grant that was lost on its way is written when the same key repeats the same decision within a

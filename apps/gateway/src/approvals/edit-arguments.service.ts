@@ -42,7 +42,7 @@ interface EditRequest {
   readonly given: Record<string, JsonValue>;
 }
 
-/** Left to the changes, which stand in the same event. */
+/** Left to the changes, which are in the same event. */
 const CHANGES_BYTES = 1_500;
 
 const PLACEHOLDER = `The arguments have a placeholder (${REDACTED}) for a secret: give the value itself, or allow the call without an edit`;

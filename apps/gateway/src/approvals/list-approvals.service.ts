@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ApprovalPage, Call, ListApprovalsQuery, Principal } from '#contracts';
-import { CallStore, listPendingApprovals } from '#event-log';
-import { partitionName, type RedisConnection } from '#redis';
+import { CallStore, listPendingApprovals, listPendingApprovalsByRisk } from '#event-log';
+import { partitionNames, type RedisConnection } from '#redis';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
 
@@ -15,12 +15,14 @@ export class ListApprovalsService {
     private readonly store: CallStore,
     @Inject(GATEWAY_CONFIG) { partitions }: GatewayConfig,
   ) {
-    this.partitions = Array.from({ length: partitions }, (_unused, index) => partitionName(index));
+    this.partitions = partitionNames(partitions);
   }
 
-  /** Whole calls, newest first: with the question, and what could be trusted from now on. */
+  /** Whole calls, newest first or by risk: with the question, and what could be trusted from now on. */
   async list({ tenantId }: Principal, query: ListApprovalsQuery): Promise<ApprovalPage> {
-    const { callIds, nextCursor } = await listPendingApprovals(this.redis, this.partitions, tenantId, query);
+    const { callIds, nextCursor } = await (query.sort === 'risk'
+      ? listPendingApprovalsByRisk(this.redis, this.store, this.partitions, tenantId, query)
+      : listPendingApprovals(this.redis, this.partitions, tenantId, query));
     const whole = await this.store.readSummaries(callIds);
     const isWanted = ({ status, risk }: Call) =>
       status === 'waiting_approval' && (query.risk === undefined || (risk !== undefined && query.risk.includes(risk)));

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { addEarlierApprovals, CallStore, readPendingApprovals } from '#event-log';
 import type { ApprovalsSample } from '#observability';
-import { partitionName, type RedisConnection } from '#redis';
+import { partitionNames, type RedisConnection } from '#redis';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
 
@@ -18,7 +18,7 @@ export class PendingApprovalsGauge {
     private readonly store: CallStore,
     @Inject(GATEWAY_CONFIG) { partitions }: GatewayConfig,
   ) {
-    this.partitions = Array.from({ length: partitions }, (_unused, index) => partitionName(index));
+    this.partitions = partitionNames(partitions);
   }
 
   /** Finds the approvals of earlier releases. At the start; safe to repeat. */

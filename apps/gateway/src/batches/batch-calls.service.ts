@@ -2,7 +2,6 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CancelBody, errorEntry, ProblemError, type Call, type CallError, type Principal, type SubmitCallBody } from '#contracts';
 import { BlobStore, CallStore, EventLog, isApplied, type CallSnapshot } from '#event-log';
 import { BullCallQueue } from '#queue';
-import { ToolRegistry } from '#tool-sdk';
 import { CancelCallService } from '../calls/cancel-call.service.js';
 import { agentRejection } from '../auth/agent-of.js';
 import { userRejection } from '../auth/user-of.js';
@@ -11,12 +10,10 @@ import { ApprovalEvaluator } from '../approvals/approval-evaluator.service.js';
 import { CallReader } from '../calls/read/call-reader.service.js';
 import { dispatchCall } from '../calls/admission/dispatch-call.js';
 import { eventOrigin } from '../platform/event-origin.js';
-import { gatewayKey, idempotencyScope } from '../calls/admission/idempotency.js';
-import { fromDialect } from '../calls/admission/dialect-call.js';
+import { gatewayKey } from '../calls/admission/idempotency.js';
 import type { EvaluatedCall } from '../calls/admission/evaluated-call.js';
-import { endBeforeStart, newCall } from '../calls/admission/new-call.js';
-import { redactSubmission } from '../calls/admission/redact-call.js';
-import { RedactionConfigService } from '../governance/redaction-config.service.js';
+import { endBeforeStart } from '../calls/admission/new-call.js';
+import { UnrunCalls } from '../calls/admission/unrun-calls.service.js';
 import { SubmitCallService } from '../calls/submit-call.service.js';
 import { BeforeHooks, StoppedByPerson } from '../calls/admission/before-hooks.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
@@ -41,11 +38,10 @@ export class BatchCalls {
     private readonly submitCall: SubmitCallService,
     private readonly cancelCall: CancelCallService,
     private readonly hooks: BeforeHooks,
+    private readonly unrun: UnrunCalls,
     private readonly log: EventLog,
     private readonly store: CallStore,
     private readonly queue: BullCallQueue,
-    private readonly tools: ToolRegistry,
-    private readonly redaction: RedactionConfigService,
     private readonly blobs: BlobStore,
     private readonly apiKeys: ApiKeyStore,
     private readonly reader: CallReader,
@@ -164,30 +160,10 @@ export class BatchCalls {
     return this.apiKeys.current(principal) ?? principal;
   }
 
-  private async record(batch: BatchRecord, index: number, rejection: NonNullable<EvaluatedCall['rejection']>): Promise<string> {
+  private record(batch: BatchRecord, index: number, rejection: NonNullable<EvaluatedCall['rejection']>): Promise<string> {
     const { principal, id, traceparent } = batch.doc;
-    const body = bodyOf(batch, index);
-    const idempotencyKey = idempotencyKeyOf(batch, index);
-    const { rootId, idempotency } = idempotencyScope(principal, body, idempotencyKey);
-    const tools = this.tools.for(principal.tenantId);
-    const said = fromDialect(tools, body.dialect, body);
-    const tool = tools.resolve(said.body.tool);
-    const evaluated: EvaluatedCall = {
-      spoken: 'refused' in said ? said.refused.spoken : said.spoken,
-      requestedTool: body.tool,
-      ...(tool === undefined ? {} : { tool }),
-      args: null,
-      ...(body.userId === undefined ? {} : { userId: body.userId }),
-      decision: { effect: 'deny', reasons: [] },
-      rejection,
-    };
-    const callId = this.log.newCallId(principal.tenantId, rootId);
-    const author = eventOrigin(this.config.name, principal);
-    const shown = redactSubmission(this.redaction.of(principal.tenantId), body, evaluated);
-    const answer = await this.log.accept(
-      newCall({ callId, principal, ...shown, origin: author, traceparent, idempotencyKey, idempotency, batchId: id, config: this.config }),
-    );
-    return 'callId' in answer ? answer.callId : callId;
+    const options = { idempotencyKey: idempotencyKeyOf(batch, index), traceparent, batchId: id };
+    return this.unrun.record(principal, bodyOf(batch, index), rejection, options);
   }
 }
 

@@ -2,12 +2,12 @@ import { setMaxListeners } from 'node:events';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { EventHub } from '#event-log';
-import { FULL_SHARE, partitionName, partitionOf, RedisMemory } from '#redis';
-import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
+import { FULL_SHARE, partitionOf, RedisMemory } from '#redis';
 import { LOGGER } from '../platform/tokens.js';
 import { BatchCalls } from './batch-calls.service.js';
 import { NotificationChannel } from '../platform/notification-channel.service.js';
 import { BatchExecutor } from './batch-executor.js';
+import type { BatchRecord } from './batch-record.js';
 import { KeptText } from './batch-watches.js';
 import { BatchStore, LEASE_MS } from './batch-store.service.js';
 
@@ -18,6 +18,11 @@ const TAKE_OVER = 20;
 const KEPT_WHERE_FULL_MS = 60_000;
 /** Ended batches of a partition that a sweep forgets. */
 const FORGOTTEN_A_SWEEP = 500;
+
+interface AdoptOptions {
+  readonly isAwaited?: boolean;
+  readonly record?: BatchRecord | undefined;
+}
 
 /**
  * The batches that this gateway brings forward: those it accepted, and those whose gateway died. One tick for all of them
@@ -38,7 +43,6 @@ export class BatchCoordinator implements OnApplicationBootstrap, OnApplicationSh
     private readonly hub: EventHub,
     private readonly memory: RedisMemory,
     @Inject(LOGGER) private readonly log: Logger,
-    @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
   ) {
     // Every watched call listens; their number is bounded by the calls of the batches.
     setMaxListeners(0, this.closing.signal);
@@ -54,19 +58,19 @@ export class BatchCoordinator implements OnApplicationBootstrap, OnApplicationSh
     this.closing.abort();
     await this.sweeping;
     const owned = [...this.executors];
-    for (const [, run] of owned) run.poke();
-    await Promise.all(owned.map(([, { over }]) => over));
+    for (const [, run] of owned) run.schedule();
+    await Promise.all(owned.map(([, { done }]) => done));
     await Promise.allSettled(owned.map(([id]) => this.store.release(id)));
   }
 
   /**
    * Brings a batch forward until it has ended. Harmless for one that is there already. Undefined when there is nothing to do.
-   * `isAwaited`: a client waits for its end.
+   * `isAwaited`: a client waits for its end. `record`: of a batch that this process has just created, which saves reading it.
    */
-  async adopt(id: string, { isAwaited = false } = {}): Promise<BatchExecutor | undefined> {
+  async adopt(id: string, { isAwaited = false, record }: AdoptOptions = {}): Promise<BatchExecutor | undefined> {
     const isHere = this.executors.get(id);
     if (isHere !== undefined || this.closing.signal.aborted) return isHere;
-    const batch = await this.store.load(id);
+    const batch = record ?? (await this.store.load(id));
     if (batch === undefined || batch.endedAt !== undefined || this.executors.has(id)) return this.executors.get(id);
     const { store, calls, hub } = this;
     const failed = (batchId: string, error: unknown) =>
@@ -80,12 +84,12 @@ export class BatchCoordinator implements OnApplicationBootstrap, OnApplicationSh
       ...(isAwaited ? { kept: this.kept } : {}),
     });
     this.executors.set(id, run);
-    const unsubscribe = this.notifications.subscribe(id, () => run.poke());
-    void run.over.then(() => {
+    const unsubscribe = this.notifications.subscribe(id, () => run.schedule());
+    void run.done.then(() => {
       unsubscribe();
       this.executors.delete(id);
     });
-    run.poke();
+    run.schedule();
     return run;
   }
 
@@ -94,18 +98,19 @@ export class BatchCoordinator implements OnApplicationBootstrap, OnApplicationSh
     try {
       if (!this.hub.started) return;
       const isSweeper = await this.store.tryAcquireSweep(SWEEP_MS - SWEEP_MS / 10);
-      await Promise.all(Array.from({ length: this.config.partitions }, (_, index) => this.sweepPartition(partitionName(index), isSweeper)));
+      await Promise.all(this.store.groups().map((group) => this.sweepPartitions(group, isSweeper)));
     } catch (error) {
       this.log.debug({ err: error }, 'could not look for batches; the next tick does');
     }
   }
 
-  private async sweepPartition(partition: string, isSweeper: boolean): Promise<void> {
-    const owned = [...this.executors.keys()].filter((id) => partitionOf(id) === partition);
+  private async sweepPartitions(partitions: readonly string[], isSweeper: boolean): Promise<void> {
+    const owned = [...this.executors.keys()].filter((id) => partitions.includes(partitionOf(id)));
     if (!isSweeper && owned.length === 0) return;
-    const orphans = await this.store.renewAndClaimOrphans(partition, owned, isSweeper ? TAKE_OVER : 0);
+    const orphans = await this.store.renewAndClaimOrphans(partitions, owned, isSweeper ? TAKE_OVER : 0);
     await Promise.all(orphans.map((id) => this.adopt(id)));
-    if (isSweeper && this.memory.share > FULL_SHARE)
-      await this.store.forgetEnded(partition, Date.now() - KEPT_WHERE_FULL_MS, FORGOTTEN_A_SWEEP);
+    if (!isSweeper || this.memory.share <= FULL_SHARE) return;
+    const before = Date.now() - KEPT_WHERE_FULL_MS;
+    await Promise.all(partitions.map((partition) => this.store.forgetEnded(partition, before, FORGOTTEN_A_SWEEP)));
   }
 }

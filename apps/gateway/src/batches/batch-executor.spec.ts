@@ -47,8 +47,8 @@ async function execute(store: BatchStore, deps: Pick<BatchRunDeps, 'hub'> & { re
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as much of them as the run needs
   const all = { store, closing: new AbortController().signal, failed, ...deps } as unknown as BatchRunDeps;
   const run = new BatchExecutor(batch, all);
-  run.poke();
-  await run.over;
+  run.schedule();
+  await run.done;
   return run;
 }
 

@@ -8,7 +8,9 @@ import { NotificationChannel } from '../platform/notification-channel.service.js
 import type { BatchRecord } from './batch-record.js';
 import { BatchStore } from './batch-store.service.js';
 
-export type SeenCalls = (callId: string) => Call | undefined;
+/** What the result of a call shows. */
+export type CallForResult = Pick<Call, 'id' | 'tool' | 'toolCallId' | 'status' | 'outcome' | 'result' | 'error'>;
+export type SeenCalls = (callId: string) => CallForResult | undefined;
 
 /** Answers "how is batch X". Ids of another tenant answer as if they did not exist. */
 @Injectable()
@@ -45,7 +47,7 @@ export class BatchReader {
     let unsubscribe = () => {};
     let unwatchKey = () => {};
     const ended = new Promise<void>((resolve) => {
-      unsubscribe = this.listenForEnd(principal, batchId, waitMs, resolve);
+      unsubscribe = this.listenForEnd(batchId, waitMs, resolve);
       unwatchKey = this.apiKeys.watch(principal, scope, () => resolve());
     });
     try {
@@ -66,8 +68,8 @@ export class BatchReader {
   }
 
   /** Calls `done` at the end of the batch, of the time, or of this process. Answers how to give up. */
-  private listenForEnd(principal: Principal, batchId: string, waitMs: number, done: () => void): () => void {
-    const look = () => this.record(principal, batchId).then(({ endedAt }) => endedAt !== undefined && done(), done);
+  private listenForEnd(batchId: string, waitMs: number, done: () => void): () => void {
+    const look = () => this.batches.hasEnded(batchId).then((hasEnded) => hasEnded && done(), done);
     const unsubscribe = this.notifications.subscribe(batchId, () => void look());
     const timer = setTimeout(done, waitMs);
     this.drain.signal.addEventListener('abort', done, { once: true });
@@ -81,7 +83,11 @@ export class BatchReader {
 }
 
 /** The batch as users see it, out of its record and its calls; `shown` takes secrets out of names that callers made up. Pure. */
-export function batchOf(record: BatchRecord, found: ReadonlyMap<number, Call | undefined>, shown: (name: string) => string): Batch {
+export function batchOf(
+  record: BatchRecord,
+  found: ReadonlyMap<number, CallForResult | undefined>,
+  shown: (name: string) => string,
+): Batch {
   const { doc, calls, submittedAt, endedAt, stop, steering } = record;
   const { id, strategy, onFailure, sessionId, agentId, userId, principal } = doc;
   return {
@@ -103,7 +109,7 @@ export function batchOf(record: BatchRecord, found: ReadonlyMap<number, Call | u
 
 function resultOf(
   index: number,
-  call: Call | undefined,
+  call: CallForResult | undefined,
   body: BatchRecord['calls'][number] | undefined,
   shown: (name: string) => string,
 ): BatchResult {

@@ -6,7 +6,7 @@ describe('a kept approval', () => {
   const plain: DeferredApproval = { actor: 'apikey:a', scope: 'once', digest: 'd1' };
   const edited: DeferredApproval = { ...plain, edited: { arguments: { text: 'b' }, argumentsDigest: 'd2', changes: [] } };
 
-  it('is read as it was written', () => {
+  it('survives being stored and read, with edited arguments too', () => {
     for (const approval of [plain, edited]) expect(approvalOf(heldText(approval))).toEqual(approval);
   });
 

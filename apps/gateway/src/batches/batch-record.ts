@@ -43,6 +43,11 @@ export interface BatchRecord extends BatchProgress {
 /** Names of the fields of the batch's hash besides `doc`, `calls`, `at`, `stop`, `steering`, `ended`. */
 export const fieldOf = { call: (index: number) => `c${index}`, held: (callId: string) => `a${callId}` };
 
+/** A batch as its creation leaves it, but that `submittedAt` is of this process's clock. */
+export function newRecord(doc: BatchDefinition, calls: readonly BatchCallBody[]): BatchRecord {
+  return { doc, calls, submittedAt: Date.now(), steering: [], callIds: new Map(), held: new Map() };
+}
+
 type Fields = Readonly<Record<string, string>>;
 
 /** Undefined when there is no such batch. */

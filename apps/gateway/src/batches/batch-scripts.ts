@@ -58,15 +58,21 @@ return redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])`),
 
 /**
  * Renews the lease of the batches that the caller owns, and hands it some without an owner.
- * KEYS 1 batches. ARGV 1 lease ms, 2 at most that many, 3… ids to renew. Answers the ids handed over.
+ * KEYS batches of some partitions. ARGV 1 lease ms, 2 at most that many of each, 3… which of KEYS and id of each one to renew.
+ * Answers the ids handed over.
  */
 export const sweepScript = new LuaScript(`#!lua flags=allow-oom
 ${NOW}
 local untilMs = string.format('%.0f', now + ARGV[1])
-for i = 3, #ARGV do redis.call('ZADD', KEYS[1], 'XX', untilMs, ARGV[i]) end
-local orphans = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now), 'LIMIT', 0, ARGV[2])
-for _, id in ipairs(orphans) do redis.call('ZADD', KEYS[1], 'XX', untilMs, id) end
-return orphans`);
+for i = 3, #ARGV, 2 do redis.call('ZADD', KEYS[tonumber(ARGV[i])], 'XX', untilMs, ARGV[i + 1]) end
+local found = {}
+for _, key in ipairs(KEYS) do
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', key, '-inf', string.format('%.0f', now), 'LIMIT', 0, ARGV[2])) do
+    redis.call('ZADD', key, 'XX', untilMs, id)
+    found[#found + 1] = id
+  end
+end
+return found`);
 
 /**
  * Stops a batch that has not ended; the first reason stays, but that it was cancelled replaces any other.

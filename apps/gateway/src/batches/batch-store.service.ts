@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { BATCH_LIMITS, type BatchCallBody, type BatchStop, type SessionMessage, SteeringMessage } from '#contracts';
-import { keys, partitionOf, partitionOfRoot, type RedisConnection } from '#redis';
+import { keys, partitionGroups, partitionNames, partitionOf, partitionOfRoot, type RedisConnection } from '#redis';
 import { DurableWrites } from '../platform/durable-writes.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
@@ -50,6 +50,12 @@ export class BatchStore {
   /** Undefined when there is no such batch, or none any more. */
   async load(id: string): Promise<BatchRecord | undefined> {
     return recordOf(await this.redis.hgetall(keys.batch(id)));
+  }
+
+  /** True also when it is not kept any more. */
+  async hasEnded(id: string): Promise<boolean> {
+    const [at, ended] = await this.redis.hmget(keys.batch(id), 'at', 'ended');
+    return at === null || ended !== null;
   }
 
   /** Without the large parts. `askedFor` are the calls about which a person may have said yes. */
@@ -112,9 +118,19 @@ export class BatchStore {
     }
   }
 
-  /** Renews the leases of `owned`. Returns at most `limit` orphaned batches of the partition, which the caller owns now. */
-  async renewAndClaimOrphans(partition: string, owned: readonly string[], limit: number): Promise<string[]> {
-    const found = await sweepScript.run(this.redis, [keys.batches(partition)], [LEASE_MS, limit, ...owned]);
+  /** All partitions, in groups of which one script may touch the keys. */
+  groups(): readonly (readonly string[])[] {
+    return partitionGroups(this.redis, partitionNames(this.config.partitions));
+  }
+
+  /**
+   * Renews the leases of `owned`, all of these partitions, which are a group. Returns at most `limit` orphaned batches of each, which
+   * the caller owns now.
+   */
+  async renewAndClaimOrphans(partitions: readonly string[], owned: readonly string[], limit: number): Promise<string[]> {
+    const sets = partitions.map((partition) => keys.batches(partition));
+    const renewed = owned.flatMap((id) => [partitions.indexOf(partitionOf(id)) + 1, id]);
+    const found = await sweepScript.run(this.redis, sets, [LEASE_MS, limit, ...renewed]);
     return Array.isArray(found) ? found.map(String) : [];
   }
 

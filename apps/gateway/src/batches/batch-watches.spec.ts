@@ -2,10 +2,12 @@ import { expect, it } from '@jest/globals';
 import type { EventHub, StoredEvent } from '#event-log';
 import { BatchWatches, KeptText } from './batch-watches.js';
 
-const event = (type: string, data: object = {}) => ({ type, size: 100, json: JSON.stringify({ type, data }) }) as unknown as StoredEvent;
+const DATA: Readonly<Record<string, object>> = { 'call.submitted': { tool: 'echo', decision: {} }, 'call.end': { outcome: 'completed' } };
+const eventOf = (type: string) =>
+  ({ type, size: 100, json: JSON.stringify({ type, subject: '00-1', data: DATA[type] ?? {} }) }) as unknown as StoredEvent;
 
 function hubOf(...types: string[]) {
-  const events = types.map((type) => event(type));
+  const events = types.map(eventOf);
   return { watch: () => ({ ended: Promise.resolve(events), cancel: () => {} }) } as unknown as Pick<EventHub, 'watch'>;
 }
 
@@ -18,8 +20,8 @@ async function watched(kept: KeptText | undefined, ...types: string[]) {
 }
 
 it('tells from the events whether a call ran, and nothing where it did not see the beginning', async () => {
-  expect((await watched(undefined, 'call.submitted', 'call.start', 'call.end')).ends).toEqual([{ neverRan: false }]);
-  expect((await watched(undefined, 'call.submitted', 'call.end')).ends).toEqual([{ neverRan: true }]);
+  expect((await watched(undefined, 'call.submitted', 'call.start', 'call.end')).ends).toEqual([{ notStarted: false }]);
+  expect((await watched(undefined, 'call.submitted', 'call.end')).ends).toEqual([{ notStarted: true }]);
   expect((await watched(undefined, 'call.end')).ends).toEqual([undefined]);
 });
 
@@ -27,8 +29,9 @@ it('keeps text only while a client waits, within the room of all batches, and gi
   const room = new KeptText(250);
   expect(room.take(250)).toBe(true);
   room.giveBack(250);
-  const { watches } = await watched(room, 'call.submitted', 'call.end');
+  const { watches } = await watched(room, 'call.submitted', 'call.update', 'call.end');
   expect(room.take(100)).toBe(false);
+  expect(watches.callOf('00-1')).toMatchObject({ id: '00-1', tool: 'echo', status: 'ended', outcome: 'completed' });
   const other = await watched(room, 'call.submitted', 'call.end');
   expect(other.watches.callOf('00-1')).toBeUndefined();
   watches.forget();

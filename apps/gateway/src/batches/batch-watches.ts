@@ -1,8 +1,8 @@
-import type { Call } from '#contracts';
 import type { EventHub, StoredEvent } from '#event-log';
 import { watchedCall } from '../calls/read/watched-call.js';
+import type { CallForResult } from './batch-reader.service.js';
 
-/** Text of events that all batches of a process keep for their answers; calls beyond it are read from the log again. */
+/** Text of events whose calls all batches of a process keep for their answers; calls beyond it are read from the log again. */
 const KEPT_CHARS = 64 * 1024 * 1024;
 
 /** What is left of the text that batches may keep. */
@@ -21,12 +21,12 @@ export class KeptText {
 }
 
 /** What a watch saw of a call: undefined when only the store knows how the call is. */
-export type WatchedEnd = { readonly neverRan: boolean } | undefined;
+export type WatchedEnd = { readonly notStarted: boolean } | undefined;
 
 /** Watches the calls of one batch for their Ends, and keeps what it saw while a client waits for the answer. */
 export class BatchWatches {
   private readonly open = new Map<string, ReturnType<EventHub['watch']>>();
-  private readonly seen = new Map<string, readonly StoredEvent[]>();
+  private readonly seen = new Map<string, CallForResult>();
   private keptChars = 0;
 
   /** `kept`: undefined when no client waits. */
@@ -65,8 +65,8 @@ export class BatchWatches {
   }
 
   /** The ended call; undefined when it has to be read. */
-  callOf(callId: string): Call | undefined {
-    return watchedCall(this.seen.get(callId));
+  callOf(callId: string): CallForResult | undefined {
+    return this.seen.get(callId);
   }
 
   /** The answer was given: nothing is kept any more. */
@@ -76,16 +76,19 @@ export class BatchWatches {
     this.seen.clear();
   }
 
+  /** What happened between these two is not in the answer of a batch. Built now: all at the end would make the client wait for it. */
   private keep(callId: string, events: readonly StoredEvent[] = []): void {
-    const chars = events.reduce((sum, { size }) => sum + size, 0);
-    if (this.kept === undefined || events.length === 0 || !this.kept.take(chars)) return;
+    const needed = events.filter(({ type }) => type === 'call.submitted' || type === 'call.end');
+    const chars = needed.reduce((sum, { size }) => sum + size, 0);
+    if (this.kept === undefined || needed.length === 0 || !this.kept.take(chars)) return;
     this.keptChars += chars;
-    this.seen.set(callId, events);
+    const call = watchedCall(needed);
+    if (call !== undefined) this.seen.set(callId, call);
   }
 }
 
 /** Only a watch that began before the call tells whether it ran. */
 function endOf(events: readonly StoredEvent[] | undefined): WatchedEnd {
   if (events?.[0]?.type !== 'call.submitted') return undefined;
-  return { neverRan: !events.some(({ type }) => type === 'call.start') };
+  return { notStarted: !events.some(({ type }) => type === 'call.start') };
 }

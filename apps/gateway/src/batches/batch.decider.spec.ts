@@ -28,13 +28,13 @@ function play(given: readonly Call[], strategy: BatchStrategy, onFailure: OnFail
     readOnly,
     verdict,
     state: 'pending',
-    neverRan: false,
+    notStarted: false,
   }));
   const trace: string[] = [];
   const skipped = new Set<number>();
   const looks: number[] = [];
   let stop: BatchStop['reason'] | undefined;
-  let lookedBefore = 0;
+  let steeringCheckedUpTo = 0;
   const at = (index: number) => slots[index]!;
   const start = (index: number) => {
     at(index).state = 'open';
@@ -42,7 +42,7 @@ function play(given: readonly Call[], strategy: BatchStrategy, onFailure: OnFail
   };
   const submit = (index: number) => {
     const { verdict, state } = at(index);
-    if (verdict === 'refused' || verdict === 'malformed') Object.assign(at(index), { state: 'ended', neverRan: true });
+    if (verdict === 'refused' || verdict === 'malformed') Object.assign(at(index), { state: 'ended', notStarted: true });
     else if (verdict === 'ask' && state === 'pending' && onFailure === 'abort') at(index).state = 'asking';
     else start(index);
   };
@@ -50,16 +50,16 @@ function play(given: readonly Call[], strategy: BatchStrategy, onFailure: OnFail
     if (step.kind === 'submit') step.indexes.forEach(submit);
     else if (step.kind === 'abort') stop = 'aborted';
     else if (step.kind === 'skip')
-      step.indexes.forEach((index) => (skipped.add(index), Object.assign(at(index), { state: 'ended', neverRan: true })));
-    else if (step.kind === 'look') {
+      step.indexes.forEach((index) => (skipped.add(index), Object.assign(at(index), { state: 'ended', notStarted: true })));
+    else if (step.kind === 'checkSteering') {
       looks.push(step.group);
-      lookedBefore = step.group;
+      steeringCheckedUpTo = step.group;
       if (step.group === steeredBefore) stop = 'steered';
     }
     return step.kind !== 'finish';
   };
   for (let steps = 0; steps < 500; steps++) {
-    const step = nextStep({ strategy, onFailure, slots, stop, lookedBefore });
+    const step = nextStep({ strategy, onFailure, slots, stop, steeringCheckedUpTo });
     if (!take(step)) return { trace, skipped, looks, finished: true };
     if (step.kind !== 'wait') continue;
     const movable = slots.flatMap(({ state }, index) => (state === 'open' || state === 'asking' ? [index] : []));
@@ -68,7 +68,7 @@ function play(given: readonly Call[], strategy: BatchStrategy, onFailure: OnFail
     if (at(index).state === 'open') {
       at(index).state = 'ended';
       trace.push(`-${index}`);
-    } else Object.assign(at(index), given[index]!.denied ? { state: 'ended', neverRan: true } : { state: 'approved' });
+    } else Object.assign(at(index), given[index]!.denied ? { state: 'ended', notStarted: true } : { state: 'approved' });
   }
   return { trace, skipped, looks, finished: false };
 }
@@ -184,10 +184,10 @@ describe('a batch, by its decider', () => {
       readOnly: true,
       verdict: 'allow',
       state: 'pending',
-      neverRan: false,
+      notStarted: false,
       ...more,
     });
-    const facts = { strategy: { type: 'parallel', serializeSideEffects: false }, onFailure: 'abort', lookedBefore: 0 } as const;
+    const facts = { strategy: { type: 'parallel', serializeSideEffects: false }, onFailure: 'abort', steeringCheckedUpTo: 0 } as const;
     expect(nextStep({ ...facts, slots: [slot({}), slot({ verdict: 'malformed' })] })).toEqual({ kind: 'abort', malformed: true });
     expect(nextStep({ ...facts, slots: [slot({}), slot({ verdict: 'refused' })] })).toEqual({ kind: 'abort', malformed: false });
     const running = [slot({ state: 'open' }), slot({ state: 'stopping' })];

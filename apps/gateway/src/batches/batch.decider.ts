@@ -19,7 +19,7 @@ export interface BatchSlot {
   readonly verdict: Verdict;
   readonly state: SlotState;
   /** Ended without a Start: refused, denied, expired, cancelled in the queue. */
-  readonly neverRan: boolean;
+  readonly notStarted: boolean;
 }
 
 export interface BatchFacts {
@@ -28,7 +28,7 @@ export interface BatchFacts {
   readonly slots: readonly BatchSlot[];
   readonly stop?: BatchStop['reason'] | undefined;
   /** The last group before which steering was looked at; Infinity where steering is off. */
-  readonly lookedBefore: number;
+  readonly steeringCheckedUpTo: number;
 }
 
 /** What to do now. After doing it, ask again. */
@@ -42,7 +42,7 @@ export type BatchStep =
   /** Tell these, which may be running, to stop. */
   | { readonly kind: 'cancel'; readonly indexes: readonly number[] }
   /** Check for steering messages before this group starts. */
-  | { readonly kind: 'look'; readonly group: number }
+  | { readonly kind: 'checkSteering'; readonly group: number }
   | { readonly kind: 'wait' }
   | { readonly kind: 'finish' };
 
@@ -62,7 +62,7 @@ export function nextStep(facts: BatchFacts): BatchStep {
   return (onFailure === 'abort' ? beforeRunning(slots) : undefined) ?? nextOfGroup(facts);
 }
 
-function nextOfGroup({ strategy, slots, lookedBefore }: BatchFacts): BatchStep {
+function nextOfGroup({ strategy, slots, steeringCheckedUpTo }: BatchFacts): BatchStep {
   const groups = groupsOf(
     strategy,
     slots.map(({ readOnly }) => readOnly),
@@ -70,7 +70,7 @@ function nextOfGroup({ strategy, slots, lookedBefore }: BatchFacts): BatchStep {
   const current = groups.findIndex((group) => group.some((index) => slots[index]?.state !== 'ended'));
   const group = groups[current] ?? [];
   const untouched = group.every((index) => isWaiting(slots[index]));
-  if (current > 0 && untouched && lookedBefore < current) return { kind: 'look', group: current };
+  if (current > 0 && untouched && steeringCheckedUpTo < current) return { kind: 'checkSteering', group: current };
   const indexes = startable(group, slots, strategy);
   return indexes.length === 0 ? WAIT : { kind: 'submit', indexes };
 }
@@ -86,7 +86,7 @@ function startable(group: readonly number[], slots: readonly BatchSlot[], strate
 
 /** Abort: what has to be so before a call starts. Undefined when it is. */
 function beforeRunning(slots: readonly BatchSlot[]): BatchStep | undefined {
-  const culprits = slots.filter(({ verdict, neverRan }) => verdict === 'refused' || verdict === 'malformed' || neverRan);
+  const culprits = slots.filter(({ verdict, notStarted }) => verdict === 'refused' || verdict === 'malformed' || notStarted);
   if (culprits.length > 0) return { kind: 'abort', malformed: culprits.some(({ verdict }) => verdict === 'malformed') };
   const unasked = indexesOf(slots, ({ verdict, state }) => verdict === 'ask' && state === 'pending');
   if (unasked.length > 0) return { kind: 'submit', indexes: unasked };

@@ -15,7 +15,7 @@ import { MemoryGuard } from '../platform/memory-guard.service.js';
 import { SessionStore } from '../sessions/session-store.service.js';
 import type { Verdict } from './batch.decider.js';
 import { BatchReader } from './batch-reader.service.js';
-import type { BatchDefinition } from './batch-record.js';
+import { newRecord, type BatchDefinition } from './batch-record.js';
 import { BatchCoordinator } from './batch-coordinator.service.js';
 import { BatchStore, type BatchIdempotency } from './batch-store.service.js';
 
@@ -80,7 +80,8 @@ export class SubmitBatchService {
     const before = await this.store.create(doc, calls, idempotency);
     if (before?.same === false) throw idempotencyKeyReused(idempotencyKey);
     const id = before?.id ?? doc.id;
-    const run = await this.runs.adopt(id, { isAwaited: waitMs !== undefined }).catch(() => undefined); // The sweep of any gateway finds it.
+    const record = before === undefined ? newRecord(doc, calls) : undefined;
+    const run = await this.runs.adopt(id, { isAwaited: waitMs !== undefined, record }).catch(() => undefined); // The sweep of any gateway finds it.
     if (waitMs === undefined) return this.reader.read(principal, id);
     try {
       return await this.reader.readEnded(principal, id, waitMs, { scope: 'submit', seen: (callId) => run?.endedCall(callId) });

@@ -1,7 +1,8 @@
 import { Controller, Headers, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { ROUTES, type BodyOf, type Call, type Erasure, type Principal, type QueryOf, type Quote } from '#contracts';
+import { ROUTES, type BodyOf, type Call, type CallDebugLog, type Erasure, type Principal, type QueryOf, type Quote } from '#contracts';
 import { CallReader } from './read/call-reader.service.js';
+import { DebugLogService } from './debug/debug-log.service.js';
 import { CancelCallService } from './cancel-call.service.js';
 import { EraseCallService } from './erase-call.service.js';
 import { GiveInputService } from './give-input.service.js';
@@ -24,6 +25,7 @@ export class CallsController {
     private readonly giveInput: GiveInputService,
     private readonly replayCall: ReplayCallService,
     private readonly reader: CallReader,
+    private readonly debugLog: DebugLogService,
   ) {}
 
   @Endpoint(ROUTES.submitCall)
@@ -53,6 +55,11 @@ export class CallsController {
   ): Promise<Call> {
     const callId = parseCallId(id);
     return wait === undefined ? this.reader.read(caller, callId) : this.reader.readEnded(caller, callId, wait * 1000);
+  }
+
+  @Endpoint(ROUTES.getCallDebugLog)
+  debug(@CurrentPrincipal() caller: Principal, @Param('id') id: string): Promise<CallDebugLog> {
+    return this.debugLog.read(caller, parseCallId(id));
   }
 
   @Endpoint(ROUTES.cancelCall)

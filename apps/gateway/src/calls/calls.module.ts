@@ -7,6 +7,7 @@ import { BulkCallsService } from './bulk-calls.service.js';
 import { CallTracer } from './call-tracer.service.js';
 import { CallsController } from './calls.controller.js';
 import { CancelCallService } from './cancel-call.service.js';
+import { DebugLogService } from './debug/debug-log.service.js';
 import { ExportCalls } from './export/export-calls.service.js';
 import { ExportController } from './export/export.controller.js';
 import { EraseCallService } from './erase-call.service.js';
@@ -25,7 +26,7 @@ const shared = [CallTracer, CancelCallService, GiveInputService, SubmitCallServi
 @Module({
   imports: [GovernanceModule, WorkersModule, SessionsModule, AdmissionModule],
   controllers: [CallsController, QueriesController, ExportController, OutputController, ToolsController],
-  providers: [...shared, ReplayCallService, EraseCallService, BulkCallsService, ExportCalls, TestPolicyService],
+  providers: [...shared, DebugLogService, ReplayCallService, EraseCallService, BulkCallsService, ExportCalls, TestPolicyService],
   exports: [...shared, AdmissionModule],
 })
 export class CallsModule {}

@@ -30,7 +30,7 @@ export class ReplayCallService {
         callId,
         errors: [{ pointer: '/arguments', message: SECRETS_ARE_GONE }],
       });
-    // The times are those that the call had, of which a tool may have more than anybody may ask for.
+    // The times are those that the call had, which may be longer than a submission may ask for.
     const body: SubmitCallBody = {
       tool,
       dialect: 'core',

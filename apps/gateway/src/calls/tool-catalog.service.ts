@@ -6,6 +6,7 @@ import { isToolAllowed } from '../auth/tool-patterns.js';
 import { EffectivePolicyService, type PolicySubject } from './admission/effective-policy.service.js';
 import { agentOf } from '../auth/agent-of.js';
 import { withChoices, type Choices } from './offered-choices.js';
+import { withHost } from './offered-host.js';
 import { withAliases } from './tool-aliases.js';
 import { callersRefusal } from './admission/tool-callers.js';
 import { SessionDataStore } from '../sessions/session-data-store.service.js';
@@ -43,27 +44,38 @@ export class ToolCatalog {
         return { ...tool, available: isForeign ? tool.available : this.readiness.hasLiveWorker(tool) };
       });
     const choices = await this.choices(tools, caller, subject);
-    return tools.map((tool) => withChoices(tool, choices));
+    return tools.map((tool) => withHost(withChoices(tool, choices), this.hostOf(caller, subject)));
   }
 
-  /** The same in a dialect, under the names that the agent's configuration gives: not said, the dialect of the session or key. Tools of other sources than the built-in ones are in each as they are. */
+  /**
+   * The same in a dialect, under the aliases of the agent's configuration. `said`: by default the dialect of the session, else
+   * of the key. A dialect changes built-in tools only.
+   */
   async listIn(caller: Principal, subject: PolicySubject, said?: Dialect): Promise<ToolDescriptor[]> {
     const rules = await this.rules.of(caller, subject);
     const { toolAliases } = rules.policy;
     const dialect = said ?? rules.dialect;
     const tools = await this.list(caller, subject);
     if (dialect === 'core') return withAliases(tools, toolAliases);
-    const names = new Set(viewOf(dialect).names());
-    const foreign = tools.filter(({ name, source }) => source !== 'builtin' && !names.has(name));
     const choices = await this.choices(tools, caller, subject);
     const own = viewOf(dialect).catalog(tools);
-    const all = [...own.map((tool) => withChoices(tool, choices)), ...foreign].sort((a, b) => (a.name < b.name ? -1 : 1));
+    const all = [...own.map((tool) => withChoices(tool, choices)), ...foreignTo(dialect, tools)].sort((a, b) => (a.name < b.name ? -1 : 1));
     return withAliases(all, toolAliases);
   }
 
-  /** Those that a call would be let through for. */
-  async callable(caller: Principal, subject: PolicySubject = {}, agent: ToolCallers = 'main'): Promise<ToolDescriptor[]> {
-    return (await this.list(caller, subject, agent)).filter(({ available }) => available.ok);
+  /** Those that a call would be let through for, as the dialect has them. */
+  async callable(
+    caller: Principal,
+    subject: PolicySubject = {},
+    agent: ToolCallers = 'main',
+    dialect: Dialect = 'core',
+  ): Promise<ToolDescriptor[]> {
+    const tools = (await this.list(caller, subject, agent)).filter(({ available }) => available.ok);
+    return dialect === 'core' ? tools : [...viewOf(dialect).catalog(tools), ...foreignTo(dialect, tools)];
+  }
+
+  private hostOf(caller: Principal, { sessionId, agentId }: PolicySubject): string | undefined {
+    return this.readiness.hostOf({ tenantId: caller.tenantId, sessionId, agentId: agentOf(caller, agentId) });
   }
 
   /** The names of sub-agents and skills that there are now. */
@@ -82,4 +94,10 @@ export class ToolCatalog {
     const { foundTools } = await this.sessionData.read(tenantId, sessionId);
     return new Set(foundTools);
   }
+}
+
+/** The tools of other sources than the built-in one, which the dialect leaves as they are. Pure. */
+function foreignTo(dialect: Exclude<Dialect, 'core'>, tools: readonly ToolDescriptor[]): ToolDescriptor[] {
+  const names = new Set(viewOf(dialect).names());
+  return tools.filter(({ name, source }) => source !== 'builtin' && !names.has(name));
 }

@@ -108,7 +108,11 @@ export class BackgroundTools implements OnApplicationBootstrap {
       principal: { tenantId },
     } = sessionOf(asking);
     const known = await this.redis.zscore(keys.backgroundRuns(partitionOf(asking.callId), tenantId, sessionId), task_id);
-    if (known === null) throw new ProblemError('resource_not_found', `This session has no background run ${task_id.slice(0, 100)}`);
+    if (known === null)
+      throw new ProblemError(
+        'resource_not_found',
+        `This session has no background run ${task_id.slice(0, 100)}. Use shell_list to see those it has.`,
+      );
     await this.cancelCall.cancel(asking.principal, task_id, STOPPED);
     return { kind: 'output', content: [{ type: 'text', text: 'The run is asked to stop.' }] };
   }

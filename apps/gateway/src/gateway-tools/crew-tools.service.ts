@@ -4,6 +4,7 @@ import { AgentCrewArguments, SwitchToExecutionArguments, type CrewStage } from '
 import { SessionDataStore } from '../sessions/session-data-store.service.js';
 import { RedactionConfigService } from '../governance/redaction-config.service.js';
 import { AgentTools } from './agent-tools.service.js';
+import { crewPrompt } from './crew-prompt.js';
 import { jsonOutput, sessionOf, type ToolCall, type ToolHandler } from './tool-call.js';
 
 /** Sub-agents in stages, and the hand-over of a plan to the one that executes it. */
@@ -53,9 +54,8 @@ export class CrewTools {
     const failed = before.find(({ isError }) => isError);
     if (failed !== undefined) return { name, isError: true, text: `Left out: the stage ${failed.name} has no result.` };
     const results = before.map((it) => `[Result of ${it.name}]\n${it.text}\n\n`).join('');
-    // A function, since "$&" in the task is text.
-    const prompt = results + prompt_template.replaceAll('{task}', () => task);
-    const stage = await this.agents.start(call, { agent: role, task: prompt.slice(0, 200_000), part }).catch(refusalOf);
+    const prompt = crewPrompt(results, prompt_template, task);
+    const stage = await this.agents.start(call, { agent: role, task: prompt, part }).catch(refusalOf);
     if (typeof stage === 'string') return { name, isError: true, text: stage };
     if (stage.status !== 'ended') return undefined;
     const text = textOf(stage);

@@ -48,13 +48,14 @@ export class GatewayTools {
     if (head === undefined || head.status === 'ended' || head.cancelRequested)
       return failed('cancelled', 'The call has ended or is being cancelled');
     const submitted = await this.reader.submission(callId);
-    const { tool, agentsAbove = 0, userId } = submitted.data;
+    const { tool, agentsAbove = 0, userId, dialect } = submitted.data;
     const agent = agentsAbove > 0 ? 'sub_agents' : 'main';
     const handle = Object.hasOwn(this.handlers, tool) ? this.handlers[tool] : undefined;
     if (handle === undefined) return failed('unavailable', `No gateway of this release does the work of ${tool}`);
     try {
       const { tenantId, sessionId, agentId } = head.meta;
-      return await handle({ callId, principal: submitterOf(this.apiKeys, tenantId, submitted), sessionId, agentId, userId, agent, args });
+      const principal = submitterOf(this.apiKeys, tenantId, submitted);
+      return await handle({ callId, principal, sessionId, agentId, userId, agent, dialect, args });
     } catch (error) {
       if (!(error instanceof ProblemError) || error.code === 'overloaded') throw error;
       return { ...failed(codeOf(error), error.detail), ...(error.facts.errors === undefined ? {} : { errors: error.facts.errors }) };

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { CreateScheduleBody, ProblemError, type JsonValue, type Schedule, type ToolAnswer } from '#contracts';
+import { CreateScheduleBody, ProblemError, type JsonValue, type Schedule, type ToolAnswer, type Violation } from '#contracts';
 import { CronAddArguments, CronRemoveArguments } from '#tools';
 import { SubmitCallService } from '../calls/submit-call.service.js';
 import { SchedulesService } from '../schedules/schedules.service.js';
@@ -26,6 +26,8 @@ export class ScheduleTools {
   private async add(call: ToolCall): Promise<ToolAnswer> {
     const args = CronAddArguments.parse(call.args);
     const { sessionId } = sessionOf(call);
+    const missing = missingTime(args);
+    if (missing !== undefined) throw wrong([{ pointer: missing, message: `Missing '${missing.slice(1).replace('/', '.')}'` }]);
     const { agentId, userId } = call;
     const scheduled = {
       ...jobOf(args),
@@ -38,11 +40,16 @@ export class ScheduleTools {
       ...(args.name === undefined ? {} : { name: args.name }),
       call: scheduled,
     });
-    if (!parsed.success) throw wrong(parsed.error.issues.map(({ message }) => message).join('; '));
+    if (!parsed.success)
+      throw wrong(parsed.error.issues.map(({ path, message }) => ({ pointer: argumentOf(path.join('/'), args), message })));
     const { decision } = await this.submitCall.quote(call.principal, { ...parsed.data.call, dialect: 'core' });
     const denials = decision?.reasons.filter(({ effect }) => effect === 'deny') ?? [];
     if (denials.length > 0) throw new ProblemError('forbidden', `Denied by policy: ${denials.map(({ reason }) => reason).join('; ')}`);
-    return jsonOutput(shown(await this.schedules.create(call.principal, parsed.data, idOf(call.callId))));
+    try {
+      return jsonOutput(shown(await this.schedules.create(call.principal, parsed.data, idOf(call.callId))));
+    } catch (error) {
+      throw error instanceof ProblemError ? inArguments(error, args) : error;
+    }
   }
 
   private async remove(call: ToolCall): Promise<ToolAnswer> {
@@ -109,6 +116,36 @@ function idOf(callId: string): string {
   return `sch-${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-function wrong(why: string): ProblemError {
-  return new ProblemError('invalid_request', `Invalid schedule: ${why}`);
+const TIMES = { cron: 'expr', at: 'at', every: 'every_ms' } as const;
+
+/** The argument that says when it runs, if it is missing. */
+function missingTime({ schedule }: Arguments): string | undefined {
+  const name = TIMES[schedule.kind];
+  return schedule[name] === undefined ? `/schedule/${name}` : undefined;
+}
+
+const FIELDS: ReadonlyMap<string, string> = new Map([
+  ['cron', '/schedule/expr'],
+  ['timeZone', '/schedule/tz'],
+  ['at', '/schedule/at'],
+  ['everyMs', '/schedule/every_ms'],
+  ['name', '/name'],
+]);
+
+/** The argument of `cron_add` that a field of a schedule comes from. */
+function argumentOf(field: string, { command, agent }: Arguments): string {
+  if (!field.startsWith('call')) return FIELDS.get(field) ?? '';
+  if (command !== undefined) return '/command';
+  if (agent !== undefined) return field.startsWith('call/arguments') ? '/prompt' : '/agent';
+  return field === 'call' ? '/tool' : field.slice('call'.length);
+}
+
+/** The same problem with the arguments of `cron_add` in place of the fields of a schedule. */
+function inArguments(problem: ProblemError, args: Arguments): ProblemError {
+  const errors = problem.facts.errors?.map(({ pointer, message }) => ({ pointer: argumentOf(pointer.slice(1), args), message }));
+  return errors === undefined ? problem : new ProblemError(problem.code, problem.detail, { ...problem.facts, errors });
+}
+
+function wrong(errors: Violation[]): ProblemError {
+  return new ProblemError('invalid_request', `Invalid schedule: ${errors.map(({ message }) => message).join('; ')}`, { errors });
 }

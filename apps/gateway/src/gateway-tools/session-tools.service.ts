@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { JsonSchema, JsonValue, PermissionMode, ToolAnswer } from '#contracts';
 import { compileForeignSchema } from '#tool-sdk';
-import { ConfigArguments, parseSetting, PERMISSION_SETTING, UserMessageArguments } from '#tools';
+import { ConfigArguments, parseSetting, PERMISSION_SETTING, SESSION_SETTINGS, UserMessageArguments } from '#tools';
 import { EffectivePolicyService } from '../calls/admission/effective-policy.service.js';
 import { RedactionConfigService } from '../governance/redaction-config.service.js';
 import { SessionDataStore } from '../sessions/session-data-store.service.js';
@@ -42,11 +42,23 @@ export class SessionTools {
     const previousValue = settings[setting] ?? null;
     const said = parseSetting(setting, value ?? '');
     const operation = value === undefined ? 'get' : 'set';
-    if ('error' in said && (value !== undefined || said.error.startsWith('Unknown')))
+    const isKnown = Object.hasOwn(SESSION_SETTINGS, setting);
+    if ('error' in said && (value !== undefined || !isKnown))
       return {
         kind: 'output',
         isError: true,
-        content: [{ type: 'json', json: { success: false, operation, setting, error: said.error } }],
+        content: [
+          {
+            type: 'json',
+            json: {
+              success: false,
+              operation,
+              setting,
+              error: said.error,
+              ...(isKnown ? {} : { settings: Object.keys(SESSION_SETTINGS) }),
+            },
+          },
+        ],
       };
     if (value === undefined || 'error' in said) return jsonOutput({ success: true, operation, setting, value: previousValue });
     if (setting === PERMISSION_SETTING) await this.tighten(call, session.sessionId, MODES[String(said.value)] ?? 'allow');

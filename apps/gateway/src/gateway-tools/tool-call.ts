@@ -1,4 +1,4 @@
-import { ProblemError, type JsonValue, type Principal, type ToolAnswer, type ToolCallers } from '#contracts';
+import { ProblemError, type Dialect, type JsonValue, type Principal, type ToolAnswer, type ToolCallers } from '#contracts';
 
 /** A running call whose tool asks a gateway to do its work. */
 export interface ToolCall {
@@ -10,11 +10,13 @@ export interface ToolCall {
   readonly userId: string | undefined;
   /** Whether a sub-agent made it. */
   readonly agent: ToolCallers;
+  /** Whose tool names the model uses. Absent: the canonical ones. */
+  readonly dialect?: Dialect | undefined;
   /** As submitted, with secrets; the worker has checked them. */
   readonly args: Readonly<Record<string, JsonValue>>;
 }
 
-/** Does the work of one tool. It expects the same call again after a crash. @throws ProblemError for what the model should read */
+/** Does the work of one tool. Safe to repeat: the same call comes again after a crash. @throws ProblemError with a text for the model */
 export type ToolHandler = (call: ToolCall) => Promise<ToolAnswer>;
 
 /** @throws ProblemError `invalid_request` for a call without a session */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { ToolAnswer } from '#contracts';
+import type { ToolAnswer, ToolDescriptor } from '#contracts';
 import { ToolSearchArguments } from '#tools';
 import { EffectivePolicyService } from '../calls/admission/effective-policy.service.js';
 import { ToolCatalog } from '../calls/tool-catalog.service.js';
@@ -20,17 +20,25 @@ export class ToolSearch {
     private readonly data: SessionDataStore,
   ) {}
 
-  private async search({ callId, principal, sessionId, agentId, agent, args }: ToolCall): Promise<ToolAnswer> {
+  private async search({ callId, principal, sessionId, agentId, agent, dialect, args }: ToolCall): Promise<ToolAnswer> {
     const { query, max_results } = ToolSearchArguments.parse(args);
     const subject = { sessionId, agentId };
-    const [callable, rules] = await Promise.all([this.catalog.callable(principal, subject, agent), this.policies.of(principal, subject)]);
-    const deferred = callable.filter((tool) => rules.isDeferred(tool));
+    const [callable, rules] = await Promise.all([
+      this.catalog.callable(principal, subject, agent, dialect),
+      this.policies.of(principal, subject),
+    ]);
+    const deferred = callable.filter((tool) => rules.isDeferred({ ...tool, name: canonical(tool) }));
     // Where nothing is left out, it answers what there is.
     const matches = searchTools(deferred.length === 0 ? callable : deferred, query, max_results);
+    const found = deferred.filter(({ name }) => matches.includes(name)).map(canonical);
     if (sessionId !== undefined && deferred.length > 0 && matches.length > 0)
       await this.data.change({ principal, sessionId, callId }, ({ foundTools = [] }) => ({
-        foundTools: [...new Set([...foundTools, ...matches])].slice(-MOST_FOUND),
+        foundTools: [...new Set([...foundTools, ...found])].slice(-MOST_FOUND),
       }));
     return jsonOutput({ matches, query, normalized_query: normalizedQuery(query), total_deferred_tools: deferred.length });
   }
+}
+
+function canonical({ name, canonicalName = name }: ToolDescriptor): string {
+  return canonicalName;
 }

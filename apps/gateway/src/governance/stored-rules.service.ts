@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { PathDenials, type EgressRules, type FileAccess } from '#contracts';
 import { addsDenials, type FileAccessDecision } from '#policy';
 import { ContentAddressedStore, sha256Hex, type RedisConnection } from '#redis';
@@ -12,8 +13,8 @@ const MOST_REMEMBERED = 1_000;
 @Injectable()
 export class StoredRules {
   private readonly store: Pick<ContentAddressedStore, 'get' | 'put'>;
-  /** Digest → when this process stored it, the oldest first. */
-  private readonly storedAt = new Map<string, number>();
+  /** Digests that this process has stored. */
+  private readonly stored = new LRUCache<string, true>({ max: MOST_REMEMBERED, ttl: STORED_FOR_MS });
 
   constructor(@Inject(FAIL_FAST_REDIS) redis: RedisConnection) {
     this.store = new ContentAddressedStore(redis);
@@ -42,13 +43,9 @@ export class StoredRules {
   private async digestOf(rules: PathDenials | EgressRules): Promise<string> {
     const text = JSON.stringify(rules);
     const digest = sha256Hex(text);
-    const at = this.storedAt.get(digest);
-    if (at !== undefined && performance.now() - at < STORED_FOR_MS) return digest;
+    if (this.stored.has(digest)) return digest;
     await this.store.put(text);
-    this.storedAt.delete(digest);
-    const [oldest] = this.storedAt.keys();
-    if (oldest !== undefined && this.storedAt.size >= MOST_REMEMBERED) this.storedAt.delete(oldest);
-    this.storedAt.set(digest, performance.now());
+    this.stored.set(digest, true);
     return digest;
   }
 }

@@ -4,7 +4,7 @@ import { CallStore } from '#event-log';
 import { createMetrics, type MetricsProbes } from '#observability';
 import { VERSION } from '#platform';
 import { BullCallQueue } from '#queue';
-import { partitionName, RedisMemory } from '#redis';
+import { partitionNames, RedisMemory } from '#redis';
 import { ToolRegistry } from '#tool-sdk';
 import { PendingApprovalsGauge } from '../approvals/pending-approvals.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
@@ -42,8 +42,8 @@ export const gatewayMetrics: Provider = {
 };
 
 async function longestOverdueMs(store: CallStore, partitions: number): Promise<number> {
-  const names = Array.from({ length: partitions }, (_unused, index) => partitionName(index));
+  const names = partitionNames(partitions);
   const now = await store.now();
-  const due = await Promise.all(names.map((partition) => store.listDue(partition, now, 1)));
-  return Math.max(0, ...due.flat().map(({ score }) => now - score));
+  const due = await store.listDue(names, now, 1);
+  return Math.max(0, ...due.map(({ score }) => now - score));
 }

@@ -1,3 +1,4 @@
+import type { Posture } from '#contracts';
 import type { GatewayConfig } from './gateway.config.js';
 
 /** How many keys, agents and hooks a config file defines. */
@@ -18,4 +19,22 @@ export function configFactsOf({ file, keys, agents = {}, tenantRules = {}, hooks
     agents: perAgent.length,
     hooks: [{ hooks }, ...Object.values(tenantRules), ...perAgent].reduce((sum, it) => sum + (it.hooks?.length ?? 0), 0),
   };
+}
+
+/** A tenant, or one of its agents, for which another posture than the default holds. */
+export interface OwnPosture {
+  readonly tenant: string;
+  readonly agent?: string;
+  readonly posture: Posture;
+}
+
+/** What the config file says of postures, tenants before their agents. */
+export function ownPosturesOf({ defaultPosture, agents = {}, tenantRules = {} }: GatewayConfig): OwnPosture[] {
+  return [...new Set([...Object.keys(tenantRules), ...Object.keys(agents)])].flatMap((tenant) => {
+    const own = tenantRules[tenant]?.posture;
+    const ofAgents = Object.entries(agents[tenant] ?? {}).flatMap(([agent, { posture }]): OwnPosture[] =>
+      posture === undefined ? [] : [{ tenant, agent, posture: { ...defaultPosture, ...own, ...posture } }],
+    );
+    return [...(own === undefined ? [] : [{ tenant, posture: { ...defaultPosture, ...own } }]), ...ofAgents];
+  });
 }

@@ -3,12 +3,15 @@ import { isNode, LineCounter, parseDocument, type Document } from 'yaml';
 import type { z } from 'zod';
 import { ConfigFile } from '#contracts';
 import { configPatternFaults } from '#policy';
+import { unknownField } from './unknown-fields.js';
 
 /** What the file says; `file` is there when there are no faults. */
 export interface ConfigFileContent {
   readonly file?: ConfigFile;
   /** Whether it has the field `keys`, be it empty: a file that was cut off while it was written has not. */
   readonly saysKeys?: boolean;
+  /** Whether it says nothing at all: so it is for a moment while it is written. */
+  readonly isEmpty?: boolean;
   /** `<path>:<line>: <field>: <what was expected>`. */
   readonly faults: readonly string[];
 }
@@ -34,17 +37,20 @@ export function readConfigFile(path: string, check: (file: ConfigFile) => readon
       faults: document.errors.map((error) => `${path}:${lines.linePos(error.pos[0]).line}: not valid YAML or JSON: ${error.message}`),
     };
   }
-  const parsed = ConfigFile.safeParse(document.toJS() ?? {});
-  const found = parsed.success
-    ? [...configPatternFaults(parsed.data), ...check(parsed.data)]
-    : parsed.error.issues.map((issue) => ({ path: issuePath(issue), message: issue.message }));
-  if (parsed.success && found.length === 0) return { file: parsed.data, saysKeys: document.has('keys'), faults: [] };
+  const content: unknown = document.toJS();
+  const isEmpty = content === null || content === undefined;
+  const parsed = ConfigFile.safeParse(isEmpty ? {} : content);
+  const found = parsed.success ? [...configPatternFaults(parsed.data), ...check(parsed.data)] : parsed.error.issues.flatMap(faultsOf);
+  if (parsed.success && found.length === 0) {
+    return { file: parsed.data, saysKeys: document.has('keys'), isEmpty, faults: [] };
+  }
   return { faults: found.map(({ path: at, message }) => `${path}:${lineOf(document, lines, at)}: ${fieldName(at)}: ${message}`) };
 }
 
-/** An unknown field is reported at the object that holds it; point at the field itself. */
-function issuePath(issue: z.core.$ZodIssue): PropertyKey[] {
-  return issue.code === 'unrecognized_keys' ? [...issue.path, ...issue.keys.slice(0, 1)] : issue.path;
+/** Unknown fields are reported at the object that holds them; point at the fields themselves. */
+function faultsOf(issue: z.core.$ZodIssue): Fault[] {
+  if (issue.code !== 'unrecognized_keys') return [{ path: issue.path, message: issue.message }];
+  return issue.keys.map((name) => ({ path: [...issue.path, name], message: unknownField(issue.path, name) }));
 }
 
 function fieldName(path: readonly PropertyKey[]): string {

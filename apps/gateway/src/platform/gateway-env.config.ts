@@ -108,7 +108,9 @@ export const GatewayEnv = z.object({
     description: 'The user of calls with TOOLYARD_API_KEY that name none: whose notes and facts their tools read and write.',
     shownDefault: 'none; standalone: `local`',
   }),
-  KEY_RATE_PER_MINUTE: integer(1, 1_000_000_000, 60_000).describe('Requests a minute of a key without its own `ratePerMinute`.'),
+  KEY_RATE_PER_MINUTE: integer(1, 1_000_000_000, 60_000).describe(
+    'Requests a minute of a key without its own `ratePerMinute`; no such key makes one with a higher rate.',
+  ),
   TENANT_ACTS_PER_MINUTE: integer(1, 1_000_000_000, 3000).describe(
     'Administrative acts a minute of one tenant: changes of keys, sessions, lasting grants, sources and schedules, and erasures. Acts that revoke something, such as a key, are counted apart, with the same limit.',
   ),

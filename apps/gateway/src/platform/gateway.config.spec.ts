@@ -85,6 +85,22 @@ describe('the config file', () => {
     expect(faults).toContain(`${path}:9: limits.actionsPerHour: `);
   });
 
+  it('says which field was probably meant, for each that it does not know', () => {
+    const path = file(
+      'polcy: {}\nkeys:\n  - { id: ci, key: sixteen-characters-at-least, tenant: acme, agnt: a, colour: red }\ntenants:\n  acme:\n    agents:\n      a:\n        policy: { exclud: [shell] }\nlimits:\n  rates: [{ per: agent, calls: 1, windoMs: 100 }]\n',
+    );
+    const faults = faultsOf({ ...key, TOOLYARD_CONFIG: path }).split('\n');
+    expect(faults).toEqual(
+      expect.arrayContaining([
+        `${path}:1: polcy: Unrecognized key: "polcy"; did you mean "policy"?`,
+        `${path}:3: keys.0.agnt: Unrecognized key: "agnt"; did you mean "agent"?`,
+        `${path}:3: keys.0.colour: Unrecognized key: "colour"`,
+        `${path}:8: tenants.acme.agents.a.policy.exclud: Unrecognized key: "exclud"; did you mean "exclude"?`,
+        `${path}:10: limits.rates.0.windoMs: Unrecognized key: "windoMs"; did you mean "windowMs"?`,
+      ]),
+    );
+  });
+
   it('names the hook before a call whose variable is not set; the hooks of workers only where it runs the worker, too', () => {
     const hook = (on: string) =>
       `{ name: audit-${on}, on: ${on}, url: 'https://x.example', secretEnv: AUDIT_SECRET, headersEnv: { a: TOKEN } }`;
@@ -150,10 +166,23 @@ describe('the config file', () => {
     file('{"keys": []}');
     expect(running?.read().keys).toEqual([]);
     expect(faultsOf({ TOOLYARD_CONFIG: path })).toMatch(/^TOOLYARD_API_KEY: /);
-    for (const cut of ['', '{}', 'policy: {}']) {
+    for (const cut of ['{}', 'policy: {}']) {
       file(cut);
       expect(() => running?.read()).toThrow('TOOLYARD_API_KEY: ');
     }
+  });
+
+  it('refuses a file that is empty while it is written, whose settings it would take back, and starts with one', () => {
+    const path = file('keys: [{ id: ci, key: sixteen-characters-at-least, tenant: acme }]');
+    const env = { TOOLYARD_CONFIG: path, TOOLYARD_API_KEY: 'key-of-the-environment' };
+    const running = readGatewayConfig(env).file;
+    for (const empty of ['', '\n', '# later\n', '---\n']) {
+      file(empty);
+      expect(() => running?.read()).toThrow(`${path}: expected settings, received an empty file; {} takes all settings back`);
+      expect(readGatewayConfig(env).keys).toHaveLength(1);
+    }
+    file('{}');
+    expect(running?.read().keys).toHaveLength(1);
   });
 
   it('refuses globs that no name of an agent can fit', () => {

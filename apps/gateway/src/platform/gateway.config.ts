@@ -1,43 +1,19 @@
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import type { z } from 'zod';
-import {
-  type TenantRetention,
-  type AgentSettings,
-  ConfigFile,
-  DEFAULT_TENANT,
-  DEFAULT_POSTURE,
-  type Hook,
-  type ApiKeyConfig,
-  type JwtIssuer,
-  type Limits,
-  type LoginSettings,
-  type PolicySettings,
-  type Posture,
-  type SessionHookSettings,
-  loginOrigin,
-  SCOPES,
-  type SafetySettings,
-  type SkillRoot,
-  type SourceRules,
-  type SourceSettings,
-  type TenantRules,
-  type WebhookSettings,
-} from '#contracts';
+import { type ApiKeyConfig, ConfigFile, DEFAULT_POSTURE, DEFAULT_TENANT, loginOrigin, type Posture, SCOPES } from '#contracts';
 import { type EgressPolicy, egressPolicyFrom } from '#sandbox';
-import { ConfigError, type LogSettings, withoutEmpty } from '#platform';
+import { ConfigError, environmentFaults, type LogSettings, withoutEmpty } from '#platform';
 import { environmentSecrets } from '#redaction';
 import { tracingConfig, type TracingConfig } from '#observability';
 import type { TrustedProxies } from './http/client-address.js';
 import { GatewayEnv } from './gateway-env.config.js';
-import { readConfigFile } from './config-file.config.js';
+import { readConfigFile, type ConfigFileContent } from './config-file.config.js';
+import { fileSettings, type FileSettings } from './file-settings.config.js';
 import { hookVariableFaults } from './hook-variables.js';
 
 /** Token for the validated settings; they are values, so there is no class to inject by. */
 export const GATEWAY_CONFIG = Symbol('GATEWAY_CONFIG');
-
-/** What holds for single agents, by tenant and name: agents of two tenants that share a name share nothing else. */
-export type AgentsByTenant = Readonly<Record<string, Readonly<Record<string, AgentSettings>>>>;
 
 /** How many WebSockets and event streams one gateway holds open. */
 export interface SocketLimits {
@@ -57,7 +33,7 @@ export interface McpTimes {
 }
 
 /** Everything the gateway takes from outside, validated once at the start. */
-export interface GatewayConfig {
+export interface GatewayConfig extends FileSettings {
   /** Names this process in events (`/gateway/<name>`) and logs. */
   readonly name: string;
   readonly host: string;
@@ -96,10 +72,6 @@ export interface GatewayConfig {
   /** Origins besides the gateway's own that a browser may call from. */
   readonly allowedOrigins: readonly string[];
   readonly keys: readonly ApiKeyConfig[];
-  /** Issuers of JWTs that are accepted besides the keys. */
-  readonly jwt?: readonly JwtIssuer[];
-  /** How people sign in to the dashboard. */
-  readonly login?: LoginSettings | undefined;
   /** Under which clients reach the gateway; else what each request names. Without a slash at its end. */
   readonly publicUrl?: string | undefined;
   readonly mcp: McpTimes;
@@ -111,18 +83,6 @@ export interface GatewayConfig {
   readonly tenantActsPerMinute: number;
   /** What `/metrics` asks for; nothing when it is not set. */
   readonly metricsKey?: string | undefined;
-  /** For all agents; what it does not set comes from its profile. */
-  readonly policy?: PolicySettings;
-  /** How long calls are kept, and whether their content can be erased, by tenant. */
-  readonly retention?: Readonly<Record<string, TenantRetention>>;
-  /** By tenant and name. */
-  readonly agents?: AgentsByTenant;
-  /** What holds for all calls of a tenant: on top of what holds for all, below what its agents say. */
-  readonly tenantRules?: Readonly<Record<string, TenantRules>>;
-  /** A call is allowed by another key than the one that submitted it. */
-  readonly fourEyes?: boolean;
-  /** What happens to arguments and outputs before anybody sees them. */
-  readonly safety?: SafetySettings;
   /** Secrets in the environment and the keys of callers: taken out of everything that this process writes. */
   readonly secrets?: readonly string[];
   /** Where workers keep the files of sessions; paths of arguments are judged as lying there. */
@@ -131,26 +91,14 @@ export interface GatewayConfig {
   readonly file?: { readonly path: string; read(): GatewayConfig };
   /** What the configuration would be with this file. Throws a ConfigError. */
   readonly withFile?: (file: ConfigFile) => GatewayConfig;
-  /** For all agents. */
-  readonly limits?: Limits;
-  /** For all agents. */
-  readonly hooks?: readonly Hook[];
-  readonly sessionHooks?: SessionHookSettings;
   /** What hooks before a call run with: the variables that commands see, where they find those that they name, and where webhooks of sessions may go. */
   readonly hookEnv?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly egress?: EgressPolicy;
-  /** By tenant. */
-  readonly webhooks?: Readonly<Record<string, readonly WebhookSettings[]>>;
-  /** Sources of tools, for the workers. */
-  readonly sources?: readonly SourceSettings[];
-  readonly sourceRules?: SourceRules;
-  /** Where the skills are that the tool `skill` loads. */
-  readonly skills?: readonly SkillRoot[];
 }
 
 interface ReadOptions {
-  /** Keys may be all gone: the gateway runs already. */
+  /** The gateway runs already: keys may be all gone, and an empty file is one that is being written. */
   readonly running?: boolean;
   readonly withWorkers?: boolean;
   /** Counts instead of the file that TOOLYARD_CONFIG names. */
@@ -158,47 +106,32 @@ interface ReadOptions {
 }
 
 /**
- * Reads and checks the environment and, where it names one, the config file. `unsaid` is the posture of sessions for which neither
- * of them says one. `withWorkers`: a worker runs in this process, too. `running`: the gateway is up, and a file that says `keys: []` takes the last key away; a start needs one.
- * Throws a ConfigError that lists every fault.
+ * Reads and checks the environment and, where it names one, the config file.
+ * `unsaid`: the posture of sessions where neither of them has one. `withWorkers`: a worker runs in this process, too.
+ * `running`: the gateway is up. A file with `keys: []` may take the last key away, and an empty one changes nothing. A start
+ * needs a key, and takes an empty file for one without settings.
+ * @throws ConfigError that lists every fault, one a line
  */
 export function readGatewayConfig(
   env: NodeJS.ProcessEnv = process.env,
   unsaid: Posture = DEFAULT_POSTURE,
   { running = false, withWorkers = false, given }: ReadOptions = {},
 ): GatewayConfig {
-  const faults: string[] = [];
   const parsed = GatewayEnv.safeParse(withoutEmpty(env));
-  if (!parsed.success) faults.push(...parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
-
   const path = env.TOOLYARD_CONFIG;
-  const {
-    file = ConfigFile.parse({}),
-    saysKeys = false,
-    faults: fileFaults,
-  } = given !== undefined
-    ? { file: given, saysKeys: true, faults: [] }
-    : path
-      ? readConfigFile(path, (file) => hookVariableFaults(file, env, withWorkers))
-      : { faults: [] };
-  faults.push(...fileFaults);
+  const read: ConfigFileContent = given === undefined ? readFile(env, withWorkers) : { file: given, saysKeys: true, faults: [] };
+  const { file = ConfigFile.parse({}), saysKeys = false } = read;
+  const faults = [...(parsed.success ? [] : environmentFaults(parsed.error)), ...read.faults];
+  if (running && read.isEmpty === true) faults.push(`${path}: expected settings, received an empty file; {} takes all settings back`);
   const egress = egressOf(env, faults);
-  if (faults.length === 0 && !env.TOOLYARD_API_KEY && file.keys.length === 0 && file.jwt.length === 0 && !(running && saysKeys)) {
-    faults.push(
-      'TOOLYARD_API_KEY: expected an API key here, or `keys` or `jwt` in the file named by TOOLYARD_CONFIG; the gateway does not run without authentication',
-    );
-  }
-  if (file.login !== undefined && parsed.success && loginOrigin(file.login, parsed.data.GATEWAY_PUBLIC_URL) === undefined)
-    faults.push(
-      'login.baseUrl: expected the origin under which people open the dashboard, here or as GATEWAY_PUBLIC_URL without a path; https, or http on this machine',
-    );
-  const erasable = Object.keys(file.tenants).find((tenant) => file.tenants[tenant]?.retention.erasable === true);
-  if (erasable !== undefined && parsed.data?.DATABASE_URL === undefined)
-    faults.push(`tenants.${erasable}.retention.erasable: needs a database for the keys of calls: set DATABASE_URL, for projectors too`);
+  const mayLackKeys = running && saysKeys;
+  if (faults.length === 0 && !mayLackKeys && !env.TOOLYARD_API_KEY && file.keys.length === 0 && file.jwt.length === 0) faults.push(NO_KEYS);
+  faults.push(...contradictions(file, parsed.data));
   if (!parsed.success || faults.length > 0) throw new ConfigError(faults.join('\n'));
 
   const e = parsed.data;
   return {
+    ...fileSettings(file),
     name: e.GATEWAY_NAME ?? `${hostname()}-${process.pid}`,
     host: e.GATEWAY_HOST,
     port: e.GATEWAY_PORT,
@@ -227,34 +160,40 @@ export function readGatewayConfig(
     publicUrl: e.GATEWAY_PUBLIC_URL,
     mcp: { answerMs: e.MCP_ANSWER_MS, taskMs: e.MCP_TASK_MS },
     keys: [...(e.TOOLYARD_API_KEY ? [bootstrapKey(e.TOOLYARD_API_KEY, e.TOOLYARD_USER)] : []), ...file.keys],
-    jwt: file.jwt,
-    login: file.login,
     sockets: socketLimits(e),
     trustedProxies: e.GATEWAY_TRUSTED_PROXIES,
     keyRatePerMinute: e.KEY_RATE_PER_MINUTE,
     tenantActsPerMinute: e.TENANT_ACTS_PER_MINUTE,
     metricsKey: e.METRICS_KEY,
-    limits: file.limits,
-    policy: file.policy,
-    agents: agentsByTenant(file),
-    tenantRules: rulesByTenant(file),
-    fourEyes: file.approvals.fourEyes,
-    hooks: file.hooks,
-    sessionHooks: file.sessionHooks,
-    sources: file.sources,
-    sourceRules: file.sourceRules,
-    skills: file.skills,
     hookEnv: Object.fromEntries(e.TOOL_ENV_ALLOWLIST.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
     env,
     ...(egress === undefined ? {} : { egress }),
-    retention: Object.fromEntries(Object.entries(file.tenants).map(([tenant, { retention }]) => [tenant, retention])),
-    webhooks: Object.fromEntries(Object.entries(file.tenants).map(([tenant, { webhooks }]) => [tenant, webhooks])),
-    safety: file.safety,
     secrets: [...environmentSecrets(env, { named: e.REDACT_ENV }), ...file.keys.flatMap(({ key }) => key ?? [])],
     workspaceRoot: resolve(e.WORKSPACE_ROOT ?? `${e.TOOLYARD_DATA}/workspaces`),
     withFile: (given) => readGatewayConfig(env, unsaid, { running: true, withWorkers, given }),
     ...(path ? { file: { path, read: () => readGatewayConfig(env, unsaid, { running: true, withWorkers }) } } : {}),
   };
+}
+
+const NO_KEYS =
+  'TOOLYARD_API_KEY: expected an API key here, or `keys` or `jwt` in the file named by TOOLYARD_CONFIG; the gateway does not run without authentication';
+
+function readFile(env: NodeJS.ProcessEnv, withWorkers: boolean): ConfigFileContent {
+  const path = env.TOOLYARD_CONFIG;
+  return path ? readConfigFile(path, (file) => hookVariableFaults(file, env, withWorkers)) : { faults: [] };
+}
+
+/** What the config file asks for and the environment does not allow. `e`: undefined where the environment is wrong itself. */
+function contradictions({ login, tenants }: ConfigFile, e: z.output<typeof GatewayEnv> | undefined): string[] {
+  const faults: string[] = [];
+  if (login !== undefined && e !== undefined && loginOrigin(login, e.GATEWAY_PUBLIC_URL) === undefined)
+    faults.push(
+      'login.baseUrl: expected the origin under which people open the dashboard, here or as GATEWAY_PUBLIC_URL without a path; https, or http on this machine',
+    );
+  const erasable = Object.keys(tenants).find((tenant) => tenants[tenant]?.retention.erasable === true);
+  if (erasable !== undefined && e?.DATABASE_URL === undefined)
+    faults.push(`tenants.${erasable}.retention.erasable: needs a database for the keys of calls: set DATABASE_URL, for projectors too`);
+  return faults;
 }
 
 function egressOf(env: NodeJS.ProcessEnv, faults: string[]): EgressPolicy | undefined {
@@ -280,21 +219,6 @@ function socketLimits(e: z.output<typeof GatewayEnv>): SocketLimits {
     perAddress: e.SOCKETS_PER_ADDRESS,
     unauthenticated: e.SOCKETS_UNAUTHENTICATED,
   };
-}
-
-function agentsByTenant({ agents, tenants }: ConfigFile): AgentsByTenant {
-  const named = Object.fromEntries(Object.entries(tenants).map(([tenant, settings]) => [tenant, settings.agents]));
-  return { ...named, [DEFAULT_TENANT]: { ...agents, ...named[DEFAULT_TENANT] } };
-}
-
-function rulesByTenant({ tenants }: ConfigFile): Record<string, TenantRules> {
-  const rules = Object.entries(tenants).map(([tenant, { policy, posture, limits, hooks, approvals, sessionHooks, safety }]) => {
-    const given = Object.entries({ policy, posture, limits, hooks, approvals, sessionHooks, safety }).filter(
-      ([, value]) => value !== undefined,
-    );
-    return [tenant, Object.fromEntries(given)] as const;
-  });
-  return Object.fromEntries(rules.filter(([, given]) => Object.keys(given).length > 0));
 }
 
 function bootstrapKey(key: string, user: string | undefined): ApiKeyConfig {

@@ -14,7 +14,7 @@ import {
   type WokenCall,
 } from '#event-log';
 import { HookRunner, HookSnapshotStore } from '#hooks';
-import { createLogger, ProcessRegistration } from '#platform';
+import { createLogger, logDiskFault, ProcessRegistration } from '#platform';
 import { CallLimits } from '#limits';
 import { BullCallQueue, dispatchWoken } from '#queue';
 import { createRedis, RedisMemory, type RedisConnection } from '#redis';
@@ -58,11 +58,12 @@ const connections: Provider[] = [
 const log: Provider[] = [
   {
     provide: EventLog,
-    inject: [BUFFERED_REDIS, WAIT_REDIS, BullCallQueue, GATEWAY_CONFIG],
-    useFactory: (redis: RedisConnection, waitConnection: RedisConnection, queue: BullCallQueue, config: GatewayConfig) => {
+    inject: [BUFFERED_REDIS, WAIT_REDIS, BullCallQueue, GATEWAY_CONFIG, LOGGER],
+    useFactory: (redis: RedisConnection, waitConnection: RedisConnection, queue: BullCallQueue, config: GatewayConfig, logger: Logger) => {
       const { partitions, durability, replicas, logDeadlineMs: deadlineMs } = config;
       const onWoken = (call: WokenCall) => dispatchWoken(queue, call);
-      return new EventLog(redis, { partitions, durability, replicas, waitConnection, deadlineMs, onWoken });
+      const onDiskFault = logDiskFault(logger);
+      return new EventLog(redis, { partitions, durability, replicas, waitConnection, deadlineMs, onWoken, onDiskFault });
     },
   },
   {

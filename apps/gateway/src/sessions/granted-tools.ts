@@ -1,4 +1,5 @@
 import { ProblemError, type SessionGrants, type Violation } from '#contracts';
+import { AGENT_NAMES } from '#dialects';
 import { grantedName, parseName } from '#policy';
 import type { ToolView } from '#tool-sdk';
 
@@ -8,14 +9,16 @@ const LISTS = ['trustedTools', 'deniedTools'] as const;
 
 /**
  * The grants with the names that grants have in place of other names of tools. Throws a ProblemError for names that no tool has:
- * who misspells the tool that they deny would believe it denied. What the session has already may be said again. Pure.
+ * who misspells the tool that they deny would believe it denied. What the session has already may be said again. A name of a
+ * known agent is denied as every tool that an agent means by it, and trusted where all agents mean one. Pure.
  */
 export function withKnownTools(grants: SessionGrants, before: SessionGrants, tools: Tools): SessionGrants {
   const errors: Violation[] = [];
   const known = LISTS.map((list) =>
     grants[list].flatMap((name, index) => {
-      const canonical = nameOf(name, tools) ?? (before[list].includes(name) ? name : undefined);
-      if (canonical !== undefined) return canonical;
+      const canonical = [...namesOf(name, tools, list)];
+      if (canonical.length > 0) return canonical;
+      if (before[list].includes(name)) return name;
       const near = tools.suggest(name);
       const hint = near.length > 0 ? `; did you mean ${near.join(', ')}?` : '; GET /v1/tools lists those there are';
       errors.push({ pointer: `/grants/${list}/${index}`, message: `No tool is called ${JSON.stringify(name)}${hint}` });
@@ -25,6 +28,14 @@ export function withKnownTools(grants: SessionGrants, before: SessionGrants, too
   if (errors.length > 0) throw new ProblemError('invalid_request', errors.map(({ message }) => message).join('; '), { errors });
   const [trustedTools = [], deniedTools = []] = known.map((names) => [...new Set(names)]);
   return { ...grants, trustedTools, deniedTools };
+}
+
+function namesOf(said: string, tools: Tools, list: (typeof LISTS)[number]): Set<string> {
+  const own = nameOf(said, tools);
+  const name = said.startsWith('@builtin/') ? said.slice('@builtin/'.length) : said;
+  const one = own === undefined ? AGENT_NAMES.meaning(name) : undefined;
+  const meant = list === 'deniedTools' ? AGENT_NAMES.meanings(name) : one === undefined ? [] : [one];
+  return new Set([...(own === undefined ? [] : [own]), ...meant.flatMap((tool) => nameOf(tool, tools) ?? [])]);
 }
 
 /** `@source/name` is said again as it is, if it is the name of one tool. */

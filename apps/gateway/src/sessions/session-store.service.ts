@@ -168,13 +168,16 @@ export class SessionStore {
   }
 
   async end(principal: Principal, sessionId: string): Promise<void> {
-    const before = await this.state(principal.tenantId, sessionId);
+    const { tenantId } = principal;
+    const before = await this.state(tenantId, sessionId);
     this.assertNothingLifted(principal, before, NEW_SESSION);
     const act = this.acts.admit(principal, { revokes: hasSettings(before) });
-    await this.data.remove(principal.tenantId, sessionId);
-    await this.durable.run(END, [keys.session(principal.tenantId, sessionId)], [Date.now(), SESSION_LIFE_MS]);
+    await this.data.remove(tenantId, sessionId);
+    await this.durable.run(END, [keys.session(tenantId, sessionId)], [Date.now(), SESSION_LIFE_MS]);
     await this.record(act, 'admin.session_deleted', sessionId, pick(before, SessionPart.options));
     await this.events.publish(principal, sessionId, 'session.deleted', {});
+    // What workers keep of it ends without this message, too: when it was not used for a while.
+    await this.redis.publish(keys.sessionEndChannel(), JSON.stringify({ tenantId, sessionId })).catch(() => undefined);
     await Promise.all([...this.onEnd].map((listener) => listener(principal, sessionId)));
   }
 

@@ -1,5 +1,7 @@
 import { Module } from '@nestjs/common';
 import { GovernanceModule } from '../governance/governance.module.js';
+import { BundlesController } from './bundles.controller.js';
+import { BundlesService } from './bundles.service.js';
 import { SourceCatalog } from './source-catalog.service.js';
 import { SourcesController } from './sources.controller.js';
 import { SourcesService } from './sources.service.js';
@@ -7,8 +9,8 @@ import { SourcesService } from './sources.service.js';
 /** Tools that are not built in: their catalog, and the routes about their sources. */
 @Module({
   imports: [GovernanceModule],
-  controllers: [SourcesController],
-  providers: [SourceCatalog, SourcesService],
+  controllers: [SourcesController, BundlesController],
+  providers: [SourceCatalog, SourcesService, BundlesService],
   exports: [SourceCatalog],
 })
 export class SourcesModule {}

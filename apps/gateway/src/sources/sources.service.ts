@@ -8,6 +8,7 @@ import {
   type AcceptSourceBody,
   type AdminType,
   type AgentSourceDefinition,
+  type McpBundle,
   type Principal,
   type Source,
   type SourceDefinition,
@@ -16,12 +17,13 @@ import {
   type ToolChange,
 } from '#contracts';
 import { EgressError, EgressPolicy } from '#sandbox';
-import { definitionFault, isPending, toolChanges, type PinnedSource } from '#sources';
+import { definitionFault, isPending, issuerUrls, toolChanges, type PinnedSource } from '#sources';
 import { AdminActs, type AdmittedAct } from '../auth/admin-acts.service.js';
 import { RedactionConfigService } from '../governance/redaction-config.service.js';
 import { SourceConfigService } from '../governance/source-config.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { LOGGER } from '../platform/tokens.js';
+import { BundlesService } from './bundles.service.js';
 import { SourceCatalog } from './source-catalog.service.js';
 import { sourceOf, summaryOf, type KnownSource } from './source-views.js';
 
@@ -37,6 +39,7 @@ export class SourcesService {
     private readonly settings: SourceConfigService,
     private readonly acts: AdminActs,
     private readonly redaction: RedactionConfigService,
+    private readonly bundles: BundlesService,
     @Inject(GATEWAY_CONFIG) config: Pick<GatewayConfig, 'egress'>,
     @Inject(LOGGER) private readonly log: Logger,
   ) {
@@ -74,7 +77,9 @@ export class SourcesService {
     if (before === undefined && known.size >= MAX_SOURCES)
       throw new ProblemError('conflict', `The tenant has ${MAX_SOURCES} sources already: remove one first`);
     const act = this.acts.admit(principal, { revokes: false });
+    await this.bundles.use(principal, bundleOf(definition));
     await this.catalog.store.putDefinition(stored);
+    await this.releaseBundle(tenantId, before?.stored?.definition);
     this.log.warn({ source: definition.name, tenant: tenantId, key: principal.keyId }, 'a tool source was added');
     await this.record(act, 'admin.source_added', definition.name, before?.stored?.definition, definition);
     return summaryOf({ stored, pinned: before?.pinned }) ?? unreachable();
@@ -89,9 +94,10 @@ export class SourcesService {
       throw unknown(name);
     }
     if (stored.origin !== 'api') throw new ProblemError('conflict', `The source ${name} is in the config file: remove it there`);
-    // First the act: a repetition would not find the source.
+    // The act is recorded before the removal: a repeated request would not find the source any more.
     await this.record(this.acts.admit(principal, { revokes: true }), 'admin.source_removed', name, stored.definition);
     await this.catalog.store.remove({ tenantId, name });
+    await this.releaseBundle(tenantId, stored.definition);
     this.log.warn({ source: name, tenant: tenantId, key: principal.keyId }, 'a tool source was removed');
   }
 
@@ -128,11 +134,20 @@ export class SourcesService {
     await act.record(type, { target, ...(before && { before: shown(before) }), ...(after && { after: shown(after) }) });
   }
 
+  /** Of a definition that does not hold any more. */
+  private async releaseBundle(tenantId: string, definition: SourceDefinition | undefined): Promise<void> {
+    const bundle = definition && bundleOf(definition);
+    if (bundle === undefined) return;
+    const left = (await this.catalog.store.definitions()).filter((it) => it.tenantId === tenantId);
+    const others = left.flatMap((it) => bundleOf(it.definition) ?? []);
+    await this.bundles.release(tenantId, bundle, others);
+  }
+
   /** By name: definitions and catalog entries of the tenant, and of all tenants. */
   private async known(tenantId: string): Promise<Map<string, KnownSource>> {
     const [definitions, entries] = await Promise.all([this.catalog.store.definitions(), this.catalog.visibleTo(tenantId)]);
     const known = new Map<string, KnownSource>();
-    // Those of all tenants come last: a tenant cannot take their names.
+    // Sources of all tenants are set last: a tenant cannot take their names.
     for (const owner of [tenantId, ALL_TENANTS]) {
       for (const stored of definitions) if (stored.tenantId === owner) known.set(stored.definition.name, { stored });
       for (const pinned of entries)
@@ -157,7 +172,7 @@ export class SourcesService {
   /** The worker checks the address again, and each address that the name resolves to, when it connects. */
   private assertReachable(definition: SourceDefinition): void {
     const { url, document, auth, model } = { url: undefined, document: undefined, auth: undefined, model: undefined, ...definition };
-    const urls = [url, document, auth?.type === 'clientCredentials' && auth.tokenUrl, model?.url];
+    const urls = [url, document, ...issuerUrls(auth), model?.url];
     try {
       for (const url of urls) if (typeof url === 'string') this.egress.check(url);
     } catch (error) {
@@ -165,6 +180,10 @@ export class SourcesService {
       throw error;
     }
   }
+}
+
+function bundleOf(definition: SourceDefinition): McpBundle | undefined {
+  return definition.kind === 'mcp' ? definition.bundle : undefined;
 }
 
 /** As for the config file: a sub-agent that may call no others must not list one. */

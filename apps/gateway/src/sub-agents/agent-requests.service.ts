@@ -5,7 +5,7 @@ import { AgentRequestConsumer } from '#queue';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { LOGGER } from '../platform/tokens.js';
 import { GatewayTools } from '../gateway-tools/gateway-tools.service.js';
-import { AgentTurns } from './agent-turns.service.js';
+import { AgentTurns, CallOverError } from './agent-turns.service.js';
 
 /** Takes the requests of sub-agents, and of tools whose work only gateways can do. Any gateway handles one; after a crash another one handles it again. */
 @Injectable()
@@ -30,7 +30,7 @@ export class AgentRequestsService implements OnApplicationBootstrap, BeforeAppli
         return JSON.stringify(request.kind === 'open' ? await this.turns.open(request) : await this.turns.submit(request));
       } catch (error) {
         if (!(error instanceof ProblemError) || error.code === 'overloaded') throw error;
-        return JSON.stringify({ kind: 'refused', message: error.detail });
+        return JSON.stringify({ kind: 'refused', message: error.detail, isOver: error instanceof CallOverError });
       }
     });
   }

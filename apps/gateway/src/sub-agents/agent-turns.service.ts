@@ -6,11 +6,20 @@ import {
   ProblemError,
   SubmitCallBody,
   type AgentSourceDefinition,
+  type BatchStrategy,
   type CallEventOf,
   type Principal,
   type ToolDescriptor,
 } from '#contracts';
-import { AgentJournal, wantedOf, type AgentHistory, type OpenAnswer, type SubmitAnswer, type SubmittedToolCall } from '#agents';
+import {
+  AgentJournal,
+  wantedOf,
+  type AgentHistory,
+  type OpenAnswer,
+  type SubmitAnswer,
+  type RecordedToolCall,
+  type SubmittedToolCall,
+} from '#agents';
 import { CallStore } from '#event-log';
 import { matchesTool } from '#policy';
 import type { AgentTurnRequest } from '#queue';
@@ -18,17 +27,19 @@ import { keys, partitionOf, type RedisConnection } from '#redis';
 import { SourceStore } from '#sources';
 import { ToolRegistry } from '#tool-sdk';
 import { ApiKeyStore } from '../auth/api-key-store.service.js';
+import { agentOf } from '../auth/agent-of.js';
 import { submitterOf } from '../auth/submitter-of.js';
 import { gatewayKey } from '../calls/admission/idempotency.js';
+import { UnrunCalls } from '../calls/admission/unrun-calls.service.js';
 import { CallReader } from '../calls/read/call-reader.service.js';
 import { SubmitCallService } from '../calls/submit-call.service.js';
 import { nextOf } from '../calls/strategy-groups.decider.js';
 import { ToolCatalog } from '../calls/tool-catalog.service.js';
+import { PolicyConfigService } from '../governance/policy-config.service.js';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
+import { SessionStore } from '../sessions/session-store.service.js';
 import { takeSteeringScript } from './take-steering.js';
 
-/** Of definitions that say none. */
-const PARALLEL = { type: 'parallel', serializeSideEffects: false } as const;
 /** What the model reads of calls that had not begun. */
 const STEERED = 'Skipped due to queued user message.';
 
@@ -57,6 +68,9 @@ export class AgentTurns {
     private readonly catalog: ToolCatalog,
     private readonly submitCall: SubmitCallService,
     private readonly registry: ToolRegistry,
+    private readonly unrun: UnrunCalls,
+    private readonly sessions: SessionStore,
+    private readonly policies: PolicyConfigService,
     @Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection,
   ) {
     this.sources = new SourceStore(redis);
@@ -104,10 +118,18 @@ export class AgentTurns {
       readOnly: tools.resolve(call.tool)?.tier === 'read_only',
       isStarted: before.has(call.toolCallId),
     }));
-    const { calls, isNewGroup } = nextOf(agent.definition.strategy ?? PARALLEL, wanted);
+    const { calls, isNewGroup } = nextOf(await this.strategyOf(agent), wanted);
     if (isNewGroup && ((await this.takeSteering(callId, agent.submitted, number + 1)) > 0 || steering.has(number + 1)))
-      return wanted.flatMap(({ toolCallId, isStarted }) => (isStarted ? [] : [{ toolCallId, isAgent: false, error: STEERED }]));
+      return Promise.all(wanted.filter(({ isStarted }) => !isStarted).map((call) => this.skipOne(agent, callId, number, call)));
     return Promise.all(calls.map((call) => this.submitOne(agent, callId, number, call, budget)));
+  }
+
+  /** As for a batch of the session and agent, where the definition says none. */
+  private async strategyOf({ principal, submitted, definition }: OpenAgent): Promise<BatchStrategy> {
+    if (definition.strategy !== undefined) return definition.strategy;
+    const { tenantid: tenantId, sessionid: sessionId, agentid: agentId } = submitted;
+    const { strategy } = await this.sessions.state(tenantId, sessionId);
+    return strategy ?? this.policies.of(tenantId, agentOf(principal, agentId)).policy.execution.strategy;
   }
 
   /** What people said to the session goes to the turn. Answers how many messages there were. */
@@ -124,17 +146,18 @@ export class AgentTurns {
     { principal, definition, levels }: OpenAgent,
     parentCallId: string,
     turn: number,
-    { toolCallId, tool, arguments: args }: { readonly toolCallId: string; readonly tool: string; readonly arguments: string },
+    call: WantedCall,
     budget: AgentTurnRequest['budget'],
   ): Promise<SubmittedToolCall> {
+    const { toolCallId, tool } = call;
     const found = this.registry.for(principal.tenantId).resolve(tool);
     const isAgent = found?.pool === 'agent';
     if (found === undefined || !isOffered(found, definition, levels))
       return { toolCallId, isAgent, error: `${tool} is not a tool of this sub-agent any more.` };
-    const body = SubmitCallBody.parse({ tool, dialect: 'core', arguments: args, toolCallId, parentCallId });
+    const body = bodyOf(call, parentCallId);
     try {
       const options = {
-        idempotencyKey: gatewayKey('turn', parentCallId, turn, toolCallId),
+        idempotencyKey: keyOf(parentCallId, turn, toolCallId),
         byAgent: { budget: { ...budget, depth: levels } },
       };
       const { call } = await this.submitCall.submit(principal, body, options);
@@ -147,10 +170,23 @@ export class AgentTurns {
     }
   }
 
+  /** A call that a person's message left out, as in a batch: it ends without a run. */
+  private async skipOne(
+    { principal }: OpenAgent,
+    parentCallId: string,
+    turn: number,
+    { toolCallId, tool, arguments: args }: WantedCall,
+  ): Promise<SubmittedToolCall> {
+    const body = bodyOf({ tool, arguments: args, toolCallId }, parentCallId);
+    const error = { code: 'cancelled', message: STEERED, retryable: false } as const;
+    const idempotencyKey = keyOf(parentCallId, turn, toolCallId);
+    const callId = await this.unrun.record(principal, body, { outcome: 'cancelled', error }, { idempotencyKey });
+    return { toolCallId, isAgent: false, callId, error: STEERED };
+  }
+
   private async agent(callId: string, budget: AgentTurnRequest['budget']): Promise<OpenAgent> {
     const head = await this.calls.snapshot(callId);
-    if (head === undefined || head.status === 'ended' || head.cancelRequested)
-      throw new ProblemError('conflict', 'The call of the sub-agent has ended or is being cancelled', { callId });
+    if (head === undefined || head.status === 'ended' || head.cancelRequested) throw new CallOverError(callId);
     const submitted = await this.reader.submission(callId);
     const { tenantId } = head.meta;
     const principal = submitterOf(this.apiKeys, tenantId, submitted);
@@ -164,10 +200,28 @@ export class AgentTurns {
   }
 }
 
+type WantedCall = Pick<RecordedToolCall, 'toolCallId' | 'tool' | 'arguments'>;
+
+function bodyOf({ tool, arguments: args, toolCallId }: WantedCall, parentCallId: string): SubmitCallBody {
+  return SubmitCallBody.parse({ tool, dialect: 'core', arguments: args, toolCallId, parentCallId });
+}
+
+/** The same call of the same turn is one submission. */
+function keyOf(parentCallId: string, turn: number, toolCallId: string): string {
+  return gatewayKey('turn', parentCallId, turn, toolCallId);
+}
+
 /** `levels`: of sub-agents that this one may have below. */
 function isOffered(tool: ToolDescriptor, { type, tools }: AgentSourceDefinition, levels: number): boolean {
   if (tool.callers === 'sub_agents') return true;
   if (tool.pool === 'agent' && (levels < 1 || type !== undefined)) return false;
   const has = (patterns: readonly string[]) => patterns.some((pattern) => matchesTool(pattern, tool));
   return type === undefined ? has(tools) : has(AGENT_TYPES[type]) && (tools.length === 0 || has(tools));
+}
+
+/** The call of a sub-agent has ended or is being cancelled. */
+export class CallOverError extends ProblemError {
+  constructor(callId: string) {
+    super('conflict', 'The call of the sub-agent has ended or is being cancelled', { callId });
+  }
 }

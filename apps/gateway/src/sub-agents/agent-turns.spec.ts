@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { AgentJournal } from '#agents';
-import { AgentSourceDefinition, JwtIssuer, ProblemError, type Principal } from '#contracts';
+import { AgentSourceDefinition, JwtIssuer, ProblemError, type BatchStrategy, type Principal } from '#contracts';
 import { createRedis, keys, type RedisConnection } from '#redis';
 import { SourceStore } from '#sources';
 import { startRedisServer, type RedisServer } from '../../../../test/support/redis-server.mjs';
 import { ApiKeyStore } from '../auth/api-key-store.service.js';
+import type { UnrunCalls } from '../calls/admission/unrun-calls.service.js';
 import { readGatewayConfig } from '../platform/gateway.config.js';
 import { AgentTurns } from './agent-turns.service.js';
 
@@ -18,6 +19,8 @@ describe('what a gateway does for a sub-agent', () => {
   let redis: RedisConnection;
   let submittedBy: Principal | undefined;
   let refusal: ProblemError | undefined;
+  let ofSession: BatchStrategy | undefined;
+  let skips: unknown[] = [];
 
   beforeAll(async () => {
     server = await startRedisServer();
@@ -25,7 +28,8 @@ describe('what a gateway does for a sub-agent', () => {
   });
   beforeEach(async () => {
     await redis.flushall();
-    submittedBy = refusal = undefined;
+    submittedBy = refusal = ofSession = undefined;
+    skips = [];
     const model = { provider: 'anthropic', name: 'm', url: 'http://models.test' };
     for (const more of [{ name: 'boss' }, { name: 'orderly', strategy: { type: 'sequential' } }]) {
       const definition = AgentSourceDefinition.parse({ kind: 'agent', maxDepth: 3, tools: ['*'], model, ...more });
@@ -56,6 +60,14 @@ describe('what a gateway does for a sub-agent', () => {
         },
       },
       { for: () => ({ resolve: (name: string) => tools.find((tool) => tool.name === name) }) },
+      {
+        record: async (...[, { toolCallId }, { outcome }, { idempotencyKey }]: Parameters<UnrunCalls['record']>) => {
+          skips.push([toolCallId, outcome, idempotencyKey]);
+          return `skipped-${toolCallId}`;
+        },
+      },
+      { state: async () => (ofSession === undefined ? {} : { strategy: ofSession }) },
+      { of: () => ({ policy: { execution: { strategy: { type: 'tiered' } } } }) },
       redis,
     ] as unknown as ConstructorParameters<typeof AgentTurns>;
     return new AgentTurns(...parts);
@@ -118,11 +130,30 @@ describe('what a gateway does for a sub-agent', () => {
     // The worker dies before it is answered, and the journal before it is written.
     await agent.submit({ ...ASKED, kind: 'submit', after: 1 });
     await redis.hdel(keys.agentJournal(CALL), 'calls.1.1');
-    const skipped = (toolCallId: string) => ({ toolCallId, isAgent: false, error: 'Skipped due to queued user message.' });
+    const error = 'Skipped due to queued user message.';
+    const skipped = (toolCallId: string) => ({ toolCallId, isAgent: false, callId: `skipped-${toolCallId}`, error });
     const answer = await agent.submit({ ...ASKED, kind: 'submit', after: 1 });
     expect(answer).toEqual({ kind: 'submitted', calls: [skipped('b'), skipped('c')] });
+    // Each is one submission, however often it is asked for.
+    expect(new Set(skips.map((it) => JSON.stringify(it)))).toEqual(
+      new Set(['b', 'c'].map((id) => JSON.stringify([id, 'cancelled', `turn ${CALL} 1 ${id}`]))),
+    );
     await agent.open({ ...ASKED, turn: 2 });
     expect((await new AgentJournal(redis).load(CALL)).steering.get(2)).toEqual(['Stop there']);
+  });
+
+  it.each([
+    ['that of the policy profile', undefined, [['a'], ['b']]],
+    ['that of the session', { type: 'parallel', serializeSideEffects: false } as const, [['a', 'b']]],
+  ])('runs the calls of a definition without a strategy by %s', async (_whose, strategy, groups) => {
+    ofSession = strategy;
+    await keepTurn('b');
+    const answers: string[][] = [];
+    for (let after = 0; after < 2; after = answers.flat().length) {
+      const answer = await turns(`${ISSUER}#ann`, token).submit({ ...ASKED, kind: 'submit', after });
+      answers.push(answer.kind === 'submitted' ? answer.calls.map(({ toolCallId }) => toolCallId) : []);
+    }
+    expect(answers).toEqual(groups);
   });
 
   it('keeps messages of people no longer than the journal', async () => {

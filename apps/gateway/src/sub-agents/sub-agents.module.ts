@@ -1,9 +1,11 @@
 import { Module } from '@nestjs/common';
+import { GovernanceModule } from '../governance/governance.module.js';
+import { SessionsModule } from '../sessions/sessions.module.js';
 import { CallsModule } from '../calls/calls.module.js';
 import { GatewayToolsModule } from '../gateway-tools/gateway-tools.module.js';
 import { AgentRequestsService } from './agent-requests.service.js';
 import { AgentTurns } from './agent-turns.service.js';
 
 /** Does for sub-agents what workers cannot: says which tools they have, and submits their calls. */
-@Module({ imports: [CallsModule, GatewayToolsModule], providers: [AgentRequestsService, AgentTurns] })
+@Module({ imports: [GovernanceModule, SessionsModule, CallsModule, GatewayToolsModule], providers: [AgentRequestsService, AgentTurns] })
 export class SubAgentsModule {}

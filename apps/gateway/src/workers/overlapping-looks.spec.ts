@@ -34,7 +34,7 @@ describe('a look at the workers that takes longer than the time between two', ()
 
   it('does not replace what a later one found', async () => {
     const { waiting, ask } = held<object[]>();
-    const availability = new ToolAvailabilityService({ all: ask } as never, log);
+    const availability = new ToolAvailabilityService({ all: ask } as never, log, {});
     const worker = (slots: number) => ({ draining: false, pools: [{ pool: 'read', slots }] });
     const looks = [availability.refresh(), availability.refresh()];
     waiting[1]?.([worker(2), worker(2)]);

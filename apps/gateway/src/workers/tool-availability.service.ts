@@ -2,6 +2,8 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShut
 import type { Logger } from 'pino';
 import type { Pool, ToolDescriptor, WorkerStatus } from '#contracts';
 import type { Availability } from '#policy';
+import { hostFor, type HostRule, type RemoteCaller } from '#sandbox';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { LOGGER } from '../platform/tokens.js';
 import { WorkerRegistry } from './worker-registry.service.js';
 
@@ -10,6 +12,7 @@ const LOOK_MS = 2_000;
 
 const READY: Availability = { ok: true };
 
+type NamedHostRule = HostRule & { readonly name: string };
 type Tool = Pick<ToolDescriptor, 'name' | 'pool' | 'subjects' | 'available' | 'requires'>;
 
 /**
@@ -22,6 +25,10 @@ export class ToolAvailabilityService implements OnApplicationBootstrap, OnApplic
   /** Pools that had a worker while this gateway was there. */
   private readonly served = new Set<Pool>();
   private readonly slots = new Map<Pool, number>();
+  /** Of the config file. */
+  private readonly ownHosts: readonly NamedHostRule[];
+  /** The same, and those that workers announce. */
+  private hosts: readonly NamedHostRule[];
   private timer: NodeJS.Timeout | undefined;
   private looks = 0;
   /** The latest look whose answer counts: an earlier one may be answered later. */
@@ -30,7 +37,11 @@ export class ToolAvailabilityService implements OnApplicationBootstrap, OnApplic
   constructor(
     private readonly registry: WorkerRegistry,
     @Inject(LOGGER) private readonly log: Logger,
-  ) {}
+    @Inject(GATEWAY_CONFIG) { remoteHosts = {} }: Pick<GatewayConfig, 'remoteHosts'>,
+  ) {
+    this.ownHosts = Object.entries(remoteHosts).map(([name, { tenant, agents, sessions }]) => ({ name, tenant, agents, sessions }));
+    this.hosts = this.ownHosts;
+  }
 
   onApplicationBootstrap(): void {
     this.timer = setInterval(() => void this.refresh(), LOOK_MS);
@@ -50,6 +61,7 @@ export class ToolAvailabilityService implements OnApplicationBootstrap, OnApplic
       if (look < this.answered) return;
       this.answered = look;
       this.workers = all.filter(({ draining, foreign }) => !draining && foreign === undefined);
+      this.hosts = [...this.ownHosts, ...this.workersOf('shell').flatMap(({ hosts = [] }) => hosts)];
       this.slots.clear();
       for (const { pool, slots } of this.workers.flatMap(({ pools }) => pools)) {
         this.slots.set(pool, (this.slots.get(pool) ?? 0) + slots);
@@ -67,6 +79,8 @@ export class ToolAvailabilityService implements OnApplicationBootstrap, OnApplic
     const lacking = this.lackingPart(tool);
     if (lacking !== undefined) return { ok: false, reason: `${name} is not available: ${lacking}` };
     if (!subjects.some(({ kind }) => kind === 'command')) return READY;
+    // Where commands of some calls run on other hosts, the worker says which do not run.
+    if (this.workersOf(pool).some(({ hosts = [] }) => hosts.length > 0)) return READY;
     const sandboxes = this.workersOf(pool).map(({ sandbox }) => sandbox?.[pool]);
     const [first] = sandboxes;
     if (first === undefined || sandboxes.some((sandbox) => sandbox?.ok !== false)) return READY;
@@ -83,12 +97,17 @@ export class ToolAvailabilityService implements OnApplicationBootstrap, OnApplic
     return undefined;
   }
 
-  /** For the catalog also whether anybody is there to run it. Calls are taken all the same, and wait for a worker. */
+  /** For the catalog also whether a worker is there to run it. Calls are accepted without one, and wait. */
   hasLiveWorker(tool: Tool): Availability {
     const { name, pool } = tool;
     if (this.workersOf(pool).length === 0 && (this.workers.length > 0 || this.served.has(pool)))
       return { ok: false, reason: `no_worker: no live worker serves the pool ${pool} of ${name}; its calls wait for one` };
     return this.isRunnable(tool);
+  }
+
+  /** The host on which commands of the caller run; undefined: they run on the workers themselves. */
+  hostOf(caller: RemoteCaller): string | undefined {
+    return hostFor(this.hosts, caller)?.name;
   }
 
   /** Slots of the pool over all workers; undefined while none is known to serve it. */

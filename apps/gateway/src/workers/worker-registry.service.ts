@@ -39,7 +39,8 @@ export class WorkerRegistry {
   }
 
   private async redactFor(principal: Principal, worker: WorkerStatus): Promise<WorkerStatus> {
-    return { ...worker, calls: await this.visibleCalls(principal, worker.calls) };
+    const hosts = worker.hosts?.filter(({ tenant }) => tenant === principal.tenantId);
+    return { ...worker, ...(hosts && { hosts }), calls: await this.visibleCalls(principal, worker.calls) };
   }
 
   /** With the calls of all tenants: for this process itself. */

@@ -5,6 +5,7 @@ import { NotificationChannel } from '../../platform/notification-channel.service
 import { FAIL_FAST_REDIS, LOGGER } from '../../platform/tokens.js';
 import { ApiKeyStore, type CreatedKey } from '../api-key-store.service.js';
 import { KeyRecords, type ReadRecord } from './key-records.service.js';
+import { rightsOf } from './key-views.js';
 
 /** For a message that was lost; messages make a change count at once. */
 const LOOK_MS = 2_000;
@@ -68,10 +69,10 @@ export class CreatedKeys implements OnApplicationBootstrap, OnApplicationShutdow
 }
 
 function toCreatedKey({ record, text }: ReadRecord): CreatedKey {
-  const { id, tenantId, people, secrets, revokedAt, name: _, createdAt: _at, createdBy: _by, rotatedAt: _rotated, ...rights } = record;
+  const { id, tenantId, people, secrets, revokedAt } = record;
   return {
     version: text,
-    entry: { ...rights, id, tenant: tenantId },
+    entry: { ...rightsOf(record), id, tenant: tenantId },
     people,
     secrets:
       revokedAt === undefined

@@ -13,12 +13,14 @@ export const KeyRecord = CreateKeyBody.extend({
   tenantId: z.string(),
   createdAt: z.string(),
   createdBy: z.string(),
+  createdByName: z.string().optional(),
   people: z.array(z.string()),
   /** The present one first; the others work until their time. */
   secrets: z.array(z.object({ sha256: z.string(), until: z.string().optional() })),
   rotatedAt: z.string().optional(),
   revokedAt: z.string().optional(),
   revokedBy: z.string().optional(),
+  revokedByName: z.string().optional(),
 });
 export type KeyRecord = z.output<typeof KeyRecord>;
 

@@ -20,19 +20,21 @@ export function inheritedRights(creator: Principal, wanted: KeyRights): KeyRight
 
 /**
  * The text of a key gives its rights to the one who gets it.
+ * `defaultRate`: the requests a minute of keys without a rate of their own.
  * @throws ProblemError `forbidden` that names each right that the holder of `own` does not have
  */
-export function assertNotWider(own: Principal, wanted: KeyRights): void {
-  const errors = faults(own, wanted).map(([field, expected]) => ({ pointer: `/${field}`, message: `expected ${expected}` }));
+export function assertNotWider(own: Principal, wanted: KeyRights, defaultRate: number): void {
+  const errors = faults(own, wanted, defaultRate).map(([field, expected]) => ({ pointer: `/${field}`, message: `expected ${expected}` }));
   const [first] = errors;
   if (first === undefined) return;
   const detail = `The key may do no more than the one that asks, ${own.keyId}: ${first.pointer.slice(1)}: ${first.message}`;
   throw new ProblemError('forbidden', detail, { errors });
 }
 
-function faults(own: Principal, wanted: KeyRights): (readonly [string, string])[] {
+function faults(own: Principal, wanted: KeyRights, defaultRate: number): (readonly [string, string])[] {
   const { scopes, tools, agent, agents = [], user, users, ratePerMinute, expiresAt } = wanted;
   const end = expiryOf(own);
+  const ownRate = own.ratePerMinute ?? defaultRate;
   const isConfined = own.userId !== undefined || own.users !== undefined;
   const found: (readonly [string, string] | false)[] = [
     !scopes.every((scope) => own.scopes.includes(scope)) && ['scopes', `scopes of ${own.scopes.join(', ')}`],
@@ -51,7 +53,7 @@ function faults(own: Principal, wanted: KeyRights): (readonly [string, string])[
       listed(own.userId, own.users),
     ],
     isConfined && user === undefined && users === undefined && ['user', listed(own.userId, own.users)],
-    own.ratePerMinute !== undefined && (ratePerMinute ?? Infinity) > own.ratePerMinute && ['ratePerMinute', `at most ${own.ratePerMinute}`],
+    (ratePerMinute ?? defaultRate) > ownRate && ['ratePerMinute', `at most ${ownRate}`],
     end !== undefined && (expiresAt === undefined || Date.parse(expiresAt) > Date.parse(end)) && ['expiresAt', `at latest ${end}`],
   ];
   return found.filter((fault) => fault !== false);

@@ -11,13 +11,15 @@ import {
   type RotateKeyBody,
 } from '#contracts';
 import { sha256Hex } from '#redis';
+import { personText } from '../../platform/event-origin.js';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../../platform/gateway.config.js';
 import { LOGGER } from '../../platform/tokens.js';
 import { AdminActs } from '../admin-acts.service.js';
 import { ApiKeyStore } from '../api-key-store.service.js';
 import { CreatedKeys } from './created-keys.service.js';
 import { KeyRecords, type KeyRecord, type ReadRecord } from './key-records.service.js';
 import { assertNotWider, inheritedRights } from './key-rights.js';
-import { newKeyId, newKeyText } from './key-text.js';
+import { isCreatedKeyId, newKeyId, newKeyText } from './key-text.js';
 import { KeyUses } from './key-uses.service.js';
 import { configKeyView, keyView, rightsOf } from './key-views.js';
 
@@ -31,6 +33,7 @@ export class KeysService {
     private readonly uses: KeyUses,
     private readonly acts: AdminActs,
     @Inject(LOGGER) private readonly log: Logger,
+    @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'keyRatePerMinute'>,
   ) {}
 
   async list({ tenantId }: Principal): Promise<ApiKey[]> {
@@ -44,12 +47,17 @@ export class KeysService {
     return this.withUse(entry === undefined ? keyView((await this.find(tenantId, id)).record) : configKeyView(entry));
   }
 
-  /** @throws ProblemError `forbidden` for more than the caller may do, `quota_exceeded` for too many keys */
+  /**
+   * Steps: check the rights → store the key → it ends again if the caller lost its own meanwhile, so no key outlives those
+   * that are revoked while it is made → record the act.
+   * @throws ProblemError `forbidden` for more than the caller may do, `quota_exceeded` for too many keys, `unauthenticated`
+   */
   async create(caller: Principal, { name, ...wanted }: CreateKeyBody): Promise<IssuedKey> {
     const { tenantId, keyId } = caller;
     const rights = inheritedRights(caller, wanted);
-    assertNotWider(caller, rights);
+    assertNotWider(caller, rights, this.config.keyRatePerMinute);
     assertInFuture(rights.expiresAt);
+    const createdByName = await this.nameOf(caller);
     const act = this.acts.admit(caller, { revokes: false });
     const text = newKeyText();
     const record: KeyRecord = {
@@ -59,12 +67,18 @@ export class KeysService {
       tenantId,
       createdAt: new Date().toISOString(),
       createdBy: keyId,
+      ...(createdByName === undefined ? {} : { createdByName }),
       people: this.peopleOf(caller),
       secrets: [{ sha256: sha256Hex(text) }],
     };
     const ended = (await this.records.list(tenantId)).filter((it) => isForgotten(it.record)).map((it) => it.record.id);
     await this.records.create(record, ended);
     await this.created.announce();
+    const lost = this.apiKeys.rejection(caller);
+    if (lost !== undefined) {
+      await this.end(await this.find(tenantId, record.id), caller);
+      throw lost;
+    }
     this.log.warn({ tenant: tenantId, key: keyId, created: record.id, scopes: record.scopes }, 'an API key was made');
     await act.record('admin.key_created', { target: record.id, after: actView(record) });
     return { ...keyView(record), key: text };
@@ -75,7 +89,7 @@ export class KeysService {
     const read = await this.findOwn(caller, id);
     const { record } = read;
     if (keyView(record).status !== 'active') throw new ProblemError('conflict', `The key ${id} has ended: make a new one`);
-    assertNotWider(caller, rightsOf(record));
+    assertNotWider(caller, rightsOf(record), this.config.keyRatePerMinute);
     const act = this.acts.admit(caller, { revokes: false });
     const now = Date.now();
     const text = newKeyText();
@@ -101,27 +115,43 @@ export class KeysService {
     const read = await this.findOwn(caller, id);
     const { record } = read;
     const act = this.acts.admit(caller, { revokes: record.revokedAt === undefined });
-    if (record.revokedAt === undefined) {
-      const changed = { ...record, revokedAt: new Date().toISOString(), revokedBy: caller.keyId };
-      await this.records.change(read, changed);
-      this.log.warn({ tenant: record.tenantId, key: caller.keyId, revoked: id }, 'an API key was revoked');
-    }
-    await this.created.announce();
+    await this.end(read, caller);
     // Also for one that was revoked before: its record may be missing.
     await act.record('admin.key_revoked', { target: id, before: actView(record) });
   }
 
-  /** Ends the keys whose text a person got, and that of the caller last. @returns their ids */
+  /** Ends the keys whose text a person got, also those made meanwhile, and that of the caller last. @returns their ids */
   async revokeOf(caller: Principal, person: string): Promise<string[]> {
-    const records = (await this.records.list(caller.tenantId)).map(({ record }) => record);
-    const open = records.filter(({ people, revokedAt }) => revokedAt === undefined && people.includes(person)).map(({ id }) => id);
-    const ids = open.toSorted((one, other) => Number(one === caller.keyId) - Number(other === caller.keyId));
-    for (const id of ids) await this.revoke(caller, id);
-    return ids;
+    const revoked: string[] = [];
+    for (;;) {
+      const records = (await this.records.list(caller.tenantId)).map(({ record }) => record);
+      const open = records.filter(({ people, revokedAt }) => revokedAt === undefined && people.includes(person)).map(({ id }) => id);
+      if (open.length === 0) return revoked;
+      const ids = open.toSorted((one, other) => Number(one === caller.keyId) - Number(other === caller.keyId));
+      for (const id of ids) await this.revoke(caller, id);
+      revoked.push(...ids);
+    }
+  }
+
+  /** Makes the key count no more, on this gateway when it resolves. Safe to repeat. */
+  private async end(read: ReadRecord, { keyId, person }: Principal): Promise<void> {
+    const { record } = read;
+    if (record.revokedAt === undefined) {
+      const byName = person === undefined ? {} : { revokedByName: personText(person) };
+      await this.records.change(read, { ...record, revokedAt: new Date().toISOString(), revokedBy: keyId, ...byName });
+      this.log.warn({ tenant: record.tenantId, key: keyId, revoked: record.id }, 'an API key was revoked');
+    }
+    await this.created.announce();
   }
 
   private peopleOf({ keyId }: Principal): string[] {
     return [...(this.apiKeys.peopleOf(keyId) ?? [`apikey:${keyId}`])];
+  }
+
+  /** As people know the caller: the person who is signed in, or what a key that was made here is for. */
+  private async nameOf({ person, keyId, tenantId }: Principal): Promise<string | undefined> {
+    if (person !== undefined) return personText(person);
+    return isCreatedKeyId(keyId) ? (await this.records.get(tenantId, keyId))?.record.name : undefined;
   }
 
   private configKey(tenantId: string, id: string): ApiKeyConfig | undefined {

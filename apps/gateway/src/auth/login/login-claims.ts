@@ -1,9 +1,13 @@
 import { LOGIN_LIMITS, type LoginSettings, type Person, type Principal } from '#contracts';
 import { personText } from '../../platform/event-origin.js';
+import { subjectIn } from '../tokens/token-principal.js';
 import { rightsOfRoles } from './role-rights.js';
 
 /** What the provider says about a person, without anything that is not needed here. */
 export interface ProviderClaims {
+  /** By which the provider knows the person. */
+  readonly sub: string;
+  /** By which the person is known here: the value of `subjectClaim`. */
   readonly subject: string;
   readonly name?: string | undefined;
   readonly email?: string | undefined;
@@ -11,19 +15,21 @@ export interface ProviderClaims {
   readonly roles: readonly string[];
 }
 
-/** As in tokens: without braces, which mean something in keys of Redis. */
-const SUBJECT = /^[\x21-\x7a\x7c\x7e]{1,255}$/;
 const MAX_NAME = 120;
 const MAX_EMAIL = 254;
 
-/** Undefined for a subject that cannot name a person here. */
-export function providerClaims(claims: Readonly<Record<string, unknown>>, rolesClaim: string): ProviderClaims | undefined {
-  const { sub } = claims;
-  if (typeof sub !== 'string' || !SUBJECT.test(sub)) return undefined;
+/** Undefined where a claim that names the person is missing, or cannot name one here. */
+export function providerClaims(
+  claims: Readonly<Record<string, unknown>>,
+  { rolesClaim, subjectClaim }: Pick<LoginSettings, 'rolesClaim' | 'subjectClaim'>,
+): ProviderClaims | undefined {
+  const [sub, subject] = [subjectIn(claims, 'sub'), subjectIn(claims, subjectClaim)];
+  if (sub === undefined || subject === undefined) return undefined;
   const name = shown(claims['name'], MAX_NAME) ?? shown(claims['preferred_username'], MAX_NAME);
   const email = shown(claims['email'], MAX_EMAIL);
   return {
-    subject: sub,
+    sub,
+    subject,
     ...(name === undefined ? {} : { name }),
     ...(email === undefined ? {} : { email }),
     emailVerified: claims['email_verified'] === true,
@@ -35,7 +41,7 @@ export function providerClaims(claims: Readonly<Record<string, unknown>>, rolesC
 export type LoginRights = { readonly principal: Principal; readonly roles: readonly string[] } | { readonly refusal: string };
 
 /** Pure: what the settings give a person now. */
-export function rightsOf(claims: ProviderClaims, settings: LoginSettings): LoginRights {
+export function rightsOf(claims: Omit<ProviderClaims, 'sub'>, settings: LoginSettings): LoginRights {
   const { allowedDomains, roleMap, issuer } = settings;
   const person = personOf(claims);
   if (allowedDomains !== undefined && !isOfDomain(claims, allowedDomains))
@@ -57,11 +63,11 @@ export function rightsOf(claims: ProviderClaims, settings: LoginSettings): Login
 }
 
 /** An address that the provider has not verified may be anyone's: it is not shown. */
-function personOf({ subject, name, email, emailVerified }: ProviderClaims): Person {
+function personOf({ subject, name, email, emailVerified }: Omit<ProviderClaims, 'sub'>): Person {
   return { subject, ...(name === undefined ? {} : { name }), ...(email === undefined || !emailVerified ? {} : { email }) };
 }
 
-function isOfDomain({ email = '', emailVerified }: ProviderClaims, domains: readonly string[]): boolean {
+function isOfDomain({ email = '', emailVerified }: Pick<ProviderClaims, 'email' | 'emailVerified'>, domains: readonly string[]): boolean {
   return emailVerified && domains.includes(email.slice(email.lastIndexOf('@') + 1).toLowerCase());
 }
 

@@ -29,6 +29,7 @@ export interface Identified {
 
 interface Discovered {
   readonly text: string;
+  /** By `performance.now()`. */
   readonly at: number;
   readonly configuration: Promise<oidc.Configuration>;
 }
@@ -87,11 +88,16 @@ export class LoginProvider {
    * Asks who the person of a refresh token is now.
    * @throws ProblemError `unauthenticated` when the provider refuses, `unavailable` while it does not answer
    */
-  async recheck(settings: LoginSettings, refreshToken: string, subject: string): Promise<Identified> {
+  async recheck(
+    settings: LoginSettings,
+    refreshToken: string,
+    { sub, subject }: Pick<ProviderClaims, 'sub' | 'subject'>,
+  ): Promise<Identified> {
     const configuration = await this.configuration(settings);
     try {
       const tokens = await oidc.refreshTokenGrant(configuration, refreshToken);
-      const found = await this.identify(configuration, settings, tokens, subject);
+      const found = await this.identify(configuration, settings, tokens, sub);
+      if (found.claims.subject !== subject) throw new Error(`the claim ${settings.subjectClaim} names another person`);
       return { ...found, refreshToken: found.refreshToken ?? refreshToken };
     } catch (error) {
       throw this.refusalOf(settings, error);
@@ -110,29 +116,32 @@ export class LoginProvider {
     configuration: oidc.Configuration,
     settings: LoginSettings,
     tokens: oidc.TokenEndpointResponse & oidc.TokenEndpointResponseHelpers,
-    subject: string | undefined,
+    sub: string | undefined,
   ): Promise<Identified> {
     const claims = tokens.claims();
-    if (subject === undefined || (claims !== undefined && claims.sub !== subject)) throw new Error('the provider speaks of another person');
+    if (sub === undefined || (claims !== undefined && claims.sub !== sub)) throw new Error('the provider speaks of another person');
     const { userinfo_endpoint: hasMore } = configuration.serverMetadata();
-    const more = hasMore === undefined ? {} : await oidc.fetchUserInfo(configuration, tokens.access_token, subject);
-    const found = providerClaims({ ...more, ...claims }, settings.rolesClaim);
-    if (found?.subject !== subject) throw new Error('the claim sub is not visible characters of ASCII without braces, at most 255');
+    const more = hasMore === undefined ? {} : await oidc.fetchUserInfo(configuration, tokens.access_token, sub);
+    const found = providerClaims({ ...more, ...claims }, settings);
+    if (found?.sub !== sub)
+      throw new Error(
+        `expected sub and ${settings.subjectClaim} as claims of visible ASCII without braces, at most 255 characters, an email verified`,
+      );
     return { claims: found, refreshToken: tokens.refresh_token };
   }
 
   private configuration(settings: LoginSettings): Promise<oidc.Configuration> {
     const text = JSON.stringify([settings.issuer, settings.clientId, settings.clientSecret]);
     const { discovered } = this;
-    if (discovered?.text === text && Date.now() - discovered.at < DISCOVERY_MS) return discovered.configuration;
-    if (this.failed.text === text && Date.now() - this.failed.at < PAUSE_MS) return Promise.reject(awayNow(settings));
+    if (discovered?.text === text && performance.now() - discovered.at < DISCOVERY_MS) return discovered.configuration;
+    if (this.failed.text === text && performance.now() - this.failed.at < PAUSE_MS) return Promise.reject(awayNow(settings));
     const configuration = this.discover(settings).catch((error: unknown) => {
-      this.failed = { text, at: Date.now() };
+      this.failed = { text, at: performance.now() };
       if (this.discovered?.configuration === configuration) this.discovered = undefined;
       this.log.error({ err: error, issuer: settings.issuer }, 'the discovery document of the login provider could not be read');
       throw awayNow(settings);
     });
-    this.discovered = { text, at: Date.now(), configuration };
+    this.discovered = { text, at: performance.now(), configuration };
     return configuration;
   }
 

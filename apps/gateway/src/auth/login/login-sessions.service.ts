@@ -28,7 +28,7 @@ interface Held {
   readonly record: LoginRecord;
   readonly roles: readonly string[];
   readonly grant: LoginGrant;
-  /** When its life was extended last, ms. */
+  /** When its life was extended last, by `performance.now()`. */
   extendedAt: number;
 }
 
@@ -120,6 +120,7 @@ export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutd
       roles: [...claims.roles],
       issuer: settings.issuer,
       clientId: settings.clientId,
+      subjectClaim: settings.subjectClaim,
       tenantId: rights.principal.tenantId,
       startedAt: now,
       endsAt,
@@ -140,7 +141,7 @@ export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutd
     const cookie = this.cookieOf(settings, cookieHeader);
     if (cookie === undefined) return;
     const digest = sha256Hex(cookie);
-    // Anybody may send any cookie: one without a login costs no more than this look.
+    // Any client may send any cookie: one without a login costs this look-up only.
     if ((await this.records.read(digest)) === undefined) {
       this.held.delete(digest);
       return;
@@ -171,7 +172,7 @@ export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutd
   private async load(settings: LoginSettings, cookie: string, used: boolean): Promise<Held | undefined> {
     const digest = sha256Hex(cookie);
     const before = this.held.get(digest);
-    const extend = used && Date.now() - (before?.extendedAt ?? 0) > settings.idleMs / 10;
+    const extend = used && performance.now() - (before?.extendedAt ?? -Infinity) > settings.idleMs / 10;
     const stored = await this.records.read(digest, extend ? settings.idleMs : undefined);
     const text = stored === undefined ? undefined : await this.recheckWhenDue(settings, cookie, stored);
     if (text === undefined) {
@@ -180,17 +181,19 @@ export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutd
     }
     const now = this.held.get(digest);
     if (now !== undefined && now.text === text && now.settings === settings && now.grant.expiresAt > Date.now()) {
-      if (extend) now.extendedAt = Date.now();
+      if (extend) now.extendedAt = performance.now();
       return now;
     }
-    return this.hold(settings, cookie, text, extend ? Date.now() : (now?.extendedAt ?? 0));
+    return this.hold(settings, cookie, text, extend ? performance.now() : (now?.extendedAt ?? -Infinity));
   }
 
   private hold(settings: LoginSettings, cookie: string, text: string, extendedAt: number): Held | undefined {
     const digest = sha256Hex(cookie);
     const record = LoginRecord.parse(JSON.parse(text));
     const rights = rightsOf(record, settings);
-    const isOver = record.endsAt <= Date.now() || record.issuer !== settings.issuer || record.clientId !== settings.clientId;
+    const { endsAt, issuer, clientId, subjectClaim } = record;
+    const isOfOtherSettings = issuer !== settings.issuer || clientId !== settings.clientId || subjectClaim !== settings.subjectClaim;
+    const isOver = endsAt <= Date.now() || isOfOtherSettings;
     if (isOver || 'refusal' in rights || rights.principal.tenantId !== record.tenantId) {
       this.held.delete(digest);
       return undefined;
@@ -210,7 +213,7 @@ export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutd
     const digest = sha256Hex(cookie);
     const record = LoginRecord.parse(JSON.parse(text));
     if (record.refreshToken === undefined || Date.now() - record.checkedAt < settings.recheckMs) return text;
-    if (Date.now() < (this.quietUntil.get(digest) ?? 0)) return text;
+    if (performance.now() < (this.quietUntil.get(digest) ?? 0)) return text;
     const running = this.rechecks.get(digest) ?? this.recheck(settings, cookie, text).finally(() => this.rechecks.delete(digest));
     this.rechecks.set(digest, running);
     return running;
@@ -230,7 +233,7 @@ export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutd
       return undefined;
     } catch {
       // The provider or Redis is away: what is known goes on until they are asked again.
-      this.quietUntil.set(digest, Date.now() + RETRY_MS);
+      this.quietUntil.set(digest, performance.now() + RETRY_MS);
       return before;
     } finally {
       await this.records.recheckDone(digest).catch(() => {});
@@ -240,7 +243,11 @@ export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutd
   /** The record by what the provider says now; undefined when it does not confirm the login any more. @throws ProblemError `unavailable` */
   private async confirmed(settings: LoginSettings, cookie: string, record: LoginRecord): Promise<LoginRecord | undefined> {
     try {
-      const { claims, refreshToken } = await this.provider.recheck(settings, openToken(record.refreshToken ?? '', cookie), record.subject);
+      const { subject, sub = subject } = record;
+      const { claims, refreshToken } = await this.provider.recheck(settings, openToken(record.refreshToken ?? '', cookie), {
+        sub,
+        subject,
+      });
       const rights = rightsOf(claims, settings);
       if ('refusal' in rights) throw new ProblemError('forbidden', rights.refusal);
       const { name: _name, email: _email, ...kept } = record;

@@ -14,6 +14,7 @@ const settings = LoginSettings.parse({
 const record: LoginRecord = {
   issuer: settings.issuer,
   clientId: settings.clientId,
+  subjectClaim: settings.subjectClaim,
   tenantId: 'acme',
   subject: 'ada',
   emailVerified: false,

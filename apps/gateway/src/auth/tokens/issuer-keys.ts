@@ -22,14 +22,15 @@ export function issuerKeys(rules: JwtIssuer, failed: (error: unknown) => void): 
     timeoutDuration: TIMEOUT_MS,
     [customFetch]: boundedFetch,
   });
-  let [triedAt, failedAt] = [0, -Infinity];
+  // By the clock that is never set: a step back of the other one would keep new keys out for as long as it was.
+  let [triedAt, failedAt] = [-Infinity, -Infinity];
   const note = (error: unknown) => {
-    failedAt = Date.now();
+    failedAt = performance.now();
     failed(error);
   };
   const refresh = () => {
-    if (Date.now() - triedAt < refreshMs) return;
-    triedAt = Date.now();
+    if (performance.now() - triedAt < refreshMs) return;
+    triedAt = performance.now();
     if (remote.jwks() !== undefined) void remote.reload().catch(note);
   };
   const known: JWTVerifyGetKey = async (header, token) => {
@@ -39,7 +40,7 @@ export function issuerKeys(rules: JwtIssuer, failed: (error: unknown) => void): 
   };
   return async (header, token) => {
     refresh();
-    const mustWait = Date.now() - failedAt < Math.max(cooldownMs, LEAST_PAUSE_MS);
+    const mustWait = performance.now() - failedAt < Math.max(cooldownMs, LEAST_PAUSE_MS);
     try {
       return await (mustWait ? known : remote)(header, token);
     } catch (error) {

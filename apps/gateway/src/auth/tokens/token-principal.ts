@@ -3,6 +3,7 @@ import { Label, ProblemError, Scope, type JwtIssuer, type Principal } from '#con
 import { matcherOf } from '../tool-patterns.js';
 
 /** Visible characters of ASCII, as OpenID Connect has them; without braces, which mean something in keys of Redis. */
+const SUBJECT_FORM = 'visible characters of ASCII without braces, at most 255';
 const SUBJECT = /^[\x21-\x7a\x7c\x7e]{1,255}$/;
 const MAX_WORDS = 200;
 /** The end of the year 9999, s since the epoch. */
@@ -13,13 +14,16 @@ const LATEST = 253_402_300_799;
  * @throws ProblemError `unauthenticated` that names the wrong claim
  */
 export function tokenPrincipal(claims: JWTPayload, rules: JwtIssuer): Principal {
-  const { sub = '', exp = 0 } = claims;
-  if (!SUBJECT.test(sub)) throw wrongClaim('sub', 'visible characters of ASCII without braces, at most 255');
+  const { subjectClaim } = rules;
+  const { exp = 0 } = claims;
+  const subject = subjectIn(claims, subjectClaim);
+  if (subject === undefined)
+    throw wrongClaim(subjectClaim, subjectClaim === 'email' ? `${SUBJECT_FORM}, and email_verified: true` : SUBJECT_FORM);
   if (exp > LATEST) throw wrongClaim('exp', 'a time before the year 10000, in seconds');
   const agentId = rules.agentClaim === undefined ? undefined : labelOf(claims, rules.agentClaim, 'agent');
   const userId = rules.userClaim === undefined ? undefined : labelOf(claims, rules.userClaim, 'user');
   return {
-    keyId: tokenKeyId(rules.issuer, sub),
+    keyId: tokenKeyId(rules.issuer, subject),
     tenantId: tenantOf(claims, rules),
     scopes: scopesOf(claims, rules),
     ...(agentId === undefined ? {} : { agentId }),
@@ -27,6 +31,16 @@ export function tokenPrincipal(claims: JWTPayload, rules: JwtIssuer): Principal 
     ...boundsOf(rules),
     expiresAt: new Date(exp * 1_000).toISOString(),
   };
+}
+
+/**
+ * The text by which a claim names a person; undefined where it does not. An address that the issuer has not verified may be
+ * anyone's, so it names no one.
+ */
+export function subjectIn(claims: Readonly<Record<string, unknown>>, claim: string): string | undefined {
+  const value = Object.hasOwn(claims, claim) ? claims[claim] : undefined;
+  if (typeof value !== 'string' || !SUBJECT.test(value)) return undefined;
+  return claim === 'email' && claims['email_verified'] !== true ? undefined : value;
 }
 
 /** What the issuer allows all its tokens alike. */

@@ -55,6 +55,19 @@ describe('a token', () => {
     expect(expiresAt).toBe((NOW + 300) * 1_000 + rules.clockToleranceMs);
   });
 
+  it('names another subject where the issuer says by which claim, and none without it', async () => {
+    const by = (subjectClaim: string) => new TokenVerifier([{ ...rules, subjectClaim }], () => {});
+    const keyIdOf = async (subjectClaim: string, claims: JWTPayload) => (await by(subjectClaim).verify(await sign(claims))).principal.keyId;
+    expect(await keyIdOf('oid', { oid: 'person-1' })).toBe(`${ISSUER}#person-1`);
+    expect(await keyIdOf('oid', { oid: 'person-1', sub: undefined })).toBe(`${ISSUER}#person-1`);
+    await expect(keyIdOf('oid', {})).rejects.toThrow(/oid/);
+    await expect(keyIdOf('oid', { oid: { toString: 'person-1' } })).rejects.toThrow(/claim oid is wrong/);
+    const email = 'ada@example.com';
+    expect(await keyIdOf('email', { email, email_verified: true })).toBe(`${ISSUER}#${email}`);
+    await expect(keyIdOf('email', { email })).rejects.toThrow(/claim email is wrong: expected .* email_verified: true/);
+    await expect(keyIdOf('email', { email, email_verified: 'true' })).rejects.toThrow(/claim email is wrong/);
+  });
+
   const WRONG: readonly (readonly [string, JWTPayload, RegExp])[] = [
     ['another issuer', { iss: 'https://evil.example.com' }, /issuer is not trusted.*evil/],
     ['an issuer that ends otherwise', { iss: `${ISSUER}/` }, /issuer is not trusted/],

@@ -50,8 +50,8 @@ export class TokenVerifier {
   /** @throws ProblemError `unauthenticated` that says what is wrong, `unavailable` when the issuer's keys cannot be read */
   async verify(token: string): Promise<VerifiedToken> {
     const { rules, keys } = this.trustedOf(token);
-    const { issuer, audience, algorithms, type: typ, clockToleranceMs } = rules;
-    const options = { issuer, audience, algorithms, clockTolerance: clockToleranceMs / 1_000, requiredClaims: ['sub', 'exp'] };
+    const { issuer, audience, algorithms, type: typ, clockToleranceMs, subjectClaim } = rules;
+    const options = { issuer, audience, algorithms, clockTolerance: clockToleranceMs / 1_000, requiredClaims: [subjectClaim, 'exp'] };
     const { payload } = await jwtVerify(token, keys, { ...options, ...(typ === undefined ? {} : { typ }) }).catch((error: unknown) => {
       throw error instanceof ProblemError ? error : refusalOf(error, rules);
     });

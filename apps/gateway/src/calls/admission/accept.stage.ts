@@ -28,6 +28,7 @@ export class AcceptStage implements AdmissionStage {
     const isNewAndQueued = newCall.followUp === undefined && newCall.idempotency === undefined;
     if (lineage !== undefined) await this.children.registerChild(lineage.parentCallId, callId);
     submission.mayBeWritten = true;
+    newCall.submitted.acceptAt = new Date().toISOString();
     const answer = await this.log.accept(newCall, isNewAndQueued ? dispatch : undefined);
     if ('callId' in answer) {
       submission.accepted = { repeatedCallId: answer.callId, logCode: answer.code };

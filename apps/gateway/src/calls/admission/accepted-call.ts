@@ -3,10 +3,10 @@ import { foldCall, isoTime, type NewCall } from '#event-log';
 
 /** The call as it stands right after its first transition: the answer to a submission, without reading the log again. */
 export function acceptedCall(call: NewCall, args: JsonValue, time: number): Call {
-  const { submitted, followUp: then } = call;
+  const { submitted, followUp } = call;
   const events: CallEvent[] = [envelope(call, 'call.submitted', 1, time, submitted)];
-  if (then?.kind === 'approval') events.push(envelope(call, 'call.approval_requested', 2, time, then.data));
-  if (then?.kind === 'refused') events.push(envelope(call, 'call.end', 2, time, then.data));
+  if (followUp?.kind === 'approval') events.push(envelope(call, 'call.approval_requested', 2, time, followUp.data));
+  if (followUp?.kind === 'refused') events.push(envelope(call, 'call.end', 2, time, followUp.data));
   return foldCall(events, { arguments: args });
 }
 

@@ -18,6 +18,7 @@ import { LineageStage } from './lineage.stage.js';
 import { MemoryStage } from './memory.stage.js';
 import { AdmissionPipeline } from './pipeline.js';
 import { RedactStage } from './redact.stage.js';
+import { UnrunCalls } from './unrun-calls.service.js';
 import { WatchStage } from './watch.stage.js';
 
 const stages = [
@@ -32,7 +33,16 @@ const stages = [
   WatchStage,
   AcceptStage,
 ];
-const shared = [AdmissionPipeline, AdmissionTracer, BeforeHooks, CallEvaluator, CallReader, ChildCallService, EffectivePolicyService];
+const shared = [
+  AdmissionPipeline,
+  AdmissionTracer,
+  BeforeHooks,
+  CallEvaluator,
+  CallReader,
+  ChildCallService,
+  EffectivePolicyService,
+  UnrunCalls,
+];
 
 /** What a submission passes until the call is in the log, and reading of calls. `pipeline.ts` has the order. */
 @Module({ imports: [GovernanceModule, WorkersModule, SessionsModule], providers: [...shared, ...stages], exports: shared })

@@ -38,9 +38,14 @@ const MORE_DENIED: Decision = {
 const FORBIDDEN_ARGUMENTS = 'Tool use was rejected because the arguments supplied are forbidden:';
 
 /**
- * Finds out everything about a call before it exists, and changes nothing. Steps, the first rejection ends them:
- * resolve a name of the agent's configuration → translate a call of a dialect → resolve the tool → is it available to this key, agent and session, and can anybody run it → parse and validate the arguments → policy.
- * Quotes and submissions come here alike.
+ * Evaluates a call before it exists, for submissions and quotes. Changes nothing. Steps, the first rejection ends them:
+ *
+ * 1. resolve an alias of the agent's configuration
+ * 2. translate a call of a dialect
+ * 3. resolve the tool
+ * 4. the tool is available to this key, agent and session, and a worker serves it
+ * 5. parse and validate the arguments
+ * 6. policy
  */
 @Injectable()
 export class CallEvaluator {
@@ -73,7 +78,7 @@ export class CallEvaluator {
     if (spoken !== undefined) return inDialect({ ...this.evaluateBy(rules, principal, body, spoken), requestedTool: spoken.name, spoken });
     const { dialect = rules.dialect } = body;
     if (dialect === 'core') return this.evaluateBy(rules, principal, body);
-    const said = fromDialect(this.tools.for(principal.tenantId), dialect, body);
+    const said = fromDialect(this.tools.for(principal.tenantId), dialect, body, (tool) => rules.available(tool).ok);
     if ('refused' in said) {
       const userId = userOf(principal, body.userId, rules.sessionUser);
       const call = { requestedTool: body.tool, args: body.arguments, ...(userId === undefined ? {} : { userId }) };
@@ -81,7 +86,9 @@ export class CallEvaluator {
       return unreachable === undefined ? { ...said.refused, ...call } : inDialect({ ...unreachable, spoken: said.refused.spoken });
     }
     if (said.spoken === undefined) return this.evaluateBy(rules, principal, said.body);
-    const evaluated = this.evaluateBy(rules, principal, said.body, said.spoken);
+    const judged = this.evaluateBy(rules, principal, said.body, said.spoken);
+    const evaluated =
+      (judged.rejection === undefined ? this.forbiddenName(rules, principal, said.spoken.name, judged) : undefined) ?? judged;
     const { purpose = evaluated.purpose, timeoutMs } = said;
     const tool = evaluated.tool && this.timed(principal, evaluated.tool, timeoutMs);
     return inDialect({
@@ -91,6 +98,18 @@ export class CallEvaluator {
       ...(tool === undefined ? {} : { tool }),
       ...(purpose === undefined ? {} : { purpose }),
     });
+  }
+
+  /** A name that means another tool in the dialect than here is refused where the tool that it means here is forbidden. */
+  private forbiddenName(rules: EffectivePolicy, principal: Principal, name: string, judged: EvaluatedCall): EvaluatedCall | undefined {
+    const own = this.tools.for(principal.tenantId).resolve(name);
+    if (own === undefined || own.name === judged.tool?.name) return undefined;
+    const pattern =
+      forbiddingPattern([...rules.policy.exclude, ...rules.grants.deniedTools], own) ??
+      principal.tools?.find((it) => it.startsWith('!') && forbiddingPattern([it.slice(1)], own) !== undefined);
+    if (pattern === undefined) return undefined;
+    const reason = `${name} is also ${own.name}, which is excluded from this agent's tools by "${pattern}"`;
+    return { ...judged, ...denied({ effect: 'deny', reasons: [{ axis: 'grants', rule: 'availability', effect: 'deny', reason }] }) };
   }
 
   /** The tool with the time that a dialect gives it, where the policy has left its own. */
@@ -125,7 +144,8 @@ export class CallEvaluator {
     if (unreachable !== undefined) return unreachable;
     const prepared = applyToolDefaults(tools, body, policy);
     if (!prepared.ok) {
-      const { code, message, errors } = prepared.failure;
+      const isUnknown = prepared.tool === undefined;
+      const { code, message, errors } = isUnknown ? tools.notFound(body.tool, (tool) => rules.available(tool).ok) : prepared.failure;
       const error = { code, message, retryable: false, ...(errors.length > 0 ? { errors } : {}) };
       return {
         ...call,

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { KEPT_WITH_CALL_SECONDS, ProblemError, type Principal, type SubmitCallBody } from '#contracts';
 import type { CallSnapshot } from '#event-log';
-import { keys, type RedisConnection } from '#redis';
+import { keys, redisNow, type RedisConnection } from '#redis';
 import { FAIL_FAST_REDIS } from '../../platform/tokens.js';
 import { CallReader } from '../read/call-reader.service.js';
 
@@ -40,7 +40,7 @@ export class ChildCallService {
     parentCallId: string,
     byAgent: boolean,
   ): Promise<{ lineage: CallLineage; body: SubmitCallBody }> {
-    const [head, [seconds, micros]] = await Promise.all([this.reader.head(principal, parentCallId), this.redis.time()]);
+    const [head, now] = await Promise.all([this.reader.head(principal, parentCallId), redisNow(this.redis)]);
     if (!(byAgent ? isOpen(head) : isRunning(head))) throw notRunning(head);
     const submitted = await this.reader.submission(parentCallId);
 
@@ -50,7 +50,7 @@ export class ChildCallService {
     requireSame('agentId', body.agentId, agentId);
     requireSame('userId', body.userId, userId);
     const deadline = byAgent ? head.totalDeadline : Math.min(head.deadline, head.totalDeadline);
-    const leftMs = deadline - Number(seconds) * 1000 - Math.floor(Number(micros) / 1000);
+    const leftMs = deadline - now;
     if (leftMs <= 0) throw new ProblemError('conflict', 'The time of the parent call is over', { callId: parentCallId });
     const { rootCallId = parentCallId, depth = 0, agentsAbove = 0, pool } = submitted.data;
     return {

@@ -6,6 +6,7 @@ import { StoredRules } from '../../governance/stored-rules.service.js';
 import { RedactionConfigService } from '../../governance/redaction-config.service.js';
 import { eventOrigin } from '../../platform/event-origin.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../../platform/gateway.config.js';
+import { ToolAvailabilityService } from '../../workers/tool-availability.service.js';
 import { newCall } from './new-call.js';
 import type { AdmissionStage, Submission } from './submission.js';
 
@@ -18,6 +19,7 @@ export class ComposeStage implements AdmissionStage {
     private readonly rules: StoredRules,
     private readonly redaction: RedactionConfigService,
     private readonly tools: ToolRegistry,
+    @Inject(ToolAvailabilityService) private readonly availability: Pick<ToolAvailabilityService, 'hostOf'>,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
   ) {}
 
@@ -33,12 +35,12 @@ export class ComposeStage implements AdmissionStage {
   }
 
   private compose(submission: Submission, kept: { files?: FileAccess | undefined; egress?: string | undefined }): void {
-    const { principal, options, trace } = submission;
+    const { principal, body, options, trace } = submission;
     const { idempotencyKey, replayOf, scheduleId, requesters, batchId } = options;
     submission.newCall = newCall({
       callId: submission.callId,
       principal,
-      body: submission.body,
+      body,
       evaluated: submission.evaluated,
       secret: submission.secret,
       safety: submission.redactionSettings,
@@ -53,9 +55,15 @@ export class ComposeStage implements AdmissionStage {
       requesters,
       resultBytes: submission.resultBytes,
       batchId,
+      stageMs: submission.stageMs,
       agentBudget: options.byAgent?.budget,
       lineage: submission.lineage,
       ...kept,
+      host: this.availability.hostOf({
+        tenantId: principal.tenantId,
+        agentId: body.agentId ?? principal.agentId,
+        sessionId: body.sessionId,
+      }),
       queue: this.queueOf(submission),
       config: this.config,
     });

@@ -1,4 +1,4 @@
-import { POLICY_PROFILES, type Dialect, type ExecutionPolicy, type SubmitCallBody } from '#contracts';
+import { POLICY_PROFILES, type Dialect, type ExecutionPolicy, type SubmitCallBody, type ToolDescriptor } from '#contracts';
 import { dialectOf, renderRefusal, viewOf, type SpokenCall } from '#dialects';
 import type { ToolView } from '#tool-sdk';
 import { NOT_EVALUATED, type EvaluatedCall } from './evaluated-call.js';
@@ -14,8 +14,16 @@ export type CanonicalSubmission =
     }
   | { readonly body: SubmitCallBody; readonly refused: EvaluatedCall };
 
-/** Translates name and arguments. What is canonical already, and tools of other sources than the built-in ones, stay as they are. Pure. */
-export function fromDialect(tools: Pick<ToolView, 'resolve'>, dialect: Dialect | undefined, body: SubmitCallBody): CanonicalSubmission {
+/**
+ * Translates name and arguments. What is canonical already, and tools of other sources than the built-in ones, stay as they are.
+ * `isOffered`: whether the caller may use a tool; only such tools are suggested. Pure.
+ */
+export function fromDialect(
+  tools: Pick<ToolView, 'resolve'>,
+  dialect: Dialect | undefined,
+  body: SubmitCallBody,
+  isOffered: (tool: ToolDescriptor) => boolean = () => true,
+): CanonicalSubmission {
   if (dialect === undefined || dialect === 'core') return { body };
   const view = viewOf(dialect);
   if (view.isForeign(body.tool, tools)) return { body };
@@ -27,7 +35,11 @@ export function fromDialect(tools: Pick<ToolView, 'resolve'>, dialect: Dialect |
     const canonical = { ...body, tool, arguments: args as Exclude<SubmitCallBody['arguments'], string> };
     return { body: canonical, spoken: { ...spoken, hints }, purpose, timeoutMs };
   }
-  const fault = understood.ok || understood.tool === undefined ? unknownTool(body.tool, view.suggest(body.tool)) : understood;
+  const near = view.suggest(body.tool, (name) => {
+    const tool = tools.resolve(name);
+    return tool !== undefined && isOffered(tool);
+  });
+  const fault = understood.ok || understood.tool === undefined ? unknownTool(body.tool, near) : understood;
   const tool = fault.tool === undefined ? undefined : tools.resolve(fault.tool);
   const refused = {
     requestedTool: body.tool,
@@ -45,7 +57,7 @@ export function fromDialect(tools: Pick<ToolView, 'resolve'>, dialect: Dialect |
       },
     },
   } as const;
-  return { body: fault.tool === undefined ? body : { ...body, tool: fault.tool }, refused: inDialect(refused, fault.kind) };
+  return { body: fault.tool === undefined ? body : { ...body, tool: fault.tool }, refused: inDialect(refused, fault.kind, near) };
 }
 
 interface Fault {
@@ -62,13 +74,13 @@ function unknownTool(name: string, near: readonly string[]): Fault {
 }
 
 /** The call with what its model reads of a rejection in the words of its dialect. Pure. */
-export function inDialect(call: EvaluatedCall, of: 'schema' | 'semantic' = 'semantic'): EvaluatedCall {
+export function inDialect(call: EvaluatedCall, of: 'schema' | 'semantic' = 'semantic', near?: readonly string[]): EvaluatedCall {
   const { spoken, rejection } = call;
   if (spoken === undefined || rejection === undefined) return call;
   const { code, message, errors } = rejection.error;
   const args = typeof call.args === 'object' && call.args !== null && !Array.isArray(call.args) ? call.args : undefined;
   const kind = code === 'invalid_arguments' ? of : 'policy';
-  return { ...call, rejection: { ...rejection, text: renderRefusal(spoken, { code, message, errors, args, kind, started: false }) } };
+  return { ...call, rejection: { ...rejection, text: renderRefusal(spoken, { code, message, errors, args, kind, started: false, near }) } };
 }
 
 /** What holds for calls of a dialect: its own where the policy has left our default. Pure. */

@@ -59,7 +59,10 @@ export interface NewCallInput {
   readonly safety?: string | undefined;
   readonly batchId?: string | undefined;
   readonly agentBudget?: AgentBudget | undefined;
+  readonly stageMs?: Record<string, number> | undefined;
   readonly lineage?: CallLineage | undefined;
+  /** Where commands of the call run; undefined: on the worker. */
+  readonly host?: string | undefined;
   /** Of the tool's source; undefined for the queue of its pool. */
   readonly queue?: string | undefined;
   /** `files` of `evaluated`, its denials stored. */
@@ -83,26 +86,55 @@ export interface CallDefaults {
  */
 export function newCall(input: NewCallInput): NewCall {
   const { callId, principal, body, evaluated, origin, lineage, secret, config } = input;
-  const tool = evaluated.tool ?? NO_TOOL;
   const name = evaluated.tool?.name ?? evaluated.requestedTool;
+  const digest = approvalDigest(name, (evaluated.tool ?? NO_TOOL).version, secret ?? evaluated.args);
   const argumentsText = JSON.stringify(evaluated.args);
-  const bytes = Buffer.byteLength(argumentsText);
-  const isInline = bytes <= INLINE_BYTES;
-  const digest = approvalDigest(name, tool.version, secret ?? evaluated.args);
+  const submitted = submittedData(input, name, digest, argumentsText);
   const approvalMs = Math.min(config.approvalMs, lineage?.remainingMs ?? Infinity);
-  const resultBytes = Math.min(input.resultBytes ?? Infinity, evaluated.resultBytes ?? Infinity);
+  return {
+    callId,
+    meta: {
+      tenantId: principal.tenantId,
+      tool: name,
+      agentId: body.agentId ?? principal.agentId,
+      sessionId: body.sessionId,
+      traceparent: input.traceparent,
+      parentCallId: lineage?.parentCallId,
+    },
+    submitted,
+    argumentsBlob: submitted.argumentsRef === undefined ? undefined : argumentsText,
+    secretArguments:
+      secret === undefined || evaluated.rejection !== undefined
+        ? undefined
+        : { text: JSON.stringify(secret), ttlMs: submitted.timeouts.totalMs + SECRET_SLACK_MS },
+    author: origin,
+    idempotency: input.idempotency,
+    hookRuns: evaluated.hookRuns,
+    followUp: followUpOf(evaluated, digest, approvalMs, body.sessionId !== undefined),
+  };
+}
 
-  const submitted: SubmittedData = {
+/** `name`: of the tool as it is stored. `text`: the arguments as JSON, stored apart where they are large. */
+function submittedData(input: NewCallInput, name: string, digest: string, text: string): SubmittedData {
+  const { principal, body, evaluated, lineage, secret, config } = input;
+  const tool = evaluated.tool ?? NO_TOOL;
+  const bytes = Buffer.byteLength(text);
+  const isInline = bytes <= INLINE_BYTES;
+  const resultBytes = Math.min(input.resultBytes ?? Infinity, evaluated.resultBytes ?? Infinity);
+  return {
     tool: name,
     requestedTool: name === evaluated.requestedTool ? undefined : evaluated.requestedTool,
     source: tool.source,
     toolVersion: tool.version,
     arguments: isInline ? evaluated.args : undefined,
-    argumentsRef: isInline ? undefined : { ref: 'arguments', sha256: sha256Hex(argumentsText), bytes, preview: cutPreview(argumentsText) },
+    argumentsRef: isInline ? undefined : { ref: 'arguments', sha256: sha256Hex(text), bytes, preview: cutPreview(text) },
     argumentsDigest: digest,
+    stageMs: input.stageMs,
+    acceptAt: undefined,
     argumentsRedacted: secret === undefined ? undefined : true,
     tier: tool.tier,
     effect: tool.effect,
+    host: input.host,
     pool: tool.pool,
     queue: input.queue,
     priority: body.priority,
@@ -137,27 +169,6 @@ export function newCall(input: NewCallInput): NewCall {
     hookFeedback: evaluated.hookFeedback,
     safety: input.safety,
     sessionEpoch: evaluated.sessionEpoch,
-  };
-  return {
-    callId,
-    meta: {
-      tenantId: principal.tenantId,
-      tool: name,
-      agentId: body.agentId ?? principal.agentId,
-      sessionId: body.sessionId,
-      traceparent: input.traceparent,
-      parentCallId: lineage?.parentCallId,
-    },
-    submitted,
-    argumentsBlob: isInline ? undefined : argumentsText,
-    secretArguments:
-      secret === undefined || evaluated.rejection !== undefined
-        ? undefined
-        : { text: JSON.stringify(secret), ttlMs: submitted.timeouts.totalMs + SECRET_SLACK_MS },
-    author: origin,
-    idempotency: input.idempotency,
-    hookRuns: evaluated.hookRuns,
-    followUp: followUpOf(evaluated, digest, approvalMs, body.sessionId !== undefined),
   };
 }
 

@@ -57,8 +57,11 @@ export class AdmissionPipeline {
     const { trace } = submission;
     try {
       for (const stage of submission.isDryRun ? this.quoteStages : this.submitStages) {
+        const startedAt = performance.now();
         const waiting = trace === undefined ? stage.run(submission) : trace.run(stage, submission);
         if (waiting !== undefined) await waiting;
+        const tookMs = Math.round(performance.now() - startedAt);
+        if (tookMs > 0) submission.measure(stage.name, tookMs);
       }
     } catch (error) {
       if (submission.wroteNothing(error)) await submission.release?.();

@@ -71,6 +71,8 @@ export class Submission {
   unwatch: (() => void) | undefined;
   /** From here on an error does not say whether the call is in the log. */
   mayBeWritten = false;
+  /** Milliseconds of the stages so far that took one or more. */
+  stageMs: Record<string, number> | undefined;
   /** Records spans of the stages; undefined while tracing is off. */
   trace: SubmissionTrace | undefined;
   private composedCall: NewCall | undefined;
@@ -85,6 +87,12 @@ export class Submission {
   ) {
     this.body = body;
     this.evaluated = { requestedTool: body.tool, args: body.arguments, decision: NOT_EVALUATED };
+  }
+
+  /** Keeps the time of a stage. Those of `compose` and the stages after it are in its event, too, which `accept` writes. */
+  measure(stage: string, tookMs: number): void {
+    (this.stageMs ??= {})[stage] = tookMs;
+    if (this.composedCall !== undefined) this.composedCall.submitted.stageMs = this.stageMs;
   }
 
   /** Set by `compose`. */

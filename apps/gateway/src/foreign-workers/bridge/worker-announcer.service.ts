@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { ALL_TENANTS, ProblemError, WorkerStatus, type AnnouncedTool, type Pool, type WorkerTool } from '#contracts';
-import { keys, type RedisConnection } from '#redis';
+import { keys, redisNow, type RedisConnection } from '#redis';
 import { acceptOffer, sourceKey, type OfferRules, type SourceId } from '#sources';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../../platform/gateway.config.js';
 import { FAIL_FAST_REDIS, LOGGER } from '../../platform/tokens.js';
@@ -72,7 +72,7 @@ export class WorkerAnnouncer {
   async leave(id: SourceId): Promise<void> {
     const key = keys.sourceGateways(sourceKey(id));
     await this.redis.zrem(key, this.config.name);
-    if ((await this.redis.zcount(key, Date.now(), '+inf')) === 0) await this.catalog.store.withdraw(id);
+    if ((await this.redis.zcount(key, await redisNow(this.redis), '+inf')) === 0) await this.catalog.store.withdraw(id);
     await this.catalog.refresh();
   }
 
@@ -104,7 +104,7 @@ export class WorkerAnnouncer {
     };
     try {
       await this.redis.set(keys.worker(id), JSON.stringify(status), 'PX', STATUS_TTL_MS);
-      await this.redis.zadd(keys.workers(), Date.now(), id);
+      await this.redis.zadd(keys.workers(), await redisNow(this.redis), id);
     } catch (error) {
       this.log.debug({ err: error }, 'the status of a foreign worker could not be stored');
     }
@@ -121,7 +121,7 @@ export class WorkerAnnouncer {
 
   private async stay(id: SourceId): Promise<void> {
     const key = keys.sourceGateways(sourceKey(id));
-    await this.redis.zadd(key, Date.now() + TTL_MS, this.config.name);
+    await this.redis.zadd(key, (await redisNow(this.redis)) + TTL_MS, this.config.name);
     await this.redis.pexpire(key, 60_000);
   }
 }

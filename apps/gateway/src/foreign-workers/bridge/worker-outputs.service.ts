@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { ProblemError, WORKER_LIMITS, type Principal, type WorkerOutput } from '#contracts';
 import { BlobStore, CallStore } from '#event-log';
 import { sha256Hex } from '#redis';
+import { checkReprDigest } from '../../platform/http/repr-digest.js';
 import { claimPrefix } from './claim-token.js';
 
 /** A worker sends `finish` soon after its output. */
@@ -30,9 +31,7 @@ export class WorkerOutputs {
       throw new ProblemError('payload_too_large', `Expected at most ${WORKER_LIMITS.outputBytes} bytes; got ${body.byteLength}`);
     if (!isUtf8(body)) throw new ProblemError('invalid_request', 'Expected text in UTF-8');
     const sha256 = sha256Hex(body);
-    const said = digest === undefined ? undefined : sha256Of(digest);
-    if (said !== undefined && said !== sha256)
-      throw new ProblemError('invalid_request', `Repr-Digest: expected the SHA-256 of the body, ${sha256}; got ${said}`);
+    checkReprDigest(digest, sha256);
     const head = await this.store.snapshot(callId);
     // Whether a call of another tenant or key exists is not said.
     if (head?.meta.tenantId !== tenantId || !head.claimToken.startsWith(claimPrefix({ tenantId, source: worker, keyId })))
@@ -53,10 +52,4 @@ export class WorkerOutputs {
   async forget(callId: string, fence: number): Promise<void> {
     await this.blobs.delete(callId, `worker-output.${fence}`).catch(() => {});
   }
-}
-
-/** The SHA-256 of a Repr-Digest (RFC 9530); undefined where it has none. */
-function sha256Of(header: string): string | undefined {
-  const [, base64] = /(?:^|,)\s*sha-256=:([A-Za-z0-9+/=]+):/i.exec(header) ?? [];
-  return base64 === undefined ? undefined : Buffer.from(base64, 'base64').toString('hex');
 }

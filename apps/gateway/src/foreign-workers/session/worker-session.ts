@@ -42,8 +42,8 @@ interface SessionCall {
 }
 
 /**
- * What one worker and the gateway have agreed on: credit, calls and what was said about them. Frames and decisions of the
- * bridge come in, effects come out; it has no timers and does no I/O.
+ * The protocol state of one connection of a worker: credit, calls, answers. Its input are frames and decisions of the
+ * bridge, its output are effects. It has no timers and does no I/O.
  *
  * - A call is sent only for credit, each at most once.
  * - A frame with another fence than that of the call changes nothing and is answered by `stale`.
@@ -52,6 +52,7 @@ interface SessionCall {
 export class WorkerSession {
   private readonly credit = new Map<Pool, number>();
   private readonly calls = new Map<string, SessionCall>();
+  /** The oldest is forgotten first. A Map, since an LRUCache would take the memory for all answers at once, for each connection. */
   private readonly answered = new Map<string, 'done' | 'stale'>();
   private readonly wanted = new Map<string, CallFrame[]>();
   private phase: 'open' | 'draining' | 'closed' = 'open';
@@ -150,7 +151,7 @@ export class WorkerSession {
     return [send({ op: isEnd ? how : 'stale', callId, fence })];
   }
 
-  /** Redis is out of reach, or another connection asks too. The worker is not answered, and asks again with its next frame about it. */
+  /** Redis is out of reach, or another connection asks about it too. Nothing is sent: the worker's next frame about the call asks again. */
   forget(callId: string, fence: number): void {
     this.takeWaiting(callId, fence);
   }

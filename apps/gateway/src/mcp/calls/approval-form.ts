@@ -51,7 +51,7 @@ const EDIT = {
   description: 'Change them here, as one JSON object. Without a change the call runs with those above.',
 } as const;
 
-/** `dismissed`: the user has not decided, so that anybody else still may. */
+/** `dismissed`: the user has not decided, and another person still may. */
 export interface FormAnswer {
   readonly decision: 'allow' | 'deny' | 'dismissed';
   /** With `allow`: what the user left in the field of the arguments. */

@@ -1,7 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { inputRequired, ProtocolError, type CallToolResult, type InputRequiredResult, type Result } from '@modelcontextprotocol/server';
+import {
+  inputRequired,
+  MissingRequiredClientCapabilityError,
+  ProtocolError,
+  type CallToolResult,
+  type InputRequiredResult,
+  type Result,
+} from '@modelcontextprotocol/server';
 import type { Logger } from 'pino';
-import { CALL_RESULT_TOOL, CancelBody, McpCallMeta, type Call, type SubmitCallBody } from '#contracts';
+import { CALL_RESULT_TOOL, CancelBody, McpCallMeta, validationFaults, type Call, type SubmitCallBody } from '#contracts';
 import { ToolRegistry } from '#tool-sdk';
 import { CancelCallService } from '../../calls/cancel-call.service.js';
 import { CallReader } from '../../calls/read/call-reader.service.js';
@@ -53,7 +60,7 @@ export class CallToolService {
     @Inject(LOGGER) private readonly log: Logger,
   ) {}
 
-  /** What goes wrong with the call is a result for the model. @throws ProtocolError for an unknown tool or a malformed request */
+  /** What goes wrong with the call is a result for the model. @throws ProtocolError for an unknown tool, a malformed request, a capability that the tool needs */
   async call(of: ToolCall): Promise<ToolAnswer> {
     try {
       return of.name === CALL_RESULT_TOOL ? await this.attach(of) : await this.settle(of, await this.callOf(of));
@@ -86,15 +93,17 @@ export class CallToolService {
   private async answered(of: ToolCall): Promise<Call | undefined> {
     const state = of.ctx.mcpReq.requestState();
     if (typeof state !== 'string') return undefined;
-    const callId = await this.states.callIdOf(of, state);
-    const answered = await this.questions.answer(of.principal, callId, of.ctx.mcpReq.inputResponses);
+    const { callId, question } = await this.states.questionOf(of, state);
+    const responses: Readonly<Record<string, unknown>> = of.ctx.mcpReq.inputResponses ?? {};
+    // What the request has besides is ignored.
+    const own = question === undefined ? responses : { [question]: responses[question] };
+    const answered = await this.questions.answer(of.principal, callId, own);
     return answered ?? this.reader.read(of.principal, callId);
   }
 
   private async submitted(of: ToolCall): Promise<Call> {
     const meta = McpCallMeta.safeParse(of.meta);
-    if (!meta.success)
-      throw invalidParams(`_meta: ${meta.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ')}`);
+    if (!meta.success) throw invalidParams(`_meta: ${validationFaults(meta.error).join('; ')}`);
     const said = meta.data;
     const { traceparent } = of.meta;
     const body: SubmitCallBody = parse(
@@ -131,7 +140,7 @@ export class CallToolService {
   private async answerOf(of: ToolCall, call: Call, patience: Patience): Promise<ToolAnswer> {
     let asked: string | undefined;
     for (let now = call; ;) {
-      if (now.status === 'ended') return { result: resultOf(now) };
+      if (now.status === 'ended') return { result: endedResult(of, now) };
       const name = this.questions.nameOf(now);
       const answer = name === undefined || name === asked ? undefined : await this.ask(of, now);
       if (answer !== undefined) return answer;
@@ -162,7 +171,7 @@ export class CallToolService {
       return {
         question: inputRequired({
           inputRequests: { [question.name]: question.request },
-          requestState: await this.states.mint(of, call),
+          requestState: await this.states.mint(of, call, question.name),
         }),
       };
     await session.ask(call.id, question.name, question.request);
@@ -226,6 +235,18 @@ export class CallToolService {
     signal.addEventListener('abort', cancel, { once: true });
     return () => signal.removeEventListener('abort', cancel);
   }
+}
+
+/**
+ * Since revision 2026-07-28 a request whose tool needs a capability that the client did not declare is answered with an
+ * error that names it. Approvals and forms need none: people answer them elsewhere, too.
+ * @throws MissingRequiredClientCapabilityError
+ */
+function endedResult({ name, features, session }: ToolCall, call: Call): CallToolResult {
+  const isMissing = call.error?.missingCapability === 'sampling' && !features.sampling;
+  if (isMissing && session === undefined && name !== CALL_RESULT_TOOL)
+    throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { sampling: {} } });
+  return resultOf(call);
 }
 
 function failure(text: string): ToolAnswer {

@@ -6,6 +6,15 @@ const asking = (inputSchema?: object) =>
   ({ id: 'c1', tool: 'ask', status: 'waiting_input', waiting: { input: { attempt: 1, prompt: 'Which?', inputSchema } } }) as never as Call;
 const SAMPLED = { role: 'assistant', content: { type: 'text', text: 'x' }, model: 'm' };
 const FLAT = { type: 'object', properties: { name: { type: 'string', minLength: 1 }, count: { type: 'integer' } }, required: ['name'] };
+const TITLED = [{ const: 'a', title: 'The a' }];
+/** What forms have since revision 2025-11-25. */
+const FIELDS = [
+  { type: 'string', oneOf: TITLED, default: 'a' },
+  { type: 'string', enum: ['a'], enumNames: ['The a'] },
+  { type: 'string', format: 'email' },
+  { type: 'array', items: { type: 'string', enum: ['a', 'b'] }, minItems: 1, maxItems: 2, default: ['a'] },
+  { type: 'array', items: { anyOf: TITLED } },
+];
 
 describe('inputForm', () => {
   it('has the fields of a flat object', () => {
@@ -14,12 +23,15 @@ describe('inputForm', () => {
     expect(requestedSchema).toEqual({ type: 'object', properties: FLAT.properties, required: ['name'] });
   });
 
-  it.each([{ type: 'string', enum: ['a', 'b'] }, { type: 'string', minLength: 1 }, { type: 'number', minimum: 0 }, { type: 'boolean' }])(
-    'has one field of %j',
-    (schema) => {
-      expect(inputForm(asking(schema)).requestedSchema).toEqual({ type: 'object', properties: { value: schema }, required: ['value'] });
-    },
-  );
+  it.each([
+    { type: 'string', enum: ['a', 'b'] },
+    { type: 'string', minLength: 1 },
+    { type: 'number', minimum: 0 },
+    { type: 'boolean' },
+    ...FIELDS,
+  ])('has one field of %j', (schema) => {
+    expect(inputForm(asking(schema)).requestedSchema).toEqual({ type: 'object', properties: { value: schema }, required: ['value'] });
+  });
 
   it.each([
     undefined,

@@ -12,16 +12,21 @@ const VALUE = 'value';
 
 const about = { title: z.string().optional(), description: z.string().optional() };
 const length = z.number().int().min(0).optional();
+const text = { ...about, type: z.literal('string'), default: z.string().optional() };
+const choices = { ...about, type: z.literal('array'), minItems: length, maxItems: length, default: z.array(z.string()).optional() };
+const Titled = z.array(z.object({ const: z.string(), title: z.string() })).min(1);
+const Names = z.array(z.string()).min(1);
 /** What the protocol lets a form ask. Keywords that it does not know are left out: the value is checked when it is given. */
 const Field = z.union([
-  z.object({ type: z.literal('string'), enum: z.array(z.string()).min(1), default: z.string().optional(), ...about }),
+  z.object({ ...text, oneOf: Titled }),
+  z.object({ ...text, enum: Names, enumNames: z.array(z.string()).optional() }),
   z.object({
-    type: z.literal('string'),
+    ...text,
     enum: z.undefined().optional(),
+    oneOf: z.undefined().optional(),
     minLength: length,
     maxLength: length,
-    default: z.string().optional(),
-    ...about,
+    format: z.enum(['email', 'uri', 'date', 'date-time']).optional().catch(undefined),
   }),
   z.object({
     type: z.enum(['number', 'integer']),
@@ -31,6 +36,8 @@ const Field = z.union([
     ...about,
   }),
   z.object({ type: z.literal('boolean'), default: z.boolean().optional(), ...about }),
+  z.object({ ...choices, items: z.object({ type: z.literal('string'), enum: Names }) }),
+  z.object({ ...choices, items: z.object({ anyOf: Titled }) }),
 ]);
 const Flat = z.strictObject({
   $schema: z.string().optional(),
@@ -78,7 +85,7 @@ function jsonField(schema: unknown): FormField {
   return { type: 'string', title: 'Value', description: `The value as JSON.${fits}` };
 }
 
-/** `dismissed`: the user gave no value, so that anybody else still may. So does one who declines where the tool needs a value. */
+/** `dismissed`: the user gave no value, and another person still may. So does one who declines where the tool needs a value. */
 export type InputAnswer =
   | { readonly kind: 'dismissed' | 'declined'; readonly attempt: number }
   /** By the model of the client. */

@@ -23,15 +23,15 @@ describe('RequestStates', () => {
 
   it('takes a state of another gateway after Redis lost the key and that gateway made a new one', async () => {
     const one = new RequestStates(redis);
-    expect(await one.callIdOf(OF, await one.mint(OF, CALL))).toBe('call-1');
+    expect(await one.questionOf(OF, await one.mint(OF, CALL, 'input.1'))).toMatchObject({ callId: 'call-1', question: 'input.1' });
     await redis.del(keys.mcpStateKey());
-    const state = await new RequestStates(redis).mint(OF, CALL);
-    await eventually(async () => (await one.callIdOf(OF, state).catch(() => undefined)) === 'call-1', 'the new key to be read');
+    const state = await new RequestStates(redis).mint(OF, CALL, 'input.1');
+    await eventually(async () => (await one.questionOf(OF, state).catch(() => undefined))?.callId === 'call-1', 'the new key to be read');
   });
 
   it('takes no state that none of its keys has signed, however often', async () => {
     const states = new RequestStates(redis);
-    const state = await states.mint(OF, CALL);
-    for (let n = 0; n < 3; n++) await expect(states.callIdOf(OF, `${state}x`)).rejects.toThrow(/Invalid or expired requestState/);
+    const state = await states.mint(OF, CALL, 'input.1');
+    for (let n = 0; n < 3; n++) await expect(states.questionOf(OF, `${state}x`)).rejects.toThrow(/Invalid or expired requestState/);
   });
 });

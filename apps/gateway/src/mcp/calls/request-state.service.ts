@@ -17,8 +17,21 @@ const REREAD_MS = 1_000;
 /** A state that comes back later than the call can wait says nothing. */
 const SPARE_SECONDS = 60;
 
-/** What the state holds: the call that waits, for whom, and of which request. Nothing of it is secret. */
-const State = z.strictObject({ callId: z.string(), principal: z.string(), request: z.string() });
+/** What the state holds: the call that waits, for whom, of which request and for which question. Nothing of it is secret. */
+const State = z.strictObject({
+  callId: z.string(),
+  principal: z.string(),
+  request: z.string(),
+  /** Absent in states of earlier releases. */
+  question: z.string().optional(),
+});
+
+/** What a client is asked about. */
+export interface OpenQuestion {
+  readonly callId: string;
+  /** Its name among the input requests; undefined in a state of an earlier release. */
+  readonly question?: string | undefined;
+}
 
 /**
  * The state that a client brings back with its user's answer. It comes from outside: it is signed with a key that all
@@ -31,19 +44,19 @@ export class RequestStates {
 
   constructor(@Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection) {}
 
-  async mint(of: ToolCall, { id, status, approval, waiting }: Call): Promise<string> {
+  async mint(of: ToolCall, { id, status, approval, waiting }: Call, question: string): Promise<string> {
     const until = status === 'waiting_approval' ? approval?.expiresAt : waiting?.until;
     const leftMs = until === undefined ? 0 : Date.parse(until) - Date.now();
     const codec = await this.codec({ ttlSeconds: Math.max(0, Math.ceil(leftMs / 1000)) + SPARE_SECONDS });
-    return codec.mint({ callId: id, principal: principalOf(of), request: requestOf(of) }, of.ctx);
+    return codec.mint({ callId: id, principal: principalOf(of), request: requestOf(of), question }, of.ctx);
   }
 
-  /** The call that the state is about. @throws ProtocolError for a state that is not ours, has expired or is about something else */
-  async callIdOf(of: ToolCall, state: string): Promise<string> {
+  /** The question that the state is about. @throws ProtocolError for a state that is not ours, has expired or is about something else */
+  async questionOf(of: ToolCall, state: string): Promise<OpenQuestion> {
     const verified = await this.verified(of, state);
     if (verified?.principal !== principalOf(of)) throw invalidParams('Invalid or expired requestState');
     if (verified.request !== requestOf(of)) throw invalidParams('The requestState is of another tool or other arguments');
-    return verified.callId;
+    return verified;
   }
 
   /** The state that the client brought, if a key of ours has signed it. A key that fails may have been replaced meanwhile. */

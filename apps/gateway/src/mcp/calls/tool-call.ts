@@ -33,19 +33,35 @@ interface FieldText {
   readonly description?: string | undefined;
 }
 
+type Titled = { const: string; title: string }[];
+
+interface TextField {
+  readonly type: 'string';
+  readonly default?: string | undefined;
+}
+
+interface ChoicesField {
+  readonly type: 'array';
+  readonly minItems?: number | undefined;
+  readonly maxItems?: number | undefined;
+  readonly default?: string[] | undefined;
+}
+
 /** What a form of the protocol can ask for. */
 export type FormField = FieldText &
   (
     | { readonly type: 'boolean'; readonly default?: boolean | undefined }
     | { readonly type: 'number' | 'integer'; minimum?: number | undefined; maximum?: number | undefined; default?: number | undefined }
-    | { readonly type: 'string'; readonly enum: string[]; readonly default?: string | undefined }
-    | {
-        readonly type: 'string';
+    | (TextField & { readonly oneOf: Titled })
+    | (TextField & { readonly enum: string[]; readonly enumNames?: string[] | undefined })
+    | (TextField & {
         readonly enum?: undefined;
         readonly minLength?: number | undefined;
         readonly maxLength?: number | undefined;
-        readonly default?: string | undefined;
-      }
+        readonly format?: 'email' | 'uri' | 'date' | 'date-time' | undefined;
+      })
+    | (ChoicesField & { readonly items: { readonly type: 'string'; enum: string[] } })
+    | (ChoicesField & { readonly items: { anyOf: Titled } })
   );
 
 /** The parameters of `elicitation/create`. */

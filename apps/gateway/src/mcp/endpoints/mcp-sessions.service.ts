@@ -42,7 +42,8 @@ export class McpSessions {
     const key = keys.mcpSession(sessionId);
     const [owner, elicitation, sampling, usedAt] = await this.redis.hmget(key, 'owner', 'elicitation', 'sampling', 'usedAt');
     if (owner !== ownerOf(principal)) return undefined;
-    if (Date.now() - Number(usedAt ?? 0) > USE_MS) await this.used(sessionId, principal, {});
+    // Also where a gateway whose clock is ahead was the last.
+    if (Math.abs(Date.now() - Number(usedAt ?? 0)) > USE_MS) await this.used(sessionId, principal, {});
     return new McpSession(this.redis, sessionId, keys.mcpSessionsOf(principal.tenantId, principal.keyId), {
       elicitation: elicitation === '1',
       sampling: sampling === '1',

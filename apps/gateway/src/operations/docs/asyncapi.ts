@@ -25,6 +25,10 @@ export function asyncApiDocument(version: string): Record<string, unknown> {
       version,
       description: START_TEXT,
       license: { name: 'Apache-2.0' },
+      tags: [
+        { name: 'calls', description: 'Submitting calls and watching events.' },
+        { name: 'workers', description: 'Workers in any language, which run tools.' },
+      ],
     },
     defaultContentType: 'application/json',
     servers: {
@@ -53,10 +57,10 @@ export function asyncApiDocument(version: string): Record<string, unknown> {
       },
     },
     operations: {
-      receiveFrames: operation('receive', 'Frames a client sends', client),
-      sendFrames: operation('send', 'Frames the server sends', server),
-      receiveWorkerFrames: operation('receive', 'Frames a worker sends', worker, 'worker'),
-      sendWorkerFrames: operation('send', 'Frames a worker gets', toWorker, 'worker'),
+      receiveFrames: operation('receive', 'Frames a client sends', 'Requests: each is answered under its `id`.', client),
+      sendFrames: operation('send', 'Frames the server sends', 'Answers, and the events of subscriptions as they happen.', server),
+      receiveWorkerFrames: operation('receive', 'Frames a worker sends', 'Its tools, and what its calls do and return.', worker, 'worker'),
+      sendWorkerFrames: operation('send', 'Frames a worker gets', 'Calls to run, and what becomes of them meanwhile.', toWorker, 'worker'),
     },
     components: {
       messages: { ...messages(client), ...messages(server), ...messages(worker), ...messages(toWorker) },
@@ -141,10 +145,17 @@ function messageRefs(frames: Frames): Record<string, unknown> {
   return Object.fromEntries([...frames.byName.keys()].map((name) => [name, { $ref: `#/components/messages/${name}` }]));
 }
 
-function operation(action: 'receive' | 'send', title: string, frames: Frames, channel = 'stream'): Record<string, unknown> {
+function operation(
+  action: 'receive' | 'send',
+  title: string,
+  description: string,
+  frames: Frames,
+  channel = 'stream',
+): Record<string, unknown> {
   return {
     action,
     title,
+    description,
     channel: { $ref: `#/channels/${channel}` },
     messages: [...frames.byName.keys()].map((name) => ({ $ref: `#/channels/${channel}/messages/${name}` })),
   };

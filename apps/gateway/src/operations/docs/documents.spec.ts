@@ -4,6 +4,7 @@ import { Ajv } from 'ajv';
 import { createRequire } from 'node:module';
 import { isDeepStrictEqual } from 'node:util';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { z } from 'zod';
 import {
   CALL_ERROR_CODES,
   ClientFrame,
@@ -104,6 +105,16 @@ describe('the OpenAPI document', () => {
     ]);
   });
 
+  it('describes every operation', () => {
+    const paths = Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
+      Object.entries(methods as Record<string, { readonly description?: string }>).map(([method, { description }]) => ({
+        operation: `${method} ${path}`,
+        isDescribed: description?.endsWith('.') === true,
+      })),
+    );
+    expect(paths.filter(({ isDescribed }) => !isDescribed).map(({ operation }) => operation)).toEqual([]);
+  });
+
   it('names every error code, scope and header where it can occur, and no other', () => {
     const operations = Object.values(document.paths ?? {}).flatMap((methods) => Object.values(methods) as unknown as DocumentedOperation[]);
     const responses = operations.flatMap((operation) => Object.values(operation.responses));
@@ -125,7 +136,12 @@ describe('the OpenAPI document', () => {
       false,
     ]);
     expect(document.components?.schemas?.['SubmitCall']).toMatchObject({ required: ['tool'] });
-    expect(JSON.stringify(document)).not.toContain('"default":');
+    // The names of fields and what examples hold are no keywords of a schema.
+    const keywords = JSON.stringify(document, (key, value: unknown) => {
+      if (key === 'example' || key === 'examples') return undefined;
+      return key === 'properties' && typeof value === 'object' && value !== null ? Object.values(value) : value;
+    });
+    expect(keywords).not.toContain('"default":');
   });
 
   it('has every route with every success status', () => {
@@ -142,9 +158,10 @@ describe('the OpenAPI document', () => {
   it('has examples of every body and every answer for programs, which the contract accepts', () => {
     const media = Object.entries(ROUTES as Readonly<Record<string, Route>>).flatMap(([operationId, route]) => {
       const operation = document.paths?.[route.path]?.[route.method] as unknown as DocumentedOperation & { requestBody?: RequestBody };
-      const body = Object.values(operation.requestBody?.content ?? {}).map((given) => ({
+      const body = Object.entries(operation.requestBody?.content ?? {}).map(([type, given]) => ({
         at: `${operationId} body`,
-        schema: route.body,
+        // Of a file the example is a text about it.
+        schema: type === 'application/octet-stream' ? z.string() : route.body,
         given,
       }));
       const answers = Object.entries(operation.responses).flatMap(([status, { content = {} }]) =>

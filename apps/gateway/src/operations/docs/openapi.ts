@@ -181,7 +181,7 @@ function headersOf(names: readonly ResponseHeader[]): Pick<ZodOpenApiResponseObj
   return { headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])) };
 }
 
-/** Codes that share a status stand in one response, which has no other. */
+/** Codes that share a status share a response. */
 function problemsOf(route: Route): Responses {
   const all = [...new Set([...route.problems, ...impliedProblems(route)])];
   const statuses = new Set(all.map((code) => errorEntry(code).status));

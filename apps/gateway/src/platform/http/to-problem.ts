@@ -16,6 +16,12 @@ export function toProblem(error: unknown): ProblemError {
       'No replica of Redis confirmed the write in time, which DURABILITY=replicated waits for: start a replica, or set DURABILITY=local. The same request with the same Idempotency-Key is safe to repeat',
       { retryAfterMs: RETRY_LATER_MS },
     );
+  if (isRefusedForItsDisk(error) || (error instanceof EventLogUnavailable && isRefusedForItsDisk(error.cause)))
+    return new ProblemError(
+      'unavailable',
+      'Redis cannot write to its disk, which may be full, and takes no new calls until it can: its own log says why. The same request with the same Idempotency-Key is safe to repeat',
+      { retryAfterMs: RETRY_LATER_MS },
+    );
   if (error instanceof EventLogUnavailable || isRedisOutOfReach(error)) {
     return new ProblemError(
       'unavailable',
@@ -67,13 +73,18 @@ function isRedisFull(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('OOM ');
 }
 
+/** Redis refuses writes after it failed to save them, until it has room or the permission again. */
+function isRefusedForItsDisk(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('MISCONF ');
+}
+
 /** ioredis has no class for these: a connection that is closed, not ready or lost under a command, and a failover under way. */
 function isRedisOutOfReach(error: unknown): boolean {
   return (
     error instanceof Error &&
     (error.name === 'MaxRetriesPerRequestError' ||
       error.name === 'ClusterAllFailedError' ||
-      /^(Connection is closed|Stream isn't writeable|Command timed out|connect ECONN|LOADING |CLUSTERDOWN |READONLY |MASTERDOWN |NOREPLICAS |TRYAGAIN |MISCONF )/.test(
+      /^(Connection is closed|Stream isn't writeable|Command timed out|connect ECONN|LOADING |CLUSTERDOWN |READONLY |MASTERDOWN |NOREPLICAS |TRYAGAIN )/.test(
         error.message,
       ))
   );

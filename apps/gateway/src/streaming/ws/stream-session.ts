@@ -60,6 +60,9 @@ const MAX_MISSED_PONGS = 2;
  *
  * The key is looked up for each frame and each delivery, because the config may change while the socket is open. A
  * socket ends with its key; a subscription ends when the key loses the scope that it needs.
+ *
+ * Over 300 lines in one class, because each way to end the socket has to see the same `closedFor`: key, flood, slow
+ * consumer, drain, client. Subscriptions, outbox, flow and budget have classes of their own.
  */
 export class StreamSession {
   readonly flow: FrameFlow;

@@ -16,6 +16,7 @@ import {
   WORKER_ID,
 } from './values.js';
 
+// Over 300 lines: data only, one example for each answer of the API documents.
 const SUMMARY = {
   id: CALL_ID,
   tool: 'file_read',
@@ -177,6 +178,7 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Readonly<Record<number, un
           firstSeen: ENDED_AT,
           lastSeen: ENDED_AT,
           lastCallId: CALL_ID,
+          preview: SUMMARY.preview,
           counts: [...Array<number>(23).fill(0), 1],
           agents: { count: 1, names: ['coder'] },
           sessions: { count: 1, names: ['demo'] },
@@ -203,6 +205,16 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Readonly<Record<number, un
     },
   },
   getCallEvents: { 200: { events: EVENTS } },
+  getCallDebugLog: {
+    200: {
+      callId: CALL_ID,
+      entries: [
+        { at: ACCEPTED_AT, afterMs: 0, step: 'stage', text: 'evaluate: shell', by: 'apikey:local', tookMs: 2 },
+        { at: ACCEPTED_AT, afterMs: 0, step: 'policy', text: 'decision: allow', by: 'apikey:local' },
+        { at: ENDED_AT, afterMs: 1200, step: 'process', text: 'the program exited with 0', by: 'worker:w1', attempt: 1 },
+      ],
+    },
+  },
   getCallOutput: { 200: 'exit code: 0\n42 tests passed\n', 206: 'exit code: 0\n' },
   putCallOutput: { 200: { sha256: DIGEST, bytes: 3 } },
   listApprovals: { 200: { calls: [WAITING] } },
@@ -227,6 +239,16 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Readonly<Record<number, un
   cancelSession: { 202: { sessionId: 'demo', calls: 2, batches: 1 } },
   streamEvents: { 200: END },
   listSources: { 200: { sources: [SOURCE] } },
+  uploadBundle: {
+    201: {
+      sha256: DIGEST,
+      bytes: 4_096,
+      name: 'greeter',
+      version: '1.0.0',
+      description: 'Greets.',
+      settings: [{ name: 'token', type: 'string', title: 'Token', required: true, sensitive: true, multiple: false }],
+    },
+  },
   addSource: { 201: { ...SOURCE, status: 'connecting', tools: 0, pending: 0 } },
   getSource: { 200: WHOLE_SOURCE },
   acceptSource: {
@@ -299,6 +321,7 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Readonly<Record<number, un
           denied: 2,
           approvals: 9,
           runMs: 1_830_000,
+          waitMs: 9_600,
           outputBytes: 4_812_332,
           cpuMs: 412_500,
           cpuCalls: 131,

@@ -17,6 +17,7 @@ import {
 export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   addSource: { name: 'tracker', kind: 'mcp', url: 'https://tools.example.com/mcp' },
   acceptSource: { tools: [{ rawName: 'search', digest: DIGEST }] },
+  uploadBundle: 'The bytes of greeter.mcpb',
   putCallOutput: 'A text that is too large for a frame.',
   postMcp: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'file_read', arguments: { path: 'README.md' } } },
   registerWorker: {
@@ -70,6 +71,7 @@ export const PARAMETER_EXAMPLES: Readonly<Record<string, unknown>> = {
   scheduleId: SCHEDULE_ID,
   sessionId: 'demo',
   since: SINCE,
+  sort: 'risk',
   status: ['queued', 'running'],
   stepMs: 60_000,
   target: KEY_ID,

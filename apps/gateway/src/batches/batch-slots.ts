@@ -1,0 +1,135 @@
+import type { CallSnapshot } from '#event-log';
+import type { DeferredApproval } from '../approvals/approval-deferrals.service.js';
+import type { BatchSlot } from './batch.decider.js';
+import type { BatchRecord } from './batch-record.js';
+
+interface Slot {
+  readonly readOnly: boolean;
+  readonly verdict: BatchSlot['verdict'];
+  state: BatchSlot['state'];
+  notStarted: boolean;
+  internalErrors: number;
+  callId?: string;
+}
+
+type HeldApprovals = ReadonlyMap<string, DeferredApproval>;
+
+/** Where the calls of one batch are, as far as this process knows. The facts of the decider, a slot for each call. */
+export class BatchSlots {
+  readonly all: readonly Slot[];
+  private readonly indexes = new Map<string, number>();
+  /** Calls whose state is unknown or outdated. */
+  private readonly stale = new Set<number>();
+  /** Calls whose ids the batch's record does not have yet. */
+  private readonly unsaved = new Map<number, string>();
+  private readonly keepsQuestions: boolean;
+  private readonly batchId: string;
+
+  constructor({ doc, callIds }: BatchRecord) {
+    this.batchId = doc.id;
+    this.keepsQuestions = doc.onFailure === 'abort';
+    this.all = doc.readOnly.map((readOnly, index) => ({
+      readOnly,
+      verdict: doc.verdicts[index] ?? 'allow',
+      state: 'pending',
+      notStarted: false,
+      internalErrors: 0,
+    }));
+    for (const [index, callId] of callIds) this.submitted(index, callId);
+    this.unsaved.clear();
+  }
+
+  /** @throws RangeError for a place that the batch does not have */
+  at(index: number): Slot {
+    const slot = this.all[index];
+    if (slot === undefined) throw new RangeError(`The batch ${this.batchId} has no call ${index}`);
+    return slot;
+  }
+
+  /** The place of a call that has not ended; undefined for a call that is not, or no longer, of this batch. */
+  openIndexOf(callId: string): number | undefined {
+    const index = this.indexes.get(callId);
+    if (index === undefined) return undefined;
+    const slot = this.at(index);
+    return slot.callId === callId && slot.state !== 'ended' ? index : undefined;
+  }
+
+  staleIndexes(): number[] {
+    return [...this.stale];
+  }
+
+  markStale(index: number): void {
+    this.stale.add(index);
+  }
+
+  callIds(): [index: number, callId: string][] {
+    return this.all.flatMap(({ callId }, index): [number, string][] => (callId === undefined ? [] : [[index, callId]]));
+  }
+
+  unsavedCallIds(): [index: number, callId: string][] {
+    return [...this.unsaved];
+  }
+
+  saved(calls: readonly (readonly [index: number, callId: string])[]): void {
+    for (const [index, callId] of calls) if (this.unsaved.get(index) === callId) this.unsaved.delete(index);
+  }
+
+  submitted(index: number, callId: string): void {
+    const slot = this.at(index);
+    slot.callId = callId;
+    this.indexes.set(callId, index);
+    this.unsaved.set(index, callId);
+    if (slot.state === 'pending') slot.state = 'open';
+    this.stale.add(index);
+  }
+
+  /** Calls that wait for a person, or for the batch after a person allowed them. */
+  questions(): string[] {
+    return this.all.flatMap(({ state, callId }) => (callId !== undefined && (state === 'asking' || state === 'approved') ? [callId] : []));
+  }
+
+  approve(held: HeldApprovals): void {
+    for (const slot of this.all) if (slot.state === 'asking' && slot.callId !== undefined && held.has(slot.callId)) slot.state = 'approved';
+  }
+
+  cancelled(index: number): void {
+    this.at(index).state = 'stopping';
+    this.stale.add(index);
+  }
+
+  ended(index: number, notStarted: boolean): void {
+    const slot = this.at(index);
+    slot.state = 'ended';
+    slot.notStarted = notStarted;
+    this.stale.delete(index);
+  }
+
+  /**
+   * Takes over what the log says of a call; without a snapshot the log was rolled back past its submission, and it is
+   * submitted again. Returns the call whose watch is no longer needed.
+   */
+  update(
+    index: number,
+    snapshot: Pick<CallSnapshot, 'callId' | 'status' | 'attempt'> | undefined,
+    held: HeldApprovals,
+  ): string | undefined {
+    const slot = this.at(index);
+    // Its End may have been seen while its state was on the way.
+    if (slot.state === 'ended') return undefined;
+    this.stale.delete(index);
+    if (snapshot === undefined) {
+      const { callId } = slot;
+      slot.state = 'pending';
+      delete slot.callId;
+      return callId;
+    }
+    if (snapshot.status === 'ended') {
+      this.ended(index, snapshot.attempt === 0);
+      return snapshot.callId;
+    }
+    if (snapshot.status === 'waiting_approval' && this.keepsQuestions) {
+      slot.state = held.has(snapshot.callId) ? 'approved' : 'asking';
+    } else if (slot.state !== 'stopping') slot.state = 'open';
+    return undefined;
+  }
+}

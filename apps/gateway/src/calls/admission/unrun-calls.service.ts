@@ -1,0 +1,73 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Principal, SubmitCallBody } from '#contracts';
+import { EventLog } from '#event-log';
+import { ToolRegistry } from '#tool-sdk';
+import { RedactionConfigService } from '../../governance/redaction-config.service.js';
+import { eventOrigin } from '../../platform/event-origin.js';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../../platform/gateway.config.js';
+import { ChildCallService } from './child-call.service.js';
+import { fromDialect } from './dialect-call.js';
+import type { EvaluatedCall } from './evaluated-call.js';
+import { idempotencyScope } from './idempotency.js';
+import { newCall } from './new-call.js';
+import { redactSubmission } from './redact-call.js';
+
+export interface UnrunCallOptions {
+  /** Of the submission that the call would have been: made by the gateway, so that a repetition is the same call. */
+  readonly idempotencyKey: string;
+  readonly traceparent?: string | undefined;
+  readonly batchId?: string | undefined;
+}
+
+/**
+ * Calls that never run, such as those that a person's message left out: each has its events, and its End says why. Arguments
+ * are not kept, since they were not checked.
+ */
+@Injectable()
+export class UnrunCalls {
+  constructor(
+    private readonly log: EventLog,
+    private readonly tools: ToolRegistry,
+    private readonly redaction: RedactionConfigService,
+    private readonly children: ChildCallService,
+    @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
+  ) {}
+
+  /**
+   * The id of the call, or of the one that this submission made before. A parent that the body names is a sub-agent.
+   *
+   * @throws ProblemError when the parent may make no calls any more
+   */
+  async record(
+    principal: Principal,
+    given: SubmitCallBody,
+    rejection: NonNullable<EvaluatedCall['rejection']>,
+    { idempotencyKey, traceparent, batchId }: UnrunCallOptions,
+  ): Promise<string> {
+    const { parentCallId } = given;
+    const child = parentCallId === undefined ? undefined : await this.children.resolveLineage(principal, given, parentCallId, true);
+    const body = child?.body ?? given;
+    const { rootId, idempotency } = idempotencyScope(principal, body, idempotencyKey);
+    const tools = this.tools.for(principal.tenantId);
+    const said = fromDialect(tools, body.dialect, body);
+    const tool = tools.resolve(said.body.tool);
+    const evaluated: EvaluatedCall = {
+      spoken: 'refused' in said ? said.refused.spoken : said.spoken,
+      requestedTool: body.tool,
+      ...(tool === undefined ? {} : { tool }),
+      args: null,
+      ...(body.userId === undefined ? {} : { userId: body.userId }),
+      decision: { effect: 'deny', reasons: [] },
+      rejection,
+    };
+    const callId = parentCallId === undefined ? this.log.newCallId(principal.tenantId, rootId) : this.log.newCallIdBeside(parentCallId);
+    if (parentCallId !== undefined) await this.children.registerChild(parentCallId, callId);
+    const shown = redactSubmission(this.redaction.of(principal.tenantId), body, evaluated);
+    const origin = eventOrigin(this.config.name, principal);
+    const lineage = child?.lineage;
+    const answer = await this.log.accept(
+      newCall({ callId, principal, ...shown, origin, traceparent, idempotencyKey, idempotency, batchId, lineage, config: this.config }),
+    );
+    return 'callId' in answer ? answer.callId : callId;
+  }
+}

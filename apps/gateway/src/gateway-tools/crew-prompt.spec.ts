@@ -1,0 +1,14 @@
+import { describe, expect, it } from '@jest/globals';
+import { crewPrompt } from './crew-prompt.js';
+
+describe('the prompt of a stage', () => {
+  it('has the task wherever the template names it, as it was written', () => {
+    expect(crewPrompt('[before] ', 'Do {task}, only {task}.', 'a $& b')).toBe('[before] Do a $& b, only a $& b.');
+    expect(crewPrompt('', 'Do it.', 'a')).toBe('Do it.');
+  });
+
+  it('is never built longer than it may be', () => {
+    const prompt = crewPrompt('', '{task}'.repeat(8_000), 'x'.repeat(100_000));
+    expect(prompt).toBe('x'.repeat(200_000));
+  });
+});
