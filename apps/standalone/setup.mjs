@@ -36,7 +36,7 @@ const PROGRAMS = [
   },
 ];
 
-/** What a person would type. */
+/** What a person would type. `installPrograms` makes apt-get print less. */
 const INSTALL = {
   'apt-get': (names) => `apt-get update && apt-get install -y --no-install-recommends ${names.join(' ')}`,
   dnf: (names) => `dnf install -y ${names.join(' ')}`,
@@ -77,12 +77,12 @@ function npmPackagesMatch() {
   });
 }
 
-/** Runs one command with its output shown, and says every few seconds that it goes on. @returns whether it succeeded */
-function run([command, ...args], { env = {}, done = () => '' } = {}) {
+/** Runs one command with its output shown, and prints every few seconds that `name` still runs. @returns whether it succeeded */
+function run([command, ...args], { name = command, env = {}, done = () => '' } = {}) {
   const child = spawn(command, args, { cwd: ROOT, env: { ...process.env, ...env }, stdio: ['ignore', 'inherit', 'inherit'] });
   const startedAt = Date.now();
   const ticking = setInterval(() => {
-    console.log(`  … ${command} has been running for ${Math.round((Date.now() - startedAt) / 1000)} s${done()}`);
+    console.log(`  … ${name} has been running for ${Math.round((Date.now() - startedAt) / 1000)} s${done()}`);
   }, TICK_MS);
   return new Promise((resolve) => {
     const settle = (ok) => {
@@ -117,9 +117,9 @@ async function askPerson(question) {
 }
 
 function installPrograms(manager, names, asRoot) {
-  const command = INSTALL[manager](names);
+  const command = INSTALL[manager](names).replaceAll('apt-get ', 'apt-get -qq -o Dpkg::Use-Pty=0 ');
   const script = manager === 'apt-get' && names.includes('redis-server') ? WITHOUT_SERVICES(command) : command;
-  return run([...asRoot, 'sh', '-c', script], { env: { DEBIAN_FRONTEND: 'noninteractive' } });
+  return run([...asRoot, 'sh', '-c', script], { name: manager, env: { DEBIAN_FRONTEND: 'noninteractive' } });
 }
 
 function fail(text) {

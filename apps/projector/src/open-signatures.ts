@@ -1,6 +1,6 @@
 import { Checkpointer, DropSigner, ensureSigningKey, openArchive, readSigningKey, type ArchiveStore } from '#archive';
 import { StartupError } from '#platform';
-import { partitionName } from '#redis';
+import { partitionNames } from '#redis';
 import type { ProjectorConfig } from './projector.config.js';
 
 /** What signs the archive: what is sealed, and what is dropped. */
@@ -17,7 +17,7 @@ export async function openSignatures(config: ProjectorConfig, store: ArchiveStor
     await ensureSigningKey(signingKeyFile);
     const signer = await readSigningKey(signingKeyFile);
     const publishTo = checkpointUrl === undefined ? undefined : await openArchive(checkpointUrl);
-    const names = Array.from({ length: partitions }, (_, index) => partitionName(index));
+    const names = partitionNames(partitions);
     return {
       checkpointer: new Checkpointer({ store, signer, publishTo, partitions: names }),
       drops: new DropSigner({ store, signer, publishTo }),

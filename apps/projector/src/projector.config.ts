@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { z } from 'zod';
-import { ARCHIVE_ENV, commaList, ConfigError, LOG_ENV, type LogSettings, withoutEmpty } from '#platform';
+import { ARCHIVE_ENV, commaList, environmentFaults, LOG_ENV, type LogSettings, withoutEmpty, wrongEnvironment } from '#platform';
 import { environmentSecrets } from '#redaction';
 
 /** The variables that a projector reads. `GatewayEnv` and `WorkerEnv` describe those that these apps read, too. */
@@ -94,15 +94,12 @@ export interface ProjectorConfig {
 /** `NAME=` means not set. Throws one ConfigError whose message lists every fault, one a line. */
 export function readProjectorConfig(env: Readonly<Record<string, string | undefined>>): ProjectorConfig {
   const parsed = ProjectorEnv.safeParse(withoutEmpty(env));
-  if (!parsed.success) {
-    const faults = parsed.error.issues.map(({ path, message }) => `  ${path.join('.')}: ${message}`);
-    throw new ConfigError(`The projector's environment is wrong:\n${faults.join('\n')}`);
-  }
+  if (!parsed.success) throw wrongEnvironment('projector', environmentFaults(parsed.error));
   const values = parsed.data;
   if (values.DATABASE_URL === undefined && values.ARCHIVE_URL === undefined)
-    throw new ConfigError(
-      "The projector's environment is wrong:\n  DATABASE_URL, ARCHIVE_URL: expected one of them: rows for lists, the archive, or both are what it makes",
-    );
+    throw wrongEnvironment('projector', [
+      'DATABASE_URL, ARCHIVE_URL: expected one of them: rows for lists, the archive, or both are what it makes',
+    ]);
   return {
     id:
       values.PROJECTOR_ID ??

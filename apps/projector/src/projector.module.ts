@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { HistoryProjector, HistoryRetention, HourSummer } from '#history';
 import { createMetrics } from '#observability';
 import { ProblemFilter, ProcessRegistration, VERSION } from '#platform';
-import { createRedis, type RedisConnection } from '#redis';
+import { createRedis, partitionNames, type RedisConnection } from '#redis';
 import { Archiver, ArchiveRetention, Eraser } from '#sealing';
 import { archiveProviders } from './archive-providers.js';
 import { cautiously } from './cautious-retention.js';
@@ -27,7 +27,10 @@ export class ProjectorModule {
         { provide: PROJECTOR_CONFIG, useValue: config },
         { provide: LOGGER, useValue: logger },
         { provide: APP_FILTER, useValue: new ProblemFilter(logger) },
-        { provide: METRICS, useFactory: () => createMetrics({ role: 'projector', version: VERSION }) },
+        {
+          provide: METRICS,
+          useFactory: () => createMetrics({ role: 'projector', version: VERSION, partitions: partitionNames(config.partitions) }),
+        },
         { provide: REDIS, useFactory: () => createRedis(config.redisUrl, { name: 'projector' }) },
         ...historyProviders(config, policy, logger),
         ...archiveProviders(config, policy, logger),

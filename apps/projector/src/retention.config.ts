@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { TenantRetention } from '#contracts';
+import { TenantRetention, validationFaults } from '#contracts';
 import { archiveDaysOf, longestArchiveDays, type RetentionPolicy } from '#history';
-import { ConfigError } from '#platform';
+import { ConfigError, indented } from '#platform';
 import type { ArchiveDays } from '#sealing';
 import type { ProjectorConfig } from './projector.config.js';
 
@@ -21,10 +21,8 @@ export function readRetention({
 }: Partial<Pick<ProjectorConfig, 'retentionDays' | 'archiveRetentionDays' | 'configPath'>>): RetentionPolicy {
   if (configPath === undefined) return { days, archiveDays, tenants: {} };
   const parsed = RetentionFile.safeParse(settingsIn(configPath));
-  if (!parsed.success) {
-    const faults = parsed.error.issues.map(({ path, message }) => `  ${path.join('.')}: ${message}`);
-    throw new ConfigError(`The retention in ${configPath} (TOOLYARD_CONFIG) is wrong:\n${faults.join('\n')}`);
-  }
+  if (!parsed.success)
+    throw new ConfigError(`The retention in ${configPath} (TOOLYARD_CONFIG) is wrong:\n${indented(validationFaults(parsed.error))}`);
   const tenants = Object.fromEntries(Object.entries(parsed.data.tenants).map(([tenant, { retention }]) => [tenant, retention]));
   return { days, archiveDays, tenants };
 }

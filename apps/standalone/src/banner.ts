@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import type { Posture } from '#contracts';
-import type { ConfigFacts } from '../../gateway/src/platform/config-facts.js';
+import type { ConfigFacts, OwnPosture } from '../../gateway/src/platform/config-facts.js';
 import type { Programs } from './programs.js';
 
 export interface BannerFacts {
@@ -15,6 +15,7 @@ export interface BannerFacts {
   /** Address and data folder are the defaults: programs in this folder need no variable. */
   readonly foundByDefault: boolean;
   readonly posture: Posture;
+  readonly ownPostures: readonly OwnPosture[];
   readonly programs: Programs;
   readonly configFile: ConfigFacts | undefined;
   readonly tookMs: number;
@@ -35,8 +36,8 @@ Toolyard is up after ${(facts.tookMs / 1000).toFixed(1)} s.  Ctrl-C drains and s
   Redis       ${facts.redis}
   History     ${facts.history}
   Config      ${configText(facts.configFile)}
-  Posture     ${postureText(facts.posture)}
-  Sandbox     ${sandboxText(facts.programs)}
+  Posture     ${postureText(facts.posture)}${ownPosturesText(facts.ownPostures)}
+  Sandbox     ${sandboxText(facts.programs)}${hostsText(facts.programs)}
   Search      ${facts.programs.ripgrep ? 'ripgrep' : 'none: file_search and glob fail. To install it: apt-get install ripgrep'}
 ${exportLines(facts)}
 A first call:
@@ -71,6 +72,15 @@ function sandboxText({ sandbox }: Programs): string {
   return `none: commands run as ${userInfo().username}, with all rights of that user${why}. To isolate them: apt-get install bubblewrap`;
 }
 
+/** A line for each host that has the commands of some agents and sessions. */
+function hostsText({ hosts }: Programs): string {
+  const whose = ({ tenant, agents, sessions }: Programs['hosts'][number]) =>
+    `tenant ${tenant}, agents ${agents.join(', ')}, sessions ${sessions.join(', ')}`;
+  return hosts
+    .map((host) => `\n              ${host.name}: commands of ${whose(host)} run there over ssh, with all rights of its account`)
+    .join('');
+}
+
 /** `/etc/toolyard.yaml: 1 agent, 2 hooks`. */
 function configText(file: ConfigFacts | undefined): string {
   if (file === undefined) return 'none (TOOLYARD_CONFIG names a file)';
@@ -88,6 +98,12 @@ function postureText({ autonomy, permissionMode }: Posture): string {
   const posture = `${autonomy}, ${permissionMode}`;
   if (autonomy !== 'full' || permissionMode !== 'danger-full-access') return posture;
   return `${posture}: calls run without approval. To approve commands: DEFAULT_AUTONOMY=supervised DEFAULT_PERMISSION_MODE=workspace-write`;
+}
+
+/** A line for each tenant and agent that has another posture. */
+function ownPosturesText(own: readonly OwnPosture[]): string {
+  const whose = ({ tenant, agent }: OwnPosture) => (agent === undefined ? `tenant ${tenant}` : `tenant ${tenant}, agent ${agent}`);
+  return own.map((it) => `\n              ${whose(it)}: ${it.posture.autonomy}, ${it.posture.permissionMode}`).join('');
 }
 
 /** A shell word; single-quoted if needed. */

@@ -1,14 +1,18 @@
-import { SandboxRegistry, findExecutable } from '#sandbox';
+import { RemoteHosts, SandboxRegistry, findExecutable } from '#sandbox';
 import type { RunningWorker } from '../../worker/src/main.js';
 
 /** The programs of this machine that tools use. */
 export interface Programs {
   /** The sandbox of commands; absent if this worker runs none. */
   readonly sandbox: ReturnType<SandboxRegistry['status']>['shell'];
+  /** Hosts over ssh on which commands of some calls run. */
+  readonly hosts: ReturnType<RemoteHosts['status']>;
   /** Whether ripgrep is installed: without it `file_search` and `glob` fail. */
   readonly ripgrep: boolean;
 }
 
 export function programsOf(worker: RunningWorker): Programs {
-  return { sandbox: worker.app.get(SandboxRegistry).status().shell, ripgrep: findExecutable(['rg']) !== undefined };
+  const { app } = worker;
+  const [sandboxes, hosts] = [app.get(SandboxRegistry), app.get(RemoteHosts)];
+  return { sandbox: sandboxes.status().shell, hosts: hosts.status(), ripgrep: findExecutable(['rg']) !== undefined };
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { LOCAL_INSTALLATION } from '#contracts';
-import { withoutEmpty } from '#platform';
+import { environmentFaults, withoutEmpty } from '#platform';
 import { GatewayEnv } from '../../gateway/src/platform/gateway-env.config.js';
-import { WorkerEnv } from '../../worker/src/platform/worker.config.js';
+import { WorkerEnv } from '../../worker/src/platform/worker-env.config.js';
 import { StartupError } from './start-failure.js';
 
 /** The gateway's schema describes them. */
@@ -32,7 +32,7 @@ export interface StandaloneConfig {
 /** The variables of standalone itself; gateway and worker read theirs from the same environment. `NAME=` means not set. */
 export function readStandaloneConfig(env: NodeJS.ProcessEnv): StandaloneConfig {
   const parsed = StandaloneEnv.safeParse(withoutEmpty(env));
-  if (!parsed.success) throw new StartupError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('\n'));
+  if (!parsed.success) throw new StartupError(environmentFaults(parsed.error).join('\n'));
   return {
     dataDirectory: parsed.data.TOOLYARD_DATA,
     redisUrl: parsed.data.REDIS_URL,

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { LOCAL_INSTALLATION, type Posture } from '#contracts';
 import { readGatewayConfig, type GatewayConfig } from '../../gateway/src/platform/gateway.config.js';
-import { configFactsOf, type ConfigFacts } from '../../gateway/src/platform/config-facts.js';
+import { configFactsOf, ownPosturesOf, type ConfigFacts, type OwnPosture } from '../../gateway/src/platform/config-facts.js';
 import { readWorkerConfig, type WorkerConfig } from '../../worker/src/platform/worker.config.js';
 import { checkPort } from './check-port.js';
 import { readOrMakeKey } from './data/api-key.js';
@@ -30,6 +30,7 @@ export interface Standalone {
   readonly history: string;
   /** The default of sessions. */
   readonly posture: Posture;
+  readonly ownPostures: readonly OwnPosture[];
   readonly programs: Programs;
   /** Absent without a config file. */
   readonly configFile: ConfigFacts | undefined;
@@ -100,6 +101,7 @@ export async function startStandalone(env: NodeJS.ProcessEnv, tell: (line: strin
       history: history.label,
       foundByDefault: config.dataDirectory === LOCAL_INSTALLATION.data && url === LOCAL_INSTALLATION.url,
       posture: apps.gateway.defaultPosture,
+      ownPostures: ownPosturesOf(apps.gateway),
       programs,
       configFile: configFactsOf(apps.gateway),
       stop: down,
@@ -185,7 +187,7 @@ function checkApps(env: NodeJS.ProcessEnv): AppConfigs {
     ...env,
     TOOLYARD_API_KEY: env['TOOLYARD_API_KEY'] || 'made-at-the-first-start',
     REDIS_URL: env['REDIS_URL'] || 'unix:///redis.sock',
-    DATABASE_URL: env['DATABASE_URL'] === 'none' ? undefined : env['DATABASE_URL'],
+    DATABASE_URL: env['DATABASE_URL'] === 'none' ? undefined : env['DATABASE_URL'] || 'postgres://private',
     ARCHIVE_URL: env['ARCHIVE_URL'] === 'none' ? undefined : env['ARCHIVE_URL'],
   });
 }

@@ -19,9 +19,12 @@ import {
 import { type SlotSample, openTracing } from '#observability';
 import { LegacyQueues } from '#queue';
 import { RedisMemory, type RedisConnection } from '#redis';
+import { SessionEnds } from '#tools';
+import { SessionEndListener } from './background/session-end-listener.js';
 import { closeWorker } from './shutdown.js';
 import { WorkerHeartbeat } from './registry/worker-heartbeat.js';
-import { WorkerEnv, readWorkerConfig, type WorkerConfig } from './platform/worker.config.js';
+import { WorkerEnv } from './platform/worker-env.config.js';
+import { readWorkerConfig, type WorkerConfig } from './platform/worker.config.js';
 import { BUFFERED_REDIS, WAIT_REDIS } from './platform/worker.tokens.js';
 import { EarlierLists } from './recovery/earlier-lists.service.js';
 import { WorkerModule } from './worker.module.js';
@@ -64,6 +67,8 @@ export async function startWorker(config: WorkerConfig, tools: readonly Type[] =
   try {
     await step('measure the memory of Redis', () => app.get(RedisMemory).start());
     await step('subscribe', () => app.get(CancelListener).start());
+    const sessionEnds = new SessionEndListener(app.get(CancelListener).subscriber, app.get(SessionEnds), logger);
+    await step('learn of ended sessions', () => sessionEnds.start());
     await step('register the process', () => app.get(ProcessRegistration).start());
     await step('empty queues of earlier releases', () => new LegacyQueues(app.get(BUFFERED_REDIS)).drain());
     app.get(ToolCallProcessor).start();

@@ -5,6 +5,7 @@ import { HookRunner } from '#hooks';
 import { Memory } from '#memory';
 import { ProcessRegistration, shutdownSteps } from '#platform';
 import type { Metrics } from '#observability';
+import { RemoteHosts } from '#sandbox';
 import { AgentRequests, BullCallQueue } from '#queue';
 import { RedisMemory, type RedisConnection } from '#redis';
 import { WorkerHeartbeat } from './registry/worker-heartbeat.js';
@@ -25,7 +26,7 @@ const DRAIN_GRACE_MS = 5_000;
  * 4. the cancel listener, then leases, which running calls needed until now
  * 5. the registration of this worker
  * 6. webhooks, requests of sub-agents, the queue, then the log: everything is dispatched and written
- * 7. the HTTP server with /livez, and the tool sources; the database of what tools remember
+ * 7. the HTTP server with /livez, and the tool sources; the database of what tools remember; the keys of hosts
  * 8. metrics and spans, and last the connections that all of them use
  */
 export async function closeWorker(app: INestApplicationContext, times: DrainTimes): Promise<void> {
@@ -61,6 +62,7 @@ export async function closeWorker(app: INestApplicationContext, times: DrainTime
   await step('process', () => app.get(ProcessRegistration).close());
   await step('http server', () => app.close());
   await step('memory of tools', () => app.get<Memory | undefined>(Memory)?.close());
+  await step('hosts', () => app.get(RemoteHosts).close());
   await step('metrics', () => metrics.close());
   await step('spans', () => app.get<Spans>(SPANS).tracing?.close());
   await step('memory', () => app.get(RedisMemory).close());

@@ -1,9 +1,10 @@
 import { Module, type DynamicModule, type Type } from '@nestjs/common';
 import type { Tracing } from '#observability';
 import { AgentRequests } from '#queue';
-import { Sandbox, SandboxRegistry } from '#sandbox';
-import { BROWSER_SETTINGS, BackgroundRuns, Interpreters, LanguageServers, ToolGateway, ToolsModule } from '#tools';
+import { RemoteHosts, Sandbox, SandboxRegistry } from '#sandbox';
+import { BROWSER_SETTINGS, BackgroundRuns, Interpreters, LanguageServers, SessionEnds, ToolGateway, ToolsModule } from '#tools';
 import { CallStore } from '#event-log';
+import { ConfigError } from '#platform';
 import type { RedisConnection } from '#redis';
 import { OwnedInterpreters } from './background/owned-interpreters.js';
 import { CallBackgroundRuns } from './background/call-background-runs.js';
@@ -22,8 +23,12 @@ import { SourcesModule } from './sources/sources.module.js';
 
 const INTERPRETERS = {
   provide: Interpreters,
-  inject: [BUFFERED_REDIS, WORKER_CONFIG],
-  useFactory: (redis: RedisConnection, { id }: WorkerConfig) => new OwnedInterpreters(redis, id),
+  inject: [BUFFERED_REDIS, WORKER_CONFIG, SessionEnds],
+  useFactory: (redis: RedisConnection, { id }: WorkerConfig, ends: SessionEnds) => {
+    const interpreters = new OwnedInterpreters(redis, id);
+    ends.subscribe((session) => void interpreters.endOf(session));
+    return interpreters;
+  },
 };
 
 const BACKGROUND_RUNS = {
@@ -31,6 +36,19 @@ const BACKGROUND_RUNS = {
   inject: [BUFFERED_REDIS, CallStore],
   useFactory: (redis: RedisConnection, calls: CallStore) => new CallBackgroundRuns(redis, calls),
 };
+
+/** Hosts are tried while the worker starts: one that does not respond delays nothing. @throws ConfigError for a private key that is not there */
+function openHosts({ remoteHosts, sandbox, env }: WorkerConfig, logger: WorkerLog): RemoteHosts {
+  try {
+    const onFailure = (host: string, { reason }: { readonly reason: string }) =>
+      logger.warn({ host, reason }, 'a host for commands cannot be used');
+    const hosts = new RemoteHosts(remoteHosts, { limits: sandbox.limits, env, onFailure });
+    void hosts.watch();
+    return hosts;
+  } catch (error) {
+    throw new ConfigError(error instanceof Error ? error.message : String(error));
+  }
+}
 
 /** The worker as a composition of its features. Each folder is one feature; `apps/README.md` says what each does. */
 @Module({})
@@ -47,18 +65,29 @@ export class WorkerModule {
       config.pools.map(({ pool }) => pool),
     );
     for (const warning of sandboxes.warnings()) logger.warn(warning);
+    const hosts = openHosts(config, logger);
     return {
       module: WorkerModule,
       imports: [
-        PlatformModule.forRoot({ config, logger, sandboxes, tracing }),
+        PlatformModule.forRoot({ config, logger, sandboxes, hosts, tracing }),
         await ToolsModule.forRoot({
           tools,
           providers: [
             { provide: Sandbox, useValue: sandboxes.for('shell') },
+            { provide: RemoteHosts, useValue: hosts },
             BACKGROUND_RUNS,
             INTERPRETERS,
             { provide: BROWSER_SETTINGS, useValue: config.browser },
-            { provide: LanguageServers, useValue: new LanguageServers(config.languageServers, sandboxes.for('shell')) },
+            SessionEnds,
+            {
+              provide: LanguageServers,
+              inject: [SessionEnds],
+              useFactory: (ends: SessionEnds) => {
+                const servers = new LanguageServers(config.languageServers, sandboxes.for('shell'));
+                ends.subscribe((session) => void servers.endOf(session));
+                return servers;
+              },
+            },
             { provide: ToolGateway, inject: [AgentRequests], useFactory: (requests: AgentRequests) => new QueuedToolGateway(requests) },
           ],
         }),

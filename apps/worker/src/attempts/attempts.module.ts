@@ -15,7 +15,7 @@ import { HookRunner, HookSnapshotStore } from '#hooks';
 import { telemetry } from '#observability';
 import { BullCallQueue, startConsumer } from '#queue';
 import { ContentAddressedStore, createRedis, RedisMemory, type RedisConnection } from '#redis';
-import { WorkspaceQuotas } from '#sandbox';
+import { RemoteHosts, WorkspaceQuotas } from '#sandbox';
 import { ToolRegistry } from '#tool-sdk';
 import { LeasesModule } from '../leases/leases.module.js';
 import { WorkerState } from '../platform/worker-state.js';
@@ -50,6 +50,7 @@ const ATTEMPT_DEPENDENCIES = Symbol('ATTEMPT_DEPENDENCIES');
         HookRunner,
         BUFFERED_REDIS,
         RedisMemory,
+        RemoteHosts,
       ],
       useFactory: (
         config: WorkerConfig,
@@ -66,6 +67,7 @@ const ATTEMPT_DEPENDENCIES = Symbol('ATTEMPT_DEPENDENCIES');
         hooks: HookRunner,
         redis: RedisConnection,
         memory: RedisMemory,
+        hosts: RemoteHosts,
       ): AttemptDependencies => ({
         config,
         log,
@@ -81,6 +83,7 @@ const ATTEMPT_DEPENDENCIES = Symbol('ATTEMPT_DEPENDENCIES');
         workspaces: new Workspaces(
           config.workspaceRoot,
           new WorkspaceQuotas(config.quotas, (refusal) => telemetry.quotaRefused.emit(refusal)),
+          hosts,
         ),
         files: new FileScope(config.files, new ContentAddressedStore(redis)),
         egress: new EgressScope(new ContentAddressedStore(redis)),

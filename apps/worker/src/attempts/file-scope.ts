@@ -1,7 +1,8 @@
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
+import { LRUCache } from 'lru-cache';
 import { PathDenials, type FileAccess } from '#contracts';
-import { denialReason, mayDenyBelow } from '#policy';
+import { denialReason, mayDenyBelow, unaskedReason } from '#policy';
 import type { ContentAddressedStore } from '#redis';
 import { type DeniedPaths, type SharedRoot, ToolError, type Workspace } from '#tool-sdk';
 import type { FileScopeSettings } from '../platform/file-scope.config.js';
@@ -15,7 +16,7 @@ const NEVER_OPENED = ['/proc', '/sys', '/dev'];
  * decision names nothing has its workspace only, whatever the worker shares.
  */
 export class FileScope {
-  private readonly cache = new Map<string, PathDenials>();
+  private readonly cache = new LRUCache<string, PathDenials>({ max: CACHE_SIZE });
   private readonly closed: readonly string[];
   private readonly roots: readonly (SharedRoot & { readonly real: string })[];
 
@@ -75,8 +76,6 @@ export class FileScope {
     if (text === undefined)
       throw new ToolError('internal', 'What is denied to the call is not stored any more. Submit the call again.', { retryable: false });
     const denials = PathDenials.parse(JSON.parse(text));
-    const [oldest] = this.cache.keys();
-    if (oldest !== undefined && this.cache.size >= CACHE_SIZE) this.cache.delete(oldest);
     this.cache.set(digest, denials);
     return denials;
   }
@@ -97,6 +96,12 @@ export class FileScope {
         }
         return undefined;
       },
+      unaskedReason: (path) => {
+        const within = spellings(path).filter((it) => isWithin(it, configured));
+        const reasons = within.map((it) => unaskedReason(it, facts));
+        return reasons.includes(undefined) ? undefined : reasons[0]?.replace('{path}', 'it');
+      },
+      ...(denials.eachPathAsked === undefined ? {} : { eachPathAsked: true }),
       mayDenyBelow: (folder) => spellings(folder).some((it) => mayDenyBelow(it, facts)),
     };
   }

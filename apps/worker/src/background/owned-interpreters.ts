@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { keys, type RedisConnection } from '#redis';
-import { Interpreters, LocalInterpreters, type InterpreterAnswer, type InterpreterPlace } from '#tools';
+import { type EndedSession, Interpreters, LocalInterpreters, type InterpreterAnswer, type InterpreterPlace } from '#tools';
 
 /** Longer than any interpreter is kept. */
 const KNOWN_SECONDS = 24 * 3600;
@@ -30,6 +30,10 @@ export class OwnedInterpreters extends Interpreters {
     const isElsewhere = before !== null && before !== this.owner;
     if (isElsewhere) await this.local.discard(place.key);
     return this.local.run(place, run, isElsewhere ? LOST : undefined);
+  }
+
+  endOf(session: EndedSession): Promise<void> {
+    return this.local.endOf(session);
   }
 
   close(): Promise<void> {

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { LeaseRenewer, renewInThread } from '#attempts';
+import { logDiskFault } from '#platform';
 import { WORKER_CONFIG, type WorkerConfig } from '../platform/worker.config.js';
 import { LOGGER, type WorkerLog } from '../platform/worker.logger.js';
 
@@ -10,8 +11,10 @@ import { LOGGER, type WorkerLog } from '../platform/worker.logger.js';
       provide: LeaseRenewer,
       inject: [WORKER_CONFIG, LOGGER],
       useFactory: ({ redisUrl, partitions, leaseMs, pools }: WorkerConfig, logger: WorkerLog) =>
-        new LeaseRenewer(leaseSlots(pools), renewInThread({ redisUrl, partitions, leaseMs, name: 'worker' }), (error) =>
-          logger.error({ err: error }, 'lease renewal stopped; it is restarted'),
+        new LeaseRenewer(
+          leaseSlots(pools),
+          renewInThread({ redisUrl, partitions, leaseMs, name: 'worker' }, logDiskFault(logger.child({ write: 'lease renewal' }))),
+          (error) => logger.error({ err: error }, 'lease renewal stopped; it is restarted'),
         ),
     },
   ],

@@ -5,7 +5,7 @@ import { type EgressPolicy, SafeFetch } from '#sandbox';
 const MOST_BYTES = 32 * 1_048_576;
 const TIMEOUT_MS = 30_000;
 
-/** The memory of tools. Its embedding model is asked under the rules for requests of tools: a private address has to stand in EGRESS_ALLOW_HOSTS. */
+/** The memory of tools. Requests to its embedding model follow the egress rules of tools: a private address has to be in EGRESS_ALLOW_HOSTS. */
 export function openMemory(settings: MemorySettings, egress: EgressPolicy, onError: (error: unknown) => void): Memory {
   const fetcher = new SafeFetch(egress);
   return Memory.open(

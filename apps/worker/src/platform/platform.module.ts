@@ -3,10 +3,10 @@ import { BlobStore, CallStore, EventLog, type LogArchive, type WokenCall } from 
 import { HookRunner, HookSnapshotStore } from '#hooks';
 import type { Tracing } from '#observability';
 import { Memory } from '#memory';
-import { ProcessRegistration } from '#platform';
+import { logDiskFault, ProcessRegistration } from '#platform';
 import { AgentRequests, BullCallQueue, dispatchWoken } from '#queue';
 import { createRedis, RedisMemory, type RedisConnection } from '#redis';
-import { SandboxRegistry } from '#sandbox';
+import { RemoteHosts, SandboxRegistry } from '#sandbox';
 import { WorkerState } from './worker-state.js';
 import { LOGGER, type WorkerLog } from './worker.logger.js';
 import { openMemory } from './open-memory.js';
@@ -29,11 +29,17 @@ const connections: Provider[] = [
   { provide: RedisMemory, inject: [BUFFERED_REDIS], useFactory: (redis: RedisConnection) => new RedisMemory(redis) },
   {
     provide: EventLog,
-    inject: [BUFFERED_REDIS, WAIT_REDIS, BullCallQueue, WORKER_CONFIG],
-    useFactory: (redis: RedisConnection, waitConnection: RedisConnection, queue: BullCallQueue, config: WorkerConfig) => {
+    inject: [BUFFERED_REDIS, WAIT_REDIS, BullCallQueue, WORKER_CONFIG, LOGGER],
+    useFactory: (
+      redis: RedisConnection,
+      waitConnection: RedisConnection,
+      queue: BullCallQueue,
+      config: WorkerConfig,
+      logger: WorkerLog,
+    ) => {
       const { partitions, durability, replicas } = config;
       const onWoken = (call: WokenCall) => dispatchWoken(queue, call);
-      return new EventLog(redis, { partitions, durability, replicas, waitConnection, onWoken });
+      return new EventLog(redis, { partitions, durability, replicas, waitConnection, onWoken, onDiskFault: logDiskFault(logger) });
     },
   },
   {
@@ -86,6 +92,7 @@ export interface PlatformOptions {
   readonly config: WorkerConfig;
   readonly logger: WorkerLog;
   readonly sandboxes: SandboxRegistry;
+  readonly hosts: RemoteHosts;
   readonly tracing: Tracing | undefined;
 }
 
@@ -96,12 +103,13 @@ export interface PlatformOptions {
 @Global()
 @Module({})
 export class PlatformModule {
-  static forRoot({ config, logger, sandboxes, tracing }: PlatformOptions): DynamicModule {
+  static forRoot({ config, logger, sandboxes, hosts, tracing }: PlatformOptions): DynamicModule {
     const providers: Provider[] = [
       { provide: WORKER_CONFIG, useValue: config },
       { provide: LOGGER, useValue: logger },
       { provide: SPANS, useValue: { tracing } satisfies Spans },
       { provide: SandboxRegistry, useValue: sandboxes },
+      { provide: RemoteHosts, useValue: hosts },
       WorkerState,
       ...connections,
     ];

@@ -1,7 +1,7 @@
 import type { Tracing } from '#observability';
 
 /** The worker's own commands to Redis; they wait for a reconnect. */
-export const BUFFERED_REDIS = Symbol('COMMAND_REDIS');
+export const BUFFERED_REDIS = Symbol('BUFFERED_REDIS');
 
 /**
  * Where the log waits for replicas. With DURABILITY=replicated a connection of its own, since WAIT blocks all other

@@ -1,4 +1,4 @@
-import { keys, partitionName, type RedisConnection } from '#redis';
+import { keys, partitionNames, type RedisConnection } from '#redis';
 
 /** Keys that Redis looks at in one command. */
 const SCANNED = 1_000;
@@ -11,7 +11,7 @@ const FORMAT_FIELD = 'f';
  * Resolves early when `signal` is aborted.
  */
 export async function removeEarlierLists(redis: RedisConnection, partitions: number, signal: AbortSignal): Promise<void> {
-  const names = Array.from({ length: partitions }, (_unused, index) => keys.earlierLists(partitionName(index)));
+  const names = partitionNames(partitions).map((partition) => keys.earlierLists(partition));
   const exist = await Promise.all(names.map((name) => redis.exists(name)));
   const found = names.filter((_name, index) => exist[index] === 1);
   if (found.length === 0) return;

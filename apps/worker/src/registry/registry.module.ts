@@ -3,7 +3,7 @@ import { InFlightAttempts, ToolCallProcessor } from '#attempts';
 import { SystemEventLog } from '#event-log';
 import { Memory } from '#memory';
 import type { RedisConnection } from '#redis';
-import { SandboxRegistry } from '#sandbox';
+import { RemoteHosts, SandboxRegistry } from '#sandbox';
 import { AttemptsModule } from '../attempts/attempts.module.js';
 import { WorkerState } from '../platform/worker-state.js';
 import { WORKER_CONFIG, type WorkerConfig } from '../platform/worker.config.js';
@@ -26,6 +26,7 @@ import { partsOf, workerStatus } from './worker-status.js';
         ToolCallProcessor,
         InFlightAttempts,
         SandboxRegistry,
+        RemoteHosts,
         LOGGER,
         { token: Memory, optional: true },
       ],
@@ -36,6 +37,7 @@ import { partsOf, workerStatus } from './worker-status.js';
         processor: ToolCallProcessor,
         inFlight: InFlightAttempts,
         sandboxes: SandboxRegistry,
+        hosts: RemoteHosts,
         logger: WorkerLog,
         memory?: Memory,
       ) => {
@@ -44,7 +46,7 @@ import { partsOf, workerStatus } from './worker-status.js';
         return new WorkerHeartbeat(
           redis,
           new SystemEventLog(redis, partitions),
-          () => workerStatus(id, state, processor, inFlight, sandboxes, disk, parts()),
+          () => workerStatus(id, state, processor, inFlight, { sandboxes, hosts }, disk, parts()),
           logger,
           () => {
             state.drain();

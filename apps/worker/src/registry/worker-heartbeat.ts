@@ -1,7 +1,7 @@
 import { workerOrigin } from '#attempts';
 import { DrainRequest, type NoticeData, type WorkerNoticeType, type WorkerStatus } from '#contracts';
 import type { SystemEventLog } from '#event-log';
-import { keys, type RedisConnection } from '#redis';
+import { keys, redisNow, type RedisConnection } from '#redis';
 import type { WorkerLog } from '../platform/worker.logger.js';
 
 const HEARTBEAT_MS = 2_000;
@@ -41,10 +41,12 @@ export class WorkerHeartbeat {
 
   private async send(status: WorkerStatus): Promise<void> {
     try {
+      // A worker whose own clock is ahead would take all others off the list.
+      const now = await redisNow(this.redis);
       const [before] = await Promise.all([
         this.redis.set(keys.worker(status.id), JSON.stringify(status), 'PX', WORKER_TTL_MS, 'GET'),
-        this.redis.zadd(keys.workers(), Date.parse(status.seenAt), status.id),
-        this.redis.zremrangebyscore(keys.workers(), 0, Date.parse(status.seenAt) - 60 * WORKER_TTL_MS),
+        this.redis.zadd(keys.workers(), now, status.id),
+        this.redis.zremrangebyscore(keys.workers(), 0, now - 60 * WORKER_TTL_MS),
       ]);
       // At the first heartbeat, and at one so late that this worker may have been announced as gone.
       if (before === null) await this.announce('worker.started', { pools: status.pools.map(({ pool, slots }) => ({ pool, slots })) });

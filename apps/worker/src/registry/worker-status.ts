@@ -2,7 +2,7 @@ import type { InFlightAttempts, ToolCallProcessor } from '#attempts';
 import type { WorkerStatus } from '#contracts';
 import type { Memory } from '#memory';
 import { VERSION } from '#platform';
-import { type SandboxRegistry, findExecutable } from '#sandbox';
+import { type RemoteHosts, type SandboxRegistry, findExecutable } from '#sandbox';
 import { type BrowserSettings, type LanguageServerSettings, browserStatus, languageServersStatus, programStatus } from '#tools';
 import type { WorkerState } from '../platform/worker-state.js';
 import type { DiskSpace } from './disk-space.js';
@@ -17,7 +17,7 @@ export function workerStatus(
   state: WorkerState,
   processor: ToolCallProcessor,
   running: InFlightAttempts,
-  sandboxes: SandboxRegistry,
+  { sandboxes, hosts }: { readonly sandboxes: SandboxRegistry; readonly hosts: RemoteHosts },
   disk: DiskSpace,
   parts: WorkerStatus['parts'],
 ): WorkerStatus {
@@ -35,6 +35,7 @@ export function workerStatus(
       .slice(0, CALLS_NAMED)
       .map((attempt) => attempt.callId),
     sandbox: sandboxes.status(),
+    hosts: hosts.status(),
     search: { ok: findExecutable(['rg']) !== undefined },
     parts,
     host: hostStatus(),

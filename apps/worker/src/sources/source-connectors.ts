@@ -2,8 +2,16 @@ import { join } from 'node:path';
 import type { SourceKind, StoredSource } from '#contracts';
 import type { CallStore } from '#event-log';
 import type { SandboxRegistry } from '#sandbox';
-import { AgentConnector, type AgentLoopParts } from '#agents';
-import { FolderConnector, McpConnector, OpenApiConnector, PluginConnector, type LoadedPlugin, type SourceConnector } from '#sources';
+import { AgentConnector, configuredModel, type AgentLoopParts } from '#agents';
+import {
+  FolderConnector,
+  McpConnector,
+  OpenApiConnector,
+  PluginConnector,
+  type LoadedPlugin,
+  type SourceConnector,
+  type UploadedBundles,
+} from '#sources';
 import type { WorkerConfig } from '../platform/worker.config.js';
 import type { WorkerLog } from '../platform/worker.logger.js';
 
@@ -18,12 +26,22 @@ export function sourceConnectors(
   agents: AgentLoopParts,
   calls: Pick<CallStore, 'snapshot'>,
   plugins: readonly LoadedPlugin[],
+  uploaded: Pick<UploadedBundles, 'keep' | 'read'>,
 ): Partial<Record<SourceKind, SourceConnector>> {
   const sandboxOf = sandboxes.for.bind(sandboxes);
   const isOver = async (callId: string) => ((await calls.snapshot(callId))?.status ?? 'ended') === 'ended';
   const log = (message: string, facts: object) => logger.warn(facts, message);
   return {
-    mcp: new McpConnector({ sandboxOf, egress, env, toolEnv, isOver, folder: join(workspaceRoot, PROGRAMS_FOLDER) }),
+    mcp: new McpConnector({
+      sandboxOf,
+      egress,
+      env,
+      toolEnv,
+      isOver,
+      uploaded,
+      modelOf: (settings) => configuredModel(settings, { env, egress }),
+      folder: join(workspaceRoot, PROGRAMS_FOLDER),
+    }),
     openapi: new OpenApiConnector({ egress, env, log }),
     folder: new FolderConnector({ sandboxOf, env, log }),
     agent: new AgentConnector({ ...agents, env, egress }),

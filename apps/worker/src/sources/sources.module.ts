@@ -5,7 +5,7 @@ import { Memory } from '#memory';
 import { AgentRequests } from '#queue';
 import type { RedisConnection } from '#redis';
 import { SandboxRegistry } from '#sandbox';
-import { type LoadedPlugin, SourceHost, SourceStore, SourceWatcher, TenantCatalog } from '#sources';
+import { type LoadedPlugin, SourceHost, SourceStore, SourceWatcher, TenantCatalog, UploadedBundles } from '#sources';
 import { ToolRegistry } from '#tool-sdk';
 import { WORKER_CONFIG, type WorkerConfig } from '../platform/worker.config.js';
 import { LOGGER, type WorkerLog } from '../platform/worker.logger.js';
@@ -49,6 +49,7 @@ const PLUGINS = Symbol('PLUGINS');
             { gateway: new AgentGateway(requests), journal: new AgentJournal(redis), memory: new UserMemory(memory, logger), calls, tools },
             calls,
             plugins,
+            new UploadedBundles(redis),
           ),
           local: [...folderSources(config.toolFolders), ...plugins.map(({ source }) => source)],
           workerId: config.id,

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { keys, type RedisConnection } from '#redis';
+import type { EndedSession, SessionEnds } from '#tools';
+import type { WorkerLog } from '../platform/worker.logger.js';
+
+const Ended = z.object({ tenantId: z.string(), sessionId: z.string() });
+
+/** Announces to the tools of this worker which sessions gateways have deleted. Messages are lost while Redis is away. */
+export class SessionEndListener {
+  /** `subscriber` is not closed here. */
+  constructor(
+    private readonly subscriber: RedisConnection,
+    private readonly ends: Pick<SessionEnds, 'announce'>,
+    private readonly logger: WorkerLog,
+  ) {}
+
+  /** Resolves when the subscription is active. */
+  async start(): Promise<void> {
+    const channel = keys.sessionEndChannel();
+    this.subscriber.on('message', (from: string, text: string) => {
+      if (from === channel) this.receive(text);
+    });
+    await this.subscriber.subscribe(channel);
+    // The next `ready` subscribes again when the connection is lost meanwhile.
+    this.subscriber.on('ready', () => void this.subscriber.subscribe(channel).catch(() => undefined));
+  }
+
+  private receive(text: string): void {
+    const session = parseEnded(text);
+    if (session !== undefined) return this.ends.announce(session);
+    this.logger.error(
+      { text: text.slice(0, 200) },
+      'a message about a deleted session is malformed and is ignored: expected JSON with tenantId and sessionId',
+    );
+  }
+}
+
+/** Undefined when the text is malformed or of a newer format. */
+function parseEnded(text: string): EndedSession | undefined {
+  try {
+    return Ended.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}

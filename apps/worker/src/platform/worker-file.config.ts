@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { Plugins, RemoteHosts, validationFaults } from '#contracts';
+import { ConfigError } from '#platform';
+
+/** All else in the file is for the gateways, which check it. */
+const WorkerFile = z.object({ plugins: Plugins, remoteHosts: RemoteHosts });
+export type WorkerFile = z.output<typeof WorkerFile>;
+
+/** What a config file says to workers; without one, the defaults. @throws ConfigError */
+export function readWorkerFile(path: string | undefined): WorkerFile {
+  if (path === undefined) return WorkerFile.parse({});
+  let content: unknown;
+  try {
+    content = parse(readFileSync(path, 'utf8')) ?? {};
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ConfigError(`TOOLYARD_CONFIG: expected a readable file with YAML or JSON at ${path}: ${why}`);
+  }
+  const parsed = WorkerFile.safeParse(content);
+  if (parsed.success) return parsed.data;
+  const faults = validationFaults(parsed.error, '(whole file)');
+  throw new ConfigError(faults.map((fault) => `${path}: ${fault}`).join('\n'));
+}
