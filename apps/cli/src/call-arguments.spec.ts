@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { coerceArguments, readArguments } from './call-arguments.js';
+import { coerceArguments, isPositional, readArguments } from './call-arguments.js';
 
 const stdin = () => '{"from": "stdin"}';
 const read = (...words: string[]) => readArguments(words, stdin);
@@ -23,6 +23,12 @@ describe('the arguments of a command line', () => {
   it('that cannot be parsed state what was expected', () => {
     for (const words of [['nonsense'], ['=x'], ['a=1', 'a=2'], ['a:=[1'], ['{"a":1}', 'b=2'], ['[1]'], ['{"a"']])
       expect(() => read(...words)).toThrow(/expected|is not JSON|twice|alone/i);
+  });
+
+  it('may begin with the only required one, unless that word is a whole JSON list', () => {
+    for (const word of ['ls', '[ -f a ] && ls', '[[ -f a ]]']) expect(isPositional([word])).toBe(true);
+    for (const word of ['["ls"]', ' [1]', '{"a": 1}', '-', 'a=1']) expect(isPositional([word])).toBe(false);
+    expect(() => read('["ls"]')).toThrow('JSON, but not an object');
   });
 
   it('keep any text unchanged', () => {

@@ -30,7 +30,17 @@ export interface WrittenArguments {
 /** Whether the first word has no name, such as `ls`: it is the only required argument of the tool. */
 export function isPositional(words: readonly string[]): boolean {
   const [first = '-'] = words;
-  return first !== '-' && !first.trimStart().startsWith('{') && !NAMED.test(first);
+  return first !== '-' && !isWholeJson(first) && !NAMED.test(first);
+}
+
+/** What can only be meant as all arguments. A list is refused as such; `[ -f x ] && ls` is a command. */
+function isWholeJson(word: string): boolean {
+  if (word.trimStart().startsWith('{')) return true;
+  try {
+    return Array.isArray(JSON.parse(word));
+  } catch {
+    return false;
+  }
 }
 
 /** The name of the only required argument. @throws UsageError where there is not exactly one */
@@ -46,7 +56,7 @@ export function requiredArgument(tool: string, descriptor: Pick<ToolDescriptor, 
 export function readArguments(words: readonly string[], readStdin: () => string): WrittenArguments {
   const [first, ...more] = words;
   if (first === undefined) return { values: {}, loose: [] };
-  if (first === '-' || first.trimStart().startsWith('{')) {
+  if (first === '-' || isWholeJson(first)) {
     if (more.length > 0) throw new UsageError('Expected nothing after a JSON object: it holds all arguments');
     return { values: readObject(first, readStdin), loose: [] };
   }

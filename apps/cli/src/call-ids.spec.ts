@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { isNamed } from './call-ids.js';
+import { ToolyardClient } from '#client';
+import { callIdOf, isNamed } from './call-ids.js';
+import { Terminal } from './terminal/terminal.js';
 
 describe('a call named by a part of its id', () => {
   const id = '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V';
@@ -7,4 +9,37 @@ describe('a call named by a part of its id', () => {
   it.each(['6K8N0P1V', '6K8N', '0P1V', 'T2M6K8N0P1V'])('is found by %s', (part) => expect(isNamed(id, part)).toBe(true));
 
   it.each(['01JZ', 'K8N0', '6K8N0P1W'])('is not found by %s', (part) => expect(isNamed(id, part)).toBe(false));
+});
+
+describe('a part that names several calls', () => {
+  const ids = ['07-01JZ8C5W3Q4X9R7T2M6K8N0P1V', '03-01JZ8C5W3Q4X9R7T2M6K8NZZZZ'];
+  const call = (id: string) => ({
+    id,
+    tool: 'shell',
+    pool: 'shell',
+    priority: 'normal',
+    labels: {},
+    preview: `{"command":"echo ${id.slice(-4)}"}`,
+    status: 'queued',
+    attempt: 1,
+    retrying: false,
+    submittedAt: '2026-01-01T00:00:00Z',
+    waitMs: 0,
+  });
+  const fetch = (url: unknown) =>
+    Promise.resolve(Response.json(String(url).includes('/v1/tools') ? { tools: [] } : { calls: ids.map((id) => call(id)) }));
+  const client = new ToolyardClient({ baseUrl: 'http://127.0.0.1:1', apiKey: 'any', fetch });
+  const terminal = new Terminal(process.stdout, process.stderr, {});
+  const context = { client, terminal };
+
+  it('names none of them: the error lists each with what it does', async () => {
+    const error = await callIdOf(context, '6K8N').catch((why: unknown) => String(why));
+    expect(error).toContain('6K8N names several calls. Give more characters');
+    for (const id of ids) expect(error).toMatch(new RegExp(`${id} +shell .*echo ${id.slice(-4)}`));
+  });
+
+  it('names one as soon as no other is meant, and none where nothing ends like this', async () => {
+    expect(await callIdOf(context, '6k8nz')).toBe(ids[1]);
+    await expect(callIdOf(context, 'AAAA')).rejects.toThrow('No call has an id that ends in AAAA');
+  });
 });

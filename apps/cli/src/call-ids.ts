@@ -20,7 +20,7 @@ interface Named {
  *
  * @throws UsageError for a text that can be no id, that names no call, or several: then with these
  */
-export async function callIdOf(context: CommandContext, text: string): Promise<string> {
+export async function callIdOf(context: Pick<CommandContext, 'client' | 'terminal'>, text: string): Promise<string> {
   if (CallId.safeParse(text).success) return text;
   const part = text.toUpperCase();
   if (!PART.test(part))

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { isLoopbackUrl, LOCAL_INSTALLATION } from '#contracts';
 import { UsageError } from './usage-error.js';
@@ -25,6 +26,18 @@ export const CliEnv = z.object({
   TOOLYARD_DATA: z.string().optional(),
 });
 type CliEnv = z.output<typeof CliEnv>;
+
+/** A sentence for each variable that is one or two letters away from one of the above that is not set. */
+export function mistypedVariables(variables: NodeJS.ProcessEnv): string[] {
+  const names = Object.keys(CliEnv.shape);
+  const missing = names.filter((name) => !variables[name]);
+  return Object.keys(variables)
+    .filter((name) => name.startsWith('TOOLYARD_') && !names.includes(name))
+    .flatMap((name) => {
+      const meant = missing.find((other) => distance(name, other) <= 2);
+      return meant === undefined ? [] : [`The variable ${name} is not known: did you mean ${meant}? It has no effect as it is.`];
+    });
+}
 
 interface Flags {
   readonly url?: string | undefined;

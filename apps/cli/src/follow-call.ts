@@ -6,6 +6,7 @@ import type { CommandContext } from './command-context.js';
 import { exitCodeOf } from './exit-code.js';
 import { hasPerson } from './terminal/ask.js';
 import { callSubjects } from './terminal/call-subjects.js';
+import { changeLines } from './terminal/change-lines.js';
 import { hookText } from './terminal/hook-text.js';
 import { oneLine } from './terminal/safe-text.js';
 import { contentText, omittedContent } from './terminal/result-text.js';
@@ -15,8 +16,8 @@ import { duration } from './terminal/time-text.js';
 import { visible } from './terminal/visible-text.js';
 
 /**
- * Shows a call until its end: its output live, what it waits for, and its outcome. The first Ctrl-C cancels the call and
- * waits for its end; the second exits.
+ * Shows a call until its end: its output live, what it waits for, what it changed in files, and its outcome. The first
+ * Ctrl-C cancels the call and waits for its end; the second exits.
  */
 export async function followCall(context: CommandContext, callId: string): Promise<number> {
   const { client, terminal, json, interrupts } = context;
@@ -116,6 +117,7 @@ class CallView {
     const { terminal } = this.context;
     if (call.result !== undefined) this.say(omittedContent(call.result, this.shown));
     if (this.shown !== '' && !this.shown.endsWith('\n')) terminal.line();
+    for (const line of changeLines(call, terminal)) terminal.line(line);
     if (call.result?.truncated) terminal.note(`The output was truncated. All of it: toolyard output ${call.id}`);
     if (call.outcome === 'completed' && call.isError === true)
       terminal.note(`the tool reports an error${call.note === undefined ? '' : `: ${oneLine(call.note, 80)}`}`, 'red');

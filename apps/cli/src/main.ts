@@ -1,13 +1,12 @@
 import { CommanderError, type Command } from 'commander';
 import { WebSocket } from 'ws';
 import { ToolyardClient, ToolyardError } from '#client';
-import { readCliConfig, type CliConfig } from './cli.config.js';
+import { mistypedVariables, readCliConfig, type CliConfig } from './cli.config.js';
 import { addCompletion } from './completion.js';
 import type { CommandContext } from './command-context.js';
 import { EXIT, exitCodeOfError } from './exit-code.js';
 import { SigintHandler } from './sigint-handler.js';
 import { buildProgram, type Runner } from './program.js';
-import { fetchOf } from './refused-fetch.js';
 import { contentText } from './terminal/result-text.js';
 import { Terminal } from './terminal/terminal.js';
 import { UsageError } from './usage-error.js';
@@ -20,17 +19,24 @@ export async function main(version: string): Promise<void> {
     terminal.clearStatus();
     process.exit(code);
   });
-  // A reader that closes the pipe early (`| head`) is not an error.
-  stdout.on('error', () => process.exit(EXIT.completed));
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    terminal.clearStatus();
+    // A reader that closes the pipe early (`| head`) has all that it wanted of a list.
+    const closed = error.code === 'EPIPE';
+    if (closed && !terminal.isWhole) process.exit(EXIT.completed);
+    terminal.note(`toolyard: The output is not complete: ${closed ? 'its reader went away' : error.message}`, 'red');
+    process.exit(EXIT.failed);
+  });
 
   const run: Runner = async (flags, action) => {
     let client: ToolyardClient | undefined;
+    let read: CliConfig | undefined;
     const json = flags.json === true;
     try {
-      let read: CliConfig | undefined;
       // Made when a command asks for it: some need no gateway and no key.
       const context: CommandContext = {
         get config() {
+          if (read === undefined) for (const sentence of mistypedVariables(env)) terminal.note(sentence, 'yellow');
           return (read ??= readCliConfig(flags, env));
         },
         get client() {
@@ -43,7 +49,7 @@ export async function main(version: string): Promise<void> {
       };
       process.exitCode = await action(context);
     } catch (error) {
-      process.exitCode = reportError(error, terminal, json);
+      process.exitCode = reportError(error, { terminal, json, urlFrom: read?.urlFrom });
     } finally {
       client?.close();
     }
@@ -68,14 +74,17 @@ function withSubcommands(command: Command): Command[] {
 
 function clientOf(baseUrl: string, apiKey: string): ToolyardClient {
   try {
-    return new ToolyardClient({ baseUrl, apiKey, WebSocket, fetch: fetchOf(baseUrl, globalThis.fetch) });
+    return new ToolyardClient({ baseUrl, apiKey, WebSocket });
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
 }
 
 /** Prints the error for people or as one JSON text, and returns its exit code. Bugs of this program are rethrown. */
-function reportError(error: unknown, terminal: Terminal, json: boolean): number {
+function reportError(
+  error: unknown,
+  { terminal, json, urlFrom }: Pick<CommandContext, 'terminal' | 'json'> & Partial<Pick<CliConfig, 'urlFrom'>>,
+): number {
   if (error instanceof UsageError) {
     terminal.note(`toolyard: ${error.message}`);
     return EXIT.usage;
@@ -87,7 +96,8 @@ function reportError(error: unknown, terminal: Terminal, json: boolean): number 
     terminal.note(`toolyard: ${error.message}`, 'red');
     for (const { pointer, message } of error.problem?.errors ?? [])
       if (!error.message.includes(message)) terminal.note(`  ${pointer}: ${message}`);
-    if (error.code === 'unreachable') terminal.note('  Run `toolyard doctor` to find the reason.');
+    if (error.code === 'unreachable')
+      terminal.note(`  ${urlFrom === undefined ? '' : `The address is from ${urlFrom}. `}Run \`toolyard doctor\` to find the reason.`);
     const said = error.result === undefined ? '' : contentText(error.result.content).trim();
     if (said !== '' && !error.message.includes(said) && !said.includes(error.problem?.detail ?? said)) terminal.note(said);
   }

@@ -37,6 +37,8 @@ export function buildProgram(version: string, run: Runner, env: NodeJS.ProcessEn
     .option('--key <key>', 'the API key (TOOLYARD_API_KEY; default: .toolyard/key of this folder)')
     .option('--json', 'print JSON, one text a line')
     .showHelpAfterError('(see --help)')
+    // As every other message of this program begins. Commands that are added below inherit it.
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'toolyard: ')) })
     .addHelpText('after', EXIT_CODES_HELP);
   const add: Add = (name, description) => program.command(name).description(description);
   const start: Start = (action) => run(program.opts<GlobalFlags>(), action);

@@ -4,11 +4,15 @@ import { answerOf } from './answer.js';
 describe('the answer of a person to a call', () => {
   it.each([
     ['y', 'allow'],
-    ['a', 'allow'],
+    ['Y', 'allow'],
+    ['allow', 'allow'],
+    ['a', 'always'],
     ['A', 'always'],
     ['n', 'deny'],
+    ['N', 'deny'],
     ['d', 'deny'],
-    ['N', 'never'],
+    ['v', 'never'],
+    ['never', 'never'],
     ['e', 'edit'],
     ['l', 'skip'],
     ['s', 'skip'],
@@ -17,7 +21,18 @@ describe('the answer of a person to a call', () => {
     ['NO', 'deny'],
   ])('takes %s as %s', (text, answer) => expect(answerOf(text)).toBe(answer));
 
-  it.each(['', 'Y ', 'D', 'yess', '1', 'constructor', '__proto__'])('takes %j as nothing', (text) =>
+  it.each(['', 'Y ', 'ne', 'yess', '1', 'constructor', '__proto__'])('takes %j as nothing', (text) =>
     expect(answerOf(text)).toBeUndefined(),
   );
+
+  it('takes nine letters in either case, and no other', () => {
+    const answered = (letters: string) =>
+      letters
+        .split('')
+        .filter((letter) => answerOf(letter) !== undefined)
+        .join('');
+    expect(answered('abcdefghijklmnopqrstuvwxyz')).toBe('adelnqsvy');
+    expect(answered('ABCDEFGHIJKLMNOPQRSTUVWXYZ')).toBe('ADELNQSVY');
+    for (const letter of 'adelnqsvy') expect(answerOf(letter.toUpperCase())).toBe(answerOf(letter));
+  });
 });

@@ -4,15 +4,14 @@ import type { Approval } from '#contracts';
 export type Answer = 'allow' | 'always' | 'deny' | 'never' | 'edit' | 'skip' | 'quit';
 
 const LETTERS: Readonly<Record<string, Answer>> = {
-  a: 'allow',
   y: 'allow',
-  A: 'always',
-  d: 'deny',
+  a: 'always',
   n: 'deny',
-  N: 'never',
+  d: 'deny',
+  v: 'never',
   e: 'edit',
-  s: 'skip',
   l: 'skip',
+  s: 'skip',
   q: 'quit',
 };
 const WORDS: Readonly<Record<string, Answer>> = {
@@ -28,13 +27,11 @@ const WORDS: Readonly<Record<string, Answer>> = {
   quit: 'quit',
 };
 
-/** A letter, of which the case counts, or a word. Undefined for anything else. */
+/** A letter or a word, in either case: Caps Lock must not turn an answer for one call into a rule. Undefined for anything else. */
 export function answerOf(text: string): Answer | undefined {
-  return (Object.hasOwn(LETTERS, text) ? LETTERS[text] : undefined) ?? wordOf(text.toLowerCase());
-}
-
-function wordOf(text: string): Answer | undefined {
-  return Object.hasOwn(WORDS, text) ? WORDS[text] : undefined;
+  const typed = text.toLowerCase();
+  if (Object.hasOwn(LETTERS, typed)) return LETTERS[typed];
+  return Object.hasOwn(WORDS, typed) ? WORDS[typed] : undefined;
 }
 
 /** What "always" may mean for a call: to trust something, or its tool. */

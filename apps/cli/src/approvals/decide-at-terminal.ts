@@ -1,19 +1,20 @@
 import { ToolyardError } from '#client';
 import type { Call } from '#contracts';
 import type { CommandContext } from '../command-context.js';
-import { ask } from '../terminal/ask.js';
+import { ask, forgetTypedAhead } from '../terminal/ask.js';
 import { argumentLines } from '../terminal/argument-lines.js';
 import type { CallSubjects } from '../terminal/call-subjects.js';
 import { oneLine } from '../terminal/safe-text.js';
 import { visible } from '../terminal/visible-text.js';
+import { wrapped } from '../terminal/wrapped.js';
 import { UsageError } from '../usage-error.js';
-import { alwaysChoices, answerOf, mayNever, type AlwaysChoice } from './answer.js';
+import { alwaysChoices, answerOf, mayNever, type AlwaysChoice, type Answer } from './answer.js';
 import { editArguments } from './edit-arguments.js';
 
 type Body = Parameters<CommandContext['client']['calls']['decide']>[1];
 
 export interface AskOptions {
-  /** How the letters are named: `call` asks yes or no, `approvals` goes through a list. */
+  /** `call` asks about the one call, `approvals` goes through a list that the person may leave. */
   readonly style: 'call' | 'list';
   /** Takes the question back, when others have answered. */
   readonly signal?: AbortSignal;
@@ -31,12 +32,17 @@ export async function decideAtTerminal(
 ): Promise<'decided' | 'skipped' | 'quit'> {
   const { terminal, interrupts, client } = context;
   for (;;) {
+    forgetTypedAhead();
     const text = await ask(terminal.stderrColour('cyan', `${hint(call, options.style)} `), interrupts, options.signal);
     const answer = text === undefined ? 'quit' : answerOf(text);
+    if (answer === undefined || !isOffered(call, answer)) {
+      for (const line of meanings(call, options.style, terminal.errorWidth)) terminal.note(line);
+      continue;
+    }
     if (answer === 'skip') return 'skipped';
     if (answer === 'quit') return 'quit';
     try {
-      const body = answer && (await bodyOf(context, call, subjects, answer, options));
+      const body = await bodyOf(context, call, subjects, answer, options);
       if (body === undefined) continue;
       const { outcome, status } = await client.calls.decide(call.id, body);
       terminal.note(body.decision === 'deny' ? 'Denied.' : `Allowed; the call is ${outcome ?? status}.`);
@@ -49,15 +55,35 @@ export async function decideAtTerminal(
   }
 }
 
+/** Rules for later calls are offered only where the gateway takes them. */
+function isOffered({ tool, approval }: Call, answer: Answer): boolean {
+  if (answer === 'always') return approval !== undefined && alwaysChoices(tool, approval).length > 0;
+  return answer !== 'never' || (approval !== undefined && mayNever(approval));
+}
+
+/** The answers that this call can have, each with what it does. */
+function choicesOf(call: Call, style: AskOptions['style']): (readonly [word: string, meaning: string])[] {
+  const [always, never] = [isOffered(call, 'always'), isOffered(call, 'never')];
+  return [
+    ['[y]es', 'this call runs'],
+    ...(always ? [['[a]lways', 'it runs; you choose what runs without asking in this session from now on'] as const] : []),
+    ['[n]o', 'it does not run; you can say why'],
+    ...(never ? [['ne[v]er', `it does not run, and no call of ${call.tool} in this session`] as const] : []),
+    ['[e]dit', 'change its arguments, then allow it'],
+    ['[l]ater', 'it goes on waiting'],
+    ...(style === 'call' ? [] : [['[q]uit', 'this one and the rest go on waiting'] as const]),
+  ];
+}
+
 function hint(call: Call, style: AskOptions['style']): string {
-  const { approval } = call;
-  const always = approval !== undefined && alwaysChoices(call.tool, approval).length > 0;
-  const never = approval !== undefined && mayNever(approval);
-  const words =
-    style === 'call'
-      ? ['[y]es', always && '[A]lways', '[n]o', never && '[N]ever', '[e]dit', '[l]ater']
-      : ['[a]llow', always && '[A]lways', '[d]eny', never && '[N]ever', '[e]dit', '[s]kip', '[q]uit'];
-  return `${style === 'call' ? 'May it run? ' : ''}${words.filter((word) => word !== false).join(' ')}?`;
+  const words = choicesOf(call, style).map(([word]) => word);
+  return `${style === 'call' ? 'May it run? ' : ''}${words.join(' ')}?`;
+}
+
+/** For an answer that is none of them. */
+function meanings(call: Call, style: AskOptions['style'], width: number): string[] {
+  const lines = choicesOf(call, style).flatMap(([word, meaning]) => wrapped(`  ${word.padEnd(9)} ${meaning}`, width, 12));
+  return ['Type a letter, then Enter:', ...lines];
 }
 
 /** Undefined to ask again. */
@@ -78,7 +104,7 @@ async function bodyOf(
       return reason === undefined ? undefined : { decision: 'deny', ...(reason === '' ? {} : { reason }) };
     }
     case 'never':
-      return approval !== undefined && mayNever(approval) ? { decision: 'deny', scope: 'session-tool' } : undefined;
+      return { decision: 'deny', scope: 'session-tool' };
     case 'always': {
       const choice = await chooseAlways(context, approval === undefined ? [] : alwaysChoices(tool, approval), signal);
       return choice && { decision: 'allow', ...choice.body };
@@ -92,6 +118,7 @@ async function bodyOf(
         return undefined;
       }
       for (const line of argumentLines(edited, subjects.of(tool), terminal, false)) terminal.line(`    ${line}`);
+      forgetTypedAhead();
       const sure = await ask('Allow it with these arguments? [y/N] ', interrupts, signal);
       return /^y(es)?$/i.test(sure ?? '') ? { decision: 'allow', arguments: edited } : undefined;
     }

@@ -6,18 +6,27 @@ import { oneLine } from '../terminal/safe-text.js';
 import { shownIds } from '../terminal/shown-ids.js';
 import { duration } from '../terminal/time-text.js';
 import { visible } from '../terminal/visible-text.js';
+import { wrapped } from '../terminal/wrapped.js';
 
 const REASON_CHARS = 1000;
 
 /** What a person is asked about one call: who asks, all that would run, and why a person is asked. */
 export function questionLines(call: Call, subjects: CallSubjects, { terminal }: Pick<CommandContext, 'terminal'>): string[] {
-  const { id, tool, agentId, sessionId, approval, purpose } = call;
+  const { id, tool, risk, agentId, sessionId, approval, purpose } = call;
   const left = approval && `${duration(Math.max(0, Date.parse(approval.expiresAt) - Date.now()))} left`;
-  const about = [sessionId && `session ${sessionId}`, agentId && `agent ${agentId}`, left, shownIds(terminal)(id)];
-  const head = `${terminal.colour('bold', tool)} ${terminal.colour('dim', `· ${about.filter((part) => part !== undefined).join(' · ')}`)}`;
-  const reasons = [...new Set(approval?.reasons ?? [])].map((reason) => `  Why: ${shown(reason)}`);
-  const arguments_ = argumentLines(call.arguments, subjects.of(tool), terminal, true).map((line) => `    ${line}`);
-  return [head, ...arguments_, ...(purpose === undefined ? [] : [`  The agent says: ${shown(purpose)}`]), ...reasons];
+  const about = [risk && `${risk} risk`, sessionId && `session ${sessionId}`, agentId && `agent ${agentId}`, left, shownIds(terminal)(id)];
+  const [first = '', ...more] = wrapped([tool, ...about.filter((part) => part !== undefined)].join(' · '), terminal.width);
+  const { args, defaults } = subjects.chosen(tool, call.arguments);
+  return [
+    terminal.colour('bold', first.slice(0, tool.length)) + terminal.colour('dim', first.slice(tool.length)),
+    ...more.map((line) => terminal.colour('dim', line)),
+    ...argumentLines(args, subjects.of(tool), terminal, true).map((line) => `    ${line}`),
+    ...(defaults.length === 0 ? [] : wrapped(`    by default: ${shown(defaults.join(', '))}`, terminal.width)).map((line) =>
+      terminal.colour('dim', line),
+    ),
+    ...(purpose === undefined ? [] : wrapped(`  The agent says: ${shown(purpose)}`, terminal.width)),
+    ...[...new Set(approval?.reasons ?? [])].flatMap((reason) => wrapped(`  Why: ${shown(reason)}`, terminal.width)),
+  ];
 }
 
 function shown(text: string): string {

@@ -93,7 +93,7 @@ function issued({ terminal, json }: CommandContext, issuedKey: IssuedKey): numbe
   return 0;
 }
 
-function row({ id, name, origin, status, scopes, agent, createdBy, expiresAt, lastUsedAt }: ApiKey): string[] {
+function row({ id, name, origin, status, scopes, agent, createdBy, createdByName, expiresAt, lastUsedAt }: ApiKey): string[] {
   return [
     id,
     name === undefined ? '(config file)' : oneLine(name, 40),
@@ -102,7 +102,7 @@ function row({ id, name, origin, status, scopes, agent, createdBy, expiresAt, la
     agent ?? '',
     lastUsedAt === undefined ? 'never used' : `used ${lastUsedAt}`,
     expiresAt === undefined ? '' : `until ${expiresAt}`,
-    origin === 'config' ? '' : `by ${createdBy}`,
+    origin === 'config' ? '' : `by ${oneLine(createdByName ?? String(createdBy), 60)}`,
   ];
 }
 

@@ -1,4 +1,6 @@
-import { SourceDefinition, type Source, type SourceSummary } from '#contracts';
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { SourceDefinition, validationFaults, type McpBundle, type Source, type SourceSummary } from '#contracts';
 import type { CommandContext } from '../command-context.js';
 import { safeText } from '../terminal/safe-text.js';
 import { table } from '../terminal/table.js';
@@ -14,11 +16,17 @@ export function addSources(add: Add, start: Start): void {
     .action((name: string | undefined) => start((context) => listSources(context, name)));
   sources
     .command('add')
-    .description('add an MCP server by --url or, after --, by its command; or any source as JSON')
+    .description('add an MCP server by --server, --bundle or, after --, by its command; or any source as JSON')
     .argument('<name-or-json>')
     .argument('[command...]')
-    .option('--url <url>', 'address of the server')
+    .option('--server <url>', 'address of the MCP server; --url is that of the gateway')
     .option('--header <name=value>', 'sent with each request; name=$VARIABLE is a secret of the workers', many)
+    .option('--issuer <url>', 'issuer of OAuth tokens for --server')
+    .option('--token-url <url>', 'token endpoint, for an issuer without metadata')
+    .option('--client <id=$VARIABLE>', 'OAuth client and its secret, a variable of the workers')
+    .option('--scope <scope>', 'OAuth scope to ask for; may be given again', many)
+    .option('--bundle <file>', 'an MCP bundle (.mcpb), which is uploaded')
+    .option('--set <name=value>', 'a setting of the bundle, again for a list; name=$VARIABLE is a secret of the workers', many)
     .option('--include <glob>', 'only these tools; may be given again', many)
     .option('--exclude <glob>', 'not these tools; may be given again', many)
     .action((name: string, command: string[], flags: AddSourceFlags) => start((context) => addSource(context, [name, ...command], flags)));
@@ -52,18 +60,50 @@ async function listSources({ client, terminal, json }: CommandContext, name: str
 }
 
 interface AddSourceFlags {
-  readonly url?: string;
+  readonly server?: string;
   readonly header?: readonly string[];
+  readonly issuer?: string;
+  readonly tokenUrl?: string;
+  readonly client?: string;
+  readonly scope?: readonly string[];
+  readonly bundle?: string;
+  readonly set?: readonly string[];
   readonly include?: readonly string[];
   readonly exclude?: readonly string[];
 }
 
-/** Adds an MCP server by its address, or any source as JSON; the words after `--` are the command of a stdio server. */
+/** Adds an MCP server by its address or bundle, or any source as JSON; the words after `--` are the command of a stdio server. */
 async function addSource({ client, terminal, json }: CommandContext, words: readonly string[], flags: AddSourceFlags): Promise<number> {
-  const source = await client.sources.add(definitionOf(words, flags));
+  const bundle = await uploaded(client, flags);
+  const source = await client.sources.add(definitionOf(words, flags, bundle));
   if (json) terminal.json(source);
   else terminal.note(`The source ${source.name} was added; \`toolyard sources list ${source.name}\` shows its tools.`);
   return 0;
+}
+
+/** Uploads the file of `--bundle`; undefined without it. */
+async function uploaded(client: CommandContext['client'], { bundle, set = [] }: AddSourceFlags): Promise<McpBundle | undefined> {
+  if (bundle === undefined) {
+    if (set.length > 0) throw new UsageError('--set is for a source with --bundle');
+    return undefined;
+  }
+  const bytes = await readFile(bundle).catch((error: unknown) => {
+    throw new UsageError(`The bundle cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  });
+  const { sha256 } = await client.sources.uploadBundle(new File([bytes], basename(bundle)));
+  return { sha256, ...(set.length === 0 ? {} : { config: configOf(set) }) };
+}
+
+/** Settings of a bundle: one that is given again is a list. */
+function configOf(pairs: readonly string[]): NonNullable<McpBundle['config']> {
+  const config: NonNullable<McpBundle['config']> = {};
+  for (const [name, value] of pairs.map((pair) => valueOf('--set', pair))) {
+    const before = config[name];
+    if (before === undefined) config[name] = value;
+    else if (typeof value === 'string' && (typeof before === 'string' || Array.isArray(before))) config[name] = [before, value].flat();
+    else throw new UsageError(`--set ${name}: a secret is no part of a list`);
+  }
+  return config;
 }
 
 async function removeSource({ client, terminal }: CommandContext, name: string): Promise<number> {
@@ -85,7 +125,8 @@ async function acceptSource({ client, terminal, json }: CommandContext, name: st
   return 0;
 }
 
-function definitionOf(words: readonly string[], { url, header = [], include, exclude }: AddSourceFlags): SourceDefinition {
+function definitionOf(words: readonly string[], flags: AddSourceFlags, bundle: McpBundle | undefined): SourceDefinition {
+  const { server: url, header = [], include, exclude } = flags;
   const [first = '', ...command] = words;
   const given: unknown = first.trim().startsWith('{')
     ? parseJson(first)
@@ -93,20 +134,34 @@ function definitionOf(words: readonly string[], { url, header = [], include, exc
         name: first,
         kind: 'mcp',
         ...(url === undefined ? {} : { url }),
+        ...(bundle === undefined ? {} : { bundle }),
         ...(command.length === 0 ? {} : { command }),
-        ...(header.length === 0 ? {} : { headers: Object.fromEntries(header.map(headerOf)) }),
+        ...(header.length === 0 ? {} : { headers: Object.fromEntries(header.map((pair) => valueOf('--header', pair))) }),
+        ...authOf(flags),
         ...(include === undefined ? {} : { include }),
         ...(exclude === undefined ? {} : { exclude }),
       };
   const parsed = SourceDefinition.safeParse(given);
   if (parsed.success) return parsed.data;
-  throw new UsageError(parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'source'}: ${message}`).join('; '));
+  throw new UsageError(validationFaults(parsed.error, 'source').join('; '));
+}
+
+/** OAuth client credentials; empty without `--client`. */
+function authOf({ issuer, tokenUrl, client, scope }: AddSourceFlags): object {
+  if (client === undefined) {
+    if ([issuer, tokenUrl, scope].some((it) => it !== undefined))
+      throw new UsageError('--issuer, --token-url and --scope are for a source with --client');
+    return {};
+  }
+  const [clientId, clientSecret] = valueOf('--client', client);
+  const optional = Object.entries({ issuer, tokenUrl, scopes: scope }).filter(([, value]) => value !== undefined);
+  return { auth: { type: 'clientCredentials', clientId, clientSecret, ...Object.fromEntries(optional) } };
 }
 
 /** `name=text`, or `name=$VARIABLE` for a secret of the workers' environment. */
-function headerOf(text: string): [string, string | { secretEnv: string }] {
+function valueOf(flag: string, text: string): [string, string | { secretEnv: string }] {
   const at = text.indexOf('=');
-  if (at < 1) throw new UsageError(`Expected --header name=value or name=$VARIABLE, got ${JSON.stringify(text)}`);
+  if (at < 1) throw new UsageError(`Expected ${flag} name=value or name=$VARIABLE, got ${JSON.stringify(text)}`);
   const value = text.slice(at + 1);
   return [text.slice(0, at), value.startsWith('$') ? { secretEnv: value.slice(1) } : value];
 }

@@ -156,7 +156,7 @@ function checkSandbox(pool: QueueStatus['pool'], serving: readonly WorkerStatus[
 
 /** Other requirements of workers: ripgrep, what some tools require, and free space on the disk of their workspaces. */
 export function checkWorkers(workers: readonly WorkerStatus[]): Check[] {
-  return [...checkSearch(workers), ...checkParts(workers), ...workers.flatMap(checkRoom)];
+  return [...checkSearch(workers), ...checkParts(workers), ...checkHosts(workers), ...workers.flatMap(checkRoom)];
 }
 
 function checkSearch(workers: readonly WorkerStatus[]): Check[] {
@@ -183,6 +183,35 @@ function checkParts(workers: readonly WorkerStatus[]): Check[] {
   return [...missing].map(([part, reason]) => {
     const without = known.filter((list) => list.some(([name, { ok }]) => name === part && !ok)).length;
     return { what: part, verdict: 'ok', found: `not available on ${without} of ${known.length} workers: ${reason}` };
+  });
+}
+
+/** Hosts over ssh, as each worker that is alive last saw them. A worker whose own config file lacks the host refuses its commands. */
+function checkHosts(workers: readonly WorkerStatus[]): Check[] {
+  const running = workers.filter(({ draining, pools }) => !draining && pools.some(({ pool }) => pool === 'shell'));
+  const seen = workers.flatMap(({ id, draining, hosts = [] }) => (draining ? [] : hosts.map((host) => ({ id, ...host }))));
+  return [...new Set(seen.map(({ name }) => name))].map((name) => {
+    const what = `host ${name}`;
+    const states = seen.filter((host) => host.name === name);
+    const bad = states.find(({ ok }) => !ok);
+    const { agents = [], sessions = [] } = states[0] ?? {};
+    const whose = `commands of agents ${agents.join(', ')}, sessions ${sessions.join(', ')}`;
+    const without = running.filter(({ hosts = [] }) => !hosts.some((host) => host.name === name)).map(({ id }) => id);
+    if (without.length > 0)
+      return {
+        what,
+        verdict: 'fail',
+        found: `${without.join(', ')} does not know it, and refuses ${whose}`,
+        fix: 'let TOOLYARD_CONFIG of each worker of the pool shell name the file with remoteHosts, and start the workers again',
+      };
+    if (bad === undefined) return { what, verdict: 'ok', found: `reached over ssh, for ${whose}` };
+    const found = `worker ${bad.id} cannot use it for ${whose}: ${bad.reason ?? 'unknown'}`;
+    return {
+      what,
+      verdict: 'fail',
+      found,
+      fix: 'correct it in remoteHosts of the file that TOOLYARD_CONFIG names, or start its ssh server',
+    };
   });
 }
 

@@ -19,6 +19,15 @@ describe('arguments of a call on a terminal', () => {
     expect(errors().match(/hidden characters/g)).toHaveLength(1);
   });
 
+  it('marks names that may not be what they look like, and says so once', () => {
+    const { terminal, errors } = terminalOf();
+    const subjects = [{ kind: 'command', argument: 'command' }] as const;
+    const lines = () => argumentLines({ command: 'curl https://p\u0430ypal.com xn--pple-43d.com' }, subjects, terminal, true);
+    expect(lines()).toEqual(['$ curl https://p\u0430ypal.com<Latin and Cyrillic: U+0430> xn--pple-43d.com<punycode>']);
+    expect(lines()).toHaveLength(1);
+    expect(errors()).toBe('Warning: a name that has <Latin and Cyrillic> or <punycode> behind it may not be what it looks like.\n');
+  });
+
   it('keeps a path or an address with line ends on its line', () => {
     const { terminal } = terminalOf();
     const path = 'a\n  Why: it is trusted';

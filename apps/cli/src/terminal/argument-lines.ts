@@ -1,17 +1,14 @@
 import type { JsonValue, ToolSubject } from '#contracts';
 import { diffRows, folded, subjectParts, type Side, type SubjectPart } from '#subject';
 import type { Terminal } from './terminal.js';
-import { hasHidden, visible } from './visible-text.js';
+import { inLine } from './visible-text.js';
 
 /**
  * The arguments of a call as lines of a terminal: the whole command with its line ends, changes as coloured diffs, then the rest.
  * `writtenOut`: hidden characters may be written as `\u{202E}`, as where a person is asked.
  */
 export function argumentLines(args: JsonValue, subjects: readonly ToolSubject[], terminal: Terminal, writtenOut: boolean): string[] {
-  const show = (text: string) => {
-    if (hasHidden(text, writtenOut)) terminal.warnOfHidden();
-    return visible(text, writtenOut);
-  };
+  const show = (text: string) => terminal.visible(text, writtenOut);
   return subjectParts(args, subjects).flatMap((part) => linesOf(part, show, terminal));
 }
 
@@ -67,11 +64,6 @@ function patchLine(line: string, terminal: Terminal): string {
   if (/^(\+\+\+|---|@@|diff |Index: )/.test(line)) return terminal.colour('dim', line);
   if (line.startsWith('+')) return terminal.colour('green', line);
   return line.startsWith('-') ? terminal.colour('red', line) : line;
-}
-
-/** A line end in a name, path or value would begin a line that looks like one of this program. */
-function inLine(text: string): string {
-  return text.replaceAll('\n', '<U+000A>');
 }
 
 function split(text: string): string[] {

@@ -1,3 +1,4 @@
+import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { SigintHandler } from '../sigint-handler.js';
 
@@ -33,4 +34,26 @@ export function ask(question: string, interrupts: SigintHandler, signal?: AbortS
     if (stop.aborted || process.stdin.readableEnded) settle(undefined);
     else lines.question(question, (answer) => settle(answer.trim()));
   });
+}
+
+/**
+ * Drops the lines that were typed before a question was to be seen: they cannot be its answer. Where the terminal cannot be
+ * read apart from standard input (Windows), they stay.
+ */
+export function forgetTypedAhead(): void {
+  while (process.stdin.read() !== null);
+  let terminal: number;
+  try {
+    terminal = openSync('/dev/tty', constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch {
+    return;
+  }
+  try {
+    // One line a read. Throws EAGAIN when none is left.
+    while (readSync(terminal, Buffer.alloc(4096)) > 0);
+  } catch {
+    // Nothing is left.
+  } finally {
+    closeSync(terminal);
+  }
 }

@@ -1,7 +1,6 @@
-import type { ToolSubject } from '#contracts';
-import { subjectText } from '#subject';
+import type { JsonValue, ToolSubject } from '#contracts';
+import { subjectText, withoutDefaults } from '#subject';
 import type { CommandContext } from '../command-context.js';
-import { hasHidden, visible } from './visible-text.js';
 
 /** What calls do, in one line each: `$ npm test`, `src/login.ts`. */
 export interface CallSubjects {
@@ -9,6 +8,8 @@ export interface CallSubjects {
   line(tool: string, preview: string): string;
   /** The arguments of a tool that carry risk. */
   of(tool: string): readonly ToolSubject[];
+  /** Arguments without switches and numbers that have their default, which are named apart: `persistent false`. */
+  chosen(tool: string, args: JsonValue): ReturnType<typeof withoutDefaults>;
 }
 
 const loaded = new WeakMap<object, Promise<CallSubjects>>();
@@ -23,14 +24,11 @@ export function callSubjects(context: Pick<CommandContext, 'client' | 'terminal'
 
 async function read({ client, terminal }: Pick<CommandContext, 'client' | 'terminal'>): Promise<CallSubjects> {
   const tools = await client.tools.list().catch(() => []);
-  const byName = new Map(tools.map(({ name, subjects }) => [name, subjects]));
-  const of = (tool: string) => byName.get(tool) ?? [];
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  const of = (tool: string) => byName.get(tool)?.subjects ?? [];
   return {
     of,
-    line: (tool, preview) => {
-      const text = subjectText(preview, of(tool));
-      if (hasHidden(text)) terminal.warnOfHidden();
-      return visible(text);
-    },
+    chosen: (tool, args) => withoutDefaults(args, byName.get(tool)?.input),
+    line: (tool, preview) => terminal.visible(subjectText(preview, of(tool))),
   };
 }

@@ -1,5 +1,8 @@
 import { oneLine } from './safe-text.js';
 
+/** So few characters say little of a command or a path. */
+const LAST_CHARS = 24;
+
 /**
  * Rows as aligned lines, cut to `width`; control characters of the cells are removed.
  *
@@ -15,6 +18,18 @@ export function table(rows: readonly (readonly string[])[], width: number): stri
       .join('  ');
     return oneWidth(line, width);
   });
+}
+
+/**
+ * As `table`, where the last column is what a person looks for. Where less than `LAST_CHARS` would be left for it, it has a line of
+ * its own under its row.
+ */
+export function listing(rows: readonly (readonly string[])[], width: number): string[] {
+  const heads = rows.map((row) => row.slice(0, -1));
+  const heading = table(heads, width);
+  const room = width - Math.max(0, ...table(heads, Number.MAX_SAFE_INTEGER).map((line) => Array.from(line).length));
+  if (room >= LAST_CHARS) return table(rows, width);
+  return rows.flatMap((row, index) => [heading[index] ?? '', oneWidth(`    ${oneLine(row.at(-1) ?? '', width)}`, width)]);
 }
 
 function oneWidth(line: string, width: number): string {

@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import type { Writable } from 'node:stream';
 import { safeText } from './safe-text.js';
+import { hasHidden, hasLookAlikes, visible } from './visible-text.js';
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -14,8 +15,10 @@ export interface Stream extends Writable {
  * terminal; a pipe or a file receives the exact bytes.
  */
 export class Terminal {
+  /** Whether data that is cut short is of no use: then also a reader that closes the pipe is a failure. */
+  isWhole = false;
   private status = '';
-  private warned = false;
+  private readonly warnings = new Set<string>();
 
   constructor(
     private readonly stdout: Stream,
@@ -43,11 +46,17 @@ export class Terminal {
     return this.stdout.isTTY === true;
   }
 
-  /** Says once that hidden characters are written out. */
-  warnOfHidden(): void {
-    if (this.warned) return;
-    this.warned = true;
-    this.note('Warning: hidden characters are written out, as <U+202E>. They run as they are.', 'yellow');
+  /** `visible`, which says once that there are hidden characters, or names that may not be what they look like. */
+  visible(text: string, writtenOut = false): string {
+    if (hasHidden(text, writtenOut)) this.warn('hidden characters are written out, as <U+202E>. They run as they are.');
+    if (hasLookAlikes(text)) this.warn('a name that has <Latin and Cyrillic> or <punycode> behind it may not be what it looks like.');
+    return visible(text, writtenOut);
+  }
+
+  private warn(what: string): void {
+    if (this.warnings.has(what)) return;
+    this.warnings.add(what);
+    this.note(`Warning: ${what}`, 'yellow');
   }
 
   /** Writes data without adding a line end. */

@@ -1,4 +1,5 @@
 import { Option } from 'commander';
+import { ApprovalSort } from '#contracts';
 import { callIdOf } from '../../call-ids.js';
 import { count, type Add, type Start } from '../command-registration.js';
 import { approvals, type ApprovalsFlags } from './approvals.js';
@@ -11,6 +12,7 @@ export function addAnswering(add: Add, start: Start): void {
   add('approvals', 'calls that wait for a person; asks about each on a terminal, lists them in a pipe')
     .option('--session <id>', 'of this session')
     .option('--risk <risk>', 'low, medium, high; several with commas')
+    .addOption(new Option('--sort <order>', 'the newest first (default), or the highest risk first').choices(ApprovalSort.options))
     .option('--limit <count>', 'maximum number of calls', count, 1000)
     .option('--list', 'only list them')
     .action((flags: ApprovalsFlags) => start((context) => approvals(context, flags)));

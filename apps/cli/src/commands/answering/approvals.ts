@@ -1,4 +1,4 @@
-import type { Call } from '#contracts';
+import type { ApprovalSort, Call } from '#contracts';
 import { decideAtTerminal } from '../../approvals/decide-at-terminal.js';
 import { questionLines } from '../../approvals/question.js';
 import type { CommandContext } from '../../command-context.js';
@@ -10,18 +10,20 @@ import { oneLine } from '../../terminal/safe-text.js';
 export interface ApprovalsFlags {
   readonly session?: string;
   readonly risk?: string;
+  /** Sent only where it is asked for: gateways of earlier releases refuse it. */
+  readonly sort?: ApprovalSort;
   readonly limit: number;
   /** Only prints them. */
   readonly list?: boolean;
 }
 
 /** Calls that wait for a person: asks about each on a terminal, and lists them in a pipe. */
-export async function approvals(context: CommandContext, { session, risk, limit, list }: ApprovalsFlags): Promise<number> {
+export async function approvals(context: CommandContext, { limit, list, ...which }: ApprovalsFlags): Promise<number> {
   const { terminal, json } = context;
   const asks = !json && list !== true && terminal.isRead && hasPerson();
   const subjects = await callSubjects(context);
   let seen = 0;
-  for await (const call of waiting(context, session, risk)) {
+  for await (const call of waiting(context, which)) {
     if (seen === limit) break;
     seen += 1;
     if (json) terminal.json(call);
@@ -38,11 +40,11 @@ export async function approvals(context: CommandContext, { session, risk, limit,
 
 async function* waiting(
   { client }: CommandContext,
-  session: string | undefined,
-  risk: string | undefined,
+  { session, risk, sort }: Pick<ApprovalsFlags, 'session' | 'risk' | 'sort'>,
 ): AsyncGenerator<Call, void, undefined> {
   for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {
-    const page = await client.approvals.list({ ...(cursor === undefined ? {} : { cursor }), ...(risk === undefined ? {} : { risk }) });
+    const query = { ...(sort && { sort }), ...(risk !== undefined && { risk }), ...(cursor !== undefined && { cursor }) };
+    const page = await client.approvals.list(query);
     cursor = page.nextCursor;
     yield* page.calls.filter(({ sessionId }) => session === undefined || sessionId === session);
   }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { BatchCallBody, BatchStrategy, type Batch, type BatchResult } from '#contracts';
+import { BatchCallBody, BatchStrategy, validationFaults, type Batch, type BatchResult } from '#contracts';
 import type { CommandContext } from '../../command-context.js';
 import { EXIT, exitCodeOf } from '../../exit-code.js';
 import { callSubjects } from '../../terminal/call-subjects.js';
@@ -99,11 +99,7 @@ function callOf(line: string, number: number): BatchCall {
     return given as BatchCall;
   } catch (error) {
     const why =
-      error instanceof z.ZodError
-        ? error.issues.map(({ path, message }) => `${path.join('.') || 'call'}: ${message}`).join('; ')
-        : error instanceof Error
-          ? error.message
-          : String(error);
+      error instanceof z.ZodError ? validationFaults(error, 'call').join('; ') : error instanceof Error ? error.message : String(error);
     throw new UsageError(`Line ${number} is not a call: ${why}`);
   }
 }

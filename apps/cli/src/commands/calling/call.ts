@@ -1,4 +1,4 @@
-import { shortCallId } from '#contracts';
+import { shortCallId, type Dialect } from '#contracts';
 import type { Submission } from '#client';
 import type { CommandContext } from '../../command-context.js';
 import { followCall } from '../../follow-call.js';
@@ -9,6 +9,8 @@ import { UsageError } from '../../usage-error.js';
 export interface SubmitFlags {
   readonly session?: string;
   readonly agent?: string;
+  readonly user?: string;
+  readonly dialect?: Dialect;
   readonly priority?: 'high' | 'normal' | 'low';
   readonly timeout?: string;
   readonly label?: readonly string[];
@@ -47,12 +49,14 @@ export async function submissionOf(
   words: readonly string[],
   flags: SubmitFlags,
 ): Promise<Submission> {
-  const { session, agent, priority, timeout, label = [], toolCallId } = flags;
+  const { session, agent, user, dialect, priority, timeout, label = [], toolCallId } = flags;
   return {
     tool,
-    arguments: await argumentsOf(context, tool, words),
+    arguments: await argumentsOf(context, tool, words, dialect),
     ...(session === undefined ? {} : { sessionId: session }),
     ...(agent === undefined ? {} : { agentId: agent }),
+    ...(user === undefined ? {} : { userId: user }),
+    ...(dialect === undefined ? {} : { dialect }),
     ...(priority === undefined ? {} : { priority }),
     ...(timeout === undefined ? {} : { timeouts: { runMs: parseDuration(timeout) } }),
     ...(toolCallId === undefined ? {} : { toolCallId }),

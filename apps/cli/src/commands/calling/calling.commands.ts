@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { OnFailure } from '#contracts';
+import { Dialect, OnFailure } from '#contracts';
 import { ARGUMENTS_HELP } from '../../call-arguments.js';
 import { callIdOf, callIdsOf } from '../../call-ids.js';
 import { filterFlags } from '../call-filter.js';
@@ -85,6 +85,8 @@ function submitFlags(command: Command): Command {
   return command
     .option('--session <id>', 'the session that the call belongs to')
     .option('--agent <id>', 'the agent that it is for')
+    .option('--user <id>', 'the person that it is for: whose memory it uses')
+    .addOption(new Option('--dialect <name>', 'whose tool names and arguments these are').choices(Dialect.options))
     .addOption(new Option('--priority <priority>').choices(['high', 'normal', 'low']))
     .option('--timeout <duration>', 'how long it may run, such as 30s')
     .option('--label <name=value>', 'kept with the call; may be given again', many)

@@ -7,7 +7,7 @@ import { submissionOf, type SubmitFlags } from './call.js';
 export async function quote(context: CommandContext, tool: string, words: readonly string[], flags: SubmitFlags): Promise<number> {
   const { client, terminal, json } = context;
   const verdict = await client.calls.quote(await submissionOf(context, tool, words, flags));
-  const { valid, errors, decision, approvalNeeded, queueDepth, expectedStartMs } = verdict;
+  const { valid, errors, risk, decision, approvalNeeded, queueDepth, expectedStartMs } = verdict;
   const denied = decision?.effect === 'deny';
   const code = denied ? EXIT.denied : valid ? EXIT.completed : EXIT.usage;
   if (json) {
@@ -19,6 +19,7 @@ export async function quote(context: CommandContext, tool: string, words: readon
   else if (denied) say('denied', 'red', 'by policy');
   else if (approvalNeeded) say('asks', 'yellow', 'a person before it runs');
   else say('runs', 'green', `${startText(expectedStartMs)}${queueDepth === undefined ? '' : `; ${queueDepth} calls wait in its pool`}`);
+  if (risk !== undefined) terminal.line(`  risk  ${risk}`);
   for (const { effect, axis, rule, reason, satisfiedBy } of decision?.reasons ?? [])
     terminal.line(
       `  ${effect.padEnd(5)} ${axis}/${oneLine(rule, 40)}: ${oneLine(reason, 200)}${satisfiedBy === undefined ? '' : ` (settled by ${oneLine(satisfiedBy, 80)})`}`,

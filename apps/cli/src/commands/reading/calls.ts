@@ -1,22 +1,24 @@
-import type { CallSummary } from '#contracts';
+import type { CallSort, CallSummary } from '#contracts';
 import type { CommandContext } from '../../command-context.js';
 import { callSubjects } from '../../terminal/call-subjects.js';
 import { oneLine } from '../../terminal/safe-text.js';
 import { shownIds } from '../../terminal/shown-ids.js';
-import { table } from '../../terminal/table.js';
+import { listing } from '../../terminal/table.js';
 import { ago, duration } from '../../terminal/time-text.js';
 import { filterOf, type FilterFlags } from '../call-filter.js';
 import { aboutOf, painted, stateOf } from './call-lines.js';
 
 export interface CallsFlags extends FilterFlags {
+  /** Sent only where it is asked for: gateways of earlier releases refuse it. */
+  readonly sort?: CallSort;
   readonly limit: number;
 }
 
-/** Calls, newest first. */
+/** Calls, newest first or by risk. */
 export async function calls(context: CommandContext, flags: CallsFlags): Promise<number> {
   const { client, terminal, json } = context;
   const found: CallSummary[] = [];
-  for await (const call of client.calls.all({ ...filterOf(flags, Date.now()), limit: Math.min(200, flags.limit) })) {
+  for await (const call of client.calls.all({ ...filterOf(flags, Date.now()), sort: flags.sort, limit: Math.min(200, flags.limit) })) {
     found.push(call);
     if (found.length >= flags.limit) break;
   }
@@ -30,12 +32,12 @@ export async function calls(context: CommandContext, flags: CallsFlags): Promise
     shownIds(terminal)(call.id),
     stateOf(call),
     call.tool,
-    ...(flags.session === undefined ? [whoOf(call, terminal)] : []),
+    ...(flags.session === undefined && terminal.width >= 80 ? [whoOf(call, terminal)] : []),
     call.runMs === undefined ? '' : duration(call.runMs),
     ago(Date.now() - Date.parse(call.submittedAt)),
     aboutOf(call, subjects),
   ]);
-  for (const line of table(rows, terminal.width)) terminal.line(painted(line, terminal));
+  for (const line of listing(rows, terminal.width)) terminal.line(painted(line, terminal));
   return 0;
 }
 

@@ -28,6 +28,7 @@ export async function exportCalls({ client, terminal }: CommandContext, { format
   const count = { bytes: 0, lines: 0 };
   const counted = counting(body, count, () => terminal.showStatus(progressOf(format, count)));
   try {
+    terminal.isWhole = output === undefined;
     if (output === undefined) await toStdout(counted);
     else await toFile(counted, output);
   } catch (error) {

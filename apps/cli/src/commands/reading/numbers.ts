@@ -1,5 +1,6 @@
 import type { ToolStats } from '#contracts';
 import type { CommandContext } from '../../command-context.js';
+import { callSubjects } from '../../terminal/call-subjects.js';
 import { oneLine } from '../../terminal/safe-text.js';
 import { shownIds } from '../../terminal/shown-ids.js';
 import { table } from '../../terminal/table.js';
@@ -48,16 +49,22 @@ export async function failures({ client, terminal, json }: CommandContext, flags
     return 0;
   }
   if (shown.length === 0) terminal.note('No failures in this period.');
-  const rows = shown.map(({ count, tool, code = 'error', message, lastSeen, lastCallId }) => [
+  const subjects = await callSubjects({ client, terminal });
+  const rows = shown.map(({ count, tool, code = 'error', message, preview = '', lastSeen, lastCallId }) => [
     `${count}x`,
     tool,
-    oneLine(visible(message), Math.max(30, terminal.width - 60)),
+    oneLine(withSubject(visible(message), subjects.line(tool, preview)), Math.max(30, terminal.width - 60)),
     code,
     ago(Date.now() - Date.parse(lastSeen)),
     shownIds(terminal)(lastCallId),
   ]);
   for (const line of table(rows, terminal.width)) terminal.line(line);
   return 0;
+}
+
+/** What went wrong, and in what call where that does not say it: `exit 1 ($ npm test)`. */
+function withSubject(message: string, subject: string): string {
+  return message.includes(subject) ? message : `${message} (${subject})`;
 }
 
 function periodOf({ since, until }: PeriodFlags): { since?: string; until?: string } {

@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { EXPORT_TYPES } from '#contracts';
+import { CallSort, EXPORT_TYPES } from '#contracts';
 import { callIdOf } from '../../call-ids.js';
 import { filterFlags } from '../call-filter.js';
 import { count, many, type Add, type Start } from '../command-registration.js';
@@ -9,7 +9,7 @@ import { exportCalls, type ExportFlags } from './export.js';
 import { failures, stats, type PeriodFlags } from './numbers.js';
 import type { PolicyTestFlags } from './policy-test.js';
 import { session, type SessionFlags } from './session.js';
-import { output, show } from './show.js';
+import { debugLog, output, show } from './show.js';
 import { usage, type UsageFlags } from './usage.js';
 import { watch, type WatchFlags } from './watch.js';
 
@@ -23,7 +23,8 @@ export function addLists(add: Add, start: Start): void {
     .option('--type <type>', 'only these events, such as start or end; may be given again', many)
     .option('--cursor <cursor>', 'continue after this cursor, as --json prints it')
     .action((flags: WatchFlags) => start((context) => watch(context, flags)));
-  filterFlags(add('calls', 'list calls, newest first'))
+  filterFlags(add('calls', 'list calls, newest first or by risk'))
+    .addOption(new Option('--sort <order>', 'the newest first (default), or the highest risk first').choices(CallSort.options))
     .option('--limit <count>', 'maximum number of calls', count, 20)
     .action((flags: CallsFlags) => start((context) => calls(context, flags)));
   listFlags(add('session', 'sessions that had calls; with a name: its calls as a tree, oldest first'), 50)
@@ -35,11 +36,13 @@ export function addLists(add: Add, start: Start): void {
   listFlags(add('failures', 'failures of the last 24 hours, alike ones together'), 20)
     .option('--until <when>', 'end of the period')
     .action((flags: PeriodFlags) => start((context) => failures(context, flags)));
-  add('usage', 'what the agents of the tenant used, by hour or day')
+  add('usage', 'what agents or tools of the tenant used, by hour or day')
     .option('--since <when>', '15m, 2h, 3d, or a time; default: 24 hours')
     .option('--until <when>', 'end of the period')
     .addOption(new Option('--per <step>', 'what a line is about').choices(['hour', 'day']).default('hour'))
+    .addOption(new Option('--by <whose>', 'whose calls a line is about').choices(['agent', 'tool']).default('agent'))
     .option('--agent <id>', 'of these agents')
+    .option('--tool <name>', 'of these tools')
     .option('--csv', 'comma-separated values with a head')
     .action((flags: UsageFlags) => start((context) => usage(context, flags)));
   filterFlags(
@@ -70,7 +73,10 @@ export function addDetails(add: Add, start: Start): void {
     .action((flags: ExportFlags) => start((context) => exportCalls(context, flags)));
   add('show', 'one call, with its result')
     .argument('<call-id>')
-    .action((id: string) => start(async (context) => show(context, await callIdOf(context, id))));
+    .option('--debug', 'its steps instead: stages, rules, hooks, attempts, process (scope admin)')
+    .action((id: string, { debug }: { debug?: true }) =>
+      start(async (context) => (debug === true ? debugLog : show)(context, await callIdOf(context, id))),
+    );
   add('output', 'the complete output of an ended call')
     .argument('<call-id>')
     .action((id: string) => start(async (context) => output(context, await callIdOf(context, id))));

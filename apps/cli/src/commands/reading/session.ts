@@ -3,7 +3,7 @@ import type { CommandContext } from '../../command-context.js';
 import { callSubjects } from '../../terminal/call-subjects.js';
 import { oneLine } from '../../terminal/safe-text.js';
 import { shownIds } from '../../terminal/shown-ids.js';
-import { table } from '../../terminal/table.js';
+import { listing, table } from '../../terminal/table.js';
 import { ago, clock, duration } from '../../terminal/time-text.js';
 import { filterOf } from '../call-filter.js';
 import { aboutOf, painted, stateOf } from './call-lines.js';
@@ -32,7 +32,14 @@ async function listSessions({ client, terminal, json }: CommandContext, { limit,
       if (json) terminal.json(one);
       const { sessionId, agentId = '', calls, running, failed, lastAt } = one;
       const open = running === 0 ? '' : `${running} open`;
-      rows.push([sessionId, agentId, `${calls} calls`, open, failed === 0 ? '' : `${failed} failed`, ago(Date.now() - Date.parse(lastAt))]);
+      rows.push([
+        sessionId,
+        agentId,
+        `${calls} ${calls === 1 ? 'call' : 'calls'}`,
+        open,
+        failed === 0 ? '' : `${failed} failed`,
+        ago(Date.now() - Date.parse(lastAt)),
+      ]);
     }
   }
   return print(rows, terminal, json);
@@ -70,7 +77,7 @@ async function showSession(context: CommandContext, name: string, { limit, since
     `${depth === 0 ? '' : `${'  '.repeat(depth - 1)}└ `}${call.tool}`,
     oneLine(aboutOf(call, subjects), terminal.width),
   ]);
-  for (const line of table(rows, terminal.width)) terminal.line(painted(line, terminal));
+  for (const line of listing(rows, terminal.width)) terminal.line(painted(line, terminal));
   return 0;
 }
 

@@ -2,11 +2,12 @@ import type { ArgumentChange, Call } from '#contracts';
 import type { CommandContext } from '../../command-context.js';
 import { argumentLines } from '../../terminal/argument-lines.js';
 import { callSubjects } from '../../terminal/call-subjects.js';
+import { changeLines } from '../../terminal/change-lines.js';
 import { contentText } from '../../terminal/result-text.js';
 import { oneLine } from '../../terminal/safe-text.js';
 import { table } from '../../terminal/table.js';
 
-/** One call with its arguments and its result. */
+/** One call with its arguments, its result and what it changed in files. */
 export async function show(context: CommandContext, callId: string): Promise<number> {
   const { client, terminal, json } = context;
   const call = await client.calls.get(callId);
@@ -24,6 +25,26 @@ export async function show(context: CommandContext, callId: string): Promise<num
   terminal.line();
   const text = contentText(call.result.content);
   terminal.data(text.endsWith('\n') ? text : `${text}\n`);
+  for (const line of changeLines(call, terminal)) terminal.line(line);
+  return 0;
+}
+
+/** The steps of a call as the processes took them. */
+export async function debugLog({ client, terminal, json }: CommandContext, callId: string): Promise<number> {
+  const log = await client.calls.debugLog(callId);
+  if (json) {
+    terminal.json(log);
+    return 0;
+  }
+  const rows = log.entries.map(({ afterMs, step, attempt, text, tookMs, by }) => [
+    `+${afterMs} ms`,
+    attempt === undefined ? step : `${step} ${attempt}`,
+    tookMs === undefined ? '' : `${tookMs} ms`,
+    oneLine(text, 500),
+    by,
+  ]);
+  for (const line of table([['after', 'step', 'took', 'what', 'by'], ...rows], terminal.width)) terminal.line(line);
+  if (log.traceparent !== undefined) terminal.line(`trace ${log.traceparent.split('-')[1] ?? ''}`);
   return 0;
 }
 

@@ -1,4 +1,5 @@
 import type { UsageRow } from '#contracts';
+import { usageCsv } from '#subject';
 import type { CommandContext } from '../../command-context.js';
 import { table } from '../../terminal/table.js';
 import { duration, parseSince } from '../../terminal/time-text.js';
@@ -7,44 +8,36 @@ export interface UsageFlags {
   readonly since?: string;
   readonly until?: string;
   readonly per: 'hour' | 'day';
+  readonly by: 'agent' | 'tool';
   readonly agent?: string;
+  readonly tool?: string;
   readonly csv?: boolean;
 }
 
-const COLUMNS = ['at', 'agentId', 'calls', 'failed', 'denied', 'approvals', 'runMs', 'outputBytes', 'cpuMs', 'cpuCalls'] as const;
-const HEAD = ['', 'agent', 'calls', 'failed', 'denied', 'approvals', 'ran', 'CPU', 'bytes out'];
+const HEAD = ['calls', 'failed', 'denied', 'approvals', 'waited', 'ran', 'CPU', 'bytes out'];
 
-/** What agents used, by hour or day: a table, or CSV with the tenant in front. */
-export async function usage({ client, terminal, json }: CommandContext, { since, until, per, agent, csv }: UsageFlags): Promise<number> {
+/** What agents or tools used, by hour or day: a table, or CSV with the tenant in front. */
+export async function usage({ client, terminal, json }: CommandContext, flags: UsageFlags): Promise<number> {
+  const { since, until, per, by, agent, tool, csv } = flags;
   const now = Date.now();
   const { tenantId, rows, behind } = await client.stats.usage({
     per,
+    by,
     ...(since === undefined ? {} : { since: parseSince(since, now) }),
     ...(until === undefined ? {} : { until: parseSince(until, now) }),
     ...(agent === undefined ? {} : { agentId: agent }),
+    ...(tool === undefined ? {} : { tool }),
   });
   if (json) for (const row of rows) terminal.json({ tenantId, ...row });
-  else if (csv === true) for (const line of csvLines(tenantId, rows)) terminal.line(line);
+  else if (csv === true) terminal.line(usageCsv({ tenantId, rows }).trimEnd());
   else if (rows.length === 0) terminal.note('No calls ended in this period.');
-  else for (const line of table([HEAD, ...rows.map(cells)], terminal.width)) terminal.line(line);
+  else for (const line of table([['', by, ...HEAD], ...rows.map(cells)], terminal.width)) terminal.line(line);
   if (behind !== undefined) terminal.note(`These numbers are ${duration(behind.ms)} behind.`);
   return 0;
 }
 
-function cells({ at, agentId = '-', calls, failed, denied, approvals, runMs, cpuMs, outputBytes }: UsageRow): string[] {
+function cells({ at, agentId, tool, calls, failed, denied, approvals, waitMs, runMs, cpuMs, outputBytes }: UsageRow): string[] {
   const cpu = cpuMs === undefined ? 'unknown' : duration(cpuMs);
-  return [at, agentId, ...[calls, failed, denied, approvals].map(String), duration(runMs), cpu, String(outputBytes)];
-}
-
-function csvLines(tenantId: string, rows: readonly UsageRow[]): string[] {
-  return [
-    ['tenantId', ...COLUMNS].join(','),
-    ...rows.map((row) => [tenantId, ...COLUMNS.map((name) => row[name] ?? '')].map(cell).join(',')),
-  ];
-}
-
-/** Names begin with `@` or `-` too, which spreadsheets take for formulas. */
-function cell(value: string | number): string {
-  const text = String(value);
-  return /^[@=+-]/.test(text) ? `'${text}` : text;
+  const counts = [calls, failed, denied, approvals].map(String);
+  return [at, tool ?? agentId ?? '-', ...counts, duration(waitMs), duration(runMs), cpu, String(outputBytes)];
 }

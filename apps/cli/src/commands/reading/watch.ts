@@ -67,8 +67,9 @@ function linesOf(item: WatchItem, { terminal }: CommandContext, subjects: CallSu
     case 'event': {
       const { event } = item;
       const id = shown(event.subject);
-      const who = oneLine([event.agentid, event.sessionid].filter(Boolean).join('/'), WHO_CHARS);
-      const names = `${id} ${event.tool.padEnd(12)} ${who.padEnd(terminal.isRead ? WHO_CHARS : 0)}`;
+      const whoChars = terminal.width < 80 ? 0 : WHO_CHARS;
+      const who = oneLine([event.agentid, event.sessionid].filter(Boolean).join('/'), whoChars);
+      const names = `${id} ${event.tool.padEnd(12)} ${who.padEnd(terminal.isRead ? whoChars : 0)}`;
       const room = terminal.width - names.length - 11;
       const detail = oneLine(detailOf(event, subjects), Math.max(20, room));
       return [`${terminal.colour('dim', clock(event.time))} ${names} ${paint(event, detail, terminal)}`];

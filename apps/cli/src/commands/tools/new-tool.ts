@@ -30,7 +30,9 @@ export async function newTool(
     chmodSync(join(target, file), 0o755);
   }
   terminal.note(`Wrote ${target}. Its test: ${test(target)}`);
-  terminal.note(`Workers offer it with TOOLYARD_TOOLS=${folder}; change tool.yaml and the program as you like.`);
+  terminal.note(`Start Toolyard with it: TOOLYARD_TOOLS=${JSON.stringify(folder)} npm start`);
+  terminal.note(`Then call it: toolyard call ${name} name=Ada`);
+  terminal.note('Change tool.yaml and the program as you like: while Toolyard runs, a change holds at once.');
   return 0;
 }
 

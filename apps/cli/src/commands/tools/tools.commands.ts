@@ -1,4 +1,5 @@
 import { Option } from 'commander';
+import { Dialect } from '#contracts';
 import type { Add, Start } from '../command-registration.js';
 import { LANGUAGES, newTool, type NewToolFlags } from './new-tool.js';
 import { tools, type ToolsFlags } from './tools.js';
@@ -10,6 +11,7 @@ export function addTools(add: Add, start: Start): void {
     .option('--search <word>', 'in names and descriptions')
     .option('--session <id>', 'as this session has them')
     .option('--agent <id>', 'as this agent has them')
+    .addOption(new Option('--dialect <name>', 'with the names and arguments of this dialect').choices(Dialect.options))
     .addOption(new Option('--format <format>', 'in the shape of a model API').choices(['anthropic', 'openai', 'mcp']))
     .action((name: string | undefined, flags: ToolsFlags) => start((context) => tools(context, name, flags)));
   tool

@@ -1,5 +1,5 @@
 import type { ModelTool } from '#client';
-import type { ToolDescriptor } from '#contracts';
+import type { Dialect, ToolDescriptor } from '#contracts';
 import type { CommandContext } from '../../command-context.js';
 import { safeText } from '../../terminal/safe-text.js';
 import { table } from '../../terminal/table.js';
@@ -9,13 +9,14 @@ export interface ToolsFlags {
   readonly search?: string;
   readonly session?: string;
   readonly agent?: string;
+  readonly dialect?: Dialect;
   readonly format?: 'anthropic' | 'openai' | 'mcp';
 }
 
 /** The tools this key may use; with a name, all about that one. */
 export async function tools({ client, terminal, json }: CommandContext, name: string | undefined, flags: ToolsFlags): Promise<number> {
-  const { search, session, agent, format } = flags;
-  const query = { q: name ?? search, sessionId: session, agentId: agent };
+  const { search, session, agent, dialect, format } = flags;
+  const query = { q: name ?? search, sessionId: session, agentId: agent, dialect };
   const found = name === undefined && format !== undefined ? [] : await client.tools.list(query);
   const named = name === undefined ? undefined : toolOfName(name, found);
   if (format !== undefined) {
@@ -30,15 +31,13 @@ export async function tools({ client, terminal, json }: CommandContext, name: st
   }
   if (json) for (const tool of found) terminal.json(tool);
   else {
-    const rows = found.map((tool) => [
-      tool.name,
-      tool.pool,
-      tool.tier,
-      tool.available.ok ? '' : `not now: ${tool.available.reason ?? ''}`,
-      tool.description,
+    const rows = found.map(({ name: called, pool, tier, available, description }) => [
+      called,
+      pool,
+      tier,
+      available.ok ? description : `(not now: ${available.reason ?? 'unavailable'}) ${description}`,
     ]);
-    const shown = rows.some((row) => row[3] !== '') ? rows : rows.map((row) => row.toSpliced(3, 1));
-    for (const line of table(shown, terminal.width)) terminal.line(line);
+    for (const line of table(rows, terminal.width)) terminal.line(line);
   }
   return 0;
 }
