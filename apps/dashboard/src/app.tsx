@@ -17,7 +17,8 @@ const queries: QueryClient = new QueryClient({
   mutationCache: new MutationCache({ onError: whenRefused }),
   defaultOptions: {
     queries: {
-      retry: (failures, error) => failures < 3 && !(error instanceof ToolyardError && (error.status ?? 500) < 500),
+      // The client has tried each of these several times.
+      retry: (failures, error) => failures < 1 && !(error instanceof ToolyardError && (error.status ?? 500) < 500),
       retryDelay: (attempt) => Math.min(500 * 2 ** attempt, 5000),
       refetchOnWindowFocus: false,
       staleTime: 5000,

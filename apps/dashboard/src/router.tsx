@@ -7,9 +7,14 @@ import { readView, type CallListView } from './calls/call-view-search.js';
 import { Shell } from './layout/shell.js';
 import { NotFoundPage, PageFailed, PageLoading } from './layout/page-states.js';
 import { ToolsSearch } from './tools/tools-search.js';
+import { UsageSearch } from './usage/usage-search.js';
 import { WindowSearch } from './components/time-window.js';
 
-const InboxSearch = z.object({ group: z.enum(GROUPINGS).optional().catch(undefined), q: z.string().optional().catch(undefined) });
+const InboxSearch = z.object({
+  group: z.enum(GROUPINGS).optional().catch(undefined),
+  sort: z.literal('risk').optional().catch(undefined),
+  q: z.string().optional().catch(undefined),
+});
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFoundPage });
 const parent = () => root;
@@ -90,7 +95,7 @@ const routes = [
   createRoute({
     getParentRoute: parent,
     path: '/sources/new',
-    validateSearch: z.object({ kind: z.enum(['mcp', 'openapi', 'agent', 'json']).optional().catch(undefined) }),
+    validateSearch: z.object({ kind: z.enum(['mcp', 'bundle', 'openapi', 'agent', 'json']).optional().catch(undefined) }),
     component: lazyRouteComponent(() => import('./sources/new-source-page.js'), 'NewSourcePage'),
   }),
   createRoute({
@@ -119,6 +124,23 @@ const routes = [
     path: '/failures',
     validateSearch: WindowSearch,
     component: lazyRouteComponent(() => import('./failures/failures-page.js'), 'FailuresPage'),
+  }),
+  createRoute({
+    getParentRoute: parent,
+    path: '/usage',
+    validateSearch: UsageSearch,
+    component: lazyRouteComponent(() => import('./usage/usage-page.js'), 'UsagePage'),
+  }),
+  createRoute({
+    getParentRoute: parent,
+    path: '/keys',
+    validateSearch: z.object({ ended: z.literal('shown').optional().catch(undefined) }),
+    component: lazyRouteComponent(() => import('./keys/keys-page.js'), 'KeysPage'),
+  }),
+  createRoute({
+    getParentRoute: parent,
+    path: '/keys/new',
+    component: lazyRouteComponent(() => import('./keys/new-key-page.js'), 'NewKeyPage'),
   }),
 ] as const;
 

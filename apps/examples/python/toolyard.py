@@ -22,7 +22,7 @@ import time
 import uuid
 from urllib.parse import quote, urlencode, urlsplit
 
-RETRIES = 5  # of one request, after 429, 502, 503, 504 or a lost connection
+RETRIES = 5  # of one request, after 429, 502, 503, 504 or a lost connection; none where the first connection ever is refused
 WAIT_SECONDS = 30  # of one request for the end of a call; `run` and `execute` repeat it
 OUTAGE_SECONDS = 600  # how long a stream, and the wait for an end, go on trying while no gateway answers
 SILENCE_SECONDS = 60  # a stream that is silent longer is opened again; the gateway sends a comment every 15 s
@@ -42,6 +42,7 @@ class Toolyard:
     def __init__(self, url=None, key=None, data=None):
         folder = data or os.environ.get("TOOLYARD_DATA", ".toolyard")
         self.url = (url or os.environ.get("TOOLYARD_URL") or _first_line(folder, "address", "TOOLYARD_URL")).rstrip("/")
+        self._answered = False  # until then a failed connection is a wrong address rather than a restart, and not repeated
         self.key = key or os.environ.get("TOOLYARD_API_KEY") or _first_line(folder, "key", "TOOLYARD_API_KEY")
 
     # Calls
@@ -146,10 +147,21 @@ class Toolyard:
                     return json.loads(text) if text else None
                 error, pause = _refusal(response, text)
             except (OSError, http.client.HTTPException) as failure:
-                error = ToolyardError("unreachable", "%s is not reachable: %s" % (self.url, failure))
-            if not repeat or attempt == RETRIES or (error.status and error.status not in (429, 502, 503, 504)) or pause > 60:
+                error = self._unreachable(failure)
+            if not repeat or attempt == RETRIES or self._is_wrong_address(error) or (error.status and error.status not in (429, 502, 503, 504)) or pause > 60:
                 raise error
             time.sleep(pause + random.random() * min(10.0, 0.2 * 2**attempt))
+
+    def _unreachable(self, failure):
+        advice = "" if self._answered else ". Nothing has answered there yet: check the address and whether the gateway runs"
+        error = ToolyardError("unreachable", "No answer from %s: %s%s" % (self.url, failure, advice))
+        error.__cause__ = failure
+        return error
+
+    def _is_wrong_address(self, error):
+        """No connection was ever made (refused, unknown host, wrong certificate), and the reason is none that passes."""
+        passing = (ConnectionResetError, BrokenPipeError, http.client.HTTPException)
+        return not self._answered and error.status == 0 and not isinstance(error.__cause__, passing)
 
     def _events(self, path, ends=True):
         """Server-sent events; continues after the last one when the connection is lost."""
@@ -173,8 +185,8 @@ class Toolyard:
                             if ends and name == "call.end":
                                 return
             except (OSError, http.client.HTTPException) as failure:
-                if time.monotonic() - answered > OUTAGE_SECONDS:
-                    raise ToolyardError("unreachable", "The stream broke and could not be opened again: %s" % failure) from failure
+                if not self._answered or time.monotonic() - answered > OUTAGE_SECONDS:
+                    raise self._unreachable(failure) from failure
             failures += 1
             time.sleep(random.random() * min(10.0, 0.2 * 2 ** min(failures, 10)))
 
@@ -185,7 +197,9 @@ class Toolyard:
         headers = {"Authorization": "Bearer " + self.key, **headers, **({} if body is None else {"Content-Type": "application/json"})}
         try:
             connection.http.request(method, address.path + path, None if body is None else json.dumps(body), headers)
-            return connection, connection.http.getresponse()
+            response = connection.http.getresponse()
+            self._answered = True
+            return connection, response
         except BaseException:
             connection.http.close()
             raise
@@ -258,4 +272,4 @@ def _first_line(folder, file, variable):
         with open(os.path.join(folder, file), encoding="utf-8") as text:
             return text.readline().strip()
     except OSError as failure:
-        raise ToolyardError("unreachable", "Set %s, or run in the folder of `npm start`: %s" % (variable, failure)) from failure
+        raise ToolyardError("unreachable", "Set %s, or run in the folder of `npm start`: %s" % (variable, failure)) from None

@@ -10,6 +10,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import { ToolyardError, type ToolyardClient } from '#client';
+import { markedText } from '#subject';
 import { withToolyards } from './connect.js';
 
 const MIN_WEBHOOK_KEY_BYTES = 24;
@@ -124,8 +125,15 @@ function verifyChat(headers: IncomingHttpHeaders, body: string, secret: string, 
 /** No text of an agent becomes a link, a mention or the end of its block. */
 const quoted = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('`', 'ˋ');
 
+/** Of a value's texts and names: hidden characters written out, names of mixed alphabets marked, as in the dashboard. */
+function marked(_key: string, value: unknown): unknown {
+  if (typeof value === 'string') return markedText(value);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [markedText(name), member]));
+}
+
 function messageOf({ url, call }: z.output<typeof Asked>['data'], digest: string): object {
-  const shown = quoted(JSON.stringify(call.arguments, null, 2) ?? 'none');
+  const shown = quoted(JSON.stringify(call.arguments, marked, 2) ?? 'none');
   const whole = shown.length <= MAX_SHOWN;
   const who = quoted(`${call.agentId ?? 'a program'} · session ${call.sessionId ?? 'none'}`);
   const page = url === undefined ? `toolyard show ${call.id}` : `<${url}>`;

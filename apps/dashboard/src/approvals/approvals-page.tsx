@@ -22,11 +22,11 @@ import { MOST_WAITING, useWaitingCalls } from './use-waiting-calls.js';
 
 /** The approvals inbox, operable by keyboard. */
 export function ApprovalsPage() {
-  const { query, calls, hasMore } = useWaitingCalls();
   const { callId: chosen } = useParams({ strict: false });
-  const { group, q }: InboxSearch = useSearch({ strict: false });
-  const search = { ...(group && { group }), ...(q !== undefined && { q }) };
-  const { groups, shown, selected, select, selectNone, setHeld } = useInbox(calls, search);
+  const { group, sort, q }: InboxSearch = useSearch({ strict: false });
+  const { query, calls, sort: sorted, hasMore } = useWaitingCalls(sort);
+  const search = { ...(group && { group }), ...(sort && { sort }), ...(q !== undefined && { q }) };
+  const { groups, shown, selected, select, selectNone, setHeld } = useInbox(calls, { ...search, sort: sorted });
   const navigate = useNavigate();
   const show = (callId: string | undefined, next: InboxSearch = search) =>
     void (callId === undefined
@@ -66,7 +66,9 @@ export function ApprovalsPage() {
       {(calls.length > 0 || selected.size > 0) && <InboxTools search={search} onChange={(next) => show(chosen, next)} />}
       {hasMore && (
         <Alert mb="md" color="gray">
-          The newest {MOST_WAITING.toLocaleString()} are shown; older ones follow when these are decided.
+          {sorted === 'risk'
+            ? `The ${MOST_WAITING.toLocaleString()} with the highest risk are shown; others follow when these are decided.`
+            : `The newest ${MOST_WAITING.toLocaleString()} are shown; older ones follow when these are decided.`}
         </Alert>
       )}
       {calls.length > 0 && shown.length === 0 && (

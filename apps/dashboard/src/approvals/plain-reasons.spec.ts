@@ -30,7 +30,7 @@ describe('plain reasons', () => {
     ];
     const approval = { reasons: ['of the tool', 'of a release before'] } as Approval;
     expect(plainReasons({ decision: { effect: 'ask', reasons }, approval })).toEqual([
-      'The command can do great harm: its risk is high (rm).',
+      'The command can do great harm (rm).',
       'Of the arguments.',
       'Of the tool.',
       'Of a release before.',

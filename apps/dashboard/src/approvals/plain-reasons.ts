@@ -35,8 +35,8 @@ const PLAIN: readonly (readonly [pattern: RegExp, text: (match: RegExpExecArray)
     /^only a single allowlisted command is permitted, without (.+)$/s,
     ([, syntax]) => `Only single commands of the list run unasked, and this one has a ${syntax}.`,
   ],
-  [/^High-risk command requires approval(?:: (.+))?$/s, ([, by]) => `The command can do great harm: its risk is high${madeBy(by)}.`],
-  [/^Medium-risk command requires approval(?:: (.+))?$/s, ([, by]) => `The command changes things: its risk is medium${madeBy(by)}.`],
+  [/^High-risk command requires approval(?:: (.+))?$/s, ([, by]) => `The command can do great harm${madeBy(by)}.`],
+  [/^Medium-risk command requires approval(?:: (.+))?$/s, ([, by]) => `The command changes things${madeBy(by)}.`],
   [
     /^tool '(.+)' is privileged and requires approval in a supervised session$/s,
     ([, tool]) => `${tool} is privileged, and the session is supervised.`,
@@ -57,7 +57,7 @@ function madeBy(programs: string | undefined): string {
   return programs === undefined ? '' : ` (${programs})`;
 }
 
-/** The reason of a rule as a short sentence; a rule that is not known here says it in its own words. */
+/** The reason of a rule as a short sentence, without a risk, which is that of one program: the risk of the whole call is shown beside it; a rule that is not known here says it in its own words. */
 export function plainReason(reason: string): string {
   const text = reason.replace(/^(?:Security policy violation|blocked by security policy \(\w+\)): /, '').trim();
   for (const [pattern, plain] of PLAIN) {

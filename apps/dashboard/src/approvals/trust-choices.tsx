@@ -1,6 +1,6 @@
 import { Box, Kbd, Text } from '@mantine/core';
 import type { TrustOption } from '#contracts';
-import { escapeInvisible } from '#subject';
+import { markedText } from '#subject';
 import { ScopedButton } from '../components/scoped-button.js';
 import classes from './decision-card.module.css';
 import { trustMeaning } from './trust-meaning.js';
@@ -33,11 +33,11 @@ export function TrustChoices({ options, isBlocked, digitPressed, onTrust }: Trus
               leftSection={index < 6 ? <Kbd size="xs">{index + 1}</Kbd> : undefined}
             >
               <span className={classes.trusted}>
-                {trust.label}: {escapeInvisible(trust.display)}
+                {trust.label}: {markedText(trust.display)}
               </span>
             </ScopedButton>
             <Text span size="xs" c="dimmed">
-              {escapeInvisible(trustMeaning(trust))}
+              {markedText(trustMeaning(trust))}
             </Text>
             {index + 1 === digitPressed && (
               <Text span size="xs" fw={600} role="status">

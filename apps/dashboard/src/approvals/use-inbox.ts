@@ -6,16 +6,17 @@ import type { InboxSearch } from './inbox-tools.js';
 const NONE: ReadonlyMap<string, Call> = new Map();
 
 /** The inbox as a person sees it: filtered, in groups, still while they work in it, and the calls they have selected. */
-export function useInbox(calls: readonly Call[], { q = '', group }: InboxSearch) {
+export function useInbox(calls: readonly Call[], { q = '', group, sort }: InboxSearch) {
   const [isHeld, setHeld] = useState(false);
   /** As each was when it was selected. */
   const [selected, setSelected] = useState(NONE);
-  const before = useRef<{ readonly q: string; readonly entries: readonly InboxEntry[] }>({ q, entries: [] });
+  const before = useRef<{ readonly of: string; readonly entries: readonly InboxEntry[] }>({ of: '', entries: [] });
   const entries = useMemo(() => {
-    const isStill = (isHeld || selected.size > 0) && before.current.q === q;
-    before.current = { q, entries: entriesOf(before.current.entries, matching(calls, q), isStill) };
+    const of = JSON.stringify([q, sort]);
+    const isStill = (isHeld || selected.size > 0) && before.current.of === of;
+    before.current = { of, entries: entriesOf(before.current.entries, matching(calls, q), isStill) };
     return before.current.entries;
-  }, [calls, q, isHeld, selected.size > 0]);
+  }, [calls, q, sort, isHeld, selected.size > 0]);
   const groups = useMemo(() => groupsOf(entries, group), [entries, group]);
   const shown = useMemo(() => groups.flatMap((each) => each.entries.filter(({ isGone }) => !isGone).map(({ call }) => call)), [groups]);
   const select = (chosen: readonly Call[], isSelected: boolean) =>

@@ -1,31 +1,36 @@
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef } from 'react';
 import type { Call } from '#contracts';
 import { coalesced } from '../components/coalesced.js';
 import { useToolyard } from '../stream/toolyard.js';
 
 const PAGE = 200;
-/** The most calls that are loaded; the oldest are shown once newer ones are decided. */
+/** The most calls that are loaded: the newest, or those of the highest risk. Others are shown once these are decided. */
 export const MOST_WAITING = 1000;
 
 const NONE: readonly Call[] = [];
 
-/** Pending approvals, oldest first, so that none expires unseen; reloaded when an event changes them, one request at a time. */
-export function useWaitingCalls() {
+/**
+ * Pending approvals, oldest first, so that none expires unseen, or the highest risk first; reloaded when an event changes them, one
+ * request at a time. `sort` of the answer: that of its calls, which are those of the last order until the new ones are there.
+ */
+export function useWaitingCalls(sort?: 'risk') {
   const { client, feed } = useToolyard();
   const query = useQuery({
-    queryKey: ['approvals'],
+    queryKey: ['approvals', sort ?? 'oldest'],
     queryFn: async ({ signal }) => {
       const calls: Call[] = [];
       for (let cursor: string | undefined; calls.length < MOST_WAITING;) {
-        const page = await client.approvals.list({ limit: PAGE, ...(cursor === undefined ? {} : { cursor }) }, { signal });
+        const which = { limit: PAGE, ...(sort && { sort }), ...(cursor === undefined ? {} : { cursor }) };
+        const page = await client.approvals.list(which, { signal });
         calls.push(...page.calls);
         cursor = page.nextCursor;
-        if (cursor === undefined) return { calls, hasMore: false };
+        if (cursor === undefined) return { calls, sort, hasMore: false };
       }
-      return { calls, hasMore: true };
+      return { calls, sort, hasMore: true };
     },
     staleTime: 0,
+    placeholderData: keepPreviousData,
   });
   const { refetch, data } = query;
   const waiting = useRef(new Set<string>());
@@ -46,6 +51,9 @@ export function useWaitingCalls() {
       stopLive();
     };
   }, [feed, refetch]);
-  const calls = useMemo(() => data?.calls.filter(({ status }) => status === 'waiting_approval').toReversed() ?? NONE, [data]);
-  return { query, calls, hasMore: data?.hasMore === true };
+  const calls = useMemo(() => {
+    const waits = data?.calls.filter(({ status }) => status === 'waiting_approval') ?? NONE;
+    return data?.sort === 'risk' ? waits : waits.toReversed();
+  }, [data]);
+  return { query, calls, sort: data?.sort, hasMore: data?.hasMore === true };
 }

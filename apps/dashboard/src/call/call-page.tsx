@@ -138,6 +138,11 @@ function withFullStop(text: string): string {
 
 const LAST_LINES = 4;
 
+/** Long lines do not all fit: those at the end count. */
+function showEnd(box: HTMLElement | null): void {
+  if (box !== null) box.scrollTop = box.scrollHeight;
+}
+
 /** An error result with its last lines, where programs usually report the error. */
 function ErrorResultAlert({ call: { note, result } }: { readonly call: Call }) {
   const texts = result?.content.flatMap((item) => (item.type === 'text' ? [item.text] : [])) ?? [];
@@ -150,7 +155,7 @@ function ErrorResultAlert({ call: { note, result } }: { readonly call: Call }) {
       {lines.length === 0 ? (
         <Text size="sm">It said nothing more.</Text>
       ) : (
-        <Text size="xs" ff="monospace" className={classes.message} tabIndex={0}>
+        <Text size="xs" ff="monospace" className={classes.message} tabIndex={0} ref={showEnd}>
           {escapeInvisible(lines.slice(-LAST_LINES).join('\n'))}
         </Text>
       )}

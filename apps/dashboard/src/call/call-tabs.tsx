@@ -1,14 +1,17 @@
 import { Badge, Stack, Tabs, Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import type { Call } from '#contracts';
+import { fileChanges } from '#subject';
 import { Json } from '../components/json.js';
-import { changesOf, ChangeView } from '../subject/change-view.js';
+import { ChangeView } from '../subject/change-view.js';
 import { SubjectView } from '../subject/subject-view.js';
 import { CallTab } from './call-tab.js';
 import classes from './call-page.module.css';
 import type { CallView } from './call-view.js';
+import { useScopes } from '../stream/use-scopes.js';
 import { ContentView } from './content.js';
 import { DecisionView } from '../approvals/decision-view.js';
+import { DebugView } from './debug-view.js';
 import { EventsView } from './events-view.js';
 import { OutputView, WholeOutput } from './output-view.js';
 import { AgentRun } from './tree/agent-run.js';
@@ -27,6 +30,7 @@ interface CallTabsProps {
 export function CallTabs({ call, view, version }: CallTabsProps) {
   const { tab } = route.useSearch();
   const navigate = route.useNavigate();
+  const { lacks } = useScopes();
   const below = useCallTree(call).data?.calls ?? [];
   const isAgent = view.lifecycle.some(
     (event) => event.type === 'call.turn' || (event.type === 'call.submitted' && event.data.pool === 'agent'),
@@ -79,6 +83,7 @@ export function CallTabs({ call, view, version }: CallTabsProps) {
         >
           Events
         </Tabs.Tab>
+        {lacks('admin') === undefined && <Tabs.Tab value="debug">Debug</Tabs.Tab>}
       </Tabs.List>
       <Tabs.Panel value="agent">
         <AgentRun call={call} events={view.lifecycle} />
@@ -99,6 +104,9 @@ export function CallTabs({ call, view, version }: CallTabsProps) {
       <Tabs.Panel value="events">
         <EventsView events={view.events} dropped={view.dropped} />
       </Tabs.Panel>
+      <Tabs.Panel value="debug">
+        <DebugView call={call} version={view.lifecycle.length} />
+      </Tabs.Panel>
     </Tabs>
   );
 }
@@ -112,7 +120,7 @@ function ResultView({ call, result }: { readonly call: Call; readonly result: No
         </Badge>
       )}
       <ContentView content={result.content} atEnd={result.isError} />
-      {changesOf(result.details).map((change, index) => (
+      {fileChanges(result.details).map((change, index) => (
         <ChangeView key={index} change={change} />
       ))}
       {result.truncated && <WholeOutput call={call} bytes={result.truncated.originalBytes} />}

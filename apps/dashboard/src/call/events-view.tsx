@@ -4,6 +4,7 @@ import type { CallEvent } from '#contracts';
 import { actorText } from '#subject';
 import { clockText } from '../components/duration.js';
 import { Json } from '../components/json.js';
+import { counted } from '../components/counted.js';
 
 const SHOWN = 200;
 
@@ -16,7 +17,8 @@ export function EventsView({ events, dropped }: { readonly events: readonly Call
     <Stack gap="xs">
       <Group justify="space-between">
         <Text size="sm" c="dimmed">
-          {events.length.toLocaleString()} events{dropped > 0 ? `, and ${dropped.toLocaleString()} updates no longer kept here` : ''}
+          {counted(events.length, 'event')}
+          {dropped > 0 ? `, and ${counted(dropped, 'update')} no longer kept here` : ''}
         </Text>
         <Button size="compact-xs" variant="default" onClick={() => save(events)}>
           Download as JSON

@@ -3,17 +3,19 @@ import { IconDownload } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import type { Call } from '#contracts';
 import { notifyError } from '../components/notify.js';
+import { saveFile } from '../components/save-file.js';
 import { useToolyard } from '../stream/toolyard.js';
 import type { AttemptOutput, CallView } from './call-view.js';
 import { Tool } from './log/log-toolbar.js';
 import { linesOf, type TerminalText } from './log/terminal-text.js';
+import { counted } from '../components/counted.js';
 
 /** Saves the output as a file: the stored one, or what is here of a call that still runs. */
 export function Download({ call, text }: { readonly call: Call; readonly text: TerminalText }) {
   const { client } = useToolyard();
   const download = useMutation({
     mutationFn: async () => (call.status === 'ended' ? client.calls.output(call.id) : new TextEncoder().encode(text.text())),
-    onSuccess: (bytes) => save(bytes, `${call.id}.txt`),
+    onSuccess: (bytes) => saveFile(bytes, `${call.id}.txt`, 'text/plain'),
     onError: (error) => notifyError('The output could not be loaded', error),
   });
   return <Tool icon={IconDownload} label="Download" loading={download.isPending} onClick={() => download.mutate()} />;
@@ -45,7 +47,7 @@ export function EarlierLines({ call, view, output, onWhole }: EarlierLinesProps)
     <>
       <Text size="xs">
         {dropped > 0
-          ? `${dropped.toLocaleString()} earlier lines are not kept in the browser.`
+          ? `${counted(dropped, 'earlier line is', 'earlier lines are')} not kept in the browser.`
           : 'Some of the output was left out of the stream.'}
       </Text>
       <Button size="compact-xs" variant="default" loading={load.isPending} onClick={() => load.mutate()}>
@@ -53,13 +55,4 @@ export function EarlierLines({ call, view, output, onWhole }: EarlierLinesProps)
       </Button>
     </>
   );
-}
-
-function save(bytes: Uint8Array, name: string): void {
-  const url = URL.createObjectURL(new Blob([new Uint8Array(bytes)], { type: 'text/plain' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(url);
 }

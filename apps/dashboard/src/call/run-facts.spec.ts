@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { bytesText, runFacts } from './run-facts.js';
+import { runFacts } from './run-facts.js';
 
 it('takes exit code, signal, sandbox and bytes from the details of a run', () => {
   const details = { exitCode: 0, signal: null, sandbox: 'bubblewrap', stdoutBytes: 2_788_895, stderrBytes: 12, more: [] };
@@ -15,8 +15,3 @@ it('has no facts of details of other tools', () => {
   expect(Object.values(runFacts({ exitCode: 'none' })).filter(Boolean)).toEqual([]);
   expect(Object.values(runFacts()).filter(Boolean)).toEqual([]);
 });
-
-it.each([
-  [999, '999 B'],
-  [1500, '1.5 kB'],
-])('writes %d bytes as %s', (bytes, text) => expect(bytesText(bytes)).toBe(text));

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { bytesText } from '../components/bytes.js';
 
 const Details = z
   .looseObject({
@@ -22,11 +23,4 @@ export function runFacts(details: Readonly<Record<string, unknown>> = {}) {
     sandbox: sandbox === 'host' ? 'none: ran on the host' : sandbox,
     outputBytes: [out, err].filter((text) => text !== '').join(', ') || undefined,
   };
-}
-
-/** `512 B`, `1.5 kB`, `2.8 MB`. */
-export function bytesText(bytes: number): string {
-  if (bytes < 1000) return `${bytes} B`;
-  if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(1)} kB`;
-  return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }

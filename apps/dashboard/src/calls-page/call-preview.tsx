@@ -26,7 +26,7 @@ export function CallPreview({ callId, onClose }: CallPreviewProps) {
   const { data: call, ...answer } = useQuery({
     queryKey: ['call-preview', callId],
     queryFn: ({ signal }) => client.calls.get(callId, { signal }),
-    // An event may come while the first answer is on its way, which is then not asked for again.
+    // An event during the first request does not start another one.
     refetchInterval: ({ state }) => (state.data?.status === 'ended' ? false : 1000),
   });
   const { refetch } = answer;

@@ -13,6 +13,7 @@ import { BulkModal, type BulkAction } from '../calls/bulk-modal.js';
 import { CallFilters } from '../calls/call-filters.js';
 import { CallList } from '../calls/call-list.js';
 import { CallPreview } from './call-preview.js';
+import { ExportButton } from './export-button.js';
 import { filterOf, isEmpty, readFilter, readSearch, type CallSearch } from '../calls/call-search.js';
 import { readView, sorted, type CallListView } from '../calls/call-view-search.js';
 import { ColumnMenu, SavedViews } from '../calls/view-menu.js';
@@ -40,7 +41,8 @@ export function CallsPage() {
 
   return (
     <>
-      <PageHead title="Calls" about="Newest first; rows move as events arrive.">
+      <PageHead title="Calls" about={`${view.sort === 'risk' ? 'Highest risk' : 'Newest'} first; rows move as events arrive.`}>
+        {'filter' in read && <ExportButton filter={filterOf(search, openedAt)} />}
         <ScopedButton
           scope="cancel"
           whyNot={whyNot}
@@ -105,10 +107,12 @@ interface FilteredCallsProps {
 function FilteredCalls({ search, filter, view, onView, onFilter }: FilteredCallsProps) {
   const { client, feed } = useToolyard();
   const table = useMemo(() => new CallTable(filter), [filter]);
+  const byRisk = view.sort === 'risk';
+  const order = byRisk ? { sort: 'risk' as const } : {};
   const pages = useInfiniteQuery({
-    queryKey: ['calls', filter],
+    queryKey: ['calls', filter, order],
     queryFn: ({ pageParam, signal }) =>
-      client.calls.list({ ...filter, limit: PAGE, ...(pageParam === undefined ? {} : { cursor: pageParam }) }, { signal }),
+      client.calls.list({ ...filter, ...order, limit: PAGE, ...(pageParam === undefined ? {} : { cursor: pageParam }) }, { signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last) => last.nextCursor,
     gcTime: 0,
@@ -143,9 +147,9 @@ function FilteredCalls({ search, filter, view, onView, onFilter }: FilteredCalls
           }}
           foot={
             pages.isFetchingNextPage
-              ? 'Loading older calls …'
+              ? 'Loading further calls …'
               : full
-                ? `The ${KEPT_ROWS.toLocaleString()} newest are shown. Narrow the filter to see older ones.`
+                ? `There are more calls than the ${KEPT_ROWS.toLocaleString()} shown. Narrow the filter to see others.`
                 : undefined
           }
         />
@@ -162,7 +166,7 @@ function FilteredCalls({ search, filter, view, onView, onFilter }: FilteredCalls
       </div>
       <Group justify="space-between" mt={6}>
         <Text size="xs" c="dimmed" data-testid="row-count">
-          {view.sort !== undefined && 'sorted among the calls that are loaded: '}
+          {view.sort !== undefined && !byRisk && 'sorted among the calls that are loaded: '}
           {countText(rows.length, pages.data?.pages[0]?.total, { full, more: pages.hasNextPage })}
         </Text>
       </Group>
@@ -173,7 +177,7 @@ function FilteredCalls({ search, filter, view, onView, onFilter }: FilteredCalls
 /** `total`: of the time when it was asked for; events bring more. */
 function countText(rows: number, total: number | undefined, { full, more }: { readonly full: boolean; readonly more: boolean }): string {
   const shown = rows.toLocaleString();
-  if (full) return `the ${shown} newest`;
+  if (full) return `${shown} of more`;
   if (total !== undefined && total > rows) return `${shown} of ${total.toLocaleString()}`;
   return more ? `${shown} loaded` : `${shown} ${rows === 1 ? 'call' : 'calls'}`;
 }

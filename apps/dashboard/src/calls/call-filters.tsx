@@ -47,7 +47,7 @@ export function CallFilters({ search, onChange, children }: CallFiltersProps) {
   const narrow = useMediaQuery('(max-width: 48em)') ?? false;
   const main = (
     <>
-      <FacetFilters search={search} set={set} />
+      <FacetFilters search={search} set={set} part="main" />
       <TimeFilter
         search={search}
         onChange={(times) => {
@@ -74,6 +74,9 @@ export function CallFilters({ search, onChange, children }: CallFiltersProps) {
                 {main}
               </Group>
             )}
+            <Group gap={6} mb="sm">
+              <FacetFilters search={search} set={set} part="more" />
+            </Group>
             <SimpleGrid cols={narrow ? 1 : 2} spacing="xs">
               <MoreFilters search={search} set={set} />
             </SimpleGrid>
@@ -147,7 +150,7 @@ function SearchText({ text, onChange }: { readonly text: string; readonly onChan
         settle(value.trim());
       }}
       rightSection={typed === '' ? undefined : <CloseButton size="sm" aria-label="Clear the text" onClick={() => onChange('')} />}
-      style={{ flex: '1 1 150px' }}
+      style={{ flex: '1 1 120px' }}
     />
   );
 }

@@ -4,7 +4,8 @@ import { IconArrowDown, IconArrowUp, IconLayoutSidebarRight } from '@tabler/icon
 import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useState, type RefObject } from 'react';
-import { escapeInvisible, subjectText } from '#subject';
+import { escapeInvisible, markedText, subjectText } from '#subject';
+import { RiskBadge } from '../components/risk-badge.js';
 import { isShort, StateBadge } from '../components/state-badge.js';
 import { Ago, Duration, Since } from '../components/time.js';
 import { useSubjects } from '../components/use-subjects.js';
@@ -121,7 +122,7 @@ export function CallList({ rows, onEnd, foot, view, onView, onFilter }: CallList
 }
 
 function widthsOf(columns: readonly Column[]): Record<`--${string}`, string> {
-  return { '--columns': columnWidths(columns), '--columns-width': columns.length > 5 ? '880px' : '560px' };
+  return { '--columns': columnWidths(columns), '--columns-width': columns.length > 5 ? '920px' : '560px' };
 }
 
 /** Space on the link of a row shows its call beside the list; while one is shown there, it is that of the row with the focus. */
@@ -151,40 +152,32 @@ function callOf(target: EventTarget | null): string | undefined {
   return target instanceof Element ? target.closest<HTMLElement>('[data-call]')?.dataset['call'] : undefined;
 }
 
-const NEXT_SORT = { newest: 'longest', longest: 'shortest', shortest: 'longest' } as const;
+/** What a click on a column sorts by, beginning with the one after the present order. */
+const SORTS: Readonly<Partial<Record<Column, readonly CallListView['sort'][]>>> = {
+  Risk: ['risk'],
+  'Run time': ['longest', 'shortest'],
+  Submitted: [undefined],
+};
 
-function Head({
-  name,
-  view,
-  onView,
-}: {
+interface HeadProps {
   readonly name: Column;
   readonly view: CallListView;
   readonly onView: (view: CallListView) => void;
-}) {
-  const { sort, ...others } = view;
-  const isSortable = name === 'Run time' || name === 'Submitted';
-  const down = name === 'Run time' ? sort === 'longest' : sort === undefined;
-  const up = name === 'Run time' && sort === 'shortest';
+}
+
+function Head({ name, view: { sort, ...others }, onView }: HeadProps) {
+  const sorts = SORTS[name];
+  const cell = { role: 'columnheader', className: classes.cell, 'data-column': name } as const;
+  if (sorts === undefined) return <div {...cell}>{name}</div>;
+  const isSorted = sorts.includes(sort);
+  const isUp = isSorted && sort === 'shortest';
+  const next = sorts[(sorts.indexOf(sort) + 1) % sorts.length];
   return (
-    <div
-      role="columnheader"
-      className={classes.cell}
-      data-column={name}
-      {...(isSortable ? { 'aria-sort': down ? ('descending' as const) : up ? ('ascending' as const) : ('none' as const) } : {})}
-    >
-      {isSortable ? (
-        <UnstyledButton
-          className={classes.sort ?? ''}
-          onClick={() => onView(name === 'Submitted' ? others : { ...others, sort: NEXT_SORT[sort ?? 'newest'] })}
-        >
-          {name}
-          {down && <IconArrowDown size={12} aria-hidden />}
-          {up && <IconArrowUp size={12} aria-hidden />}
-        </UnstyledButton>
-      ) : (
-        name
-      )}
+    <div {...cell} aria-sort={isUp ? 'ascending' : isSorted ? 'descending' : 'none'}>
+      <UnstyledButton className={classes.sort ?? ''} onClick={() => onView({ ...others, ...(next && { sort: next }) })}>
+        {name}
+        {isSorted && (isUp ? <IconArrowUp size={12} aria-hidden /> : <IconArrowDown size={12} aria-hidden />)}
+      </UnstyledButton>
     </div>
   );
 }
@@ -265,6 +258,7 @@ function Row({ row, index, columns, isPeeked, onPeek, onFilter, style }: RowProp
         ),
         row.sessionId,
       )}
+      {cell('Risk', <RiskBadge risk={row.risk} short />)}
       {cell('Run time', <RunTime row={row} />, waitText(row))}
       {cell('Submitted', <Ago at={row.submittedAt} />)}
     </div>
@@ -292,7 +286,7 @@ function Subject({ row }: { readonly row: CallRow }) {
   // A short note is in the badge.
   const note = isShort(row.note) ? '' : (row.note ?? '');
   const error = row.error === undefined ? note : `${row.error.code}: ${row.error.message}`;
-  const subject = escapeInvisible(subjectText(row.preview ?? '', subjects));
+  const subject = markedText(subjectText(row.preview ?? '', subjects));
   return (
     <>
       <Link to="/calls/$callId" params={{ callId: row.id }} className={classes.link} data-open aria-label={`Call ${row.tool} ${subject}`}>

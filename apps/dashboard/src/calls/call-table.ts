@@ -29,7 +29,9 @@ export class CallTable extends FrameStore {
     for (const call of calls) {
       this.found.add(call.id);
       const known = this.rows.get(call.id);
-      if (known === undefined || rank(known) <= rank(call)) this.put({ ...known, ...rowOfSummary(call) });
+      if (known !== undefined && rank(known) > rank(call)) continue;
+      // Only events say that a cancel was asked for.
+      this.put({ ...known, ...rowOfSummary(call), cancelling: known?.cancelling === true && call.status !== 'ended' });
     }
     this.trim();
     this.changed();
@@ -82,7 +84,9 @@ export class CallTable extends FrameStore {
 
 const ORDER = { waiting_approval: 0, queued: 1, running: 2, waiting_input: 3, ended: 1_000_000 } as const;
 
-/** The progress of a call as a number: the attempt first, since a retried call returns to the queue. */
-function rank({ status, attempt, retrying }: Pick<CallRow, 'status' | 'attempt' | 'retrying'>): number {
-  return ORDER[status] + attempt * 4 + (retrying ? 2 : 0);
+/** The progress of a call as a number: the attempt first, since a call returns to the queue after a failure, a sleep and an input. */
+function rank({ status, attempt, retrying, suspended = false }: Progress): number {
+  return ORDER[status] + attempt * 4 + (suspended ? 3 : retrying ? 2 : 0);
 }
+
+type Progress = Pick<CallRow, 'status' | 'attempt' | 'retrying'> & { readonly suspended?: boolean | undefined };

@@ -9,8 +9,9 @@ describe('how the list of calls is shown', () => {
 
   it('leaves columns out', () => {
     const columns = shownColumns({ hide: 'Tool,Session' });
-    expect(columns).toEqual(['State', 'Subject', 'Agent', 'Run time', 'Submitted']);
-    expect(columnWidths(columns).split('px')).toHaveLength(6);
+    expect(columns).toEqual(['State', 'Subject', 'Agent', 'Risk', 'Run time', 'Submitted']);
+    expect(columnWidths(columns).split('px')).toHaveLength(7);
+    expect(shownColumns({ peek: '07-x' })).toEqual(['State', 'Tool', 'Subject', 'Run time']);
   });
 
   it('sorts by run time, with calls that have none at the end', () => {
@@ -18,5 +19,11 @@ describe('how the list of calls is shown', () => {
     expect(sorted(rows, 'longest').map(({ runMs }) => runMs)).toEqual([9, 5, 1, undefined]);
     expect(sorted(rows, 'shortest').map(({ runMs }) => runMs)).toEqual([1, 5, 9, undefined]);
     expect(sorted(rows, undefined)).toBe(rows);
+  });
+
+  it('sorts by risk, in the same order within one, with calls that were not judged at the end', () => {
+    const risks = ['low', undefined, 'high', 'medium', 'high'] as const;
+    const rows = risks.map((risk, index) => ({ n: index + 1, risk }));
+    expect(sorted(rows, 'risk').map(({ n }) => n)).toEqual([3, 5, 4, 1, 2]);
   });
 });

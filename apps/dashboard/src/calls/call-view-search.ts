@@ -1,33 +1,35 @@
 import { z } from 'zod';
+import { Risk } from '#contracts';
 
 /** How the list of calls is shown: in the address beside its filters. */
 export interface CallListView {
-  /** Longest or shortest run first. Absent: newest first. */
-  readonly sort?: 'longest' | 'shortest';
+  /** Highest risk first, as the gateway lists them, or longest or shortest run first among those that are loaded. Absent: newest first. */
+  readonly sort?: 'risk' | 'longest' | 'shortest';
   /** Columns that are not shown, with commas. */
   readonly hide?: string;
   /** The call beside the list. */
   readonly peek?: string;
 }
 
-export const COLUMNS = ['State', 'Tool', 'Subject', 'Agent', 'Session', 'Run time', 'Submitted'] as const;
+export const COLUMNS = ['State', 'Tool', 'Subject', 'Agent', 'Session', 'Risk', 'Run time', 'Submitted'] as const;
 export type Column = (typeof COLUMNS)[number];
 
 /** Columns without which a row says nothing cannot be left out. */
-export const OPTIONAL_COLUMNS = ['Tool', 'Agent', 'Session', 'Run time', 'Submitted'] as const satisfies readonly Column[];
+export const OPTIONAL_COLUMNS = ['Tool', 'Agent', 'Session', 'Risk', 'Run time', 'Submitted'] as const satisfies readonly Column[];
 
 const WIDTHS: Readonly<Record<Column, string>> = {
   State: '146px',
   Tool: 'minmax(104px, 0.5fr)',
   Subject: 'minmax(240px, 4fr)',
-  Agent: 'minmax(84px, 0.6fr)',
-  Session: 'minmax(116px, 0.8fr)',
+  Agent: 'minmax(108px, 0.8fr)',
+  Session: 'minmax(132px, 1fr)',
+  Risk: '82px',
   'Run time': '100px',
   Submitted: '114px',
 };
 
 const View = z.object({
-  sort: z.enum(['longest', 'shortest']).optional().catch(undefined),
+  sort: z.enum(['risk', 'longest', 'shortest']).optional().catch(undefined),
   hide: z.string().optional().catch(undefined),
   peek: z.string().optional().catch(undefined),
 });
@@ -45,7 +47,7 @@ export function readView(search: unknown): CallListView {
 
 /** Beside a call there is room for what tells rows apart. */
 export function shownColumns({ hide = '', peek }: CallListView): Column[] {
-  const hidden = peek === undefined ? hide.split(',') : [...hide.split(','), 'Agent', 'Session'];
+  const hidden = peek === undefined ? hide.split(',') : [...hide.split(','), 'Agent', 'Session', 'Risk', 'Submitted'];
   return COLUMNS.filter((name) => !hidden.includes(name));
 }
 
@@ -58,15 +60,22 @@ function isOptional(name: string): boolean {
   return OPTIONAL_COLUMNS.some((each) => each === name);
 }
 
-/** By run time; rows without one come last. Without `sort` the order stays. */
-export function sorted<Row extends { readonly runMs?: number | undefined }>(
-  rows: readonly Row[],
-  sort: CallListView['sort'],
-): readonly Row[] {
+interface SortedRow {
+  readonly runMs?: number | undefined;
+  readonly risk?: Risk | undefined;
+}
+
+/** Rows without what they are sorted by come last. Rows that are equal keep their order, as all do without `sort`. */
+export function sorted<Row extends SortedRow>(rows: readonly Row[], sort: CallListView['sort']): readonly Row[] {
   if (sort === undefined) return rows;
-  const sign = sort === 'longest' ? -1 : 1;
-  return [...rows].sort((a, b) => {
-    if (a.runMs === undefined || b.runMs === undefined) return Number(a.runMs === undefined) - Number(b.runMs === undefined);
-    return sign * (a.runMs - b.runMs);
+  const valueOf = ({ runMs, risk }: Row) => {
+    if (sort !== 'risk') return runMs;
+    return risk && Risk.options.indexOf(risk);
+  };
+  const sign = sort === 'shortest' ? 1 : -1;
+  return [...rows].sort((one, other) => {
+    const [a, b] = [valueOf(one), valueOf(other)];
+    if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined);
+    return sign * (a - b);
   });
 }

@@ -19,13 +19,15 @@ import { FacetMenu, type FacetChoice } from './facet-menu.js';
 interface FacetFiltersProps {
   readonly search: CallSearch;
   readonly set: (name: keyof CallSearch, value: string | undefined) => void;
+  /** Those that are asked for most, or the others. */
+  readonly part: 'main' | 'more';
 }
 
 /** Counts are asked for again after this time; rows move at once. */
 const ASK_MS = 10_000;
 
 /** What the list can be narrowed to, with the number of calls of each value. */
-export function FacetFilters({ search, set }: FacetFiltersProps) {
+export function FacetFilters({ search, set, part }: FacetFiltersProps) {
   const { client } = useToolyard();
   const { data: tools = [] } = useQuery({
     queryKey: ['tools'],
@@ -41,6 +43,14 @@ export function FacetFilters({ search, set }: FacetFiltersProps) {
       onChange={(chosen) => set(name, chosen.join(','))}
     />
   );
+  if (part === 'more')
+    return (
+      <>
+        <SourceMenu tools={tools} facets={facets} search={search} set={set} />
+        {menu('pool', 'Pool', POOLS)}
+        {menu('risk', 'Risk', Risk.options)}
+      </>
+    );
   return (
     <>
       {menu('status', 'Status', CallStatus.options, stateLabel)}
@@ -52,11 +62,8 @@ export function FacetFilters({ search, set }: FacetFiltersProps) {
         onChange={(chosen) => set('result', chosen.join(','))}
       />
       {menu('tool', 'Tool', [])}
-      <SourceMenu tools={tools} facets={facets} search={search} set={set} />
       {menu('agentId', 'Agent', [])}
       {menu('sessionId', 'Session', [])}
-      {menu('pool', 'Pool', POOLS)}
-      {menu('risk', 'Risk', Risk.options)}
     </>
   );
 }
@@ -90,7 +97,7 @@ function choicesOf(
   );
 }
 
-interface SourceMenuProps extends FacetFiltersProps {
+interface SourceMenuProps extends Omit<FacetFiltersProps, 'part'> {
   readonly tools: readonly ToolDescriptor[];
   readonly facets: CallFacets | undefined;
 }

@@ -14,9 +14,9 @@ export function SavedViews({ search }: { readonly search: CallSearch & CallListV
   return (
     <Popover width={280} position="bottom-end" shadow="md" trapFocus returnFocus>
       <Popover.Target>
-        <Button variant="default" size="xs" leftSection={<IconBookmark size={14} aria-hidden />}>
-          Views
-        </Button>
+        <ActionIcon variant="default" size={30} aria-label="Views" title="Views">
+          <IconBookmark size={16} aria-hidden />
+        </ActionIcon>
       </Popover.Target>
       <Popover.Dropdown p="xs" aria-label="Saved views">
         <Stack gap={4}>
@@ -79,9 +79,9 @@ export function ColumnMenu({ view, onChange }: ColumnMenuProps) {
   return (
     <Popover position="bottom-end" shadow="md" trapFocus returnFocus>
       <Popover.Target>
-        <Button variant="default" size="xs" visibleFrom="sm" leftSection={<IconColumns3 size={14} aria-hidden />}>
-          Columns
-        </Button>
+        <ActionIcon variant="default" size={30} visibleFrom="sm" aria-label="Columns" title="Columns">
+          <IconColumns3 size={16} aria-hidden />
+        </ActionIcon>
       </Popover.Target>
       <Popover.Dropdown p="xs" aria-label="Columns">
         <Stack gap={10}>

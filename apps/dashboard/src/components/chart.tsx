@@ -25,6 +25,8 @@ export interface ChartProps {
   readonly height?: number;
   /** Bars on top of one another, the first line at the bottom; else lines. */
   readonly stacked?: boolean;
+  /** The steps are days in UTC: its dates are those of UTC. */
+  readonly isUtc?: boolean;
   /** The smallest maximum of the axis, so that low values look low. */
   readonly atLeast: number;
   /** Links to the lists behind the values. */
@@ -32,7 +34,18 @@ export interface ChartProps {
 }
 
 /** A chart over time. New data redraw it without rebuilding it. */
-export function Chart({ title, summary, lines, data, format, atLeast, stacked = false, height = 170, children }: ChartProps) {
+export function Chart({
+  title,
+  summary,
+  lines,
+  data,
+  format,
+  atLeast,
+  stacked = false,
+  isUtc = false,
+  height = 170,
+  children,
+}: ChartProps) {
   const { ref, width } = useElementSize();
   const plot = useRef<uPlot>(undefined);
   const host = useRef<HTMLDivElement>(null);
@@ -45,14 +58,18 @@ export function Chart({ title, summary, lines, data, format, atLeast, stacked = 
 
   useEffect(() => {
     if (host.current === null || width === 0) return undefined;
-    const made = new uPlot(optionsOf({ lines, format, atLeast, stacked, width, height, dark, values }), latest.current, host.current);
+    const made = new uPlot(
+      optionsOf({ lines, format, atLeast, stacked, isUtc, width, height, dark, values }),
+      latest.current,
+      host.current,
+    );
     plot.current = made;
     return () => {
       plot.current = undefined;
       made.destroy();
     };
     // Lines and format are constants of their page.
-  }, [width, height, dark, lines, format, atLeast, stacked]);
+  }, [width, height, dark, lines, format, atLeast, stacked, isUtc]);
 
   useEffect(() => plot.current?.setData(drawn), [drawn]);
 
@@ -93,6 +110,7 @@ function aligned(data: ChartProps['data']): uPlot.AlignedData {
 
 interface DrawnOptions {
   readonly stacked: boolean;
+  readonly isUtc: boolean;
   readonly width: number;
   readonly height: number;
   readonly dark: boolean;
@@ -105,19 +123,22 @@ function optionsOf({
   format,
   atLeast,
   stacked,
+  isUtc,
   width,
   height,
   dark,
   values,
 }: Pick<ChartProps, 'lines' | 'format' | 'atLeast'> & DrawnOptions): uPlot.Options {
-  const bars = uPlot.paths.bars?.({ size: [0.85, 24], align: 1 });
+  const bars = uPlot.paths.bars?.({ size: [0.85, 48], align: 1 });
   const ink = dark ? '#a6a7ab' : '#5c636a';
   const grid = dark ? 'rgba(255,255,255,0.07)' : 'rgba(0,0,0,0.07)';
   const font = '11px system-ui, sans-serif';
   return {
     width,
     height,
-    padding: [8, 8, 0, 0],
+    // Half a label of the axis fits beside the last mark.
+    padding: [8, 24, 0, 0],
+    ...(isUtc ? { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC') } : {}),
     legend: { show: false },
     cursor: { drag: { x: false, y: false }, points: { size: 6 } },
     scales: {
@@ -132,7 +153,7 @@ function optionsOf({
         ticks: { show: false },
         size: 26,
         space: 80,
-        values: (_plot, splits) => splits.map((at) => clock(at, splits)),
+        values: (_plot, splits) => splits.map((at) => clock(at, splits, isUtc)),
       },
       {
         stroke: ink,
@@ -152,20 +173,39 @@ function optionsOf({
         return { label, stroke, width: 1.75, spanGaps: true, points: { show: false }, ...(fill ? { fill: `${stroke}26` } : {}) };
       }),
     ],
-    plugins: [tooltip(lines, format, values)],
+    plugins: [tooltip(lines, format, values, isUtc)],
   };
 }
 
+function zone(isUtc: boolean): { readonly timeZone?: string } {
+  return isUtc ? { timeZone: 'UTC' } : {};
+}
+
 /** As precise as the distance of the marks requires. */
-function clock(seconds: number, marks: readonly number[]): string {
+function clock(seconds: number, marks: readonly number[], isUtc: boolean): string {
   const distance = (marks[1] ?? 0) - (marks[0] ?? 0);
-  if (distance >= 86_400) return new Date(seconds * 1000).toLocaleDateString(undefined, { month: 'short', day: 'numeric' });
+  if (distance >= 86_400) return new Date(seconds * 1000).toLocaleDateString(undefined, { month: 'short', day: 'numeric', ...zone(isUtc) });
   const second = distance < 60 ? { second: '2-digit' as const } : {};
   return new Date(seconds * 1000).toLocaleTimeString(undefined, { hour12: false, hour: '2-digit', minute: '2-digit', ...second });
 }
 
+/** With the date where the steps are hours or more, without a time where they are days. */
+function moment(seconds: number, times: ArrayLike<number>, isUtc: boolean): string {
+  const at = new Date(seconds * 1000);
+  const step = (times[1] ?? 0) - (times[0] ?? 0);
+  const date = at.toLocaleDateString(undefined, { weekday: 'short', month: 'short', day: 'numeric', ...zone(isUtc) });
+  if (step >= 86_400) return date;
+  const time = at.toLocaleTimeString(undefined, { hour12: false });
+  return step >= 3_600 ? `${date}, ${time}` : time;
+}
+
 /** The values under the pointer, as text. */
-function tooltip(lines: readonly ChartLine[], format: (value: number) => string, shown: RefObject<ChartProps['data']>): uPlot.Plugin {
+function tooltip(
+  lines: readonly ChartLine[],
+  format: (value: number) => string,
+  shown: RefObject<ChartProps['data']>,
+  isUtc: boolean,
+): uPlot.Plugin {
   const box = document.createElement('div');
   box.className = classes['tooltip'] ?? '';
   return {
@@ -180,7 +220,7 @@ function tooltip(lines: readonly ChartLine[], format: (value: number) => string,
           const value = shown.current[index + 1]?.[idx];
           return `${label} ${value == null ? '–' : format(value)}`;
         });
-        box.textContent = [new Date(time * 1000).toLocaleTimeString(undefined, { hour12: false }), ...values].join('\n');
+        box.textContent = [moment(time, plot.data[0], isUtc), ...values].join('\n');
         const flip = left > plot.over.clientWidth / 2;
         box.style.left = flip ? '' : `${left + 12}px`;
         box.style.right = flip ? `${plot.over.clientWidth - left + 12}px` : '';

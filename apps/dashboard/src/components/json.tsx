@@ -2,7 +2,7 @@ import { Code, Text, useComputedColorScheme } from '@mantine/core';
 import { useMemo } from 'react';
 import { JsonView, collapseAllNested, allExpanded, darkStyles, defaultStyles } from 'react-json-view-lite';
 import 'react-json-view-lite/dist/index.css';
-import { escapeInvisible } from '#subject';
+import { escapeInvisible, markedText } from '#subject';
 import classes from './json.module.css';
 
 /** A larger value is shown as text: a tree of 100,000 nodes would freeze the page. */
@@ -21,17 +21,25 @@ const INK = {
   stringifyStringValues: true,
 };
 
+interface JsonProps {
+  readonly value: unknown;
+  readonly label: string;
+  /** Names that may not be what they look like have the reason behind them. */
+  readonly marksNames?: boolean;
+}
+
 /** Any JSON value as a tree. */
-export function Json({ value, label }: { readonly value: unknown; readonly label: string }) {
+export function Json({ value, label, marksNames = false }: JsonProps) {
+  const write = marksNames ? markedText : escapeInvisible;
   const dark = useComputedColorScheme('light') === 'dark';
   const text = useMemo(() => JSON.stringify(value, null, 2) ?? 'undefined', [value]);
-  const shown = useMemo(() => shownValue(value), [value]);
+  const shown = useMemo(() => shownValue(value, write), [value, write]);
   const base = dark ? darkStyles : defaultStyles;
   if (typeof shown !== 'object' || shown === null || text.length > TREE_CHARS)
     return (
       <>
         <Code block className={classes.text}>
-          {escapeInvisible(text.slice(0, TEXT_CHARS))}
+          {write(text.slice(0, TEXT_CHARS))}
         </Code>
         {text.length > TEXT_CHARS && <Text size="xs">… {(text.length - TEXT_CHARS).toLocaleString()} more characters</Text>}
       </>
@@ -49,10 +57,10 @@ export function Json({ value, label }: { readonly value: unknown; readonly label
   );
 }
 
-/** The value with the invisible characters of all its texts escaped. */
-function shownValue(value: unknown): unknown {
-  if (typeof value === 'string') return escapeInvisible(value);
-  if (Array.isArray(value)) return value.map(shownValue);
+/** The value with all its texts as `write` has them. */
+function shownValue(value: unknown, write: (text: string) => string): unknown {
+  if (typeof value === 'string') return write(value);
+  if (Array.isArray(value)) return value.map((inner) => shownValue(inner, write));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [escapeInvisible(name), shownValue(inner)]));
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [write(name), shownValue(inner, write)]));
 }

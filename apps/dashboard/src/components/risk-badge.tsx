@@ -7,14 +7,16 @@ interface RiskBadgeProps {
   /** Absent where the call was not judged. */
   readonly risk: Risk | undefined;
   readonly size?: 'xs' | 'sm';
+  /** Under a heading that says what it is. */
+  readonly short?: boolean;
 }
 
 /** What a call may do at most, as policy read it. */
-export function RiskBadge({ risk, size = 'xs' }: RiskBadgeProps) {
+export function RiskBadge({ risk, size = 'xs', short = false }: RiskBadgeProps) {
   if (risk === undefined) return null;
   return (
     <Badge variant="dot" size={size} color={COLORS[risk]} tt="none" miw="max-content" data-risk={risk}>
-      {risk} risk
+      {short ? risk : `${risk} risk`}
     </Badge>
   );
 }

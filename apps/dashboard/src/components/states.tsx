@@ -1,7 +1,11 @@
 import { Alert, Button, Center, Code, Group, Skeleton, Stack, Text, ThemeIcon, Title } from '@mantine/core';
+import { useTimeout } from '@mantine/hooks';
 import { IconAlertTriangle, IconInbox, IconRefresh, type TablerIcon } from '@tabler/icons-react';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { ToolyardError } from '#client';
+
+/** After this time a person wonders whether there is still something to come. */
+const SLOW_MS = 3000;
 
 /** An empty page or list: the reason, and what to do. */
 export function EmptyState({ icon: Icon = IconInbox, title, whole = false, children, action }: EmptyStateProps) {
@@ -73,8 +77,15 @@ function explain(error: unknown): { readonly title: string; readonly advice?: st
 
 /** The placeholder of rows that are being loaded. */
 export function LoadingRows({ rows = 6 }: { readonly rows?: number }) {
+  const [isSlow, setSlow] = useState(false);
+  useTimeout(() => setSlow(true), SLOW_MS, { autoInvoke: true });
   return (
     <Stack gap="xs" role="status" aria-busy="true" aria-label="Loading">
+      {isSlow && (
+        <Text size="sm" c="dimmed">
+          The gateway has not answered yet. It is asked again for a while.
+        </Text>
+      )}
       {Array.from({ length: rows }, (_, index) => (
         <Skeleton key={index} height={28} radius="sm" />
       ))}

@@ -36,6 +36,7 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--mantine-color-error': '#b02525',
     '--mantine-color-orange-light-color': '#933500',
     '--mantine-color-yellow-light-color': '#7a4a00',
+    '--mantine-color-teal-light-color': '#066048',
   },
   dark: { '--mantine-color-dimmed': '#a3a8ae', '--mantine-color-placeholder': '#9a9fa5', '--mantine-color-error': '#ff9b9b' },
 });

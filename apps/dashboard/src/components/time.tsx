@@ -1,15 +1,17 @@
 import { Text, Tooltip } from '@mantine/core';
-import { useSyncExternalStore } from 'react';
+import { useContext, useSyncExternalStore } from 'react';
 import { agoText, durationText, momentText, shortText } from './duration.js';
+import { PausedAt } from './paused.js';
 
 const TICK_MS = 500;
 let timer: ReturnType<typeof setInterval> | undefined;
 let current = Date.now();
 const listeners = new Set<() => void>();
 
-/** The current time for components that show it: one timer for all, none without a reader. */
+/** The current time for components that show it: one timer for all, none without a reader. On a paused page the time of the pause. */
 export function useNow(): number {
-  return useSyncExternalStore(subscribe, read);
+  const now = useSyncExternalStore(subscribe, read);
+  return useContext(PausedAt) ?? now;
 }
 
 /** A stable function: React subscribes again for a new one, which would restart the timer. */

@@ -1,4 +1,4 @@
-import { codeText, invisiblePieces } from '#subject';
+import { codeText, markedPieces } from '#subject';
 import classes from './visible-text.module.css';
 
 const NAMES: Readonly<Record<number, string>> = {
@@ -29,23 +29,32 @@ function nameOf(codePoint: number): string {
 
 interface VisibleTextProps {
   readonly text: string;
-  /** Hidden characters may stand there as `\u{202E}`. */
+  /** Hidden characters may be written as `\u{202E}`. */
   readonly writtenOut?: boolean;
 }
 
-/** Untrusted text; each character that hides or reorders text is a chip with its code and name. */
+/**
+ * Untrusted text; each character that hides or reorders text is a chip with its code and name, and a name that may not be what it
+ * looks like has a chip with the reason behind it.
+ */
 export function VisibleText({ text, writtenOut = false }: VisibleTextProps) {
   return (
     <>
-      {invisiblePieces(text, writtenOut).map((piece, index) =>
-        'text' in piece ? (
-          piece.text
-        ) : (
-          <span key={index} className={classes.chip} data-hidden={codeText(piece.codePoint)}>
-            {codeText(piece.codePoint)} {nameOf(piece.codePoint)}
+      {markedPieces(text, writtenOut).map((piece, index) => {
+        if ('text' in piece) return piece.text;
+        if ('codePoint' in piece)
+          return (
+            <span key={index} className={classes.chip} data-hidden={codeText(piece.codePoint)}>
+              {codeText(piece.codePoint)} {nameOf(piece.codePoint)}
+            </span>
+          );
+        return (
+          <span key={index} data-look-alike={piece.lookAlike}>
+            <span className={classes.doubtful}>{piece.lookAlike}</span>
+            <span className={classes.chip}>{piece.note}</span>
           </span>
-        ),
-      )}
+        );
+      })}
     </>
   );
 }

@@ -4,7 +4,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import type { FailureGroup } from '#contracts';
-import { escapeInvisible } from '#subject';
+import { escapeInvisible, subjectText } from '#subject';
 import { BulkModal } from '../calls/bulk-modal.js';
 import { CallLink } from '../call/call-facts.js';
 import { LinkAnchor } from '../components/links.js';
@@ -14,6 +14,7 @@ import { TimeWindow, WINDOWS } from '../components/time-window.js';
 import { ScopedButton } from '../components/scoped-button.js';
 import stacked from '../components/stacked.module.css';
 import { Ago } from '../components/time.js';
+import { useSubjects } from '../components/use-subjects.js';
 import { useRowKeys } from '../components/use-row-keys.js';
 import { useToolyard } from '../stream/toolyard.js';
 import { Affected } from './affected.js';
@@ -44,7 +45,11 @@ export function FailuresPage() {
   return (
     <>
       <PageHead title="Failures" about="The same tool, the same error, the same message but for numbers, ids and paths.">
-        <TimeWindow value={window} names={['1h', '24h', '7d']} onChange={(chosen) => void navigate({ search: { window: chosen } })} />
+        <TimeWindow
+          value={window}
+          names={['1h', '24h', '7d', '30d']}
+          onChange={(chosen) => void navigate({ search: { window: chosen } })}
+        />
       </PageHead>
       {failures.isPending && <LoadingRows />}
       {failures.isError && <ErrorState error={failures.error} onRetry={() => void failures.refetch()} />}
@@ -103,12 +108,16 @@ interface GroupRowProps {
 
 function GroupRow({ group, windowMs, since, onReplay }: GroupRowProps) {
   const { fingerprint, message, code, tool, count } = group;
+  const subject = escapeInvisible(subjectText(group.preview ?? '', useSubjects(tool)));
   const mark = markOf(group, windowMs);
   return (
     <Table.Tr data-fingerprint={fingerprint} data-row>
       <Table.Td data-line>
         <Text size="sm" fw={550} lineClamp={2} maw={460} style={{ overflowWrap: 'anywhere' }}>
           {message === '' ? 'An error without a text' : escapeInvisible(message)}
+        </Text>
+        <Text size="xs" c="dimmed" ff="monospace" truncate maw={460} title={subject} data-subject>
+          {subject}
         </Text>
         <Group gap={6} mt={2}>
           <Badge size="xs" variant="default" tt="none">

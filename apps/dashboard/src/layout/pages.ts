@@ -3,9 +3,11 @@ import {
   IconAlertOctagon,
   IconCalendarTime,
   IconChecklist,
+  IconKey,
   IconListDetails,
   IconMessages,
   IconPlugConnected,
+  IconReportAnalytics,
   IconServer2,
   IconTool,
   type TablerIcon,
@@ -24,6 +26,8 @@ export const PAGES = [
   { to: '/sources', label: 'Sources', key: 'o', icon: IconPlugConnected, about: 'Where tools come from', scope: 'admin' },
   { to: '/schedules', label: 'Schedules', key: 'd', icon: IconCalendarTime, about: 'Calls at due times' },
   { to: '/workers', label: 'Workers', key: 'w', icon: IconServer2, about: 'Who is alive, and what waits' },
+  { to: '/usage', label: 'Usage', key: 'u', icon: IconReportAnalytics, about: 'What agents and tools used' },
+  { to: '/keys', label: 'Keys', key: 'k', icon: IconKey, about: 'What programs call with', scope: 'admin' },
 ] as const satisfies readonly { to: string; label: string; key: string; icon: TablerIcon; about: string; scope?: Scope }[];
 
 /** Those that the key may open. */

@@ -22,6 +22,7 @@ import { useSubjects } from '../components/use-subjects.js';
 import { CancelSessionModal } from './cancel-session-modal.js';
 import { usePages, type PAGES } from './pages.js';
 import { useFound } from './use-found.js';
+import { counted } from '../components/counted.js';
 
 const [store, spotlight] = createSpotlight();
 export const openSearch = spotlight.open;
@@ -84,7 +85,7 @@ export function Search() {
               <Hit
                 key={value}
                 label={value}
-                about={`Agent, ${count} calls in 30 days`}
+                about={`Agent, ${counted(count, 'call')} in 30 days`}
                 icon={IconRobot}
                 onOpen={() => void navigate({ to: '/calls', search: { agentId: value } })}
               />

@@ -2,8 +2,9 @@ import { Group, Paper, Text, Title } from '@mantine/core';
 import { escapeInvisible, subjectText } from '#subject';
 import { shownState, type CallRow } from '../calls/call-row.js';
 import { LinkAnchor } from '../components/links.js';
+import { useUnlessPaused } from '../components/paused.js';
 import { StateBadge } from '../components/state-badge.js';
-import { LoadingRows } from '../components/states.js';
+import { ErrorState, LoadingRows } from '../components/states.js';
 import { Ago, Duration, Since, useNow } from '../components/time.js';
 import { useRowKeys } from '../components/use-row-keys.js';
 import { useSubjects } from '../components/use-subjects.js';
@@ -12,30 +13,36 @@ import { InlineDecision } from './inline-decision.js';
 import { isShort } from './shown-whole.js';
 import { LastLine } from './last-line.js';
 import { placesOf, workOf, type AgentWork } from './agent-work.js';
+import type { RecentCalls } from './use-recent-calls.js';
+import { counted } from '../components/counted.js';
 
+const NONE: readonly CallRow[] = [];
 const SHOWN_AGENTS = 12;
 const SHOWN_CALLS = 3;
 
 /** What each agent does now: its command, for how long, and the last line that it wrote. */
-export function AgentList({ rows, isLoading }: { readonly rows: readonly CallRow[]; readonly isLoading: boolean }) {
+export function AgentList({ recent: { rows = NONE, error, retry } }: { readonly recent: RecentCalls }) {
   const now = useNow();
   const list = useRowKeys<HTMLDivElement>();
-  const agents = workOf(rows, now);
+  const shown = useUnlessPaused(rows);
+  const agents = workOf(shown, now);
+  const asked = new Set(rows.filter(({ status }) => status === 'waiting_approval').map(({ id }) => id));
   const places = placesOf(agents);
   return (
     <Paper withBorder p="sm" mb="md" component="section" aria-label="Agents">
       <Title order={2} size="h3" mb={4}>
         Agents
       </Title>
-      {isLoading && <LoadingRows rows={2} />}
-      {!isLoading && agents.length === 0 && (
+      {rows === NONE && error === null && <LoadingRows rows={2} />}
+      {error !== null && <ErrorState error={error} onRetry={retry} />}
+      {rows !== NONE && agents.length === 0 && (
         <Text size="sm" c="dimmed" py="xs">
           No agent is at work. The last call ended more than 10 minutes ago.
         </Text>
       )}
       <div ref={list} {...(agents.length === 0 ? {} : { role: 'list', 'aria-label': 'Agents at work' })}>
         {agents.slice(0, SHOWN_AGENTS).map((agent) => (
-          <AgentRow key={agent.key} agent={agent} places={places} />
+          <AgentRow key={agent.key} agent={agent} places={places} asked={asked} />
         ))}
       </div>
       {agents.length > SHOWN_AGENTS && (
@@ -50,9 +57,11 @@ export function AgentList({ rows, isLoading }: { readonly rows: readonly CallRow
 interface AgentRowProps {
   readonly agent: AgentWork;
   readonly places: ReadonlyMap<string, string>;
+  /** Calls that wait for a decision now: on a paused page not all that are shown so. */
+  readonly asked: ReadonlySet<string>;
 }
 
-function AgentRow({ agent: { agentId, sessionId, open, last }, places }: AgentRowProps) {
+function AgentRow({ agent: { agentId, sessionId, open, last }, places, asked }: AgentRowProps) {
   const calls = open.length === 0 ? [last] : open.slice(0, SHOWN_CALLS);
   return (
     <div role="listitem" className={classes['agent']} data-agent-row={sessionId ?? agentId ?? ''}>
@@ -68,7 +77,7 @@ function AgentRow({ agent: { agentId, sessionId, open, last }, places }: AgentRo
       </div>
       <div className={classes['calls']}>
         {calls.map((row) => (
-          <AgentCall key={row.id} row={row} place={places.get(row.id) ?? row.id} />
+          <AgentCall key={row.id} row={row} place={places.get(row.id) ?? row.id} isStillAsked={asked.has(row.id)} />
         ))}
         {open.length > SHOWN_CALLS && (
           <LinkAnchor
@@ -77,7 +86,7 @@ function AgentRow({ agent: { agentId, sessionId, open, last }, places }: AgentRo
             to="/calls"
             search={{ status: 'queued,running,waiting_approval,waiting_input', ...(sessionId === undefined ? {} : { sessionId }) }}
           >
-            {open.length - SHOWN_CALLS} more open calls
+            {counted(open.length - SHOWN_CALLS, 'more open call')}
           </LinkAnchor>
         )}
       </div>
@@ -85,7 +94,18 @@ function AgentRow({ agent: { agentId, sessionId, open, last }, places }: AgentRo
   );
 }
 
-function AgentCall({ row, place }: { readonly row: CallRow; readonly place: string }) {
+/** A path or a pattern, which says what, but not what is done with it. */
+function namesNoTool(subject: string): boolean {
+  return subject !== '' && !subject.startsWith('$ ');
+}
+
+interface AgentCallProps {
+  readonly row: CallRow;
+  readonly place: string;
+  readonly isStillAsked: boolean;
+}
+
+function AgentCall({ row, place, isStillAsked }: AgentCallProps) {
   const subjects = useSubjects(row.tool);
   const subject = escapeInvisible(subjectText(row.preview ?? '', subjects));
   const isAsked = row.status === 'waiting_approval';
@@ -94,7 +114,7 @@ function AgentCall({ row, place }: { readonly row: CallRow; readonly place: stri
     <div data-row data-call={row.id}>
       <Group gap="xs" wrap="nowrap" className={classes['call'] ?? ''}>
         <StateBadge state={shownState(row)} note={row.note} />
-        {isAsked && (
+        {(isAsked || namesNoTool(subject)) && (
           <Text size="sm" c="dimmed" component="span" style={{ overflowWrap: 'anywhere' }}>
             {escapeInvisible(row.tool)}
           </Text>
@@ -119,7 +139,12 @@ function AgentCall({ row, place }: { readonly row: CallRow; readonly place: stri
           {escapeInvisible(error)}
         </Text>
       )}
-      {isAsked && <InlineDecision callId={row.id} tool={row.tool} line={subject} place={place} />}
+      {isAsked && !isStillAsked && (
+        <Text size="xs" c="dimmed" mt={4}>
+          Decided since the pause.
+        </Text>
+      )}
+      {isAsked && isStillAsked && <InlineDecision callId={row.id} tool={row.tool} line={subject} place={place} />}
     </div>
   );
 }

@@ -40,7 +40,7 @@ export function FirstRun() {
       </Group>
       <Text size="sm" c="dimmed" mb="xs">
         There is no call yet. Put your key into <Code>TOOLYARD_API_KEY</Code> (<Code>npm start</Code> keeps one in{' '}
-        <Code>.toolyard/key</Code>) and paste this; the call appears here while it runs.
+        <Code>.toolyard/key</Code>, or in the folder of <Code>TOOLYARD_DATA</Code>) and paste this; the call appears here while it runs.
       </Text>
       <Code block tabIndex={0} aria-label={`Example in ${language}`}>
         {code}

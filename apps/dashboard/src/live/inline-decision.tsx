@@ -5,6 +5,7 @@ import { SecondsLeft } from '../approvals/held-bar.js';
 import { plainReasons } from '../approvals/plain-reasons.js';
 import { useAnswer } from '../approvals/use-held.js';
 import { LinkAnchor } from '../components/links.js';
+import { PausedAt } from '../components/paused.js';
 import { ScopedButton } from '../components/scoped-button.js';
 import { useSettled } from '../components/use-settled.js';
 import { useTool } from '../components/use-subjects.js';
@@ -38,7 +39,10 @@ export function InlineDecision({ callId, tool, line, place }: InlineDecisionProp
     return (
       <Group gap="xs" mt={4}>
         <Text size="xs">
-          {held.answer?.option.decision === 'allow' ? 'Allow' : 'Deny'} <SecondsLeft dueAt={held.group.dueAt} />
+          {held.answer?.option.decision === 'allow' ? 'Allow' : 'Deny'}{' '}
+          <PausedAt value={undefined}>
+            <SecondsLeft dueAt={held.group.dueAt} />
+          </PausedAt>
         </Text>
         <ScopedButton scope="approve" size="compact-xs" variant="default" onClick={held.undo}>
           Undo

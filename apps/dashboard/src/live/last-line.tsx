@@ -2,6 +2,7 @@ import { Text } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { escapeInvisible } from '#subject';
 import { plainText } from '../call/log/ansi.js';
+import { useUnlessPaused } from '../components/paused.js';
 import { useToolyard } from '../stream/toolyard.js';
 import classes from './agent-list.module.css';
 import { lastLineOf } from './last-line-of.js';
@@ -11,7 +12,8 @@ const DRAWN_MS = 250;
 /** The last line that a running call wrote, drawn a few times a second. */
 export function LastLine({ callId }: { readonly callId: string }) {
   const { client } = useToolyard();
-  const [line, setLine] = useState('');
+  const [newestLine, setLine] = useState('');
+  const line = useUnlessPaused(newestLine);
   useEffect(() => {
     const stopping = new AbortController();
     const { signal } = stopping;

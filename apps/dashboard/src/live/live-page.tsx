@@ -1,8 +1,9 @@
-import { Grid, SimpleGrid } from '@mantine/core';
+import { Box, Grid, SimpleGrid } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useEffect, useMemo } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { PageHead } from '../components/page-head.js';
+import { PausedAt, useUnlessPaused } from '../components/paused.js';
 import { ErrorState } from '../components/states.js';
 import { TimeWindow, WINDOWS, type WindowName } from '../components/time-window.js';
 import { durationText } from '../components/duration.js';
@@ -15,6 +16,7 @@ import { LinkAnchor } from '../components/links.js';
 import { AgentList } from './agent-list.js';
 import { FirstRun } from './first-run.js';
 import { LiveTiles } from './live-tiles.js';
+import { PauseButton } from './pause-button.js';
 import { PoolTable } from './pool-table.js';
 import { RunningBy } from './running-by.js';
 import { useRecentCalls } from './use-recent-calls.js';
@@ -27,6 +29,7 @@ const STEPS: Readonly<Record<WindowName, { readonly stepMs: number; readonly tex
   '1h': { stepMs: 60_000, text: 'minute' },
   '24h': { stepMs: 1_800_000, text: 'half hour' },
   '7d': { stepMs: 10_800_000, text: '3 hours' },
+  '30d': { stepMs: 86_400_000, text: 'day' },
 };
 
 const CALLS: readonly ChartLine[] = [
@@ -39,25 +42,45 @@ const TIMES: readonly ChartLine[] = [
   { label: '95 % within', color: ['#e8590c', '#ffa94d'] },
 ];
 
-/** The live page: starts with the numbers of the gateway, updated by events. */
+/** The live page. A person may stop its motion; another window resumes it. */
 export function LivePage() {
   const { window = '10m' } = route.useSearch();
   const navigate = route.useNavigate();
-  const { seed, points } = useSeries(window);
-  const rows = useRecentCalls();
-  const last = points.at(-2) ?? points.at(-1);
+  const [pausedAt, setPausedAt] = useState<number>();
   return (
     <>
       <PageHead title="Live" about="What your agents do at this moment.">
+        <PauseButton pausedAt={pausedAt} onChange={setPausedAt} />
         <TimeWindow
           value={window}
-          names={['10m', '1h', '24h', '7d']}
-          onChange={(chosen) => void navigate({ search: { window: chosen } })}
+          names={['10m', '1h', '24h', '7d', '30d']}
+          onChange={(chosen) => {
+            setPausedAt(undefined);
+            void navigate({ search: { window: chosen } });
+          }}
         />
       </PageHead>
-      {rows?.length === 0 ? <FirstRun /> : <AgentList rows={rows ?? []} isLoading={rows === undefined} />}
+      <PausedAt value={pausedAt}>
+        <LiveContent window={window} />
+      </PausedAt>
+    </>
+  );
+}
+
+/** Starts with the numbers of the gateway, updated by events. */
+function LiveContent({ window }: { readonly window: WindowName }) {
+  const { seed, points } = useSeries(window);
+  const recent = useRecentCalls();
+  const last = points.at(-2) ?? points.at(-1);
+  return (
+    <>
+      {recent.rows?.length === 0 ? <FirstRun /> : <AgentList recent={recent} />}
       <LiveTiles />
-      {seed.isError && <ErrorState error={seed.error} onRetry={() => void seed.refetch()} />}
+      {seed.isError && (
+        <Box mt="md">
+          <ErrorState error={seed.error} onRetry={() => void seed.refetch()} />
+        </Box>
+      )}
       <Grid gap="md" mt="md">
         <Grid.Col span={12}>
           <Chart
@@ -139,7 +162,7 @@ function useSeries(window: WindowName) {
   useFrames(board);
   const now = useNow();
   const points = useMemo(() => series.points(now), [series, now]);
-  return { seed, points };
+  return { seed, points: useUnlessPaused(points) };
 }
 
 type Values = readonly (number | undefined)[];

@@ -2,6 +2,7 @@ import { Paper, Progress, Table, Text, Title } from '@mantine/core';
 import { POOLS } from '#contracts';
 import { durationText } from '../components/duration.js';
 import { LinkAnchor } from '../components/links.js';
+import { useUnlessPaused } from '../components/paused.js';
 import { useNow } from '../components/time.js';
 import { useFrames } from '../stream/frame-store.js';
 import { useToolyard } from '../stream/toolyard.js';
@@ -12,7 +13,7 @@ export function PoolTable() {
   useFrames(board);
   const now = useNow();
   const live = new Map(board.now.groups('pool').map(({ name, counts }) => [name, counts]));
-  return (
+  const table = (
     <Paper withBorder p="sm">
       <Title order={2} size="h3" mb="xs">
         Queues by pool
@@ -39,11 +40,11 @@ export function PoolTable() {
                 <Table.Tr key={pool}>
                   <Table.Td>{pool}</Table.Td>
                   <Table.Td ta="right">
-                    <CountLink count={waiting} pool={pool} status="queued" />
+                    <CountLink count={board.now.isKnown ? waiting : undefined} pool={pool} status="queued" />
                   </Table.Td>
                   <Table.Td ta="right">{oldest === undefined ? '–' : durationText(oldest)}</Table.Td>
                   <Table.Td ta="right">
-                    <CountLink count={running} pool={pool} status="running" />
+                    <CountLink count={board.now.isKnown ? running : undefined} pool={pool} status="running" />
                   </Table.Td>
                   <Table.Td>
                     {slots === 0 ? (
@@ -67,15 +68,18 @@ export function PoolTable() {
       </Table.ScrollContainer>
     </Paper>
   );
+  return useUnlessPaused(table);
 }
 
 interface CountLinkProps {
-  readonly count: number;
+  /** Undefined before the gateway has said any. */
+  readonly count: number | undefined;
   readonly pool: string;
   readonly status: 'queued' | 'running';
 }
 
 function CountLink({ count, pool, status }: CountLinkProps) {
+  if (count === undefined) return <>–</>;
   return (
     <LinkAnchor size="sm" to="/calls" search={{ pool, status }}>
       {count.toLocaleString()}

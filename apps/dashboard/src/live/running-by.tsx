@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { useFrames } from '../stream/frame-store.js';
 import { useToolyard } from '../stream/toolyard.js';
 import { LinkAnchor } from '../components/links.js';
+import { useUnlessPaused } from '../components/paused.js';
 
 const SHOWN = 8;
 const By = z.enum(['tool', 'agent', 'tenant']);
@@ -13,7 +14,8 @@ export function RunningBy() {
   const { board } = useToolyard();
   const [by, setBy] = useState<z.output<typeof By>>('tool');
   useFrames(board);
-  const groups = board.now.groups(by).filter(({ counts }) => counts.running + counts.queued > 0);
+  const all = useUnlessPaused({ tool: board.now.groups('tool'), agent: board.now.groups('agent'), tenant: board.now.groups('tenant') });
+  const groups = all[by].filter(({ counts }) => counts.running + counts.queued > 0);
   const most = Math.max(1, ...groups.map(({ counts }) => counts.running + counts.queued));
   return (
     <Paper withBorder p="sm">
@@ -31,7 +33,7 @@ export function RunningBy() {
       </Group>
       {groups.length === 0 && (
         <Text size="sm" c="dimmed" py="md">
-          Nothing runs just now. Submit a call, or try a tool on the Tools page.
+          {board.now.isKnown ? 'Nothing runs just now. Submit a call, or try a tool on the Tools page.' : 'Not known yet.'}
         </Text>
       )}
       <Stack gap={8}>

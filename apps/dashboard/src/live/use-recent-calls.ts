@@ -8,11 +8,19 @@ import { useToolyard } from '../stream/toolyard.js';
 const KEPT = 500;
 const OPEN = ['queued', 'running', 'waiting_approval', 'waiting_input'].join(',');
 
-/** Calls that have not ended and the newest others, moved by events; undefined until they are loaded. */
-export function useRecentCalls(): readonly CallRow[] | undefined {
+export interface RecentCalls {
+  /** Undefined until they are loaded. */
+  readonly rows: readonly CallRow[] | undefined;
+  /** Why they cannot be loaded; null where they can. */
+  readonly error: Error | null;
+  readonly retry: () => void;
+}
+
+/** Calls that have not ended and the newest others, moved by events. */
+export function useRecentCalls(): RecentCalls {
   const { client, feed } = useToolyard();
   const table = useMemo(() => new CallTable({}, KEPT), []);
-  const { data, refetch } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: ['recent-calls'],
     queryFn: async ({ signal }) => {
       const pages = await Promise.all([
@@ -31,5 +39,5 @@ export function useRecentCalls(): readonly CallRow[] | undefined {
   }, [table, data]);
   const version = useFrames(table);
   const rows = useMemo(() => table.list(), [table, version]);
-  return data === undefined && rows.length === 0 ? undefined : rows;
+  return { rows: data === undefined && rows.length === 0 ? undefined : rows, error, retry: () => void refetch() };
 }

@@ -11,6 +11,7 @@ import { LinkButton } from '../components/links.js';
 import { notifySuccess } from '../components/notify.js';
 import { PageHead } from '../components/page-head.js';
 import { Refusal } from '../components/refusal.js';
+import { ScopeOnly } from '../components/scope-only.js';
 import { ScopedButton } from '../components/scoped-button.js';
 import { ErrorState } from '../components/states.js';
 import { useToolyard } from '../stream/toolyard.js';
@@ -25,6 +26,14 @@ const PREVIEW_AFTER_MS = 300;
 
 /** A form for a new schedule, with its next due times while it is filled in. */
 export function NewSchedulePage() {
+  return (
+    <ScopeOnly scope="submit" title="New schedule">
+      <ScheduleForm />
+    </ScopeOnly>
+  );
+}
+
+function ScheduleForm() {
   const { tool = '' } = route.useSearch();
   const navigate = useNavigate();
   const { client } = useToolyard();

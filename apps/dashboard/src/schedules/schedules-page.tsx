@@ -3,9 +3,8 @@ import { IconCalendarPlus, IconCalendarTime } from '@tabler/icons-react';
 import type { Schedule } from '#contracts';
 import { LinkAnchor, LinkButton } from '../components/links.js';
 import { PageHead } from '../components/page-head.js';
-import stacked from '../components/stacked.module.css';
-import { EmptyState, ErrorState, LoadingRows } from '../components/states.js';
-import { useRowKeys } from '../components/use-row-keys.js';
+import { QueryTable } from '../components/query-table.js';
+import { EmptyState } from '../components/states.js';
 import { ScheduleActions } from './schedule-actions.js';
 import { LastRun, nameOf, ScheduledSubject, ScheduleState, Until } from './schedule-parts.js';
 import { timingText } from './timing-text.js';
@@ -14,7 +13,6 @@ import { useSchedules } from './use-schedules.js';
 /** Calls that are submitted at due times. */
 export function SchedulesPage() {
   const schedules = useSchedules();
-  const list = useRowKeys<HTMLDivElement>();
   const shown = schedules.data ?? [];
   return (
     <>
@@ -23,35 +21,31 @@ export function SchedulesPage() {
           New schedule
         </LinkButton>
       </PageHead>
-      {schedules.isPending && <LoadingRows />}
-      {schedules.isError && <ErrorState error={schedules.error} onRetry={() => void schedules.refetch()} />}
-      {schedules.isSuccess && shown.length === 0 && (
-        <EmptyState icon={IconCalendarTime} title="No schedules">
-          A schedule submits the same call again and again, or once later. Make one here, or with{' '}
-          <code>toolyard schedules add echo text=hello --every 1h</code>.
-        </EmptyState>
-      )}
-      {shown.length > 0 && (
-        <Table.ScrollContainer minWidth={860} className={stacked['stacked']} ref={list}>
-          <Table verticalSpacing="xs" highlightOnHover aria-label="Schedules">
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>Schedule</Table.Th>
-                <Table.Th>State</Table.Th>
-                <Table.Th>When</Table.Th>
-                <Table.Th>Next</Table.Th>
-                <Table.Th>Last run</Table.Th>
-                <Table.Th ta="right">Actions</Table.Th>
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {shown.map((schedule) => (
-                <Row key={schedule.id} schedule={schedule} />
-              ))}
-            </Table.Tbody>
-          </Table>
-        </Table.ScrollContainer>
-      )}
+      <QueryTable
+        query={schedules}
+        label="Schedules"
+        minWidth={860}
+        head={
+          <>
+            <Table.Th>Schedule</Table.Th>
+            <Table.Th>State</Table.Th>
+            <Table.Th>When</Table.Th>
+            <Table.Th>Next</Table.Th>
+            <Table.Th>Last run</Table.Th>
+            <Table.Th ta="right">Actions</Table.Th>
+          </>
+        }
+        empty={
+          <EmptyState icon={IconCalendarTime} title="No schedules">
+            A schedule submits the same call again and again, or once later. Make one here, or with{' '}
+            <code>toolyard schedules add echo text=hello --every 1h</code>.
+          </EmptyState>
+        }
+      >
+        {shown.map((schedule) => (
+          <Row key={schedule.id} schedule={schedule} />
+        ))}
+      </QueryTable>
     </>
   );
 }

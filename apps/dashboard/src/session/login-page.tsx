@@ -47,7 +47,7 @@ export function LoginPage({ provider }: LoginPageProps) {
               description={
                 <>
                   A key with the scope <Code>read</Code>; more scopes, more buttons. <Code>npm start</Code> keeps one in{' '}
-                  <Code>.toolyard/key</Code>.
+                  <Code>.toolyard/key</Code>, or in the folder of <Code>TOOLYARD_DATA</Code>.
                 </>
               }
               value={key}

@@ -12,10 +12,12 @@ interface MinimapProps {
   readonly to: number;
   /** Shows the rows around a share of all. */
   readonly onShow: (share: number) => void;
+  /** Whether the pointer is held down. */
+  readonly onHold: (isHeld: boolean) => void;
 }
 
 /** All rows beside the list: what failed, waits, runs or was said, and the part in view. For the eye and the pointer; the list has it in words. */
-export function Minimap({ rows, from, to, onShow }: MinimapProps) {
+export function Minimap({ rows, from, to, onShow, onHold }: MinimapProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   useEffect(() => {
     const element = canvas.current;
@@ -43,8 +45,10 @@ export function Minimap({ rows, from, to, onShow }: MinimapProps) {
       data-minimap
       onPointerDown={(event) => {
         event.currentTarget.setPointerCapture(event.pointerId);
+        onHold(true);
         show(event);
       }}
+      onLostPointerCapture={() => onHold(false)}
       onPointerMove={(event) => event.buttons === 1 && show(event)}
     >
       <canvas ref={canvas} className={classes.marks} />

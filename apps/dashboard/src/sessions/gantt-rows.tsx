@@ -6,7 +6,7 @@ import { shownState, type CallRow } from '../calls/call-row.js';
 import { durationText, momentText } from '../components/duration.js';
 import { StateBadge } from '../components/state-badge.js';
 import { STATES } from '../components/theme.js';
-import { useSubjects } from '../components/use-subjects.js';
+import type { useSubjectsOf } from '../components/use-subjects.js';
 import classes from './gantt.module.css';
 import type { SessionRow, TimelineMessage } from './session-rows.js';
 import type { Branch } from '../calls/session-tree.js';
@@ -22,6 +22,8 @@ declare module 'react' {
   }
 }
 
+export type SubjectsOf = ReturnType<typeof useSubjectsOf>;
+
 interface InTime {
   readonly now: number;
   readonly place: TimeScale['place'];
@@ -30,10 +32,11 @@ interface InTime {
 interface CallRowViewProps extends InTime {
   readonly branch: Branch;
   readonly sessionId: string;
+  readonly subjectsOf: SubjectsOf;
 }
 
 /** One call: its state, tool and subject, and its bar. The link shows it beside the list. */
-export function CallRowView({ branch: { row, depth }, sessionId, now, place }: CallRowViewProps) {
+export function CallRowView({ branch: { row, depth }, sessionId, now, place, subjectsOf }: CallRowViewProps) {
   return (
     <>
       <span className={classes.name} style={{ '--depth': depth }}>
@@ -50,7 +53,7 @@ export function CallRowView({ branch: { row, depth }, sessionId, now, place }: C
         >
           {row.tool}
         </Link>
-        <Subject row={row} />
+        <Subject row={row} subjectsOf={subjectsOf} />
       </span>
       <span className={classes.track}>
         <Bar row={row} now={now} place={place} />
@@ -59,8 +62,24 @@ export function CallRowView({ branch: { row, depth }, sessionId, now, place }: C
   );
 }
 
-function Subject({ row }: { readonly row: CallRow }) {
-  const subject = escapeInvisible(subjectText(row.preview === 'null' ? '' : (row.preview ?? ''), useSubjects(row.tool)));
+/** The same while the list is dragged along: without the link and the badge, which take longer than a frame for a screen of rows. */
+export function PassingCallView({ branch: { row, depth }, now, place, subjectsOf }: Omit<CallRowViewProps, 'sessionId'>) {
+  return (
+    <>
+      <span className={classes.name} style={{ '--depth': depth }}>
+        <span className={classes.passing}>{STATES[shownState(row)].label}</span>
+        <span className={classes.link}>{row.tool}</span>
+        <Subject row={row} subjectsOf={subjectsOf} />
+      </span>
+      <span className={classes.track}>
+        <Bar row={row} now={now} place={place} />
+      </span>
+    </>
+  );
+}
+
+function Subject({ row, subjectsOf }: { readonly row: CallRow; readonly subjectsOf: SubjectsOf }) {
+  const subject = escapeInvisible(subjectText(row.preview === 'null' ? '' : (row.preview ?? ''), subjectsOf(row.tool)));
   return (
     <code className={classes.subject} title={subject}>
       {subject}
@@ -81,7 +100,7 @@ export function BatchRowView({ row: { batchId, calls, isFolded }, now, place, on
   return (
     <>
       <UnstyledButton className={classes.fold} aria-expanded={!isFolded} onClick={() => onFold(batchId, !isFolded)} data-open>
-        <Icon size={14} aria-hidden />
+        <Icon size={14} className={classes.chevron} aria-hidden />
         <span>Batch of {calls.length}</span>
         <span className={classes.states}>{statesText(calls)}</span>
       </UnstyledButton>
@@ -123,7 +142,7 @@ export function MessageRowView({ message, place }: { readonly message: TimelineM
   );
 }
 
-/** How long a call took, or takes until now. It stands before a bar that ends at the right edge, and on one that fills the width. */
+/** How long a call took, or takes until now. It is before a bar that ends at the right edge, and on one that fills the width. */
 function Took({ ms, from, to }: { readonly ms: number; readonly from: number; readonly to: number }) {
   const place = to < BEFORE_FROM ? { left: percent(to) } : { right: from < 1 - BEFORE_FROM ? 0 : percent(1 - from) };
   return (

@@ -6,8 +6,9 @@ import { memo, useCallback, useEffect, useMemo, useRef, useState, type RefObject
 import { clockText, durationText } from '../components/duration.js';
 import { useNow } from '../components/time.js';
 import { useRowKeys } from '../components/use-row-keys.js';
+import { useSubjectsOf } from '../components/use-subjects.js';
 import { Minimap } from './gantt-minimap.js';
-import { BatchRowView, CallRowView, endOf, MessageRowView } from './gantt-rows.js';
+import { BatchRowView, CallRowView, endOf, MessageRowView, PassingCallView, type SubjectsOf } from './gantt-rows.js';
 import classes from './gantt.module.css';
 import { markOf, sessionRows, type SessionRow, type TimelineMessage } from './session-rows.js';
 import type { Branch } from '../calls/session-tree.js';
@@ -16,6 +17,8 @@ import { timeScale, type TimeScale } from '../calls/time-scale.js';
 const ROW_PX = 30;
 /** The width of a time label with some air. */
 const MARK_PX = 84;
+/** Rows above and below those in view. */
+const OVERSCAN = 10;
 
 export interface GanttProps {
   readonly sessionId: string;
@@ -42,12 +45,14 @@ export function Gantt({ sessionId, branches, messages, shown, isFolded, onFold }
     [],
   );
   const list = useRowKeys<HTMLDivElement>();
+  const [isPassing, setPassing] = useState(false);
+  const subjectsOf = useSubjectsOf();
   const virtualizer = useVirtualizer({
     count: rows.length,
     getScrollElement: () => list.current,
     estimateSize: () => ROW_PX,
     getItemKey: (index) => rows[index]?.key ?? index,
-    overscan: 10,
+    overscan: isPassing ? 0 : OVERSCAN,
   });
   const isLive = branches.some(({ row }) => row.status !== 'ended');
   const { isFollowing, follow, release, onScroll } = useFollow(list, rows, isLive);
@@ -121,14 +126,22 @@ export function Gantt({ sessionId, branches, messages, shown, isFolded, onFold }
                       data-shown={(row.kind === 'call' && row.branch.row.id === shown) || undefined}
                       {...attributesOf(row)}
                     >
-                      <RowView row={row} sessionId={sessionId} now={scale.now} place={scale.place} onFold={foldOne} />
+                      <RowView
+                        row={row}
+                        sessionId={sessionId}
+                        now={scale.now}
+                        place={scale.place}
+                        onFold={foldOne}
+                        subjectsOf={subjectsOf}
+                        isPassing={isPassing}
+                      />
                     </div>
                   )
                 );
               })}
             </div>
           </div>
-          <Minimap rows={rows} from={first} to={last} onShow={(share) => show(Math.round(share * (rows.length - 1)))} />
+          <Minimap rows={rows} from={first} to={last} onShow={(share) => show(Math.round(share * (rows.length - 1)))} onHold={setPassing} />
         </div>
       </div>
     </>
@@ -147,13 +160,17 @@ interface RowViewProps {
   readonly now: number;
   readonly place: TimeScale['place'];
   readonly onFold: (batchId: string) => void;
+  /** The list is dragged along: all rows in view are new in each frame. */
+  readonly isPassing: boolean;
+  readonly subjectsOf: SubjectsOf;
 }
 
 /** Rendered again only when it changes: scrolling adds a few rows and leaves the others. */
-const RowView = memo(({ row, sessionId, now, place, onFold }: RowViewProps) => {
+const RowView = memo(({ row, sessionId, now, place, onFold, subjectsOf, isPassing }: RowViewProps) => {
   if (row.kind === 'batch') return <BatchRowView row={row} now={now} place={place} onFold={onFold} />;
   if (row.kind === 'message') return <MessageRowView message={row.message} place={place} />;
-  return <CallRowView branch={row.branch} sessionId={sessionId} now={now} place={place} />;
+  if (isPassing) return <PassingCallView branch={row.branch} now={now} place={place} subjectsOf={subjectsOf} />;
+  return <CallRowView branch={row.branch} sessionId={sessionId} now={now} place={place} subjectsOf={subjectsOf} />;
 });
 
 /** The time scale, which moves only while a call is under way. */

@@ -8,7 +8,12 @@ export function LastCall({ call }: { readonly call: NonNullable<SessionSummary['
   const subject = escapeInvisible(subjectText(call.preview, useSubjects(call.tool)));
   return (
     <Text size="xs" ff="monospace" truncate title={`${call.tool}: ${subject}`}>
-      {subject === '' ? call.tool : subject}
+      {!subject.startsWith('$ ') && (
+        <Text span inherit c="dimmed">
+          {escapeInvisible(call.tool)}{' '}
+        </Text>
+      )}
+      {subject}
     </Text>
   );
 }

@@ -23,6 +23,7 @@ import { treeOf } from '../calls/session-tree.js';
 import { SessionWorkCard } from './session-work-card.js';
 import { SteerCard } from './steer-card.js';
 import { useSteering } from './use-steering.js';
+import { counted } from '../components/counted.js';
 
 const route = getRouteApi('/sessions/$sessionId');
 const PAGE = 200;
@@ -60,7 +61,7 @@ function OneSession({ sessionId }: { readonly sessionId: string }) {
       <PageHead
         title={sessionId}
         tab={`Session ${sessionId}`}
-        about={`${branches.length.toLocaleString()} calls, ${underWay.toLocaleString()} under way`}
+        about={`${branches.length.toLocaleString()} ${branches.length === 1 ? 'call' : 'calls'}, ${underWay.toLocaleString()} under way`}
       >
         <LinkButton to="/calls" search={{ sessionId }} size="xs" variant="default">
           As a list
@@ -161,7 +162,7 @@ function StopModal({
   const stop = useMutation({
     mutationFn: () => client.sessions.cancel(sessionId, { reason: 'stopped in the dashboard' }),
     onSuccess: ({ calls, batches }) => {
-      notifySuccess(`Stopped ${calls} calls and ${batches} batches`);
+      notifySuccess(`Stopped ${counted(calls, 'call')} and ${counted(batches, 'batch', 'batches')}`);
       onClose();
     },
     onError: (error) => notifyError('The session was not stopped', error),
@@ -171,7 +172,7 @@ function StopModal({
       <Text size="sm" mb="md">
         {underWay === 0
           ? 'No call is under way; batches that have calls left are stopped.'
-          : `${underWay} calls that are under way are cancelled, and batches do not go on.`}{' '}
+          : `${counted(underWay, 'call that is under way is', 'calls that are under way are')} cancelled, and batches do not go on.`}{' '}
         The agent may submit new ones.
       </Text>
       <Group justify="flex-end">

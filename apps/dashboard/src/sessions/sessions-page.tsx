@@ -70,7 +70,7 @@ export function SessionsPage() {
                 <Table.Th>Agent</Table.Th>
                 <Table.Th>States</Table.Th>
                 <Table.Th ta="right">Calls</Table.Th>
-                <Table.Th ta="right">Under way</Table.Th>
+                <Table.Th ta="right">Open</Table.Th>
                 <Table.Th ta="right">Failed</Table.Th>
                 <Table.Th>Active</Table.Th>
               </Table.Tr>
@@ -78,33 +78,45 @@ export function SessionsPage() {
             <Table.Tbody>
               {sessions.map((session) => (
                 <Table.Tr key={session.sessionId} data-row>
-                  <Table.Td data-line>
-                    <LinkAnchor fw={550} size="sm" to="/sessions/$sessionId" params={{ sessionId: session.sessionId }}>
+                  <Table.Td data-line miw={190}>
+                    <LinkAnchor
+                      fw={550}
+                      size="sm"
+                      lineClamp={2}
+                      title={session.sessionId}
+                      style={{ overflowWrap: 'anywhere' }}
+                      to="/sessions/$sessionId"
+                      params={{ sessionId: session.sessionId }}
+                    >
                       {session.sessionId}
                     </LinkAnchor>
                     {session.goal !== undefined && (
-                      <Text size="xs" c="dimmed" lineClamp={1}>
+                      <Text size="xs" c="dimmed" lineClamp={2}>
                         {escapeInvisible(session.goal)}
                       </Text>
                     )}
                   </Table.Td>
-                  <Table.Td data-line maw={340}>
+                  <Table.Td data-line maw={260}>
                     {session.lastCall && <LastCall call={session.lastCall} />}
                   </Table.Td>
-                  <Table.Td data-label="Agent">{session.agentId ?? '–'}</Table.Td>
+                  <Table.Td data-label="Agent" maw={110}>
+                    <Text span inherit display="inline-block" maw="100%" truncate="end" title={session.agentId ?? ''}>
+                      {session.agentId ?? '–'}
+                    </Text>
+                  </Table.Td>
                   <Table.Td data-line>
                     <StateStrip recent={session.recent} />
                   </Table.Td>
                   <Table.Td ta="right" data-label="Calls">
                     {session.calls.toLocaleString()}
                   </Table.Td>
-                  <Table.Td ta="right" data-label="Under way">
+                  <Table.Td ta="right" data-label="Open">
                     {session.running.toLocaleString()}
                   </Table.Td>
                   <Table.Td ta="right" data-label="Failed">
                     {session.failed.toLocaleString()}
                   </Table.Td>
-                  <Table.Td data-label="Active">
+                  <Table.Td data-label="Active" style={{ whiteSpace: 'nowrap' }}>
                     <Ago at={Date.parse(session.lastAt)} />
                   </Table.Td>
                 </Table.Tr>

@@ -5,11 +5,13 @@ import { useState, type FormEvent } from 'react';
 import type { SourceDefinition } from '#contracts';
 import { LinkButton } from '../components/links.js';
 import { notifySuccess } from '../components/notify.js';
+import { ScopeOnly } from '../components/scope-only.js';
 import { PageHead } from '../components/page-head.js';
 import { Refusal } from '../components/refusal.js';
 import { ScopedButton } from '../components/scoped-button.js';
 import { useToolyard } from '../stream/toolyard.js';
-import { AdminOnly } from './admin-only.js';
+import { bundleDefinitionOf, EMPTY_BUNDLE } from './bundle-draft.js';
+import { BundleFields } from './bundle-fields.js';
 import { AgentFields, ServerFields } from './source-fields.js';
 import { definitionOf, EMPTY_DRAFT, FORM_KINDS, FormKind, type SourceDraft } from './source-draft.js';
 
@@ -18,9 +20,9 @@ const route = getRouteApi('/sources/new');
 /** A form for a new source. Folders and commands are named in the config file. */
 export function NewSourcePage() {
   return (
-    <AdminOnly title="Add a source">
+    <ScopeOnly scope="admin" title="Add a source">
       <SourceForm />
-    </AdminOnly>
+    </ScopeOnly>
   );
 }
 
@@ -31,8 +33,9 @@ function SourceForm() {
   const { client } = useToolyard();
   const queries = useQueryClient();
   const [draft, setDraft] = useState(EMPTY_DRAFT);
+  const [bundle, setBundle] = useState(EMPTY_BUNDLE);
   const [tried, setTried] = useState(false);
-  const read = definitionOf(kind, draft);
+  const read = kind === 'bundle' ? bundleDefinitionOf(draft.name, bundle) : definitionOf(kind, draft);
   const faults = 'faults' in read && tried ? read.faults : [];
   const faultOf = (field: string) => faults.find((fault) => fault.field === field)?.message;
   const add = useMutation({
@@ -84,7 +87,9 @@ function SourceForm() {
           ) : (
             <>
               <TextInput label="Name" description="Its tools are addressed as @name/tool." required {...field('name')} />
-              {kind === 'agent' ? <AgentFields field={field} /> : <ServerFields kind={kind} field={field} />}
+              {kind === 'bundle' && <BundleFields draft={bundle} onChange={setBundle} faultOf={faultOf} />}
+              {kind === 'agent' && <AgentFields field={field} />}
+              {(kind === 'mcp' || kind === 'openapi') && <ServerFields kind={kind} field={field} />}
             </>
           )}
           {kind !== 'json' && faults.length > 0 && (

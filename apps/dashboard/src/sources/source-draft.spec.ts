@@ -20,6 +20,16 @@ describe('a source that is filled in', () => {
     });
   });
 
+  it('may get OAuth tokens, for a client whose secret is the name of a variable', () => {
+    const oauth = { auth: 'oauth', issuer: 'https://login.test', clientId: 'app', clientSecret: '$APP', scopes: 'read write' };
+    const draft = { ...EMPTY_DRAFT, name: 'tracker', url: 'https://t.test/mcp', ...oauth };
+    const auth = { type: 'clientCredentials', issuer: 'https://login.test', clientId: 'app', clientSecret: { secretEnv: 'APP' } };
+    expect(definitionOf('mcp', draft)).toMatchObject({ definition: { auth: { ...auth, scopes: ['read', 'write'] } } });
+    expect(definitionOf('mcp', { ...draft, auth: 'none' })).not.toMatchObject({ definition: { auth: expect.anything() } });
+    expect(faults('mcp', { ...draft, issuer: 'login', clientSecret: '' })).toEqual(['auth.issuer', 'auth.clientSecret']);
+    expect(faults('mcp', { ...draft, clientId: '' })).toEqual(['auth.clientId']);
+  });
+
   it('may be a sub-agent, whose key is the name of a variable', () => {
     const draft = { ...EMPTY_DRAFT, name: 'scout', url: 'https://m.test/v1', model: 'm', apiKey: '$KEY', tools: 'echo, @git/*' };
     expect(definitionOf('agent', draft)).toMatchObject({

@@ -3,11 +3,12 @@ import { SourceDefinition } from '#contracts';
 
 export const FORM_KINDS = [
   { value: 'mcp', label: 'MCP server' },
+  { value: 'bundle', label: 'MCP bundle' },
   { value: 'openapi', label: 'OpenAPI' },
   { value: 'agent', label: 'Sub-agent' },
   { value: 'json', label: 'As JSON' },
 ] as const;
-export const FormKind = z.enum(['mcp', 'openapi', 'agent', 'json']);
+export const FormKind = z.enum(['mcp', 'bundle', 'openapi', 'agent', 'json']);
 export type FormKind = z.output<typeof FormKind>;
 
 /** A source while it is filled in; each field as its input has it. */
@@ -19,6 +20,13 @@ export interface SourceDraft {
   /** Of the API, if it is not the one that the document names. */
   readonly baseUrl: string;
   readonly headers: string;
+  /** Of the MCP server: none, or OAuth client credentials. */
+  readonly auth: string;
+  readonly issuer: string;
+  readonly clientId: string;
+  /** Name of the variable that holds the secret of the client. */
+  readonly clientSecret: string;
+  readonly scopes: string;
   readonly include: string;
   readonly exclude: string;
   /** Of the sub-agent. */
@@ -38,6 +46,11 @@ export const EMPTY_DRAFT: SourceDraft = {
   document: '',
   baseUrl: '',
   headers: '',
+  auth: 'none',
+  issuer: '',
+  clientId: '',
+  clientSecret: '',
+  scopes: '',
   include: '',
   exclude: '',
   description: '',
@@ -55,23 +68,28 @@ export interface FieldFault {
 }
 
 /** The definition as the API has it, or what is wrong with it by field. */
-export function definitionOf(kind: FormKind, draft: SourceDraft): { definition: SourceDefinition } | { faults: FieldFault[] } {
+export function definitionOf(
+  kind: Exclude<FormKind, 'bundle'>,
+  draft: SourceDraft,
+): { definition: SourceDefinition } | { faults: FieldFault[] } {
   const given = kind === 'json' ? parsed(draft.json) : kind === 'agent' ? agentOf(draft) : fieldsOf(kind, draft);
   if (given === undefined) return { faults: [{ field: 'json', message: 'This is not JSON yet' }] };
   const read = SourceDefinition.safeParse(given);
   if (read.success) return { definition: read.data };
   return {
-    faults: read.error.issues.map(({ path, message }) => ({ field: path.slice(0, path[0] === 'model' ? 2 : 1).join('.'), message })),
+    faults: read.error.issues.map(({ path, message }) => ({
+      field: path.slice(0, path[0] === 'model' || path[0] === 'auth' ? 2 : 1).join('.'),
+      message,
+    })),
   };
 }
 
 function agentOf({ name, description, provider, model, url, apiKey, system, tools }: SourceDraft): object {
-  const secret = apiKey.trim().replace(/^\$/, '');
   return {
     name: name.trim(),
     kind: 'agent',
     ...(description.trim() === '' ? {} : { description: description.trim() }),
-    model: { provider, name: model.trim(), url: url.trim(), ...(secret === '' ? {} : { apiKey: { secretEnv: secret } }) },
+    model: { provider, name: model.trim(), url: url.trim(), ...(apiKey.trim() === '' ? {} : { apiKey: secretOf(apiKey) }) },
     system,
     tools: wordsOf(tools),
   };
@@ -88,8 +106,24 @@ function fieldsOf(kind: 'mcp' | 'openapi', draft: SourceDraft): object {
     ...(lists.include.length === 0 ? {} : { include: lists.include }),
     ...(lists.exclude.length === 0 ? {} : { exclude: lists.exclude }),
   };
-  if (kind === 'mcp') return { ...shared, url: url.trim() };
+  if (kind === 'mcp') return { ...shared, url: url.trim(), ...(draft.auth === 'oauth' ? { auth: authOf(draft) } : {}) };
   return { ...shared, document: document.trim(), ...(baseUrl.trim() === '' ? {} : { url: baseUrl.trim() }) };
+}
+
+function authOf({ issuer, clientId, clientSecret, scopes }: SourceDraft): object {
+  const words = wordsOf(scopes);
+  return {
+    type: 'clientCredentials',
+    issuer: issuer.trim(),
+    clientId: clientId.trim(),
+    clientSecret: secretOf(clientSecret),
+    ...(words.length === 0 ? {} : { scopes: words }),
+  };
+}
+
+/** `NAME` or `$NAME`, a variable of the workers. */
+function secretOf(text: string): { readonly secretEnv: string } {
+  return { secretEnv: text.trim().replace(/^\$/, '') };
 }
 
 /** Lines `Name: value`; a value `$NAME` is a secret of the workers. Undefined without any. */

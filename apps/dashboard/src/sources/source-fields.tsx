@@ -45,8 +45,42 @@ export function ServerFields({ kind, field }: FieldsProps & { readonly kind: 'mc
         minRows={2}
         {...field('headers')}
       />
+      {kind === 'mcp' && <AuthFields field={field} />}
       <TextInput label="Only these tools" description="Names or globs; all without any." {...field('include')} />
       <TextInput label="Not these tools" description="Names or globs." {...field('exclude')} />
+    </>
+  );
+}
+
+const SECRET = "Name of a variable of the workers' environment that the operator permits.";
+
+/** How Toolyard authenticates to an MCP server. Token endpoints of issuers without metadata are named as JSON. */
+function AuthFields({ field }: FieldsProps) {
+  const auth = field('auth');
+  return (
+    <>
+      <NativeSelect
+        label="Authentication"
+        data={[
+          { value: 'none', label: 'None, or by a header' },
+          { value: 'oauth', label: 'OAuth client credentials' },
+        ]}
+        {...auth}
+      />
+      {auth.value === 'oauth' && (
+        <>
+          <TextInput
+            label="Issuer"
+            description="Of the tokens. Its metadata name the token endpoint."
+            required
+            placeholder="https://login.example.com"
+            {...field('issuer', 'auth.issuer')}
+          />
+          <TextInput label="Client" description="Its id at the issuer." required {...field('clientId', 'auth.clientId')} />
+          <TextInput label="Client secret" description={SECRET} required {...field('clientSecret', 'auth.clientSecret')} />
+          <TextInput label="Scopes" description="To ask for; the issuer chooses without any." {...field('scopes', 'auth.scopes')} />
+        </>
+      )}
     </>
   );
 }
@@ -73,11 +107,7 @@ export function AgentFields({ field }: FieldsProps) {
         {...field('url', 'model.url')}
       />
       <TextInput label="Model" description="Its name, as the server knows it." required {...field('model', 'model.name')} />
-      <TextInput
-        label="API key"
-        description="Name of a variable of the workers' environment that the operator permits."
-        {...field('apiKey', 'model.apiKey')}
-      />
+      <TextInput label="API key" description={SECRET} {...field('apiKey', 'model.apiKey')} />
       <Textarea label="Instructions" description="The system prompt." autosize minRows={3} {...field('system')} />
       <TextInput label="Tools that it may call" description="Names or patterns; none without any." {...field('tools')} />
     </>

@@ -16,7 +16,7 @@ import { EmptyState, ErrorState, LoadingRows } from '../components/states.js';
 import { Ago } from '../components/time.js';
 import { useRowKeys } from '../components/use-row-keys.js';
 import { useToolyard } from '../stream/toolyard.js';
-import { AdminOnly } from './admin-only.js';
+import { ScopeOnly } from '../components/scope-only.js';
 import { ChangedTools } from './changed-tools.js';
 import { aboutState, KIND_NAMES, ORIGINS, placeOf, SourceState } from './source-parts.js';
 
@@ -27,9 +27,9 @@ const ASK_MS = 3000;
 export function SourcePage() {
   const { source: name } = route.useParams();
   return (
-    <AdminOnly title={name}>
+    <ScopeOnly scope="admin" title={name}>
       <OneSource key={name} name={name} />
-    </AdminOnly>
+    </ScopeOnly>
   );
 }
 

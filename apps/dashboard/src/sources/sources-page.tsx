@@ -6,12 +6,11 @@ import type { SourceSummary } from '#contracts';
 import { escapeInvisible } from '#subject';
 import { LinkAnchor, LinkButton } from '../components/links.js';
 import { PageHead } from '../components/page-head.js';
-import stacked from '../components/stacked.module.css';
-import { EmptyState, ErrorState, LoadingRows } from '../components/states.js';
+import { QueryTable } from '../components/query-table.js';
+import { EmptyState } from '../components/states.js';
 import { Ago } from '../components/time.js';
-import { useRowKeys } from '../components/use-row-keys.js';
 import { useToolyard } from '../stream/toolyard.js';
-import { AdminOnly } from './admin-only.js';
+import { ScopeOnly } from '../components/scope-only.js';
 import { KIND_NAMES, ORIGINS, SourceState } from './source-parts.js';
 
 const route = getRouteApi('/sources');
@@ -20,9 +19,9 @@ const ASK_MS = 3000;
 /** Where tools that are not built in come from, with their health. */
 export function SourcesPage() {
   return (
-    <AdminOnly title="Sources">
+    <ScopeOnly scope="admin" title="Sources">
       <SourceList />
-    </AdminOnly>
+    </ScopeOnly>
   );
 }
 
@@ -40,7 +39,6 @@ function SourceList() {
   const { show } = route.useSearch();
   const navigate = route.useNavigate();
   const { client } = useToolyard();
-  const list = useRowKeys<HTMLDivElement>();
   const sources = useQuery({
     queryKey: ['sources'],
     queryFn: ({ signal }) => client.sources.list({ signal }),
@@ -65,37 +63,33 @@ function SourceList() {
           Add a source
         </LinkButton>
       </PageHead>
-      {sources.isPending && <LoadingRows />}
-      {sources.isError && <ErrorState error={sources.error} onRetry={() => void sources.refetch()} />}
-      {sources.isSuccess && shown.length === 0 && (
-        <EmptyState icon={IconPlugConnected} title={all.length === 0 ? 'No sources' : 'No such source'}>
-          {all.length === 0 ? (
-            <>All tools are built in. Add an MCP server or an API here, or name sources, folders and sub-agents in the config file.</>
-          ) : (
-            'Choose others above.'
-          )}
-        </EmptyState>
-      )}
-      {shown.length > 0 && (
-        <Table.ScrollContainer minWidth={720} className={stacked['stacked']} ref={list}>
-          <Table verticalSpacing="xs" highlightOnHover aria-label="Sources">
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>Source</Table.Th>
-                <Table.Th>Kind</Table.Th>
-                <Table.Th>State</Table.Th>
-                <Table.Th ta="right">Tools</Table.Th>
-                <Table.Th>Reported</Table.Th>
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {shown.map((source) => (
-                <Row key={source.name} source={source} />
-              ))}
-            </Table.Tbody>
-          </Table>
-        </Table.ScrollContainer>
-      )}
+      <QueryTable
+        query={sources}
+        label="Sources"
+        minWidth={720}
+        head={
+          <>
+            <Table.Th>Source</Table.Th>
+            <Table.Th>Kind</Table.Th>
+            <Table.Th>State</Table.Th>
+            <Table.Th ta="right">Tools</Table.Th>
+            <Table.Th>Reported</Table.Th>
+          </>
+        }
+        empty={
+          <EmptyState icon={IconPlugConnected} title={all.length === 0 ? 'No sources' : 'No such source'}>
+            {all.length === 0 ? (
+              <>All tools are built in. Add an MCP server or an API here, or name sources, folders and sub-agents in the config file.</>
+            ) : (
+              'Choose others above.'
+            )}
+          </EmptyState>
+        }
+      >
+        {shown.map((source) => (
+          <Row key={source.name} source={source} />
+        ))}
+      </QueryTable>
     </>
   );
 }

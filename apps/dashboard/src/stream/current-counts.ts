@@ -23,15 +23,22 @@ const NONE: LiveCounts = { running: 0, queued: 0, suspended: 0, waitingApproval:
 export class CurrentCounts {
   private readonly active = new Map<string, Active>();
   private total: LiveCounts = NONE;
+  private anchored = false;
   private readonly by = { tool: new Map<string, LiveCounts>(), agent: new Map<string, LiveCounts>(), pool: new Map<string, LiveCounts>() };
   private tenant = 'this tenant';
 
   /** `poolOf`: from the catalog of tools, for calls whose submission was not seen. */
   constructor(private poolOf: (tool: string) => Pool | undefined = () => undefined) {}
 
+  /** Whether the gateway has said any numbers. Before, all counts are 0. */
+  get isKnown(): boolean {
+    return this.anchored;
+  }
+
   /** Replaces the counts by those of the gateway, which include all events so far. */
   anchor(now: Stats['now'], poolOf = this.poolOf): void {
     this.poolOf = poolOf;
+    this.anchored = true;
     const { byTool, byAgent, byPool, ...total } = now;
     this.total = total;
     this.by.tool = new Map(byTool.top.map(({ name, ...counts }) => [name, counts]));

@@ -1,5 +1,5 @@
 import { NOTICE_TYPES, type CallEvent, type CallEventType, type Notice } from '#contracts';
-import type { ToolyardClient } from '#client';
+import { ToolyardError, type ToolyardClient } from '#client';
 import { FrameStore } from './frame-store.js';
 
 export type FeedState = 'connecting' | 'live' | 'reconnecting' | 'closed';
@@ -72,10 +72,11 @@ export class Feed extends FrameStore {
     return () => stopping.abort();
   }
 
-  /** A stream that was never live is refused again in the same way. */
+  /** A stream that was refused and never live is refused again in the same way. Where nothing answers, the gateway of this page restarts. */
   private async follow(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const wasLive = await this.readToEnd(signal);
+      const { wasLive, isUnanswered } = await this.readToEnd(signal);
+      if (isUnanswered) continue;
       if (this.mayReopen === undefined) break;
       this.enter('reconnecting', signal);
       // The login page takes the place of this one: the state stays as it is until then.
@@ -85,9 +86,9 @@ export class Feed extends FrameStore {
     this.enter('closed', signal);
   }
 
-  /** Returns whether the stream was live. */
-  private async readToEnd(signal: AbortSignal): Promise<boolean> {
+  private async readToEnd(signal: AbortSignal): Promise<{ readonly wasLive: boolean; readonly isUnanswered: boolean }> {
     let wasLive = false;
+    let isUnanswered = false;
     const onState = ({ state }: { readonly state: FeedState }) => {
       wasLive ||= state === 'live';
       if (state !== 'closed') this.enter(state, signal);
@@ -100,10 +101,11 @@ export class Feed extends FrameStore {
         else if (item.kind === 'resync') for (const listener of this.liveListeners) listener();
         if (item.kind !== 'gap') this.cursor = item.cursor ?? this.cursor;
       }
-    } catch {
+    } catch (error) {
       // What the gateway refused for is known by asking for the login, or shown by the requests of the page.
+      isUnanswered = error instanceof ToolyardError && error.neverAnswered;
     }
-    return wasLive;
+    return { wasLive, isUnanswered };
   }
 
   private enter(state: FeedState, signal: AbortSignal): void {

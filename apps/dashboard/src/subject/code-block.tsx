@@ -1,6 +1,6 @@
 import { ActionIcon, CopyButton, Tooltip } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
-import { escapeInvisible, invisiblePieces } from '#subject';
+import { escapeInvisible, invisiblePieces, lookAlikes } from '#subject';
 import { VisibleText } from '../components/visible-text.js';
 import { useTokens } from './highlight.js';
 import { piecesOf, type MarkedPiece } from './marked-pieces.js';
@@ -17,10 +17,12 @@ interface CodeBlockProps {
   readonly parts?: readonly RiskyPart[];
 }
 
-/** Code as its author wrote it, line by line; hidden characters are chips, with a warning below. */
+/** Code as its author wrote it, line by line; hidden characters are chips and doubtful names marked, with a warning below. */
 export function CodeBlock({ code, language, label, writtenOut, parts = [] }: CodeBlockProps) {
   const hidden = invisiblePieces(code, writtenOut).some((piece) => 'codePoint' in piece);
-  const tokens = useTokens(code, hidden ? 'none' : language);
+  const doubtful = lookAlikes(code).length > 0;
+  // Colours would cut a doubtful name into pieces, each of which is fine.
+  const tokens = useTokens(code, hidden || doubtful ? 'none' : language);
   return (
     <div className={classes['block']}>
       <pre className={classes['code']} tabIndex={0} aria-label={label} role="region">
@@ -40,8 +42,13 @@ export function CodeBlock({ code, language, label, writtenOut, parts = [] }: Cod
         )}
       </CopyButton>
       {hidden && <p className={classes['warning']}>It has characters that are not seen, or that show it in another order than it runs.</p>}
+      {doubtful && <LookAlikeWarning />}
     </div>
   );
+}
+
+export function LookAlikeWarning() {
+  return <p className={classes['warning']}>A marked name mixes alphabets or is in punycode: it may not be what it looks like.</p>;
 }
 
 /** A marked piece has the words of the rules as its title, which the reasons of the decision repeat. */

@@ -87,7 +87,7 @@ function wordsLike(command: string, text: string): number[] {
   return places;
 }
 
-/** The command with spaces for what stands in single quotes, and for escaped characters. */
+/** The command with spaces for what is in single quotes, and for escaped characters. */
 function withoutQuoted(command: string): string {
   return command.replaceAll(/'[^']*'|\\./gs, (quoted) => ' '.repeat(quoted.length));
 }

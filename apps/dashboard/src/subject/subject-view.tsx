@@ -1,16 +1,15 @@
 import { SegmentedControl, Stack, Text } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import type { Call } from '#contracts';
-import { escapeInvisible, type SubjectPart, subjectParts } from '#subject';
+import { escapeInvisible, lookAlikes, type SubjectPart, subjectParts, withoutDefaults } from '#subject';
 import { DiffView } from '../components/diff-view.js';
 import { Json } from '../components/json.js';
 import { useSubjects, useTool } from '../components/use-subjects.js';
 import { VisibleText } from '../components/visible-text.js';
-import { CodeBlock } from './code-block.js';
+import { CodeBlock, LookAlikeWarning } from './code-block.js';
 import { languageOf } from './highlight.js';
 import { riskyParts } from './risky-parts.js';
 import classes from './subject.module.css';
-import { withoutDefaults } from './without-defaults.js';
 
 interface SubjectViewProps {
   readonly call: Pick<Call, 'tool' | 'arguments' | 'argumentsRedacted'> & Partial<Pick<Call, 'decision'>>;
@@ -39,7 +38,7 @@ export function SubjectView({ call, place }: SubjectViewProps) {
         ]}
       />
       {asJson ? (
-        <Json value={call.arguments} label={place === undefined ? 'Arguments' : `Arguments ${place}`} />
+        <Json value={call.arguments} label={place === undefined ? 'Arguments' : `Arguments ${place}`} marksNames />
       ) : (
         parts.map((part, index) => (
           <Part key={index} part={part} place={place} writtenOut={call.argumentsRedacted === true} decision={call.decision} />
@@ -98,7 +97,7 @@ function Part({ part, place, writtenOut, decision }: PartProps) {
         return (
           <div>
             <Name name={part.name} />
-            <Json value={part.value} label={labelled(part.name)} />
+            <Json value={part.value} label={labelled(part.name)} marksNames />
           </div>
         );
       return <Line name={part.name} text={String(part.value)} writtenOut={writtenOut} />;
@@ -122,6 +121,7 @@ function Line({ name, text, writtenOut }: { readonly name: string; readonly text
       <code className={classes['value']}>
         <VisibleText text={text} writtenOut={writtenOut} />
       </code>
+      {lookAlikes(text).length > 0 && <LookAlikeWarning />}
     </div>
   );
 }

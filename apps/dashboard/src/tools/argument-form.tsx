@@ -1,7 +1,14 @@
 import '@mantine/dates/styles.css';
 import Form from '@rjsf/mantine';
-import { ErrorSchemaBuilder, type DescriptionFieldProps, type ErrorSchema, type RJSFSchema, type UiSchema } from '@rjsf/utils';
-import { Text } from '@mantine/core';
+import {
+  ErrorSchemaBuilder,
+  type DescriptionFieldProps,
+  type ErrorSchema,
+  type RJSFSchema,
+  type UiSchema,
+  type WidgetProps,
+} from '@rjsf/utils';
+import { Checkbox, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { z } from 'zod';
 import type { JsonSchema, Violation } from '#contracts';
@@ -17,7 +24,7 @@ interface ArgumentFormProps {
   readonly children: ReactNode;
 }
 
-/** A checkbox has its description above; other fields have it where Mantine puts it. */
+/** Of nested objects; fields have their description where Mantine puts it. */
 function Description({ id, description }: DescriptionFieldProps<unknown>) {
   return (
     <Text id={id} size="xs" c="dimmed">
@@ -26,6 +33,33 @@ function Description({ id, description }: DescriptionFieldProps<unknown>) {
   );
 }
 
+/** The form's own widget has the description above the box, like that of another field. */
+function BooleanField({
+  id,
+  value,
+  label,
+  required,
+  disabled = false,
+  readonly = false,
+  rawErrors,
+  schema,
+  onChange,
+}: WidgetProps<unknown>) {
+  return (
+    <Checkbox
+      id={id}
+      label={label}
+      description={schema.description}
+      required={required}
+      disabled={disabled || readonly}
+      checked={value === true}
+      error={rawErrors?.join(', ')}
+      onChange={({ currentTarget }) => onChange(currentTarget.checked)}
+    />
+  );
+}
+
+const WIDGETS = { CheckboxWidget: BooleanField };
 const TEMPLATES = { DescriptionFieldTemplate: Description };
 
 const UI: UiSchema<unknown> = { 'ui:options': { label: false } };
@@ -42,6 +76,7 @@ export default function ArgumentForm({ schema, value, onChange, onSubmit, violat
       onSubmit={onSubmit}
       extraErrors={errorsOf(violations)}
       templates={TEMPLATES}
+      widgets={WIDGETS}
       // The errors are shown at their fields; without this they are also logged to the console.
       onError={() => undefined}
       showErrorList={false}

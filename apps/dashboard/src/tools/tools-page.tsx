@@ -63,7 +63,7 @@ export function ToolsPage() {
         />
         <TimeWindow
           value={window}
-          names={['1h', '24h', '7d']}
+          names={['1h', '24h', '7d', '30d']}
           onChange={(chosen) => void navigate({ search: { ...(sort === 'name' ? {} : { sort }), window: chosen } })}
         />
       </PageHead>

@@ -32,7 +32,7 @@ export function NotIsolated({ workers }: { readonly workers: readonly WorkerStat
       </List>
       {[...reasons].map((reason) => (
         <Text key={reason} size="sm" mt={4}>
-          {escapeInvisible(reason)}
+          {escapeInvisible(`${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`)}
         </Text>
       ))}
     </Alert>

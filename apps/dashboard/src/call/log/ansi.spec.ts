@@ -41,7 +41,7 @@ describe('terminal colours', () => {
     );
     fc.assert(
       fc.property(nasty, (parts) => {
-        // oxlint-disable-next-line no-control-regex
+        // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
         expect(textOf(spans(parts.join('').replaceAll('\n', '')))).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/);
       }),
     );

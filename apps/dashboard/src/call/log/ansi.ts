@@ -28,15 +28,15 @@ const palette = createColorPalette();
 const COMMANDS = /\u001b(?:[\]PX^_].*?(?:\u0007|\u001b\\|$)|\[[0-?]*[ -/]*(?!m)[@-~]|[ -/]+[0-~]|[0-OQ-WYZ\\`-~])|\u009b[0-?]*[ -/]*[@-~]/g;
 
 /** An escape that is not a colour, after the commands are out. */
-// oxlint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 const STRAY_ESCAPE = /\u001b(?!\[[0-9;]+m)/g;
 
 /** Remaining control characters, and characters that change the direction of text. */
-// oxlint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 const INVISIBLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /** What has none of the above, so that it is shown as it is. */
-// oxlint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 const NOT_PLAIN = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 
 export function isPlain(line: string): boolean {

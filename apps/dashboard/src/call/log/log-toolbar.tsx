@@ -15,6 +15,7 @@ import {
 import { useState, type ReactNode } from 'react';
 import classes from './log.module.css';
 import type { Lines } from './terminal-text.js';
+import { counted } from '../../components/counted.js';
 
 interface LogToolbarProps {
   readonly lines: Lines;
@@ -61,7 +62,7 @@ export function LogToolbar(props: LogToolbarProps) {
       {find !== '' && (
         <>
           <Text size="xs" role="status" className={classes.count}>
-            {found === 0 ? 'not found' : current < 0 ? `${found.toLocaleString()} lines` : `${current + 1} of ${found.toLocaleString()}`}
+            {found === 0 ? 'not found' : current < 0 ? counted(found, 'line') : `${current + 1} of ${found.toLocaleString()}`}
           </Text>
           <Tool icon={IconChevronUp} label="Previous" disabled={found === 0} onClick={() => onStep(current < 0 ? 0 : -1)} />
           <Tool icon={IconChevronDown} label="Next" disabled={found === 0} onClick={() => onStep(1)} />

@@ -3,13 +3,14 @@ import { useQuery } from '@tanstack/react-query';
 import type { Call } from '#contracts';
 import { LinkAnchor } from '../../components/links.js';
 import { useToolyard } from '../../stream/toolyard.js';
+import classes from './call-trail.module.css';
 
 /** Where a call stands: its session, batch, root and parent. Nothing for a call without any. */
 export function CallTrail({ call }: { readonly call: Call }) {
   const { sessionId, batchId, parentCallId, rootCallId } = call;
   if (sessionId === undefined && batchId === undefined && parentCallId === undefined) return null;
   return (
-    <Breadcrumbs separator="›" separatorMargin={6} component="nav" aria-label="Where it stands" mb={4} style={{ flexWrap: 'wrap' }}>
+    <Breadcrumbs separator="›" separatorMargin={6} component="nav" aria-label="Where it stands" mb={4} classNames={classes}>
       {sessionId !== undefined && (
         <LinkAnchor size="sm" to="/sessions/$sessionId" params={{ sessionId }}>
           {sessionId}
