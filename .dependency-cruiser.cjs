@@ -1,4 +1,7 @@
 // Which folder may import which: apps -> libs -> contracts. Each rule carries its reason; `npm run boundaries` prints it.
+const { readdirSync } = require('node:fs');
+const path = require('node:path');
+
 const TESTS = '(\\.spec|\\.contract|\\.property)\\.ts$|/testing/';
 const lib = (...names) => `^libs/(${names.join('|')})/src/`;
 /** Exports of the client beside its index.ts: the worker, and adapters, of which a program imports that of its agent SDK. */
@@ -38,6 +41,8 @@ const MAY_ALSO_SEE = {
   dialects: ['tool-sdk'],
   hooks: ['redis', 'sandbox'],
   platform: ['redis', 'event-log', 'redaction'],
+  // Rules may name a tool as a known agent does.
+  policy: ['dialects'],
   sandbox: ['tool-sdk'],
   // Catalog and pins of sources are in Redis; their programs and requests go through sandbox and egress policy.
   sources: ['redis', 'tool-sdk', 'sandbox'],
@@ -56,6 +61,7 @@ const MAY_ALSO_SEE = {
 const GATEWAY_FEATURES = [
   ['platform', 'Every feature stands on the configuration, connections and HTTP helpers here; they know no feature.'],
   ['auth', 'Keys and scopes are checked before anything is known of calls.'],
+  ['skills', 'Skills are files that the operator writes; they know no call.'],
   ['governance', 'The configuration of policy, limits, hooks and redaction is the same for every use case.'],
   ['workers', 'Which workers and tools are available does not depend on any call.'],
   ['sessions', 'The state of a session is read by calls. What is done to the calls of a session belongs to batches.'],
@@ -67,6 +73,7 @@ const GATEWAY_FEATURES = [
   ['gateway-tools', 'Tools whose work only gateways can do change sessions, schedules and calls like any client.'],
   ['sub-agents', 'Loops of sub-agents run in workers, and ask here for what only gateways know. No other feature knows them.'],
   ['foreign-workers', 'Workers in other languages run calls of the catalog; no other feature waits for them.'],
+  ['webhooks', 'Webhooks read the log and send what tenants asked for. No feature waits for a receiver.'],
   ['streaming', 'Streams deliver the events of all features. No feature waits for a stream.'],
   ['mcp', 'The Model Context Protocol endpoint submits, reads, decides and cancels calls like any transport.'],
   ['operations', 'Health, metrics and traces look at every feature. No feature depends on being observed.'],
@@ -101,10 +108,26 @@ const WORKER_FEATURES = {
   sources: ['platform'],
   leases: ['platform'],
   recovery: ['platform'],
+  background: ['platform'],
   attempts: ['platform', 'leases'],
   registry: ['platform', 'attempts'],
   operations: ['platform', 'leases', 'attempts'],
 };
+
+/** A folder without a rule could import anything. */
+function assertListed(parent, listed) {
+  const folders = readdirSync(path.join(__dirname, parent), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const missing = folders.map(({ name }) => name).filter((name) => !listed.includes(name));
+  if (missing.length > 0)
+    throw new Error(`${parent} has ${missing.join(', ')}: expected a rule for each folder in .dependency-cruiser.cjs`);
+}
+
+assertListed('libs', [...SIBLINGS, 'contracts', 'client']);
+assertListed(
+  'apps/gateway/src',
+  GATEWAY_FEATURES.map(([name]) => name),
+);
+assertListed('apps/worker/src', Object.keys(WORKER_FEATURES));
 
 const workerRules = Object.entries(WORKER_FEATURES).map(([name, allowed]) => ({
   name: `worker-${name}`,

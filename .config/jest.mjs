@@ -1,4 +1,4 @@
-// The settings under which Jest 30 runs ESM TypeScript on Node 20. SWC checks no types: `npm run typecheck` does.
+// Node imports the test files, whose TypeScript SWC compiles (test/support/jest). SWC checks no types: `npm run typecheck` does.
 // `npm test` runs the projects unit, redis and e2e; `npm run test:all` runs the others but soak, which `npm run soak` runs. `npm test -- <path>` runs any file of any project.
 import { fileURLToPath } from 'node:url';
 
@@ -7,17 +7,10 @@ const rootDir = fileURLToPath(new URL('..', import.meta.url));
 const base = {
   rootDir,
   testEnvironment: 'node',
+  runtime: '<rootDir>/test/support/jest/shared-modules.runtime.cjs',
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   extensionsToTreatAsEsm: ['.ts'],
-  transform: { '^.+\\.ts$': ['@swc/jest', { configFile: `${rootDir}.swcrc`, sourceMaps: 'inline', module: { type: 'es6' } }] },
-  testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
-  moduleNameMapper: {
-    '^(\\.{1,2}/.*)\\.js$': '$1',
-    // The condition `source`, which stands for the TypeScript of this tree, means other files to these packages.
-    '^eventsource$': '<rootDir>/node_modules/eventsource/dist/index.js',
-    '^eventsource-parser/stream$': '<rootDir>/node_modules/eventsource-parser/dist/stream.js',
-    '^eventsource-parser$': '<rootDir>/node_modules/eventsource-parser/dist/index.js',
-  },
+  transform: {},
 };
 
 /** Contracts in other set-ups than the default, and races that run for minutes. They run with `npm run test:all`. */
@@ -65,5 +58,7 @@ export default {
   testSequencer: '<rootDir>/test/support/slowest-first.sequencer.mjs',
   reporters: ['default', '<rootDir>/test/support/slowest-files.reporter.mjs'],
   testTimeout: 600_000,
+  // The heap of a worker grows with each test file, to 2.5 GB in `npm test`, and collecting garbage costs more and more.
+  workerIdleMemoryLimit: '500MB',
   projects: Object.entries(projects).map(([displayName, project]) => ({ displayName, ...base, ...project })),
 };

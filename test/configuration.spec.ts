@@ -6,7 +6,7 @@ import { CliEnv } from '../apps/cli/src/cli.config.js';
 import { GatewayEnv } from '../apps/gateway/src/platform/gateway-env.config.js';
 import { ProjectorEnv } from '../apps/projector/src/projector.config.js';
 import { StandaloneEnv } from '../apps/standalone/src/standalone.config.js';
-import { WorkerEnv } from '../apps/worker/src/platform/worker.config.js';
+import { WorkerEnv } from '../apps/worker/src/platform/worker-env.config.js';
 import { renewed } from '../deploy/configuration-document.mjs';
 
 const schemas = {

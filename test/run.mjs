@@ -19,14 +19,17 @@ const names = isChoice && !validated ? ['--ignoreProjects', 'validated'] : ['--s
 // Most tests wait for other processes: two files more at a time than cores keep the cores busy (with one more, they idle for a fifth).
 const workers = args.some((word) => /^(-w|--maxWorkers|-i|--runInBand)/.test(word)) ? [] : [`--maxWorkers=${availableParallelism() + 2}`];
 
+// The names of projects come last: Jest takes each word that follows them for one more.
 const jest = [
-  '--experimental-vm-modules',
+  '--experimental-vm-modules', // for the test that compiles generated clients
   '--disable-warning=ExperimentalWarning',
+  '--import',
+  new URL('./support/jest/register-typescript.mjs', import.meta.url).href,
   'node_modules/jest/bin/jest.js',
   '--config',
   '.config/jest.mjs',
 ];
 // The long runs start gateways and workers as they are shipped. The project `deploy` does, too; the others start bundles, which start faster.
 const env = soak ? { ...process.env, TEST_SHIPPED: 'yes' } : process.env;
-const { status } = spawnSync(process.execPath, [...jest, ...names, ...workers, ...args], { stdio: 'inherit', env });
+const { status } = spawnSync(process.execPath, [...jest, ...args, ...names, ...workers], { stdio: 'inherit', env });
 process.exit(status ?? 1);

@@ -20,17 +20,17 @@ export class CallPoster {
   private unsent: Connection['due'] = [];
 
   constructor(
-    url: string,
+    private readonly url: string,
     headers: Readonly<Record<string, string>>,
     body: string,
     private readonly limits: { readonly connections: number; readonly pipelining: number },
   ) {
-    const { hostname, port, host } = new URL(url);
+    const { host } = new URL(url);
     const lines = Object.entries({ host, ...headers, 'content-length': Buffer.byteLength(body) }).map(
       ([name, value]) => `${name}: ${value}`,
     );
     this.request = `POST /v1/calls HTTP/1.1\r\n${lines.join('\r\n')}${HEAD_END}${body}`;
-    this.connections = Array.from({ length: limits.connections }, () => this.open(hostname, Number(port)));
+    this.connections = Array.from({ length: limits.connections }, () => this.open());
   }
 
   post(): Promise<string> {
@@ -50,7 +50,7 @@ export class CallPoster {
     let full = 0;
     let sent = 0;
     while (sent < this.unsent.length && full < this.connections.length) {
-      const connection = this.connections[this.next++ % this.connections.length];
+      const connection = this.usable(this.next++ % this.connections.length);
       const call = this.unsent[sent];
       if (connection === undefined || call === undefined) break;
       if (connection.due.length >= this.limits.pipelining) {
@@ -66,8 +66,19 @@ export class CallPoster {
     for (const [connection, count] of writes) connection.socket.write(this.request.repeat(count), 'latin1');
   }
 
-  private open(host: string, port: number): Connection {
-    const connection: Connection = { socket: createConnection({ host, port, noDelay: true }).setEncoding('latin1'), due: [], unread: '' };
+  /** The connection, or a new one: the gateway closes a connection that was idle for a minute or so. */
+  private usable(at: number): Connection | undefined {
+    if (this.connections[at]?.socket.destroyed) this.connections[at] = this.open();
+    return this.connections[at];
+  }
+
+  private open(): Connection {
+    const { hostname: host, port } = new URL(this.url);
+    const connection: Connection = {
+      socket: createConnection({ host, port: Number(port), noDelay: true }).setEncoding('latin1'),
+      due: [],
+      unread: '',
+    };
     connection.socket.on('data', (text: string) => this.read(connection, text));
     const fail = (error: Error) => {
       for (const { reject } of connection.due.splice(0)) reject(error);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CallEvent, type EndData } from '#contracts';
 import { CallStore, EventLog, isApplied, readPendingApprovals, type EventLogOptions, type NewCall, type WorkerGuard } from '#event-log';
-import { createRedis, keys, partitionName, type RedisConnection } from '#redis';
+import { createRedis, keys, partitionName, partitionNames, type RedisConnection } from '#redis';
 import { checkInvariants } from '../support/log-invariants.js';
 import { aCall, aSubmission, author, endOf } from '../support/sample-calls.js';
 
@@ -148,7 +148,7 @@ export function eventLogContract(name: string, open: () => Promise<EventLogPlace
       const guard = { by: 'reconciler', fence } as const;
       expect(await log.end({ callId, guard, data: endOf('unknown'), author })).toMatchObject({ code: 'NOT_DUE' });
       expect(await log.renew({ callId, fence, leaseMs: 0 })).toEqual({ code: 'OK', cancelRequested: false });
-      const due = await store.listDue(callId.slice(0, callId.indexOf('-')), await store.now(), 1_000);
+      const due = await store.listDue([callId.slice(0, callId.indexOf('-'))], await store.now(), 1_000);
       expect(due.map((found) => found.callId)).toContain(callId);
       expect(await log.end({ callId, guard, data: endOf('unknown'), author })).toMatchObject({ code: 'OK' });
     });
@@ -214,7 +214,7 @@ export function eventLogContract(name: string, open: () => Promise<EventLogPlace
 
     it('counts calls that wait for a person until they are allowed, cancelled or due', async () => {
       const pending = async () => {
-        const names = Array.from({ length: place.options.partitions }, (_unused, index) => partitionName(index));
+        const names = partitionNames(place.options.partitions);
         return (await readPendingApprovals(redis, store, names)).waiting;
       };
       const before = await pending();

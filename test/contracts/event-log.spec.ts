@@ -1,5 +1,5 @@
-import { randomInt } from 'node:crypto';
 import { createRedis } from '#redis';
+import { startClusterOfOne } from '../support/cluster-redis.js';
 import { startRedisServer } from '../support/redis-server.mjs';
 import { eventLogContract } from './event-log.contract.js';
 
@@ -11,20 +11,8 @@ eventLogContract('a single node', async () => {
 });
 
 eventLogContract('a cluster', async () => {
-  const server = await startRedisServer({
-    settings: [
-      ...plain,
-      '--cluster-enabled',
-      'yes',
-      '--cluster-announce-ip',
-      '127.0.0.1',
-      '--cluster-port',
-      String(randomInt(30_000, 60_000)),
-    ],
-  });
-  await ask(server.url, ['CLUSTER', 'ADDSLOTSRANGE', '0', '16383'], 'OK');
-  await ask(server.url, ['CLUSTER', 'INFO'], 'cluster_state:ok');
-  return { url: server.url.replace('redis://', 'redis+cluster://'), options: { partitions: 5 }, close: () => server.stop() };
+  const { server, url } = await startClusterOfOne();
+  return { url, options: { partitions: 5 }, close: () => server.stop() };
 });
 
 eventLogContract('a master with a replica, durability replicated', async () => {

@@ -12,7 +12,7 @@ export interface QueueUnderTest {
   readonly name: string;
   /** As many as show a race between workers, and as few as one script a job is through with in time. */
   readonly jobsUnderLoad: number;
-  openQueue(redisUrl: string): CallQueue;
+  openQueue(redisUrl: string): Promise<CallQueue>;
   consume(redisUrl: string, slots: number, handler: (job: CallJob) => Promise<void>): CallConsumer;
   /** Deletes every job of the pool behind the workers' backs, as an operator would. */
   obliterate(redisUrl: string): Promise<void>;
@@ -80,8 +80,8 @@ export function queueContract({ name, jobsUnderLoad, openQueue, consume, obliter
       redis = await startRedisServer({ settings: ['--save', '', '--appendonly', 'yes', '--appendfsync', 'always'] });
     });
     afterAll(() => redis.stop());
-    beforeEach(() => {
-      queue = openQueue(redis.url);
+    beforeEach(async () => {
+      queue = await openQueue(redis.url);
       consumers = [];
       runs = new Map();
     });

@@ -122,6 +122,13 @@ describe('the example for approvals from chat', () => {
     expect(await call(second.id)).toMatchObject({ status: 'ended', outcome: 'denied', error: { message: expect.stringContaining('U2') } });
   });
 
+  it('marks names that may not be what they look like, and no text of one alphabet', async () => {
+    const { message } = await asked('git push https://p\u0430ypal.com/x main\n\u0441\u0431\u043e\u0440\u043a\u0430 4k\u03a9');
+    expect(message.blocks[0]?.text?.text).toContain(
+      'https://p\u0430ypal.com‹Latin and Cyrillic: U+0430›/x main\\n\u0441\u0431\u043e\u0440\u043a\u0430 4k\u03a9"',
+    );
+  });
+
   it('lets no one allow what they have submitted themselves', async () => {
     const { id, message } = await asked('touch own', ada);
     await press(buttonsOf(message)[0], { user: 'U1' });
@@ -142,7 +149,7 @@ describe('the example for approvals from chat', () => {
     const { status, stderr } = spawnSync(process.execPath, [PROGRAM], {
       env: { ...env, PORT: '0', [name]: value },
       encoding: 'utf8',
-      timeout: 20_000,
+      timeout: 180_000,
     });
     expect([status, stderr]).toEqual([1, expect.stringContaining(`at ${name}`)]);
   });

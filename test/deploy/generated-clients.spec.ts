@@ -17,12 +17,12 @@ async function main(): Promise<void> {
   const baseUrl = String(process.env['URL']);
   const client = createClient<paths>({ baseUrl, headers: { Authorization: 'Bearer ' + process.env['KEY'] } });
   const called = await client.POST('/v1/calls', {
-    params: { header: { Prefer: 'wait=10' } },
+    params: { header: { Prefer: 'wait=60' } },
     body: { tool: 'shell', arguments: { command: 'echo hello' } },
   });
   const [content] = called.data?.result?.content ?? [];
   const batch = await client.POST('/v1/batches', {
-    params: { header: { Prefer: 'wait=10' } },
+    params: { header: { Prefer: 'wait=60' } },
     body: { sessionId: 'demo', strategy: { type: 'tiered' }, calls: [{ tool: 'echo', arguments: { n: [1, { deep: null }] } }] },
   });
   const session = await client.PUT('/v1/sessions/{id}', {
@@ -54,7 +54,7 @@ import { cancelCall, listCalls, putSession, submitBatch, submitCall } from './he
 
 async function main(): Promise<void> {
   const client = createClient({ baseUrl: String(process.env['URL']), auth: String(process.env['KEY']) });
-  const headers = { Prefer: 'wait=10' };
+  const headers = { Prefer: 'wait=60' };
   const called = await submitCall({ client, headers, body: { tool: 'shell', arguments: { command: 'echo hello' } } });
   const [content] = called.data?.result?.content ?? [];
   const batch = await submitBatch({

@@ -48,8 +48,9 @@ describe('the history, as the role of Grafana reads it', () => {
     url.username = 'toolyard_reader';
     reader = new pg.Client({ connectionString: url.href });
     await reader.connect();
-    const rows = async () => (await reader.query('select 1 from calls')).rowCount;
-    await eventually(async () => (await rows()) === 7, 'a row for each call');
+    // The last call waits; all others have ended.
+    const rows = async () => (await reader.query<{ ended: boolean }>('select ended_at is not null as ended from calls')).rows;
+    await eventually(async () => (await rows()).length === 7 && (await rows()).filter(({ ended }) => ended).length === 6, 'whole rows');
     expect(projector.log()).toBe('');
   });
   afterAll(async () => {

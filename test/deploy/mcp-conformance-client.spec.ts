@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { SourceRules } from '#contracts';
 import { EgressPolicy } from '#sandbox';
 import { BOOTSTRAP_KEY } from '../support/gateway.js';
 import { startBridge, type Bridge } from '../support/mcp-bridge.js';
@@ -25,7 +26,7 @@ const RUNS = [
 const SKILLS = 'it is about skills, an extension that sources do not use';
 /** Scenarios that do not apply, with the reason. */
 const EXCEPT: Readonly<Record<string, string>> = {
-  'auth/*': 'sources authenticate with headers that the operator sets, not by OAuth',
+  'auth/*': 'sources have OAuth by client credentials with a secret; in all others a person logs in, or the client has a key pair',
   'elicitation-sep1034-client-defaults': 'a person answers forms: no client fills in defaults',
   'sep-2640-client-no-prefetch': SKILLS,
   'sep-2640-client-verify-digest': SKILLS,
@@ -39,17 +40,31 @@ describe('the conformance suite of the Model Context Protocol', () => {
   let bridge: Bridge;
   beforeAll(async () => {
     suite = ConformanceSuite.install(folder);
-    bridge = await startBridge([], { egress: new EgressPolicy(['localhost']) }, { EGRESS_ALLOW_HOSTS: 'localhost' });
+    const sourceRules = SourceRules.parse({ secrets: [{ name: 'CONFORMANCE_SECRET', tenants: ['*'], hosts: ['http://localhost:*'] }] });
+    bridge = await startBridge(
+      [],
+      { egress: new EgressPolicy(['localhost']), sourceRules },
+      // The secret that the suite gives its client.
+      { EGRESS_ALLOW_HOSTS: 'localhost', CONFORMANCE_SECRET: 'conformance-test-secret' },
+    );
   });
   afterAll(async () => {
     await bridge?.close();
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it.each(RUNS)('passes as a client: %s of %s', async (scenario, version) => {
+  const run = (options: readonly string[]) => {
     const command = `${process.execPath} ${resolve('test/support/mcp-client-driver.fixture.mjs')}`;
-    const env = { TOOLYARD_URL: bridge.gateway.url, TOOLYARD_API_KEY: BOOTSTRAP_KEY };
-    const scenarios = await suite.client(command, ['--scenario', scenario, '--spec-version', version], env);
+    return suite.client(command, options, { TOOLYARD_URL: bridge.gateway.url, TOOLYARD_API_KEY: BOOTSTRAP_KEY });
+  };
+
+  it.each(RUNS)('passes as a client: %s of %s', async (scenario, version) => {
+    const scenarios = await run(['--scenario', scenario, '--spec-version', version]);
+    expect(scenarios.flatMap((found) => faultsOf(found))).toEqual([]);
+  });
+
+  it('passes as a client: the extension OAuth client credentials', async () => {
+    const scenarios = await run(['--scenario', 'auth/client-credentials-basic']);
     expect(scenarios.flatMap((found) => faultsOf(found))).toEqual([]);
   });
 

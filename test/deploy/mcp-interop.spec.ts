@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,11 +6,15 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { SafetySettings } from '#contracts';
+import { SafetySettings, type Call } from '#contracts';
+import { eventually } from '../support/eventually.js';
+import { freePort } from '../support/free-port.mjs';
 import { BOOTSTRAP_KEY } from '../support/gateway.js';
 import { startBridge, type Bridge } from '../support/mcp-bridge.js';
 import { connectMcp, type TestClient } from '../support/mcp-clients.js';
+import { startModelServer, type ModelServer } from '../support/model-server.js';
 import { installPackages } from '../support/npm-packages.js';
+import { serveWeb, type WebServer } from '../support/serve-web.js';
 
 const NODE = `node-${process.platform}-${process.arch}`;
 const PACKAGES = [
@@ -37,6 +41,9 @@ describe('software of the Model Context Protocol from npm', () => {
   const direct: Client[] = [];
   let bridge: Bridge;
   let client: TestClient;
+  let models: ModelServer;
+  /** `everything` once more, over HTTP, behind a proxy that notes what Toolyard sends. */
+  let online: { readonly program: ChildProcess; readonly proxy: WebServer; readonly sent: string[] };
 
   /** The program of a server, in a folder of its own that is its working directory. */
   const servers = {
@@ -48,8 +55,19 @@ describe('software of the Model Context Protocol from npm', () => {
 
   beforeAll(async () => {
     installPackages(folder, PACKAGES);
-    const sources = Object.entries(servers).map(([name, command]) => ({ name, kind: 'mcp', command, paths: [folder], trust: true }));
-    bridge = await startBridge(sources, {
+    models = await startModelServer();
+    online = await startOnline();
+    const model = { provider: 'openai-compatible', name: 'operators', url: models.url };
+    const sources = Object.entries(servers).map(([name, command]) => ({
+      name,
+      kind: 'mcp',
+      command,
+      paths: [folder],
+      trust: true,
+      ...(name === 'everything' ? { sampling: { model } } : {}),
+    }));
+    const research = { name: 'online', kind: 'mcp', url: `${online.proxy.url}/mcp`, trust: true, include: ['simulate-*'] };
+    bridge = await startBridge([...sources, research], {
       // Texts are compared: they have no mark of untrusted content.
       safety: SafetySettings.parse({ provenance: { trusted: Object.keys(servers) } }),
     });
@@ -59,8 +77,42 @@ describe('software of the Model Context Protocol from npm', () => {
     for (const one of direct) await one.close();
     await client?.close();
     await bridge?.close();
+    online?.proxy.close();
+    online?.program.kill('SIGKILL');
+    await models?.close();
     rmSync(folder, { recursive: true, force: true });
   });
+
+  const startOnline = async (): Promise<typeof online> => {
+    const port = await freePort();
+    const [node, program] = servers.everything;
+    const server = spawn(node, [program, 'streamableHttp'], { env: { PORT: `${port}` }, stdio: 'ignore' });
+    const sent: string[] = [];
+    const forward = async (request: Request) => {
+      const body = await request.text();
+      sent.push(/"method":"(?<method>[^"]+)"/.exec(body)?.groups?.['method'] ?? '');
+      const { method, headers, signal } = request;
+      return fetch(`http://127.0.0.1:${port}/mcp`, { method, headers, signal, ...(body === '' ? {} : { body }) });
+    };
+    await eventually(
+      () =>
+        fetch(`http://127.0.0.1:${port}/mcp`).then(
+          () => true,
+          () => false,
+        ),
+      'the server to listen',
+    );
+    return { program: server, proxy: await serveWeb(forward), sent };
+  };
+  /** A call that waits for a person. */
+  const asking = (id: string) =>
+    eventually(async () => {
+      const { body } = await bridge.gateway.agent.get(`/v1/calls/${id}`);
+      if (body.status === 'ended') throw new Error(`the call ended: ${JSON.stringify(body)}`);
+      return body.waiting?.input;
+    }, `the question of the call ${id}`);
+  const give = (id: string, value: unknown) => bridge.gateway.agent.request('POST', `/v1/calls/${id}/input`, { value });
+  const textOf = ({ result }: Call) => (result?.content ?? []).map((item) => (item.type === 'text' ? item.text : '')).join('\n');
 
   /** The server as a client reaches it without Toolyard. */
   const directly = async (name: Name): Promise<Reached> => {
@@ -140,6 +192,70 @@ describe('software of the Model Context Protocol from npm', () => {
   it('gives errors of tools as errors for the model', async () => {
     const [one, other] = await both('everything');
     for (const reached of [one, other]) expect(await reached.call('get-sum', { a: 'one' })).toMatchObject({ isError: true });
+  });
+
+  it('lets the model of the operator answer what a server asks of a model, within its bounds', async () => {
+    models.on('operators', [{ text: 'Forty-two.', usage: { input: 7, output: 3 } }]);
+    const { agent } = bridge.gateway;
+    const call = await agent.run('trigger-sampling-request', { prompt: 'What is the answer?', maxTokens: 20 });
+    expect([call.outcome, textOf(call)]).toEqual(['completed', expect.stringContaining('Forty-two.')]);
+    expect(models.calls('operators').map(({ body }) => body)).toEqual([
+      expect.objectContaining({
+        messages: [
+          { role: 'system', content: 'You are a helpful test server.' },
+          { role: 'user', content: expect.stringContaining('What is the answer?') },
+        ],
+        max_tokens: 20,
+      }),
+    ]);
+    const turns = (await agent.events(call.id)).flatMap((event) => (event.type === 'call.turn' ? [event.data] : []));
+    expect(turns).toMatchObject([{ turn: 1, model: 'operators', text: 'Forty-two.', usage: { inputTokens: 7, outputTokens: 3 } }]);
+  });
+
+  it('gives the form of a server with each kind of field to a person, and the answer to the server', async () => {
+    const { agent } = bridge.gateway;
+    const { id } = await agent.accepted('trigger-elicitation-request', {});
+    expect((await asking(id)).inputSchema).toMatchObject({
+      required: ['name'],
+      properties: { untitledMultipleSelectEnum: { maxItems: 3 } },
+    });
+    expect((await give(id, { name: 'Ada', untitledMultipleSelectEnum: ['Kazoo'] })).status).toBe(422);
+    await give(id, { name: 'Ada', integer: 7, untitledMultipleSelectEnum: ['Piano', 'Bass'] });
+    const text = textOf(await agent.ended(id));
+    expect(text).toContain('- Name: Ada');
+    expect(JSON.parse(text.slice(text.indexOf('Raw result: ') + 12))).toEqual({
+      action: 'accept',
+      content: { name: 'Ada', integer: 7, untitledMultipleSelectEnum: ['Piano', 'Bass'] },
+    });
+  });
+
+  it.each(['everything__simulate-research-query', 'online__simulate-research-query'])(
+    'follows the task of a server to its end, with its stages and its question: %s',
+    async (tool) => {
+      const { agent } = bridge.gateway;
+      const { id } = await agent.accepted(tool, { topic: 'python', ambiguous: true });
+      expect((await asking(id)).prompt).toContain('could have multiple interpretations');
+      await give(id, { interpretation: 'snake' });
+      const call = await agent.ended(id);
+      expect([call.outcome, textOf(call)]).toEqual(['completed', expect.stringContaining('# Research Report: python (snake)')]);
+      const events = await agent.events(id);
+      const stages = events.flatMap((event) => (event.type === 'call.progress' ? [event.data.message ?? ''] : []));
+      expect(stages[0]).toBe('Gathering sources...');
+      expect(stages.at(-1)).toMatch(/Synthesizing|Generating|Continuing/);
+      expect(events.filter(({ type }) => type === 'call.end')).toHaveLength(1);
+    },
+  );
+
+  it('cancels the task of a server with its call', async () => {
+    const { agent } = bridge.gateway;
+    online.sent.splice(0);
+    const { id } = await agent.accepted('online__simulate-research-query', { topic: 'tea' });
+    const begun = async () => (await agent.events(id)).some(({ type }) => type === 'call.progress');
+    await eventually(begun, 'the task to work');
+    await agent.request('POST', `/v1/calls/${id}/cancel`, {});
+    expect((await agent.ended(id)).outcome).toBe('cancelled');
+    await eventually(() => online.sent.includes('tasks/cancel'), 'the server to be asked to cancel');
+    expect(online.sent.filter((method) => method === 'tools/call')).toHaveLength(1);
   });
 
   it('works with files as the server does alone', async () => {

@@ -22,7 +22,7 @@ describe('a real run, scraped by a real Prometheus', () => {
     const tool = { name: 'greet', description: 'Greets.', input: { type: 'object' }, tier: 'read_only', run: ['echo', 'hello'] };
     writeFileSync(join(folder, 'tools', 'greet', 'tool.yaml'), JSON.stringify(tool));
     writeFileSync(config, settings);
-    toolyard = await startTestCluster({ workers: 0, env: { TOOLYARD_CONFIG: config, LEASE_MS: '3000' } });
+    toolyard = await startTestCluster({ workers: 0, env: { TOOLYARD_CONFIG: config } });
     agent = new Agent(toolyard.gateways[0]?.url ?? '');
     first = await toolyard.worker();
     second = await toolyard.worker({ WORKER_POOLS: 'read' });
@@ -69,7 +69,13 @@ describe('a real run, scraped by a real Prometheus', () => {
       () => `data for ${[...empty].join('; ')}`,
     );
     for (const { expr } of alertRules()) await prometheus.query(expr);
-    expect([...(await prometheus.firing()).keys()]).toEqual([]);
+    // Alerts are deployed with a delay, without which one fires for a moment where the machine is slow.
+    let firing: string[] = [];
+    const isQuiet = async () => {
+      firing = [...(await prometheus.firing()).keys()];
+      return firing.length === 0;
+    };
+    await eventually(isQuiet, () => `no alert to fire, as ${firing.join()} did`);
   });
 
   it('has metrics that pass promtool check metrics, in every process', async () => {

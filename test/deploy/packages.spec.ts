@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
 import { startBrowser } from '../support/browser.js';
 import { installPackages } from '../support/npm-packages.js';
 import { cleanUp, freshDirectory, spawnStandalone, submit, type StandaloneProcess } from '../support/standalone.js';
@@ -81,6 +82,23 @@ beforeAll(async () => {
 afterAll(async () => {
   await cleanUp();
   rmSync(elsewhere, { recursive: true, force: true });
+});
+
+describe('a release', () => {
+  const Bill = z.object({
+    bomFormat: z.literal('CycloneDX'),
+    metadata: z.object({ component: z.object({ name: z.literal('toolyard'), version: z.literal(version) }) }),
+    components: z.array(z.object({ name: z.string(), version: z.string() })),
+  });
+
+  it('names every package that it brings with its version, and none that only tests need', () => {
+    const { components } = Bill.parse(JSON.parse(readFileSync(join(PACKED, 'sbom.cdx.json'), 'utf8')));
+    const names = new Set(components.map((it) => `${it.name}@${it.version}`));
+    expect(Object.entries(dependencies).filter(([name, at]) => !names.has(`${name}@${String(at)}`))).toEqual([]);
+    expect(components.map(({ name }) => name)).not.toContain('jest');
+  });
+
+  it('has a changelog', () => expect(readFileSync(join(PACKED, 'CHANGELOG.md'), 'utf8')).toMatch(new RegExp(`^# ${version}\n`)));
 });
 
 describe('the package toolyard', () => {

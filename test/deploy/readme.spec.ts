@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
@@ -24,11 +25,21 @@ const DOCUMENTS = [
   'libs/tools/README.md',
   'test/README.md',
 ];
+/** Documents of single libraries: only their lines are checked. */
+const LIBRARY_DOCUMENTS = readdirSync('libs', { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.md'))
+  .map((path) => `libs/${path}`);
+const boundaries = z
+  .object({ forbidden: z.array(z.object({ name: z.string(), to: z.object({ pathNot: z.unknown().optional() }) })) })
+  .parse(createRequire(import.meta.url)('../../.dependency-cruiser.cjs'));
 const read = (path: string) => readFileSync(path, 'utf8');
 const matches = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map((match) => match[1] ?? '');
 const withoutDiagrams = (text: string) => text.replaceAll(/```mermaid\n[\s\S]*?```/g, '');
 /** Rows of a table cannot be wrapped. */
 const withoutTables = (text: string) => text.replaceAll(/<!-- (?:variables|fields): [\s\S]*?<!-- end -->/g, '');
+/** Without code and without rows of tables, which cannot be wrapped. */
+const proseOf = (text: string) => text.replaceAll(/^```[\s\S]*?^```|^\|.*$/gm, '');
+const linesOver120 = (text: string) => text.split('\n').filter((line) => line.length > 120);
 /** As the web pages of Git hosts make them of headings. */
 const anchorOf = (heading: string) =>
   heading
@@ -68,9 +79,43 @@ describe('libs/README.md and apps/README.md', () => {
       .filter((entry) => entry.isDirectory())
       .map(({ name }) => name);
 
-  it('name every library and every app', () => {
-    expect(foldersOf('libs').filter((name) => !read('libs/README.md').includes(`[\`${name}\`](${name})`))).toEqual([]);
-    expect(foldersOf('apps').filter((name) => !read('apps/README.md').includes(`| \`${name}\` |`))).toEqual([]);
+  it('name every library and every app once', () => {
+    expect(matches(read('libs/README.md'), /^\| \[`[^`]+`\]\(([^)]+)\) \|/gm).toSorted()).toEqual(foldersOf('libs').toSorted());
+    const [apps = ''] = read('apps/README.md').split('\n## ');
+    expect(matches(apps, /^\| `([^`]+)` \|/gm).toSorted()).toEqual(foldersOf('apps').toSorted());
+  });
+
+  it('list every decision', () => {
+    const decisions = foldersOf('libs').flatMap((name) =>
+      existsSync(`libs/${name}/decisions`) ? readdirSync(`libs/${name}/decisions`).map((file) => `${name}/decisions/${file}`) : [],
+    );
+    expect(decisions.length).toBeGreaterThan(30);
+    expect(decisions.filter((path) => !read('libs/README.md').includes(`](${path})`))).toEqual([]);
+    const ofGateway = readdirSync('apps/gateway/decisions').map((file) => `gateway/decisions/${file}`);
+    expect(ofGateway.filter((path) => !read('apps/README.md').includes(`](${path})`))).toEqual([]);
+  });
+
+  it('state which libraries may import which, as the boundaries do', () => {
+    const [, section = ''] = /\n## Dependencies\n([\s\S]*?)\n## /.exec(read('libs/README.md')) ?? [];
+    const stated = new Map(
+      section
+        .split('\n')
+        .filter((line) => line.startsWith('| `'))
+        .flatMap((line) => {
+          const [names = [], imports = []] = line.split(' | ').map((cell) => matches(cell, /`([a-z-]+)`/g));
+          return names.map((name) => [name, imports.toSorted()] as const);
+        }),
+    );
+    const allowed = boundaries.forbidden.flatMap(({ name, to: { pathNot } }) => {
+      const [, library] = /^siblings-apart-(.+)$/.exec(name) ?? [];
+      const imports = matches(String(pathNot), /^\^libs\/\((.*)\)\/$/g)
+        .flatMap((names) => names.split('|'))
+        .filter((it) => it !== library && !['contracts', 'observability', 'patterns'].includes(it));
+      return library === undefined || imports.length === 0 ? [] : [[library, imports.toSorted()] as const];
+    });
+    // It has a rule of its own: contracts and nothing else.
+    stated.delete('client');
+    expect(Object.fromEntries(stated)).toEqual(Object.fromEntries(allowed));
   });
 
   it('map the folders of gateway and worker', () => {
@@ -115,10 +160,12 @@ describe.each(DOCUMENTS)('%s', (path) => {
   });
 
   it('has lines of at most 120 characters', () => {
-    expect(
-      withoutTables(withoutDiagrams(text))
-        .split('\n')
-        .filter((line) => line.length > 120),
-    ).toEqual([]);
+    expect(linesOver120(withoutTables(withoutDiagrams(text)))).toEqual([]);
+  });
+});
+
+describe.each([...LIBRARY_DOCUMENTS, 'deploy/BACKUP.md', 'deploy/LOGIN.md', 'deploy/prometheus/runbook.md'])('%s', (path) => {
+  it('has lines of prose of at most 120 characters', () => {
+    expect(linesOver120(proseOf(read(path)))).toEqual([]);
   });
 });

@@ -191,7 +191,7 @@ describe('bad input at every interface', () => {
     small.close();
   });
 
-  it('disturbs nothing else', async () => {
+  it('leaves the other calls undisturbed', async () => {
     expect((await agent.run('echo', { still: 'fine' })).outcome).toBe('completed');
     expect(await findInvariantViolations(toolyard.redis.url)).toEqual([]);
   });

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CliInstallation } from '../support/cli-installation.js';
+import type { CliProcess } from '../support/cli.js';
+import { eventually } from '../support/eventually.js';
 
 let installation: CliInstallation;
 
@@ -18,6 +20,7 @@ describe('a person at a terminal', () => {
     const call = inTerminal('call', 'shell', 'curl example.com; echo \u202e\r', '--session', SESSION);
     await call.says('May it run?');
     expect(call.out()).toMatch(/echo <U\+202E>/);
+    expect(call.out()).toMatch(/shell.* · high risk · session cli-questions/);
     call.child.stdin?.write('n\n');
     await call.says('Reason for the agent');
     call.child.stdin?.write('not today\n');
@@ -26,16 +29,113 @@ describe('a person at a terminal', () => {
     const { id } = await client.calls.submit({ tool: 'shell', arguments: { command: 'curl --version' }, sessionId: SESSION });
     const left = inTerminal('approvals', '--session', SESSION);
     await left.says('uit?');
-    left.child.stdin?.write('A\n');
+    left.child.stdin?.write('?\n');
+    await left.says('Type a letter, then Enter');
+    await left.says('[l]ater   it goes on waiting');
+    // What is typed before the question comes again is no answer to it.
+    await eventually(() => left.out().split('uit?').length === 3, 'the question to come again');
+    // The letter that is shown for Always: it makes no rule without a choice.
+    left.child.stdin?.write('a\n');
+    await left.says('Full command: curl --version');
+    await left.says('Every call of shell');
     await left.says('go back');
     left.child.stdin?.write('\u0004');
     expect((await left.ended()).code).toBe(0);
 
     const list = inTerminal('approvals', '--session', SESSION);
+    // Typed before there is a question: no answer to it.
+    list.child.stdin?.write('d\n');
     await list.says('uit?');
-    list.child.stdin?.write('a\n');
+    expect(list.out()).toMatch(/by default: persistent false/);
+    list.child.stdin?.write('Y\n');
     expect((await list.ended()).out).toContain('Allowed');
     expect((await client.calls.wait(id)).outcome).toBe('completed');
     expect((await inTerminal('show', id.slice(-8).toLowerCase()).ended()).out).toContain(id);
+  });
+
+  describe('who made a call answers it', () => {
+    const COMMAND = 'curl --version';
+    const OTHER = 'curl --help';
+    const QUESTION = 'May it run?';
+
+    /** A session in which a person is asked about COMMAND and OTHER; a call of one, as a person makes it. */
+    const askingSession = async (sessionId: string) => {
+      await installation.client.sessions.put(sessionId, { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
+      return (command: string) => inTerminal('call', 'shell', `command=${command}`, '--session', sessionId);
+    };
+    const answer = async (call: CliProcess, question: string, text: string) => {
+      await call.says(question);
+      call.child.stdin?.write(`${text}\n`);
+    };
+    /** How the call ends, which must not ask: the answer before it holds for it. */
+    const endOf = async (call: CliProcess) => {
+      await eventually(() => call.child.exitCode !== null || call.out().includes(QUESTION), 'the call to end or to ask');
+      expect(call.out()).not.toContain(QUESTION);
+      return call.ended();
+    };
+    /** Ends the call, which has to ask: the answers before it do not hold for it. */
+    const asksAgain = async (call: CliProcess) => {
+      await answer(call, QUESTION, 'later');
+      await call.says('Answer with: toolyard approve');
+      call.child.stdin?.write('\u0003');
+      expect((await call.ended()).code).toBe(5);
+    };
+
+    it('with Never: the next call of the tool in this session is denied without a question, not one of another session', async () => {
+      const call = await askingSession('cli-never');
+      const first = call(COMMAND);
+      await answer(first, QUESTION, 'v');
+      expect(await first.ended()).toMatchObject({ code: 3, out: expect.stringContaining('Denied.') });
+      expect(await endOf(call('echo harmless'))).toMatchObject({ code: 3, out: expect.stringContaining('shell: Tool was denied by user') });
+      await asksAgain((await askingSession('cli-never-elsewhere'))(COMMAND));
+    });
+
+    it('with Always, of every call of the tool: the next one runs without a question', async () => {
+      const call = await askingSession('cli-always-tool');
+      const first = call(COMMAND);
+      await answer(first, QUESTION, 'Always');
+      await first.says('Every call of shell');
+      const [, number = ''] = /(\d+) {2}Every call of shell/.exec(first.out()) ?? [];
+      await answer(first, 'or Enter to go back', number);
+      expect((await first.ended()).code).toBe(0);
+      expect(await endOf(call(OTHER))).toMatchObject({ code: 0, out: expect.stringContaining('Usage: curl') });
+    });
+
+    it('with Always, of this command: it runs again without a question, and another one does not', async () => {
+      const call = await askingSession('cli-always-command');
+      const first = call(COMMAND);
+      await answer(first, QUESTION, 'a');
+      await first.says(`1  Full command: ${COMMAND}`);
+      await answer(first, 'or Enter to go back', '1');
+      expect((await first.ended()).code).toBe(0);
+      expect((await endOf(call(COMMAND))).code).toBe(0);
+      await asksAgain(call(OTHER));
+    });
+
+    it('with an N under Caps Lock: as No, and the next one asks again', async () => {
+      const call = await askingSession('cli-caps-lock');
+      const first = call(COMMAND);
+      await answer(first, QUESTION, 'N');
+      await answer(first, 'Reason for the agent', '');
+      expect((await first.ended()).code).toBe(3);
+      await asksAgain(call(COMMAND));
+    });
+
+    it('with No: this call is denied, with the reason, and the next one asks again', async () => {
+      const call = await askingSession('cli-no');
+      const first = call(COMMAND);
+      await answer(first, QUESTION, 'No');
+      await answer(first, 'Reason for the agent', 'not now');
+      expect(await first.ended()).toMatchObject({ code: 3, out: expect.stringContaining('not now') });
+      await asksAgain(call(COMMAND));
+    });
+
+    it('with Yes: this call runs, and the same one asks again', async () => {
+      const call = await askingSession('cli-yes');
+      const first = call(COMMAND);
+      await answer(first, QUESTION, 'Yes');
+      expect(await first.ended()).toMatchObject({ code: 0, out: expect.stringContaining('Allowed') });
+      await asksAgain(call(COMMAND));
+    });
   });
 });

@@ -20,6 +20,8 @@ afterAll(() => installation.close());
 
 const start: CliInstallation['command'] = (...command) => installation.command(...command);
 const run: CliInstallation['run'] = (...command) => installation.run(...command);
+/** A call of `sleep` waits without a worker, once it has started. */
+const suspendedIn = async (sessionId: string) => (await client.calls.list({ sessionId })).calls.some(({ suspended }) => suspended === true);
 
 describe('toolyard call', () => {
   it('prints what the tool says while it says it, and nothing twice', async () => {
@@ -61,6 +63,16 @@ describe('toolyard call', () => {
     expect(await run(['call', 'sleep', 'duration_ms=1'])).toMatchObject({ code: 0, out: 'Slept for 1ms\n' });
   });
 
+  it.each([
+    [0, 'calls', ''],
+    [1, 'export', 'toolyard: The output is not complete: its reader went away\n'],
+  ])('ends with %i where the reader of %s goes away', async (code, command, err) => {
+    await client.calls.run({ tool: 'echo', arguments: {} });
+    const cli = start([command], { keepsInput: true });
+    cli.child.stdout?.destroy();
+    expect(await cli.ended()).toMatchObject({ code, err });
+  });
+
   it('says what is wrong with the arguments, once', async () => {
     const { err } = await run(['call', 'shell', 'commnd=ls']);
     expect(err).toContain("missing 'command' parameter");
@@ -75,6 +87,17 @@ describe('toolyard call', () => {
     expect(JSON.parse(refused.out)).toMatchObject({ error: { code: 'not_found', callId: expect.any(String) } });
   });
 
+  it('takes the tool names of a dialect, and the user that a call is for', async () => {
+    const kiro = ['--dialect', 'kiro'];
+    expect((await run(['tools', ...kiro])).out).toMatch(/^use_aws +shell /m);
+    expect(await run(['call', 'execute_cmd', 'echo hi', ...kiro, '--json'])).toMatchObject({ code: 0, out: expect.stringContaining('hi') });
+    expect(await run(['tools', 'use_aws', ...kiro])).toMatchObject({ code: 0 });
+    expect((await run(['tools'])).out).not.toContain('use_aws');
+    expect(await run(['call', 'echo', '--dialect', 'klingon'])).toMatchObject({ code: 2, err: expect.stringContaining('claude-code') });
+    const { out } = await run(['call', 'echo', '--user', 'alice', '--json']);
+    expect(JSON.parse(out)).toMatchObject({ userId: 'alice' });
+  });
+
   it('says coloured output once, and gives neither a pipe nor a terminal what would drive it', async () => {
     const hostile = String.raw`printf "\033]0;title\007\033[2J\033[31mred\033[0m \033]52;c;cHduZWQ=\007\302\233?25l\342\200\256txt.exe\rover\n"`;
     const piped = await run(['call', 'shell', `command=${hostile}`]);
@@ -87,9 +110,44 @@ describe('toolyard call', () => {
     expect(beyondSpinner.replaceAll('\r\n', '\n')).toMatch(/red .*txt\.exe\nover\n/s);
   });
 
+  it('draws what it changed in a file, as show does, without effects on a terminal; --json has it whole', async () => {
+    const sessionId = 'cli-changes';
+    const write = (content: string) => client.calls.run({ tool: 'file_write', arguments: { path: 'a.sh', content }, sessionId });
+    const edit = (from: string, to: string) => [
+      'call',
+      'file_edit',
+      'path=a.sh',
+      `old_text=${from}`,
+      `new_text=${to}`,
+      '--session',
+      sessionId,
+    ];
+    await write('one\n\u001b[2Jp\u0430ypal.com\u0007\u202e\nthree\n');
+    const diff = (removed: string, added: string) =>
+      `a.sh +1 -1\n@@ -1,3 +1,3 @@\n one\n p\u0430ypal<Latin and Cyrillic: U+0430>.com\n-${removed}\n+${added}\n`;
+    const result = (removed: string, added: string) => `Replaced 1 line(s) with 1 line(s) in a.sh\n${diff(removed, added)}`;
+    expect(await run(edit('three', 'four'))).toMatchObject({ code: 0, out: result('three', 'four') });
+    const plain = await run(edit('four', 'five'), { terminal: true, env: { NO_COLOR: '1' } });
+    expect(plain.out.replaceAll('\r\u001b[2K', '').replaceAll('\r\n', '\n')).toContain(diff('four', 'five'));
+    const coloured = await run(edit('five', 'six'), { terminal: true });
+    for (const line of ['\u001b[31m-five\u001b[39m', '\u001b[32m+six\u001b[39m']) expect(coloured.out).toContain(line);
+    for (const effect of ['\u001b[2J', '\u0007', '\u202e']) expect(plain.out + coloured.out).not.toContain(effect);
+
+    const json = await run([...edit('six', 'seven'), '--json']);
+    expect(json.out.trim().split('\n')).toHaveLength(1);
+    const call = JSON.parse(json.out) as { id: string };
+    expect(call).toMatchObject({ result: { details: { diff: { path: 'a.sh', added: 1, removed: 1 } } } });
+    expect((await run(['show', call.id])).out.split('\n\n').at(-1)).toBe(result('six', 'seven'));
+    await write('a\n'.repeat(150));
+    const lines = (await run(['call', 'file_write', 'path=a.sh', `content=${'b\n'.repeat(150)}`, '--session', sessionId])).out.split('\n');
+    expect(lines.slice(-2)).toEqual([expect.stringMatching(/^… 102 more lines\. All of them: toolyard show \S+ --json$/), '']);
+  });
+
   it('shows a person that it waits, and cancels at Ctrl-C', async () => {
-    const cli = start(['call', 'sleep', 'duration_ms=60000'], { terminal: true });
+    const cli = start(['call', 'sleep', 'duration_ms=600000', '--session', 'cli-waits'], { terminal: true });
     await cli.says('⠙');
+    // Of a call that has not started, no time is shown.
+    await eventually(() => suspendedIn('cli-waits'), 'the call to start');
     cli.child.stdin?.write('\u0003');
     await cli.says('Cancelling');
     const { code, out } = await cli.ended();
@@ -142,6 +200,39 @@ describe('toolyard watch', () => {
 });
 
 describe('the other commands', () => {
+  it('list what waits by risk, highest first, and refuse an order that there is not', async () => {
+    const sessionId = 'cli-by-risk';
+    await client.sessions.put(sessionId, { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
+    const ids: string[] = [];
+    for (const command of ['ls; rm -rf build', 'git push', 'ls; rm -rf dist'])
+      ids.push((await client.calls.submit({ tool: 'shell', arguments: { command }, sessionId })).id);
+    const listed = async (...flags: string[]) =>
+      (await run(['approvals', '--list', '--json', '--session', sessionId, ...flags])).out
+        .trim()
+        .split('\n')
+        .map((line) => (JSON.parse(line) as { id: string }).id);
+    const [first, medium, second] = ids;
+    expect(await listed()).toEqual([second, medium, first]);
+    expect(await listed('--sort', 'risk')).toEqual([first, second, medium]);
+    expect((await client.approvals.list({ sort: 'risk', risk: 'high', limit: 200 })).calls.map(({ id }) => id)).toEqual(
+      expect.arrayContaining([first, second]),
+    );
+    const questions = (await run(['approvals', '--list', '--session', sessionId])).out;
+    expect(questions.match(/^shell · \w+ risk/gm)).toEqual(['shell · high risk', 'shell · medium risk', 'shell · high risk']);
+    expect(await run(['approvals', '--sort', 'loudest'])).toMatchObject({ code: 2, err: expect.stringContaining('newest, risk') });
+    for (const id of ids) await client.calls.decide(id, { decision: 'deny' });
+    const found = await run(['calls', '--json', '--session', sessionId, '--sort', 'risk']);
+    for (const [command, risk] of [
+      ['git push', 'medium'],
+      ['ls; rm -rf build', 'high'],
+    ] as const)
+      expect((await run(['quote', 'shell', `command=${command}`, '--session', sessionId])).out).toMatch(
+        new RegExp(`^  risk  ${risk}$`, 'm'),
+      );
+    const risks = found.out.split('\n').filter(Boolean);
+    expect(risks.map((line) => (JSON.parse(line) as { id: string }).id)).toEqual([second, first, medium]);
+  });
+
   it('let a person answer what waits', async () => {
     const session = 'cli-supervised';
     await client.sessions.put(session, { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
@@ -169,11 +260,15 @@ describe('the other commands', () => {
   });
 
   it('list, show, quote, cancel, replay and steer', async () => {
-    const { out } = await run(['call', 'sleep', 'duration_ms=60000', '--session', 'cli-others', '--no-wait', '--label', 'who=me']);
+    const { out } = await run(['call', 'sleep', 'duration_ms=600000', '--session', 'cli-others', '--no-wait', '--label', 'who=me']);
     const id = out.trim();
     await eventually(async () => (await run(['calls', '--session', 'cli-others'])).out.includes(id), 'the call to be listed');
+    await eventually(() => suspendedIn('cli-others'), 'the call to start');
     expect(await run(['cancel', id])).toMatchObject({ code: 0, err: expect.stringContaining('cancelled') });
     expect((await run(['show', id])).out).toMatch(/who=me/);
+    expect((await run(['show', id, '--debug'])).out).toMatch(
+      /\+0 ms +stage [^]*evaluate: sleep[^]*dispatch[^]*attempt 1[^]*retry 1[^]*end 1/,
+    );
     expect(await run(['replay', id, 'duration_ms=1'])).toMatchObject({ code: 0, out: 'Slept for 1ms\n' });
     expect(await run(['quote', 'shell', 'command=ls', '--session', 'cli-locked'])).toMatchObject({ code: 3 });
     expect((await run(['quote', 'echo'])).out).toContain('runs');
@@ -183,7 +278,7 @@ describe('the other commands', () => {
   });
 
   it('cancels a batch and prints how each call ended', async () => {
-    const batch = await client.batches.submit({ calls: [{ tool: 'sleep', arguments: { duration_ms: 60_000 } }] });
+    const batch = await client.batches.submit({ calls: [{ tool: 'sleep', arguments: { duration_ms: 600_000 } }] });
     await eventually(async () => (await client.batches.get(batch.id)).results[0]?.callId, 'its call to be submitted');
     const { code, err } = await run(['batch', 'cancel', batch.id, '--reason', 'not needed']);
     expect([code, err]).toEqual([0, expect.stringMatching(/^\S+: cancelled\n$/m)]);
@@ -192,7 +287,7 @@ describe('the other commands', () => {
 
   it('cancel and replay all matching calls after showing their number and a confirmation', async () => {
     const of = ['--session', 'cli-bulk'];
-    for (let n = 0; n < 3; n += 1) await run(['call', 'sleep', 'duration_ms=60000', ...of, '--no-wait']);
+    for (let n = 0; n < 3; n += 1) await run(['call', 'sleep', 'duration_ms=600000', ...of, '--no-wait']);
     await eventually(async () => (await client.calls.count({ sessionId: 'cli-bulk' })).count === 3, 'all to be counted');
     expect((await run(['cancel-all', ...of, '--dry-run'])).err).toContain('3 calls would be asked to stop');
     expect(await run(['cancel-all', ...of])).toMatchObject({ code: 2, err: expect.stringContaining('--yes') });
@@ -214,7 +309,8 @@ describe('the other commands', () => {
 
   it('print scripts for the shells, and offer the names of tools', async () => {
     for (const shell of ['bash', 'zsh', 'fish']) expect((await run(['complete', shell])).out).toContain('toolyard');
-    expect((await run(['complete', '--', 'call', 'she'])).out).toContain('shell');
+    // Names that do not come within 0.7 s are not offered.
+    await eventually(async () => (await run(['complete', '--', 'call', 'she'])).out.includes('shell'), 'the names of tools to be offered');
     expect((await run(['complete', '--', 'wa'])).out).toContain('watch');
   });
 
@@ -232,7 +328,7 @@ describe('the other commands', () => {
 });
 
 describe('toolyard doctor', () => {
-  it('says that all is well', async () => {
+  it('reports no fault in a healthy installation', async () => {
     const { code, out } = await run(['doctor', '--json'], { env: { REDIS_URL: installation.toolyard.redis.url } });
     const checks = out
       .trim()

@@ -8,13 +8,13 @@ import {
   ToolyardClient,
   ToolyardError,
   type StreamState,
-  type ToolCallbacks,
   type ToolExecutor,
   type WatchItem,
   type ToolyardClientOptions,
 } from '#client';
 import { runToolUses } from '#client/anthropic';
 import { eventually } from '../support/eventually.js';
+import { callbacksContract } from './client/callbacks.contract.js';
 import { TEST_KEY, startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 let toolyard: TestCluster;
@@ -151,7 +151,7 @@ describe('execute, for the loop of an agent', () => {
 });
 
 describe('questions over many calls', () => {
-  it('are answered: how many, which sessions, how they went, what fails alike', async () => {
+  it('are answered by counts, sessions, numbers over time and groups of failures', async () => {
     const sessionId = 'client-many';
     const missing = { tool: 'file_read', arguments: { path: 'no/such/file' }, sessionId };
     for (let n = 0; n < 2; n++) expect(await client.calls.run(missing)).toMatchObject({ outcome: 'failed' });
@@ -350,31 +350,7 @@ describe('the loop of an agent', () => {
     for (const { timestamp } of results) expect(timestamp).toBeGreaterThanOrEqual(before);
   });
 
-  it('asks functions of its own before and after a call and with each step, of one call and of a batch [RP-21]', async () => {
-    const sessionId = 'client-callbacks';
-    const seen: string[] = [];
-    const tiers = new Map((await client.tools.list()).map(({ name, tier }) => [name, tier]));
-    const callbacks: ToolCallbacks = {
-      before: async ({ name }) => (tiers.get(name) === 'privileged' ? `The agent does not use ${name}` : undefined),
-      update: ({ name }, { status, callId }) => {
-        seen.push(`${name} ${status}`);
-        if (status === 'running') void client.calls.cancel(callId);
-        return false;
-      },
-      after: ({ id }, { outcome }) => void seen.push(`${id} ${outcome}`),
-    };
-    const call = (id: string, name: string, args: object) => ({ id, name, arguments: JSON.stringify(args) });
-    const commands = call('call_a', 'shell', { command: 'true' });
-    const reading = call('call_b', 'file_read', { path: 'none' });
-    expect(await client.execute(commands.name, commands.arguments, { sessionId, callbacks })).toBe('The agent does not use shell');
-    const { results } = await client.executeAll([commands, reading], { sessionId, callbacks });
-    expect(results.map(({ toolCallId, callId }) => `${toolCallId} ${callId !== undefined}`)).toEqual(['call_a false', 'call_b true']);
-    expect((await client.executeAll([commands], { sessionId, callbacks })).results).toHaveLength(1);
-    await client.execute('sleep', '{"duration_ms":60000}', { sessionId, toolCallId: 'call_c', callbacks });
-    expect([seen[0], ...new Set(seen.slice(1))]).toEqual(['call_b failed', 'sleep running', 'call_c cancelled']);
-    const { calls } = await client.calls.list({ sessionId });
-    expect(calls.map(({ tool }) => tool).sort()).toEqual(['file_read', 'sleep']);
-  });
+  callbacksContract(() => client, errorOf);
 
   it('sends one user message with a block for each call, in their order, whichever ends first [CC-36]', async () => {
     const uses = [

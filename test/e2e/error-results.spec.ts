@@ -102,10 +102,16 @@ describe('a call whose tool answers with an error', () => {
     expect(after.tool.errorRate).toBeCloseTo(after.tool.failed / after.tool.calls);
     const { failures } = (await agent.get<FailurePage>('/v1/failures')).body;
     const group = failures.find(({ message }) => message === 'exit 41');
-    expect(group).toMatchObject({ tool: 'shell', count: 2, lastCallId: second.id });
+    expect(group).toMatchObject({
+      tool: 'shell',
+      count: 2,
+      lastCallId: second.id,
+      preview: expect.stringContaining('echo two; exit 41'),
+    });
     expect(group).not.toHaveProperty('code');
     expect((await list(`fingerprint=${group?.fingerprint ?? ''}`)).map(({ id }) => id)).toEqual([second.id, first.id]);
     expect(failures.find(({ message }) => message === 'exit 42')).toMatchObject({ count: 1, lastCallId: other.id });
+    expect((await cli('failures')).out).toMatch(/^2x +shell +exit 41 \(\$ echo two; exit 41\) +error /m);
   });
 
   it('is an error in the lists of the command line', async () => {

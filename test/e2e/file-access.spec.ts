@@ -16,15 +16,24 @@ describe('which files a call reaches', () => {
   const folder = mkdtempSync(join(tmpdir(), 'toolyard-access-'));
   const vault = join(folder, 'vault');
   const team = join(vault, 'team');
+  const drafts = join(vault, 'drafts');
   const outside = join(folder, 'outside');
   let toolyard: TestCluster;
   let agent: Agent;
 
   beforeAll(async () => {
-    for (const path of [team, outside]) mkdirSync(path, { recursive: true });
+    for (const path of [team, drafts, outside]) mkdirSync(path, { recursive: true });
     writeFileSync(join(vault, 'note.txt'), SECRET);
     writeFileSync(join(team, 'plan.txt'), 'the plan');
     const roots: PolicySettings = { paths: { roots: [{ path: team, access: 'read' }] } };
+    const copies: PolicySettings = {
+      paths: {
+        roots: [
+          { path: team, access: 'read' },
+          { path: drafts, access: 'write' },
+        ],
+      },
+    };
     const config = join(folder, 'toolyard.json');
     writeFileSync(
       config,
@@ -33,7 +42,9 @@ describe('which files a call reaches', () => {
           unattended: { posture: UNATTENDED },
           allows: { posture: ALLOWS },
           team: { posture: UNATTENDED, policy: roots },
+          copies: { posture: UNATTENDED, policy: copies },
           supervised: { posture: SUPERVISED },
+          asked: { posture: SUPERVISED, policy: { paths: { trustWorkspace: false } } },
           trusting: {
             posture: UNATTENDED,
             policy: { paths: { trusted: [{ tools: ['file_read'], allowed: [join(outside, 'trusted')] }] } },
@@ -97,6 +108,27 @@ describe('which files a call reaches', () => {
     });
   });
 
+  describe('by copies from one root to another', () => {
+    const copy = (source: string, destination: string) => call('file_copy', { source, destination }, 'copies');
+    const [plan, draft] = [join(team, 'plan.txt'), join(drafts, 'plan.txt')];
+
+    it('those that its policy lets it read, and those that it lets it write', async () => {
+      expect(textOf(await copy(plan, draft))).toBe(`Copied 8 bytes to ${draft}`);
+      expect(readFileSync(draft, 'utf8')).toBe('the plan');
+      expect(textOf(await copy(draft, 'mine.txt'))).toBe('Copied 8 bytes to mine.txt');
+      expect(textOf(await copy('mine.txt', join(drafts, 'back.txt')))).toContain('Copied 8 bytes');
+      expect(readFileSync(join(drafts, 'back.txt'), 'utf8')).toBe('the plan');
+    });
+
+    it('none that is only read, and none beside them, also through a link', async () => {
+      expect(await copy(draft, join(team, 'new.txt'))).toMatchObject({ outcome: 'denied' });
+      expect(await copy(join(vault, 'note.txt'), 'stolen.txt')).toMatchObject({ outcome: 'denied' });
+      symlinkSync(join(vault, 'note.txt'), join(drafts, 'up'));
+      expect(await copy(join(drafts, 'up'), 'stolen.txt')).toMatchObject({ outcome: 'denied' });
+      expect((await call('file_read', { path: 'stolen.txt' }, 'copies')).error?.code).toBe('tool_failed');
+    });
+  });
+
   describe('outside of the workspace', () => {
     it('the very path that a person says yes to, for that call only [PP-78, PP-85]', async () => {
       const path = join(outside, 'asked.txt');
@@ -123,7 +155,7 @@ describe('which files a call reaches', () => {
       expect(textOf(await approve(await call('shell', { command: 'pwd', working_dir: path }, 'supervised')))).toBe(`${path}\n`);
     });
 
-    it('not what a link leads to that took its place after the question', async () => {
+    it('does not follow a link that replaced the file after the question', async () => {
       const path = join(outside, 'swapped.txt');
       writeFileSync(path, 'harmless');
       writeFileSync(join(outside, 'other-secret.txt'), SECRET);
@@ -192,7 +224,7 @@ describe('which files a call reaches', () => {
       },
     );
 
-    it('not by a search or a listing of what lies around it', async () => {
+    it('does not show denied files in a search or a listing', async () => {
       for (const args of [{ query: 'secret' }, { query: 'secret', output_mode: 'count' }, { query: 'secret', path: 'public.txt' }]) {
         const found = await call('file_search', args, 'unattended', sessionId);
         expect(textOf(found).split('\n')).toEqual([expect.stringMatching(/^public\.txt:1/)]);
@@ -202,7 +234,7 @@ describe('which files a call reaches', () => {
       expect(textOf(await call('file_list', { path: '.', max_depth: 9 }, 'unattended', sessionId))).not.toContain('private/deep');
     });
 
-    it('not by a wildcard, a link or a folder in a command: the sandbox hides denied files', async () => {
+    it('hides denied files from commands that name them by a wildcard, a link or a folder [PP-11]', async () => {
       for (const command of [
         'cat .e*',
         'cat * 2>&1',
@@ -220,7 +252,19 @@ describe('which files a call reaches', () => {
       expect(readFileSync(join(workspaceOf(sessionId), 'public.txt'), 'utf8')).toBe('secret? no\n');
     });
 
-    it('not to write where writing is denied, also through a linked folder', async () => {
+    it('names no file beside a missing one, where a person is asked about each path', async () => {
+      mkdirSync(workspaceOf('asked'), { recursive: true });
+      writeFileSync(join(workspaceOf('asked'), 'salaries.txt'), SECRET);
+      const found = await call('file_read', { path: 'salary.txt' }, 'supervised', 'asked');
+      expect(found.error?.message).toContain('Did you mean salaries.txt?');
+      for (const args of [{ path: 'salary.txt' }, { path: 'salary.txt', old_text: 'a', new_text: 'b' }]) {
+        const asked = await approve(await call('old_text' in args ? 'file_edit' : 'file_read', args, 'asked', 'asked'));
+        expect(asked.error?.message).toMatch(/^File not found: salary\.txt/);
+        expect(asked.error?.message).not.toContain('salaries');
+      }
+    });
+
+    it('does not write where writing is denied, also through a linked folder', async () => {
       for (const path of ['public.txt', 'folder/new'])
         expect(await call('file_write', { path, content: 'x' }, 'unattended', sessionId)).toMatchObject({ outcome: 'denied' });
     });
@@ -250,7 +294,7 @@ describe('which files a call reaches', () => {
       expect(ended.error?.message).toMatch(/^File too large: sparse has 1,000,000,000,000 bytes, at most 10,485,760 are allowed/);
     });
 
-    it('once: a search that ran out of time is not run again', async () => {
+    it('does not repeat a search that ran out of time', async () => {
       const ended = await search({ query: 'take-your-time' }, { timeouts: { runMs: 2_000 } });
       expect(ended).toMatchObject({ outcome: 'timed_out', error: { code: 'run_timeout', retryable: false }, attempt: 1 });
       expect(ended.error?.message).toContain('timed out after 2,000 ms');

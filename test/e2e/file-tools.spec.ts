@@ -1,14 +1,20 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { open, utimes } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Problem, ToolDescriptor, WorkerStatus } from '#contracts';
+import { withPathLock } from '#sandbox';
+import { IMAGES } from '../../libs/tools/src/testing/images.js';
 import { pdfOf } from '../../libs/tools/src/testing/pdf.js';
 import { Agent } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
 import { textOf } from '../support/policy-case.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
+
+const PNG = IMAGES['image/png'].toString('base64');
 
 /** An agent that may not touch `secret`. */
 const CAREFUL = { policy: { paths: { trusted: [{ tools: ['*'], allowed: [], denied: ['secret', 'box/secret'] }] } } };
@@ -61,6 +67,8 @@ beforeAll(async () => {
       TOOLYARD_CONFIG: config,
       EGRESS_ALLOW_HOSTS: host,
       BROWSER: 'off',
+      // Two workers have no room for 20 calls that write.
+      WORKER_CONCURRENCY: 'read=64,write=7,shell=8,net=32,agent=16',
       SEARXNG_URLS: `http://${host}/down,http://${host}/up`,
       HTTP_SECRETS: JSON.stringify({ SITE_AUTHORIZATION: { hosts: [host], tenants: ['default'] } }),
       SITE_AUTHORIZATION: 'Bearer of-the-api',
@@ -85,9 +93,9 @@ describe('file_read', () => {
     expect(textOf(await run('read_file', { path: 'two', line_numbers: true }, 'lines'))).toBe('[2 lines]\n   1 | a\n   2 | b');
   });
 
-  it('reads lines, a folder and an image in one call, one item each in their order [TB-24]', async () => {
+  it('reads lines, a folder and an image in one call, one item each in their order [CC-34, TB-24]', async () => {
     await write('a.txt', 'one\ntwo\n', 'batch');
-    await run('shell', { command: "printf '\\211PNG\\r\\n\\032\\n' > p.png" }, 'batch');
+    await run('shell', { command: `base64 -d <<< ${PNG} > p.png` }, 'batch');
     const operations = [
       { path: 'a.txt', offset: 2 },
       { mode: 'directory', path: '.' },
@@ -97,7 +105,7 @@ describe('file_read', () => {
     expect(result?.content).toEqual([
       { type: 'text', text: '[Lines 2-2 of 2]\ntwo\n' },
       { type: 'text', text: expect.stringMatching(/ a\.txt$/m) },
-      { type: 'image', data: Buffer.from('89504e470d0a1a0a', 'hex').toString('base64'), mimeType: 'image/png' },
+      { type: 'image', data: PNG, mimeType: 'image/png' },
     ]);
     const failed = await run('fs_read', { operations: [{ path: 'x' }, ...operations, { path: 'y' }] }, 'batch');
     expect(failed).toMatchObject({ outcome: 'failed', error: { message: expect.stringMatching(/not found: x\..*, .*not found: y\./) } });
@@ -147,12 +155,40 @@ describe('file_edit', () => {
   it('keeps all of 20 edits of distinct lines that three workers make at once [TB-41]', async () => {
     const lines = (mark: string) => Array.from({ length: 20 }, (_unused, n) => `${mark}${n};`).join('\n');
     await write('a', lines('old'), 'parallel');
-    const edits = await Promise.all(
-      Array.from({ length: 20 }, (_unused, n) => run('file_edit', { path: 'a', old_text: `old${n};`, new_text: `new${n};` }, 'parallel')),
-    );
+    const ids = await whileLocked('parallel', 'a', async () => {
+      const edit = (n: number) => ({ path: 'a', old_text: `old${n};`, new_text: `new${n};` });
+      const calls = await Promise.all(
+        Array.from({ length: 20 }, (_unused, n) => agent.accepted('file_edit', edit(n), { sessionId: 'parallel' })),
+      );
+      const workers = await eventually(async () => {
+        const events = (await Promise.all(calls.map(({ id }) => agent.events(id)))).flat();
+        const started = events.flatMap((event) => (event.type === 'call.start' ? [event.data.worker] : []));
+        return started.length === 20 ? new Set(started) : undefined;
+      }, 'every edit to have begun');
+      expect(workers.size).toBe(3);
+      return calls.map(({ id }) => id);
+    });
+    const edits = await Promise.all(ids.map((id) => agent.ended(id)));
     expect(edits.filter(({ ok }) => ok)).toHaveLength(20);
     expect(textOf(await run('file_read', { path: 'a' }, 'parallel'))).toBe(lines('new'));
   });
+
+  /** Does `work` while another process is busy with a file of a session, so that changes of it begin and wait. */
+  async function whileLocked<T>(sessionId: string, name: string, work: () => Promise<T>): Promise<T> {
+    const sessions = join(toolyard.workspaceRoot, 'default', 'sessions');
+    const root = join(sessions, sessionId);
+    const locks = join(sessions, '~locks');
+    const handle = await open(root);
+    // An old lock is taken for one of a killed worker.
+    const touch = (lock: string) => utimes(join(locks, lock), new Date(), new Date()).catch(() => {});
+    const alive = setInterval(() => void Promise.all(readdirSync(locks).map(touch)), 1_000);
+    try {
+      return await withPathLock({ root }, { handle, names: [], location: root }, name, new AbortController().signal, work);
+    } finally {
+      clearInterval(alive);
+      await handle.close();
+    }
+  }
 });
 
 describe('file_delete', () => {
@@ -160,7 +196,7 @@ describe('file_delete', () => {
     await write('tree/deep/a', 'a', 'delete');
     await write('tree/b', 'b', 'delete');
     expect(textOf(await run('file_delete', { path: 'tree/b' }, 'delete'))).toBe('Deleted file tree/b');
-    expect(textOf(await run('file_delete', { path: 'tree' }, 'delete'))).toBe('Deleted directory tree (3 entries)');
+    expect(textOf(await run('file_delete', { path: 'tree' }, 'delete'))).toBe('Deleted directory tree (3 entries, itself included)');
     expect(textOf(await run('file_list', {}, 'delete'))).toBe('no entries found');
     const refused = await run('file_delete', { path: '.' }, 'delete');
     expect(refused).toMatchObject({ outcome: 'denied', error: { code: 'policy_denied' } });
@@ -197,6 +233,22 @@ describe('file_patch', () => {
     const other = '--- a/a\n+++ b/a\n@@ -1 +1 @@\n-one\n+1\n--- /dev/null\n+++ b/secret/b\n@@ -0,0 +1 @@\n+made\n';
     expect(await run('file_patch', { patch: other, paths: ['a', 'secret/b'] }, 'careful', asCareful)).toMatchObject({ outcome: 'denied' });
     expect(await run('file_patch', { patch: other, paths: ['a'] }, 'careful', asCareful)).toMatchObject({ outcome: 'failed' });
+  });
+});
+
+describe('a path that is not there', () => {
+  it('is answered with near ones that are, of those that the call may read', async () => {
+    for (const path of ['src/main.ts', 'src/deep/notes.md']) await write(path, 'one\n', 'near');
+    const failed = async (tool: string, args: object) => (await run(tool, args, 'near', asCareful)).error?.message;
+    expect(await failed('file_read', { path: 'src/mian.ts' })).toMatch(/^File not found: src\/mian\.ts\. .* Did you mean src\/main\.ts\?$/);
+    expect(await failed('file_edit', { path: 'scr/main.ts', old_text: 'one', new_text: '1' })).toMatch(/Did you mean src\/main\.ts\?$/);
+    expect(await failed('glob', { pattern: '*', path: 'src/Deep' })).toMatch(/Did you mean src\/deep\?$/);
+    await run('shell', { command: 'mkdir -p secret box/secret seed; touch secret/key box/secret/key; ln -s secret secrte' }, 'near');
+    const list = await run('file_list', { path: 'sed' }, 'near', asCareful);
+    expect(list.error?.message).toMatch(/Did you mean seed\?$/);
+    for (const path of ['secre', 'secrets/key', 'box/secrt', 'bxo/secret/key'])
+      expect(await failed('file_read', { path })).toBe(`File not found: ${path}. Use file_list or glob to see what is there.`);
+    expect((await run('file_read', { path: 'secrets/key' }, 'near')).error?.message).toMatch(/Did you mean secret\/key, secrte\/key\?$/);
   });
 });
 
@@ -285,7 +337,7 @@ describe('code', () => {
 });
 
 describe('browser', () => {
-  it('is unavailable with the reason where the workers have none: in their status, in the catalog and for a call [AV-16]', async () => {
+  it('is unavailable with the reason where the workers have none: in their status, in the catalog and for a call [AV-12, AV-16]', async () => {
     const { workers } = (await agent.get<{ workers: WorkerStatus[] }>('/v1/workers')).body;
     for (const { parts } of workers) expect(parts?.browser).toEqual({ ok: false, reason: 'BROWSER switches it off on this worker' });
     const { tools } = (await agent.get<{ tools: ToolDescriptor[] }>('/v1/tools?q=browser')).body;

@@ -1,6 +1,15 @@
 import { setInterval } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ApprovalPage, Call, CallPage, CallSummary, Problem, Quote, Result } from '#contracts';
+import {
+  NO_GRANTS,
+  type ApprovalPage,
+  type Call,
+  type CallPage,
+  type CallSummary,
+  type Problem,
+  type Quote,
+  type Result,
+} from '#contracts';
 import { ToolRegistry, type ToolSource, describeTool } from '#tool-sdk';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
@@ -113,7 +122,7 @@ describe('calls over HTTP', () => {
   });
 
   describe('that are refused', () => {
-    it('are calls with one End, and carry a result for the model [CC-37, CC-41]', async () => {
+    it('are calls with one End, and carry a result for the model [K-13, CC-37, CC-41]', async () => {
       const { status, body } = await agent.request<Problem>('POST', '/v1/calls', { tool: 'echoo', arguments: {} });
       expect([status, body.code]).toEqual([404, 'not_found']);
       expect((body.result as Result).content).toEqual([{ type: 'text', text: 'Tool not found: echoo\nDid you mean: echo?' }]);
@@ -123,6 +132,18 @@ describe('calls over HTTP', () => {
         outcome: 'failed',
         error: { code: 'not_found' },
       });
+    });
+
+    it('suggest only tools that the caller may use', async () => {
+      const said = async (tool: string, more: object = {}) =>
+        (await agent.request<Problem>('POST', '/v1/calls', { tool, arguments: {}, ...more })).body.detail;
+      // Switched off where `features` does not name it.
+      expect(await said('session_managment')).toBe('Tool not found: session_managment');
+      expect(await said('sesion', { dialect: 'kiro' })).toBe('Tool not found: sesion');
+      const grants = { ...NO_GRANTS, deniedTools: ['echo'] };
+      expect((await agent.request('PUT', '/v1/sessions/without-echo', { grants })).status).toBe(200);
+      expect(await said('echoo', { sessionId: 'without-echo' })).toBe('Tool not found: echoo');
+      expect(await said('echoo', { sessionId: 'with-echo' })).toBe('Tool not found: echoo\nDid you mean: echo?');
     });
 
     it('by the posture of their session answer 403, from the moment the posture was set [PP-50, PP-53]', async () => {

@@ -216,7 +216,7 @@ describe('the HTTP server', () => {
       expect((await agent.get<{ workers: unknown[] }>('/v1/workers')).body.workers).toEqual(expect.any(Array));
     });
 
-    it('serves the documents to anybody', async () => {
+    it('serves the API documents without a key', async () => {
       for (const path of ['/docs', '/openapi.json', '/asyncapi.json'])
         expect([path, (await fetch(gateway.url + path)).status]).toEqual([path, 200]);
     });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { SignJWT, type JWTPayload } from 'jose';
 import { WebSocket } from 'ws';
 import { CLOSE_CODES, JwtIssuer, type Batch, type Call, type Principal, type Problem, type ProtectedResource } from '#contracts';
 import { readGatewayConfig, type GatewayConfig } from '../../apps/gateway/src/platform/gateway.config.js';
@@ -15,16 +16,19 @@ const inSeconds = (n: number) => Math.floor(Date.now() / 1_000) + n;
 describe('JWTs as bearer tokens', () => {
   let issuer: TokenIssuer;
   let limited: TokenIssuer;
+  let strict: TokenIssuer;
   let gateway: TestGateway;
   let issuers: readonly JwtIssuer[];
 
   beforeAll(async () => {
     issuer = await TokenIssuer.start('https://issuer.example.com', 'toolyard');
     limited = await TokenIssuer.start('https://limited.example.com', 'toolyard');
-    await Promise.all([issuer.useKeys('one'), limited.useKeys('one')]);
+    strict = await TokenIssuer.start('https://strict.example.com', 'toolyard', 'RS256');
+    await Promise.all([issuer.useKeys('one'), limited.useKeys('one'), strict.useKeys('one')]);
     issuers = [
       rulesOf(issuer, { scopes: ['submit', 'read', 'cancel', 'work'], scopesClaim: 'scope', agentClaim: 'azp' }),
       rulesOf(limited, { ratePerMinute: 3, tenant: undefined, tenantClaim: 'org' }),
+      rulesOf(strict, { cooldownMs: 600_000, refreshMs: undefined }),
     ];
     const base = readGatewayConfig({ TOOLYARD_API_KEY: BOOTSTRAP_KEY });
     const keys = base.keys.map((key) => ({ ...key, tenant: TENANT }));
@@ -33,7 +37,7 @@ describe('JWTs as bearer tokens', () => {
   });
   afterAll(async () => {
     await gateway.close();
-    await Promise.all([issuer.close(), limited.close()]);
+    await Promise.all([issuer.close(), limited.close(), strict.close()]);
   });
 
   const rulesOf = ({ issuer: name, audience, jwksUrl }: TokenIssuer, more: object): JwtIssuer =>
@@ -141,6 +145,60 @@ describe('JWTs as bearer tokens', () => {
     await issuer.useKeys('one', 'two');
   });
 
+  it('that is hostile is refused, names no place that is asked, and does not make the gateway ask its issuer again', async () => {
+    const statusOf = async (token: string) => (await whoami(new Agent(gateway.url, token))).status;
+    const evil = await TokenIssuer.start('https://evil.example.com', 'toolyard', 'RS256');
+    await evil.useKeys('evil');
+    const [{ pem, jwk }, { jwk: evilKey }] = await Promise.all([strict.publicKey('one'), evil.publicKey('evil')]);
+    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const shared = (secret: string, alg = 'HS256') =>
+      new SignJWT(strict.claims()).setProtectedHeader({ alg, kid: 'one' }).sign(Buffer.from(secret));
+    const unsigned = (alg: unknown, signature: string) => `${part({ alg, kid: 'one' })}.${part(strict.claims())}.${signature}`;
+    const claim = (claims: object) => strict.token('one', claims as JWTPayload);
+    // Signed with the key of another, as if the header said where to find it.
+    const by = (header: object) => evil.token('evil', strict.claims(), { kid: 'one', ...header });
+    expect([await statusOf(await strict.token('one')), await statusOf(await claim({ aud: ['other', 'toolyard'] }))]).toEqual([200, 200]);
+    const before = strict.reads;
+    const signed = await Promise.all([
+      ...[pem, pem.trim(), JSON.stringify(jwk), jwk.n ?? ''].map((secret) => shared(secret)),
+      shared(pem, 'HS512'),
+      ...['k'.repeat(10_000), '../../../../dev/null', '{redis}', '__proto__', "one' or '1'='1", 1, null, ['one'], { kid: 'one' }].map(
+        (kid) => by({ kid }),
+      ),
+      ...[{ jku: evil.jwksUrl }, { x5u: evil.jwksUrl }, { jwk: evilKey }, { x5c: [evilKey.n] }, { kid: evil.jwksUrl }].map(by),
+      ...[['other'], [], 'toolyard ', ['toolyard,other'], { toolyard: true }].map((aud) => claim({ aud })),
+      ...[[strict.issuer], `${strict.issuer}/`, issuer.issuer, { iss: strict.issuer }].map((iss) => claim({ iss })),
+      ...[inSeconds(-60), '9999999999', null, -1].map((exp) => claim({ exp })),
+      ...[inSeconds(60), '0'].map((nbf) => claim({ nbf })),
+    ]);
+    const [, ...rest] = (await strict.token('one')).split('.');
+    const hostile = [
+      ...signed,
+      ...['none', 'None', 'NONE', '', null, ['RS256']].flatMap((alg) => [unsigned(alg, ''), unsigned(alg, 'eA')]),
+      [part({ alg: 'RS256', kid: 'one', jku: evil.jwksUrl, crit: ['jku'] }), ...rest].join('.'),
+    ];
+    const refused = await Promise.all(hostile.map(statusOf));
+    expect(refused.map((status, n) => (status === 401 ? '' : `${n}: ${status} ${hostile[n]?.slice(0, 80)}`)).filter(Boolean)).toEqual([]);
+    // Each names another key, which the issuer could have by now.
+    const unknown = async (n: number) => statusOf(await by({ kid: `unknown-${n}` }));
+    for (let n = 0; n < 1_000; n += 50)
+      expect(new Set(await Promise.all(Array.from({ length: 50 }, (_, m) => unknown(n + m))))).toEqual(new Set([401]));
+    expect([strict.reads - before, evil.reads]).toEqual([0, 0]);
+    await evil.close();
+  });
+
+  it('with a known key does not wait for an issuer that is slow', async () => {
+    expect((await whoami(await agentWith({ sub: 'fast-before' }))).status).toBe(200);
+    issuer.waiting = [];
+    const slow = whoami(await agentWith({ sub: 'slow' }, 'never-there'));
+    const held = await eventually(() => issuer.waiting?.[0], 'the issuer to be asked');
+    expect((await whoami(await agentWith({ sub: 'fast' }))).status).toBe(200);
+    issuer.waiting = undefined;
+    held.destroy();
+    expect((await slow).status).toBe(503);
+    await eventually(async () => (await whoami(await agentWith({ sub: 'later' }, 'never-there'))).status === 401, 'it to answer again');
+  });
+
   it('goes on with known keys while the issuer is away, and answers 503 for unknown ones', async () => {
     expect((await whoami(await agentWith({ sub: 'before' }, 'two'))).status).toBe(200);
     issuer.isAway = true;
@@ -170,7 +228,7 @@ describe('JWTs as bearer tokens', () => {
 
   it('is what the metadata of /mcp points to, and a missing scope is insufficient_scope', async () => {
     const { body } = await gateway.agent.get<ProtectedResource>('/.well-known/oauth-protected-resource/mcp');
-    expect(body.authorization_servers).toEqual([issuer.issuer, limited.issuer]);
+    expect(body.authorization_servers).toEqual([issuer.issuer, limited.issuer, strict.issuer]);
     const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'echo', arguments: {} } };
     const reader = await agentWith({ scope: 'read' }, 'two');
     const refused = await reader.request('POST', '/mcp', call, { accept: 'application/json, text/event-stream' });

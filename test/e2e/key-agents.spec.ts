@@ -183,7 +183,7 @@ describe('the agents of a key', () => {
     expect([await allow('ruled', ruled), await allow('second', ruled), await allow('approver', rival)]).toEqual([403, 200, 200]);
   });
 
-  it('and its scopes are shown to it; of a file, `approve` and `admin` are never given unasked', async () => {
+  it('are shown to it with its scopes; a key of the config file has `approve` and `admin` only where it names them', async () => {
     const who = async (name: string) => (await as(name).get<Principal>('/v1/whoami')).body;
     expect(await who('team')).toMatchObject({ agentId: 'strict', agents: ['team-*'] });
     expect((await who('plain')).scopes).toEqual(['submit', 'read', 'cancel']);

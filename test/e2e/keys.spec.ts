@@ -1,5 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { SCOPES, type ApiKeyConfig, type ApiKeyPage, type IssuedKey, type Principal, type Problem } from '#contracts';
+import {
+  SCOPES,
+  type ApiKeyConfig,
+  type ApiKeyPage,
+  type Call,
+  type CallDebugLog,
+  type IssuedKey,
+  type Principal,
+  type Problem,
+} from '#contracts';
 import { createRedis, keys as redisKeys } from '#redis';
 import { Agent } from '../support/agent.js';
 import { startCli } from '../support/cli.js';
@@ -60,6 +69,43 @@ describe('an API key that is made over HTTP', () => {
     expect((await revoke(id, by('operator', 1))).status).toBe(204);
     expect((await rotate<Problem>(id, {})).body.code).toBe('conflict');
     expect(await list()).toContainEqual(expect.objectContaining({ id, status: 'revoked', revokedBy: 'issued-operator' }));
+  });
+
+  it('reads the debug log of a call only with the scope admin, and only in its tenant', async () => {
+    const call = await by('operator').accepted('echo', { text: 'x' });
+    const debug = (id: string) => by(id).get<CallDebugLog & Problem>(`/v1/calls/${call.id}/debug`);
+    const { status, body } = await debug('operator');
+    expect([status, body.callId, body.entries.map(({ step }) => step)]).toEqual([
+      200,
+      call.id,
+      expect.arrayContaining(['policy', 'dispatch']),
+    ]);
+    expect((await by('reader').get(`/v1/calls/${call.id}`)).status).toBe(200);
+    const refused = await debug('reader');
+    expect([refused.status, refused.body.code, 'entries' in refused.body]).toEqual([403, 'forbidden', false]);
+    expect((await debug('rival')).status).toBe(404);
+  });
+
+  it('reads in the debug log where the decision sent a call', async () => {
+    const dispatched = async (posture: object) => {
+      expect((await by('operator').request('PUT', '/v1/sessions/sent', { posture })).status).toBe(200);
+      const call = { tool: 'shell', arguments: { command: 'touch a' }, sessionId: 'sent' };
+      const { body: submitted } = await by('operator').request<Partial<Call> & Pick<Problem, 'callId'>>('POST', '/v1/calls', call);
+      const { body } = await by('operator').get<CallDebugLog>(`/v1/calls/${submitted.id ?? submitted.callId}/debug`);
+      return body.entries.find(({ step }) => step === 'dispatch')?.text;
+    };
+    expect(await dispatched({ autonomy: 'full', permissionMode: 'danger-full-access' })).toMatch(/^stored for the queue /);
+    expect(await dispatched({ autonomy: 'supervised' })).toMatch(/^stored for approvers; once approved for the queue /);
+    expect(await dispatched({ autonomy: 'read_only' })).toBe('stored for the log only: the decision ends it');
+  });
+
+  it('reads in the debug log how long the last stages of a submission took', async () => {
+    const call = await by('operator').accepted('echo', { text: 'x'.repeat(1_000_000) });
+    const { body } = await by('operator').get<CallDebugLog>(`/v1/calls/${call.id}/debug`);
+    const stages = new Map(body.entries.flatMap(({ step, text, tookMs = 0 }) => (step === 'stage' ? [[text, tookMs] as const] : [])));
+    expect([...stages.keys()].slice(-3)).toEqual(['compose', 'watch', 'accept']);
+    expect(stages.get('compose')).toBeGreaterThan(0);
+    expect(stages.get('accept')).toBeGreaterThan(0);
   });
 
   it('is stored without its text, which no answer but the first has', async () => {
@@ -141,13 +187,19 @@ describe('a key never makes one that may do more than itself', () => {
     expect([status, body.code, body.errors?.[0]?.pointer]).toEqual([403, 'forbidden', pointer]);
   });
 
-  it('and its own bounds hold for what is not said', async () => {
+  it('gives no higher rate than a key without its own has', async () => {
+    const { status, body } = await create<Problem>({ scopes: ['read'], ratePerMinute: 60_001 });
+    expect([status, body.errors?.[0]?.message]).toEqual([403, 'expected at most 60000']);
+    expect((await create({ scopes: ['read'], ratePerMinute: 60_000 })).status).toBe(201);
+  });
+
+  it('gives its own bounds to a key that is made without bounds', async () => {
     const { key } = await made({ scopes: ['read'] }, by('narrow'));
     const { scopes: _, agent, ...bounds } = NARROW;
     expect((await whoami(key)).body).toMatchObject({ ...bounds, agentId: agent });
   });
 
-  it('nor gets the text of one by rotation', async () => {
+  it('cannot get the text of a wider key by rotating it', async () => {
     const { id } = await made({ scopes: ['approve'] });
     expect((await rotate<Problem>(id, {}, by('narrow'))).body.code).toBe('forbidden');
     expect((await revoke(id, by('narrow'))).status).toBe(204);

@@ -6,6 +6,7 @@ import { createRedis } from '#redis';
 import { ChildCallService } from '../../apps/gateway/src/calls/admission/child-call.service.js';
 import type { Answer } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
+import { queueKey } from '../support/queue-key.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 import { startRedisServer } from '../support/redis-server.mjs';
 
@@ -236,10 +237,10 @@ describe('limits of calls', () => {
         expect((await gateway?.agent.submit('echo', {}))?.status).toBe(202);
       };
       await submit();
-      await eventually(async () => (await redis.exists('{q-read}:calls-read:prioritized')) === 1, 'the job to be added');
+      await eventually(async () => (await redis.exists(queueKey('read', 'prioritized'))) === 1, 'the job to be added');
       const before = await scripts();
       for (let n = 0; n < 10; n++) await submit();
-      await eventually(async () => (await redis.zcard('{q-read}:calls-read:prioritized')) === 11, 'the jobs to be added');
+      await eventually(async () => (await redis.zcard(queueKey('read', 'prioritized'))) === 11, 'the jobs to be added');
       // One that accepts and one that adds a job for each call; and no set of any limit was looked at.
       expect((await scripts()) - before).toBe(20);
       expect(await redis.info('commandstats')).not.toContain('cmdstat_zcount');

@@ -1,15 +1,15 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { generateKeyPair, type JWTPayload } from 'jose';
-import { WebSocket } from 'ws';
-import { JwtIssuer, LoginSettings, type Me, type Problem } from '#contracts';
+import { JwtIssuer, LoginSettings, type ApiKey, type IssuedKey, type Me } from '#contracts';
 import { createRedis } from '#redis';
 import { Authenticator } from '../../apps/gateway/src/auth/authenticator.service.js';
 import { readGatewayConfig, type GatewayConfig } from '../../apps/gateway/src/platform/gateway.config.js';
+import { eventually } from '../support/eventually.js';
 import { freePort } from '../support/free-port.mjs';
 import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
 import { Agent } from '../support/agent.js';
 import { CLIENT_ID, CLIENT_SECRET, TestLoginProvider } from '../support/login-provider.js';
-import { CookieJar, follow, visit } from '../support/signing-in.js';
+import { CookieJar, follow, Page, socketOf, visit } from '../support/signing-in.js';
 
 const TENANT = 'login';
 const ADA = { sub: 'ada-1', name: 'Ada Example', email: 'ada@example.com', email_verified: true, roles: ['operators'] };
@@ -63,42 +63,10 @@ afterEach(() => {
   provider.isAway = false;
 });
 
-/** What a page of the dashboard sends. */
-class Page {
-  constructor(
-    readonly jar: CookieJar,
-    readonly url = origin,
-  ) {}
-
-  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names the form of the answer, as with Agent
-  async request<T = Problem>(method: string, path: string, body?: unknown, headers: Record<string, string | undefined> = {}) {
-    const all = {
-      cookie: this.jar.of(origin),
-      origin,
-      'x-toolyard-request': '1',
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...headers,
-    };
-    const sent = Object.entries(all).flatMap(([name, value]): [string, string][] => (value === undefined ? [] : [[name, value]]));
-    const response = await fetch(this.url + path, { method, headers: sent, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
-    this.jar.take(origin, response);
-    return { status: response.status, body: (await response.json()) as T };
-  }
-
-  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the same
-  get<T = Problem>(path: string) {
-    return this.request<T>('GET', path);
-  }
-
-  async status(path = '/v1/me'): Promise<number> {
-    return (await this.get(path)).status;
-  }
-}
-
 const signIn = async (jar = new CookieJar(), returnTo = '/approvals'): Promise<Page> => {
   const { url } = await follow(jar, `${origin}/v1/login?returnTo=${encodeURIComponent(returnTo)}`, /\/approvals$/);
   expect(url).toBe(origin + returnTo);
-  return new Page(jar);
+  return new Page(jar, origin);
 };
 /** The address with which the provider sends the browser back; it is not opened yet. */
 const comeBack = async (jar: CookieJar) => (await follow(jar, `${origin}/v1/login`, CALLBACK)).url;
@@ -150,26 +118,30 @@ describe('a person who signs in', () => {
     const back = await comeBack(jar);
     const cookies = (await visit(jar, back)).headers.getSetCookie();
     expect(cookies[0]).toMatch(/^toolyard-login=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=\d+$/);
-    expect((await new Page(jar).get('/v1/login/options')).body).toMatchObject({ signedIn: true, provider: { name: 'Example' } });
-    expect((await socketOf(jar, origin)).op).toBe('ready');
-    expect((await socketOf(jar, 'http://127.0.0.1:1')).op).toBe('refused');
-    expect((await socketOf(jar, undefined)).op).toBe('error');
+    expect(cookies[1]).toBe('toolyard-login-begun=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0');
+    expect((await new Page(jar, origin).get('/v1/login/options')).body).toMatchObject({ signedIn: true, provider: { name: 'Example' } });
+    expect((await socketOf(jar, origin, origin)).op).toBe('ready');
+    expect((await socketOf(jar, origin, 'http://127.0.0.1:1')).op).toBe('refused');
+    expect((await socketOf(jar, origin, undefined)).op).toBe('error');
   });
 
   it('is over on all gateways after signing out on one, with its open sockets', async () => {
     const page = await signIn();
     const [, other] = gateways;
-    const elsewhere = new Page(page.jar, other?.url);
+    const elsewhere = new Page(page.jar, origin, other?.url);
     expect(await elsewhere.status()).toBe(200);
-    const open = await socketOf(page.jar, origin);
+    const open = await socketOf(page.jar, origin, origin);
+    const events = await fetch(`${origin}/v1/events`, { headers: { cookie: page.jar.of(origin) } });
+    expect(events.status).toBe(200);
     const copy = new CookieJar();
     copy.take(origin, new Response(null, { headers: { 'set-cookie': `${COOKIE}=${secretOf(page.jar)}` } }));
     const { status, body } = await page.request<{ providerUrl?: string }>('POST', '/v1/logout');
     expect([status, body.providerUrl]).toEqual([200, expect.stringContaining(provider.issuer)]);
     expect(secretOf(page.jar)).toBe('');
     expect(await open.closed).toBe(4001);
-    expect(await new Page(copy).status()).toBe(401);
-    expect(await new Page(copy, other?.url).status()).toBe(401);
+    expect(await events.text()).toContain(': unauthenticated');
+    expect(await new Page(copy, origin).status()).toBe(401);
+    expect(await new Page(copy, origin, other?.url).status()).toBe(401);
     expect((await page.request('POST', '/v1/logout')).status).toBe(200);
   });
 
@@ -190,7 +162,11 @@ describe('a person who signs in', () => {
       (await by.request<{ id: string; key: string }>('POST', '/v1/keys', { name: 'of a program', scopes: ['read', 'admin'] })).body;
     const own = await make(await signIn());
     const [below, another] = [await make(new Agent(first().url, own.key)), await make(first().agent)];
-    expect((await first().agent.get(`/v1/keys/${own.id}`)).body).toMatchObject({ createdBy: `${provider.issuer}#eve-1` });
+    expect((await first().agent.get(`/v1/keys/${own.id}`)).body).toMatchObject({
+      createdBy: `${provider.issuer}#eve-1`,
+      createdByName: 'Ada Example <ada@example.com>',
+    });
+    expect((await first().agent.get(`/v1/keys/${below.id}`)).body).toMatchObject({ createdBy: own.id, createdByName: 'of a program' });
     const end = async (keys: boolean) => (await first().agent.request('POST', '/v1/logins/end', { subject: 'eve-1', keys })).body;
     const status = async ({ key }: { key: string }) => (await new Agent(first().url, key).get('/v1/whoami')).status;
     expect([await end(false), await status(own)]).toEqual([{ ended: 1 }, 200]);
@@ -198,12 +174,32 @@ describe('a person who signs in', () => {
     expect(await Promise.all([own, below, another].map(status))).toEqual([401, 401, 200]);
   });
 
+  it('keeps no key that was made while those of the person were ended', async () => {
+    provider.person = { ...ADA, sub: 'mallory-1', roles: ['admins'] };
+    const { body: key } = await (await signIn()).request<IssuedKey>('POST', '/v1/keys', { name: 'first', scopes: ['admin'] });
+    const mine = ({ createdBy }: ApiKey) => createdBy === key.id;
+    const active = async () => {
+      const { keys } = (await first().agent.get<{ keys: ApiKey[] }>('/v1/keys')).body;
+      return keys.filter((key) => mine(key) && key.status === 'active');
+    };
+    const makers = gateways.map(({ url }) => new Agent(url, key.key));
+    // Each of them makes keys until it is refused.
+    const makeAll = async (maker: Agent) => {
+      while ((await maker.request('POST', '/v1/keys', { name: 'more', scopes: ['admin'] })).status < 300);
+    };
+    const making = makers.flatMap((maker) => Array.from({ length: 4 }, () => makeAll(maker)));
+    await eventually(async () => (await active()).length > 8, 'keys to be made');
+    await first().agent.request('POST', '/v1/logins/end', { subject: 'mallory-1', keys: true });
+    await Promise.all(making);
+    expect(await active()).toEqual([]);
+  });
+
   it('loses what a role gave when the provider says so, and the login when no role is left', async () => {
     await withSettings({ recheckMs: 0 }, async () => {
       provider.person = { ...ADA, roles: ['operators', 'admins'] };
       const page = await signIn();
       expect(await page.status('/v1/keys')).toBe(200);
-      const open = await socketOf(page.jar, origin);
+      const open = await socketOf(page.jar, origin, origin);
       provider.person = ADA;
       expect(await page.status('/v1/keys')).toBe(403);
       expect(await open.closed).toBe(4001);
@@ -222,7 +218,9 @@ describe('a person who signs in', () => {
     await withSettings({ roleMap: narrower }, async () => {
       expect((await page.get<Me>('/v1/me')).body.scopes).toEqual(['read']);
     });
-    await withSettings({ clientId: 'another' }, async () => expect(await page.status()).toBe(401));
+    const elsewhere = { operators: { tenant: 'login-elsewhere', scopes: ['read' as const] } };
+    for (const changed of [{ clientId: 'another' }, { issuer: 'http://127.0.0.1:1' }, { roleMap: elsewhere }])
+      await withSettings(changed, async () => expect(await page.status()).toBe(401));
     await withSettings(undefined, async () => expect(await page.status()).toBe(401));
     expect(await page.status()).toBe(200);
   });
@@ -260,7 +258,9 @@ describe('a person who signs in', () => {
       const texts = await Promise.all(all.map((name) => redis.get(name)));
       return all.filter((_, index) => texts[index]?.includes('ada-1'));
     });
-    expect(await redis.get(key)).not.toContain(secretOf(page.jar));
+    const stored = key + (await redis.get(key));
+    expect(stored).not.toContain(secretOf(page.jar));
+    expect(stored).not.toContain(provider.refreshTokens.at(-1));
     expect(await redis.pttl(key)).toBeLessThanOrEqual(settings.idleMs);
     for (const name of await redis.keys('{logins}:login:*')) {
       const record = JSON.parse((await redis.get(name)) ?? '{}') as object;
@@ -279,17 +279,27 @@ describe('a login is refused', () => {
     return { status: response.status, text };
   };
 
+  /** The status with which a login of a browser without cookies is refused. */
+  const refusal = async () => {
+    const jar = new CookieJar();
+    return (await refused(await comeBack(jar), jar)).status;
+  };
+
   it('for a state that another browser began, and for one that was used', async () => {
     const [victim, attacker] = [new CookieJar(), new CookieJar()];
-    const stolen = await comeBack(attacker);
-    expect((await refused(stolen, victim)).status).toBe(401);
+    expect((await refused(await comeBack(attacker), victim)).status).toBe(401);
+    // Also a browser that has begun a login of its own.
+    await comeBack(victim);
+    expect((await refused(await comeBack(attacker), victim)).status).toBe(401);
     const jar = new CookieJar();
-    const back = await comeBack(jar);
+    const asked = (await visit(jar, `${origin}/v1/login`)).headers.get('location') ?? '';
+    const back = (await follow(jar, asked, CALLBACK)).url;
     const before = jar.of(origin);
     expect((await visit(jar, back)).status).toBe(302);
     const copy = new CookieJar();
     copy.take(origin, new Response(null, { headers: { 'set-cookie': before } }));
-    expect((await refused(back, copy)).status).toBe(401);
+    // With a code that was not used yet, too.
+    expect((await refused((await follow(jar, asked, CALLBACK)).url, copy)).status).toBe(401);
   });
 
   it('for a code of another login, which lacks its verifier', async () => {
@@ -317,18 +327,16 @@ describe('a login is refused', () => {
   ];
   it.each(wrong)('for an ID token with %s', async (_what, changed) => {
     provider.tamper = (claims, sign) => sign({ ...claims, ...changed });
-    const jar = new CookieJar();
-    expect((await refused(await comeBack(jar), jar)).status).toBe(401);
+    expect(await refusal()).toBe(401);
   });
 
   it('for an ID token that is not signed, or with another key', async () => {
     const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
     provider.tamper = (claims) => Promise.resolve(`${part({ alg: 'none' })}.${part(claims)}.`);
-    const jar = new CookieJar();
-    expect((await refused(await comeBack(jar), jar)).status).toBe(401);
+    expect(await refusal()).toBe(401);
     const { privateKey } = await generateKeyPair('RS256');
     provider.tamper = (claims, sign) => sign(claims, privateKey);
-    expect((await refused(await comeBack(jar), jar)).status).toBe(401);
+    expect(await refusal()).toBe(401);
   });
 
   it('for a person without a role that counts, whom the page names with the roles that would', async () => {
@@ -343,18 +351,16 @@ describe('a login is refused', () => {
 
   it('for a person of another domain, or without a verified address', async () => {
     await withSettings({ allowedDomains: ['example.org'] }, async () => {
-      const jar = new CookieJar();
-      expect((await refused(await comeBack(jar), jar)).status).toBe(403);
+      expect(await refusal()).toBe(403);
       provider.person = { ...ADA, email: 'ada@example.org', email_verified: false };
-      const again = new CookieJar();
-      expect((await refused(await comeBack(again), again)).status).toBe(403);
+      expect(await refusal()).toBe(403);
     });
   });
 
   it.each(['https://evil.example.com', '//evil.example.com', '/\\evil.example.com', '/v1/logout', 'approvals', '/a b'])(
     'for a return to %s',
     async (returnTo) => {
-      const { status, body } = await new Page(new CookieJar()).get(`/v1/login?returnTo=${encodeURIComponent(returnTo)}`);
+      const { status, body } = await new Page(new CookieJar(), origin).get(`/v1/login?returnTo=${encodeURIComponent(returnTo)}`);
       expect([status, body.errors?.[0]?.pointer]).toEqual([422, '/returnTo']);
     },
   );
@@ -362,7 +368,7 @@ describe('a login is refused', () => {
   it('while the provider is away; keys work', async () => {
     await withSettings({ clientSecret: undefined, clientId: 'not-read-yet' }, async () => {
       provider.isAway = true;
-      const { status, body } = await new Page(new CookieJar()).get('/v1/login');
+      const { status, body } = await new Page(new CookieJar(), origin).get('/v1/login');
       expect([status, body.code]).toEqual([503, 'unavailable']);
       expect((await first().agent.get('/v1/whoami')).status).toBe(200);
     });
@@ -370,7 +376,7 @@ describe('a login is refused', () => {
 
   it('where none is configured', async () => {
     await withSettings(undefined, async () => {
-      const page = new Page(new CookieJar());
+      const page = new Page(new CookieJar(), origin);
       expect((await page.get('/v1/login')).status).toBe(501);
       expect((await page.get('/v1/login/options')).body).toEqual({ signedIn: false });
     });
@@ -389,7 +395,7 @@ describe('the cookie of a login', () => {
     expect(await page.status()).toBe(200);
     const old = new CookieJar();
     old.take(origin, new Response(null, { headers: { 'set-cookie': `${COOKIE}=${before}` } }));
-    expect(await new Page(old).status()).toBe(401);
+    expect(await new Page(old, origin).status()).toBe(401);
   });
 
   it.each([
@@ -398,6 +404,8 @@ describe('the cookie of a login', () => {
     ['the origin null', { origin: 'null' }],
     ['no header of ours', { 'x-toolyard-request': undefined }],
     ['another site', { 'sec-fetch-site': 'same-site' }],
+    ['a form of another site', { origin: 'https://evil.example.com', 'content-type': 'application/x-www-form-urlencoded' }],
+    ['a text of another site', { origin: 'https://evil.example.com', 'content-type': 'text/plain', 'x-toolyard-request': undefined }],
   ])('decides nothing for a request with %s', async (_what, headers) => {
     const page = await signIn();
     const { status, body } = await page.request('POST', '/v1/calls/00-01JZ8C5W3Q4X9R7T2M6K8N0P1V/decision', ALLOW, headers);
@@ -424,19 +432,4 @@ async function withSettings(more: object | undefined, run: () => Promise<void>, 
   } finally {
     replace(settings);
   }
-}
-
-/** The first frame that the gateway sends on a socket with the cookie, and the code with which it closes. */
-async function socketOf(jar: CookieJar, from: string | undefined): Promise<{ op: string; closed: Promise<number> }> {
-  const socket = new WebSocket(`${origin.replace('http', 'ws')}/v1/stream`, {
-    headers: { cookie: jar.of(origin), ...(from === undefined ? {} : { origin: from }) },
-  });
-  const closed = new Promise<number>((resolve) => socket.once('close', resolve));
-  const op = await new Promise<string>((resolve) => {
-    socket.once('unexpected-response', () => resolve('refused'));
-    socket.once('error', () => resolve('refused'));
-    socket.once('open', () => socket.send(JSON.stringify({ op: 'auth' })));
-    socket.once('message', (data: Buffer) => resolve((JSON.parse(data.toString()) as { op: string }).op));
-  });
-  return { op, closed };
 }

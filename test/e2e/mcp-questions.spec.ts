@@ -170,10 +170,42 @@ describe('questions of bridged MCP servers', () => {
       expect(asked).toHaveLength(1);
       await client.close();
       const plain = await connectMcp(revision, { key: BOOTSTRAP_KEY, urls: [gateway.url], user: () => ({ action: 'accept' }) });
-      expect((await plain.call(`${source}__sample`, {})).content[0]?.text).toMatch(/not offered|do not declare/);
+      const refused = plain.call(`${source}__sample`, {});
+      const isNeeded = revision === '2026-07-28' && source === 'modern';
+      if (isNeeded) await expect(refused).rejects.toMatchObject({ code: -32_021, data: { requiredCapabilities: { sampling: {} } } });
+      else expect((await refused).content[0]?.text).toMatch(/not offered|do not declare/);
       await plain.close();
     },
   );
+
+  it('for a model are an error -32021 with the status 400 for a request without `sampling`; forms need no capability', async () => {
+    const call = async (name: string, capabilities: object) => {
+      const version = '2026-07-28';
+      const meta = { 'io.modelcontextprotocol/protocolVersion': version, 'io.modelcontextprotocol/clientCapabilities': capabilities };
+      const response = await fetch(`${gateway.url}/mcp`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${BOOTSTRAP_KEY}`,
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          'mcp-protocol-version': version,
+          'mcp-method': 'tools/call',
+          'mcp-name': name,
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: {}, _meta: meta } }),
+      });
+      return { status: response.status, body: (await response.json()) as { result?: { _meta: Record<string, string> }; error?: object } };
+    };
+    expect(await call('modern__sample', { elicitation: {} })).toEqual({
+      status: 400,
+      body: { jsonrpc: '2.0', id: 1, error: expect.objectContaining({ code: -32_021, data: { requiredCapabilities: { sampling: {} } } }) },
+    });
+    const asked = await call('modern__ask', {});
+    expect([asked.status, asked.body.result]).toEqual([200, expect.objectContaining({ resultType: 'complete' })]);
+    const id = asked.body.result?._meta['io.toolyard/callId'] ?? '';
+    expect((await give(id, { branch: 'next' })).status).toBe(200);
+    expect(answerIn(await gateway.agent.ended(id))).toEqual({ action: 'accept', content: { branch: 'next' } });
+  });
 
   it('for a model are answered to an older server by an error when the client declines', async () => {
     const model = () => {
@@ -189,7 +221,7 @@ describe('questions of bridged MCP servers', () => {
   it('are refused with a reason when they ask for a model', async () => {
     expect(await gateway.agent.run('modern__sample', {})).toMatchObject({
       outcome: 'failed',
-      error: { code: 'tool_failed', message: expect.stringContaining('sampling/createMessage') },
+      error: { code: 'tool_failed', message: expect.stringContaining('sampling/createMessage'), missingCapability: 'sampling' },
     });
     expect(answerIn(await gateway.agent.run('legacy__sample', {}))).toMatchObject({ code: -32_601 });
   });

@@ -67,14 +67,24 @@ describe.each(REVISIONS)('/mcp for clients of the SDK that speak revision %s, ov
     expect((await limited.tools()).tools.map(({ name }) => name)).toEqual(['call_result', 'echo', 'shell']);
   });
 
-  it('runs tools/call as an ordinary call and answers with its result', async () => {
+  it('runs tools/call as an ordinary call and answers with its result, JSON as compact text [CC-34]', async () => {
     const answering = client.call('weather', {}, untilEnd('run'));
     const { id } = await callIn('run');
     await gateways[1].run(id, 'mild', {
-      result: { content: [{ type: 'text', text: 'mild' }], structuredContent: { degrees: 20 }, isError: false },
+      result: {
+        content: [
+          { type: 'text', text: 'mild' },
+          { type: 'json', json: { degrees: 20, of: ['C', null] } },
+        ],
+        structuredContent: { degrees: 20 },
+        isError: false,
+      },
     });
     expect(await answering).toMatchObject({
-      content: [{ type: 'text', text: 'mild' }],
+      content: [
+        { type: 'text', text: 'mild' },
+        { type: 'text', text: '{"degrees":20,"of":["C",null]}' },
+      ],
       structuredContent: { degrees: 20 },
       _meta: { 'io.toolyard/callId': id, 'io.toolyard/outcome': 'completed' },
     });

@@ -71,7 +71,7 @@ interface Note {
 const search = (name: string, query: string, more: object = {}) => json<Note[]>(name, 'memory_search', { query, ...more });
 
 describe('facts of a user', () => {
-  it('are stored by key and found by their words; the same key replaces the fact [TB-70, TB-71]', async () => {
+  it('are stored by key and found by their words; the same key replaces the fact [K-19, TB-70, TB-71]', async () => {
     expect(await said('alice', 'memory_store', { key: 'editor', content: 'Alice writes in vim.' })).toBe('Stored memory: editor');
     await said('alice', 'memory_store', { key: 'editor', content: 'Alice writes in emacs.', category: 'tools' });
     expect(await said('alice', 'memory_recall', { query: 'what does Alice write in?' })).toBe(
@@ -124,7 +124,7 @@ describe('notes of a user', () => {
       expect((await run('carol', tool, { note_id: id, ...args })).error?.message).toContain(`Note not found: ${id}`);
   });
 
-  it('belong to one user of one tenant, in all sessions: for others they do not exist [TB-78]', async () => {
+  it('belong to one user of one tenant, in all sessions: for others they do not exist [K-19, TB-78]', async () => {
     const id = await save('alice', 'The alarm code is seven seven.');
     for (const other of ['bob', 'rival']) {
       expect(await search(other, 'alarm code seven', { include_conversation: true })).toEqual([]);
@@ -208,7 +208,7 @@ describe('knowledge of a user', () => {
   const write = (path: string, content: string) => said('alice', 'file_write', { path, content }, { sessionId: 'library' });
   const knowledge = <T>(args: object, name = 'alice') => json<T>(name, 'knowledge', args, { sessionId: 'library' });
 
-  it('is a folder that is indexed, shown, searched with snippets, replaced and removed [TB-79]', async () => {
+  it('is a folder that is indexed, shown, searched with snippets, replaced and removed [K-19, TB-79]', async () => {
     await write('docs/cars.md', `# Cars\n\n${'Nothing of interest. '.repeat(200)}The gearbox needs oil of grade 75W.\n`);
     await write('docs/pets.txt', 'The hound sleeps in the kitchen.');
     const added = await knowledge<{ operation_id: string; context_id: string }>({ command: 'add', name: 'manuals', path: 'docs' });
@@ -242,6 +242,12 @@ describe('knowledge of a user', () => {
     });
     expect(await fault({ command: 'search' })).toMatchObject({ code: 'invalid_arguments' });
     expect(await fault({ command: 'add', name: 'x', path: '/etc/passwd' })).toBeDefined();
+    expect((await fault({ command: 'add', name: 'gone', path: 'not-there.md' }))?.message).toContain('File not found: not-there.md');
+    const operations = await knowledge<{ name: string }[]>({ command: 'status' });
+    expect(operations.find(({ name }) => name === 'gone')).toMatchObject({
+      status: 'failed',
+      error: expect.stringContaining('File not found: not-there.md'),
+    });
     expect((await fault({ command: 'remove', name: 'never' }))?.message).toContain('No knowledge context never');
   });
 });

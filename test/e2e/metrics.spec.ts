@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BullCallQueue } from '#queue';
 import { Agent } from '../support/agent.js';
+import { connected } from '../support/connected.js';
 import { eventually } from '../support/eventually.js';
 import { OtlpCollector } from '../support/otlp-collector.js';
 import { alertRules, grafanaDashboards, expressionsOf } from '../support/prometheus.js';
@@ -58,7 +59,7 @@ describe('the metrics of a run', () => {
     const tool = { name: 'greet', description: 'Greets.', input: { type: 'object' }, run: ['/bin/echo', 'hello'] };
     writeFileSync(join(folder, 'tools', 'greet', 'tool.yaml'), JSON.stringify(tool));
     collector = await OtlpCollector.start();
-    const env = { TOOLYARD_CONFIG: config, LEASE_MS: '3000', SANDBOX: 'host' };
+    const env = { TOOLYARD_CONFIG: config, LEASE_MS: '8000', SANDBOX: 'host' };
     toolyard = await startTestCluster({
       workers: 0,
       env: { ...env, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '100' },
@@ -90,6 +91,15 @@ describe('the metrics of a run', () => {
   const grows = (name: string) => eventually(async () => (await sumOf(name)) > 0, `${name} to grow`);
   const running = (id: string) => eventually(async () => (await agent.get(`/v1/calls/${id}`)).body.status === 'running', 'the call to run');
 
+  const shown = [...grafanaDashboards().flatMap(expressionsOf), ...alertRules().map(({ expr }) => expr)].join('\n');
+  const shownOf = (found: ReadonlyMap<string, Metric>) =>
+    [...found.keys()].filter((name) => new RegExp(`\\b${name}(_bucket|_sum|_count)?\\b`).test(shown));
+
+  it('have a sample for every metric of every board and alert before the first call, so that it is seen as an increase [DX-11]', async () => {
+    const fresh = await metrics();
+    expect(shownOf(fresh).filter((name) => fresh.get(name)?.values.length === 0)).toEqual([]);
+  });
+
   it('have a sample for every metric of every board and alert, which the product moved by itself [DX-11]', async () => {
     // Ends of all kinds, spans, hooks, limits, alerts.
     for (let n = 0; n < 5; n++) await agent.run('echo', { n }, { agentId: 'hooked' });
@@ -118,7 +128,7 @@ describe('the metrics of a run', () => {
     await agent.request('PUT', '/v1/sessions/careful', { posture: { permissionMode: 'prompt' } });
     await agent.submit('shell', { command: 'date' }, { sessionId: 'careful' });
     // A job of a call that has ended.
-    const queue = new BullCallQueue({ redisUrl: toolyard.redis.url });
+    const queue = await connected(new BullCallQueue({ redisUrl: toolyard.redis.url }));
     await queue.dispatch('read', { callId: call.id, attempt: 1 }, 'normal');
     await grows('toolyard_dispatch_duplicates_total');
     await queue.close();
@@ -159,8 +169,7 @@ describe('the metrics of a run', () => {
     expect(firstRun).toMatch(/^toolyard_call_queue_wait_seconds_count\{pool="read"\} [1-9]/m);
 
     const seen = [first, before, after, await metrics()];
-    const shown = [...grafanaDashboards().flatMap(expressionsOf), ...alertRules().map(({ expr }) => expr)].join('\n');
-    const names = [...seen[0]!.keys()].filter((name) => new RegExp(`\\b${name}(_bucket|_sum|_count)?\\b`).test(shown));
+    const names = shownOf(seen[0]!);
     expect(names.length).toBeGreaterThan(30);
     const unknown = [...shown.matchAll(/\btoolyard_[a-z0-9_]+/g)]
       .map(([name]) => name)
@@ -198,5 +207,33 @@ describe('the metrics of a run', () => {
     const text = await scrape(toolyard.gateways[0]!);
     expect(text).not.toContain('made_up_');
     expect(Number(unknown.exec(text)?.[1])).toBe(before + 20);
+  });
+
+  it('count each call once by its risk, also one that is denied and one that is submitted again', async () => {
+    const byRisk = async () => {
+      const text = await scrape(toolyard.gateways[0]!);
+      return Object.fromEntries(
+        [...text.matchAll(/^toolyard_calls_by_risk_total\{risk="(\w+)"\} (\d+)$/gm)].map(([, risk, count]) => [risk, Number(count)]),
+      );
+    };
+    const before = await byRisk();
+    expect(Object.keys(before).sort()).toEqual(['high', 'low', 'medium']);
+    const { low = 0, medium = 0, high = 0 } = before;
+    const shell = async (command: string, sessionId: string) =>
+      (await agent.submit('shell', { command }, { sessionId }, { 'idempotency-key': command.replaceAll(/\W+/g, '-') })).body;
+    await agent.request('PUT', '/v1/sessions/reads', { posture: { autonomy: 'read_only' } });
+    await agent.request('PUT', '/v1/sessions/careful', { posture: { permissionMode: 'prompt' } });
+    expect(await shell('ls; rm -rf build', 'careful')).toMatchObject({ status: 'waiting_approval', risk: 'high' });
+    expect(await byRisk()).toEqual({ low, medium, high: high + 1 });
+    await shell('ls; rm -rf build', 'careful');
+    expect(await byRisk()).toEqual({ low, medium, high: high + 1 });
+    expect(await agent.request('POST', '/v1/calls:quote', { tool: 'shell', arguments: { command: 'ls; rm -rf x' } })).toMatchObject({
+      body: { risk: 'high' },
+    });
+    expect(await shell('ls; rm -rf dist', 'reads')).toMatchObject({ code: 'policy_denied' });
+    expect(await byRisk()).toEqual({ low, medium, high: high + 2 });
+    expect((await agent.submit('echo', {})).body.risk).toBe('low');
+    expect((await shell('git push', 'careful')).risk).toBe('medium');
+    expect(await byRisk()).toEqual({ low: low + 1, medium: medium + 1, high: high + 2 });
   });
 });

@@ -1,6 +1,7 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -185,6 +186,23 @@ describe('operations of OpenAPI documents', () => {
     expect((await add({ document, url: 'http://127.0.0.1/' })).status).toBe(403);
     expect((await add({ document, auth: { type: 'bearer', token: { secretEnv: 'REDIS_URL' } } })).status).toBe(403);
     expect((await add({ document, path: '/srv/api.json' })).status).toBe(422);
+  });
+
+  it('and tools of MCP servers of keys may not come from a private address by its name', async () => {
+    let connections = 0;
+    const trap = createTcpServer(() => (connections += 1)).listen(0);
+    await once(trap, 'listening');
+    const url = `http://localhost:${(trap.address() as AddressInfo).port}/`;
+    const places = { 'by-document': { kind: 'openapi', document: url }, 'by-url': { kind: 'mcp', url } };
+    for (const [name, place] of Object.entries(places)) {
+      expect((await gateway.agent.request('POST', '/v1/sources', { name, ...place })).status).toBe(201);
+      const failed = async () => (await sourcesNow()).find((source) => source.name === name)?.error;
+      // What a name stands for shows when it is connected to.
+      expect(await eventually(failed, 'the worker to refuse it')).toContain('localhost resolves to a loopback address');
+      expect((await gateway.agent.request('DELETE', `/v1/sources/${name}`)).status).toBeLessThan(300);
+    }
+    expect(connections).toBe(0);
+    trap.close();
   });
 });
 

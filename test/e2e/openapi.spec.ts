@@ -92,6 +92,7 @@ const REQUESTS: Readonly<Record<string, readonly Request[]>> = {
     ['GET /v1/calls/{call}/events', undefined, { ...EVENTS, 'last-event-id': 'rubbish' }],
     [`GET /v1/calls/${NO_CALL}/events`],
   ],
+  getCallDebugLog: [['GET /v1/calls/{call}/debug'], [`GET /v1/calls/${NO_CALL}/debug`]],
   getCallOutput: [
     ['GET /v1/calls/{call}/output'],
     ['GET /v1/calls/{call}/output', undefined, { range: 'bytes=0-1' }],
@@ -191,6 +192,10 @@ const REQUESTS: Readonly<Record<string, readonly Request[]>> = {
     ['POST /v1/sources', { name: 'tracker', kind: 'mcp', command: ['sh'] }],
     ['POST /v1/sources', { name: 'tracker', kind: 'mcp', url: 'http://169.254.169.254/' }],
     ['POST /v1/sources', { name: 'Tracker', kind: 'mcp' }],
+  ],
+  uploadBundle: [
+    ['POST /v1/bundles', 'no archive', { 'content-type': 'application/octet-stream' }],
+    ['POST /v1/bundles', { a: 1 }],
   ],
   listSources: [['GET /v1/sources']],
   getSource: [['GET /v1/sources/tracker'], ['GET /v1/sources/unknown'], ['GET /v1/sources/A']],

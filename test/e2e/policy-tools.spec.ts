@@ -25,7 +25,7 @@ const TIERS = [...rows('claw', CLAW), ...rows('oxydra', OXYDRA)];
 /** What kiro runs without approval; `summary` is of sub-agents only. `introspect` only reads, which no agent is asked about. */
 const KIRO = ['task', 'session'];
 const CODE = ['search_symbols', 'lookup_symbols', 'get_document_symbols', 'goto_definition', 'find_references', 'pattern_search'];
-const SHELL_ALIASES = ['bash', 'shell_exec', 'execute_bash', 'execute_cmd', 'executeCmd'];
+const SHELL_ALIASES = ['Bash', 'bash', 'shell_exec', 'execute_bash', 'execute_cmd', 'executeCmd'];
 
 const POLICIES: Record<string, PolicySettings> = {
   claw: { profile: 'claw' },
@@ -36,6 +36,7 @@ const POLICIES: Record<string, PolicySettings> = {
   crew: { toolsSettings: { agent_crew: { availableAgents: ['reviewer', 'writer-*'], trustedAgents: ['reviewer'] } } },
   'no-shell': { exclude: ['shell'] },
   ...Object.fromEntries(SHELL_ALIASES.map((name) => [`no-${name}`, { exclude: [name] }])),
+  'claude-code-only': { tools: ['Bash', 'Read'] },
   'other-shells': { exclude: ['@builtin/shell'] },
   wild: { tools: ['*'] },
   git: { tools: ['@git/st*', 'echo'] },
@@ -64,9 +65,10 @@ describe('an agent without shell', () => {
   it('has no other built-in tool that runs commands, by whatever name it is excluded, unless by that of this one tool', async () => {
     expect(await offered('wild')).toEqual(['shell', 'repl', 'powershell', 'aws']);
     expect(await offered('no-shell')).toEqual([]);
-    for (const name of gateway.app.get(ToolRegistry).resolve('shell')?.aliases ?? [])
+    for (const name of ['Bash', ...(gateway.app.get(ToolRegistry).resolve('shell')?.aliases ?? [])])
       expect([name, ...(await offered(`no-${name}`))]).toEqual([name]);
     expect(await offered('other-shells')).toEqual(['repl', 'powershell', 'aws']);
+    expect(await offered('claude-code-only')).toEqual(['shell']);
     const call = { tool: 'repl', arguments: { language: 'bash', code: 'id' }, agentId: 'no-shell' };
     const { body } = await agent.request<Quote>('POST', '/v1/calls:quote', call);
     expect(JSON.stringify(body)).toContain('repl is excluded');

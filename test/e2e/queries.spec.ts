@@ -312,6 +312,11 @@ describe('lists, counts and numbers', () => {
       ]);
       expect(sum('outputBytes')).toBeGreaterThanOrEqual(8);
       expect(rows.every(({ at }) => at.endsWith(':00:00.000Z'))).toBe(true);
+      const tools = (await used('&by=tool')).body.rows;
+      const of = (name: string) => tools.filter(({ tool }) => tool === name).reduce((all, { calls }) => all + calls, 0);
+      expect([of('echo'), of('file_write')]).toEqual([2, 1]);
+      expect(tools.every(({ agentId }) => agentId === undefined)).toBe(true);
+      expect((await used('&tool=file_write')).body.rows).toMatchObject([{ agentId: 'ann2', calls: 1, waitMs: 0 }]);
       expect((await used('', stranger)).body.rows).toEqual([]);
       expect((await used('&since=2026-01-02T00:00:00Z&until=2026-01-01T00:00:00Z')).body.code).toBe('invalid_request');
       const words = ['usage', '--agent', 'ann2', '--csv', '--per', 'day'];
@@ -319,7 +324,7 @@ describe('lists, counts and numbers', () => {
       expect([code, out]).toEqual([
         0,
         expect.stringMatching(
-          /^tenantId,at,agentId,calls,failed,denied,approvals,runMs,outputBytes,cpuMs,cpuCalls\nqueries,\S+T00:00:00.000Z,ann2,\d,/,
+          /^tenantId,at,agentId,tool,calls,failed,denied,approvals,waitMs,runMs,outputBytes,cpuMs,cpuCalls\r\nqueries,\S+T00:00:00.000Z,ann2,,\d,/,
         ),
       ]);
     });

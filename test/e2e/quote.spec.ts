@@ -6,28 +6,38 @@ import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
-describe('the expected start of a quote', () => {
-  let toolyard: TestCluster;
-  let agent: Agent;
-  beforeAll(async () => {
-    toolyard = await startTestCluster({ env: { WORKER_POOLS: 'shell,read', WORKER_CONCURRENCY: 'shell=1,read=1' } });
-    agent = new Agent(toolyard.gateways[0]?.url ?? '');
-  });
-  afterAll(() => toolyard.close());
+let toolyard: TestCluster;
+let agent: Agent;
+beforeAll(async () => {
+  toolyard = await startTestCluster({ env: { WORKER_POOLS: 'shell,read', WORKER_CONCURRENCY: 'shell=1,read=1' } });
+  agent = new Agent(toolyard.gateways[0]?.url ?? '');
+});
+afterAll(() => toolyard.close());
 
+/** A command that runs until `open` is called. */
+function gated(name: string): { readonly command: string; open(): void } {
+  const gate = join(toolyard.workspaceRoot, 'default', 'default', name);
+  return {
+    command: `until [ -e ${name} ]; do sleep 0.05; done`,
+    open: () => {
+      // The gate may open before the first command has made its folder.
+      mkdirSync(dirname(gate), { recursive: true });
+      writeFileSync(gate, '');
+    },
+  };
+}
+
+describe('the expected start of a quote', () => {
   const quoted = async (tool: string, args: object, more: object = {}) =>
     (await agent.request<Quote>('POST', '/v1/calls:quote', { tool, arguments: args, ...more })).body;
   const startOf = async () => (await quoted('shell', { command: 'true' })).expectedStartMs;
 
   it('is now with a free slot, later behind calls that wait, and now again when they are done', async () => {
     await eventually(async () => (await startOf()) === 0, 'a free slot');
-    const gate = join(toolyard.workspaceRoot, 'default', 'default', 'go');
-    const command = 'until [ -e go ]; do sleep 0.05; done';
+    const { command, open } = gated('go');
     const calls = [await agent.submit('shell', { command }), await agent.submit('shell', { command })];
     await eventually(async () => ((await startOf()) ?? 0) > 0, 'a wait');
-    // The wait is known before the first command has made its folder.
-    mkdirSync(dirname(gate), { recursive: true });
-    writeFileSync(gate, '');
+    open();
     for (const { body } of calls) await agent.ended(body.id);
     await eventually(async () => (await startOf()) === 0, 'a free slot again');
   });
@@ -46,5 +56,18 @@ describe('the expected start of a quote', () => {
       [false, false],
       [true, true],
     ]);
+  });
+});
+
+describe('a call that waits for a free slot', () => {
+  it.each(['queueMs', 'totalMs'])('ends as timed out in the queue, without a Start, when its %s is over', async (timeout) => {
+    const { command, open } = gated(`go-${timeout}`);
+    const { body: running } = await agent.submit('shell', { command });
+    const { body: waiting } = await agent.submit('shell', { command: 'true' }, { timeouts: { [timeout]: 1_000 } });
+    const ended = await agent.ended(waiting.id);
+    expect(ended).toMatchObject({ outcome: 'timed_out', error: { code: 'queue_timeout' } });
+    expect((await agent.events(waiting.id)).map(({ type }) => type)).toEqual(['call.submitted', 'call.end']);
+    open();
+    expect((await agent.ended(running.id)).outcome).toBe('completed');
   });
 });

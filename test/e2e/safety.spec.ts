@@ -161,7 +161,7 @@ describe('a secret in arguments', () => {
     await expectNoCanary(call);
   });
 
-  it('is in no refusal', async () => {
+  it('is redacted in the refusal of invalid arguments', async () => {
     const refused = await agent.run('file_read', { path: 'a.txt', api_key: PASSWORD, lines: `password=${PASSWORD}` });
     expect(refused).toMatchObject({ outcome: 'failed', error: { code: 'invalid_arguments' } });
     const broken = await agent.run('file_read', `{"path":"a.txt","password":"${PASSWORD}"`);
@@ -379,6 +379,7 @@ describe('the anomaly detector', () => {
           .split('\n')
           .find((entry) => entry.includes('securityAlert')),
       'the alert',
+      15_000,
     );
     expect(JSON.parse(alert)).toMatchObject({
       callId: call.id,

@@ -109,7 +109,7 @@ describe('skill', () => {
 });
 
 describe('todo_write', () => {
-  it('replaces the list of the session, which everyone sees, and clears it when all is done [TB-113]', async () => {
+  it('replaces the list of the session for all its readers, and clears it when all is done [TB-113]', async () => {
     const first = [todo('Build', 'in_progress'), todo('Ship', 'pending')];
     expect(await run('todo_write', { todos: first }, 'todos')).toEqual({ oldTodos: [], newTodos: first });
     expect((await session('todos')).todos).toEqual(first);
@@ -204,7 +204,9 @@ describe('config', () => {
     expect(await config({ setting: 'editorMode', value: 'ed' })).toMatchObject({ error: 'setting requires one of default, vim, emacs' });
     const unknown = await agent.run('config', { setting: 'sudo', value: true }, { sessionId: 'settings' });
     expect(unknown).toMatchObject({ outcome: 'completed', result: { isError: true } });
-    expect(jsonOf(unknown)).toMatchObject({ success: false, error: 'Unknown setting: "sudo"' });
+    const settings: unknown = expect.arrayContaining(['theme', 'verbose', 'permissions.defaultMode']);
+    expect(jsonOf(unknown)).toMatchObject({ success: false, error: 'Unknown setting: "sudo"', settings });
+    expect(await config({ setting: 'verbos' })).toMatchObject({ success: false, operation: 'get', settings });
     await eventually(() => stream.notices('w').length === 2, 'the notices of both changes');
     expect(stream.notices('w')).toMatchObject([{ data: { changed: ['settings'] } }, { data: { changed: ['settings'] } }]);
     stream.close();
@@ -261,7 +263,7 @@ describe('structured_output', () => {
 });
 
 describe('send_user_message', () => {
-  it('reaches everyone who watches the session, with its attachments [TB-98]', async () => {
+  it('reaches all watchers of the session, with its attachments [TB-98]', async () => {
     const stream = await notices('messages', ['session.message']);
     const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex').toString('base64');
     await agent.run('shell', { command: `echo ${png} | base64 -d > plot.png; echo hello > notes.txt` }, { sessionId: 'messages' });
@@ -334,6 +336,8 @@ describe('tool_search', () => {
       normalized_query: 'notebook',
       total_deferred_tools: DEFERRED.length,
     });
+    expect(await search({ query: 'notebook', max_results: 1 }, 'ranked')).toMatchObject({ matches: ['notebook_edit'] });
+    expect(await search({ query: 'search web', max_results: 1 }, 'ranked')).toMatchObject({ matches: ['web_search'] });
     expect(await search({ query: 'web +fetch', max_results: 1 }, 'ranked')).toMatchObject({ matches: ['web_fetch'] });
     expect(await search({ query: '+quantum web' }, 'ranked')).toMatchObject({ matches: [] });
     expect(await search({ query: ' ' }, 'ranked')).toMatchObject({ code: 'invalid_arguments' });
@@ -350,7 +354,7 @@ describe('schedules by tools', () => {
   const every = { kind: 'every', every_ms: 1_000 };
   const lastRun = async (id: string) => (await agent.get<Schedule>(`/v1/schedules/${id}`)).body.lastRun;
 
-  it('run calls of the session until they are removed, and belong to it [TB-111, TB-112]', async () => {
+  it('run calls of the session until they are removed, and belong to it [K-22, TB-111, TB-112]', async () => {
     const added = (await add({ schedule: every, name: 'tick', tool: 'echo', arguments: { n: 1 } }, 'planned')) as { id: string };
     expect(added).toMatchObject({ name: 'tick', job_type: 'tool', schedule: every, next_run: expect.any(String), enabled: true });
     expect(await run('cron_list', {}, 'planned')).toMatchObject([{ id: added.id }]);
@@ -386,7 +390,7 @@ describe('schedules by tools', () => {
     expect(jsonOf(await agent.run('cron_list', {}, as('alice')))).toMatchObject([{ id: added.id }]);
   });
 
-  it('are checked as they run: in the names of the gateway, whatever the session speaks', async () => {
+  it('are checked under the canonical tool names, whatever the dialect of the session', async () => {
     await agent.request('PUT', '/v1/sessions/spoken-plans', { dialect: 'oxydra' });
     const of = { sessionId: 'spoken-plans', dialect: 'core' };
     const schedule = { kind: 'cron', expr: '0 7 1 1 *' };
@@ -403,5 +407,19 @@ describe('schedules by tools', () => {
     expect(await add({ schedule: { kind: 'every', every_ms: 10 }, command: 'ls' }, 'wrong')).toMatchObject(message('Invalid schedule'));
     expect(await add({ schedule: { kind: 'cron', expr: 'daily' }, command: 'ls' }, 'wrong')).toMatchObject(message('cron expression'));
     expect(await add({ schedule: every, tool: 'no_such_tool' }, 'wrong')).toMatchObject(message('no_such_tool'));
+  });
+
+  it.each([
+    ['/schedule/expr', { schedule: { kind: 'cron', expr: 'every day' }, command: 'ls' }],
+    ['/schedule/tz', { schedule: { kind: 'cron', expr: '0 7 * * *', tz: 'Europe/Berln' }, command: 'ls' }],
+    ['/schedule/at', { schedule: { kind: 'at', at: '2001-01-01T00:00:00Z' }, command: 'ls' }],
+    ['/schedule/at', { schedule: { kind: 'at', at: 'tomorrow' }, command: 'ls' }],
+    ['/schedule/every_ms', { schedule: { kind: 'every', every_ms: 10 }, command: 'ls' }],
+    ['/schedule/every_ms', { schedule: { kind: 'every' }, command: 'ls' }],
+    ['/schedule/expr', { schedule: { kind: 'cron' }, command: 'ls' }],
+    ['/tool', { schedule: { kind: 'every', every_ms: 60_000 }, tool: 'no_such_tool' }],
+    ['/arguments/pth', { schedule: { kind: 'every', every_ms: 60_000 }, tool: 'file_read', arguments: { pth: 'a' } }],
+  ])('are refused with the argument of the tool that is wrong: %s', async (pointer, args) => {
+    expect(await add(args, 'wrong-argument')).toMatchObject({ code: 'invalid_arguments', errors: [{ pointer }] });
   });
 });

@@ -97,7 +97,8 @@ describe('setup', () => {
     const { status, said, calls } = setUp(AS_ROOT);
     expect(said).toContain('redis-server or valkey-server: the event log and the queues');
     expect(said).toContain('rg: searching files (without it file_search and glob are unavailable)');
-    expect(calls).toEqual(['apt-get update', 'apt-get install -y --no-install-recommends redis-server ripgrep bubblewrap']);
+    const quiet = 'apt-get -qq -o Dpkg::Use-Pty=0';
+    expect(calls).toEqual([`${quiet} update`, `${quiet} install -y --no-install-recommends redis-server ripgrep bubblewrap`]);
     expect(status).toBe(0);
     expect(existsSync('/usr/sbin/policy-rc.d')).toBe(policyBefore);
   });

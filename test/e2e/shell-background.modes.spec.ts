@@ -62,6 +62,8 @@ describe('a command in the background', () => {
     const ended = await agent.ended(id);
     expect(ended).toMatchObject({ tool: 'shell', outcome: 'completed', isError: true, result: { details: { exitCode: 3 } } });
     const rest = await output(id, Number(first.details['position']));
+    const byPosition = await run('shell_output', { task_id: id, position: first.details['position'] });
+    expect(textOf(byPosition)).toBe(rest.text);
     expect(rest.text).toMatch(/^over\n\[.*: exited with code 3; position \d+\]$/);
     expect(rest.details).toMatchObject({ exitCode: 3, hasMore: false });
     expect(textOf(await run('shell_list', {}))).toContain('exited with code 3');
@@ -109,11 +111,11 @@ describe('a command in the background', () => {
       for (const tool of ['shell_output', 'shell_stop']) {
         const call = await other.run(tool, { task_id: id });
         expect(call).toMatchObject({ outcome: 'failed', error: { code: 'tool_failed' } });
-        expect(textOf(call)).toContain('no background run');
+        expect(textOf(call)).toBe(`This session has no background run ${id}. Use shell_list to see those it has.`);
       }
     }
     expect(textOf(await run('shell_stop', { task_id: foreign.id }))).toContain('no background run');
-    expect((await agent.get(`/v1/calls/${id}`)).body.status).toBe('running');
+    await eventually(async () => (await agent.get(`/v1/calls/${id}`)).body.status === 'running', 'the command to run on');
     await run('shell_stop', { task_id: id });
   });
 
@@ -181,7 +183,7 @@ describe('the policy about a command in the background', () => {
     agent.request('PUT', `/v1/sessions/${id}`, { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
   const decide = (id: string, body: object) => agent.request('POST', `/v1/calls/${id}/decision`, body);
 
-  it('asks once: a yes to the call is a yes to the very command in the background', async () => {
+  it('asks once: approving the call approves exactly this command in the background', async () => {
     await supervised('asked');
     const { body } = await agent.submit('shell', { command: 'echo allowed', background: true }, { sessionId: 'asked' });
     expect(body.status).toBe('waiting_approval');

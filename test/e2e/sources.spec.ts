@@ -197,7 +197,8 @@ describe('tools of sources', () => {
 
   it('follow the list of the server [TS-11]', async () => {
     await gateway.agent.run('grow', {});
-    await eventually(async () => (await tools()).some(({ name }) => name === 'grown'), 'the new tool');
+    // Ten times what a change may take. Without its notice, the server is asked for the list again once a minute.
+    await eventually(async () => (await tools()).some(({ name }) => name === 'grown'), 'the new tool', 20_000);
   });
 
   it('share one connection of a worker, and run together unless the source says how many at a time [TS-02]', async () => {

@@ -85,12 +85,14 @@ describe('npm start with a posture in config file and environment', () => {
   beforeAll(async () => {
     const data = freshDirectory();
     const file = join(data, 'toolyard.yaml');
-    writeFileSync(file, 'defaults: { posture: { autonomy: supervised } }\n');
+    const tenants = 'tenants: { acme: { posture: { autonomy: read_only }, agents: { ci: { posture: { autonomy: full } } } } }';
+    writeFileSync(file, `defaults: { posture: { autonomy: supervised } }\n${tenants}\n`);
     app = await start(data, { TOOLYARD_CONFIG: file, DEFAULT_PERMISSION_MODE: 'workspace-write', LOG_LEVLE: 'info' });
   });
 
   it('asks before commands', async () => {
     expect(app.output()).toMatch(/^ +Posture +supervised, workspace-write$/m);
+    expect(app.output()).toMatch(/^ +tenant acme: read_only, workspace-write\n +tenant acme, agent ci: full, workspace-write$/m);
     expect(app.output()).toContain('The variable LOG_LEVLE is not known: did you mean LOG_LEVEL?');
     expect((await submit(app, { tool: 'shell', arguments: { command: 'echo hello' } }, 0)).status).toBe('waiting_approval');
   });

@@ -11,6 +11,8 @@ import { startRedisServer, type RedisServer } from '../support/redis-server.mjs'
 const TENANT = 'e2e-stream-slow';
 /** More than the socket buffers of both ends take on loopback. */
 const FLOOD = 6000;
+/** 2 MB: less than any reader is allowed to be behind. */
+const STEP = 500;
 
 let server: RedisServer;
 let redis: RedisConnection;
@@ -53,7 +55,20 @@ const seqOf = ({ event }: { event: { id: string } }) => Number(event.id.split('.
 
 /** Another reader of the same, that shows when the gateway has handed everything on. */
 async function until(witness: Stream, seq: number | undefined): Promise<void> {
-  await eventually(() => witness.events(1).some((item) => seqOf(item) === seq), 'the quick reader to have everything');
+  await eventually(() => {
+    if (witness.closed) throw new Error(`the quick reader was closed: ${JSON.stringify(witness.closed)}`);
+    return witness.events(1).some((item) => seqOf(item) === seq);
+  }, 'the quick reader to have everything');
+}
+
+/** Appends so that the witness keeps up: on a busy machine it would become a slow reader itself. */
+async function flood(witness: Stream, type: CallEventType, callId: string): Promise<number[]> {
+  const seqs: number[] = [];
+  while (seqs.length < FLOOD) {
+    seqs.push(...(await append(STEP, type, callId)));
+    await until(witness, seqs.at(-1));
+  }
+  return seqs;
 }
 
 describe('a socket that does not read', () => {
@@ -61,7 +76,7 @@ describe('a socket that does not read', () => {
     const callId = rawCallId(3);
     const [slow, quick] = [await subscribed({ agentId: callId }), await subscribed({ agentId: callId })];
     slow.socket.pause();
-    const updates = await append(FLOOD, 'call.update', callId);
+    const updates = await flood(quick, 'call.update', callId);
     const lifecycle = [...(await append(1, 'call.retry', callId)), ...(await append(1, 'call.start', callId))];
     const more = await append(200, 'call.update', callId);
     const [end] = await append(1, 'call.end', callId);
@@ -86,8 +101,7 @@ describe('a socket that does not read', () => {
     const wide = { types: ['call.retry'] };
     const [slow, quick] = [await subscribed(wide), await subscribed(wide)];
     slow.socket.pause();
-    const all = await append(FLOOD, 'call.retry', rawCallId(0));
-    await until(quick, all.at(-1));
+    const all = await flood(quick, 'call.retry', rawCallId(0));
     slow.socket.resume();
     const closed = await eventually(() => slow.closed, 'the close');
     expect(closed.code).toBe(CLOSE_CODES.slowConsumer);
@@ -113,8 +127,7 @@ describe('an event stream whose reader does not read', () => {
     );
     await new Promise((resolve) => socket.once('data', resolve));
     socket.pause();
-    const all = await append(FLOOD, 'call.retry', rawCallId(1));
-    await until(quick, all.at(-1));
+    await flood(quick, 'call.retry', rawCallId(1));
     let received = '';
     const closed = new Promise((resolve) => socket.once('close', resolve));
     socket.on('data', (chunk) => (received += String(chunk)));

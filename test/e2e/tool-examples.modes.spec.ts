@@ -16,30 +16,31 @@ const NOT_RUN = [...OUTSIDE, ...OF_A_NOTE, ...OF_A_RUN, ...OF_A_PROGRAM];
 /** It waits for a person. */
 const ASKS = 'ask_user';
 
-let toolyard: TestCluster;
-let client: ToolyardClient;
+describe.each(['bubblewrap', 'host', 'none'])('the examples of the catalog, with SANDBOX=%s', (SANDBOX) => {
+  let toolyard: TestCluster;
+  let client: ToolyardClient;
+  beforeAll(async () => {
+    toolyard = await startTestCluster({ lists: true, env: { TOOLYARD_USER: 'local', SANDBOX } });
+    client = new ToolyardClient({ baseUrl: toolyard.gateways[0]!.url, apiKey: TEST_KEY });
+  });
+  afterAll(() => toolyard.close());
 
-beforeAll(async () => {
-  toolyard = await startTestCluster({ lists: true, env: { TOOLYARD_USER: 'local' } });
-  client = new ToolyardClient({ baseUrl: toolyard.gateways[0]!.url, apiKey: TEST_KEY });
-});
-afterAll(() => toolyard.close());
+  /** Runs a call; a person answers what its tool asks. */
+  const run = async (submission: Parameters<typeof client.calls.submit>[0]): Promise<Call> => {
+    if (submission.tool !== ASKS) return client.calls.run(submission);
+    const { id } = await client.calls.submit(submission);
+    await eventually(async () => (await client.calls.get(id)).status === 'waiting_input', 'the tool to ask');
+    await client.calls.input(id, { value: 'main' });
+    return client.calls.wait(id);
+  };
 
-/** Runs a call; a person answers what its tool asks. */
-async function run(submission: Parameters<typeof client.calls.submit>[0]): Promise<Call> {
-  if (submission.tool !== ASKS) return client.calls.run(submission);
-  const { id } = await client.calls.submit(submission);
-  await eventually(async () => (await client.calls.get(id)).status === 'waiting_input', 'the tool to ask');
-  await client.calls.input(id, { value: 'main' });
-  return client.calls.wait(id);
-}
-
-describe('the examples of the catalog', () => {
   it('succeed in an empty workspace, after the calls that they name as their setup', async () => {
     const tools = await client.tools.list();
     // It changes what an agent is, so that only its name gives it to one.
     expect(tools.filter(({ available }) => !available.ok).map(({ name }) => name)).toEqual(expect.arrayContaining(['switch_to_execution']));
     expect(tools.length).toBeGreaterThan(40);
+    const withoutPrograms = tools.filter(({ available }) => available.reason?.includes('SANDBOX switches commands off') === true);
+    expect(withoutPrograms.map(({ name }) => name)).toEqual(SANDBOX === 'none' ? ['cron_add', 'repl', 'shell'] : []);
     for (const { name, examples } of tools.filter((tool) => tool.available.ok && !NOT_RUN.includes(tool.name))) {
       for (const [index, { title, arguments: args, setup = [] }] of examples.entries()) {
         const sessionId = `${name}-${index}`;

@@ -13,7 +13,12 @@ describe('a tool that no worker can run', () => {
   beforeAll(async () => {
     toolyard = await startTestCluster({ workers: 0 });
     agent = new Agent(toolyard.gateways[0]?.url ?? '');
-    await Promise.all([toolyard.worker({ WORKER_POOLS: 'read' }), toolyard.worker({ WORKER_POOLS: 'shell', SANDBOX: 'none' })]);
+    await Promise.all([
+      toolyard.worker({ WORKER_POOLS: 'read' }),
+      toolyard.worker({ WORKER_POOLS: 'shell', SANDBOX: 'none' }),
+      // No bubblewrap is found there.
+      toolyard.worker({ WORKER_POOLS: 'shell', SANDBOX_REQUIRED: 'shell', PATH: '/nowhere' }),
+    ]);
   });
   afterAll(() => toolyard.close());
 
@@ -21,19 +26,25 @@ describe('a tool that no worker can run', () => {
     const { body } = await agent.get<{ tools: ToolDescriptor[] }>('/v1/tools');
     return body.tools.find(({ name }) => name === 'shell')?.available;
   };
-  /** Of the worker that serves the pool. */
-  const sandbox = async () => {
+  /** Of the workers that serve the pool, by the name of the back end. */
+  const sandboxes = async () => {
     const { body } = await agent.get<{ workers: WorkerStatus[] }>('/v1/workers');
-    return body.workers.find(({ draining, sandbox: of }) => !draining && of?.shell !== undefined)?.sandbox?.shell;
+    const shown = body.workers.flatMap(({ draining, sandbox }) => (draining || sandbox?.shell === undefined ? [] : [sandbox.shell]));
+    return shown.sort((a, b) => a.backend.localeCompare(b.backend));
   };
   const forModels = async () => {
     const { body } = await agent.get<{ tools: { name: string }[] }>('/v1/tools?format=anthropic');
     return body.tools.map(({ name }) => name);
   };
 
-  it('because its sandbox is switched off is not in the catalog of models, and people see why [PP-47, RP-10]', async () => {
-    expect(await sandbox()).toEqual({ backend: 'none', ok: false, isolation: 'none', reason: expect.stringContaining('SANDBOX switches') });
-    expect(await shell()).toEqual({ ok: false, reason: expect.stringMatching(/^shell is not available: .*SANDBOX switches commands off/) });
+  it('because its sandbox is switched off, or required and missing, is not in the catalog of models, and people see why [AV-12, PP-47, RP-10]', async () => {
+    expect(await sandboxes()).toEqual([
+      { backend: 'bubblewrap', ok: false, isolation: 'none', reason: expect.stringContaining('bwrap is not installed') },
+      { backend: 'none', ok: false, isolation: 'none', reason: expect.stringContaining('SANDBOX switches') },
+    ]);
+    const reason =
+      /^shell is not available: no worker of the pool shell runs commands \(.*(SANDBOX switches commands off|bwrap is not installed)/;
+    expect(await shell()).toEqual({ ok: false, reason: expect.stringMatching(reason) });
     expect(await forModels()).not.toContain('shell');
     expect(await forModels()).toContain('echo');
   });
@@ -61,9 +72,9 @@ describe('a tool that no worker can run', () => {
   it('runs as soon as a worker can, also with the Idempotency-Key of the call that was refused', async () => {
     const key = { 'idempotency-key': 'later', prefer: 'wait=60' };
     expect((await agent.request('POST', '/v1/calls', SHELL, key)).status).toBe(503);
-    const [, refusing] = toolyard.workers;
-    refusing?.signal('SIGTERM');
-    await refusing?.ended();
+    const refusing = toolyard.workers.splice(1);
+    for (const worker of refusing) worker.signal('SIGTERM');
+    await Promise.all(refusing.map((worker) => worker.ended()));
     await toolyard.worker({ WORKER_POOLS: 'shell', SANDBOX: 'host' });
     const { body } = await eventually(async () => {
       const answer = await agent.request('POST', '/v1/calls', SHELL, key);
@@ -72,7 +83,7 @@ describe('a tool that no worker can run', () => {
     expect(body).toMatchObject({ outcome: 'completed', result: { content: [{ type: 'text', text: 'here\n' }] } });
     expect(await shell()).toEqual({ ok: true });
     const open = { backend: 'host', ok: true, isolation: 'none', reason: expect.stringContaining('with the rights of the worker') };
-    expect(await sandbox()).toEqual(open);
+    expect(await sandboxes()).toEqual([open]);
     expect(await forModels()).toContain('shell');
   });
 

@@ -44,7 +44,7 @@ describe('traces', () => {
         EGRESS_ALLOW_HOSTS: `${site.host},localhost`,
         TRACE_HOSTS: site.host,
         TOOLYARD_CONFIG: config,
-        LEASE_MS: '3000',
+        LEASE_MS: '8000',
       },
     });
     agent = new Agent(toolyard.gateways[0]?.url ?? '');

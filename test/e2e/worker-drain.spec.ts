@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { Problem, type WorkerStatus } from '#contracts';
 import { createRedis, keys } from '#redis';
 import { Agent } from '../support/agent.js';
@@ -63,17 +63,46 @@ describe('draining a worker on request', () => {
     expect((await statusOf('w-drained'))?.draining).toBe(false);
   });
 
-  it('goes on when the request is malformed', async () => {
+  it('goes on when the request is malformed, or the message about a deleted session', async () => {
     const worker = await toolyard.worker({ WORKER_ID: 'w-sturdy', WORKER_POOLS: 'read' });
     const redis = createRedis(toolyard.redis.url);
     for (const request of ['no JSON', '{"actor":7}', 'null']) {
+      await redis.publish(keys.sessionEndChannel(), request);
       await redis.set(keys.workerDrain('w-sturdy'), request);
       await eventually(async () => (await redis.exists(keys.workerDrain('w-sturdy'))) === 0, 'the worker to put the request aside');
     }
     redis.disconnect();
     expect(worker.child.exitCode).toBeNull();
     expect((await agent.run('echo', { still: 'here' })).outcome).toBe('completed');
-    await eventually(() => worker.log().includes('a request to drain is malformed'), 'the log to name the fault');
+    for (const fault of ['a request to drain is malformed', 'a message about a deleted session is malformed'])
+      await eventually(() => worker.log().includes(fault), 'the log to name the fault');
+  });
+
+  it('and setting its clock disturb no other worker, and no call that runs meanwhile', async () => {
+    const [hour, id] = [3_600_000, 'w-clock'];
+    const clock = { NODE_OPTIONS: `--import=${resolve('test/support/set-clock.fixture.mjs')}`, CLOCK_STEPS_MS: `${hour},${-2 * hour}` };
+    for (const other of toolyard.workers) other.signal('SIGTERM');
+    await Promise.all(toolyard.workers.splice(0).map((other) => other.ended()));
+    await toolyard.worker({ WORKER_ID: 'w-on-time', WORKER_POOLS: 'read' });
+    const worker = await toolyard.worker({ WORKER_ID: id, WORKER_POOLS: 'shell', ...clock });
+    for (const [step, ahead] of [hour, -hour].entries()) {
+      const { body: slow } = await agent.submit('shell', { command: `until [ -e step-${step} ]; do sleep 0.05; done; echo ended` });
+      await eventually(async () => (await statusOf(id))?.calls.includes(slow.id), 'the call to run');
+      worker.signal('SIGUSR2');
+      const beats = new Set<string>();
+      await eventually(async () => {
+        // The one whose clock was set takes no other off the list with any of its heartbeats.
+        expect(await statusOf('w-on-time')).toBeDefined();
+        const seenAt = (await statusOf(id))?.seenAt ?? '';
+        if (Math.abs(Date.parse(seenAt) - Date.now() - ahead) < hour / 2) beats.add(seenAt);
+        return beats.size === 2 - step;
+      }, 'heartbeats by the other clock');
+      writeFileSync(join(toolyard.workspaceRoot, 'default', 'default', `step-${step}`), '');
+      expect(await agent.ended(slow.id)).toMatchObject({ outcome: 'completed', attempt: 1 });
+      const times = (await agent.events(slow.id)).map(({ time }) => time);
+      expect(times).toEqual(times.toSorted());
+      expect(Math.abs(Date.parse(times.at(-1) ?? '') - Date.now())).toBeLessThan(60_000);
+    }
   });
 
   it('is not for the administrator of a tenant, and neither is what the installation rests on', async () => {

@@ -9,6 +9,7 @@ import { CallStore, EventLog } from '#event-log';
 import { BullCallQueue } from '#queue';
 import { createRedis, keys, type RedisConnection } from '#redis';
 import { programOf } from '../support/app-program.js';
+import { connected } from '../support/connected.js';
 import { eventually } from '../support/eventually.js';
 import { aSubmission } from '../support/sample-calls.js';
 import { startTestCluster, type AppProcess, type TestCluster } from '../support/test-cluster.js';
@@ -27,7 +28,7 @@ describe('a worker process', () => {
     redis = createRedis(toolyard.redis.url);
     log = await EventLog.open(redis, { partitions: 16 });
     store = new CallStore(redis);
-    queue = new BullCallQueue({ redisUrl: toolyard.redis.url });
+    queue = await connected(new BullCallQueue({ redisUrl: toolyard.redis.url }));
   });
   afterAll(async () => {
     await queue.close();

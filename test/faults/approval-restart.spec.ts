@@ -13,7 +13,7 @@ describe('approvals while everything is killed (SIGKILL) and started again', () 
   let toolyard: TestCluster;
   let agent: Agent;
   beforeAll(async () => {
-    toolyard = await startTestCluster({ env: { LEASE_MS: '3000' } });
+    toolyard = await startTestCluster({ env: { LEASE_MS: '8000', WORKER_CONCURRENCY: 'write=1' } });
     agent = new Agent(toolyard.gateways[0]?.url ?? '');
     await agent.request('PUT', `/v1/sessions/${SESSION}`, { posture: { permissionMode: 'prompt' } });
   });
@@ -74,10 +74,13 @@ describe('approvals while everything is killed (SIGKILL) and started again', () 
     expect(existsSync(file('tampered'))).toBe(false);
   });
 
-  it('lets other calls through while a hundred wait [PP-91]', async () => {
+  it('lets a call of another session through the one slot of their pool while a hundred wait [PP-91]', async () => {
     const waiting = await Promise.all(Array.from({ length: 100 }, (_unused, n) => ask(`waits-${n}`, 'x')));
     expect(new Set(waiting.map(({ status }) => status))).toEqual(new Set(['waiting_approval']));
-    expect((await agent.run('echo', { n: 1 })).outcome).toBe('completed');
+    const other = await agent.accepted('file_write', { path: 'passes', content: 'x' }, { sessionId: 'not-asked' });
+    expect((await agent.ended(other.id)).outcome).toBe('completed');
+    for (const { id } of waiting)
+      expect((await agent.get(`/v1/calls/${id}`)).body).toMatchObject({ status: 'waiting_approval', attempt: 0 });
   });
 
   it('ends an approval without a decision in time as denied [PP-95]', async () => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -7,10 +7,12 @@ import type { Batch, Call, Problem } from '#contracts';
 import { createRedis, keys, partitionName, type RedisConnection } from '#redis';
 import { PartitionArchiver } from '#sealing';
 import { Agent } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
 import { startTestCluster, TEST_KEY, type TestCluster } from '../support/test-cluster.js';
 
 const PARTITIONS = 16;
 const HOURS_MS = 7_200_000;
+const STRANGER = 'key-of-another-tenant-of-the-archive';
 
 /** Calls that have left Redis, through the routes of a gateway that was started with the archive. */
 describe('a call that has left Redis', () => {
@@ -21,7 +23,13 @@ describe('a call that has left Redis', () => {
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'toolyard-archive-'));
-    cluster = await startTestCluster({ env: { ARCHIVE_URL: `file://${folder}`, DEFAULT_AUTONOMY: 'supervised' } });
+    const scopes = ['submit', 'read', 'cancel', 'approve', 'admin'];
+    const config = join(folder, 'toolyard.json');
+    writeFileSync(config, JSON.stringify({ keys: [{ id: 'stranger', key: STRANGER, tenant: 'other', scopes }] }));
+    cluster = await startTestCluster({
+      env: { ARCHIVE_URL: `file://${folder}/archive`, DEFAULT_AUTONOMY: 'supervised' },
+      gatewayEnv: { TOOLYARD_CONFIG: config },
+    });
     agent = new Agent(cluster.gateways[0]?.url ?? '', TEST_KEY);
     redis = createRedis(cluster.redis.url);
   });
@@ -33,27 +41,27 @@ describe('a call that has left Redis', () => {
 
   /** What the archiver does hours later. */
   const archiveAll = async () => {
-    const store = await openArchive(`file://${folder}`);
+    const store = await openArchive(`file://${folder}/archive`);
     for (let index = 0; index < PARTITIONS; index += 1) {
       const archiver = new PartitionArchiver(redis, store, partitionName(index), { maxAgeMs: 0, maxCalls: 0 });
       while (await archiver.step({ nowMs: Date.now() + HOURS_MS, segmentMs: 0, isFull: false }));
     }
   };
   const inRedis = async (call: Call) => (await redis.exists(keys.call(call.id))) === 1;
-  const post = <T>(path: string, body: unknown, headers: Record<string, string> = {}) => agent.request<T>('POST', path, body, headers);
+  const post = <T>(path: string, body: unknown) => agent.request<T>('POST', path, body);
 
   it('is read, listed in its batch, replayed and streamed as before', async () => {
     const call = await agent.run('echo', { text: 'kept' }, { sessionId: 's' });
     const large = await agent.run('echo', { text: 'x'.repeat(300_000) });
-    const batch = (
-      await post<Batch>('/v1/batches', { sessionId: 'b', calls: [{ tool: 'echo', arguments: { text: 'one' } }] }, { prefer: 'wait=20' })
-    ).body;
+    const batch = (await post<Batch>('/v1/batches', { sessionId: 'b', calls: [{ tool: 'echo', arguments: { text: 'one' } }] })).body;
+    const readBatch = async () => (await agent.get<Batch>(`/v1/batches/${batch.id}`)).body;
+    await eventually(async () => (await readBatch()).status === 'ended', 'the batch to end');
     const answers = async () => ({
       call: (await agent.get(`/v1/calls/${call.id}`)).body,
       events: await agent.events(call.id),
       large: (await agent.get(`/v1/calls/${large.id}`)).body,
       output: (await agent.get<string>(`/v1/calls/${large.id}/output`)).body,
-      batch: (await agent.get<Batch>(`/v1/batches/${batch.id}`)).body,
+      batch: await readBatch(),
     });
     const before = await answers();
     expect(before.output.length).toBeGreaterThanOrEqual(300_000);
@@ -63,16 +71,36 @@ describe('a call that has left Redis', () => {
     expect(await answers()).toEqual(before);
     const stream = await agent.get<string>(`/v1/calls/${call.id}/events`, { accept: 'text/event-stream' });
     expect(stream.body.match(/^event: .*$/gm)).toEqual(before.events.map(({ type }) => `event: ${type}`));
-    const again = (await post<Call>(`/v1/calls/${call.id}/replay`, {}, { prefer: 'wait=20' })).body;
-    expect(again).toMatchObject({ status: 'ended', outcome: 'completed', arguments: { text: 'kept' } });
+    const again = (await post<Call>(`/v1/calls/${call.id}/replay`, {})).body;
+    expect(await agent.ended(again.id)).toMatchObject({ status: 'ended', outcome: 'completed', arguments: { text: 'kept' } });
     expect((await post<Call>(`/v1/calls/${call.id}/cancel`, {})).body).toMatchObject({ status: 'ended', outcome: 'completed' });
     const decision = await post<Problem>(`/v1/calls/${call.id}/decision`, { decision: 'allow', scope: 'once' });
     expect([decision.status, decision.body.code]).toEqual([409, 'conflict']);
   });
 
+  it('comes again on a WebSocket that goes on behind its first event, as on server-sent events', async () => {
+    const stream = await agent.stream();
+    stream.send({ op: 'subscribe', id: 'live', filter: { sessionId: 'streamed' } });
+    await stream.frame('subscribed', 'live');
+    const call = await agent.run('echo', { text: 'streamed' }, { sessionId: 'streamed' });
+    await eventually(() => stream.events('live').some(({ event }) => event.type === 'call.end'), 'the End');
+    const [first, ...rest] = stream.events('live');
+    await archiveAll();
+    expect(await inRedis(call)).toBe(false);
+
+    const later = await agent.stream();
+    later.send({ op: 'subscribe', id: 'again', filter: { sessionId: 'streamed' }, cursor: first?.cursor });
+    await eventually(() => later.events('again').length >= rest.length, 'the events from the archive');
+    expect(later.events('again').map(({ event }) => event)).toEqual(rest.map(({ event }) => event));
+    const next = await agent.run('echo', { text: 'next' }, { sessionId: 'streamed' });
+    await eventually(() => later.events('again').at(-1)?.event.subject === next.id, 'the next call');
+    stream.close();
+    later.close();
+  });
+
   it('answers a repeated submission with its idempotency key', async () => {
-    const submit = () => agent.submit('echo', { text: 'once' }, {}, { 'idempotency-key': 'k1', prefer: 'wait=20' });
-    const first = (await submit()).body;
+    const submit = () => agent.submit('echo', { text: 'once' }, {}, { 'idempotency-key': 'k1' });
+    const first = await agent.ended((await submit()).body.id);
     await archiveAll();
     expect(await inRedis(first)).toBe(false);
     expect((await submit()).body).toMatchObject({ id: first.id, outcome: 'completed' });
@@ -81,8 +109,10 @@ describe('a call that has left Redis', () => {
   it('is not found by another tenant, and an unknown id is not found', async () => {
     const call = await agent.run('echo', { text: 'mine' });
     await archiveAll();
-    const stranger = new Agent(cluster.gateways[0]?.url ?? '', 'a-key-without-a-tenant');
-    expect((await stranger.get(`/v1/calls/${call.id}`)).status).toBe(401);
+    const stranger = new Agent(agent.url, STRANGER);
+    expect((await stranger.run('echo', { text: 'theirs' })).outcome).toBe('completed');
+    for (const path of ['', '/events', '/output']) expect((await stranger.get(`/v1/calls/${call.id}${path}`)).status).toBe(404);
+    expect((await stranger.request('POST', `/v1/calls/${call.id}/replay`, {})).status).toBe(404);
     const unknown = `${call.id.slice(0, -4)}ZZZZ`;
     expect((await agent.get(`/v1/calls/${unknown}`)).status).toBe(404);
     expect((await agent.get(`/v1/calls/${unknown}/events`)).status).toBe(404);

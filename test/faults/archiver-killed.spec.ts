@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openArchive, verifyArchive, type ArchiveStore } from '#archive';
 import { CallStore, EventLog, PartitionLog, type StreamEntry } from '#event-log';
-import { createRedis, keys, partitionName, type RedisConnection } from '#redis';
+import { createRedis, keys, partitionNames, type RedisConnection } from '#redis';
 import { ArchivedLog, PartitionArchiver } from '#sealing';
 import { startRedisServer, type RedisServer } from '../support/redis-server.mjs';
 import { aCall, author, endOf } from '../support/sample-calls.js';
 
 const PARTITIONS = 1;
-const NAMES = Array.from({ length: PARTITIONS }, (_, index) => partitionName(index));
+const NAMES = partitionNames(PARTITIONS);
 const FIXTURE = 'test/support/killed-archiver.fixture.mjs';
 const AT_ONCE = 6;
 const LATER = { nowMs: Date.now() + 7_200_000, segmentMs: 0, isFull: false };

@@ -12,7 +12,7 @@ describe('a command in the background', () => {
   let toolyard: TestCluster;
   let agent: Agent;
   beforeAll(async () => {
-    toolyard = await startTestCluster({ workers: 0, env: { LEASE_MS: '3000' } });
+    toolyard = await startTestCluster({ workers: 0, env: { LEASE_MS: '8000' } });
     agent = new Agent(toolyard.gateways[0]?.url ?? '');
   });
   afterAll(() => toolyard.close());

@@ -54,7 +54,7 @@ describe('the browser of a session', () => {
     expect(result?.content).toContainEqual(expect.objectContaining({ type: 'image', mimeType: 'image/png' }));
   });
 
-  it('reaches no private host: by its address before the call runs, by a link of a page while it runs [PP-46, TB-64]', async () => {
+  it('reaches no private host: by its address before the call runs, by a link of a page while it runs [TB-64]', async () => {
     expect(await browser({ action: 'open', url: 'http://127.0.0.1:1/' })).toMatchObject({ outcome: 'denied', attempt: 0 });
     expect(await browser({ action: 'open', url: 'http://sub.blocked.example/' })).toMatchObject({ outcome: 'denied', attempt: 0 });
     await browser({ action: 'open', url: `http://${host}/` });

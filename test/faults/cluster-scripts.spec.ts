@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { CallStore, EventLog } from '#event-log';
-import { createRedis, keys, LuaScript, measureMemory, memoryShare, partitionName, type RedisConnection } from '#redis';
+import { createRedis, keys, LuaScript, measureMemory, memoryShare, partitionNames, type RedisConnection } from '#redis';
 import { type ClusterRedis, startClusterRedis } from '../support/cluster-redis.js';
 import { aCall, aSubmission, endOf } from '../support/sample-calls.js';
 
@@ -20,7 +20,7 @@ afterAll(async () => {
 
 /** Partitions by the number of the master that has them. */
 async function partitionsOf(master: number): Promise<string[]> {
-  const names = Array.from({ length: PARTITIONS }, (_, index) => partitionName(index));
+  const names = partitionNames(PARTITIONS);
   const slots = await Promise.all(names.map((name) => redis.cluster('KEYSLOT', keys.epoch(name))));
   return names.filter((_, index) => Math.floor((slots[index] ?? 0) / Math.ceil(16_384 / 3)) === master);
 }

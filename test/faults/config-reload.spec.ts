@@ -105,3 +105,19 @@ describe('a config file that is replaced while Redis has not stored the safety s
     expect(call.arguments).toEqual({ text: `${valueOf('slow')}, [REDACTED]` });
   });
 });
+
+describe('a config file that is empty for a moment while it is written', () => {
+  it('takes no key away: the settings before it stay until there is more to read', async () => {
+    const key = 'key-that-outlives-an-empty-file';
+    const status = async () => (await new Agent(gateway.url, key).get('/v1/whoami')).status;
+    save({ keys: [{ id: 'outlives', key, tenant: 'default', scopes: ['read'] }] });
+    await eventually(async () => (await status()) === 200, 'the key to be known');
+    writeFileSync(path, '');
+    const next = async () => ((await isRefused()) ? 'refused' : (await status()) === 401 ? 'taken over' : undefined);
+    expect(await eventually(next, 'the empty file to be read')).toBe('refused');
+    expect(await status()).toBe(200);
+    save({});
+    await eventually(async () => (await status()) === 401, 'a file that says nothing to take the key away');
+    await eventually(async () => !(await isRefused()), 'the metric to say that no file is refused');
+  });
+});

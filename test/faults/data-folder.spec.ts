@@ -112,7 +112,11 @@ describe('a data folder of the first release, started by this one', () => {
   });
 
   it('counts approvals that waited, and removes the key in which the first release counted them', async () => {
-    const metrics = await (await fetch(`${toolyard.url}/metrics`)).text();
+    // A scrape leaves out what Redis does not answer within 2 s.
+    const metrics = await eventually(async () => {
+      const text = await (await fetch(`${toolyard.url}/metrics`)).text();
+      return /^toolyard_approvals_waiting_calls \d/m.test(text) ? text : undefined;
+    }, 'the approvals to be counted');
     const askedMs = Date.now() - Date.parse((await agent.get(`/v1/calls/${ids['waiting']}`)).body.submittedAt);
     const valueOf = (name: string) => Number(new RegExp(`^toolyard_approvals_${name} (.+)$`, 'm').exec(metrics)?.[1]);
     expect(valueOf('waiting_calls')).toBe(2);

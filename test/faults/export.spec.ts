@@ -224,9 +224,10 @@ describe('an export', () => {
     try {
       const client = new AbortController();
       const response = await open(TEST_KEY, client.signal);
+      const text = response.text();
       await isStopped;
       client.abort();
-      await expect(response.text()).rejects.toThrow('aborted');
+      await expect(text).rejects.toThrow('aborted');
       await fetch(`${gateway.url}/livez`);
       proxy.release();
       await eventually(() => gateway.log().includes('an export was cut'), 'the export to stop');

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { CallPage, Problem, Stats } from '#contracts';
@@ -36,6 +36,15 @@ describe('npm start with a PostgreSQL on the machine', () => {
     expect(existsSync(join(app.data, 'postgres/data/postmaster.pid'))).toBe(false);
   });
 
+  it('starts with tenants whose calls can be erased, since it holds the keys of their content', async () => {
+    const data = freshDirectory();
+    const file = join(data, 'toolyard.yaml');
+    writeFileSync(file, 'tenants: { default: { retention: { erasable: true } } }\n');
+    const app = await spawnStandalone(data, { DATABASE_URL: '', TOOLYARD_CONFIG: file });
+    await app.up();
+    expect((await submit(app, echo('erasable'))).outcome).toBe('completed');
+  });
+
   it('runs calls while it is down, and lists all of them afterwards', async () => {
     const app = await start();
     const agent = new Agent(app.url, app.key());
@@ -52,7 +61,7 @@ describe('npm start with a PostgreSQL on the machine', () => {
       return status === 200;
     }, 'lists to come back');
     expect(await idsOf(app)).toEqual([during.id, before.id]);
-    expect(app.output()).toContain('The private PostgreSQL exited; restarting it');
+    await eventually(() => app.output().includes('The private PostgreSQL exited; restarting it'), 'the log to say so');
   });
 
   it('goes on with the database of a Toolyard that was killed', async () => {

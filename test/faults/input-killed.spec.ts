@@ -8,7 +8,7 @@ describe('a call that waits for input while everything is killed (SIGKILL) and s
   let toolyard: TestCluster;
   let agent: Agent;
   beforeAll(async () => {
-    toolyard = await startTestCluster({ env: { LEASE_MS: '3000' } });
+    toolyard = await startTestCluster({ env: { LEASE_MS: '8000' } });
     agent = new Agent(toolyard.gateways[0]?.url ?? '');
   });
   afterAll(() => toolyard.close());

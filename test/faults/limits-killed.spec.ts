@@ -26,7 +26,7 @@ describe('limits and fair share over whole processes', () => {
       lists: true,
       gateways: 3,
       workers: 0,
-      env: { TOOLYARD_CONFIG: file, LEASE_MS: '3000', WORKER_CONCURRENCY: 'read=2,write=4' },
+      env: { TOOLYARD_CONFIG: file, LEASE_MS: '8000', WORKER_CONCURRENCY: 'read=2,write=4' },
     });
   });
   afterAll(async () => {

@@ -39,7 +39,7 @@ async function projector(env: Record<string, string> = {}) {
   });
   let said = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (said += String(chunk)));
-  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   const get = async (path: string) => {
     const answer = await fetch(`http://127.0.0.1:${port}${path}`);
     return { status: answer.status, text: await answer.text() };
@@ -71,7 +71,7 @@ describe('a projector', () => {
     ]);
   });
 
-  it('and `toolyard history rebuild` make the same rows', async () => {
+  it('makes the same rows as `toolyard history rebuild`', async () => {
     const { child, ended, ready } = await projector();
     await ready();
     const { body: call } = await agent.submit('echo', { text: 'rebuilt' }, {}, { prefer: 'wait=60' });

@@ -61,6 +61,25 @@ say([call["tool"] for call in toolyard.calls(limit=1)["calls"]])
     expect(await program.ended()).toEqual([['completed', '{"text":"héllo"}'], [['echo']], [true], [['echo']]]);
   });
 
+  it.each([
+    ['a refused connection', 'http://127.0.0.1:1'],
+    ['an unknown host', 'http://no-such-host.invalid:7411'],
+  ])('says at once where no gateway answers: %s', async (_what, url) => {
+    const program = start(
+      `
+import time
+for ask in (toolyard.tools, lambda: toolyard.run("echo"), lambda: next(toolyard.watch())):
+    begun = time.monotonic()
+    try:
+        ask()
+    except ToolyardError as error:
+        say(error.code, str(error).startswith("No answer from ${url}: "), time.monotonic() - begun < 5)
+`,
+      { TOOLYARD_URL: url },
+    );
+    expect(await program.ended()).toEqual(Array.from({ length: 3 }, () => ['unreachable', true, true]));
+  });
+
   it('runs a tool call of a model once, and gives the model the text of a refused one', async () => {
     const program = start(`
 ids = {"session_id": "py", "tool_call_id": "call_1"}

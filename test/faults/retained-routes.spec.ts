@@ -117,7 +117,7 @@ describe('a projector with days for the archive', () => {
     const store = await openArchive(archiveUrl);
     let previous;
     for (const [index, days] of [100, 70, 40].entries()) {
-      const event = oldEvent(index + 1, Date.now() - days * DAY_MS);
+      const event = oldEvent(index + 1, oldest + (100 - days) * DAY_MS);
       previous = await storeSegment(store, sealSegment({ partition: '00', generation: 1, epoch: 1, previous, events: [event] }));
     }
     await ensureSigningKey(keyFile);

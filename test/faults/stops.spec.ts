@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
 import { startTestCluster, type AppProcess, type TestCluster } from '../support/test-cluster.js';
 
@@ -14,9 +14,9 @@ const STARTED_UPGRADE = [
 
 describe('SIGTERM', () => {
   let toolyard: TestCluster;
-  beforeEach(async () => {
-    toolyard = await startTestCluster({ gateways: 1, workers: 1, env: { DRAIN_MS: '2000', WORKER_POOLS: 'read', LEASE_MS: '3000' } });
-  });
+  const start = async (drainMs: number) => {
+    toolyard = await startTestCluster({ env: { DRAIN_MS: String(drainMs), WORKER_POOLS: 'read', LEASE_MS: '8000' } });
+  };
   afterEach(async () => {
     toolyard.redis.signal('SIGCONT');
     await toolyard.close();
@@ -29,6 +29,8 @@ describe('SIGTERM', () => {
   };
 
   it('ends a gateway to which a WebSocket upgrade is on its way, and answers it', async () => {
+    // A machine that is slow does not cut the connection before the upgrade is completed.
+    await start(60_000);
     const [gateway] = toolyard.gateways;
     const client = await openSocket(gateway?.url ?? '');
     client.socket.write(STARTED_UPGRADE);
@@ -44,12 +46,14 @@ describe('SIGTERM', () => {
       'the gateway to listen no more',
     );
     client.socket.write('\r\n');
+    await eventually(() => client.said() !== '', 'the answer to the upgrade');
     await ends(gateway as AppProcess);
     expect(client.said()).toMatch(/^HTTP\/1\.1 503 /);
     client.socket.destroy();
   });
 
   it('ends a gateway and a worker whose Redis hangs', async () => {
+    await start(2_000);
     toolyard.redis.signal('SIGSTOP');
     const apps = [...toolyard.gateways, ...toolyard.workers];
     for (const app of apps) app.signal('SIGTERM');

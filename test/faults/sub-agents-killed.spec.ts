@@ -2,13 +2,16 @@ import type { ServerResponse } from 'node:http';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Call, CallPage, SourcePage } from '#contracts';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { startModelServer, type ModelServer, type ScriptedAnswer } from '../support/model-server.js';
 import { startTestCluster, type AppProcess, type TestCluster } from '../support/test-cluster.js';
 import { startWebhookServer, type WebhookServer } from '../support/webhook.js';
+
+/** Of workers that are killed; the others keep their calls however slow the machine is. */
+const SHORT_LEASE = { LEASE_MS: '5000' };
 
 const folder = mkdtempSync(join(tmpdir(), 'toolyard-sub-agents-killed-'));
 
@@ -32,7 +35,7 @@ describe('a sub-agent whose worker or gateway is killed (SIGKILL)', () => {
     writeFileSync(config, JSON.stringify({ sources, agents: { hooked: { hooks } } }));
     toolyard = await startTestCluster({
       lists: true,
-      env: { TOOLYARD_CONFIG: config, LEASE_MS: '5000', EGRESS_ALLOW_HOSTS: `127.0.0.1:${webhooks.port}` },
+      env: { TOOLYARD_CONFIG: config, EGRESS_ALLOW_HOSTS: `127.0.0.1:${webhooks.port}` },
     });
     agent = new Agent(toolyard.gateways[0]?.url ?? '');
     const ready = async () => (await agent.get<SourcePage>('/v1/sources')).body.sources.every(({ status }) => status === 'ok');
@@ -42,6 +45,14 @@ describe('a sub-agent whose worker or gateway is killed (SIGKILL)', () => {
     await toolyard?.close();
     await Promise.all([models?.close(), webhooks?.close()]);
     rmSync(folder, { recursive: true });
+  });
+
+  /** The one worker of a test, until it is killed. */
+  beforeEach(async () => {
+    const others = toolyard.workers.splice(0);
+    await toolyard.worker(SHORT_LEASE);
+    for (const worker of others) worker.signal('SIGTERM');
+    await Promise.all(others.map((worker) => worker.ended()));
   });
 
   const kill = async (apps: AppProcess[]) => {
@@ -111,10 +122,11 @@ describe('a sub-agent whose worker or gateway is killed (SIGKILL)', () => {
 
   it('while its call is submitted makes that call once: gateway and worker are killed', async () => {
     webhooks.on('/slow', () => {});
+    const earlier = webhooks.to('/slow').length;
     const answers: ScriptedAnswer[] = [{ toolCalls: [{ id: 'a', name: 'echo', arguments: { n: 2 } }] }, { text: 'Done.' }];
     models.on('helper', answers);
     const { body } = await agent.submit('helper', { task: 'x' }, { agentId: 'hooked' });
-    await eventually(() => webhooks.to('/slow').length === 1, 'the submission to begin');
+    await eventually(() => webhooks.to('/slow').length > earlier, 'the submission to begin');
     await Promise.all([kill(toolyard.gateways), kill(toolyard.workers)]);
     webhooks.on('/slow', {});
     const [gateway] = await Promise.all([toolyard.gateway(), toolyard.worker()]);

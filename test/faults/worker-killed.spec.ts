@@ -13,6 +13,9 @@ import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { startTestCluster, TEST_KEY, type AppProcess, type TestCluster } from '../support/test-cluster.js';
 
+/** Of workers that are killed; the others keep their calls however slow the machine is. */
+const SHORT_LEASE = { LEASE_MS: '3000' };
+
 describe('a worker that is killed (SIGKILL) while it runs calls', () => {
   let toolyard: TestCluster;
   let agent: Agent;
@@ -29,7 +32,7 @@ describe('a worker that is killed (SIGKILL) while it runs calls', () => {
     page = `http://127.0.0.1:${(site.address() as AddressInfo).port}/`;
     const config = join(folder, 'toolyard.yaml');
     writeFileSync(config, 'policy: { egress: { privateHosts: [127.0.0.1] } }\n');
-    const env = { LEASE_MS: '3000', EGRESS_ALLOW_HOSTS: '127.0.0.1', TOOLYARD_CONFIG: config };
+    const env = { EGRESS_ALLOW_HOSTS: '127.0.0.1', TOOLYARD_CONFIG: config };
     toolyard = await startTestCluster({ workers: 0, env });
     agent = new Agent(toolyard.gateways[0]?.url ?? '');
   });
@@ -40,6 +43,14 @@ describe('a worker that is killed (SIGKILL) while it runs calls', () => {
     rmSync(folder, { recursive: true });
   });
 
+  /** A worker that is killed later, and until then the only one. */
+  const startVictim = async () => {
+    const others = toolyard.workers.slice();
+    const victim = await toolyard.worker(SHORT_LEASE);
+    for (const worker of others) worker.signal('SIGTERM');
+    await Promise.all(others.map((worker) => worker.ended()));
+    return victim;
+  };
   /** Kills the worker when a call of it waits for the page, which is answered from then on. */
   const killedInACall = async (victim: AppProcess) => {
     await new Promise<void>((resolve) => (onRequest = () => resolve()));
@@ -53,7 +64,7 @@ describe('a worker that is killed (SIGKILL) while it runs calls', () => {
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'big.txt'), 'a line of text\n'.repeat(500_000));
 
-    const killed = killedInACall(await toolyard.worker());
+    const killed = killedInACall(await startVictim());
     const fetching = await agent.accepted('web_fetch', { url: page });
     const reads = await Promise.all(
       Array.from({ length: 60 }, () => agent.accepted('file_read', { path: 'big.txt', offset: 499_999, limit: 1 })),
@@ -68,12 +79,12 @@ describe('a worker that is killed (SIGKILL) while it runs calls', () => {
   });
 
   it('ends its shell call as unknown and never runs it again [CC-37, DX-03]', async () => {
-    const victim = toolyard.workers.at(-1);
+    const victim = await startVictim();
     const { body } = await agent.submit('shell', { command: 'echo once >> ran.txt; echo begun; sleep 30' });
     await eventually(async () => (await agent.get(`/v1/calls/${body.id}`)).body.status === 'running', 'the shell to run');
     await eventually(async () => (await agent.events(body.id)).some(({ type }) => type === 'call.update'), 'the command to have begun');
-    victim?.signal('SIGKILL');
-    await victim?.ended();
+    victim.signal('SIGKILL');
+    await victim.ended();
     await toolyard.worker();
 
     const call = await agent.ended(body.id);
@@ -94,11 +105,11 @@ describe('a worker that is killed (SIGKILL) while it runs calls', () => {
     mkdirSync(dirname(lock), { recursive: true });
     writeFileSync(lock, 'of another process');
     utimesSync(lock, new Date(Date.now() + 3_600_000), new Date(Date.now() + 3_600_000));
-    const victim = toolyard.workers.at(-1);
+    const victim = await startVictim();
     const { body } = await agent.submit('file_write', { path: 'written.txt', content: 'by the lost worker' });
     await eventually(async () => (await agent.get(`/v1/calls/${body.id}`)).body.status === 'running', 'the write to run');
-    victim?.signal('SIGKILL');
-    await victim?.ended();
+    victim.signal('SIGKILL');
+    await victim.ended();
     rmSync(lock);
     writeFileSync(join(folder, 'written.txt'), 'by another process');
     await toolyard.worker();
@@ -127,12 +138,12 @@ describe('a worker that is killed (SIGKILL) while it runs calls', () => {
     for (const worker of toolyard.workers) worker.signal('SIGKILL');
     const shares: Promise<string[]>[] = [];
     for (let kills = 0; kills < KILLS; kills++) {
-      const killed = killedInACall(await toolyard.worker());
+      const killed = killedInACall(await toolyard.worker(SHORT_LEASE));
       shares.push(submitShare());
       await killed;
     }
     shares.push(submitShare());
-    await toolyard.worker({ LEASE_MS: '30000' });
+    await toolyard.worker();
 
     const ids = (await Promise.all(shares)).flat();
     const calls = await Promise.all(ids.map((id) => agent.ended(id)));

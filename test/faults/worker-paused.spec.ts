@@ -8,6 +8,7 @@ import { createRedis } from '#redis';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { findInvariantViolations } from '../support/installation-log.js';
+import { queueKey } from '../support/queue-key.js';
 import { startTestCluster, type AppProcess, type TestCluster } from '../support/test-cluster.js';
 
 /** Of the worker that is paused; the others keep their calls however slow the machine is. */
@@ -119,7 +120,10 @@ describe('a worker that is paused (SIGSTOP) for longer than its lease', () => {
     }
     const paused = await toolyard.worker(SHORT_LEASE);
     const redis = createRedis(toolyard.redis.url);
-    await eventually(async () => (await redis.keys('{q-read}:calls-read:idle:*')).length > 0, 'the worker to be known as idle');
+    const registered = async () => (await redis.hvals((await redis.keys(queueKey('read', 'idle:*')))[0] ?? '')).join();
+    const first = await eventually(registered, 'the worker to be known as idle');
+    // A registration is valid for a while only: a new one is valid for the whole of it.
+    await eventually(async () => ![first, ''].includes(await registered()), 'the worker to be known as idle again');
     redis.disconnect();
     paused.signal('SIGSTOP');
     const { body: shell } = await agent.submit('shell', { command: 'echo once' });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
-import type { Batch, CallPage, Stats } from '#contracts';
+import type { Batch, Call, CallPage, Stats } from '#contracts';
 import { createRedis, measureMemory, memoryShare, type RedisConnection } from '#redis';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
@@ -19,7 +19,8 @@ const SETTINGS = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', ''
 
 /**
  * SOAK_CALLS calls (default 2,000,000) through a Redis of SOAK_REDIS_MEMORY (default 256mb): none is refused for memory, every
- * one is in the list, and a sample is read by its id. Prints rate and memory.
+ * one is in the list, and a sample is read by its id. A call that waited for approval meanwhile runs when it is allowed. Prints rate
+ * and memory.
  */
 it(
   'runs, lists and reads millions of calls through a small Redis',
@@ -27,11 +28,13 @@ it(
     const folder = mkdtempSync(join(tmpdir(), 'toolyard-archive-'));
     const postgres = await startTestPostgres();
     const env = { DATABASE_URL: postgres.url, ARCHIVE_URL: `file://${folder}` };
-    const cluster = await startTestCluster({ env, redisSettings: SETTINGS, checked: false });
+    const gatewayEnv = { APPROVAL_MS: String(7 * 86_400_000) };
+    const cluster = await startTestCluster({ env, gatewayEnv, redisSettings: SETTINGS, checked: false });
     await cluster.projector(env);
     const agent = new Agent(cluster.gateways[0]?.url ?? '');
     const redis = createRedis(cluster.redis.url);
     const watch = watchMemory(redis);
+    const asked = await askForApproval(agent);
 
     const from = performance.now();
     const submitted = await submitAll(agent);
@@ -40,6 +43,9 @@ it(
     expect(submitted.refused).toBe(0);
 
     expect(await missingInList(agent, new Set(submitted.ids))).toBe(0);
+    expect((await agent.request('POST', `/v1/calls/${asked.id}/decision`, { decision: 'allow', scope: 'once' })).status).toBe(200);
+    expect(await agent.ended(asked.id)).toMatchObject({ outcome: 'completed', arguments: { command: 'echo allowed' } });
+
     const step = Math.max(1, Math.floor(submitted.ids.length / SAMPLE));
     for (let at = 0; at < submitted.ids.length; at += step) {
       const call = await agent.get(`/v1/calls/${submitted.ids[at]}`);
@@ -54,6 +60,13 @@ it(
   },
   CALLS * 20 + 600_000,
 );
+
+async function askForApproval(agent: Agent): Promise<Call> {
+  await agent.request('PUT', '/v1/sessions/careful', { posture: { autonomy: 'supervised', permissionMode: 'prompt' } });
+  const call = await agent.accepted('shell', { command: 'echo allowed' }, { sessionId: 'careful' });
+  expect(call.status).toBe('waiting_approval');
+  return call;
+}
 
 /** Ids by the number that is the argument of the call. A call that was refused, or did not complete, has none. */
 async function submitAll(agent: Agent): Promise<{ ids: string[]; refused: number }> {

@@ -12,7 +12,7 @@ import {
   type Fault,
 } from '#archive';
 import { BlobStore, CallStore, EventLog } from '#event-log';
-import { createRedis, partitionName, sha256Hex, type RedisConnection } from '#redis';
+import { createRedis, partitionNames, sha256Hex, type RedisConnection } from '#redis';
 import {
   ArchivedLog,
   ArchiveRetention,
@@ -144,7 +144,7 @@ export class ArchivedInstallation {
   }
 
   names(): string[] {
-    return Array.from({ length: this.options.partitions }, (_, index) => partitionName(index));
+    return partitionNames(this.options.partitions);
   }
 
   async close(): Promise<void> {

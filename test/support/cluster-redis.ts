@@ -5,10 +5,9 @@ import { startRedisServer, type RedisServer } from './redis-server.mjs';
 
 const MASTERS = 3;
 const SLOTS = 16_384;
-const SETTINGS = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000', '--cluster-announce-ip', '127.0.0.1'];
-/** Slots without a node do not end the others. */
-const PARTIAL = ['--cluster-require-full-coverage', 'no'];
-const FAST = ['--save', '', '--appendonly', 'no', '--repl-diskless-sync-delay', '0'];
+const SETTINGS = ['--save', '', '--appendonly', 'no', '--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'];
+/** A master that is away is replaced soon, and slots without a node do not end the others. */
+const REPLICATED = ['--cluster-node-timeout', '2000', '--cluster-require-full-coverage', 'no', '--repl-diskless-sync-delay', '0'];
 
 /** Three masters with a replica each: real processes on loopback. A master that is away for 2 s is replaced. */
 export interface ClusterRedis {
@@ -21,7 +20,7 @@ export interface ClusterRedis {
 }
 
 export async function startClusterRedis(): Promise<ClusterRedis> {
-  const nodes = await Promise.all(Array.from({ length: 2 * MASTERS }, startNode));
+  const nodes = await Promise.all(Array.from({ length: 2 * MASTERS }, () => startNode(REPLICATED)));
   const servers = nodes.map(({ server }) => server);
   const connections = servers.map((server) => createRedis(server.url));
   try {
@@ -43,14 +42,31 @@ export async function startClusterRedis(): Promise<ClusterRedis> {
   };
 }
 
+/** A cluster of one node that has every slot: what a cluster refuses (commands across slots) without its failovers. */
+export async function startClusterOfOne(): Promise<{ readonly server: RedisServer; readonly url: string }> {
+  const { server } = await startNode();
+  const node = createRedis(server.url);
+  try {
+    await node.call('CLUSTER', 'ADDSLOTSRANGE', 0, SLOTS - 1);
+    await eventually(async () => String(await node.call('CLUSTER', 'INFO')).includes('cluster_state:ok'), 'the cluster to be ready');
+  } catch (error) {
+    await server.stop();
+    throw error;
+  } finally {
+    node.disconnect();
+  }
+  return { server, url: server.url.replace('redis://', 'redis+cluster://') };
+}
+
 interface ClusterNode {
   readonly server: RedisServer;
   readonly busPort: number;
 }
 
-async function startNode(): Promise<ClusterNode> {
+/** With a bus port of its own: the default, 10,000 above the other, may be a connection's. */
+async function startNode(settings: readonly string[] = []): Promise<ClusterNode> {
   const busPort = await freePort();
-  const server = await startRedisServer({ settings: [...SETTINGS, '--cluster-port', String(busPort), ...PARTIAL, ...FAST] });
+  const server = await startRedisServer({ settings: [...SETTINGS, '--cluster-port', String(busPort), ...settings] });
   return { server, busPort };
 }
 

@@ -10,6 +10,9 @@ import { startTestCluster, TEST_KEY, type TestCluster } from './test-cluster.js'
 /** A key that may look at everything and do nothing. */
 export const READER_KEY = 'key-of-one-who-only-looks';
 
+/** For commands that have to run until the test is done with them: after a minute they would be killed. */
+export const LONG_MS = 600_000;
+
 interface OpenOptions extends BrowserContextOptions {
   readonly key?: string;
   /** Closed after the file, not after the test. */

@@ -1,4 +1,4 @@
-import { createRedis, keys, partitionName, type RedisConnection } from '#redis';
+import { createRedis, keys, partitionNames, type RedisConnection } from '#redis';
 import { eventually } from './eventually.js';
 import { checkInvariants } from './log-invariants.js';
 
@@ -23,6 +23,6 @@ export async function findInvariantViolations(redisUrl: string, partitions = 16)
 }
 
 async function lastSeqs(redis: RedisConnection, partitions: number): Promise<string> {
-  const seqs = Array.from({ length: partitions }, (_, index) => redis.get(keys.seq(partitionName(index))));
+  const seqs = partitionNames(partitions).map((partition) => redis.get(keys.seq(partition)));
   return (await Promise.all(seqs)).join();
 }

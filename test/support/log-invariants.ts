@@ -1,6 +1,6 @@
 import type { CallEvent } from '#contracts';
 import { CallStore, decodeSnapshot, PartitionLog, seqOf, toStoredEvent, upcastEvent, FIRST_EPOCH, type LogArchive } from '#event-log';
-import { keys, partitionName, type RedisConnection } from '#redis';
+import { keys, partitionNames, type RedisConnection } from '#redis';
 import { checkCall, checkHookRuns, checkUpdates, type CallCheck } from './invariants/check-call.js';
 
 export { checkCall } from './invariants/check-call.js';
@@ -37,7 +37,7 @@ export async function checkPartition(redis: RedisConnection, partition: string, 
 }
 
 export async function readFullLog(redis: RedisConnection, partitions: number, options: InvariantOptions = {}): Promise<FullLog> {
-  const names = Array.from({ length: partitions }, (_, index) => partitionName(index));
+  const names = partitionNames(partitions);
   const read = await Promise.all(names.map((name) => readPartition(redis, name, options)));
   const calls = new Map(read.flatMap((part) => [...part.calls]));
   return {

@@ -13,6 +13,8 @@ export interface TestPerson {
   readonly email?: string;
   readonly email_verified?: boolean;
   readonly roles?: readonly string[];
+  /** A claim of the scope `profile` that names the person in the organization. */
+  readonly employee?: string;
 }
 
 /** A real OpenID provider on a free port, at which a person is signed in without a password. */
@@ -23,6 +25,8 @@ export class TestLoginProvider {
   isAway = false;
   /** How often each path was asked for. */
   readonly asked: string[] = [];
+  /** Every refresh token that was given out, oldest first. */
+  readonly refreshTokens: string[] = [];
   /** Signs other claims than the provider would, or returns another token. */
   tamper: ((claims: JWTPayload, sign: (claims: JWTPayload, key?: CryptoKey) => Promise<string>) => Promise<string>) | undefined;
   private readonly people = new Map<string, TestPerson>();
@@ -50,8 +54,10 @@ export class TestLoginProvider {
           grant_types: ['authorization_code', 'refresh_token'],
         },
       ],
+      // As providers do that follow RFC 9700: a login without PKCE is refused.
+      pkce: { required: () => true },
       scopes: ['openid', 'offline_access'],
-      claims: { openid: ['sub'], profile: ['name'], email: ['email', 'email_verified'], roles: ['roles'] },
+      claims: { openid: ['sub'], profile: ['name', 'employee'], email: ['email', 'email_verified'], roles: ['roles'] },
       issueRefreshToken: () => Promise.resolve(true),
       rotateRefreshToken: () => true,
       cookies: { keys: ['key-of-cookies'] },
@@ -68,7 +74,8 @@ export class TestLoginProvider {
     });
     made.provider.use(async (context, next) => {
       await next();
-      const body = context.body as { id_token?: string } | undefined;
+      const body = context.body as { id_token?: string; refresh_token?: string } | undefined;
+      if (context.path === '/token' && body?.refresh_token !== undefined) made.refreshTokens.push(body.refresh_token);
       if (context.path !== '/token' || made.tamper === undefined || body?.id_token === undefined) return;
       context.body = { ...body, id_token: await made.tamper(decodeJwt(body.id_token), (claims, key) => made.sign(claims, key)) };
     });

@@ -53,8 +53,17 @@ async function settled(call) {
   }
 }
 
+/** OAuth of the source, with the issuer that an operator reads in the metadata of the server. */
+async function authOf() {
+  if (scenario !== 'auth/client-credentials-basic') return {};
+  const metadata = await fetch(new URL(`/.well-known/oauth-protected-resource${new URL(url).pathname}`, url));
+  const { authorization_servers: issuers } = await metadata.json();
+  const { client_id: clientId } = JSON.parse(context);
+  return { auth: { type: 'clientCredentials', issuer: issuers[0], clientId, clientSecret: { secretEnv: 'CONFORMANCE_SECRET' } } };
+}
+
 console.log(`scenario ${scenario} at ${url}`);
-await ask('POST', '/v1/sources', { name, kind: 'mcp', url });
+await ask('POST', '/v1/sources', { name, kind: 'mcp', url, ...(await authOf()) });
 try {
   const tools = await listed();
   const names = new Set(tools.map((tool) => tool.name));

@@ -79,11 +79,15 @@ async function connectOlder({ user, model, onToolsChanged, ...where }: ConnectOp
   if (model !== undefined) client.setRequestHandler(CreateMessageRequestSchema, ({ params }) => model(params));
   if (onToolsChanged !== undefined) client.setNotificationHandler(ToolListChangedNotificationSchema, () => onToolsChanged());
   const { stdio } = where;
+  let opened: (() => void) | undefined;
+  const isOpen = new Promise<void>((resolve) => (opened = resolve));
   const transport =
     stdio === undefined
-      ? new OlderTransport(new URL('/mcp', where.urls[0]), transportOptions(where))
+      ? new OlderTransport(new URL('/mcp', where.urls[0]), transportOptions(where, opened))
       : new OlderStdioTransport(command(where, stdio));
   await client.connect(transport);
+  // The client does not wait for the stream of notifications, which tells of later changes only.
+  if (stdio === undefined && onToolsChanged !== undefined) await isOpen;
   return {
     instructions: client.getInstructions(),
     tools: (cursor) => client.listTools(cursor === undefined ? {} : { cursor }),
@@ -106,10 +110,14 @@ function command({ key, urls: [url = ''] }: Pick<ConnectOptions, 'key' | 'urls'>
   return { command: process.execPath, args: [programOf('cli'), 'mcp', ...words], env };
 }
 
-function transportOptions({ key, urls }: Pick<ConnectOptions, 'key' | 'urls'>) {
+/** `onStream` is called when the stream that the client asks for with GET is answered. */
+function transportOptions({ key, urls }: Pick<ConnectOptions, 'key' | 'urls'>, onStream?: () => void) {
   let requests = 0;
-  const fetchInTurn = (url: string | URL, init?: RequestInit) =>
-    fetch(new URL(new URL(url).pathname, urls[requests++ % urls.length]), init);
+  const fetchInTurn = async (url: string | URL, init?: RequestInit) => {
+    const response = await fetch(new URL(new URL(url).pathname, urls[requests++ % urls.length]), init);
+    if (init?.method === 'GET') onStream?.();
+    return response;
+  };
   return { requestInit: { headers: { authorization: `Bearer ${key}` } }, fetch: fetchInTurn };
 }
 

@@ -1,6 +1,15 @@
 // The tools that the MCP conformance suite asks of a server, as a server of its own that Toolyard bridges.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Server, type CallToolResult, type ContentBlock, type ServerContext, type Tool } from '@modelcontextprotocol/server';
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  inputRequired,
+  Server,
+  type CallToolResult,
+  type ContentBlock,
+  type InputRequiredResult,
+  type ServerContext,
+  type Tool,
+} from '@modelcontextprotocol/server';
 
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const SILENCE = 'UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAAAAA==';
@@ -10,8 +19,10 @@ interface FixtureTool {
   /** The user of the client is asked before it runs. */
   readonly asks?: true;
   readonly inputSchema?: Tool['inputSchema'];
-  readonly run: (args: Arguments, ctx: ServerContext) => CallToolResult | Promise<CallToolResult>;
+  readonly run: (args: Arguments, ctx: ServerContext) => Answer | Promise<Answer>;
 }
+type Answer = CallToolResult | InputRequiredResult;
+type Form = Extract<Parameters<typeof inputRequired.elicit>[0]['requestedSchema'], { type: 'object' }>;
 
 /** Far above `TASK_MS`: then the gateway answers with a task. */
 const SLOW_MS = 4_000;
@@ -23,6 +34,40 @@ const embedded = (uri: string, mimeType: string, words: string): ContentBlock =>
   type: 'resource',
   resource: { uri, mimeType, text: words },
 });
+const formOf = (properties: Form['properties'], required: readonly string[] = []): Form => ({
+  type: 'object',
+  properties,
+  required: [...required],
+});
+/** Asks for the answer of this key, and then ends with it. */
+const askedFor = (key: string, request: NonNullable<Parameters<typeof inputRequired>[0]['inputRequests']>[string]): FixtureTool => ({
+  run: (_args, { mcpReq }) => {
+    const answer = mcpReq.inputResponses?.[key];
+    return answer === undefined ? inputRequired({ inputRequests: { [key]: request } }) : text(`answered: ${JSON.stringify(answer)}`);
+  },
+});
+const elicited = (message: string, requestedSchema: Form) => askedFor('form', inputRequired.elicit({ message, requestedSchema }));
+const sampled = (words: string) =>
+  inputRequired.createMessage({ messages: [{ role: 'user', content: { type: 'text', text: words } }], maxTokens: 100 });
+const NAME = formOf({ name: { type: 'string' } }, ['name']);
+
+/** As the suite's scenarios of SEP-1034 and SEP-1330 have them. */
+const DEFAULTS = formOf({
+  name: { type: 'string', default: 'John Doe' },
+  age: { type: 'integer', default: 30 },
+  score: { type: 'number', default: 95.5 },
+  status: { type: 'string', enum: ['active', 'inactive', 'pending'], default: 'active' },
+  verified: { type: 'boolean', default: true },
+});
+const titled = (...words: readonly string[]) => words.map((word) => ({ const: word, title: `The ${word}` }));
+const ENUMS = formOf({
+  untitledSingle: { type: 'string', enum: ['option1', 'option2', 'option3'] },
+  titledSingle: { type: 'string', oneOf: titled('value1', 'value2', 'value3') },
+  legacyEnum: { type: 'string', enum: ['opt1', 'opt2', 'opt3'], enumNames: ['Option One', 'Option Two', 'Option Three'] },
+  untitledMulti: { type: 'array', items: { type: 'string', enum: ['option1', 'option2', 'option3'] } },
+  titledMulti: { type: 'array', items: { anyOf: titled('value1', 'value2', 'value3') } },
+});
+
 const SECONDS: Tool['inputSchema'] = { type: 'object', properties: { seconds: { type: 'number' }, label: { type: 'string' } } };
 
 /** As the suite's scenario `json-schema-2020-12` has it. */
@@ -85,6 +130,38 @@ const TOOLS: Readonly<Record<string, FixtureTool>> = {
   test_input_required_result_elicitation: { asks: true, run: () => text('approved') },
   test_input_required_result_request_state: { asks: true, run: () => text('approved') },
   test_input_required_result_tampered_state: { asks: true, run: () => text('approved') },
+  test_elicitation_sep1034_defaults: elicited('Who are you?', DEFAULTS),
+  test_elicitation_sep1330_enums: elicited('Which options?', ENUMS),
+  confirm_delete: {
+    ...elicited('Delete it?', formOf({ confirm: { type: 'boolean' } }, ['confirm'])),
+    inputSchema: { type: 'object', properties: { filename: { type: 'string' } } },
+  },
+  test_sampling: {
+    inputSchema: { type: 'object', properties: { prompt: { type: 'string' } }, required: ['prompt'] },
+    run: (args, ctx) => askedFor('model', sampled(String(args['prompt']))).run(args, ctx),
+  },
+  test_missing_capability: askedFor('model', sampled('Name a colour')),
+  test_input_required_result_sampling: askedFor('capital_question', sampled('What is the capital of France?')),
+  test_input_required_result_capabilities: {
+    run: (args, ctx) => {
+      const envelope: Readonly<Record<string, unknown>> = ctx.mcpReq.envelope ?? {};
+      const capabilities = envelope[CLIENT_CAPABILITIES_META_KEY];
+      const hasModel = typeof capabilities === 'object' && capabilities !== null && 'sampling' in capabilities;
+      const asking = !hasModel ? elicited('What is your name?', NAME) : askedFor('model', sampled('Name a colour'));
+      return asking.run(args, ctx);
+    },
+  },
+  test_input_required_result_multi_round: {
+    run: (_args, { mcpReq }) => {
+      const [step1, step2] = [mcpReq.inputResponses?.['step1'], mcpReq.inputResponses?.['step2']];
+      if (step2 !== undefined) return text(`done: ${String(mcpReq.requestState())} ${JSON.stringify(step2)}`);
+      const [key, requestState] = step1 === undefined ? ['step1', 'one'] : ['step2', `two ${JSON.stringify(step1)}`];
+      return inputRequired({
+        inputRequests: { [key]: inputRequired.elicit({ message: `What is your name (${key})?`, requestedSchema: NAME }) },
+        requestState,
+      });
+    },
+  },
   greet: { inputSchema: { type: 'object', properties: { name: { type: 'string' } } }, run: ({ name }) => text(`Hello, ${String(name)}!`) },
   slow_compute: {
     inputSchema: SECONDS,

@@ -46,7 +46,7 @@ export class ConformanceSuite {
   private async run(args: readonly string[], named: RegExp, env: Readonly<Record<string, string>> = {}): Promise<Scenario[]> {
     const results = mkdtempSync(join(this.folder, 'results-'));
     const { said } = await this.spawned([...args, '--timeout', '120000', '-o', results], env);
-    const scenarios = readdirSync(results).flatMap((folder) => {
+    const scenarios = readdirSync(results, { recursive: true, encoding: 'utf8' }).flatMap((folder) => {
       const name = named.exec(folder)?.[1];
       return name === undefined ? [] : [{ name, checks: checksIn(join(results, folder, 'checks.json')) }];
     });

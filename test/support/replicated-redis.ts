@@ -58,7 +58,14 @@ export async function startReplicatedRedis({ replicas = 2, settings = [] as read
         return own['role'] === 'slave' && own['master_link_status'] === 'up' && own['slave_repl_offset'] === master['master_repl_offset'];
       }, `the server at port ${server.port} to follow the master`);
     },
-    failover: async () => void (await ask.call('SENTINEL', 'FAILOVER', NAME)),
+    failover: async () => {
+      // Refused while Sentinel is at the failover before, or has not seen that a replica follows the new master.
+      const isTaken = () =>
+        ask.call('SENTINEL', 'FAILOVER', NAME).catch((error: Error) => {
+          if (!/^(INPROG|NOGOODSLAVE)\b/.test(error.message)) throw error;
+        });
+      await eventually(isTaken, 'Sentinel to begin the failover');
+    },
     stop: async () => {
       ask.disconnect();
       await Promise.all(sentinels.map((sentinel) => sentinel.stop()));

@@ -1,3 +1,6 @@
+import { WebSocket } from 'ws';
+import type { Problem } from '#contracts';
+
 /** What a browser keeps between requests of one test, without a browser: cookies by their host. */
 export class CookieJar {
   private readonly cookies = new Map<string, Map<string, string>>();
@@ -38,4 +41,52 @@ export async function follow(jar: CookieJar, from: string, until?: RegExp): Prom
     url = new URL(location, url).href;
     if (until?.test(url) === true) return { url, response };
   }
+}
+
+/** What a page of the dashboard at `origin` sends, to the gateway at `url`. */
+export class Page {
+  constructor(
+    readonly jar: CookieJar,
+    readonly origin: string,
+    readonly url = origin,
+  ) {}
+
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names the form of the answer, as with Agent
+  async request<T = Problem>(method: string, path: string, body?: unknown, headers: Record<string, string | undefined> = {}) {
+    const all = {
+      cookie: this.jar.of(this.origin),
+      origin: this.origin,
+      'x-toolyard-request': '1',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    };
+    const sent = Object.entries(all).flatMap(([name, value]): [string, string][] => (value === undefined ? [] : [[name, value]]));
+    const response = await fetch(this.url + path, { method, headers: sent, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+    this.jar.take(this.origin, response);
+    return { status: response.status, body: (await response.json()) as T };
+  }
+
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the same
+  get<T = Problem>(path: string) {
+    return this.request<T>('GET', path);
+  }
+
+  async status(path = '/v1/me'): Promise<number> {
+    return (await this.get(path)).status;
+  }
+}
+
+/** The first frame that the gateway sends on a socket with the cookie, and the code with which it closes. */
+export async function socketOf(jar: CookieJar, origin: string, from: string | undefined): Promise<{ op: string; closed: Promise<number> }> {
+  const socket = new WebSocket(`${origin.replace('http', 'ws')}/v1/stream`, {
+    headers: { cookie: jar.of(origin), ...(from === undefined ? {} : { origin: from }) },
+  });
+  const closed = new Promise<number>((resolve) => socket.once('close', resolve));
+  const op = await new Promise<string>((resolve) => {
+    socket.once('unexpected-response', () => resolve('refused'));
+    socket.once('error', () => resolve('refused'));
+    socket.once('open', () => socket.send(JSON.stringify({ op: 'auth' })));
+    socket.once('message', (data: Buffer) => resolve((JSON.parse(data.toString()) as { op: string }).op));
+  });
+  return { op, closed };
 }

@@ -26,7 +26,7 @@ export function taskServer({ store = newStore(), held = Promise.resolve() } = {}
   const tool = (name, taskSupport, work) =>
     server.experimental.tasks.registerToolTask(
       name,
-      { execution: { taskSupport } },
+      { execution: { taskSupport }, annotations: { idempotentHint: true, destructiveHint: false } },
       {
         createTask: async (extra) => {
           const task = await extra.taskStore.createTask({ ttl: extra.taskRequestedTtl, pollInterval: 200 });

@@ -26,8 +26,17 @@ function resolvable() {
   return { promise, resolve };
 }
 
-/** Of revision 2025-11-25, by its SDK. `sessions`: tasks belong to the session that began them. */
-export async function olderTasks({ sessions = false }: { readonly sessions?: boolean } = {}): Promise<TaskServer> {
+export interface OlderOptions {
+  /** Tasks belong to the session that began them. */
+  readonly sessions?: boolean;
+  /** Requests of this method get no answer until it resolves. */
+  readonly holds?: { readonly method: string; readonly until: Promise<void> };
+  /** Requests of this method are answered with this error. */
+  readonly fails?: { readonly method: string; readonly message: string };
+}
+
+/** Of revision 2025-11-25, by its SDK. */
+export async function olderTasks({ sessions = false, holds, fails }: OlderOptions = {}): Promise<TaskServer> {
   const store = newStore();
   const held = resolvable();
   const servers: McpServer[] = [];
@@ -44,6 +53,13 @@ export async function olderTasks({ sessions = false }: { readonly sessions?: boo
   return served(
     async (request) => {
       const text = await request.clone().text();
+      const asks = (method: string | undefined) => method !== undefined && text.includes(`"method":"${method}"`);
+      if (asks(holds?.method)) await holds?.until;
+      if (asks(fails?.method)) {
+        const { id } = JSON.parse(text) as { readonly id: number };
+        const error = { code: -32_603, message: fails?.message };
+        return { response: Response.json({ jsonrpc: '2.0', id, error }), cancels: false };
+      }
       const transport = known.get(request.headers.get('mcp-session-id') ?? '') ?? (await open());
       const response = await transport.handleRequest(request);
       return { response, cancels: text.includes('"tasks/cancel"') };

@@ -8,7 +8,7 @@ import { openArchivedLog } from '#sealing';
 import { programOf } from './app-program.js';
 import { eventually } from './eventually.js';
 import { Availability } from './invariants/availability.js';
-import { historiesOf } from './invariants/client-histories.js';
+import { forgetHistories, historiesOf } from './invariants/client-histories.js';
 import { comeToRest } from './invariants/come-to-rest.js';
 import { readFullLog } from './log-invariants.js';
 import { openTestDatabase, startTestProjector, testDatabase } from './postgres.js';
@@ -102,6 +102,7 @@ export async function startTestCluster({
     gateway: async (more = {}) => {
       const port = Number(more['GATEWAY_PORT'] ?? gatewayEnv['GATEWAY_PORT'] ?? (await freePort()));
       const app = startApp('gateway', port, { ...shared, GATEWAY_PORT: String(port), ...gatewayEnv, ...more });
+      if (!toolyard.gateways.some(({ url }) => url === app.url)) forgetHistories(app.url);
       toolyard.gateways.push(app);
       gatewayUrls.add(app.url);
       await isReady(app);
@@ -135,6 +136,7 @@ export async function startTestCluster({
       const patience = setTimeout(() => apps.forEach((app) => app.signal('SIGKILL')), 5000);
       await Promise.all(apps.map((app) => app.ended()));
       clearTimeout(patience);
+      for (const { url } of toolyard.gateways) gatewayUrls.delete(url);
       if (checked) await attempt(() => check(url, partitions));
       await projector?.close();
       await redis.stop();

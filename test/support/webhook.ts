@@ -17,6 +17,8 @@ export interface WebhookServer {
   /** A verdict is sent as JSON; a function does what it wants with the response. Paths without an answer get 204. */
   on(path: string, answer: object | ((request: WebhookRequest, response: ServerResponse) => void)): void;
   to(path: string): WebhookRequest[];
+  /** How many are open. */
+  connections(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -40,6 +42,7 @@ export async function startWebhookServer(): Promise<WebhookServer> {
     url: `http://127.0.0.1:${port}`,
     requests,
     on: (path, answer) => void answers.set(path, answer),
+    connections: () => new Promise((resolve, reject) => server.getConnections((error, count) => (error ? reject(error) : resolve(count)))),
     to: (path) => requests.filter((request) => request.path === path),
     close: async () => {
       server.closeAllConnections();

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { accessibilityFaults } from '../../support/browser.js';
-import { dashboardHarness } from '../../support/dashboard-harness.js';
+import { dashboardHarness, LONG_MS } from '../../support/dashboard-harness.js';
 import { eventually } from '../../support/eventually.js';
 
 const stage = dashboardHarness();
@@ -52,7 +52,7 @@ it('approves a call of another client by keyboard, and shows who decided', async
     .waitFor();
 });
 
-it('shows a command line by line, hidden characters, an edit as a difference, and the arguments as JSON', async () => {
+it('shows a command line by line, hidden characters, names that look like others, an edit as a difference, and the arguments as JSON', async () => {
   const command = await ask('git push \u202e--force\nfor f in dist/*; do\n  gzip "$f"\ndone');
   const page = await stage.open('/approvals');
   await page.locator(`[data-call="${command}"][aria-current]`).waitFor();
@@ -63,6 +63,16 @@ it('shows a command line by line, hidden characters, an edit as a difference, an
   await page.getByRole('tree', { name: 'Arguments' }).waitFor();
   await answer(page, 'd');
   await stage.agent.ended(command);
+
+  const alike = await ask('git push https://p\u0430ypal.com/x main');
+  await page.locator(`[data-call="${alike}"][aria-current]`).waitFor();
+  await eventually(
+    async () => (await shown.innerText()).includes('p\u0430ypal.comLatin and Cyrillic: U+0430/x main'),
+    'the name to be marked',
+  );
+  await page.getByText('it may not be what it looks like').waitFor();
+  await answer(page, 'd');
+  await stage.agent.ended(alike);
 
   await stage.agent.request('PUT', '/v1/sessions/edits', { posture: { autonomy: 'supervised', permissionMode: 'prompt' } });
   const args = { path: 'src/login.ts', old_text: 'const a = 1;', new_text: 'const a = 2;' };
@@ -99,13 +109,41 @@ it('allows a call with edited arguments, and shows why others were not taken', a
     .waitFor();
 });
 
+it('lists what waits by risk where a person asks for it, also what comes later, and keeps the order in the address', async () => {
+  const medium = await ask('git push origin calm');
+  const high = await ask('ls; rm -rf build');
+  const page = await stage.open('/approvals');
+  const items = page.getByRole('navigation', { name: 'Waiting calls' }).locator('[data-call]');
+  const areListed = (...ids: string[]) =>
+    eventually(
+      async () => (await items.evaluateAll((all) => all.map((item) => item.getAttribute('data-call')))).join() === ids.join(),
+      `the calls to be listed as ${ids.join(', ')}`,
+    );
+  await areListed(medium, high);
+  const chosen = page.locator(`[data-call="${medium}"]`).getByRole('checkbox');
+  await chosen.check();
+  await page.getByText('Highest risk first').click();
+  await page.waitForURL(/sort=risk/);
+  await areListed(high, medium);
+  await chosen.uncheck();
+  await page.mouse.move(0, 0);
+  const later = await ask('ls; rm -rf dist');
+  await areListed(high, later, medium);
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.reload();
+  await areListed(high, later, medium);
+  await page.getByText('Oldest first').click();
+  await areListed(medium, high, later);
+  for (const id of [medium, high, later]) await stage.agent.request('POST', `/v1/calls/${id}/decision`, { decision: 'deny' });
+});
+
 it('decides a call on its own page, and shows there who asks, why, and what the session did before', async () => {
   await stage.agent.run('echo', { text: 'before' }, { sessionId: 'careful' });
   const id = await ask('git push origin here');
   const page = await stage.open(`/calls/${id}`);
   const card = page.getByRole('region', { name: 'Decision' });
   await card.getByRole('link', { name: 'careful' }).waitFor();
-  await card.getByText('The command changes things: its risk is medium (git).').waitFor();
+  await card.getByText('The command changes things (git).').waitFor();
   await eventually(async () => (await card.locator('mark').allInnerTexts()).join() === 'git', 'the reason to be marked');
   await card.locator('[data-risk=medium]').waitFor();
   await card.getByRole('region', { name: 'Before this in the session' }).getByText('echo').waitFor();
@@ -169,7 +207,7 @@ it('shows changes of a session by another client while the page is open', async 
 });
 
 it('steers a session and cancels everything in it', async () => {
-  const { body } = await stage.agent.submit('shell', { command: 'sleep 60' }, { sessionId: 'long' });
+  const { body } = await stage.agent.submit('shell', { command: 'sleep 600', timeout_ms: LONG_MS }, { sessionId: 'long' });
   const page = await stage.open('/sessions/long');
   await page.locator(`[data-call="${body.id}"] [data-state=running]`).waitFor();
   await page.getByLabel('Message to the agent').fill('Look at the tests first');
@@ -191,9 +229,16 @@ it('steers a session and cancels everything in it', async () => {
     .getByRole('button', { name: /Batch of 2/ })
     .click();
   await page.getByText('in batch 1').waitFor();
-  await page.locator(`[data-call="${body.id}"]`).getByRole('link', { name: 'shell' }).click();
+  // Dragged along, rows are plain text, which is quick to draw.
+  const row = page.locator(`[data-call="${body.id}"]`);
+  await page.locator('[data-minimap]').hover();
+  await page.mouse.down();
+  await row.getByRole('link').waitFor({ state: 'detached' });
+  await row.getByText('sleep 600').waitFor();
+  await page.mouse.up();
+  await row.getByRole('link', { name: 'shell' }).click();
   await page.waitForURL((url) => url.searchParams.get('call') === body.id);
-  await page.locator(`[data-preview="${body.id}"]`).getByText('sleep 60').waitFor();
+  await page.locator(`[data-preview="${body.id}"]`).getByText('sleep 600').waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.setViewportSize({ width: 390, height: 2400 });
   expect(await accessibilityFaults(page)).toEqual([]);

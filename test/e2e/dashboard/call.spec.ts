@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { dashboardHarness } from '../../support/dashboard-harness.js';
+import { dashboardHarness, LONG_MS, READER_KEY } from '../../support/dashboard-harness.js';
 import { eventually } from '../../support/eventually.js';
 
 const stage = dashboardHarness();
@@ -16,7 +16,7 @@ describe('the page of a call', () => {
       `echo '<script>document.title="pwned"</script><img src=x onerror=alert(1)>'`,
       `printf '\\033]0;pwned\\007\\033[2J\\033[31mred\\033[0m plain\\r\\n'`,
     ]);
-    const { body } = await stage.agent.submit('shell', { command }, { sessionId: 'tricks' });
+    const { body } = await stage.agent.submit('shell', { command, timeout_ms: LONG_MS }, { sessionId: 'tricks' });
     const page = await stage.open(`/calls/${body.id}`);
     await state(page, 'running');
     open(0);
@@ -35,7 +35,10 @@ describe('the page of a call', () => {
 
   it('keeps its clocks running during ten updates a second', async () => {
     const { command, open } = stage.gated(['true']);
-    const { body } = await stage.agent.submit('shell', { command: command.replace('sleep 0.02', 'echo tick; sleep 0.1') });
+    const { body } = await stage.agent.submit('shell', {
+      command: command.replace('sleep 0.02', 'echo tick; sleep 0.1'),
+      timeout_ms: LONG_MS,
+    });
     const page = await stage.open(`/calls/${body.id}`);
     const timeline = page.getByRole('region', { name: 'Timeline' });
     // The output goes on until both clocks have moved past 3 s.
@@ -70,7 +73,7 @@ describe('the page of a call', () => {
   });
 
   it('cancels, and shows in the timeline who cancelled and how the tool stopped', async () => {
-    const { body } = await stage.agent.submit('shell', { command: 'sleep 60' });
+    const { body } = await stage.agent.submit('shell', { command: 'sleep 600', timeout_ms: LONG_MS });
     const page = await stage.open(`/calls/${body.id}`);
     await state(page, 'running');
     await page.getByRole('button', { name: 'Cancel' }).click();
@@ -97,6 +100,21 @@ describe('the page of a call', () => {
     expect(made.body).toMatchObject({ replayOf: call.id, arguments: { duration_ms: 2 }, outcome: 'completed' });
   });
 
+  it('shows the debug log with the start of the program, only to an administrator', async () => {
+    const { id, result } = await stage.agent.run('shell', { command: 'echo "pid $$"; exit 3' });
+    const [, pid] = /pid (\d+)/.exec(JSON.stringify(result?.content)) ?? [];
+    const page = await stage.open(`/calls/${id}`);
+    await page.getByRole('tab', { name: 'Debug' }).click();
+    const rows = page.getByRole('table', { name: 'Debug log' }).getByRole('row');
+    await rows.filter({ hasText: 'the program exited with 3' }).waitFor();
+    const texts = await rows.allInnerTexts();
+    const at = (text: string) => texts.findIndex((row) => row.includes(text));
+    expect(at(`the program was started as process ${pid}`)).toBe(at('claimed by') + 1);
+    const reader = await stage.open(`/calls/${id}`, { key: READER_KEY });
+    await reader.getByRole('tab', { name: 'Events' }).waitFor();
+    expect(await reader.getByRole('tab', { name: 'Debug' }).count()).toBe(0);
+  });
+
   it('shows a refused call with its errors by field', async () => {
     const refused = await stage.agent.submit('sleep', { duration_ms: 'long' });
     const callId = (refused.body as unknown as { callId: string }).callId;
@@ -114,6 +132,22 @@ describe('the page of a call', () => {
     expect(await picture.evaluate(width)).toBe(1);
   });
 
+  it('shows which lines of a file a call has removed and added, with HTML as text', async () => {
+    const inSession = { sessionId: 'changes' };
+    const path = 'page<b>.html';
+    const [before, after] = [`<img src=x onerror="document.title='pwned'">`, `<script>document.title='pwned'</script>`];
+    await stage.agent.run('file_write', { path, content: `<body>\n${before}\n</body>\n` }, inSession);
+    const { id } = await stage.agent.run('file_edit', { path, old_text: before, new_text: after }, inSession);
+    const page = await stage.open(`/calls/${id}`);
+    const change = page.getByRole('region', { name: `Changes of ${path}` });
+    expect(await change.locator('[data-token=deletion]').innerText()).toBe(`-${before}`);
+    expect(await change.locator('[data-token=addition]').innerText()).toBe(`+${after}`);
+    expect(await change.innerText()).toBe(`@@ -1,3 +1,3 @@\n <body>\n-${before}\n+${after}\n </body>`);
+    await page.getByText(`+1 −1 ${path}`).waitFor();
+    expect(await page.locator('main').locator('script, img, b').count()).toBe(0);
+    expect(await page.title()).not.toContain('pwned');
+  });
+
   it('shows that a call does not exist, and searches for others', async () => {
     const page = await stage.open('/calls/00-01JZ8C5W3Q4X9R7T2M6K8N0P1V');
     await page.getByRole('heading', { level: 1, name: 'There is no such call' }).waitFor();
@@ -124,7 +158,7 @@ describe('the page of a call', () => {
 
   it('continues without a gap after the gateway was killed and restarted', async () => {
     const { command, open } = stage.gated(['echo first', 'echo second; echo third', 'echo fourth']);
-    const { body } = await stage.agent.submit('shell', { command }, { sessionId: 'restart' });
+    const { body } = await stage.agent.submit('shell', { command, timeout_ms: LONG_MS }, { sessionId: 'restart' });
     const page = await stage.open(`/calls/${body.id}`);
     open(0);
     await page.getByRole('log').getByText('first').waitFor();

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { accessibilityFaults } from '../../support/browser.js';
 import { eventually } from '../../support/eventually.js';
-import { dashboardHarness } from '../../support/dashboard-harness.js';
+import { dashboardHarness, LONG_MS } from '../../support/dashboard-harness.js';
 import { TEST_KEY } from '../../support/test-cluster.js';
 
 const stage = dashboardHarness();
@@ -52,7 +52,7 @@ describe('the list of calls', () => {
     const page = await stage.open('/calls');
     await live(page);
     const { command, open } = stage.gated(['true']);
-    const { body } = await stage.agent.submit('shell', { command }, { agentId: 'coder' });
+    const { body } = await stage.agent.submit('shell', { command, timeout_ms: LONG_MS }, { agentId: 'coder' });
     await row(page, body.id).and(page.locator('[data-state=running]')).waitFor();
     open(0);
     await row(page, body.id).and(page.locator('[data-state=completed]')).waitFor();
@@ -135,6 +135,28 @@ describe('a list that is narrowed and sorted', () => {
   });
 });
 
+describe('a list by risk', () => {
+  it('begins with the highest risk, also when a hundred calls of lower risk are newer', async () => {
+    const inSession = { sessionId: 'by-risk' };
+    const risky = await stage.agent.run('shell', { command: 'rm -rf old' }, inSession);
+    expect(risky.risk).toBe('high');
+    const harmless = await Promise.all(Array.from({ length: 110 }, (_, n) => stage.agent.run('echo', { n }, inSession)));
+    const listed = async () => (await stage.agent.request<CallPage>('GET', '/v1/calls?sessionId=by-risk&limit=200')).body.calls.length;
+    await eventually(async () => (await listed()) === 111, 'all of them to be listed');
+    const page = await stage.open('/calls?sessionId=by-risk');
+    await page.getByTestId('row-count').getByText('100 loaded').waitFor();
+    const first = page.locator('[role=row][data-call] >> nth=0');
+    expect(harmless.map(({ id }) => id)).toContain(await first.getAttribute('data-call'));
+
+    await page.getByRole('button', { name: 'Risk', exact: true }).last().click();
+    await page.waitForURL(/sort=risk/);
+    await first.and(row(page, risky.id)).waitFor();
+    await first.getByText('high', { exact: true }).waitFor();
+    await page.getByText('Highest risk first; rows move as events arrive.').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+  });
+});
+
 describe('the state of a call that waits for its next attempt', () => {
   it('is retrying after a failure and suspended during a sleep, before and after a reload', async () => {
     const overloaded = createServer((_request, response) => response.writeHead(503).end('come back later'));
@@ -176,7 +198,7 @@ describe('the live page', () => {
     const page = await stage.open('/live');
     await live(page);
     const { command, open } = stage.gated(['echo "line of output"', 'true']);
-    const running = await stage.agent.submit('shell', { command }, { sessionId: 'agent-running', agentId: 'coder' });
+    const running = await stage.agent.submit('shell', { command, timeout_ms: LONG_MS }, { sessionId: 'agent-running', agentId: 'coder' });
     const asking = await stage.agent.submit('shell', { command: 'touch asked' }, { sessionId: 'agent', agentId: 'coder' });
     open(0);
     await page.locator('[data-agent-row=agent-running] [data-last-line]').getByText('line of output').waitFor();
@@ -194,6 +216,33 @@ describe('the live page', () => {
     await page.locator('[data-agent-row=agent-running] [data-state=completed]').waitFor();
   });
 
+  it('stands still while it is paused, counts the calls that come, and goes on', async () => {
+    await stage.agent.request('PUT', '/v1/sessions/paused', { posture: { autonomy: 'supervised', permissionMode: 'prompt' } });
+    const asking = await stage.agent.submit('shell', { command: 'touch paused' }, { sessionId: 'paused', agentId: 'coder' });
+    const page = await stage.open('/live');
+    await live(page);
+    const agent = page.locator('[data-agent-row=paused]');
+    await agent.getByRole('button', { name: 'Deny' }).waitFor();
+    const waiting = page.locator('[data-tile="Need approval"]');
+    await waiting.getByText('1', { exact: true }).waitFor();
+
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await stage.agent.run('echo', { text: 'meanwhile' }, { sessionId: 'while-paused', agentId: 'coder' });
+    await page.getByText('1 new call').waitFor();
+    await stage.agent.request('POST', `/v1/calls/${asking.body.id}/decision`, { decision: 'deny' });
+    await agent.getByText('Decided since the pause.').waitFor();
+    expect(await agent.locator('[data-state=waiting_approval]').count()).toBe(1);
+    expect(await agent.getByRole('button').count()).toBe(0);
+    expect(await page.locator('[data-agent-row=while-paused]').count()).toBe(0);
+    expect(await waiting.getByText('1', { exact: true }).count()).toBe(1);
+    expect(await accessibilityFaults(page)).toEqual([]);
+
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await page.locator('[data-agent-row=while-paused] [data-state=completed]').waitFor();
+    await agent.locator('[data-state=denied]').waitFor();
+    await waiting.getByText('0', { exact: true }).waitFor();
+  });
+
   it('updates its figures with calls of another client', async () => {
     const page = await stage.open('/live');
     await live(page);
@@ -203,7 +252,7 @@ describe('the live page', () => {
     // From here on nothing can be asked for: what moves is moved by events.
     await page.route(/\/v1\/(stats|queues|workers)/, (route) => route.abort());
     const { command, open } = stage.gated(['true']);
-    const { body } = await stage.agent.submit('shell', { command });
+    const { body } = await stage.agent.submit('shell', { command, timeout_ms: LONG_MS });
     await tile('Running', '1');
     await tile('Worker slots used', '1 of 136');
     await page.getByRole('row', { name: /^shell 0 . 1 / }).waitFor();
@@ -215,7 +264,9 @@ describe('the live page', () => {
 
 describe('all calls of a filter', () => {
   it('are counted first, then cancelled', async () => {
-    const submitted = [1, 2, 3].map((n) => stage.agent.submit('shell', { command: `sleep 6${n}` }, { sessionId: 'bulk' }));
+    const submitted = [1, 2, 3].map((n) =>
+      stage.agent.submit('shell', { command: `sleep 60${n}`, timeout_ms: LONG_MS }, { sessionId: 'bulk' }),
+    );
     const ids = (await Promise.all(submitted)).map(({ body }) => body.id);
     const page = await stage.open('/calls?sessionId=bulk');
     for (const id of ids) await row(page, id).waitFor();
@@ -239,6 +290,7 @@ describe('failures', () => {
     const group = page.locator('[data-fingerprint]').filter({ hasText: 'exit 9' });
     await group.getByRole('cell', { name: '2', exact: true }).waitFor();
     await group.getByText('error result').waitFor();
+    await group.locator('[data-subject]').getByText('echo 2; exit 9').waitFor();
     await group.getByRole('link', { name: 'Show' }).click();
     await page.waitForURL(/\/calls\?/);
     await eventually(async () => (await page.locator('[role=row][data-call][data-state=error]').count()) === 2, 'both calls');

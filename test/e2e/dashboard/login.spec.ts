@@ -1,5 +1,7 @@
 import { afterAll, expect, it } from '@jest/globals';
-import type { ActPage } from '#contracts';
+import { readFileSync } from 'node:fs';
+import type { Locator } from 'playwright-core';
+import type { ActPage, CallEvent } from '#contracts';
 import { accessibilityFaults } from '../../support/browser.js';
 import { dashboardHarness } from '../../support/dashboard-harness.js';
 import { freePort } from '../../support/free-port.mjs';
@@ -35,6 +37,16 @@ const WATCH_CONNECTION = `
     .observe(document.body, { subtree: true, childList: true, attributes: true });
 `;
 
+/** The subject of the first event that a stream of server-sent events brings, as a page opens it. */
+const firstEventOf = (id: string) => `new Promise((resolve, reject) => {
+  const stream = new EventSource('/v1/calls/${id}/events');
+  stream.onerror = () => reject(new Error('the stream was refused'));
+  stream.addEventListener('call.submitted', ({ data }) => {
+    stream.close();
+    resolve(JSON.parse(data).subject);
+  });
+})`;
+
 afterAll(() => provider?.close());
 
 it('lets a person sign in, come back to the page, approve a call by name, and sign out; a login that ends leads to the login page', async () => {
@@ -66,6 +78,16 @@ it('lets a person sign in, come back to the page, approve a call by name, and si
   expect(ended.approval?.decided).toMatchObject({ decision: 'allow', byName: 'Ada Example <ada@example.com>' });
   await page.goto(`${stage.url}/calls/${id}`);
   await page.getByText('Approved by Ada Example <ada@example.com>').waitFor();
+  // All of these with the cookie alone: the browser has no key.
+  const saved = async (by: Locator) => {
+    const [file] = await Promise.all([page.waitForEvent('download'), by.click()]);
+    return readFileSync(await file.path(), 'utf8');
+  };
+  expect(await saved(page.getByRole('button', { name: 'Download' }))).toContain('not a git repository');
+  await page.goto(`${stage.url}/calls?sessionId=careful`);
+  const lines = (await saved(page.getByRole('button', { name: 'Export' }))).trim().split('\n');
+  expect(lines.map((line) => (JSON.parse(line) as CallEvent).subject)).toContain(id);
+  expect(await page.evaluate<string>(firstEventOf(id))).toBe(id);
   await page.goto(`${stage.url}/approvals/${id}`);
   await page.getByText('Allowed by Ada Example <ada@example.com> (apikey:').waitFor();
 

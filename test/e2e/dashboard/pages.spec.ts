@@ -25,6 +25,7 @@ beforeAll(async () => {
   const schedule = { everyMs: 86_400_000, call: { tool: 'shell', arguments: { command: 'exit 3' } } };
   scheduled = (await agent.request<Schedule>('POST', '/v1/schedules', schedule)).body.id;
   await agent.request('POST', `/v1/schedules/${scheduled}/run`);
+  await agent.request('POST', '/v1/keys', { name: 'of the pages', scopes: ['read'], tools: ['file_*'] });
   await agent.request('POST', '/v1/sources', { kind: 'mcp', name: 'away', url: 'http://127.0.0.1:9/mcp' });
   await stage.agent.submit('sleep', { duration_ms: 3_600_000 }, { sessionId: 'pages', agentId: 'coder' });
 });
@@ -49,6 +50,10 @@ const PAGES: readonly (readonly [path: () => string, shows: string])[] = [
   [() => `/schedules/${scheduled}`, '[data-call] [data-state=error]'],
   [() => '/schedules/new', 'text=At 07:00, Monday through Friday'],
   [() => '/workers', '[data-worker]'],
+  [() => '/usage', '[data-usage=coder]'],
+  [() => '/usage?window=24h&by=tool&measure=runMs', '[data-usage=shell]'],
+  [() => '/keys', '[data-key] [data-made-by]'],
+  [() => '/keys/new', 'text=Make the key'],
   [() => '/failures', '[data-fingerprint]'],
   [() => '/calls/00-01JZ8C5W3Q4X9R7T2M6K8N0P1V', 'text=There is no such call'],
   [() => '/tools/no_such_tool', 'text=There is no tool no_such_tool'],
@@ -86,6 +91,30 @@ describe.each(PAGES.map(([path, shows], index) => ({ name: path().replace(/^\/ca
   },
 );
 
+it('says that the gateway does not answer instead of showing figures', async () => {
+  const page = await stage.open('/calls');
+  await page.locator('[role=row][data-call]').first().waitFor();
+  await page.route('**/v1/**', () => {});
+  await page.goto(`${stage.url}/live`);
+  await page.getByText('The gateway has not answered yet.').first().waitFor();
+  await page.locator('[data-tile=Running]:text-is("–")').waitFor();
+});
+
+it('says why the agents cannot be listed, and goes on when they can', async () => {
+  const page = await stage.open('/calls');
+  const forbidden = { type: 'about:blank', title: 'Forbidden', status: 403, detail: 'not with this key', code: 'forbidden' };
+  const refuse = { status: 403, contentType: 'application/problem+json', body: JSON.stringify(forbidden) };
+  await page.route(/\/v1\/calls\?/, (route) => route.fulfill(refuse));
+  await page.goto(`${stage.url}/live`);
+  const agents = page.getByRole('region', { name: 'Agents' });
+  await agents.getByText('Forbidden: not with this key').waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.unroute(/\/v1\/calls\?/);
+  await agents.getByRole('button', { name: 'Try again' }).click();
+  await agents.locator('[data-agent-row=pages]').waitFor();
+  expect(await agents.getByRole('alert').count()).toBe(0);
+});
+
 it('is navigated by keyboard: search, and g with a letter for a page', async () => {
   const page = await stage.open('/live');
   await page.locator('[data-connection=live]').waitFor();
@@ -120,6 +149,7 @@ const LISTS: readonly (readonly [path: string, rows: string, opens: (row: string
   ['/sessions', 'table[aria-label=Sessions] tbody tr', () => /\/sessions\/[^/]+$/],
   ['/tools', '[data-tool]', (tool) => new RegExp(`/tools/${tool}$`)],
   ['/failures', '[data-fingerprint]', (fingerprint) => new RegExp(`/calls\\?.*${fingerprint}`)],
+  ['/usage?by=tool', '[data-usage]', (tool) => new RegExp(`/usage\\?.*tool=${tool}`)],
 ];
 
 describe.each(LISTS)('the list %s', (path, rows, opens) => {
@@ -138,7 +168,7 @@ describe.each(LISTS)('the list %s', (path, rows, opens) => {
       await page.locator(rows).nth(at).locator(':focus').waitFor();
     }
     const second = page.locator(rows).nth(1);
-    const ids = await Promise.all(['data-call', 'data-tool', 'data-fingerprint'].map((name) => second.getAttribute(name)));
+    const ids = await Promise.all(['data-call', 'data-tool', 'data-fingerprint', 'data-usage'].map((name) => second.getAttribute(name)));
     await page.keyboard.press('Enter');
     await page.waitForURL(opens(ids.find((id) => id !== null) ?? ''));
   });

@@ -78,5 +78,7 @@ describe('a schedule', () => {
     const { id } = await made({ everyMs: 86_400_000 });
     const page = await stage.open(`/schedules/${id}`, { key: READER_KEY });
     for (const name of ['Pause', 'Run now', 'Remove']) await page.getByRole('button', { name, exact: true, disabled: true }).waitFor();
+    await page.goto(`${stage.url}/schedules/new`);
+    await page.getByText('Needs a key with the scope submit').waitFor();
   });
 });

@@ -5,10 +5,13 @@ import type { Source } from '#contracts';
 import { accessibilityFaults } from '../../support/browser.js';
 import { dashboardHarness, READER_KEY } from '../../support/dashboard-harness.js';
 import { eventually } from '../../support/eventually.js';
+import { mcpBundle } from '../../support/mcp-bundle.js';
 import { startModelServer, type ModelServer } from '../../support/model-server.js';
 import { serveWeb, type WebServer } from '../../support/serve-web.js';
 
-const stage = dashboardHarness();
+const stage = dashboardHarness(async () => ({
+  sourceRules: { allowCommands: true, secrets: [{ name: 'GREETER_TOKEN', tenants: ['*'], hosts: ['*', 'http://127.0.0.1:*'] }] },
+}));
 const FIRST = 'Creates an issue.\nReturns its number.';
 let tracker: WebServer;
 let models: ModelServer;
@@ -57,6 +60,25 @@ describe('a source', () => {
     expect((await stage.agent.run('create', { title: 'a' })).outcome).toBe('completed');
   });
 
+  it('may get OAuth tokens, whose issuer and client are fields of the form', async () => {
+    const page = await stage.open('/sources/new');
+    await page.getByRole('textbox', { name: 'Name' }).fill('issued');
+    await page.getByRole('textbox', { name: 'Address' }).fill(`${tracker.url}/mcp`);
+    await page.getByRole('combobox', { name: 'Authentication' }).selectOption('OAuth client credentials');
+    await page.getByRole('button', { name: 'Add the source' }).click();
+    await page.getByText('3 fields are not filled in right.').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('textbox', { name: 'Issuer' }).fill(tracker.url);
+    await page.getByRole('textbox', { name: 'Client', exact: true }).fill('toolyard');
+    await page.getByRole('textbox', { name: 'Client secret' }).fill('$GREETER_TOKEN');
+    await page.getByRole('textbox', { name: 'Scopes' }).fill('issues');
+    await page.getByRole('button', { name: 'Add the source' }).click();
+    await page.waitForURL(/\/sources\/issued$/);
+    const auth = { issuer: tracker.url, clientId: 'toolyard', clientSecret: { secretEnv: 'GREETER_TOKEN' }, scopes: ['issues'] };
+    expect((await source('issued')).definition).toMatchObject({ auth });
+    await stage.agent.request('DELETE', '/v1/sources/issued');
+  });
+
   it('may be a sub-agent, with its model', async () => {
     models.on('clerk-1', [{ text: 'Filed.' }]);
     const page = await stage.open('/sources/new?kind=agent');
@@ -72,6 +94,29 @@ describe('a source', () => {
     await page.locator('[data-source-tool=clerk]').waitFor();
     await page.getByRole('region', { name: 'Facts' }).getByText(models.url).waitFor();
     expect((await stage.agent.run('clerk', { task: 'File it' })).outcome).toBe('completed');
+  });
+
+  it('may be a bundle: its file is uploaded, and its settings are asked for by its manifest', async () => {
+    const page = await stage.open('/sources/new?kind=bundle');
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('greeter');
+    const choose = (name: string, buffer: Buffer) =>
+      page.locator('input[type=file]').setInputFiles({ name, mimeType: 'application/octet-stream', buffer });
+    await choose('text.mcpb', Buffer.from('no archive'));
+    await page.getByRole('alert').getByText('The bundle cannot be used').waitFor();
+    const { bytes, sha256 } = await mcpBundle();
+    await choose('greeter.mcpb', bytes);
+    await page.locator(`[data-bundle="${sha256}"]`).waitFor();
+    await page.getByRole('button', { name: 'Add the source' }).click();
+    await page.getByText('expected a value').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('textbox', { name: 'Token' }).fill('$GREETER_TOKEN');
+    await page.getByRole('textbox', { name: 'Greeting' }).fill('Good day');
+    await page.getByRole('textbox', { name: 'Words' }).fill('and\nyou');
+    await page.getByRole('button', { name: 'Add the source' }).click();
+    await page.waitForURL(/\/sources\/greeter$/);
+    expect((await source('greeter')).definition).toMatchObject({
+      bundle: { sha256, config: { token: { secretEnv: 'GREETER_TOKEN' }, greeting: 'Good day', words: ['and', 'you'] } },
+    });
   });
 
   it('of which tools changed shows the differences; one is accepted, the other left out', async () => {

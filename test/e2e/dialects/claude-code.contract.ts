@@ -23,7 +23,7 @@ export function claudeCodeContract(started: DialectInstallation): void {
       });
     });
 
-    it('reads, writes and edits [TB-22, TB-32, TB-35]', async () => {
+    it('reads, writes and edits [K-02, TB-22, TB-32, TB-35]', async () => {
       const created = jsonOf(await run('write_file', { path: 'c/a', content: 'one\ntwo\ntwo\n' }));
       expect(created).toMatchObject({ type: 'create', filePath: 'c/a', originalFile: null });
       expect(jsonOf(await run('read_file', { path: 'c/a', offset: 1, limit: 1 }))).toEqual({
@@ -99,7 +99,7 @@ export function claudeCodeContract(started: DialectInstallation): void {
       expect(textOf(await run('SendUserMessage', { message: ' ', status: 'normal' }))).toBe('message must not be empty');
     });
 
-    it('refuses names and arguments that it does not have [CC-46, VA-05, VA-13]', async () => {
+    it('refuses names and arguments that it does not have [K-13, CC-46, VA-05, VA-13]', async () => {
       expect(textOf(await run('x', {}))).toBe('unknown tool: x');
       expect(textOf(await run('reed_file', {}))).toBe('unknown tool: reed_file\nDid you mean: read_file?');
       expect(textOf(await run('read_file', { path: 'a', x: 1 }))).toMatch(/unknown parameter 'x'/);
@@ -112,7 +112,8 @@ export function claudeCodeContract(started: DialectInstallation): void {
       expect((await run('shell_stop', { task_id }, { dialect: 'core' })).outcome).toBe('completed');
       expect(textOf(await run('REPL', { code: 'print(1+1)', language: 'py' }))).toContain('2');
       expect(textOf(await run('REPL', { code: ' ', language: 'py' }))).toBe('code must not be empty');
-      expect(jsonOf(await run('ToolSearch', { query: 'notebook', max_results: 1 }))).toMatchObject({ matches: ['notebook_edit'] });
+      expect(jsonOf(await run('ToolSearch', { query: 'notebook', max_results: 1 }))).toMatchObject({ matches: ['NotebookEdit'] });
+      expect(jsonOf(await run('ToolSearch', { query: 'select:bash,WebFetch,code' }))).toMatchObject({ matches: ['bash', 'WebFetch'] });
       const refused = await run('Agent', { description: 'looks', prompt: 'x', subagent_type: 'Explore' });
       expect(textOf(refused)).toContain("Unknown agent 'explore'. Available agents: none");
     });

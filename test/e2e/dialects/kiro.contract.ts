@@ -1,16 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Batch } from '#contracts';
+import { IMAGES } from '../../../libs/tools/src/testing/images.js';
 import { textOf } from '../../support/policy-case.js';
 import { type DialectInstallation, jsonOf, speakerOf } from './speaker.js';
+
+const PNG = IMAGES['image/png'].toString('base64');
 
 /** What a model that speaks kiro reads. */
 export function kiroContract(started: DialectInstallation): void {
   describe('kiro', () => {
     const run = speakerOf(started, 'kiro');
 
-    it('reads several files and folders in one call, also by its older names [CC-14, TB-24, TB-26]', async () => {
+    it('reads several files and folders in one call, also by its older names [K-12, CC-14, TB-24, TB-26]', async () => {
       await run('write', { command: 'create', path: 'k/a.txt', content: 'one\ntwo\nthree' });
-      await run('shell', { command: `printf '\\211PNG\\r\\n\\032\\n' > k/p.png` });
+      await run('shell', { command: `base64 -d <<< ${PNG} > k/p.png` });
       const operations = [
         { mode: 'Line', path: 'k/a.txt', offset: 1, limit: 1 },
         { mode: 'Directory', path: 'k' },
@@ -77,7 +80,7 @@ export function kiroContract(started: DialectInstallation): void {
       expect(textOf(await run('shell', { command: 'ls', working_dir: 'nowhere' }))).toBe('Working directory is not a directory: nowhere');
     });
 
-    it('searches [TB-54, TB-55]', async () => {
+    it('searches names and contents of files [TB-54, TB-55]', async () => {
       await run('shell', { command: 'mkdir -p s && for n in 1 2 3; do echo match > s/$n.txt; done; echo other > s/4.txt' });
       const found = jsonOf(await run('grep', { pattern: 'match', path: 's', max_files: 2, output_mode: 'files_with_matches' }));
       expect(found).toMatchObject({ numFiles: 2, truncated: true, results: [{ file: 's/1.txt' }, { file: 's/2.txt' }] });
@@ -91,7 +94,7 @@ export function kiroContract(started: DialectInstallation): void {
       expect(textOf(await run('glob', { pattern: ' ' }))).toMatch(/Glob pattern cannot be empty$/);
     });
 
-    it('tells the three ways to fail a parse apart, and the context of an error [CC-47, CC-48, VA-08, VA-13]', async () => {
+    it('tells the three ways to fail a parse apart, and the context of an error [K-13, CC-47, CC-48, VA-08, VA-13]', async () => {
       expect(textOf(await run('zzz', {}))).toBe(`Failed to parse the tool use: A tool with the name 'zzz' does not exist`);
       expect(textOf(await run('shell', { command: 7 }))).toMatch(
         /^Failed to parse the tool use: The tool input does not match the tool schema: .*command/,

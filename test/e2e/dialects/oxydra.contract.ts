@@ -7,7 +7,7 @@ export function oxydraContract(started: DialectInstallation): void {
   describe('oxydra', () => {
     const run = speakerOf(started, 'oxydra');
 
-    it('answers with plain texts [CC-32, TB-21, TB-28, TB-31, TB-37, TB-38, TB-40, TB-53]', async () => {
+    it('answers with plain texts [K-12, CC-32, TB-21, TB-28, TB-31, TB-37, TB-38, TB-40, TB-53]', async () => {
       expect(textOf(await run('file_write', { path: 'o/a', content: 'one\ntwo' }))).toBe('wrote 7 bytes to o/a');
       expect((await run('file_read', { path: 'o/a' })).result?.content).toEqual([{ type: 'text', text: 'one\ntwo' }]);
       expect(textOf(await run('file_edit', { path: 'o/a', old_text: 'two', new_text: 'three' }))).toBe('updated o/a');
@@ -19,7 +19,7 @@ export function oxydraContract(started: DialectInstallation): void {
       expect(textOf(await run('file_delete', { path: 'o' }))).toBe('deleted directory o');
     });
 
-    it('wraps errors for its model [CC-45, VA-06, VA-13, TB-21, TB-37]', async () => {
+    it('wraps errors for its model [K-13, CC-45, VA-06, VA-13, TB-21, TB-37]', async () => {
       await run('file_write', { path: 'errors', content: 'aa' });
       const texts = [
         ['file_read', { path: 7 }, /^Tool execution failed: invalid arguments for tool file_read: .*path/],

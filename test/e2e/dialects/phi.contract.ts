@@ -32,7 +32,7 @@ export function phiContract(started: DialectInstallation): void {
       expect(long).toBe(`Exit code: 0\n${'.'.repeat(262_144)}\n... (output truncated)`);
     });
 
-    it('reads, writes, edits, lists and searches [TB-23, TB-27, TB-33, TB-36, TB-52]', async () => {
+    it('reads, writes, edits, lists and searches [K-02, TB-23, TB-27, TB-33, TB-36, TB-52]', async () => {
       const written = await run('write_file', { path: 'p/a.txt', content: 'a\nb' });
       expect([textOf(written), written.result?.details]).toEqual([
         'Wrote 3 bytes to p/a.txt',
@@ -46,8 +46,12 @@ export function phiContract(started: DialectInstallation): void {
       expect(textOf(await run('edit_file', { path: 'p/none', old_text: 'a', new_text: 'b' }))).toBe(
         'File not found: p/none. Use write_file to create it.',
       );
+      expect(textOf(await run('edit_file', { path: 'p/b.txt', old_text: 'a', new_text: 'b' }))).toBe(
+        'File not found: p/b.txt. Use write_file to create it. Did you mean p/a.txt?',
+      );
       expect(textOf(await run('list_files', { path: 'p' }))).toBe('a.txt\n(1 files)');
-      expect(textOf(await run('list_files', { path: 'nowhere' }))).toBe('Directory not found: nowhere. Check the path and try again.');
+      for (const path of ['nowhere', 'P'])
+        expect(textOf(await run('list_files', { path }))).toBe(`Directory not found: ${path}. Check the path and try again.`);
       expect(textOf(await run('search', { pattern: 'Y', path: 'p' }))).toBe('p/a.txt:2:y\n1 matches');
       const none = await run('search', { pattern: 'zzz' });
       expect([none.result?.isError ?? false, textOf(none)]).toEqual([false, "No matches found for 'zzz'"]);
@@ -58,7 +62,16 @@ export function phiContract(started: DialectInstallation): void {
       );
     });
 
-    it('names what is wrong [CC-41, CC-42, VA-13]', async () => {
+    it('lists 200 files, in order, and says how many there are [TB-27]', async () => {
+      await run('bash', { command: 'mkdir -p many/target many/deep/.git && cd many && touch target/a deep/.git/b $(seq -w 1 201)' });
+      const many = await run('list_files', { path: 'many' });
+      const names = Array.from({ length: 200 }, (_, index) => String(index + 1).padStart(3, '0'));
+      expect(textOf(many).split('\n')).toEqual([...names, '... (201 files, showing first 200)']);
+      expect(many.result?.details).toMatchObject({ total: 201, truncated: true });
+      expect(textOf(await run('list_files', { path: 'many', pattern: '20*' }))).toBe('200\n201\n(2 files)');
+    });
+
+    it('names what is wrong [K-13, CC-41, CC-42, VA-13]', async () => {
       expect(textOf(await run('nope', {}))).toBe('Tool not found: nope');
       expect(textOf(await run('read_file', {}))).toBe("Invalid arguments: missing 'path' parameter");
     });

@@ -19,7 +19,7 @@ export function zeroclawContract(started: DialectInstallation): void {
       expect(body.tools.some(({ name }) => name === 'file_edit')).toBe(false);
     });
 
-    it('answers a command by success, output and error [CC-30, TB-01, TB-02]', async () => {
+    it('answers a command by success, output and error [K-12, CC-30, TB-01, TB-02]', async () => {
       const silent = await run('shell', { cmd: 'exit 3' });
       expect([silent.result?.structuredContent, textOf(silent), silent.result?.isError]).toEqual([
         { success: false, output: '', error: 'Exit code: 3' },

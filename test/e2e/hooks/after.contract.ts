@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { CallEvent, type Session } from '#contracts';
@@ -22,6 +22,7 @@ export const afterAgents = (files: HookTestCluster): HookTestAgents => {
         { ...ON_AFTER, name: 'again', command: 'printf more' },
       ],
     },
+    'telling-after': { hooks: [{ ...ON_AFTER, command: `env > ${at('after-env')}; cat > ${at('after-stdin.json')}` }] },
     denying: { hooks: [{ ...ON_AFTER, command: 'echo bad style >&2; exit 2' }] },
     linting: { hooks: [{ ...ON_AFTER, match: ['file_write'], directory: 'workspace', command: 'wc -c < linted.txt' }] },
     'after-failing': { hooks: [{ ...ON_AFTER, command: 'exit 3' }] },
@@ -56,7 +57,7 @@ export function hooksAfterContract(started: () => HookTestCluster): void {
   });
 
   describe('a hook after a call', () => {
-    it('whose secret its worker lacks fails without naming the variable to the model; the log of the worker names it once', async () => {
+    it('fails without naming the variable to the model when the worker lacks its secret; the log names it once', async () => {
       const calls = [await hooked.runAs('not-set-up'), await hooked.runAs('not-set-up')];
       for (const call of calls) {
         expect(JSON.stringify(call)).toContain('is not set up in the process that runs it');
@@ -122,12 +123,33 @@ export function hooksAfterContract(started: () => HookTestCluster): void {
       expect(textOf(call)).toMatch(/Hook feedback:\nnote\nmore$/);
     });
 
+    it('gets as variables and as JSON what the tool answered, and whether it is an error [HK-17]', async () => {
+      const variables = () => hooked.linesOf('after-env').filter((line) => /^HOOK_(EVENT|TOOL_(OUTPUT|IS_ERROR))=/.test(line));
+      const answer = () => JSON.parse(readFileSync(hooked.at('after-stdin.json'), 'utf8')).tool_response;
+      await hooked.runAs('telling-after', 'shell', { command: 'echo said' });
+      expect(variables().sort()).toEqual(['HOOK_EVENT=PostToolUse', 'HOOK_TOOL_IS_ERROR=0', 'HOOK_TOOL_OUTPUT=said']);
+      expect(answer()).toMatchObject({ text: 'said\n', is_error: false });
+      await hooked.runAs('telling-after', 'file_read', { path: 'not-there.txt' });
+      const failed = ['HOOK_EVENT=PostToolUse', 'HOOK_TOOL_IS_ERROR=1', expect.stringMatching(/^HOOK_TOOL_OUTPUT=.*not-there\.txt/)];
+      expect(variables().sort()).toEqual(failed);
+      expect(answer()).toMatchObject({ is_error: true });
+    });
+
     it('that was asked the same in its session is not run again, on whichever worker [DX-05, HK-16]', async () => {
       const sessionId = hooked.newSession('cache');
-      const calls = [];
-      for (let n = 0; n < 4; n++) calls.push(await hooked.runAs('caching', 'echo', { n: 7 }, { sessionId }));
+      const run = () => hooked.runAs('caching', 'echo', { n: 7 }, { sessionId });
+      const calls = [await run()];
+      const ranBy = new Set<unknown>();
+      while (ranBy.size < hooked.workers.length && calls.length < 200) {
+        calls.push(...(await Promise.all(Array.from({ length: 10 }, run))));
+        for (const { id } of calls.slice(-10)) {
+          const start = (await agent.events(id)).find(({ type }) => type === 'call.start');
+          ranBy.add(start?.type === 'call.start' && start.data.worker);
+        }
+      }
+      expect([...ranBy]).toHaveLength(hooked.workers.length);
       expect(hooked.linesOf('cache-runs')).toHaveLength(1);
-      expect(calls.map((call) => textOf(call).endsWith('Hook feedback:\nseen'))).toEqual([true, true, true, true]);
+      expect(calls.filter((call) => !textOf(call).endsWith('Hook feedback:\nseen'))).toEqual([]);
       expect(calls.at(-1)?.result?.details?.['hooks']).toMatchObject([{ name: 'review', cached: true }]);
       await hooked.runAs('caching', 'echo', { n: 7 }, { sessionId: hooked.newSession('cache') });
       expect(hooked.linesOf('cache-runs')).toHaveLength(2);
@@ -213,6 +235,14 @@ export function hooksAfterContract(started: () => HookTestCluster): void {
       const metadata = await put(id, [{ ...ON_BEFORE, url: 'http://169.254.169.254/latest' }]);
       expect([metadata.status, problemOf(metadata).errors?.[0]?.pointer]).toEqual([422, '/hooks/0/url']);
       expect((await put(id, [{ ...ON_BEFORE, url: hooked.webhooks.url, secretEnv: 'TOOLYARD_API_KEY' }])).status).toBe(422);
+    });
+
+    it('do not reach a private address by its name', async () => {
+      const sessionId = hooked.newSession('own');
+      const { port } = new URL(hooked.webhooks.url);
+      expect((await put(sessionId, [{ ...ON_BEFORE, onError: 'deny', url: `http://localhost:${port}/by-name` }])).status).toBe(200);
+      expect(problemOf(await agent.submit('echo', {}, { sessionId })).detail).toContain('its address is not allowed');
+      expect(hooked.webhooks.to('/by-name')).toEqual([]);
     });
 
     it('are asked for its calls until they are taken away', async () => {

@@ -64,6 +64,8 @@ export const beforeAgents = (files: HookTestCluster): HookTestAgents => {
     slow: { hooks: [{ ...ON_BEFORE, command: sleeper('slow-pids'), timeoutMs: 1_500, onError: 'deny' }] },
     'slow-web': { hooks: [{ ...ON_BEFORE, url: url('/never'), timeoutMs: 300, onError: 'deny' }] },
     'slow-web-allowed': { hooks: [{ ...ON_BEFORE, url: url('/never'), timeoutMs: 300 }] },
+    'slow-module': { hooks: [{ ...ON_BEFORE, module: at('never.mjs'), timeoutMs: 300, onError: 'deny' }] },
+    'slow-module-allowed': { hooks: [{ ...ON_BEFORE, module: at('never.mjs'), timeoutMs: 300 }] },
     redirecting: { hooks: [{ ...ON_BEFORE, url: url('/redirect'), onError: 'deny' }] },
     'page-answer': { hooks: [{ ...ON_BEFORE, url: url('/page'), onError: 'deny' }] },
     chatty: {
@@ -103,6 +105,7 @@ export function hooksBeforeContract(started: () => HookTestCluster): void {
     ({ agent } = hooked);
     redis = createRedis(hooked.redisUrl);
     writeFileSync(hooked.at('guard.mjs'), 'export default async ({ tool_input }) => tool_input.fine === true;\n');
+    writeFileSync(hooked.at('never.mjs'), 'export default () => new Promise(() => {});\n');
   });
 
   afterAll(() => redis?.disconnect());
@@ -333,9 +336,12 @@ export function hooksBeforeContract(started: () => HookTestCluster): void {
       });
     });
 
-    it('may be a function of a module, whose false refuses [HK-09, K-14]', async () => {
+    it('may be a function of a module, whose false refuses, and whose silence counts as its onError says [HK-09, K-14]', async () => {
       expect((await hooked.runAs('module', 'echo', { fine: true })).outcome).toBe('completed');
       expect(problemOf(await hooked.submitAs('module', 'echo', { fine: false })).code).toBe('hook_rejected');
+      const slow = problemOf(await hooked.submitAs('slow-module'));
+      expect([slow.code, slow.detail]).toEqual(['hook_rejected', expect.stringContaining('timed out after 300 ms')]);
+      expect((await hooked.runAs('slow-module-allowed')).outcome).toBe('completed');
     });
 
     it('is not asked by a quote', async () => {

@@ -1,5 +1,6 @@
+import { writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { Batch, CallEvent, CallEventOf } from '#contracts';
+import type { Batch, CallDebugLog, CallEvent, CallEventOf } from '#contracts';
 import type { Agent } from '../../support/agent.js';
 import { eventually } from '../../support/eventually.js';
 import { type HookTestCluster, problemOf, type HookTestAgents } from '../../support/hook-test-cluster.js';
@@ -40,6 +41,12 @@ export const eventAgents = (files: HookTestCluster): HookTestAgents => {
         { name: 'lint', on: 'after', command: 'printf fine' },
         { name: 'review', on: 'after', command: `echo 'contains ${GITHUB}' >&2; exit 2` },
         { name: 'archive', on: 'after_end', command: `echo ended >> ${files.at('ended')}` },
+      ],
+    },
+    timed: {
+      hooks: [
+        { name: 'before', on: 'before', module: files.at('timed.mjs') },
+        { name: 'after', on: 'after', module: files.at('timed.mjs') },
       ],
     },
     'caching-after': { hooks: [{ name: 'lint', on: 'after', command: `echo ran >> ${files.at('after-runs')}`, cacheMs: 60_000 }] },
@@ -272,6 +279,23 @@ export function hookEventsContract(started: () => HookTestCluster): void {
         'review finished deny',
         'call.end',
       ]);
+      const { body: debug } = await agent.get<CallDebugLog>(`/v1/calls/${call.id}/debug`);
+      const steps = debug.entries.map(({ step, text, attempt = 0 }) => `${attempt} ${step} ${text}`);
+      expect(steps.slice(0, 10).map((step) => step.split(/[ ,:]/)[2])).toEqual(
+        'memory lineage evaluate identify hooks limits redact compose watch accept'.split(' '),
+      );
+      expect(debug.entries.find(({ text }) => text.startsWith('hooks'))?.tookMs).toBeGreaterThan(0);
+      expect(steps).toEqual(
+        expect.arrayContaining([
+          '0 policy decision: allow',
+          expect.stringMatching(/^0 dispatch stored for the queue /),
+          '0 hook check (before) finished: allow',
+          expect.stringMatching(/^1 attempt claimed by .+ with fence 1$/),
+          expect.stringMatching(/^1 hook review \(after\) finished: deny; contains /),
+        ]),
+      );
+      expect(steps.at(-1)).toMatch(/^1 end completed: 1 attempts/);
+      expect(JSON.stringify(debug)).not.toContain(GITHUB);
       expect(events.filter(({ type }) => type === 'call.hook').map(({ attempt, fence }) => [attempt, fence])).toEqual([
         ...[0, 0].map(() => [0, 0]),
         ...[1, 2, 3, 4].map(() => [1, 1]),
@@ -279,6 +303,30 @@ export function hookEventsContract(started: () => HookTestCluster): void {
       expect(hookRuns(events).at(-1)).toMatchObject({ event: 'after', run: 2, reason: 'contains [REDACTED]', tookMs: expect.any(Number) });
       await eventually(() => (hooked.linesOf('ended').length > 0 ? true : undefined), 'the hook of the End');
       expect(await agent.events(call.id)).toEqual(events);
+    });
+
+    it('are over before Start or End is written, in each of 100 calls at once [EV-15, HK-08]', async () => {
+      writeFileSync(
+        hooked.at('timed.mjs'),
+        `import { appendFileSync } from 'node:fs';
+         import { setTimeout } from 'node:timers/promises';
+         export default async ({ call_id, hook_event_name }) => {
+           await setTimeout(20);
+           appendFileSync('${hooked.at('timed')}', [call_id, hook_event_name, Date.now()].join(' ') + '\\n');
+         };`,
+      );
+      const ids = await Promise.all(Array.from({ length: 100 }, async (_unused, n) => (await hooked.runAs('timed', 'echo', { n })).id));
+      const overAt = new Map(hooked.linesOf('timed').map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ')[2])]));
+      for (const id of ids) {
+        const events = await agent.events(id);
+        const hook = (name: string) => [`${name} started`, `${name} finished allow`];
+        expect(outline(events)).toEqual(['call.submitted', ...hook('before'), 'call.start', ...hook('after'), 'call.end']);
+        const [start = 0, end = 0] = ['call.start', 'call.end'].map((type) =>
+          Date.parse(events.find((it) => it.type === type)?.time ?? ''),
+        );
+        expect(overAt.get(`${id} PreToolUse`)).toBeLessThanOrEqual(start);
+        expect(overAt.get(`${id} PostToolUse`)).toBeLessThanOrEqual(end);
+      }
     });
 
     it('are one `cached` event where a stored answer is used [EV-11, HK-16]', async () => {

@@ -123,9 +123,12 @@ export function commandsContract(started: () => PolicyInstallation): void {
         ['grep -f/etc/shadow x', 'Forbidden path: /etc/shadow'],
         ['cat ~/.ssh/id', 'Forbidden path: ~/.ssh/id'],
         ['cat /srv/x', 'Path blocked by security policy: /srv/x'],
-      ])('is denied for a path among its words: %s [PP-05, PP-11, PP-18]', (command, reason) =>
-        judge('segments', command, { denied: literally(reason) }),
-      );
+      ])('is denied for a path among its words, though its programs are allowed: %s [PP-05, PP-11, PP-18]', async (command, reason) => {
+        const { call } = await judge('segments', command, { denied: literally(reason) });
+        const effects = call.decision.reasons.filter(({ rule }) => rule.startsWith('command')).map(({ rule, effect }) => [rule, effect]);
+        expect(Object.fromEntries(effects)).toMatchObject({ 'command-segments': 'allow', 'command-path': 'deny' });
+        await judge('segments-trusted', command, { denied: literally(reason) });
+      });
 
       it('may name a URL, which is no path [PP-18]', () =>
         judge('segments', 'echo http://example.com/etc', { runs: literally('http://example.com/etc') }));
@@ -171,7 +174,7 @@ export function commandsContract(started: () => PolicyInstallation): void {
         await judge('segments-alone', 'mkdir made', { runs: '' });
       });
 
-      it('and the word of the model that it is approved counts only where the policy trusts models [K-05, PP-09]', async () => {
+      it('counts as approved by the argument of the model only where the policy trusts models [K-05, PP-09]', async () => {
         await judge('segments-any', 'touch x', { runs: '' }, { approved: true });
         await judge('core-supervised', 'touch x', { asks: 'requires approval' }, { approved: true });
       });
@@ -217,6 +220,13 @@ export function commandsContract(started: () => PolicyInstallation): void {
           );
         },
       );
+
+      it('is denied where an expansion may make it what a pattern denies, and of high risk where one names the program [PP-80]', async () => {
+        for (const command of ['k=rm; $k x', 'echo rm x | sh', "bash -c '$k x'", 'echo x | xargs $k'])
+          await judge('rules-allow', command, { denied: 'Command cannot be compared with deniedCommands: ' });
+        expect(await riskOf('k=ls; $k')).toMatch(/high/i);
+        await judge('rules-allow', 'echo $HOME', { runs: /./ });
+      });
 
       it('is denied instead of asked for where the policy denies by default [PP-81]', async () => {
         await judge('rules-strict', 'make', { denied: 'Command not in allowed list' });
@@ -297,7 +307,7 @@ export function commandsContract(started: () => PolicyInstallation): void {
         ['texts', 262_144, '\n... (output truncated)'],
         ['rules-any', 133_333, ' ... truncated'],
         ['segments-alone', 1_048_576, '\n... [output truncated at 1MB]'],
-      ])('%s, when its output is longer than %i bytes [EX-42, EX-43, EX-44, K-06]', async (agentId, bytes, cut) => {
+      ])('%s, when its output is longer than %i bytes [EX-42, EX-43, EX-44, K-06, K-07]', async (agentId, bytes, cut) => {
         const [whole, more] = await Promise.all([
           agent.run('shell', { command: dots(bytes) }, { agentId }),
           agent.run('shell', { command: dots(bytes + 1) }, { agentId }),

@@ -85,7 +85,7 @@ export function posturesContract(started: () => Agent): void {
       },
     );
 
-    it('refuses without asking anybody: a denied call raises no question [PP-53]', async () => {
+    it('refuses without asking a person: a denied call raises no question [PP-53]', async () => {
       const sessionId = await session({ autonomy: 'full', permissionMode: 'read-only' });
       const { call } = await expectDecision(
         agent,

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { Posture } from '#contracts';
+import type { Posture, Quote } from '#contracts';
 import type { Agent } from '../../support/agent.js';
 import { expectDecision, literally, submitted, type Expected } from '../../support/policy-case.js';
 import type { PolicyAgents, PolicyInstallation, PolicyPlaces } from '../../support/policy-installation.js';
@@ -15,6 +15,8 @@ export function urlAgents({ port }: PolicyPlaces): PolicyAgents {
     'web-env': { policy: { egress: { blockedDomains: ['example.com'] } }, posture: FULL },
     'web-no-private': { policy: { egress: { privateHosts: [] } }, posture: FULL },
     'web-listed': { policy: { egress: { allowedDomains: ['example.org'] } }, posture: FULL },
+    'web-lists': { policy: { egress: { allowedDomains: ['example.com'], blockedDomains: ['evil.example.com'] } }, posture: FULL },
+    'web-unlisted': { policy: { egress: { allowedDomains: [] } }, posture: FULL },
     'web-strict': { policy: { egress: { mode: 'strict', allowedDomains: ['example.org'] } }, posture: FULL },
     'web-private': {
       policy: { egress: { mode: 'strict', allowedDomains: ['example.org'], privateHosts: [`127.0.0.1:${port}`] } },
@@ -90,6 +92,19 @@ export function urlsContract(started: () => PolicyInstallation): void {
         await judge('web', 'shell', { command: 'echo https://sub.example.com/' }, { denied: 'in the blocked domain example.com' });
       });
 
+      it('is judged by lists of domains: a subdomain as its domain, blocked before allowed, and an empty list denies all [PP-46]', async () => {
+        const effectOf = async (agentId: string, host: string) => {
+          const call = { tool: 'http_request', arguments: { url: `https://${host}/` }, agentId };
+          return (await agent.request<Quote>('POST', '/v1/calls:quote', call)).body.decision?.effect;
+        };
+        const hosts = ['example.com', 'sub.example.com', 'evil.example.com', 'a.evil.example.com', 'notexample.com'];
+        const effects = await Promise.all(hosts.map((host) => effectOf('web-lists', host)));
+        expect(effects).toEqual(['allow', 'allow', 'deny', 'deny', 'deny']);
+        expect(await effectOf('web-unlisted', 'example.com')).toBe('deny');
+        const url = 'https://a.evil.example.com/';
+        await judge('web-lists', 'http_request', { url }, { denied: 'a.evil.example.com is in the blocked domain evil.example.com' });
+      });
+
       it('is denied outside of the list where the policy is strict, and everywhere where it allows no egress [PP-44]', async () => {
         await fetchUrl('web-strict', 'https://other.net/', { denied: 'strict web egress policy blocked destination other.net' });
         await fetchUrl('web-none', 'https://example.org/', { denied: 'this policy allows no egress' });
@@ -120,7 +135,7 @@ export function urlsContract(started: () => PolicyInstallation): void {
         expect(proxied() - before).toBe(0);
       });
 
-      it('has no tool where tools of the web are switched off: none in the catalog, and a call of one is refused [AV-11]', async () => {
+      it('has no tool where tools of the web are switched off: none in the catalog, and a call of one is refused [AV-11, AV-12]', async () => {
         const { body } = await agent.get<{ tools: { name: string }[] }>('/v1/tools?format=openai&agentId=web-off');
         expect(JSON.stringify(body)).not.toMatch(/"name":"(web_|http_)/);
         await fetchUrl('web-off', 'https://example.org/', { denied: 'tools of the web are switched off' });

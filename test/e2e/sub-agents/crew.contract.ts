@@ -14,7 +14,7 @@ const offeredTo = (models: ModelServer, model: string): string[] =>
 /** What agents read of the tools that start several sub-agents, or hand over to one. */
 export function crewContract(started: SubAgentInstallation): void {
   describe('a sub-agent', () => {
-    it('is called by a model that speaks claude-code, which waits for its text or goes on with its id [TB-90]', async () => {
+    it('is called by a model that speaks claude-code, which waits for its text or goes on with its id [K-21, TB-90]', async () => {
       const { agent, models } = started();
       models.on('helper', [{ text: 'done' }]);
       const claude = { description: 'digs', prompt: 'Dig', subagent_type: 'helper', model: 'opus' };

@@ -52,11 +52,16 @@ export class ClientHistories {
 
 const byUrl = new Map<string, ClientHistories>();
 
-/** The histories of the clients of the gateway at this address, in this test file. */
+/** The histories of the clients of the gateway at this address, in this process. */
 export function historiesOf(url: string): ClientHistories {
   const histories = byUrl.get(url) ?? new ClientHistories();
   byUrl.set(url, histories);
   return histories;
+}
+
+/** Another gateway begins at this address: earlier test files of this process may have had one there. */
+export function forgetHistories(url: string): void {
+  byUrl.delete(url);
 }
 
 function checkSocket({ sent, frames }: SocketHistory, log: FullLog): string[] {

@@ -1,11 +1,10 @@
 import { CallStore, EventLog, type CallSnapshot } from '#event-log';
-import { keys, partitionName, type RedisConnection } from '#redis';
+import { keys, partitionNames, type RedisConnection } from '#redis';
 import { eventually } from '../eventually.js';
 
 const AUTHOR = { source: '/gateway/test', actor: 'apikey:test' };
 /** How long what runs may take to stop. */
 const GRACE_MS = 1_000;
-const REST_MS = 45_000;
 
 /**
  * Cancels the calls that a test has left open, and resolves when every call has its End. Rejects with their names when
@@ -15,22 +14,18 @@ export async function comeToRest(redis: RedisConnection, partitions: number, nee
   const log = new EventLog(redis, { partitions });
   const store = new CallStore(redis);
   const open = async () => {
-    const names = Array.from({ length: partitions }, (_, index) => keys.outbox(partitionName(index)));
+    const names = partitionNames(partitions).map((partition) => keys.outbox(partition));
     const ids = (await Promise.all(names.map((name) => redis.zrange(name, '0', '-1')))).flat();
     return (await Promise.all(ids.map((id) => store.snapshot(id)))).filter((head): head is NonNullable<typeof head> => head !== undefined);
   };
   let left: CallSnapshot[] = [];
   try {
-    await eventually(
-      async () => {
-        left = (await open()).filter(({ status }) => status !== 'ended');
-        if (left.some(({ status }) => status === 'running')) await needWorker();
-        await Promise.all(left.map((head) => cancel(log, head)));
-        return left.length === 0;
-      },
-      'every call to end',
-      REST_MS,
-    ).catch((error: unknown) => {
+    await eventually(async () => {
+      left = (await open()).filter(({ status }) => status !== 'ended');
+      if (left.some(({ status }) => status === 'running')) await needWorker();
+      await Promise.all(left.map((head) => cancel(log, head)));
+      return left.length === 0;
+    }, 'every call to end').catch((error: unknown) => {
       const names = left.map(({ callId, status, meta }) => `${callId} (${meta.tool}, ${status})`);
       throw new Error(`I2 these calls got no End although they were cancelled: ${names.join(', ')}`, { cause: error });
     });

@@ -1,2 +1,2 @@
-/** Addresses of the gateways that this test file has started. */
+/** Addresses of the gateways that tests of this process have started. */
 export const gatewayUrls = new Set<string>();

@@ -1,0 +1,59 @@
+import { expect, it } from '@jest/globals';
+import type { ToolCallbacks, ToolyardClient, ToolyardError } from '#client';
+
+/** Functions of an agent's own process around its calls. */
+export function callbacksContract(client: () => ToolyardClient, errorOf: (promise: Promise<unknown>) => Promise<ToolyardError>): void {
+  it('asks functions of its own before and after a call and with each step, of one call and of a batch [RP-21]', async () => {
+    const sessionId = 'client-callbacks';
+    const seen: string[] = [];
+    const tiers = new Map((await client().tools.list()).map(({ name, tier }) => [name, tier]));
+    const callbacks: ToolCallbacks = {
+      before: async ({ name }) => (tiers.get(name) === 'privileged' ? `The agent does not use ${name}` : undefined),
+      update: ({ name }, { status, callId }) => {
+        seen.push(`${name} ${status}`);
+        if (status === 'running') void client().calls.cancel(callId);
+        return false;
+      },
+      after: ({ id }, { outcome }) => void seen.push(`${id} ${outcome}`),
+    };
+    const call = (id: string, name: string, args: object) => ({ id, name, arguments: JSON.stringify(args) });
+    const commands = call('call_a', 'shell', { command: 'true' });
+    const reading = call('call_b', 'file_read', { path: 'none' });
+    expect(await client().execute(commands.name, commands.arguments, { sessionId, callbacks })).toBe('The agent does not use shell');
+    const { results } = await client().executeAll([commands, reading], { sessionId, callbacks });
+    expect(results.map(({ toolCallId, callId }) => `${toolCallId} ${callId !== undefined}`)).toEqual(['call_a false', 'call_b true']);
+    expect((await client().executeAll([commands], { sessionId, callbacks })).results).toHaveLength(1);
+    await client().execute('sleep', '{"duration_ms":60000}', { sessionId, toolCallId: 'call_c', callbacks });
+    expect([seen[0], ...new Set(seen.slice(1))]).toEqual(['call_b failed', 'sleep running', 'call_c cancelled']);
+    const { calls } = await client().calls.list({ sessionId });
+    expect(calls.map(({ tool }) => tool).sort()).toEqual(['file_read', 'sleep']);
+  });
+
+  it('lets functions of its own change arguments and answers, and submits nothing they do not answer in time [RP-21]', async () => {
+    const session = { sessionId: 'client-changes' };
+    const callbacks: ToolCallbacks = {
+      before: async ({ name }) => {
+        if (name === 'sleep') await new Promise<never>(() => {});
+        return { arguments: { command: 'echo changed; exit 3' } };
+      },
+      after: async () => ({ feedback: 'Mind the exit code.', isError: true }),
+      timeoutMs: 100,
+    };
+    const asked = { id: 'call_d', name: 'shell', arguments: '{"command":"rm -rf work"}' };
+    const text = await client().execute(asked.name, asked.arguments, { ...session, toolCallId: 'call_e', callbacks });
+    expect(text).toMatch(/^changed\n[^]*Mind the exit code\.$/);
+    const late = { id: 'call_f', name: 'sleep', arguments: '{"duration_ms":1}' };
+    const { results } = await client().executeAll([asked, late], { ...session, callbacks });
+    expect(results).toMatchObject([
+      { text: expect.stringMatching(/^changed[^]*Mind the exit code\.$/), isError: true, toolCallId: 'call_d' },
+      { text: 'The agent did not answer within 100 ms whether sleep may be called', isError: true, toolCallId: 'call_f' },
+    ]);
+    const { calls } = await client().calls.list(session);
+    expect(await Promise.all(calls.map(async ({ id }) => (await client().calls.get(id)).arguments))).toMatchObject([
+      { command: 'echo changed; exit 3' },
+      { command: 'echo changed; exit 3' },
+    ]);
+    const never = { after: () => new Promise<never>(() => {}), timeoutMs: 50 };
+    expect((await errorOf(client().execute('sleep', '{"duration_ms":1}', { ...session, callbacks: never }))).code).toBe('timed_out');
+  });
+}
