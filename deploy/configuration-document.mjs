@@ -116,13 +116,17 @@ function propertiesOf(schema, root) {
   const all = { ...properties };
   for (const variant of oneOf)
     for (const [name, field] of Object.entries(propertiesOf(variant, root)))
-      all[name] = all[name] === undefined ? field : together(all[name], field);
+      all[name] = all[name] === undefined ? field : together(all[name], field, root);
   return all;
 }
 
-function together(known, field) {
-  const values = [known, field].flatMap((it) => (it.const === undefined ? (it.discriminates ?? []) : [it.const]));
-  return values.length < 2 ? known : { description: known.description ?? DISCRIMINATOR, enum: values, discriminates: values };
+function together(known, field, root) {
+  const found = [known, field].flatMap((it) => (it.const === undefined ? (it.discriminates ?? []) : [it.const]));
+  const values = [...new Set(found)];
+  if (found.length > 1) return { description: known.description ?? DISCRIMINATOR, enum: values, discriminates: values };
+  const names = [known, field].map((it) => Object.keys(propertiesOf(it, root)).join());
+  if (names[0] === names[1] || names.includes('')) return known;
+  return { description: `${known.description} ${field.description}`, anyOf: [known, field] };
 }
 
 /** Agents and tenants have again what the file has for all agents. */
@@ -173,7 +177,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [{ GatewayEnv }, { WorkerEnv }, { ProjectorEnv }, { StandaloneEnv }, { CliEnv }, { ConfigFile }] = await Promise.all(
     [
       'apps/gateway/src/platform/gateway-env.config.js',
-      'apps/worker/src/platform/worker.config.js',
+      'apps/worker/src/platform/worker-env.config.js',
       'apps/projector/src/projector.config.js',
       'apps/standalone/src/standalone.config.js',
       'apps/cli/src/cli.config.js',

@@ -2,16 +2,22 @@
 //   toolyard              command line tool and standalone, as they are in dist/
 //   @toolyard/client      libs/client, bundled with the contracts
 //   @toolyard/tool-sdk    the authors' part of libs/tool-sdk, bundled likewise
+// Beside them what a release tells: CHANGELOG.md since the last tag, and sbom.cdx.json, all packages that toolyard brings.
 // The bundles are ES modules; CommonJS programs load them with require, which Node 20.19 and later can.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
+import { changelogOf, commitsOf } from './changelog.mjs';
 import { bundleManifest, programManifest, readmeOf } from './manifests.mjs';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const OUT = join(ROOT, 'dist/packages');
+const DECLARATIONS = join(OUT, 'declarations');
+const CONTRACTS = 'libs/contracts/src/index.d.ts';
+/** What a declaration names of this project: `from './a.js'`, `import "./a.js"`, `import("./a.js")`. */
+const NAMED = /(?:\bfrom|\bimport\(?)\s*["'](\.[^"']*|#contracts)["']/g;
 const NODE_MODULES = /^(?![./]|#|node:|[A-Za-z]:)/;
 
 const root = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
@@ -56,16 +62,16 @@ async function makeBundle({ folder, library, entries }) {
       },
     },
   });
-  makeDeclarations(target, entries);
+  takeDeclarations(target, entries);
   write(target, bundleManifest(root, { folder, entries, externals: [...externals] }), readmeOf(join(ROOT, library)));
 }
 
-/** The declarations of the entries and of all that they name, in the folders of this project below types/. */
-function makeDeclarations(target, entries) {
-  const settings = join(target, 'tsconfig.json');
+/** The declarations of the entries of all bundles and of all that they name. One run of the compiler: it takes most of the time. */
+function makeDeclarations() {
+  const settings = join(OUT, 'tsconfig.json');
   const compilerOptions = { declaration: true, emitDeclarationOnly: true, sourceMap: false, inlineSources: false };
-  const files = Object.values(entries).map((path) => join(ROOT, `${path}.ts`));
-  const folders = { rootDir: ROOT, outDir: join(target, 'types'), typeRoots: [join(ROOT, 'node_modules/@types')] };
+  const files = BUNDLES.flatMap(({ entries }) => Object.values(entries)).map((path) => join(ROOT, `${path}.ts`));
+  const folders = { rootDir: ROOT, outDir: DECLARATIONS, typeRoots: [join(ROOT, 'node_modules/@types')] };
   writeFileSync(
     settings,
     JSON.stringify({ extends: join(ROOT, 'tsconfig.json'), compilerOptions: { ...compilerOptions, ...folders }, include: [], files }),
@@ -73,6 +79,19 @@ function makeDeclarations(target, entries) {
   run(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', settings]);
   rmSync(settings);
 }
+
+/** Copies the declarations of these entries, and of what they name, to types/ in the folders of this project. */
+function takeDeclarations(target, entries) {
+  const taken = new Set(Object.values(entries).map((path) => `${path}.d.ts`));
+  for (const file of taken) {
+    const text = readFileSync(join(DECLARATIONS, file), 'utf8');
+    for (const [, name] of text.matchAll(NAMED)) taken.add(name === '#contracts' ? CONTRACTS : declarationOf(join(file, '..', name)));
+    mkdirSync(join(target, 'types', file, '..'), { recursive: true });
+    writeFileSync(join(target, 'types', file), text);
+  }
+}
+
+const declarationOf = (path) => path.replace(/\.js$/, '.d.ts');
 
 function makeProgram() {
   const target = join(OUT, 'toolyard');
@@ -95,8 +114,44 @@ function pack(folder) {
   console.log(join('dist/packages', filename.replace('@', '').replace('/', '-')));
 }
 
+/**
+ * CycloneDX, from package-lock.json. `--omit dev` of npm leaves out packages that programs need, too, so those that only tests need
+ * are taken out here. npm names the root by its folder.
+ */
+function makeBillOfMaterials() {
+  const options = ['--package-lock-only', '--sbom-format', 'cyclonedx', '--sbom-type', 'application'];
+  const bill = JSON.parse(run('npm', ['sbom', ...options, '--loglevel', 'error']));
+  bill.metadata.component.name = root.name;
+  const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
+  const shipped = new Set(
+    Object.entries(packages).flatMap(([path, { dev, name, version }]) => (dev ? [] : [`${name ?? nameAt(path)}@${version}`])),
+  );
+  const components = bill.components.filter(({ name, version }) => shipped.has(`${name}@${version}`));
+  const refs = new Set([bill.metadata.component['bom-ref'], ...components.map((it) => it['bom-ref'])]);
+  const dependencies = bill.dependencies
+    .filter(({ ref }) => refs.has(ref))
+    .map(({ dependsOn = [], ...it }) => ({ ...it, dependsOn: dependsOn.filter((ref) => refs.has(ref)) }));
+  writeFileSync(join(OUT, 'sbom.cdx.json'), `${JSON.stringify({ ...bill, components, dependencies }, undefined, 2)}\n`);
+}
+
+/** `node_modules/a/node_modules/@b/c` → `@b/c`. */
+function nameAt(path) {
+  return path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+}
+
+/** None where the sources are in no git repository. */
+function makeChangelog() {
+  const commits = commitsOf(ROOT);
+  if (commits !== undefined) writeFileSync(join(OUT, 'CHANGELOG.md'), changelogOf(root.version, commits));
+}
+
 run(process.execPath, [join(ROOT, 'apps/standalone/build-if-needed.mjs')]);
 rmSync(OUT, { recursive: true, force: true });
+mkdirSync(OUT);
+makeDeclarations();
 for (const bundle of BUNDLES) await makeBundle(bundle);
+rmSync(DECLARATIONS, { recursive: true });
 makeProgram();
 for (const folder of ['client', 'tool-sdk', 'toolyard']) pack(folder);
+makeBillOfMaterials();
+makeChangelog();

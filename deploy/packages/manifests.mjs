@@ -2,11 +2,15 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+/** Where the packages are published from: npm compares it with the provenance. */
+const { GITHUB_REPOSITORY: from } = process.env;
+
 const common = ({ version, license, engines }) => ({
   version,
   license,
   type: 'module',
   engines,
+  ...(from ? { repository: { type: 'git', url: `git+https://github.com/${from}.git` } } : {}),
   publishConfig: { access: 'public', provenance: true },
 });
 
