@@ -11,6 +11,7 @@ const base = {
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {},
+  testRunner: '<rootDir>/test/support/time-box/time-box.runner.mjs',
 };
 
 /** Contracts in other set-ups than the default, and races that run for minutes. They run with `npm run test:all`. */
@@ -55,7 +56,7 @@ export default {
   rootDir,
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
-  testSequencer: '<rootDir>/test/support/slowest-first.sequencer.mjs',
+  testSequencer: '<rootDir>/test/support/time-box/order.sequencer.mjs',
   reporters: ['default', '<rootDir>/test/support/slowest-files.reporter.mjs'],
   testTimeout: 600_000,
   // The heap of a worker grows with each test file, to 2.5 GB in `npm test`, and collecting garbage costs more and more.

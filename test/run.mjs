@@ -1,4 +1,5 @@
 // `npm test`: the projects unit, redis and e2e. `npm run test:all`: the others. `npm run soak`: the long runs.
+// `npm run test:all -- --seconds=1500`: only the files that fit into that time, those that recent commits changed first.
 // `npm run test:validated`: all e2e files with a validating proxy, of which test:all has a choice.
 // With a path or a title, whatever matches in any project.
 // Further arguments go to Jest: `npm test -- test/e2e/first-call.spec.ts -t 'a title'`.
@@ -12,12 +13,14 @@ const all = process.argv.includes('--all');
 const soak = process.argv.includes('--soak');
 const validated = process.argv.includes('--validated');
 if (validated) process.env.VALIDATED ??= '*';
-const args = process.argv.slice(2).filter((word) => !['--all', '--soak', '--validated'].includes(word));
+const seconds = process.argv.find((word) => word.startsWith('--seconds='))?.split('=')[1];
+const args = process.argv.slice(2).filter((word) => !/^--(all|soak|validated|seconds=.*)$/.test(word));
 const isChoice = args.some((word) => !word.startsWith('-') || word.startsWith('-t'));
 const group = soak ? ['soak'] : validated ? ['validated'] : all ? THOROUGH : QUICK;
 const names = isChoice && !validated ? ['--ignoreProjects', 'validated'] : ['--selectProjects', ...group];
-// Most tests wait for other processes: two files more at a time than cores keep the cores busy (with one more, they idle for a fifth).
-const workers = args.some((word) => /^(-w|--maxWorkers|-i|--runInBand)/.test(word)) ? [] : [`--maxWorkers=${availableParallelism() + 2}`];
+// Files at a time. Most tests wait for other processes: two more than cores keep the cores busy. Thorough tests start more of them.
+const files = group === THOROUGH ? availableParallelism() : availableParallelism() + 2;
+const workers = args.some((word) => /^(-w|--maxWorkers|-i|--runInBand)/.test(word)) ? [] : [`--maxWorkers=${files}`];
 
 // The names of projects come last: Jest takes each word that follows them for one more.
 const jest = [
@@ -30,6 +33,6 @@ const jest = [
   '.config/jest.mjs',
 ];
 // The long runs start gateways and workers as they are shipped. The project `deploy` does, too; the others start bundles, which start faster.
-const env = soak ? { ...process.env, TEST_SHIPPED: 'yes' } : process.env;
+const env = { ...process.env, ...(soak && { TEST_SHIPPED: 'yes' }), ...(seconds && { TEST_DEADLINE: Date.now() + seconds * 1000 }) };
 const { status } = spawnSync(process.execPath, [...jest, ...args, ...names, ...workers], { stdio: 'inherit', env });
 process.exit(status ?? 1);

@@ -1,0 +1,1 @@
+export function byChanges<T extends { path: string }>(files: readonly T[], changes: { commits: number; changed: readonly string[] }): T[];
