@@ -9,6 +9,7 @@ import { OriginPolicy } from './auth/origin-policy.service.js';
 import type { GatewayConfig } from './platform/gateway.config.js';
 import { handleClientError } from './platform/http/client-error.js';
 import { parseJsonBody } from './platform/http/json-body.js';
+import { LingeringResponse } from './platform/http/lingering-close.js';
 import { toProblem } from './platform/http/to-problem.js';
 import { sendProblem } from './platform/http/gateway-problem.filter.js';
 import { RouteTable } from './platform/http/route-table.js';
@@ -64,6 +65,7 @@ export function createHttpAdapter({ name }: GatewayConfig): FastifyAdapter {
     exposeHeadRoutes: true,
     routerOptions: { maxParamLength: 256 },
     clientErrorHandler: handleClientError,
+    http: { ServerResponse: LingeringResponse },
     skipMiddie: true,
     genReqId: () => `${name}-${(++requests).toString(36)}`,
     frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => sendProblem(reply, toProblem(error), request),

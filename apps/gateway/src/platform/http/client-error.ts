@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ProblemError } from '#contracts';
+import { closeLingering } from './lingering-close.js';
 
 /** Answers what cannot be parsed as HTTP, and so never becomes a request, with a problem. */
 export function handleClientError(error: Error & { code?: string }, socket: Socket): void {
@@ -12,7 +13,7 @@ export function handleClientError(error: Error & { code?: string }, socket: Sock
   writeRawHttpError(socket, line, detail);
 }
 
-/** Writes a problem on a connection without a request, and closes it. */
+/** Writes a problem on a connection without a request, and closes it. Only the first problem of a connection is sent. */
 export function writeRawHttpError(
   socket: Duplex,
   line: string,
@@ -20,7 +21,8 @@ export function writeRawHttpError(
   code: 'invalid_request' | 'overloaded' = 'invalid_request',
 ): void {
   const body = JSON.stringify({ ...new ProblemError(code, detail).toProblem(), status: Number(line.slice(0, 3)) });
-  socket.end(
+  closeLingering(
+    socket,
     `HTTP/1.1 ${line}\r\nContent-Type: application/problem+json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
 }

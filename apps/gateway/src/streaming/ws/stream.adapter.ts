@@ -43,26 +43,32 @@ export class StreamAdapter extends WsAdapter {
     return server.on('error', (error) => this.logger.error(error));
   }
 
-  /** Nest's listener cuts connections that ask for another upgrade; they get an answer with the reason first. */
+  /** Called for other upgrades, Nest's listener would destroy the connection before its answer is delivered. */
   protected override ensureHttpServerExists(port: number, httpServer?: Server) {
     const server = super.ensureHttpServerExists(port, httpServer);
-    server?.prependListener('upgrade', (request: IncomingMessage, socket: Duplex) => {
+    if (server === undefined) return undefined;
+    const listeners = server.listeners('upgrade');
+    server.removeAllListeners('upgrade').on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       if (this.disposed) writeRawHttpError(socket, '503 Service Unavailable', 'This gateway is going away; connect again', 'overloaded');
-      else refuseOtherUpgrades(request, socket);
+      else if (!isStreamUpgrade(request)) rejectUpgrade(request, socket);
+      else for (const listener of listeners) Reflect.apply(listener, server, [request, socket, head]);
     });
     return server;
   }
 
-  /** Nest removes its own listener: upgrades that are under way would wait for an answer for ever. */
+  /** Upgrades that are under way, and later ones, are answered by 503. */
   override async dispose(): Promise<void> {
     this.disposed = true;
     await super.dispose();
   }
 }
 
+function isStreamUpgrade({ url = '', headers }: IncomingMessage): boolean {
+  return [STREAM_PATH, WORKER_PATH].includes(url.split('?', 1)[0] ?? '') && headers.upgrade?.toLowerCase() === 'websocket';
+}
+
 /** Some clients ask for HTTP/2 (`Upgrade: h2c`) by default. */
-function refuseOtherUpgrades({ url = '', headers }: IncomingMessage, socket: Duplex): void {
-  if ([STREAM_PATH, WORKER_PATH].includes(url.split('?', 1)[0] ?? '') && headers.upgrade?.toLowerCase() === 'websocket') return;
+function rejectUpgrade({ headers }: IncomingMessage, socket: Duplex): void {
   writeRawHttpError(
     socket,
     '400 Bad Request',
