@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { freePort } from '../support/free-port.mjs';
 import { startRedisServer } from '../support/redis-server.mjs';
 import { cleanUp, freshDirectory, spawnStandalone } from '../support/standalone.js';
+import { withoutWaitingLines } from '../support/waiting-lines.js';
 
 afterEach(cleanUp);
 
@@ -13,11 +14,7 @@ async function refusal(data: string, env: Record<string, string> = {}): Promise<
   const app = await spawnStandalone(data, env);
   expect(await app.ended()).toEqual({ code: 1, signal: null });
   expect(app.output()).not.toMatch(/^\s+at /m);
-  const lines = app.output().split('\n');
-  return lines
-    .filter((line) => !line.startsWith('Waiting for '))
-    .join('\n')
-    .trim();
+  return withoutWaitingLines(app.output()).trim();
 }
 
 describe('npm start says in one sentence what to do when', () => {

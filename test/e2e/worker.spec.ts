@@ -13,6 +13,7 @@ import { connected } from '../support/connected.js';
 import { eventually } from '../support/eventually.js';
 import { aSubmission } from '../support/sample-calls.js';
 import { startTestCluster, type AppProcess, type TestCluster } from '../support/test-cluster.js';
+import { withoutWaitingLines } from '../support/waiting-lines.js';
 
 const WORKER = [programOf('worker')];
 const AUTHOR = { source: '/gateway/test', actor: 'apikey:test' };
@@ -104,7 +105,7 @@ describe('a worker process', () => {
     expect(await worker.ended()).toEqual({ code: 0, signal: null });
     expect(await ended(slow)).toMatchObject({ outcome: 'completed', attempt: 1, result: { content: [{ type: 'text', text: 'gone\n' }] } });
     expect(await registered()).toEqual([]);
-    expect(worker.log()).toBe('');
+    expect(withoutWaitingLines(worker.log())).toBe('');
   });
 
   it('hands a call that may run again to the next worker, and does not start what is not claimed', async () => {
@@ -154,7 +155,7 @@ describe('a worker process', () => {
         });
         let text = '';
         child.stderr.on('data', (chunk: Buffer) => (text += String(chunk)));
-        child.once('close', (code) => resolve({ code, text }));
+        child.once('close', (code) => resolve({ code, text: withoutWaitingLines(text) }));
       });
     expect(await run({ WORKER_POOLS: 'reed', LEASE_MS: 'soon' })).toEqual({
       code: 1,

@@ -8,6 +8,7 @@ import { eventually } from '../support/eventually.js';
 import { startTestPostgres, type TestPostgres } from '../support/postgres.js';
 import { freePort } from '../support/free-port.mjs';
 import { startTestCluster, TEST_KEY, type TestCluster } from '../support/test-cluster.js';
+import { withoutWaitingLines } from '../support/waiting-lines.js';
 
 let postgres: TestPostgres;
 let cluster: TestCluster;
@@ -94,7 +95,7 @@ describe('a projector', () => {
   it('exits with one sentence when the database does not answer, and without its password', async () => {
     const { ended, said } = await projector({ DATABASE_URL: 'postgres://someone:very-secret-word@127.0.0.1:1/history' });
     expect(await ended).toBe(1);
-    expect(said()).toMatch(
+    expect(withoutWaitingLines(said())).toMatch(
       /^The projector cannot start\. The history database does not answer: .*ECONNREFUSED.*\. Start the database, or correct DATABASE_URL\.\n$/,
     );
     expect(said()).not.toContain('very-secret-word');
@@ -125,7 +126,7 @@ describe('a projector', () => {
     expect(await ended).toBe(1);
     await database.query("delete from toolyard.kysely_migration where name = '9999-later'");
     await database.end();
-    expect(said()).toBe(
+    expect(withoutWaitingLines(said())).toBe(
       'The projector cannot start. The tables of the history database were changed by a newer release: this one does not know 9999-later. ' +
         'Start the newer release. To stay with this one, delete the tables (drop schema toolyard cascade): they are made again from the log.\n',
     );

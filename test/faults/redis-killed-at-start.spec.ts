@@ -8,6 +8,7 @@ import { FaultyProxy } from '../support/faulty-proxy.js';
 import { eventually } from '../support/eventually.js';
 import { freePort } from '../support/free-port.mjs';
 import { startRedisServer, type RedisServer } from '../support/redis-server.mjs';
+import { withoutWaitingLines } from '../support/waiting-lines.js';
 
 /** What a process sends when a step of its start begins. */
 const greeting = (name: string) => new RegExp(`setname\r\n\\$\\d+\r\n${name}\r\n`, 'i');
@@ -116,7 +117,7 @@ describe.each([
         const away = await started.wentAway;
         await started.bringBack();
         await eventually(async () => started.exitCode() !== null || isReady(started), `${started.step} to pass`);
-        return { step: started.step, away, exitCode: started.exitCode(), said: started.said.replace(/^Redis does not answer.*\n/gm, '') };
+        return { step: started.step, away, exitCode: started.exitCode(), said: withoutWaitingLines(started.said) };
       }),
     );
     expect(results).toEqual(steps.map(([step]) => ({ step, away: true, exitCode: null, said: '' })));

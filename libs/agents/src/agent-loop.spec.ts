@@ -103,7 +103,8 @@ describe('the loop of a sub-agent', () => {
 
   it('ends with what there is when a request takes the rest of the time', async () => {
     const output = await run(
-      { budgets: { modelMs: 200 } },
+      // Enough for the first answer on a slow machine.
+      { budgets: { modelMs: 2_000 } },
       { text: 'Found it.', toolCalls: [{ id: 'a', name: 'none', arguments: '' }] },
       'never',
     );
