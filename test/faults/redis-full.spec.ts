@@ -47,7 +47,7 @@ describe('Redis at maxmemory', () => {
 });
 
 describe('Redis that cannot write to its disk', () => {
-  it('makes new calls wait, then refuses them with the reason, which each process logs, and loses none that was taken', async () => {
+  it('makes new calls wait, then refuses them with the reason, which each process logs without a flood, and loses none that was taken', async () => {
     // A lease that outlasts the fault: the worker still holds the call when it writes its End.
     const toolyard = await startTestCluster({ env: { LEASE_MS: '600000' }, gatewayEnv: { LOG_DEADLINE_MS: '2000' } });
     const agent = new Agent(toolyard.gateways[0]?.url ?? '');
@@ -68,10 +68,13 @@ describe('Redis that cannot write to its disk', () => {
       for (const app of [...toolyard.gateways, ...toolyard.workers])
         await eventually(() => app.log().includes('Redis cannot write to its disk'), `the ${app.name} to log it`);
 
+      await eventually(() => toolyard.workers[0]?.log().includes('the queue consumer failed'), 'the worker to ask for jobs');
+
       await disk.recover();
       expect((await agent.ended(running.id)).outcome).toBe('completed');
       await eventually(async () => (await agent.run('echo', { text: 'again' })).outcome === 'completed', 'calls to be taken again');
       expect((await agent.get(`/v1/calls/${before.id}`)).body).toEqual(before);
+      expect(secondsBetween('the queue consumer failed', toolyard.workers[0]?.log() ?? '').filter((seconds) => seconds < 29)).toEqual([]);
     } finally {
       await disk.close();
       await toolyard.close();
@@ -102,6 +105,19 @@ describe('Redis that cannot write to its disk', () => {
   });
 });
 
+/** Seconds from each line of this kind to the next one about the same error. */
+function secondsBetween(kind: string, log: string): number[] {
+  const lines = log.split('\n').filter((line) => line.includes(kind));
+  const last = new Map<string, number>();
+  return lines.flatMap((line) => {
+    const { time, err } = JSON.parse(line) as { time: string; err: { message: string } };
+    const now = Date.parse(time) / 1000;
+    const before = last.get(err.message);
+    last.set(err.message, now);
+    return before === undefined ? [] : [now - before];
+  });
+}
+
 /** The disk of the Redis of an installation: it fails when its folder is gone. */
 function diskOf(toolyard: TestCluster) {
   const redis = createRedis(toolyard.redis.url);
@@ -112,6 +128,10 @@ function diskOf(toolyard: TestCluster) {
       rmSync(folder, { recursive: true });
       await redis.bgsave();
       await eventually(async () => (await redis.info('persistence')).includes('rdb_last_bgsave_status:err'), 'the snapshot to fail');
+      // Workers that wait for a job ask again, and are refused.
+      const clients = String(await redis.client('LIST')).split('\n');
+      for (const client of clients.filter((line) => / flags=\w*b/.test(line)))
+        await redis.call('CLIENT', 'UNBLOCK', /^id=(\d+)/.exec(client)?.[1] ?? '');
     },
     recover: () => redis.config('SET', 'save', ''),
     // A Redis that cannot save its data does not end.

@@ -6,6 +6,7 @@ export { Health } from './http/health.js';
 export { ProblemFilter, sendProblemBody, startProblem } from './http/problem.filter.js';
 export { ignoreBrokenPipe } from './ignore-broken-pipe.js';
 export { logDiskFault } from './log/disk-fault.js';
+export { limitRepeatedErrors } from './log/repeated-errors.js';
 export { LOG_ENV, type LogSettings } from './log/log-env.js';
 export { createLogger, nestLogger } from './log/logger.js';
 export { mistypedVariables } from './mistyped-variables.js';

@@ -13,6 +13,7 @@ import {
 import { BlobStore, CallStore, EventLog } from '#event-log';
 import { HookRunner, HookSnapshotStore } from '#hooks';
 import { telemetry } from '#observability';
+import { limitRepeatedErrors } from '#platform';
 import { BullCallQueue, startConsumer } from '#queue';
 import { ContentAddressedStore, createRedis, RedisMemory, type RedisConnection } from '#redis';
 import { RemoteHosts, WorkspaceQuotas } from '#sandbox';
@@ -106,7 +107,7 @@ const ATTEMPT_DEPENDENCIES = Symbol('ATTEMPT_DEPENDENCIES');
       ) => {
         const { id: workerName, pools, redisUrl, queueBackend: backend, leaseMs: lockMs } = config;
         const dequeueHook = deps.log.claimOnDequeue(workerIdentity(config));
-        const onError = (error: Error) => logger.error({ err: error }, 'the queue consumer failed');
+        const onError = limitRepeatedErrors((facts) => logger.error(facts, 'the queue consumer failed'));
         return new ToolCallProcessor(
           pools,
           startConsumer({ redisUrl, workerName, backend, lockMs, connection: redis, dequeueHook, onError }),
