@@ -52,8 +52,10 @@ describe('commands of some sessions on a host over ssh', () => {
     const spoken = { ...REMOTE, dialect: 'claude-code' };
     expect(textOf(await agent.run('bash', { command: 'pwd' }, spoken))).toContain('/work/default/sessions/build-1');
     expect(await agent.run('read_file', { path: 'file' }, spoken)).toMatchObject({ outcome: 'failed', error: { code: 'unavailable' } });
-    const [worker] = await client.workers.list();
-    expect(worker?.hosts).toEqual([{ name: 'build', tenant: 'default', agents: ['*'], sessions: ['build-*'], ok: true }]);
+    // A worker reports the state of its hosts with each heartbeat.
+    const hosts = async () => (await client.workers.list())[0]?.hosts;
+    await eventually(async () => (await hosts())?.[0]?.ok, 'the next heartbeat');
+    expect(await hosts()).toEqual([{ name: 'build', tenant: 'default', agents: ['*'], sessions: ['build-*'], ok: true }]);
     client.close();
   });
 

@@ -249,7 +249,8 @@ function startApp(
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let log = '';
-  const remember = (chunk: Buffer) => (log = (log + String(chunk)).slice(-16_384));
+  // Far more than a test waits for: a line that fell out would never be found.
+  const remember = (chunk: Buffer) => (log = (log + String(chunk)).slice(-1_048_576));
   child.stdout.on('data', remember);
   child.stderr.on('data', remember);
   const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) =>
