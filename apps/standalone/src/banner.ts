@@ -68,7 +68,7 @@ function sandboxText({ sandbox }: Programs): string {
   if (sandbox === undefined) return 'none needed: this worker does not serve the pool shell';
   const why = sandbox.reason === undefined ? '' : ` (${sandbox.reason})`;
   if (!sandbox.ok) return `${sandbox.backend}: commands are refused${why}`;
-  if (sandbox.isolation !== 'none') return `${sandbox.backend}: commands run isolated in their workspace`;
+  if (sandbox.isolation !== 'none') return `${sandbox.backend}: commands run isolated in their workspace${why}`;
   return `none: commands run as ${userInfo().username}, with all rights of that user${why}. To isolate them: apt-get install bubblewrap`;
 }
 

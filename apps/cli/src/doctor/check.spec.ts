@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { WorkerStatus } from '#contracts';
-import { checkWorkers } from './check.js';
+import type { ToolDescriptor, WorkerStatus } from '#contracts';
+import { checkPools, checkWorkers } from './check.js';
 
 const BUILD = { name: 'build', tenant: 'default', agents: ['*'], sessions: ['build-*'] };
 const worker = (id: string, hosts: WorkerStatus['hosts'], pool = 'shell') =>
@@ -31,5 +31,19 @@ describe('the check of hosts over ssh', () => {
   ])('%s', (_what, workers, verdict, found) => {
     const hosts = checkWorkers(workers).filter(({ what }) => what === 'host build');
     expect(hosts).toEqual([expect.objectContaining({ verdict, found })]);
+  });
+});
+
+describe('the check of the sandbox of a pool', () => {
+  it.each([
+    [{ ok: true, isolation: 'namespaces' }, 'ok', 'commands are isolated by bubblewrap'],
+    [{ ok: true, isolation: 'namespaces', reason: 'no filter' }, 'warn', 'commands are isolated by bubblewrap, but no filter'],
+    [{ ok: true, isolation: 'none', reason: 'no bwrap' }, 'warn', 'commands run without isolation: no bwrap'],
+    [{ ok: false, isolation: 'none', reason: 'no bwrap' }, 'fail', 'bubblewrap: no bwrap'],
+  ])('finds of %j: %s', (sandbox, verdict, found) => {
+    const state = { backend: 'bubblewrap', ...sandbox };
+    const shell = { id: 'w1', draining: false, pools: [{ pool: 'shell', slots: 1, running: 0 }], sandbox: { shell: state } };
+    const checks = checkPools([shell as unknown as WorkerStatus], [], [{ name: 'shell', pool: 'shell' } as unknown as ToolDescriptor]);
+    expect(checks).toContainEqual(expect.objectContaining({ what: 'sandbox shell', verdict, found }));
   });
 });

@@ -11,6 +11,7 @@ export interface Check {
 const SKEW_WARN_MS = 2000;
 const SKEW_FAIL_MS = 30_000;
 const OLDEST_WAIT_WARN_MS = 60_000;
+const WEAK_FIX = 'install a newer bubblewrap (0.5 or later) on a Linux kernel with seccomp filters';
 
 export function checkVersion(ours: string, { version, node }: Pick<Diagnostics, 'version' | 'node'>): Check {
   const found = `gateway ${version} on Node ${node}, this program ${ours}`;
@@ -151,6 +152,8 @@ function checkSandbox(pool: QueueStatus['pool'], serving: readonly WorkerStatus[
   const [open] = states.filter(({ isolation }) => isolation === 'none');
   if (open)
     return [{ what, verdict: 'warn', found: `commands run without isolation${open.reason === undefined ? '' : `: ${open.reason}`}`, fix }];
+  const [weak] = states.filter(({ reason }) => reason !== undefined);
+  if (weak) return [{ what, verdict: 'warn', found: `commands are isolated by ${weak.backend}, but ${weak.reason}`, fix: WEAK_FIX }];
   return states.length === 0 ? [] : [{ what, verdict: 'ok', found: `commands are isolated by ${states[0]?.backend ?? ''}` }];
 }
 

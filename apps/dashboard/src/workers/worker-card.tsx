@@ -85,6 +85,7 @@ function PoolSlots({ pool, slots, running, sandbox }: WorkerStatus['pools'][numb
 
 function Isolation({ sandbox: { ok, isolation, reason, backend } }: { readonly sandbox: NonNullable<Sandbox> }) {
   const exposed = ok && isolation === 'none';
+  const weak = ok && !exposed && reason !== undefined;
   return (
     <Tooltip label={reason ?? `Commands run in ${backend}`} multiline maw={320}>
       <Badge
@@ -92,9 +93,9 @@ function Isolation({ sandbox: { ok, isolation, reason, backend } }: { readonly s
         miw="max-content"
         tt="none"
         tabIndex={0}
-        {...(exposed ? { variant: 'filled', color: '#b02525' } : { variant: 'dot', color: ok ? 'teal' : 'red' })}
+        {...(exposed ? { variant: 'filled', color: '#b02525' } : { variant: 'dot', color: weak ? 'yellow' : ok ? 'teal' : 'red' })}
       >
-        {ok ? (exposed ? 'not isolated' : 'isolated') : 'refused'}
+        {ok ? (exposed ? 'not isolated' : weak ? 'partly isolated' : 'isolated') : 'refused'}
       </Badge>
     </Tooltip>
   );

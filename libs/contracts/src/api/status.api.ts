@@ -32,7 +32,7 @@ export const PoolSandboxStatus = z.object({
   backend: z.enum(['host', 'bubblewrap', 'none']).describe('What runs the commands. `none`: commands are refused.'),
   ok: z.boolean().describe('Whether commands run.'),
   isolation: z.enum(['none', 'namespaces']).describe('How they are separated from the machine.'),
-  reason: z.string().optional().describe('Why they do not run, or run without isolation. Absent otherwise.'),
+  reason: z.string().optional().describe('Why they do not run, or run with less isolation than they could. Absent otherwise.'),
 });
 export type PoolSandboxStatus = z.output<typeof PoolSandboxStatus>;
 

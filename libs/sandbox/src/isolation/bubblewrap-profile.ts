@@ -1,4 +1,4 @@
-import { lstatSync, readlinkSync } from 'node:fs';
+import { existsSync, lstatSync, readlinkSync } from 'node:fs';
 import { release } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { findExecutable } from '../process/find-executable.js';
@@ -28,6 +28,8 @@ const OWN_FILES = ['passwd', 'group', 'hosts', 'nsswitch.conf'].map((name) => ({
   from: fileURLToPath(new URL(`etc/${name}`, import.meta.url)),
   to: `/etc/${name}`,
 }));
+const READ_ONLY_IN_PROC = ['acpi', 'asound', 'bus', 'driver', 'fs', 'irq', 'mtrr', 'pressure', 'scsi', 'sys', 'sysrq-trigger', 'tty'];
+const EMPTY_IN_PROC = ['iomem', 'ioports', 'kallsyms', 'kcore', 'keys', 'key-users', 'kmsg', 'latency_stats', 'sched_debug', 'timer_list'];
 const EMPTY_VIEW: SandboxView = { visible: [], hidden: [], readOnly: [] };
 /** The user `nobody`. Outside it is the user of the worker, who owns what is written in the workspace. */
 const USER = '65534';
@@ -53,12 +55,26 @@ export function bubblewrapProfile({
     ['--unshare-all', ...(network === 'host' ? ['--share-net'] : []), '--unshare-user', ...(hardened ? ['--disable-userns'] : [])],
     ['--uid', USER, '--gid', USER, '--hostname', 'sandbox', '--cap-drop', 'ALL', '--new-session', '--die-with-parent'],
     ['--ro-bind', '/usr', '/usr', ...topFolders(), '--proc', '/proc', '--dev', '/dev', ...inMemory, '/dev/shm', ...inMemory, '/tmp'],
+    kernelSettings(),
     ['--symlink', '/tmp', '/var/tmp', ...OWN_FILES.flatMap(({ from, to }) => ['--ro-bind', from, to])],
     files.flatMap((file) => ['--ro-bind-try', file, file]),
     mounts(workspace, view),
     ['--remount-ro', '/dev', '--remount-ro', '/', '--chdir', cwd],
     processLimit(limits.processes, uid),
   ].flat();
+}
+
+/**
+ * Files of root below /proc are writable also in a user namespace, and bwrap itself protects them only from other users: as
+ * root, a command could name the program that the kernel starts for a crash. What tells of the machine and serves no command
+ * is empty.
+ */
+function kernelSettings(): string[] {
+  const present = (name: string) => existsSync(`/proc/${name}`);
+  return [
+    ...READ_ONLY_IN_PROC.filter(present).flatMap((name) => ['--ro-bind', `/proc/${name}`, `/proc/${name}`]),
+    ...EMPTY_IN_PROC.filter(present).flatMap((name) => ['--ro-bind', '/dev/null', `/proc/${name}`]),
+  ];
 }
 
 /** Outer ones first: what is mounted later covers what is mounted below it, and a denied folder may have the workspace in it. */

@@ -5,16 +5,19 @@ import { delimiter } from 'node:path';
 import { findExecutable } from '../process/find-executable.js';
 import type { ResourceLimits } from '../process/resource-limits.js';
 import { isWithin } from '../workspace/workspace-path.js';
-import { runProcess, type ProcessCommand } from '../process/run-process.js';
+import { lastDescriptor, runProcess, type ProcessCommand } from '../process/run-process.js';
 import { bubblewrapProfile } from './bubblewrap-profile.js';
 import { DEFAULT_LIMITS } from './default-limits.js';
 import { Sandbox, type SandboxReport, type SandboxView } from './sandbox.port.js';
+import type { SyscallGroup } from './seccomp/refused-syscalls.js';
+import { seccompFilter } from './seccomp/seccomp-filter.js';
 
 /** Where programs are inside; see `bubblewrap-profile.ts`. */
 const SHOWN_FOLDERS = ['/usr', '/bin', '/sbin'];
 const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin';
 const INSTALL = 'install bubblewrap (Debian: apt-get install bubblewrap) on a system that allows user namespaces, or set SANDBOX=host';
 const PROBE_TIMEOUT_MS = 5_000;
+const NO_FILTER = `none is known for the architecture ${process.arch}`;
 /** How long a failed probe is believed: an operator who installs what is missing need not restart the worker. */
 const FAILED_FOR_MS = 5_000;
 
@@ -24,6 +27,8 @@ export interface BubblewrapSettings {
   readonly readable?: readonly string[];
   readonly limits?: ResourceLimits;
   readonly bwrap?: string | undefined;
+  /** System calls that commands may make although they are refused by default. */
+  readonly syscalls?: readonly SyscallGroup[];
 }
 
 /**
@@ -36,6 +41,8 @@ export class BubblewrapSandbox extends Sandbox {
   private readonly bwrap: string | undefined;
   private readonly limits: ResourceLimits;
   private readonly readable: readonly string[];
+  /** Undefined where the machine has none, or bwrap or the kernel does not take it. */
+  private filter: Buffer | undefined;
   private hardened = false;
   private probed: { readonly report: Promise<SandboxReport>; readonly at: number } | undefined;
 
@@ -45,6 +52,7 @@ export class BubblewrapSandbox extends Sandbox {
     this.network = settings.network ?? 'none';
     this.readable = settings.readable ?? [];
     this.limits = settings.limits ?? DEFAULT_LIMITS;
+    this.filter = seccompFilter(settings.syscalls);
   }
 
   async probe(): Promise<SandboxReport> {
@@ -78,13 +86,15 @@ export class BubblewrapSandbox extends Sandbox {
       hardened: this.hardened,
       view,
     });
+    const { filter } = this;
     return {
       ...command,
       file: this.bwrap ?? 'bwrap',
-      args: [...profile, command.file, ...command.args],
+      args: [...(filter ? ['--seccomp', String(lastDescriptor(command))] : []), ...profile, command.file, ...command.args],
       cwd: workspace,
       limits: this.limits,
       isSandbox: true,
+      ...(filter && { lastInput: filter }),
     };
   }
 
@@ -92,19 +102,29 @@ export class BubblewrapSandbox extends Sandbox {
     const failed = (detail: string): SandboxReport => ({ name: this.name, ok: false, isolation: 'none', detail });
     if (this.bwrap === undefined) return failed(`bwrap is not installed: ${INSTALL}`);
     this.hardened = await canDisableNamespaces(this.bwrap);
+    const filtered = this.filter === undefined ? NO_FILTER : await this.fault();
+    if (filtered !== undefined) this.filter = undefined;
+    const fault = filtered === undefined ? undefined : await this.fault();
+    if (fault !== undefined) return failed(`${fault}; ${INSTALL}`);
+    const network = this.network === 'none' ? 'no network' : 'the network of the worker';
+    return {
+      name: this.name,
+      ok: true,
+      isolation: 'namespaces',
+      detail: `bwrap works; commands have ${network}`,
+      ...(filtered !== undefined && { weakness: `commands may make every system call, since a filter of them does not work: ${filtered}` }),
+    };
+  }
+
+  /** Why a command does not run in it. */
+  private async fault(): Promise<string | undefined> {
     try {
       const command = this.wrap({ file: '/usr/bin/true', args: [], cwd: tmpdir(), env: {} }, tmpdir());
       const { exit, stderr } = await runProcess(command, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS), graceMs: 0 });
-      if (exit.how === 'exited' && exit.code === 0)
-        return {
-          name: this.name,
-          ok: true,
-          isolation: 'namespaces',
-          detail: `bwrap works; commands have ${this.network === 'none' ? 'no network' : 'the network of the worker'}`,
-        };
-      return failed(`bwrap does not work here (are user namespaces allowed?): ${stderr.text.trim().slice(0, 300)}; ${INSTALL}`);
+      if (exit.how === 'exited' && exit.code === 0) return undefined;
+      return `bwrap does not work here (are user namespaces allowed?): ${stderr.text.trim().slice(0, 300)}`;
     } catch (error) {
-      return failed(`bwrap could not be tried: ${error instanceof Error ? error.message : String(error)}; ${INSTALL}`);
+      return `bwrap could not be tried: ${error instanceof Error ? error.message : String(error)}`;
     }
   }
 }

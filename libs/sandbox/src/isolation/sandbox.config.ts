@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { POOLS, Pool } from '#contracts';
 import type { ResourceLimits } from '../process/resource-limits.js';
 import { DEFAULT_LIMITS } from './default-limits.js';
+import { SYSCALL_GROUPS, type SyscallGroup } from './seccomp/refused-syscalls.js';
 
 /** `auto`: bubblewrap where it works, otherwise host. */
 export const SANDBOX_BACKENDS = ['auto', 'bubblewrap', 'host', 'none'] as const;
@@ -15,6 +16,7 @@ export interface SandboxConfig {
   readonly required: readonly Pool[];
   readonly network: 'none' | 'host';
   readonly readable: readonly string[];
+  readonly syscalls: readonly SyscallGroup[];
   readonly limits: ResourceLimits;
 }
 
@@ -64,6 +66,12 @@ const readable = z
   .transform(list)
   .pipe(z.array(z.string().refine((path) => isAbsolute(path) && path !== '/', 'expected a list of absolute paths, not /')));
 
+const syscalls = z
+  .string()
+  .default('')
+  .transform(list)
+  .pipe(z.array(z.enum(SYSCALL_GROUPS, { error: `expected a list of ${SYSCALL_GROUPS.join(', ')}` })));
+
 const atLeast = (least: number, fallback: number) =>
   z.coerce
     .number({ error: `expected a whole number from ${least}` })
@@ -77,6 +85,9 @@ export const SANDBOX_ENV = {
   SANDBOX_REQUIRED: required.describe('`true` or a list of pools whose commands run isolated or are refused.'),
   SANDBOX_NETWORK: z.enum(['none', 'host'], { error: 'expected none or host' }).default('none').describe('Network of isolated commands.'),
   SANDBOX_READABLE: readable.describe('More absolute paths that isolated commands may read.'),
+  SANDBOX_SYSCALLS: syscalls.describe(
+    `Groups of system calls that isolated commands may make although they are refused by default: ${SYSCALL_GROUPS.join(', ')}.`,
+  ),
   SANDBOX_CPU_SECONDS: atLeast(1, DEFAULT_LIMITS.cpuSeconds).describe('CPU time of each process of a command, in seconds.'),
   SANDBOX_MEMORY_BYTES: atLeast(16_777_216, DEFAULT_LIMITS.memoryBytes).meta({
     description: 'Memory of a command and its children together, in bytes.',
@@ -98,6 +109,7 @@ export function sandboxConfig(values: z.output<typeof SandboxEnv>): SandboxConfi
     required: values.SANDBOX_REQUIRED,
     network: values.SANDBOX_NETWORK,
     readable: values.SANDBOX_READABLE,
+    syscalls: values.SANDBOX_SYSCALLS,
     limits: {
       cpuSeconds: values.SANDBOX_CPU_SECONDS,
       memoryBytes: values.SANDBOX_MEMORY_BYTES,

@@ -10,6 +10,8 @@ export interface SandboxReport {
   readonly isolation: 'none' | 'namespaces';
   /** For the operator: what is there, or what is missing and how to get it. */
   readonly detail: string;
+  /** For the operator: what of the isolation this machine does not give, though commands run. */
+  readonly weakness?: string;
 }
 
 /** `none` runs nothing at all. */

@@ -43,6 +43,7 @@ describe('the sandbox settings', () => {
     [{ SANDBOX_NETWORK: 'some' }, 'expected none or host'],
     [{ SANDBOX_READABLE: 'opt' }, 'absolute paths'],
     [{ SANDBOX_READABLE: '/' }, 'absolute paths'],
+    [{ SANDBOX_SYSCALLS: 'ptrace,everything' }, 'expected a list of bpf, io_uring'],
     [{ SANDBOX_MEMORY_BYTES: '2G' }, 'expected a whole number'],
     [{ SANDBOX_PROCESSES: '1' }, 'expected a whole number from 8'],
   ])('refuse %j and say what was expected', (env, message) => {

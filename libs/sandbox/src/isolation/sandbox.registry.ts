@@ -40,8 +40,8 @@ export class SandboxRegistry {
     for (const pool of new Set<Pool>([...pools, COMMAND_POOL])) {
       const required = config.required.includes(pool);
       const { sandbox, instead } = await choose(config.backends[pool], required, made);
-      const { ok, isolation, detail } = await sandbox.probe();
-      const reason = instead ?? (isolation === 'none' ? detail : undefined);
+      const { ok, isolation, detail, weakness } = await sandbox.probe();
+      const reason = instead ?? (isolation === 'none' ? detail : weakness);
       chosen.set(pool, {
         sandbox,
         fellBack: instead !== undefined,
@@ -90,9 +90,11 @@ function processLimitWarning(backend: SandboxName): string | undefined {
 }
 
 function isolationWarning(shell: Choice): string | undefined {
-  if (!shell.report.ok && shell.report.backend !== 'none') return `Commands of tools are refused: ${shell.report.reason}`;
+  const { ok, backend, isolation, reason } = shell.report;
+  if (!ok && backend !== 'none') return `Commands of tools are refused: ${reason}`;
+  if (isolation === 'namespaces' && reason !== undefined) return `Commands of tools are isolated less than they could be: ${reason}`;
   if (!shell.fellBack) return undefined;
-  return `Commands of tools run with the rights of this worker: ${shell.report.reason}. SANDBOX=host says that this is meant; SANDBOX_REQUIRED=true refuses commands instead`;
+  return `Commands of tools run with the rights of this worker: ${reason}. SANDBOX=host says that this is meant; SANDBOX_REQUIRED=true refuses commands instead`;
 }
 
 async function choose(

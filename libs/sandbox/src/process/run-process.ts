@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { statSync } from 'node:fs';
-import type { Readable } from 'node:stream';
+import { Writable, type Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isExecutable } from './find-executable.js';
 import { startParentDeathWatchdog } from './parent-death-watchdog.js';
@@ -27,6 +27,13 @@ export interface ProcessCommand {
   readonly input?: string;
   /** The program gets one more descriptor, after `files`: what it writes there goes to `onExtra`. */
   readonly extraPipe?: boolean;
+  /** The program gets one more descriptor, the last one (`lastDescriptor`), and reads these bytes from it. */
+  readonly lastInput?: Uint8Array;
+}
+
+/** The number of the descriptor from which a program reads its `lastInput`. */
+export function lastDescriptor({ files = [], extraPipe = false }: Pick<ProcessCommand, 'files' | 'extraPipe'>): number {
+  return FIRST_DESCRIPTOR + files.length + (extraPipe ? 1 : 0);
 }
 
 export interface ProcessOptions {
@@ -76,6 +83,8 @@ export class ProcessStartError extends Error {
   }
 }
 
+/** After the standard ones. */
+const FIRST_DESCRIPTOR = 3;
 const DEFAULT_CAPTURE_BYTES = 1_048_576;
 /** How long a finished program's background children may hold its pipes before they are killed and the pipes closed. */
 const DRAIN_MS = 250;
@@ -157,12 +166,14 @@ export async function start(command: ProcessCommand, group: ControlGroup | undef
         'pipe',
         ...(command.files ?? []),
         ...(command.extraPipe ? (['pipe'] as const) : []),
+        ...(command.lastInput === undefined ? [] : (['pipe'] as const)),
       ],
     });
     const exited = new Promise<Exit>((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
     await new Promise<void>((resolve, reject) => child.once('spawn', resolve).once('error', reject));
     child.stdin?.on('error', () => undefined);
     if (stdin === undefined) child.stdin?.end(command.input);
+    writeLastInput(child, command);
     const leaderRuns = () => child.exitCode === null && child.signalCode === null;
     return {
       child,
@@ -172,6 +183,13 @@ export async function start(command: ProcessCommand, group: ControlGroup | undef
   } catch (error) {
     throw startError(error);
   }
+}
+
+function writeLastInput(child: ChildProcess, command: ProcessCommand): void {
+  const pipe = child.stdio[lastDescriptor(command)];
+  if (command.lastInput === undefined || !(pipe instanceof Writable)) return;
+  pipe.on('error', () => undefined);
+  pipe.end(command.lastInput, () => pipe.destroy());
 }
 
 /** The marking program starts the real one, so a missing program or folder would only show as its exit code. */
@@ -199,7 +217,7 @@ function capture(command: ProcessCommand, child: ChildProcess, options: ProcessO
       return { text: output.text, bytes: output.bytes, truncated: output.truncated };
     };
   };
-  const extra = command.extraPipe ? child.stdio[3 + (command.files?.length ?? 0)] : undefined;
+  const extra = command.extraPipe ? child.stdio[FIRST_DESCRIPTOR + (command.files?.length ?? 0)] : undefined;
   extra?.on('error', () => undefined);
   extra?.on('data', (chunk: Buffer) => options.onExtra?.(chunk));
   const stdout = follow('stdout');

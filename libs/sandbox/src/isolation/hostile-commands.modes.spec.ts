@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { runProcess } from '../process/run-process.js';
+import { BubblewrapSandbox, type BubblewrapSettings } from './bubblewrap-sandbox.adapter.js';
+import { SANDBOX_ENV, sandboxConfig } from './sandbox.config.js';
+import { SandboxRegistry } from './sandbox.registry.js';
+import { REFUSED_SYSCALLS } from './seccomp/refused-syscalls.js';
+
+const sandbox = new BubblewrapSandbox();
+const { ok, weakness } = await sandbox.probe();
+
+/** Opens every file below the folders for writing, but for those of its own processes. Prints what can be written. */
+const WALK = `
+import os, stat
+for top in ('/proc', '/sys'):
+    for folder, folders, files in os.walk(top):
+        if folder == '/proc':
+            folders[:] = [name for name in folders if name not in ('self', 'thread-self') and not name.isdigit()]
+        for name in files:
+            path = os.path.join(folder, name)
+            try:
+                if stat.S_ISLNK(os.lstat(path).st_mode): continue
+                os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+                print(path)
+            except OSError: pass
+        if os.access(folder, os.W_OK): print(folder)
+`;
+/** Makes the system calls whose numbers are given, and prints the error of each. */
+const CALL = `
+import ctypes, sys
+libc = ctypes.CDLL(None, use_errno=True)
+for number in sys.argv[1:]:
+    ctypes.set_errno(0)
+    print(libc.syscall(int(number), 0, 0, 0, 0, 0, 0), ctypes.get_errno())
+`;
+
+describe.each(ok ? [sandbox] : [])('a hostile command in bubblewrap', () => {
+  let workspace: string;
+  beforeAll(async () => void (workspace = await mkdtemp(join(tmpdir(), 'toolyard-hostile-'))));
+  afterAll(() => rm(workspace, { recursive: true, force: true }));
+
+  const run = async (words: readonly string[], settings?: BubblewrapSettings) => {
+    const chosen = settings === undefined ? sandbox : new BubblewrapSandbox(settings);
+    const [file = '', ...args] = words;
+    const command = chosen.wrap({ file, args, cwd: workspace, env: { PATH: '/usr/bin:/bin' } }, workspace);
+    const { stdout, stderr } = await runProcess(command, { signal: AbortSignal.timeout(50_000), graceMs: 0 });
+    return { stdout: stdout.text, stderr: stderr.text };
+  };
+  const python = (program: string, args: readonly string[] = [], settings?: BubblewrapSettings) =>
+    run(['/usr/bin/python3', '-c', program, ...args], settings);
+  const shell = (script: string) => run(['/bin/sh', '-c', script]);
+
+  it('writes nothing below /proc and /sys outside its own processes', async () => {
+    expect(await python(WALK)).toEqual({ stdout: '', stderr: '' });
+    expect((await shell('printf x > /proc/sys/kernel/core_pattern; cat /proc/sys/kernel/core_pattern')).stderr).toMatch(/Read-only|denied/);
+  });
+
+  it('reads no keys, addresses or messages of the kernel', async () => {
+    expect(await shell('cd /proc; cat keys kallsyms kmsg iomem timer_list 2>/dev/null | head -c 20')).toEqual({ stdout: '', stderr: '' });
+  });
+
+  it('makes no system call that the filter refuses', async () => {
+    expect(weakness).toBeUndefined();
+    const always = REFUSED_SYSCALLS.flatMap(({ when, errno, ...numbers }) => {
+      const number = numbers[process.arch === 'arm64' ? 'arm64' : 'x64'];
+      return when.kind === 'always' && number !== undefined ? [{ number, errno }] : [];
+    });
+    const { stdout } = await python(
+      CALL,
+      always.map(({ number }) => String(number)),
+    );
+    expect(stdout.trim().split('\n')).toEqual(always.map(({ errno }) => `-1 ${errno}`));
+  });
+
+  it('opens no socket that leads to the host of a virtual machine or into the kernel, and the usual ones', async () => {
+    const open = `import socket\nfor family in (40, 38, 17, 1, 2, 10, 16):\n  try: socket.socket(family, socket.SOCK_DGRAM if family != 38 else 5); print(family, 'ok')\n  except OSError as error: print(family, error.errno)`;
+    expect((await python(open)).stdout).toBe('40 97\n38 97\n17 97\n1 ok\n2 ok\n10 ok\n16 ok\n');
+  });
+
+  it('makes no file that runs with the rights of its owner or group', async () => {
+    const attempts = [
+      'chmod 4755 file',
+      'chmod g+s file',
+      'cp /usr/bin/id . && chmod u+s id',
+      'install -m 6755 /usr/bin/id installed',
+      `python3 -c 'import os; os.open("opened", os.O_CREAT | os.O_WRONLY, 0o4755)'`,
+      `python3 -c 'import os; os.mknod("node", 0o104755)'`,
+      'printf x > id2; python3 -c \'import os; os.fchmod(os.open("id2", os.O_RDWR), 0o4755)\'',
+    ];
+    const { stderr } = await shell(`touch file; ${attempts.map((attempt) => `${attempt} || echo refused >&2`).join('; ')}`);
+    expect(stderr.match(/^refused$/gm)).toHaveLength(attempts.length);
+    for (const name of await readdir(workspace)) expect((await stat(join(workspace, name))).mode & 0o6000).toBe(0);
+    expect((await shell('chmod 751 file && stat -c %a file')).stdout).toBe('751\n');
+  });
+
+  it('gets the system calls that the configuration allows', async () => {
+    const keyctl = REFUSED_SYSCALLS.find(({ name }) => name === 'keyctl')?.[process.arch === 'arm64' ? 'arm64' : 'x64'];
+    const allowed = await python(CALL, [String(keyctl)], { syscalls: ['keyctl'] });
+    expect(allowed.stdout).not.toBe('-1 1\n');
+    expect((await python(CALL, [String(keyctl)])).stdout).toBe('-1 1\n');
+  });
+
+  it('traces what it starts itself, and nothing else', async () => {
+    const trace = `import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\nprint(libc.ptrace(0x4206, 1, 0, 0), ctypes.get_errno(), libc.ptrace(0, 0, 0, 0))`;
+    expect((await python(trace)).stdout).toBe('-1 1 0\n');
+  });
+
+  it('makes threads and processes, though calls whose flags cannot be read are refused', async () => {
+    const threads = `import threading, subprocess\nt = threading.Thread(target=lambda: print('thread', flush=True)); t.start(); t.join()\nprint(subprocess.run(['echo', 'process'], capture_output=True, text=True).stdout)`;
+    expect((await python(threads)).stdout).toBe('thread\nprocess\n\n');
+    expect((await shell('unshare -U true || echo refused')).stdout).toBe('refused\n');
+  });
+});
+
+describe('the sandbox bubblewrap', () => {
+  it('is reported as working exactly if it isolates', async () => {
+    expect(await sandbox.probe()).toMatchObject({ ok, isolation: ok ? 'namespaces' : 'none' });
+  });
+
+  it('is reported as weaker where bwrap takes no filter, and still runs commands', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'toolyard-old-bwrap-'));
+    try {
+      const bwrap = join(folder, 'bwrap');
+      const script = 'case "$*" in *--seccomp*) echo "bwrap: Unknown option --seccomp" >&2; exit 1;; esac; exec bwrap "$@"';
+      await writeFile(bwrap, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+      const config = sandboxConfig(z.object(SANDBOX_ENV).parse({ SANDBOX: 'bubblewrap' }));
+      const registry = await SandboxRegistry.open(config, ['shell'], new BubblewrapSandbox({ ...config, bwrap }));
+      const reason = expect.stringMatching(/^commands may make every system call, .*Unknown option --seccomp/);
+      expect(registry.commands()).toEqual(
+        ok ? { backend: 'bubblewrap', ok, isolation: 'namespaces', reason } : expect.objectContaining({ ok, isolation: 'none' }),
+      );
+      expect(registry.warnings()[0]).toMatch(ok ? /^Commands of tools are isolated less than they could be: / : /are refused/);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+});
