@@ -156,6 +156,23 @@ describe('an API key that is made over HTTP', () => {
     expect((await rotate<Problem>('issued-reader', {})).body.code).toBe('conflict');
   });
 
+  it('is refused every tool that one of its negations means, and gives none of them to a key that it makes', async () => {
+    const tools = ['!shell', '!file_write'];
+    const { key } = await made({ scopes: ['read', 'submit', 'admin'], tools });
+    const calls: [tool: string, args: object][] = [
+      ['shell', { command: 'ls' }],
+      ['file_write', { path: 'a', content: 'x' }],
+    ];
+    for (const [tool, args] of calls) {
+      const { status, body } = await as(key).request<Problem>('POST', '/v1/calls', { tool, arguments: args });
+      expect([tool, status, body.code]).toEqual([tool, 403, 'policy_denied']);
+    }
+    expect((await as(key).submit('echo', { text: 'x' })).status).toBe(202);
+    for (const wider of [['!shell'], ['*'], ['shell', 'file_write']])
+      expect((await create<Problem>({ scopes: ['read'], tools: wider }, as(key))).body.errors?.[0]?.pointer).toBe('/tools');
+    expect((await create({ scopes: ['read'], tools: ['echo', ...tools] }, as(key))).status).toBe(201);
+  });
+
   it('is out of reach for another tenant and for keys without the scope admin', async () => {
     const { id } = await made();
     expect((await list(by('rival'))).map((it) => it.id)).toEqual(['issued-rival']);

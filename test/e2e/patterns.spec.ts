@@ -87,6 +87,7 @@ describe('patterns that a tenant sets', () => {
 
   it.each([
     ['tools', { tools: ['@builtin/!(a)'] }, '/tools/0'],
+    ['a negation of tools', { tools: ['*', '!shell'] }, '/tools/1'],
     ['allowedTools', { allowedTools: ['file_[!r]*'] }, '/allowedTools/0'],
     ['hooks', { hooks: [{ name: 'h', on: 'before', url: 'https://example.com', match: ['{1..9}'] }] }, '/hooks/0/match/0'],
     ['grants', { grants: { allowedPaths: { write: ['fine', 'a(b|c)'] } } }, '/grants/allowedPaths/write/1'],

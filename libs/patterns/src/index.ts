@@ -2,3 +2,4 @@ export { compileExpression, syntaxFault, type Expression } from './expression.js
 export { compileExpressions, quoteExpression } from './expressions.js';
 export { globFaults, globMatches, globOrFault, type Glob } from './glob.js';
 export { PATTERN_LIMITS, PatternError, type PatternFault } from './pattern-limits.js';
+export { isInList, isNarrowerList, listOfAny, listOfBoth, negationsIn } from './pattern-list.js';

@@ -1,5 +1,5 @@
 import { ProblemError, type Principal } from '#contracts';
-import { matcherOf } from './tool-patterns.js';
+import { anyGlobMatches } from './tool-patterns.js';
 
 /**
  * The agent of a call: the one that the call names, else that of its key, if it has one. Policy, posture, hooks and
@@ -14,7 +14,7 @@ export function agentOf(principal: Principal, named: string | undefined): string
 
 /** Why the key may not act for the agent that a call names; undefined when it may. */
 export function agentRejection({ keyId, agentId, agents = [] }: Principal, named: string | undefined): ProblemError | undefined {
-  if (named === undefined || named === agentId || matcherOf(agents)(named)) return undefined;
+  if (named === undefined || named === agentId || anyGlobMatches(agents, named)) return undefined;
   const may = [...(agentId === undefined ? [] : [agentId]), ...agents].join(', ');
   return new ProblemError('forbidden', `The key ${keyId} may not act for the agent ${named}; expected ${may || 'no agentId'}`, {
     errors: [{ pointer: '/agentId', message: `expected ${may || 'none'}` }],

@@ -193,7 +193,7 @@ describe('the stored principal of a login, where tokens are of the same issuer',
   it('has what it had and roles give now, not what the issuer gives tokens', () => {
     expect(now({})).toEqual({ ...stored, scopes: ['submit'], tools: ['file_read'], agents: ['team-a'], users: ['ada'] });
     expect(now({ tools: undefined })?.tools).toEqual(stored.tools);
-    expect(now({ tools: ['!@files', 'shell'], agents: undefined })).toMatchObject({ tools: ['shell'], agents: [] });
+    expect(now({ tools: ['!@files', 'shell'], agents: undefined })).toMatchObject({ tools: ['shell', '!@files'], agents: [] });
     expect(now({ tenant: 'rival' })).toBeUndefined();
   });
 });
@@ -333,6 +333,27 @@ describe('tool patterns of a key', () => {
     expect(isToolAllowed({ tools: ['@tracker/create_*'] }, issue)).toBe(true);
     expect(isToolAllowed({ tools: ['@tracker/delete_*', '@other'] }, issue)).toBe(false);
     expect(isToolAllowed({ tools: ['!@tracker'] }, issue)).toBe(false);
+  });
+
+  it('forbid each tool that one of several negations means', () => {
+    for (const tools of [
+      ['!shell', '!file_write'],
+      ['*', '!file_write', '!shell'],
+      ['!shell', 'file_*', 'echo', '!file_write'],
+    ]) {
+      const allowed = (name: string) => isToolAllowed({ tools }, named(name));
+      expect([tools, allowed('shell'), allowed('file_write'), allowed('file_read'), allowed('echo')]).toEqual([
+        tools,
+        false,
+        false,
+        true,
+        true,
+      ]);
+    }
+  });
+
+  it('forbid everything where no pattern can be made of a negation', () => {
+    expect(isToolAllowed({ tools: ['*', '!file_[!r]*'] }, named('echo'))).toBe(false);
   });
 
   it('go on forbidding a tool that is qualified because another source has a tool of its name', () => {

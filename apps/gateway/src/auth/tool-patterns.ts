@@ -1,22 +1,26 @@
 import type { Principal } from '#contracts';
-import { globMatches } from '#patterns';
+import { globMatches, globOrFault, isInList, PatternError } from '#patterns';
 import { forbiddingPattern, matchesTool } from '#policy';
 
 type ForbiddableTool = Parameters<typeof forbiddingPattern>[1];
-type Matcher = (name: string) => boolean;
 
 /**
- * Whether the key may use the tool: keys without patterns may use all, others what one of their globs of names or
- * patterns of sources (`@source`, `@source/name`) matches. A `!` in front means all that the rest does not match.
+ * Whether the key may use the tool: keys without patterns may use all, others those in their list of globs of names and
+ * patterns of sources (`@source`, `@source/name`). Patterns behind a `!` also mean what patterns that forbid mean.
  */
 export function isToolAllowed({ tools }: Pick<Principal, 'tools'>, tool: ForbiddableTool): boolean {
   if (tools === undefined) return true;
   const matches = (pattern: string) => (pattern.startsWith('@') ? matchesTool(pattern, tool) : globMatches(pattern, tool.name));
-  const forbids = (pattern: string) => matches(pattern) || forbiddingPattern([pattern], tool) !== undefined;
-  return tools.some((pattern) => (pattern.startsWith('!') ? !forbids(pattern.slice(1)) : matches(pattern)));
+  const forbids = (pattern: string) => matches(pattern) || forbiddingPattern([pattern], tool) !== undefined || isRefused(pattern);
+  return isInList(tools, matches, forbids);
 }
 
-/** Whether one of the globs of a key matches. A `!` in front means all that the rest does not match. */
-export function matcherOf(globs: readonly string[]): Matcher {
-  return (name) => globs.some((glob) => (glob.startsWith('!') ? !globMatches(glob.slice(1), name) : globMatches(glob, name)));
+/** No glob can be made of it, so nothing tells what it should forbid: it forbids everything. */
+function isRefused(pattern: string): boolean {
+  return globOrFault(pattern) instanceof PatternError;
+}
+
+/** Whether one of the globs of agents, users or tenants matches. */
+export function anyGlobMatches(globs: readonly string[], name: string): boolean {
+  return globs.some((glob) => globMatches(glob, name));
 }

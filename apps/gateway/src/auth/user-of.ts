@@ -1,5 +1,5 @@
 import { ProblemError, type Principal } from '#contracts';
-import { matcherOf } from './tool-patterns.js';
+import { anyGlobMatches } from './tool-patterns.js';
 
 /**
  * The user of a call: the one that the call names, else that of its key, else that of its session if the key may act for
@@ -25,7 +25,7 @@ function foreignSession(whose: string): ProblemError {
 
 /** Why the key may not act for a user; undefined when it may, and for no user. */
 export function userRejection({ keyId, userId, users = [] }: Principal, named: string | undefined): ProblemError | undefined {
-  if (named === undefined || named === userId || matcherOf(users)(named)) return undefined;
+  if (named === undefined || named === userId || anyGlobMatches(users, named)) return undefined;
   const may = [...(userId === undefined ? [] : [userId]), ...users].join(', ');
   return new ProblemError('forbidden', `The key ${keyId} may not act for the user ${named}; expected ${may || 'no userId'}`, {
     errors: [{ pointer: '/userId', message: `expected ${may || 'none'}` }],

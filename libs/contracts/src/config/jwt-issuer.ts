@@ -93,7 +93,10 @@ export const JwtIssuer = z
       .record(z.string().min(1).max(256), z.array(Scope))
       .optional()
       .describe('Scopes by words of `scopesClaim`. Not set: the words are scopes. A token without a known word may do nothing.'),
-    tools: z.array(z.string().min(1)).optional().describe('Patterns of the tools that its tokens may use. Not set: all.'),
+    tools: z
+      .array(z.string().min(1))
+      .optional()
+      .describe('Patterns of the tools that its tokens may use; behind `!`, of those that they may not use. Not set: all.'),
     ratePerMinute: z
       .number()
       .int()

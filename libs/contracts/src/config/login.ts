@@ -12,7 +12,7 @@ const LoginRole = z.strictObject({
   scopes: KEY_RIGHTS.scopes.describe('What they may do. `approve`, `admin` and `operate` only where they are listed.'),
   agents: KEY_RIGHTS.agents.describe('The agents that their own calls may name in `agentId`, as names or globs.'),
   users: KEY_RIGHTS.users.describe('The users that their own calls may name in `userId`, as ids or globs.'),
-  tools: KEY_RIGHTS.tools.describe('Patterns of the tools that they may use. Not set: all.'),
+  tools: KEY_RIGHTS.tools.describe('Patterns of the tools that they may use; behind `!`, of those that they may not use. Not set: all.'),
 });
 
 /** Sign-in to the dashboard with an OpenID provider, as the operator writes it. */

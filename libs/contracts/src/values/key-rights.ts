@@ -24,7 +24,10 @@ export const KEY_RIGHTS = {
     .min(1)
     .default([...DEFAULT_SCOPES])
     .describe('What the key may do. `approve`, `admin` and `operate` only where they are listed.'),
-  tools: z.array(z.string().min(1)).optional().describe('Patterns of the tools that the key may use. Not set: all.'),
+  tools: z
+    .array(z.string().min(1))
+    .optional()
+    .describe('Patterns of the tools that the key may use; behind `!`, of those that it may not use. Not set: all.'),
   dialect: Dialect.optional().describe(
     'Whose tool names and arguments its calls use where neither call nor session says. Not set: `core`.',
   ),

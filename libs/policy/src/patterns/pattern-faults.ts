@@ -25,19 +25,41 @@ export function sessionPatternFaults({ tools, allowedTools, hooks, grants }: Put
 }
 
 /** The same for the config file. */
-export function configPatternFaults({ keys, policy, agents, tenants, hooks, safety }: ConfigFile): FaultAt[] {
+export function configPatternFaults({ keys, jwt, login, policy, agents, tenants, hooks, safety, sources }: ConfigFile): FaultAt[] {
   return [
-    ...keys.flatMap((key, index) => (['tools', 'agents'] as const).flatMap((name) => globsAt(['keys', index, name], key[name]))),
+    ...keys.flatMap((key, index) => rightsFaults(['keys', index], key)),
+    ...jwt.flatMap((issuer, index) => rightsFaults(['jwt', index], issuer)),
+    ...Object.entries(login?.roleMap ?? {}).flatMap(([role, rights]) => rightsFaults(['login', 'roleMap', role], rights)),
+    ...sources.flatMap((source, index) => sourceFaults(['sources', index], source)),
     ...policyFaults(['policy'], policy),
     ...hookFaults(['hooks'], hooks),
-    ...globsAt(['safety', 'provenance', 'trusted'], safety.provenance.trusted),
+    ...toolGlobsAt(['safety', 'provenance', 'trusted'], safety.provenance.trusted),
     ...agentFaults(['agents'], agents, policy),
-    ...Object.entries(tenants).flatMap(([tenant, { policy: own = {}, hooks: theirHooks, agents: theirs }]) => [
+    ...Object.entries(tenants).flatMap(([tenant, { policy: own = {}, hooks: theirHooks, agents: theirs, webhooks }]) => [
+      ...webhooks.flatMap(({ tools = [] }, index) => located(['tenants', tenant, 'webhooks', index, 'tools'], negations(tools))),
       ...policyFaults(['tenants', tenant, 'policy'], own, policy),
       ...hookFaults(['tenants', tenant, 'hooks'], theirHooks),
       ...agentFaults(['tenants', tenant, 'agents'], theirs, { ...policy, egress: { ...policy.egress, ...own.egress } }),
     ]),
   ];
+}
+
+type Rights = Partial<Readonly<Record<'tools' | 'agents', readonly string[]>>>;
+
+/** The tools of keys may be negated; without their `!` they are globs like others. */
+function rightsFaults(at: Path, { tools = [], agents }: Rights): FaultAt[] {
+  return [
+    ...globsAt(
+      [...at, 'tools'],
+      tools.map((pattern) => pattern.replace(/^!/, '')),
+    ),
+    ...globsAt([...at, 'agents'], agents),
+  ];
+}
+
+function sourceFaults(at: Path, source: ConfigFile['sources'][number]): FaultAt[] {
+  const lists = source.kind === 'agent' ? { tools: source.tools } : { include: source.include, exclude: source.exclude };
+  return Object.entries(lists).flatMap(([name, patterns = []]) => located([...at, name], negations(patterns)));
 }
 
 function agentFaults(at: Path, agents: ConfigFile['agents'], forAllAgents: PolicySettings): FaultAt[] {
@@ -56,14 +78,20 @@ function policyFaults(
 ): FaultAt[] {
   return [
     ...egressFaults([...at, 'egress'], { ...forAllAgents.egress, ...egress }),
-    ...globsAt([...at, 'exclude'], policy.exclude),
+    ...toolGlobsAt([...at, 'exclude'], policy.exclude),
+    ...toolGlobsAt([...at, 'deferredTools'], policy.deferredTools),
     ...(['tools', 'include', 'allowedTools'] as const).flatMap((name) => toolsAt([...at, name], policy[name])),
     ...(['allowedCommands', 'deniedCommands'] as const).flatMap((name) => expressionsAt([...at, 'commands', name], commands?.[name])),
     ...(paths?.trusted ?? []).flatMap((trusted, index) =>
-      (['tools', 'allowed', 'denied'] as const).flatMap((name) => globsAt([...at, 'paths', 'trusted', index, name], trusted[name])),
+      (['tools', 'allowed', 'denied'] as const).flatMap((name) =>
+        (name === 'tools' ? toolGlobsAt : globsAt)([...at, 'paths', 'trusted', index, name], trusted[name]),
+      ),
     ),
     ...Object.entries(toolsSettings).flatMap(([pattern, settings]) => [
-      ...[...globFaults([pattern]), ...disputes([pattern])].map(({ message }) => ({ path: [...at, 'toolsSettings', pattern], message })),
+      ...[...globFaults([pattern]), ...negations([pattern]), ...disputes([pattern])].map(({ message }) => ({
+        path: [...at, 'toolsSettings', pattern],
+        message,
+      })),
       ...(['allowedServices', 'deniedServices', 'availableAgents', 'trustedAgents'] as const).flatMap((name) =>
         globsAt([...at, 'toolsSettings', pattern, name], settings[name]),
       ),
@@ -81,16 +109,30 @@ function egressFaults(at: Path, egress: PolicySettings['egress']): FaultAt[] {
 }
 
 function hookFaults(at: Path, hooks: readonly { readonly match: readonly string[] }[] | null = []): FaultAt[] {
-  return (hooks ?? []).flatMap(({ match }, index) => globsAt([...at, index, 'match'], match));
+  return (hooks ?? []).flatMap(({ match }, index) => toolGlobsAt([...at, index, 'match'], match));
 }
 
 function globsAt(at: Path, patterns: readonly string[] | null = []): FaultAt[] {
   return located(at, globFaults(patterns ?? []));
 }
 
+/** Patterns of tools: none of them is negated. */
+function toolGlobsAt(at: Path, patterns: readonly string[] | null = []): FaultAt[] {
+  return located(at, [...globFaults(patterns ?? []), ...negations(patterns ?? [])]);
+}
+
 /** Patterns of tools in a list that allows: what forbids means all tools of a name, what allows has to mean one. */
 function toolsAt(at: Path, patterns: readonly string[] | null = []): FaultAt[] {
-  return located(at, [...globFaults(patterns ?? []), ...disputes(patterns ?? [])]);
+  return [...toolGlobsAt(at, patterns), ...located(at, disputes(patterns ?? []))];
+}
+
+/** A pattern that would forbid nothing, since only the tools of keys can be negated. */
+function negations(patterns: readonly string[]): PatternFault[] {
+  return patterns.flatMap((pattern, index) =>
+    pattern.startsWith('!')
+      ? [{ index, message: `expected the tools that are meant, in place of ${pattern}: only the tools of keys are negated` }]
+      : [],
+  );
 }
 
 function disputes(patterns: readonly string[]): PatternFault[] {

@@ -1,4 +1,5 @@
 import { ProblemError, type KeyRights, type Principal } from '#contracts';
+import { isNarrowerList } from '#patterns';
 import { agentRejection } from '../agent-of.js';
 import { issuerOfKeyId } from '../tokens/token-principal.js';
 import { userRejection } from '../user-of.js';
@@ -38,7 +39,8 @@ function faults(own: Principal, wanted: KeyRights, defaultRate: number): (readon
   const isConfined = own.userId !== undefined || own.users !== undefined;
   const found: (readonly [string, string] | false)[] = [
     !scopes.every((scope) => own.scopes.includes(scope)) && ['scopes', `scopes of ${own.scopes.join(', ')}`],
-    own.tools !== undefined && !isPart(tools, own.tools) && ['tools', `patterns of ${own.tools.join(', ')}`],
+    own.tools !== undefined &&
+      (tools === undefined || !isNarrowerList(tools, own.tools)) && ['tools', `patterns of ${own.tools.join(', ')}`],
     (agent === undefined ? own.agentId !== undefined : agentRejection(own, agent) !== undefined) && [
       'agent',
       listed(own.agentId, own.agents),
@@ -62,10 +64,6 @@ function faults(own: Principal, wanted: KeyRights, defaultRate: number): (readon
 /** A token ends within the hour, and its person makes keys for programs that go on. */
 function expiryOf({ keyId, expiresAt }: Principal): string | undefined {
   return issuerOfKeyId(keyId) === undefined ? expiresAt : undefined;
-}
-
-function isPart(wanted: readonly string[] | undefined, own: readonly string[]): boolean {
-  return wanted !== undefined && wanted.every((pattern) => own.includes(pattern));
 }
 
 function isCovered(glob: string, own: readonly string[] = []): boolean {

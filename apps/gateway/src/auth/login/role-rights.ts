@@ -1,5 +1,5 @@
 import { SCOPES, type LoginSettings, type Principal } from '#contracts';
-import { globMatches } from '#patterns';
+import { globMatches, listOfAny, listOfBoth } from '#patterns';
 
 type Role = LoginSettings['roleMap'][string];
 type Rights = Pick<Principal, 'scopes' | 'agents' | 'users' | 'tools'>;
@@ -13,7 +13,7 @@ export function rightsOfRoles(roles: readonly Role[]): Rights {
     scopes: SCOPES.filter((scope) => scopes.has(scope)),
     ...(agents.size === 0 ? {} : { agents: [...agents] }),
     ...(users.size === 0 ? {} : { users: [...users] }),
-    ...(roles.some(({ tools }) => tools === undefined) ? {} : { tools: [...new Set(roles.flatMap(({ tools = [] }) => tools))] }),
+    ...(roles.some(({ tools }) => tools === undefined) ? {} : { tools: listOfAny(roles.map(({ tools = [] }) => tools)) }),
   };
 }
 
@@ -29,12 +29,12 @@ export function narrowed(principal: Principal, most: Rights): Principal {
   };
 }
 
-/** Patterns that allow nothing which one of the lists does not; of two patterns that overlap in part, neither is among them. */
+/** What both lists allow; of two patterns that overlap in part, neither is in it. */
 function inBoth(some: readonly string[], others: readonly string[]): string[] {
-  return [...new Set([...some.filter((it) => covers(others, it)), ...others.filter((it) => covers(some, it))])];
+  return listOfBoth(some, others, covers);
 }
 
-function covers(patterns: readonly string[], one: string): boolean {
-  const isName = !/[*?]|^[!@]/.test(one);
-  return patterns.some((pattern) => pattern === one || (isName && !/^[!@]/.test(pattern) && globMatches(pattern, one)));
+function covers(positives: readonly string[], one: string): boolean {
+  const isName = !/[*?]|^@/.test(one);
+  return positives.some((pattern) => pattern === one || (isName && !pattern.startsWith('@') && globMatches(pattern, one)));
 }

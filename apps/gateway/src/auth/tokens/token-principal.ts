@@ -1,6 +1,6 @@
 import type { JWTPayload } from 'jose';
 import { Label, ProblemError, Scope, type JwtIssuer, type Principal } from '#contracts';
-import { matcherOf } from '../tool-patterns.js';
+import { anyGlobMatches } from '../tool-patterns.js';
 
 /** Visible characters of ASCII, as OpenID Connect has them; without braces, which mean something in keys of Redis. */
 const SUBJECT_FORM = 'visible characters of ASCII without braces, at most 255';
@@ -60,7 +60,7 @@ export function boundsOf({
 
 /** Whether tokens of the issuer may be the tenant's. */
 export function speaksFor({ tenant, tenants }: JwtIssuer, tenantId: string): boolean {
-  return tenant === undefined ? tenants === undefined || matcherOf(tenants)(tenantId) : tenant === tenantId;
+  return tenant === undefined ? tenants === undefined || anyGlobMatches(tenants, tenantId) : tenant === tenantId;
 }
 
 /** Ids of API keys have no `#`, and issuers have none either: two subjects never share an id. */

@@ -11,6 +11,7 @@ import {
   type ToolDescriptor,
 } from '#contracts';
 import type { SpokenCall } from '#dialects';
+import { negationsIn } from '#patterns';
 import { decide, fileAccessOf, forbiddingPattern } from '#policy';
 import { ToolRegistry } from '#tool-sdk';
 import { userOf } from '../../auth/user-of.js';
@@ -104,9 +105,7 @@ export class CallEvaluator {
   private forbiddenName(rules: EffectivePolicy, principal: Principal, name: string, judged: EvaluatedCall): EvaluatedCall | undefined {
     const own = this.tools.for(principal.tenantId).resolve(name);
     if (own === undefined || own.name === judged.tool?.name) return undefined;
-    const pattern =
-      forbiddingPattern([...rules.policy.exclude, ...rules.grants.deniedTools], own) ??
-      principal.tools?.find((it) => it.startsWith('!') && forbiddingPattern([it.slice(1)], own) !== undefined);
+    const pattern = forbiddingPattern([...rules.policy.exclude, ...rules.grants.deniedTools, ...negationsIn(principal.tools ?? [])], own);
     if (pattern === undefined) return undefined;
     const reason = `${name} is also ${own.name}, which is excluded from this agent's tools by "${pattern}"`;
     return { ...judged, ...denied({ effect: 'deny', reasons: [{ axis: 'grants', rule: 'availability', effect: 'deny', reason }] }) };
