@@ -59,6 +59,30 @@ describe('the expected start of a quote', () => {
   });
 });
 
+describe('the quote of a call that writes', () => {
+  const asked = async (tool: string, args: object) => {
+    const { body } = await agent.request<Quote>('POST', '/v1/calls:quote', { tool, arguments: args, sessionId: 'writing' });
+    return [body.valid, body.approvalNeeded, body.decision?.reasons.find(({ effect }) => effect === 'ask')?.rule];
+  };
+  const create = (path: string) => ({ patch: `--- /dev/null\n+++ b/${path}\n@@ -0,0 +1 @@\n+a\n`, paths: [path] });
+  const WRITES: [tool: string, args: (path: string) => object][] = [
+    ['file_write', (path) => ({ path, content: 'x' })],
+    ['file_edit', (path) => ({ path, old_text: 'a', new_text: 'b' })],
+    ['file_copy', (destination) => ({ source: 'a', destination })],
+    ['file_patch', create],
+    ['file_delete', (path) => ({ path })],
+  ];
+
+  it.each(WRITES)('by %s names a person where later commands run the file, and none for other files', async (tool, args) => {
+    const posture = { autonomy: 'supervised', permissionMode: 'workspace-write' };
+    await agent.request('PUT', '/v1/sessions/writing', { posture });
+    for (const path of ['.git/config', 'sub/.gitattributes', '.GIT/hooks/pre-commit', 'a/../.npmrc'])
+      expect([path, ...(await asked(tool, args(path)))]).toEqual([path, true, true, 'auto-run-file']);
+    for (const path of ['src/a', 'package.json', '.gitignore'])
+      expect([path, ...(await asked(tool, args(path)))]).toEqual([path, true, false, undefined]);
+  });
+});
+
 describe('a call that waits for a free slot', () => {
   it.each(['queueMs', 'totalMs'])('ends as timed out in the queue, without a Start, when its %s is over', async (timeout) => {
     const { command, open } = gated(`go-${timeout}`);

@@ -34,6 +34,8 @@ const command = fc.oneof(
         'cat /etc/passwd',
         'curl https://a.example.com',
         'echo $(id)',
+        'cp a .git/config',
+        '.npmrc',
         '&&',
         '|',
         ';',
@@ -50,7 +52,7 @@ const command = fc.oneof(
   anyText({ maxLength: 60 }),
 );
 const path = fc.oneof(
-  fc.constantFrom('a', 'src/a', 'src/secret/x', '/etc/passwd', '../x', '~/.ssh/id', `${WORKSPACE}/a`, '/shared/a', '..%2f'),
+  fc.constantFrom('a', 'src/a', '.git/config', 'src/secret/x', '/etc/passwd', '../x', '~/.ssh/id', `${WORKSPACE}/a`, '/shared/a', '..%2f'),
   anyText({ maxLength: 40 }),
 );
 const url = fc.oneof(
@@ -60,7 +62,7 @@ const url = fc.oneof(
 );
 const patterns = words('*', 'shell', 'file_*', '@builtin', '@git/x', '#a', '[', 'read');
 const expressions = words('.*', 'git .*', 'ls( .*)?', '(', 'rm .*', '[a');
-const paths = words('src', '/etc', '**/secret', `${WORKSPACE}/a`, '[', '/');
+const paths = words('src', '.git', '/etc', '**/secret', `${WORKSPACE}/a`, '[', '/');
 const domains = words('*', 'example.com', '*.org', '');
 const services = words('s3', 's3:*', 'iam:create-*', '*', '[');
 const agents = words('reviewer', 'w*', '*');
@@ -95,6 +97,7 @@ const settings: fc.Arbitrary<PolicySettings> = fc.record(
         allowedCommands: expressions,
         deniedCommands: expressions,
         denyByDefault: fc.boolean(),
+        enforce: fc.constantFrom('attended', 'always'),
         autoAllowReadonly: fc.boolean(),
         blockHighRisk: fc.boolean(),
       },

@@ -5,6 +5,7 @@ import { trustOptionsFor } from './grants/trust-options.js';
 import { riskOfCall } from './risk-of-call.js';
 import type { RuleResult, Rule } from './rule.js';
 import { agentRule } from './rules/agent.rule.js';
+import { autoRunFileRule } from './rules/auto-run-file.rule.js';
 import { availabilityRule } from './rules/availability.rule.js';
 import { commandAllowlistRule } from './rules/command-allowlist.rule.js';
 import { commandClassRule } from './rules/command-class.rule.js';
@@ -26,6 +27,7 @@ const rules: readonly Rule[] = [
   commandDenialRule,
   commandAllowlistRule,
   pathRule,
+  autoRunFileRule,
   commandClassRule,
   commandPatternsRule,
   egressRule,
@@ -56,7 +58,8 @@ function reasonsOf(answers: readonly RuleResult[], facts: CallFacts, subjects: R
   const byTool = asked ? toolTrust(facts) : undefined;
   const byArguments = asked && byTool === undefined ? argumentTrust(facts, subjects) : undefined;
   return answers.map(({ axis, rule, effect, reason, liftedBy }) => {
-    const satisfiedBy = effect === 'ask' ? (byTool ?? (liftedBy === 'arguments' ? byArguments : undefined)) : undefined;
+    const satisfiedBy =
+      effect === 'ask' && liftedBy !== 'itself' ? (byTool ?? (liftedBy === 'arguments' ? byArguments : undefined)) : undefined;
     return satisfiedBy === undefined ? { axis, rule, effect, reason } : { axis, rule, effect, reason, satisfiedBy };
   });
 }

@@ -7,7 +7,7 @@ export const MOST_REASONS = 2;
 const AXES: readonly DecisionReason['axis'][] = ['risk', 'hooks', 'limits', 'facts', 'grants'];
 
 /** Of the rules about arguments, what a command does comes before whether it is listed. */
-const FIRST_RULES = ['command-class', 'command-path', 'path'];
+const FIRST_RULES = ['auto-run-file', 'command-class', 'command-path', 'path'];
 
 function placeOf(rule: string): number {
   const place = FIRST_RULES.indexOf(rule);

@@ -13,7 +13,12 @@ export type PathRoot = z.output<typeof PathRoot>;
 export const TrustedPaths = z
   .strictObject({
     tools: z.array(z.string().min(1)).describe('Patterns of the tools that this is about.'),
-    allowed: z.array(z.string().min(1)).default([]).describe('Globs of paths that run without asking.'),
+    allowed: z
+      .array(z.string().min(1))
+      .default([])
+      .describe(
+        'Globs of paths that run without asking. Files that later commands run, such as `.git/config`, are meant only by globs that name them, such as `.git/**`.',
+      ),
     denied: z.array(z.string().min(1)).default([]).describe('Globs of paths that are refused.'),
   })
   .meta({ id: 'TrustedPaths' });

@@ -56,7 +56,9 @@ export const PolicyConfig = z
     deferredTools: z
       .array(ToolPattern)
       .describe('Left out of the lists for models until `tool_search` finds them in the session. They can be called in any case.'),
-    allowedTools: z.array(ToolPattern).describe('These run without asking, unless a rule denies.'),
+    allowedTools: z
+      .array(ToolPattern)
+      .describe('These run without asking, unless a rule denies, or a file is written that later commands run (`paths.trusted`).'),
     gatePrivileged: z.boolean().describe('Every privileged call is asked for, in every mode.'),
     webTools: z.boolean().describe('False: no tool of the web is available.'),
     features: z.array(ToolFeature).describe('Tools that are switched off where this does not name them: `session_management`.'),

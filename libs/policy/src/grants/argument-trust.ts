@@ -54,6 +54,25 @@ export function commandTrust(
 ): string | undefined {
   if (findDangerousCommand(reading) !== undefined) return undefined;
   if (policy.commands.autoAllowReadonly && isReadonly(reading)) return 'the command only reads';
+  return patternTrust(reading, { policy, grants, patternsBy });
+}
+
+/** The same by patterns that mean single commands alone: what a command does was read by who allowed it. */
+export function exactCommandTrust(reading: ParsedCommand, facts: Pick<CallFacts, 'policy' | 'grants' | 'patternsBy'>): string | undefined {
+  return findDangerousCommand(reading) === undefined ? patternTrust(reading, facts, isExact) : undefined;
+}
+
+/** Besides escaped characters, and what `trustOptions` puts around the spellings of a command, it has no special ones. */
+function isExact(pattern: string): boolean {
+  const plain = pattern.replaceAll(/\\[^\w\s]/g, '').replaceAll(/^\^|\$$/g, '');
+  return !/[.*+?()[\]{}^$\\]/.test(plain.replace(/^\(\?:(.*)\)$/s, '$1'));
+}
+
+function patternTrust(
+  reading: ParsedCommand,
+  { policy, grants, patternsBy = 'operator' }: Pick<CallFacts, 'policy' | 'grants' | 'patternsBy'>,
+  counts: (pattern: string) => boolean = () => true,
+): string | undefined {
   if (policy.commands.allowedCommands.length + grants.allowedCommands.length === 0) return undefined;
   const lists = [
     commandPatterns(policy.commands.allowedCommands, patternsBy, reading),
@@ -61,7 +80,7 @@ export function commandTrust(
   ];
   const written = reading.commands.filter(isWritten);
   if (written.length === 0) return undefined;
-  const matched = written.map((command) => matchingAllowPattern(lists, command));
+  const matched = written.map((command) => matchingAllowPattern(lists, command, counts));
   return matched.every((pattern) => pattern !== undefined) ? `allowed commands: ${[...new Set(matched)].join(', ')}` : undefined;
 }
 
@@ -82,10 +101,14 @@ export function agentTrust(name: string, { tool, policy }: Pick<CallFacts, 'tool
  * The words must fit, with the variables that they set, and also the text with its redirections: `ls` does not allow `ls > file`,
  * nor does `ls` with any arguments.
  */
-function matchingAllowPattern(lists: readonly CommandPatterns[], command: SubCommand): string | undefined {
+function matchingAllowPattern(
+  lists: readonly CommandPatterns[],
+  command: SubCommand,
+  counts: (pattern: string) => boolean,
+): string | undefined {
   for (const { matching } of lists) {
     const besides = besidesWords(command);
-    const fitting = matching(besides + plainText(command));
+    const fitting = matching(besides + plainText(command)).filter(counts);
     if (fitting.length === 0) continue;
     const written = command.redirects.length === 0 ? fitting : matching(besides + command.text);
     const pattern = fitting.find((it) => written.includes(it) && !(it.endsWith(ANY_ARGUMENTS) && writesFiles(command)));

@@ -151,15 +151,20 @@ export function closestRoot<T extends { readonly path: string }>(around: readonl
   return around.reduce<T | undefined>((best, it) => (best === undefined || it.path.length > best.path.length ? it : best), undefined);
 }
 
-/** Trust to write is trust to read. */
-function trustSource(at: string, access: PathArgument['access'], { tool, policy, grants, workspaceRoot }: Facts): string | undefined {
-  const of = ({ read, write }: SessionGrants['allowedPaths']) => (access === 'write' ? write : [...read, ...write]);
+/** Trust to write is trust to read. `counts`: which trusted paths and globs may be the source. */
+export function trustSource(
+  at: string,
+  access: PathArgument['access'],
+  { tool, policy, grants, workspaceRoot }: Facts,
+  counts: (trusted: string) => boolean = () => true,
+): string | undefined {
+  const of = ({ read, write }: SessionGrants['allowedPaths']) => (access === 'write' ? write : [...read, ...write]).filter(counts);
   const granted =
     (grants.literalPaths === undefined ? undefined : of(grants.literalPaths.allowed).find((path) => isWithin(at, normalizePath(path)))) ??
     of(grants.allowedPaths).find((pattern) => coversPath(pattern, at, workspaceRoot, false));
   if (granted !== undefined) return `this session: ${granted}`;
   for (const { tools, allowed } of policy.paths.trusted) {
-    const pattern = allowed.find((it) => coversPath(it, at, workspaceRoot, false));
+    const pattern = allowed.filter(counts).find((it) => coversPath(it, at, workspaceRoot, false));
     if (pattern !== undefined && matchingPattern(tools, tool) !== undefined) return `the pattern ${pattern}`;
   }
   return undefined;

@@ -52,8 +52,11 @@ export function riskArgumentsOf({ tool, args }: Pick<CallFacts, 'tool' | 'args'>
       }
     }
   }
-  return { commands, paths, urls, operations, agents };
+  const isElsewhere = paths.some(({ path }) => !WORKSPACE_ITSELF.test(path));
+  return { commands: isElsewhere ? commands.map((it) => ({ ...it, elsewhere: true })) : commands, paths, urls, operations, agents };
 }
+
+const WORKSPACE_ITSELF = /^(?:\.?\/?|(?:\.\/)+\.?)$/;
 
 /** Undefined for a shell command. */
 function languageOf(

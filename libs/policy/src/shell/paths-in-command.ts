@@ -26,7 +26,8 @@ function pathsOf({ words, redirects, assignments }: SubCommand): PathWord[] {
   return [...read, ...targets];
 }
 
-function valuesIn(word: string): string[] {
+/** The values of options and assignments: `--option=value`, `name=value`, `-Ovalue`. */
+export function valuesIn(word: string): string[] {
   const long = /^--?[\w-]+=([^]+)$/.exec(word)?.[1] ?? /^[A-Za-z_]\w*=([^]+)$/.exec(word)?.[1];
   const attached = /^-[A-Za-z]([/~.][^]*)$/.exec(word)?.[1];
   return [long, attached].filter((it) => it !== undefined);

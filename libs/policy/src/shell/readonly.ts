@@ -54,9 +54,9 @@ export function isReadonly(reading: ParsedCommand): boolean {
 }
 
 /** Whether a program that takes settings from its folder is started in another one. */
-function readsElsewhere({ commands }: ParsedCommand): boolean {
+function readsElsewhere({ commands, elsewhere }: ParsedCommand): boolean {
   const names = commands.map((command) => executableOf(command) ?? '');
-  return names.includes('cd') && names.some((name) => Object.hasOwn(READING_ACTIONS, name));
+  return (elsewhere === true || names.includes('cd')) && names.some((name) => Object.hasOwn(READING_ACTIONS, name));
 }
 
 /** Whether one command of a command line is known to only read, if nothing in the line is dangerous. */

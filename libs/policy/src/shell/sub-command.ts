@@ -59,6 +59,8 @@ export interface ParsedCommand {
   readonly features: ReadonlySet<ShellFeature>;
   /** Functions that start themselves again in the background or twice in a pipe. */
   readonly forkBomb: boolean;
+  /** The call names a folder that the line starts in, which may have settings of its own. */
+  readonly elsewhere?: true;
 }
 
 /** The executable's base name: `/usr/bin/git` is git. Empty when there is none; undefined when only running it tells. */

@@ -1,0 +1,195 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { NO_GRANTS } from '#contracts';
+import { decide } from './decide.js';
+import { autoRunReason } from './auto-run/auto-run-files.js';
+import { factsOf, UNATTENDED, WORKSPACE, type Circumstances } from './testing/call-facts.js';
+
+const READS_RUN: Circumstances = { policy: { commands: { autoAllowReadonly: true } } };
+const written = (path: string, circumstances: Circumstances = READS_RUN) => {
+  const { effect, reasons } = decide(factsOf('file_write', { path }, circumstances));
+  return [effect, reasons.find(({ rule }) => rule === 'auto-run-file')?.effect] as const;
+};
+const run = (command: string, allowed: string, args: object = {}) =>
+  decide(
+    factsOf(
+      'shell',
+      { command, ...args },
+      { policy: { commands: { ...READS_RUN.policy?.commands, engines: ['rules'], classify: false, allowedCommands: [allowed] } } },
+    ),
+  ).effect;
+const asks = (command: string, allowed = '[\\s\\S]*') => run(command, allowed) === 'ask';
+
+const FILES =
+  '.git/config .git/hooks/x .git .git/worktrees/a/config.worktree .git/modules/a/config bare.git/config sub/HEAD .gitattributes ' +
+  'a/.gitattributes .gitmodules .gitconfig x.gitconfig .config/git/config .husky/pre-commit .githooks/x hooks/pre-commit .bashrc a/.profile ' +
+  '.zshrc .bash_profile .npmrc .envrc .vscode/tasks.json .cargo/config.toml rust-toolchain.toml .ssh/config';
+const spelt = fc
+  .tuple(
+    fc.constantFrom(...FILES.split(' ')),
+    fc.constantFrom('', './', 'a/../', 'src//', `${WORKSPACE}/`, `${WORKSPACE}/a/.././`),
+    fc.infiniteStream(fc.boolean()),
+  )
+  .map(([file, before, upper]) => {
+    const letters = file.split('').map((it) => (upper.next().value === true ? it.toUpperCase() : it.toLowerCase()));
+    return `${before}${letters.join('')}`;
+  });
+
+describe('a file that later commands run', () => {
+  it('is asked for where other writes of the workspace are not, in every spelling', () => {
+    fc.assert(fc.property(spelt, (path) => expect([path, ...written(path)]).toEqual([path, 'ask', 'ask'])));
+    for (const path of [
+      '.git./config',
+      '.GIT ./config',
+      'git~1/config',
+      '.g\u200cit/config',
+      '.git::$INDEX_ALLOCATION/config',
+      '\u017fub/head',
+    ])
+      expect([path, ...written(path)]).toEqual([path, 'ask', 'ask']);
+  });
+
+  it('is none of the files that a workspace is made of', () => {
+    const files =
+      'src/index.ts package.json Makefile conftest.py setup.py pyproject.toml .gitignore .github/workflows/ci.yml git/config src/head/a.ts ' +
+      'head.ts .eslintrc.json .env config a.git.md .gitkeep README.md ssh/config';
+    for (const path of files.split(' ')) expect([path, ...written(path)]).toEqual([path, 'allow', undefined]);
+  });
+
+  it('is also asked for by tools of other sources, which may write several files, and may be read', () => {
+    const tool = {
+      ...factsOf('file_write', {}).tool,
+      name: 'put',
+      source: 'files',
+      subjects: [{ kind: 'path', argument: 'paths', access: 'write' }],
+    };
+    const facts = (paths: string[]) => ({ ...factsOf('file_write', { paths }), tool: tool as ReturnType<typeof factsOf>['tool'] });
+    expect(decide(facts(['a', 'b/.npmrc'])).effect).toBe('ask');
+    expect(decide(facts(['a', 'b'])).effect).toBe('allow');
+    expect(decide(factsOf('file_read', { path: '.git/config' })).effect).toBe('allow');
+  });
+
+  it('does not count the folders around the workspace', () => {
+    expect(decide({ ...factsOf('file_write', { path: 'a' }), workspaceRoot: '/home/.git/.vscode' }).effect).toBe('allow');
+  });
+});
+
+describe('trust in a file that later commands run', () => {
+  const literal = (...write: string[]) => ({ allowed: { read: [], write }, denied: { read: [], write: [] } });
+  const effect = (circumstances: Circumstances) => written('.git/config', circumstances)[0];
+
+  it('is given by its name, by a folder or glob that names such files, and for all calls by the policy', () => {
+    expect(effect({ grants: { literalPaths: literal(`${WORKSPACE}/.git/config`) } })).toBe('allow');
+    expect(effect({ grants: { literalPaths: literal(`${WORKSPACE}/.git`) } })).toBe('allow');
+    expect(effect({ grants: { allowedPaths: { read: [], write: ['**/.git/**'] } } })).toBe('allow');
+    expect(effect({ policy: { paths: { trusted: [{ tools: ['file_write'], allowed: ['.git/config'], denied: [] }] } } })).toBe('allow');
+  });
+
+  it('is not given by a folder around it, by the tool, by the model, or by a glob that names no such file', () => {
+    expect(effect({ grants: { literalPaths: literal(WORKSPACE) } })).toBe('ask');
+    expect(effect({ grants: { allowedPaths: { read: ['.git'], write: ['**', '.', '*/config'] } } })).toBe('ask');
+    expect(effect({ grants: { trustedTools: ['file_write'] } })).toBe('ask');
+    expect(effect({ policy: { allowedTools: ['*'] } })).toBe('ask');
+    expect(decide(factsOf('file_write', { path: '.git/config', approved: true }, { profile: 'zeroclaw' })).effect).toBe('ask');
+  });
+});
+
+describe('in an unattended session, writing a file that later commands run', () => {
+  it.each([
+    ['core', 'allow'],
+    ['claw', 'allow'],
+    ['phi', 'allow'],
+    ['zeroclaw', 'deny'],
+    ['oxydra', 'deny'],
+    ['kiro', 'ask'],
+  ] as const)('answers as the engine of %s does: %s', (profile, expected) => {
+    expect(written('.git/config', { posture: UNATTENDED, profile })).toEqual([expected, expected]);
+    expect(written('src/a.ts', { posture: UNATTENDED, profile })[0]).toBe('allow');
+  });
+});
+
+describe('a command that may write a file that later commands run', () => {
+  const WRITES = [
+    'echo x > .git/config',
+    'cat <<< x >> sub/.GITATTRIBUTES',
+    'cp a .git/config',
+    'cp -t.git/hooks a',
+    'cp --target-directory=.husky a',
+    'mv a .envrc',
+    'tee .bashrc',
+    'echo x | tee -a a .npmrc',
+    "sed -i 's/a/b/' .git/config",
+    'ln -s ../x .git/hooks/pre-commit',
+    'dd of=.git/config',
+    'cd .git && cp ../a config',
+    'cd .git',
+    'F=.git/config; cp a $F',
+    'cp a .gi*/config',
+    'cp a {.git,b}/config',
+    'cp a $TARGET',
+    'echo x > "$TARGET"',
+    'mv a HEAD',
+    'git mv a .gitattributes',
+    'git checkout other -- .gitattributes',
+    'sh -c "cp a .git/config"',
+    'find . -name a -exec cp a .git/config ";"',
+    'ls | xargs -I{} cp {} .git/hooks/',
+  ];
+  it.each(WRITES)('is asked for although a pattern allows its words: %s', (command) => expect(asks(command)).toBe(true));
+
+  it.each([
+    'cat .git/config',
+    'ls -la .git .vscode',
+    'git add .gitattributes',
+    'git commit -m "update .gitmodules"',
+    'git checkout HEAD -- src/a',
+    'git log HEAD -- .gitattributes',
+    'git clone git@example.com:a/b.git',
+    'grep -rn x .vscode > out.txt',
+    "sed -n '1,5p' .npmrc",
+    'echo "see .git/config" > notes.md',
+    'cp src/*.ts dist/',
+    'cp $A dist/',
+    'node scripts/build.js && touch done',
+  ])('is not asked for when it writes none: %s', (command) => expect(asks(command)).toBe(false));
+
+  it('is asked for where it is started in such a folder', () => {
+    expect(run('cp ../a config', 'cp .*', { working_dir: '.git' })).toBe('ask');
+    expect(run('cp ../a config', 'cp .*', { working_dir: 'src' })).toBe('allow');
+  });
+
+  it('is allowed by a pattern that means this command alone', () => {
+    expect(asks('cp a .git/config', '^(?:cp a \\.git/config)$')).toBe(false);
+    expect(asks('cp a .git/config', 'cp a \\.git/config')).toBe(false);
+    expect(asks('cp a .git/config', 'cp a .git/config')).toBe(true);
+    expect(asks('cp a .git/config', 'cp \\w \\.git/config')).toBe(true);
+  });
+
+  it('is trusted in the words of a person who was asked', () => {
+    const facts = factsOf('shell', { command: 'cp a .git/config' }, READS_RUN);
+    const [full, partial] = decide(facts).trustOptions ?? [];
+    const trusting = (option: typeof full) =>
+      decide({ ...facts, grants: { ...NO_GRANTS, allowedCommands: option?.grants.allowedCommands ?? [] } }).effect;
+    expect([full?.id, trusting(full), partial?.id, trusting(partial)]).toEqual(['command-full', 'allow', 'command-partial', 'ask']);
+  });
+});
+
+describe('a command that reads', () => {
+  it('counts as such for git only in the workspace itself, since another folder may have a repository of its own', () => {
+    const reading = (args: object) => decide(factsOf('shell', { command: 'git status', ...args }, READS_RUN)).effect;
+    for (const working_dir of ['.', './', '']) expect([working_dir, reading({ working_dir })]).toEqual([working_dir, 'allow']);
+    for (const working_dir of ['sub', 'a/..', '.git', '/srv'])
+      expect([working_dir, reading({ working_dir })]).toEqual([working_dir, 'ask']);
+    expect(decide(factsOf('shell', { command: 'ls', working_dir: 'sub' }, READS_RUN)).effect).toBe('allow');
+  });
+});
+
+describe('the list of files that later commands run', () => {
+  it('is read without throwing and in little time, whatever the path is', () => {
+    fc.assert(fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), (path) => expect(() => autoRunReason(path)).not.toThrow()));
+    expect(autoRunReason('a/'.repeat(2_048))).toBeUndefined();
+    // Backtracking would not end here.
+    for (const word of [`.{${'${'.repeat(20_000)}`, `.{${'{'.repeat(40_000)}`, `${'.'.repeat(40_000)}x`, 'a/'.repeat(40_000)])
+      expect(['allow', 'ask']).toContain(run(`cp ${word}`, 'cp .*'));
+  });
+});

@@ -1,0 +1,91 @@
+import { globMatches } from '#patterns';
+import { AUTO_RUN_NAMES, autoRunReason } from './auto-run-files.js';
+import { normalizePath } from '../patterns/lexical-path.js';
+import { findDangerousCommand } from '../shell/dangerous-command.js';
+import { valuesIn } from '../shell/paths-in-command.js';
+import { reads } from '../shell/readonly.js';
+import { actionOf } from '../shell/risk-class.js';
+import { executableOf, type ParsedCommand, type ShellWord, type SubCommand } from '../shell/sub-command.js';
+
+const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
+
+/** Programs that write to their output only, where nothing in the line is dangerous. */
+const FILTERS = words('sed awk gawk mawk nawk uniq xxd tree less man hostname');
+/** Programs that write where their last word says, and those that write where any of their words says. */
+const WRITES_LAST = words('cp mv ln install rsync');
+const WRITES_ANY = words('tee dd truncate touch mkdir');
+/** Actions of git that write files by their names. Others take revisions, addresses, or paths that they only record. */
+const WRITING_ACTIONS = words('mv checkout restore apply');
+const ENTERING = words('cd pushd');
+/** Words of one line that are looked at. */
+const MOST_WORDS = 500;
+
+/** An expansion that only running the command tells. */
+const UNKNOWN = /[$`]/;
+
+/**
+ * Which files that later commands run a command line may write, as reasons. Programs that are not known to only read may write
+ * what they name. A folder that is entered, and a variable that is set, may be part of a name.
+ */
+export function autoRunWrites(reading: ParsedCommand): readonly string[] {
+  const isDangerous = findDangerousCommand(reading) !== undefined;
+  const acting = reading.commands.filter((command) => mayWrite(command, isDangerous));
+  const targets = reading.commands.flatMap(({ redirects }) =>
+    redirects.filter(({ operator }) => operator.includes('>')).map(({ target }) => target),
+  );
+  const around = acting.length + targets.length === 0 ? [] : reading.commands.flatMap(({ assignments }) => assignments);
+  const entered = reading.commands.filter((it) => ENTERING.has(executableOf(it) ?? '')).flatMap(operands);
+  const named = [...targets, ...acting.flatMap(operands), ...entered, ...around];
+  if (named.length > MOST_WORDS) return [`the command has more than ${MOST_WORDS} words that may be files it writes`];
+  const unknown = [...targets, ...acting.flatMap(writtenOperands)].find(({ value, dynamic }) => dynamic && UNKNOWN.test(value));
+  return [
+    ...named.flatMap(reasonsOf),
+    ...(unknown === undefined ? [] : [`only running the command tells which file it writes at ${unknown.value}`]),
+  ];
+}
+
+/** Redirections aside: they are looked at by themselves. */
+function mayWrite(command: SubCommand, isDangerous: boolean): boolean {
+  const name = executableOf(command);
+  if (name === '' || ENTERING.has(name ?? '') || reads({ ...command, redirects: [] })) return false;
+  if (name === 'git') return WRITING_ACTIONS.has(actionOf(command, name) ?? '');
+  return isDangerous || !FILTERS.has(name ?? '');
+}
+
+/** `HEAD` is a revision for git, except where it renames files. */
+function operands(command: SubCommand): readonly ShellWord[] {
+  const args = command.words.slice(1).flatMap(({ value, dynamic }) => [value, ...valuesIn(value)].map((it) => ({ value: it, dynamic })));
+  const isRevision = executableOf(command) === 'git' && actionOf(command, 'git') !== 'mv';
+  return isRevision ? args.filter(({ value }) => value !== 'HEAD') : args;
+}
+
+function writtenOperands(command: SubCommand): readonly ShellWord[] {
+  const name = executableOf(command) ?? '';
+  const all = command.words.slice(1);
+  if (WRITES_ANY.has(name)) return all;
+  return WRITES_LAST.has(name) ? all.filter(({ value }, index) => index === all.length - 1 || value.startsWith('-')) : [];
+}
+
+function reasonsOf({ value, dynamic }: ShellWord): string[] {
+  if (value.length > 4_096 || value.includes('://')) return [];
+  const reason = autoRunReason(normalizePath(`/${value}`)) ?? (dynamic ? possibleReason(value) : undefined);
+  return reason === undefined ? [] : [`${value} can make later commands run something: ${reason}`];
+}
+
+const LONGEST_NAME = 255;
+
+/** A wildcard or braces may stand for a part of such a name. Shells let only a plain dot match one in front. */
+function possibleReason(value: string): string | undefined {
+  const isPossible = hasPathInBraces(value) || value.toLowerCase().split('/').some(mayBeListed);
+  return isPossible ? 'it may be a file that git, a shell or an editor runs' : undefined;
+}
+
+function hasPathInBraces(value: string): boolean {
+  return value.split('}').some((piece) => piece.includes('{') && piece.slice(piece.indexOf('{')).includes('/'));
+}
+
+function mayBeListed(name: string): boolean {
+  if (name.length > LONGEST_NAME || !/^[.{]/.test(name) || !/[*?[{]/.test(name)) return false;
+  const pattern = name.replaceAll(/\$\w+|\$\{[^}]*\}/g, '*');
+  return AUTO_RUN_NAMES.some((it) => globMatches(pattern, it));
+}
