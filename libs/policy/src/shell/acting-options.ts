@@ -49,8 +49,8 @@ const OPTIONS: Readonly<Record<string, ActingOptions>> = {
   git: {
     long:
       'config-env exec-path git-dir upload-pack receive-pack exec ext-diff textconv open-files-in-pager output output-directory extcmd ' +
-      'template upload-archive',
-    harmless: 'text',
+      'template upload-archive filters',
+    harmless: 'text filter',
     word: /^-(?:c|[EFHLPWhilnopqvwz]*O)/,
   },
   kubectl: {
