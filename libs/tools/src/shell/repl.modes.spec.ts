@@ -1,3 +1,5 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { BubblewrapSandbox, DEFAULT_LIMITS, NoSandbox, type Sandbox } from '#sandbox';
 import { type ToolContext, ToolError } from '#tool-sdk';
@@ -96,6 +98,40 @@ describe.each(sandboxes)('code %s', (_name, sandbox) => {
       );
       expect(await text(language, 'n')).toBe('=> 1');
     }
+  });
+
+  it('in Node.js is interrupted in the middle of its output, and writes again afterwards', async () => {
+    await run('node', 'var n = 1');
+    for (const stream of ['log', 'error', 'log', 'error']) {
+      const failure = await failureOverTime('node', `for (;;) console.${stream}("begun")`, 300);
+      expect(failure).toMatchObject({ code: 'run_timeout', options: { killed: false } });
+      expect(await text('node', 'console.log("out"); console.error("err"); n')).toBe('stdout:\nout\n\n\nstderr:\nerr\n=> 1');
+    }
+  });
+
+  it('is interrupted also when its time is over before it begins', async () => {
+    for (const language of ['python', 'node'] as const)
+      for (const limitMs of [1, 10, 20, 30, 50, 70]) {
+        const ctx = context({ sessionId: `early ${limitMs}` });
+        const forever = { python: 'while True: pass', node: 'for (;;);' }[language];
+        expect(await failureOf(run(language, forever, ctx, limitMs))).toMatchObject({ code: 'run_timeout', options: { killed: false } });
+        expect(await text(language, '1 + 1', ctx)).toBe('=> 2');
+      }
+  });
+
+  it('is interrupted also when its interpreter is still busy with earlier code', async () => {
+    // Written after the answer: it is shown with the next code, which is then sent already, and waits.
+    await run('node', `var fs = require('node:fs'); setImmediate(() => { fs.writeSync(1, 'busy'); while (!fs.existsSync('go')); }); 0`);
+    const cancel = new AbortController();
+    const onUpdate = () =>
+      void setImmediate(() => {
+        cancel.abort(new ToolError('cancelled', 'Cancelled'));
+        writeFileSync(join(workspace.root, 'go'), '');
+      });
+    const failure = await failureOf(run('node', 'for (;;);', context({ signal: cancel.signal, onUpdate })));
+    expect(failure).toMatchObject({ code: 'cancelled', options: { killed: false } });
+    expect(await text('node', '1 + 1')).toBe('=> 2');
+    rmSync(join(workspace.root, 'go'));
   });
 
   it('that does not react to the interrupt is killed with all it started, and the state is lost', async () => {

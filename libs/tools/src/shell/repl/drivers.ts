@@ -6,11 +6,11 @@ export interface InterpreterDriver {
 }
 
 /*
- * A driver reads requests from its standard input, a line of JSON each: `{"nonce", "code"}`. It runs the code in one
- * namespace for all requests. Afterwards it writes the mark `\0nonce\0` to both streams; on standard output an answer
- * follows, `{"value"?, "error"?, "interrupted"?}` and the mark again. SIGINT interrupts the code and nothing else. Code
- * can spoil its own interpreter only, which is of one session. A driver takes its own modules from its language, never from
- * the workspace: only code may ask for those.
+ * A driver reads requests from its standard input, a line of JSON each: `{"nonce", "code"}`, and runs the code in one
+ * namespace for all requests. It writes the mark `\0nonce\0` to standard output when SIGINT interrupts the code and nothing
+ * else, and when the code has ended the mark to both streams; on standard output an answer follows, `{"value"?, "error"?,
+ * "interrupted"?}` and the mark again. SIGINT has no effect while no code runs. Code can spoil its own interpreter only, which
+ * is of one session. A driver takes its own modules from its language, never from the workspace: only code may ask for those.
  */
 
 const PYTHON = String.raw`
@@ -40,44 +40,71 @@ def serve():
             return None
         space['_'] = value
         return repr(value)
-    def run(code):
+    def described(error):
+        frames = error.__traceback__
+        while frames is not None and frames.tb_frame.f_code.co_filename != '<repl>':
+            frames = frames.tb_next
+        return ''.join(traceback.format_exception(type(error), error, frames))[-LIMIT:]
+    def run(code, mark):
+        # SIGINT may come at any line of this until it is ignored.
         try:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-            value = evaluate(code)
+            try:
+                signal.signal(signal.SIGINT, signal.default_int_handler)
+                put(1, mark)
+                value = evaluate(code)
+                answer = {} if value is None else {'value': value[:LIMIT]}
+            except KeyboardInterrupt:
+                answer = {'interrupted': True}
+            except BaseException as error:
+                answer = {'error': described(error)}
             signal.signal(signal.SIGINT, signal.SIG_IGN)
-            return {} if value is None else {'value': value[:LIMIT]}
         except KeyboardInterrupt:
+            answer = {'interrupted': True}
             signal.signal(signal.SIGINT, signal.SIG_IGN)
-            return {'interrupted': True}
-        except BaseException as error:
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
-            frames = error.__traceback__
-            while frames is not None and frames.tb_frame.f_code.co_filename != '<repl>':
-                frames = frames.tb_next
-            text = ''.join(traceback.format_exception(type(error), error, frames))
-            return {'error': text[-LIMIT:]}
+        return answer
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for line in requests:
         request = json.loads(line)
-        answer = run(request['code'])
+        mark = ('\0' + request['nonce'] + '\0').encode()
+        answer = run(request['code'], mark)
         for stream in (sys.stdout, sys.stderr):
             try:
                 stream.flush()
             except BaseException:
                 pass
-        mark = ('\0' + request['nonce'] + '\0').encode()
         put(1, mark + json.dumps(answer).encode() + mark)
         put(2, mark)
 serve()
 `;
 
 const NODE = String.raw`
+const { writeSync } = require('node:fs');
 const { PassThrough } = require('node:stream');
 const { createRequire } = require('node:module');
 const repl = require('node:repl');
 const util = require('node:util');
 const LIMIT = 65536;
-const [put, complain] = [process.stdout.write.bind(process.stdout), process.stderr.write.bind(process.stderr)];
+const rest = new Int32Array(new SharedArrayBuffer(4));
+const put = (fd, data) => {
+  while (data.length > 0) {
+    try {
+      data = data.subarray(writeSync(fd, data));
+    } catch (error) {
+      if (error.code !== 'EAGAIN') throw error;
+      Atomics.wait(rest, 0, 0, 1);
+    }
+  }
+};
+// A stream that is interrupted in the middle of a write never writes again: these writes have no state.
+for (const [fd, stream] of [[1, process.stdout], [2, process.stderr]]) {
+  stream.write = (chunk, encoding, callback) => {
+    put(fd, typeof chunk === 'string' ? Buffer.from(chunk, typeof encoding === 'string' ? encoding : 'utf8') : chunk);
+    const done = typeof encoding === 'function' ? encoding : callback;
+    if (typeof done === 'function') process.nextTick(done);
+    return true;
+  };
+}
+const complain = (text) => put(2, Buffer.from(text + '\n'));
 const server = repl.start({ prompt: '', input: new PassThrough(), output: new PassThrough().resume(), terminal: false, useGlobal: true, breakEvalOnSigint: true });
 globalThis.require = createRequire(process.cwd() + '/repl.js');
 const show = (value) => util.inspect(value, { depth: 4, maxArrayLength: 100, maxStringLength: 10000 }).slice(0, LIMIT);
@@ -85,35 +112,48 @@ const describe = (error) => (error instanceof Error ? (error.stack || String(err
 let settle = () => {};
 const interrupted = (error) => error !== null && typeof error === 'object' && error.code === 'ERR_SCRIPT_EXECUTION_INTERRUPTED';
 // The REPL gives what code throws to its domain.
-server._domain?.removeAllListeners('error').on('error', (error) => interrupted(error) ? settle({ interrupted: true }) : settle({ error: describe(error) }) || complain(describe(error) + '\n'));
+server._domain?.removeAllListeners('error').on('error', (error) => interrupted(error) ? settle({ interrupted: true }) : settle({ error: describe(error) }) || complain(describe(error)));
 const onSigint = () => settle({ interrupted: true });
+// One that came too early for node:vm.
+server.removeAllListeners('SIGINT').on('SIGINT', onSigint);
 process.on('SIGINT', onSigint);
-process.on('uncaughtException', (error) => settle({ error: describe(error) }) || complain(describe(error) + '\n'));
-process.on('unhandledRejection', (error) => complain(describe(error) + '\n'));
-const run = (code) =>
+process.on('uncaughtException', (error) => settle({ error: describe(error) }) || complain(describe(error)));
+process.on('unhandledRejection', (error) => complain(describe(error)));
+// After node:vm, SIGINT ends the process until there is a new listener.
+const listenAgain = () => process.removeListener('SIGINT', onSigint).on('SIGINT', onSigint);
+let begin = () => {};
+// The REPL calls this with false when it has given SIGINT to node:vm. That counts the listeners just before it runs the code: where it finds one, it would let SIGINT end the process.
+server._setRawMode = (mode) => {
+  if (mode === false) process.listenerCount = () => (delete process.listenerCount, begin(), 0);
+};
+const run = (code, mark) =>
   new Promise((resolve) => {
     let open = true;
+    begin = () => {
+      begin = () => {};
+      put(1, mark);
+    };
     settle = (answer) => open && ((open = false), resolve(answer), true);
-    // While code runs, node:vm itself takes SIGINT, and only without another listener.
-    process.removeListener('SIGINT', onSigint);
     server.eval(code + '\n', server.context, 'repl', (error, value) => {
+      listenAgain();
       const cause = error instanceof repl.Recoverable ? error.err : error;
       if (interrupted(cause)) settle({ interrupted: true });
       else if (error) settle({ error: describe(cause) });
       else settle(value === undefined ? {} : { value: show(value) });
     });
-    process.on('SIGINT', onSigint);
+    listenAgain();
+    begin();
   });
 const lines = require('node:readline').createInterface({ input: process.stdin });
 let before = Promise.resolve();
 lines.on('line', (line) => {
   before = before.then(async () => {
     const { nonce, code } = JSON.parse(line);
-    const answer = await run(code);
+    const mark = Buffer.from('\0' + nonce + '\0');
+    const answer = await run(code, mark);
     settle = () => {};
-    const mark = '\0' + nonce + '\0';
-    put(mark + JSON.stringify(answer) + mark);
-    complain(mark);
+    put(1, Buffer.concat([mark, Buffer.from(JSON.stringify(answer)), mark]));
+    put(2, mark);
   });
 });
 lines.on('close', () => process.exit());

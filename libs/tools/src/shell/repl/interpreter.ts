@@ -4,9 +4,16 @@ import { z } from 'zod';
 import { type ProcessCommand, type RunningProcess, startProcess } from '#sandbox';
 import { MarkedOutput } from './marked-output.js';
 
-/** From the interrupt until the interpreter is killed. */
+/** An interpreter that does not take up the code in this time is killed instead of interrupted. */
+const BEGIN_MS = 4_000;
+/** Code that has not ended by then is interrupted again, since node:vm misses an interrupt just before the code. */
+const INTERRUPT_AGAIN_MS = 1_000;
+/** From the first interrupt until the interpreter is killed. */
 const INTERRUPT_MS = 2_000;
 const STOP_GRACE_MS = 500;
+
+/** Of code whose turn did not come. */
+const NOT_RUN: CodeReport = { how: 'interrupted', stdout: '', stderr: '', truncated: false, durationMs: 0 };
 
 const Answer = z.object({ value: z.string().optional(), error: z.string().optional(), interrupted: z.boolean().optional() });
 
@@ -46,6 +53,8 @@ export class Interpreter {
     this.stdout = new MarkedOutput(running.stdout, true);
     this.stderr = new MarkedOutput(running.stderr, false);
     void running.ended.then((how) => (this.gone = how));
+    // SIGINT would end a program that still starts: code, and an interrupt of it, come after a first answer.
+    this.before = this.runNow({ code: '', signal: new AbortController().signal, onText: () => undefined });
   }
 
   /** Rejects with a ProcessStartError when the program cannot start. */
@@ -63,11 +72,12 @@ export class Interpreter {
     return this.running.ended;
   }
 
-  /** After the runs before. Never rejects. */
+  /** After the runs before; code whose signal aborts until then does not run. Never rejects. */
   async run(run: CodeRun): Promise<CodeReport> {
     this.busy += 1;
-    const result = this.before.then(() => this.runNow(run));
-    this.before = result;
+    const { before } = this;
+    const result = Promise.race([before, abortOf(run.signal)]).then(() => this.runNow(run));
+    this.before = Promise.all([before, result]).then(() => undefined);
     try {
       return await result;
     } finally {
@@ -84,13 +94,14 @@ export class Interpreter {
   private async runNow({ code, signal, onText }: CodeRun): Promise<CodeReport> {
     const startedAt = performance.now();
     const durationMs = () => Math.round(performance.now() - startedAt);
-    if (signal.aborted) return { how: 'interrupted', stdout: '', stderr: '', truncated: false, durationMs: 0 };
+    if (signal.aborted) return NOT_RUN;
     const nonce = randomBytes(16).toString('hex');
+    let onBegin: () => void = () => undefined;
+    const stopInterrupts = this.interruptOn(signal, new Promise((resolve) => (onBegin = resolve)));
     const both = Promise.all([
-      this.stdout.until(nonce, (text, cut) => onText('stdout', text, cut)),
+      this.stdout.until(nonce, (text, cut) => onText('stdout', text, cut), onBegin),
       this.stderr.until(nonce, (text, cut) => onText('stderr', text, cut)),
     ]);
-    const stopInterrupts = this.interruptOn(signal);
     this.running.stdin.write(`${JSON.stringify({ nonce, code })}\n`);
     const done = await Promise.race([both, this.running.ended]);
     stopInterrupts();
@@ -118,12 +129,17 @@ export class Interpreter {
     };
   }
 
-  /** SIGINT on the abort, and a kill when that does not help. Returns how to end the watch. */
-  private interruptOn(signal: AbortSignal): () => void {
+  /** SIGINT on the abort, when the code has begun, and a kill when that does not help. Returns how to end the watch. */
+  private interruptOn(signal: AbortSignal, begun: Promise<void>): () => void {
     const over = new AbortController();
+    const wait = (ms: number) => sleep(ms, undefined, { signal: over.signal }).catch(() => undefined);
     const onAbort = async () => {
-      this.running.interrupt();
-      await sleep(INTERRUPT_MS, undefined, { signal: over.signal }).catch(() => undefined);
+      await Promise.race([begun, wait(BEGIN_MS)]);
+      for (const ms of [INTERRUPT_AGAIN_MS, INTERRUPT_MS - INTERRUPT_AGAIN_MS]) {
+        if (over.signal.aborted) return;
+        this.running.interrupt();
+        await wait(ms);
+      }
       if (!over.signal.aborted) await this.stop();
     };
     signal.addEventListener('abort', onAbort, { once: true });
@@ -132,6 +148,13 @@ export class Interpreter {
       signal.removeEventListener('abort', onAbort);
     };
   }
+}
+
+function abortOf(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
 }
 
 /** Code may write to the streams what it likes, but only into its own answer. */

@@ -13,7 +13,7 @@ const PACE_REST_MS = 5;
 export interface MarkedText {
   readonly text: string;
   readonly truncated: boolean;
-  /** What stands between the first and the second mark; empty for a stream with one mark. */
+  /** What stands between the last two marks; empty for a stream with one mark. */
   readonly answer: string;
 }
 
@@ -23,13 +23,19 @@ export class MarkedOutput {
   private buffer = '';
   private text = '';
   private truncated = false;
+  private hasBegun = false;
   private isAnswer = false;
   private sinceRest = 0;
   private current:
-    | { readonly mark: string; readonly onText: (text: string, cut: boolean) => void; readonly resolve: (text: MarkedText) => void }
+    | {
+        readonly mark: string;
+        readonly onText: (text: string, cut: boolean) => void;
+        readonly onBegin: () => void;
+        readonly resolve: (text: MarkedText) => void;
+      }
     | undefined;
 
-  /** `answers`: a second mark ends the text behind the first. */
+  /** `answers`: a first mark says that the code begins, the next one ends its output, the last one the answer behind it. */
   constructor(
     private readonly stream: Readable,
     private readonly answers: boolean,
@@ -37,14 +43,15 @@ export class MarkedOutput {
     stream.on('data', (chunk: Buffer) => this.accept(this.decoder.write(chunk)));
   }
 
-  /** Resolves when the mark came. One at a time. `onText` gets the output as it comes. */
-  until(nonce: string, onText: (text: string, cut: boolean) => void): Promise<MarkedText> {
+  /** Resolves when the last mark came. One at a time. `onText` gets the output as it comes. */
+  until(nonce: string, onText: (text: string, cut: boolean) => void, onBegin: () => void = () => undefined): Promise<MarkedText> {
     const between = this.buffer;
     this.buffer = '';
     this.text = '';
     this.truncated = this.isAnswer = false;
+    this.hasBegun = !this.answers;
     return new Promise((resolve) => {
-      this.current = { mark: `\0${nonce}\0`, onText, resolve };
+      this.current = { mark: `\0${nonce}\0`, onText, onBegin, resolve };
       this.accept(between);
     });
   }
@@ -72,6 +79,11 @@ export class MarkedOutput {
     }
     this.emit(this.buffer.slice(0, at));
     this.buffer = this.buffer.slice(at + current.mark.length);
+    if (!this.hasBegun) {
+      this.hasBegun = true;
+      current.onBegin();
+      return this.accept('');
+    }
     this.isAnswer = true;
     this.finish(this.answers ? this.buffer.indexOf(current.mark) : 0);
   }
