@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Problem, ToolDescriptor } from '#contracts';
-import { processesWith } from '../../libs/tools/src/testing/shell-runs.js';
+import { newMarker, processesWith } from '../../libs/tools/src/testing/shell-runs.js';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { textOf } from '../support/policy-case.js';
@@ -230,13 +230,16 @@ describe('a language server', () => {
     expect(textOf(await run('shell', { command: 'cat x.ts' }))).toBe('export const x = 1');
   });
 
-  it('ends when its session is deleted, and so do the interpreters of the session, but not those of others', async () => {
-    const calls = [
-      ['language_server', { operation: 'initialize_workspace' }],
-      ['repl', { language: 'python', code: 'n = 1' }],
-    ] as const;
+  it('ends when its session is deleted, and so do interpreters of the session with what they started, but not those of others', async () => {
+    const marker = newMarker();
+    const markerOf = (id: string) => `${marker}-${id}`;
+    const starts = (id: string) => `import subprocess\nsubprocess.run(['setsid', '-f', 'bash', '-c', 'exec -a ${markerOf(id)} sleep 600'])`;
     for (const id of ['closing', 'staying']) {
       await agent.run('file_write', { path: 'a.ts', content: 'export const a = 1;\n' }, { sessionId: id });
+      const calls = [
+        ['language_server', { operation: 'initialize_workspace' }],
+        ['repl', { language: 'python', code: starts(id) }],
+      ] as const;
       for (const [tool, args] of calls) expect((await agent.run(tool, args, { sessionId: id })).outcome).toBe('completed');
     }
     // The sandbox of each names the folder of its session and the program.
@@ -245,8 +248,11 @@ describe('a language server', () => {
       return ['typescript-language-server', 'python'].map((name) => commands.some((command) => command.includes(name)));
     };
     expect(programsOf('closing')).toEqual([true, true]);
+    expect(processesWith(markerOf('closing'))).toHaveLength(1);
     expect((await agent.request('DELETE', '/v1/sessions/closing')).status).toBe(204);
-    await eventually(() => processesWith('sessions/closing').length === 0, 'what the session kept to end');
+    const left = () => [...processesWith('sessions/closing'), ...processesWith(markerOf('closing'))];
+    await eventually(() => left().length === 0, 'what the session kept to end');
     expect(programsOf('staying')).toEqual([true, true]);
+    expect(processesWith(markerOf('staying'))).toHaveLength(1);
   });
 });

@@ -6,6 +6,8 @@ export interface ProcessRow {
   readonly group: number;
   /** In ticks since the machine started; with the pid it names a process for ever. */
   readonly startedAt: number;
+  /** Stopped by a signal or by a tracer. */
+  readonly isStopped: boolean;
   /** Memory in use, what it shares with others included. */
   readonly residentBytes: number;
 }
@@ -30,7 +32,8 @@ function rowOf(pid: number): ProcessRow | undefined {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
     if (fields[0] === 'Z' || fields[0] === 'X') return undefined;
-    return { pid, group: Number(fields[2]), startedAt: Number(fields[19]), residentBytes: Number(fields[21]) * pageSize() };
+    const isStopped = fields[0] === 'T' || fields[0] === 't';
+    return { pid, group: Number(fields[2]), isStopped, startedAt: Number(fields[19]), residentBytes: Number(fields[21]) * pageSize() };
   } catch {
     return undefined;
   }

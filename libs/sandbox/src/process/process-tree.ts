@@ -14,6 +14,8 @@ export interface ProcessTree {
 }
 
 const POLL_MS = 20;
+/** A process that does not stop in this time, such as one that waits for a device, stops as soon as it can. */
+const GIVE_UP_PAUSING_MS = 2_000;
 /** Processes that the kernel does not let go (stuck in a device) are given up after this time. */
 const GIVE_UP_KILLING_MS = 2_000;
 /** A tree that still grows while it is killed gets so much more. */
@@ -32,6 +34,35 @@ function membersOf(tree: ProcessTree): ProcessRow[] {
 /** Asks every living process of the tree to stop, but for a leader that only holds the others. SIGINT: to leave what it does now. */
 export function terminate(tree: ProcessTree, signal: 'SIGTERM' | 'SIGINT' = 'SIGTERM'): void {
   for (const pid of listAlive(tree)) if (!(tree.leaderIsSandbox && pid === tree.leader)) trySignal(pid, signal);
+}
+
+/**
+ * Stops every process of the tree, also those that are started meanwhile, until `resume`. A leader that only holds the others
+ * goes on. Returns early when the leader ends. False for a tree that still grows after a while.
+ */
+export async function pause(tree: ProcessTree): Promise<boolean> {
+  if (process.platform !== 'linux') return trySignal(-tree.leader, 'SIGSTOP');
+  const startedAt = performance.now();
+  let before = new Set<number>();
+  while (tree.leaderRuns()) {
+    const running = stoppable(tree).filter(({ isStopped }) => !isStopped);
+    for (const { pid } of running) trySignal(pid, 'SIGSTOP');
+    if (running.length === 0) return true;
+    if (performance.now() - startedAt >= GIVE_UP_PAUSING_MS) return running.every(({ pid }) => before.has(pid));
+    before = new Set(running.map(({ pid }) => pid));
+    await sleep(2);
+  }
+  return true;
+}
+
+export function resume(tree: ProcessTree): void {
+  if (!tree.leaderRuns()) return;
+  if (process.platform !== 'linux') trySignal(-tree.leader, 'SIGCONT');
+  else for (const { pid } of stoppable(tree)) trySignal(pid, 'SIGCONT');
+}
+
+function stoppable(tree: ProcessTree): ProcessRow[] {
+  return membersOf(tree).filter(({ pid }) => !(tree.leaderIsSandbox && pid === tree.leader));
 }
 
 /** Waits until the tree is empty; false when it is not after `timeoutMs`. */

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { openControlGroup } from './control-groups.js';
 import { processTreeKiller } from './process-tree-killer.js';
-import { killAll, terminate } from './process-tree.js';
+import { killAll, pause, resume, terminate } from './process-tree.js';
 import { start, type ProcessCommand } from './run-process.js';
 
 /** A program that serves for a while, such as a server that speaks over its standard input and output. */
@@ -13,6 +13,9 @@ export interface RunningProcess {
   readonly ended: Promise<string>;
   /** SIGINT to the whole tree, which a program may take as a wish to leave what it does now. */
   interrupt(): void;
+  /** Suspends the whole tree: nothing in it computes until `resume`. A tree that grows faster than it is suspended is killed. */
+  pause(): Promise<void>;
+  resume(): void;
   /** SIGTERM to the whole tree, after the grace SIGKILL. No process is left when it resolves. Idempotent. */
   stop(): Promise<void>;
 }
@@ -35,16 +38,19 @@ export async function startProcess(command: Omit<ProcessCommand, 'input'>, grace
       if (status?.how === 'over_limit') return 'it used more than its limits allow';
       return exit.signal === null ? `it ended with exit code ${exit.code ?? -1}` : `it was ended by ${exit.signal}`;
     });
+    const stop = async () => {
+      stopping.abort();
+      await ended;
+    };
     return {
       stdin,
       stdout,
       stderr,
       ended,
       interrupt: () => terminate(tree, 'SIGINT'),
-      stop: async () => {
-        stopping.abort();
-        await ended;
-      },
+      pause: async () => void ((await pause(tree)) || (await stop())),
+      resume: () => resume(tree),
+      stop,
     };
   } catch (error) {
     void group?.close();

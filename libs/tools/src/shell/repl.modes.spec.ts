@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { BubblewrapSandbox, DEFAULT_LIMITS, NoSandbox, type Sandbox } from '#sandbox';
@@ -166,6 +166,51 @@ describe.each(sandboxes)('code %s', (_name, sandbox) => {
     expect(await text('python', 'n')).toContain("NameError: name 'n' is not defined");
   });
 
+  it('is paused between calls with all it started, and goes on with the next call', async () => {
+    const marker = newMarker();
+    await run('python', STARTS_PROCESSES(marker));
+    const found = processesWith(marker);
+    expect(found).toHaveLength(3);
+    const [starter = ''] = found.map(parentOf).filter((pid) => stateOf(pid).command.startsWith('python'));
+    expect([...found, starter].map((pid) => stateOf(pid).state)).toEqual(['T', 'T', 'T', 'T']);
+    const ticks = 'from os.path import getsize\nbefore = getsize("ticks")\nwhile getsize("ticks") < before + 10: pass\n"ticks"';
+    expect(await text('python', ticks)).toBe("=> 'ticks'");
+    expect(await text('python', 'threaded')).toMatch(/^=> [1-9]/);
+    expect(processesWith(marker).map((pid) => stateOf(pid).state)).toEqual(['T', 'T', 'T']);
+    await interpreters.endOf({ tenantId: context().tenantId, sessionId: 'one' });
+    expect([...processesWith(marker), ...processesWith(workspace.root)]).toEqual([]);
+  });
+
+  it('in Node.js is paused between calls, and its timers go on with the next call', async () => {
+    await run('node', 'var n = 0; setInterval(() => n++, 1)');
+    expect(await text('node', 'await new Promise((r) => setInterval(() => n > 9 && r(), 1)); n > 9')).toBe('=> true');
+  });
+
+  it('ends with its session in the middle of a call, with all it started', async () => {
+    const marker = newMarker();
+    const session = { tenantId: context().tenantId, sessionId: 'one' };
+    const ctx = context({ onUpdate: () => void interpreters.endOf(session) });
+    const code = `${STARTS_PROCESSES(marker)}\nprint('begun', flush=True)\nwhile True: pass`;
+    expect((await failureOf(run('python', code, ctx))).message).toContain('The interpreter is gone, and the state is lost');
+    expect(processesWith(marker)).toEqual([]);
+  });
+
+  it('that follows while the interpreter of earlier code ends has one of its own, which ends with the session, too', async () => {
+    const marker = newMarker();
+    const session = { tenantId: context().tenantId, sessionId: 'one' };
+    let next: Promise<unknown> | undefined;
+    const onUpdate = () => {
+      void interpreters.endOf(session);
+      next = run('python', STARTS_PROCESSES(marker));
+    };
+    const stubborn = 'import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint("begun", flush=True)\nwhile True: pass';
+    await failureOf(run('python', stubborn, context({ onUpdate })));
+    await next;
+    expect(processesWith(marker)).toHaveLength(3);
+    await interpreters.endOf(session);
+    expect(processesWith(marker)).toEqual([]);
+  });
+
   it('of another session, tenant, user or language, or of a session of the same name, finds nothing of it', async () => {
     await run('python', 'secret = 1');
     for (const other of [{ sessionId: 'two' }, { tenantId: 'rival' }, { sessionEpoch: 1 }, { userId: 'eve' }]) {
@@ -203,3 +248,24 @@ describe.each(sandboxes)('code %s', (_name, sandbox) => {
     expect(answer).toContain('what the session may see of the files has changed');
   });
 });
+
+/** Python that starts three processes that run on, each detached in another way, and a thread. */
+const STARTS_PROCESSES = (marker: string) => `
+import subprocess, threading
+threaded = 0
+def count():
+    global threaded
+    while True: threaded += 1
+threading.Thread(target=count, daemon=True).start()
+loop = 'exec -a ${marker} bash -c "while :; do echo >> ticks; done"'
+subprocess.Popen(['bash', '-c', loop])
+subprocess.run(['setsid', '--fork', 'bash', '-c', loop])
+subprocess.run(['bash', '-c', f'nohup bash -c {chr(39)}{loop}{chr(39)} > /dev/null 2>&1 & disown'])`;
+
+function stateOf(pid: string) {
+  const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  const [, command = '', state = '', parent = ''] = /^\d+ \((.*)\) (\w) (\d+)/s.exec(text) ?? [];
+  return { command, state, parent };
+}
+
+const parentOf = (pid: string) => stateOf(pid).parent;

@@ -10,10 +10,11 @@ const BEGIN_MS = 4_000;
 const INTERRUPT_AGAIN_MS = 1_000;
 /** From the first interrupt until the interpreter is killed. */
 const INTERRUPT_MS = 2_000;
-const STOP_GRACE_MS = 500;
+/** A paused program could not react to SIGTERM, and the state of an interpreter that is stopped counts no more. */
+const STOP_GRACE_MS = 0;
 
 /** Of code whose turn did not come. */
-const NOT_RUN: CodeReport = { how: 'interrupted', stdout: '', stderr: '', truncated: false, durationMs: 0 };
+export const NOT_RUN: CodeReport = { how: 'interrupted', stdout: '', stderr: '', truncated: false, durationMs: 0 };
 
 const Answer = z.object({ value: z.string().optional(), error: z.string().optional(), interrupted: z.boolean().optional() });
 
@@ -86,6 +87,13 @@ export class Interpreter {
     }
   }
 
+  /** Stops it where it is, with all that it started, until the next run. Does nothing while runs wait. Never rejects. */
+  async pause(): Promise<void> {
+    if (this.busy > 0) return;
+    this.before = this.before.then(() => (this.busy > 0 ? undefined : this.running.pause()));
+    await this.before;
+  }
+
   /** Kills it. Idempotent. */
   stop(): Promise<void> {
     return this.running.stop();
@@ -102,6 +110,7 @@ export class Interpreter {
       this.stdout.until(nonce, (text, cut) => onText('stdout', text, cut), onBegin),
       this.stderr.until(nonce, (text, cut) => onText('stderr', text, cut)),
     ]);
+    this.running.resume();
     this.running.stdin.write(`${JSON.stringify({ nonce, code })}\n`);
     const done = await Promise.race([both, this.running.ended]);
     stopInterrupts();

@@ -1,7 +1,7 @@
 import { ToolError } from '#tool-sdk';
 import type { EndedSession } from '../../session-ends.js';
 import { ownerName } from '../../session-owner.js';
-import { Interpreter, type CodeRun } from './interpreter.js';
+import { Interpreter, NOT_RUN, type CodeRun } from './interpreter.js';
 import { Interpreters, type InterpreterAnswer, type InterpreterKey, type InterpreterPlace } from './interpreters.port.js';
 
 export interface InterpreterLimits {
@@ -14,17 +14,19 @@ const LIMITS: InterpreterLimits = { most: 32, mostOfTenant: 8, idleMs: 1_800_000
 const LOOK_MS = 30_000;
 
 interface Kept {
+  readonly name: string;
   readonly key: InterpreterKey;
   readonly view: string;
-  readonly interpreter: Interpreter;
+  readonly interpreter: Promise<Interpreter>;
 }
 
 /**
- * The interpreters of this process. One that was not used for a while is ended, and so is the longest unused one of the
- * tenant with the most when another one needs its room.
+ * The interpreters of this process. Between two pieces of code an interpreter is paused, with all that it started. One that
+ * was not used for a while is ended, and so is the longest unused one of the tenant with the most when another one needs its
+ * room.
  */
 export class LocalInterpreters extends Interpreters {
-  private readonly kept = new Map<string, Promise<Kept>>();
+  private readonly kept = new Map<string, Kept>();
   private readonly lost = new Map<string, string>();
   private timer: NodeJS.Timeout | undefined;
 
@@ -35,69 +37,62 @@ export class LocalInterpreters extends Interpreters {
   /** Ends the interpreter of the key, whose state does not count any more. */
   async discard(key: InterpreterKey): Promise<void> {
     const name = nameOf(key);
-    await this.drop(name, 'other code of the session ran elsewhere');
+    await this.drop(this.kept.get(name), 'other code of the session ran elsewhere');
     this.lost.delete(name);
   }
 
   async run(place: InterpreterPlace, run: CodeRun, lostBecause?: string): Promise<InterpreterAnswer> {
     const name = nameOf(place.key);
-    await this.dropChanged(name, place.view);
+    const before = this.kept.get(name);
+    if (before !== undefined && before.view !== place.view) await this.drop(before, 'what the session may see of the files has changed');
     const isNew = !this.kept.has(name);
     const why = isNew ? (this.lost.get(name) ?? lostBecause) : undefined;
     this.lost.delete(name);
-    const { interpreter } = await this.open(name, place);
+    const kept = this.kept.get(name) ?? this.open(name, place);
+    const interpreter = await kept.interpreter;
     const report = await interpreter.run(run);
-    if (report.how === 'ended') this.forget(name);
+    const paused = interpreter.pause();
+    if (report !== NOT_RUN) await paused;
+    if (report.how === 'ended') this.forget(kept);
     return why === undefined ? report : { ...report, lostBecause: why };
   }
 
   async endOf({ tenantId, sessionId }: EndedSession): Promise<void> {
-    const kept = (await Promise.allSettled(this.kept.values())).flatMap((it) => (it.status === 'fulfilled' ? [it.value] : []));
-    const own = kept.filter(({ key }) => key.tenantId === tenantId && key.sessionId === sessionId).map(({ key }) => nameOf(key));
-    await Promise.all(own.map((name) => this.drop(name, 'its session was deleted')));
-    for (const name of own) this.lost.delete(name);
+    const own = [...this.kept.values()].filter(({ key }) => key.tenantId === tenantId && key.sessionId === sessionId);
+    await Promise.all(own.map((kept) => this.drop(kept, 'its session was deleted')));
+    for (const { name } of own) this.lost.delete(name);
   }
 
   async close(): Promise<void> {
     clearInterval(this.timer);
-    await Promise.all([...this.kept.keys()].map((name) => this.drop(name, 'its worker was stopped')));
+    await Promise.all([...this.kept.values()].map((kept) => this.drop(kept, 'its worker was stopped')));
   }
 
-  private async open(name: string, place: InterpreterPlace): Promise<Kept> {
-    const before = this.kept.get(name);
-    if (before !== undefined) return before;
-    const opening = this.makeRoom(place.key.tenantId).then(() => this.start(name, place));
-    this.kept.set(name, opening);
-    opening.catch(() => this.kept.delete(name));
+  private open(name: string, { key, view, command }: InterpreterPlace): Kept {
+    const interpreter = this.makeRoom(key.tenantId).then(() => Interpreter.start(command));
+    const kept = { name, key, view, interpreter };
+    this.kept.set(name, kept);
     this.timer ??= setInterval(() => void this.dropIdle(), LOOK_MS).unref();
-    return opening;
-  }
-
-  private async start(name: string, { key, view, command }: InterpreterPlace): Promise<Kept> {
-    const interpreter = await Interpreter.start(command);
     // One that ends between two pieces of code; the others are reported with the code.
-    void interpreter.ended.then((how) => interpreter.busy === 0 && this.report(name, `its interpreter is gone: ${how}`));
-    return { key, view, interpreter };
-  }
-
-  private async dropChanged(name: string, view: string): Promise<void> {
-    const kept = await this.kept.get(name)?.catch(() => undefined);
-    if (kept !== undefined && kept.view !== view) await this.drop(name, 'what the session may see of the files has changed');
+    const onEnd = (how: string, { busy }: Interpreter) => busy === 0 && this.report(kept, `its interpreter is gone: ${how}`);
+    interpreter.then(
+      (started) => void started.ended.then((how) => onEnd(how, started)),
+      () => this.forget(kept),
+    );
+    return kept;
   }
 
   private async dropIdle(): Promise<void> {
     const unused = performance.now() - this.limits.idleMs;
-    for (const [name, opening] of this.kept) {
-      const kept = await opening.catch(() => undefined);
-      if (kept !== undefined && kept.interpreter.busy === 0 && kept.interpreter.lastUsed < unused)
-        await this.drop(name, `it was not used for ${Math.round(this.limits.idleMs / 60_000)} minutes`);
-    }
+    for (const { kept, interpreter } of await this.started())
+      if (interpreter.busy === 0 && interpreter.lastUsed < unused)
+        await this.drop(kept, `it was not used for ${Math.round(this.limits.idleMs / 60_000)} minutes`);
   }
 
   /** @throws ToolError when all interpreters that could make room are busy */
   private async makeRoom(tenantId: string): Promise<void> {
-    const all = (await Promise.allSettled(this.kept.values())).flatMap((it) => (it.status === 'fulfilled' ? [it.value] : []));
-    const own = all.filter(({ key }) => key.tenantId === tenantId);
+    const all = await this.started();
+    const own = all.filter(({ kept }) => kept.key.tenantId === tenantId);
     const isFull = all.length >= this.limits.most;
     if (!isFull && own.length < this.limits.mostOfTenant) return;
     const [oldest] = (own.length >= this.limits.mostOfTenant ? own : ofLargestTenant(all))
@@ -105,32 +100,43 @@ export class LocalInterpreters extends Interpreters {
       .toSorted((a, b) => a.interpreter.lastUsed - b.interpreter.lastUsed);
     if (oldest === undefined)
       throw new ToolError('unavailable', 'All interpreters of this worker are busy. Try again later.', { retryable: true });
-    await this.drop(nameOf(oldest.key), 'its room was needed for another session');
+    await this.drop(oldest.kept, 'its room was needed for another session');
   }
 
-  private async drop(name: string, why: string): Promise<void> {
-    const kept = await this.kept.get(name)?.catch(() => undefined);
-    if (kept === undefined) return;
-    this.report(name, why);
-    await kept.interpreter.stop();
+  /** Those that are there now, when they have started. */
+  private async started(): Promise<readonly Started[]> {
+    const all = [...this.kept.values()].map((kept) => kept.interpreter.then((interpreter) => ({ kept, interpreter })));
+    return (await Promise.allSettled(all)).flatMap((it) => (it.status === 'fulfilled' ? [it.value] : []));
   }
 
-  private report(name: string, why: string): void {
-    if (!this.forget(name)) return;
-    this.lost.set(name, why);
+  private async drop(kept: Kept | undefined, why: string): Promise<void> {
+    if (kept === undefined || !this.report(kept, why)) return;
+    await (await kept.interpreter.catch(() => undefined))?.stop();
   }
 
-  private forget(name: string): boolean {
-    return this.kept.delete(name);
+  private report(kept: Kept, why: string): boolean {
+    if (!this.forget(kept)) return false;
+    this.lost.set(kept.name, why);
+    return true;
   }
+
+  /** False when another one has its name. */
+  private forget({ name, interpreter }: Kept): boolean {
+    return this.kept.get(name)?.interpreter === interpreter && this.kept.delete(name);
+  }
+}
+
+interface Started {
+  readonly kept: Kept;
+  readonly interpreter: Interpreter;
 }
 
 function nameOf(key: InterpreterKey): string {
   return `${key.language} ${ownerName(key)}`;
 }
 
-function ofLargestTenant(all: readonly Kept[]): readonly Kept[] {
-  const tenants = [...new Set(all.map(({ key }) => key.tenantId))];
-  const groups = tenants.map((tenantId) => all.filter(({ key }) => key.tenantId === tenantId));
+function ofLargestTenant(all: readonly Started[]): readonly Started[] {
+  const tenants = [...new Set(all.map(({ kept }) => kept.key.tenantId))];
+  const groups = tenants.map((tenantId) => all.filter(({ kept }) => kept.key.tenantId === tenantId));
   return groups.toSorted((a, b) => b.length - a.length)[0] ?? [];
 }
