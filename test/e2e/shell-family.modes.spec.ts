@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Problem, ToolDescriptor } from '#contracts';
+import { createRedis, keys } from '#redis';
 import { newMarker, processesWith } from '../../libs/tools/src/testing/shell-runs.js';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
@@ -145,6 +146,20 @@ describe('repl', () => {
     const call = await run('python', 'n', 'again');
     expect(textOf(call)).toContain('NameError');
     expect(textOf(call)).not.toContain('is lost');
+  });
+
+  it('ends the interpreter of a call whose session was deleted without an announcement to the worker', async () => {
+    const marker = newMarker();
+    const sessionId = 'unannounced';
+    const code = `import os, subprocess\nsubprocess.run(['setsid', '-f', 'bash', '-c', 'exec -a ${marker} sleep 600'])\nwhile not os.path.exists('go'): pass`;
+    const { body } = await agent.submit('repl', { language: 'python', code }, { sessionId });
+    await eventually(() => processesWith(marker).length > 0, 'the code to run');
+    const redis = createRedis(toolyard.redis.url);
+    await redis.set(keys.session('default', sessionId), JSON.stringify({ epoch: 1 }));
+    redis.disconnect();
+    writeFileSync(join(toolyard.workspaceRoot, 'default', 'sessions', sessionId, 'go'), '');
+    expect((await agent.ended(body.id)).outcome).toBe('completed');
+    await eventually(() => processesWith(marker).length === 0, 'the interpreter to end');
   });
 
   it('interrupts code after its time and keeps the state [TB-07]', async () => {

@@ -5,7 +5,7 @@ export { LanguageServers, languageServersStatus } from './code/server/language-s
 export { type EndedSession, SessionEnds } from './session-ends.js';
 export { ToolsModule } from './tools.module.js';
 export { type BackgroundOutput, type BackgroundRun, BackgroundRuns } from './shell/background/background-runs.port.js';
-export { Interpreters, type InterpreterAnswer, type InterpreterPlace } from './shell/repl/interpreters.port.js';
+export { Interpreters, type InterpreterAnswer, type InterpreterKey, type InterpreterPlace } from './shell/repl/interpreters.port.js';
 export { LocalInterpreters } from './shell/repl/local-interpreters.js';
 export { programStatus } from './shell/command/programs.js';
 export { WEB_ENV } from './web/web.config.js';

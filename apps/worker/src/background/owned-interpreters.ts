@@ -1,9 +1,20 @@
 import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
 import { keys, type RedisConnection } from '#redis';
-import { type EndedSession, Interpreters, LocalInterpreters, type InterpreterAnswer, type InterpreterPlace } from '#tools';
+import {
+  type EndedSession,
+  Interpreters,
+  LocalInterpreters,
+  type InterpreterAnswer,
+  type InterpreterKey,
+  type InterpreterPlace,
+} from '#tools';
 
 /** Longer than any interpreter is kept. */
 const KNOWN_SECONDS = 24 * 3600;
+const LOOK_MS = 30_000;
+/** What gateways store of a session: how often it was deleted. */
+const Session = z.object({ epoch: z.number().int().default(0) });
 const LOST = 'the worker that has it is gone, or did not get this call';
 
 /**
@@ -14,6 +25,7 @@ export class OwnedInterpreters extends Interpreters {
   private readonly local = new LocalInterpreters();
   /** Of this process: a worker that is started again may have the same id. */
   private readonly owner: string;
+  private readonly timer: NodeJS.Timeout;
 
   constructor(
     private readonly redis: RedisConnection,
@@ -21,6 +33,7 @@ export class OwnedInterpreters extends Interpreters {
   ) {
     super();
     this.owner = `${workerId} ${randomUUID()}`;
+    this.timer = setInterval(() => void Promise.all(this.local.keys().map((key) => this.discardOutdated(key))), LOOK_MS).unref();
   }
 
   async run(place: InterpreterPlace, run: Parameters<Interpreters['run']>[1]): Promise<InterpreterAnswer> {
@@ -29,7 +42,9 @@ export class OwnedInterpreters extends Interpreters {
     const before = await this.redis.set(key, this.owner, 'EX', KNOWN_SECONDS, 'GET');
     const isElsewhere = before !== null && before !== this.owner;
     if (isElsewhere) await this.local.discard(place.key);
-    return this.local.run(place, run, isElsewhere ? LOST : undefined);
+    const answer = await this.local.run(place, run, isElsewhere ? LOST : undefined);
+    void this.discardOutdated(place.key);
+    return answer;
   }
 
   endOf(session: EndedSession): Promise<void> {
@@ -37,6 +52,22 @@ export class OwnedInterpreters extends Interpreters {
   }
 
   close(): Promise<void> {
+    clearInterval(this.timer);
     return this.local.close();
+  }
+
+  /** Ends the interpreter when its session was deleted since. Does nothing while Redis is away. Never rejects. */
+  private async discardOutdated(key: InterpreterKey): Promise<void> {
+    const stored = await this.redis.get(keys.session(key.tenantId, key.sessionId)).catch(() => null);
+    if (stored !== null && epochOf(stored) > key.sessionEpoch) await this.local.discard(key);
+  }
+}
+
+/** 0 for what a newer release has stored in another form. */
+function epochOf(stored: string): number {
+  try {
+    return Session.parse(JSON.parse(stored)).epoch;
+  } catch {
+    return 0;
   }
 }

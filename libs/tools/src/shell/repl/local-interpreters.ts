@@ -34,6 +34,11 @@ export class LocalInterpreters extends Interpreters {
     super();
   }
 
+  /** Of the interpreters that are there. */
+  keys(): readonly InterpreterKey[] {
+    return [...this.kept.values()].map(({ key }) => key);
+  }
+
   /** Ends the interpreter of the key, whose state does not count any more. */
   async discard(key: InterpreterKey): Promise<void> {
     const name = nameOf(key);
