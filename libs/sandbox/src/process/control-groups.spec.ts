@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -7,7 +7,7 @@ import { bubblewrapProfile } from '../isolation/bubblewrap-profile.js';
 import { DEFAULT_LIMITS } from '../isolation/default-limits.js';
 import { findExecutable } from './find-executable.js';
 import { openControlGroup, controlGroupsFolder } from './control-groups.js';
-import { eventually } from '../testing/process.fixture.js';
+import { eventually, isAlive } from '../testing/process.fixture.js';
 import { runProcess } from './run-process.js';
 
 const PROCESSES = 8;
@@ -72,6 +72,16 @@ describe('the number of processes of a command', () => {
     expect([exit.how === 'over_limit' || stderr.text.includes('fork'), used <= most]).toEqual([true, true]);
     const alone = await run(`(${BURST}) 2>&1 | head -c 300`, { ...DEFAULT_LIMITS, processes: PROCESSES });
     expect(alone.leftAlive).toEqual([]);
+  });
+
+  it('leaves nothing behind of what has put off its mark, where a control group can be made', async () => {
+    if (folder === undefined) return;
+    const file = join(tmpdir(), `unmarked-${process.pid}`);
+    const hides = `setsid prlimit --rttime=1000000:1000000 sh -c 'echo $$ > ${file}; exec sleep 600' > /dev/null 2>&1 &`;
+    const { exit, leftAlive } = await run(`${hides} until [ -s ${file} ]; do :; done; cat ${file}`);
+    expect([exit, leftAlive]).toEqual([{ how: 'exited', code: 0 }, []]);
+    expect(isAlive(Number(readFileSync(file, 'utf8')))).toBe(false);
+    rmSync(file);
   });
 
   it('leaves no control group behind; none is made where the system allows none', async () => {

@@ -13,6 +13,8 @@ type Controller = 'pids' | 'memory' | 'cpuacct';
 export interface ControlGroup {
   /** Words before a command that put it, and all that it starts, into the group. */
   readonly commandPrefix: readonly string[];
+  /** The processes that are in the group now, also those that have put off the mark of the run. */
+  pids(): ReadonlySet<number>;
   /** The memory at which the kernel killed a process of the group; undefined as long as it killed none. */
   memoryOverrun(): number | undefined;
   /** CPU time of all that ran in the group, in milliseconds, to be read before `close`; undefined where it is not counted. */
@@ -79,6 +81,7 @@ export function openControlGroup({ processes, memoryBytes, dataBytes }: Resource
   if (all.length === 0) return undefined;
   return {
     commandPrefix: ['/bin/sh', '-c', JOIN, 'sh', ...all, '--'],
+    pids: () => pidsIn(all[0] ?? ''),
     memoryOverrun: () => (all.some(hasKilled) ? most : undefined),
     cpuMs: () => all.map(cpuMsOfGroup).find((ms) => ms !== undefined),
     close: async () => void (await Promise.all(all.map(remove))),
@@ -153,6 +156,15 @@ function hold(group: string, controller: Controller, limit: number): void {
   if (controller !== 'memory') return;
   for (const [name, value] of Object.entries(SWAP_FILES))
     if (existsSync(`${group}/${name}`)) writeFileSync(`${group}/${name}`, value(String(limit)));
+}
+
+/** Empty for a group that was removed. */
+function pidsIn(group: string): ReadonlySet<number> {
+  try {
+    return new Set(readFileSync(`${group}/cgroup.procs`, 'latin1').trim().split('\n').map(Number));
+  } catch {
+    return new Set();
+  }
 }
 
 function hasKilled(group: string): boolean {

@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ControlGroup } from './control-groups.js';
 import { hasTag, type ProcessTagMethod } from './process-tag.js';
 import { processesSince, type ProcessRow } from './process-table.js';
 
-/** All processes of one run: the group of its leader and, on Linux, whatever carries the run's mark. */
+/** All processes of one run: the group of its leader and, on Linux, whatever carries the run's mark or is in its control group. */
 export interface ProcessTree {
   readonly leader: number;
   readonly tagMethod: ProcessTagMethod;
   readonly tag: string;
+  readonly controlGroup: Pick<ControlGroup, 'pids'> | undefined;
   /** The leader is a sandbox whose end would kill the others: it is killed, and never asked to stop. */
   readonly leaderIsSandbox: boolean;
   /** The leader has not been seen to end: its number, and that of its group, are still its own. */
@@ -27,8 +29,9 @@ export function listAlive(tree: ProcessTree): number[] {
   return membersOf(tree).map(({ pid }) => pid);
 }
 
-function membersOf(tree: ProcessTree): ProcessRow[] {
-  return processesSince(tree.leader).filter(({ pid, group }) => group === tree.leader || hasTag(pid, tree.tagMethod, tree.tag));
+function membersOf({ leader, tagMethod, tag, controlGroup }: ProcessTree): ProcessRow[] {
+  const grouped = controlGroup?.pids();
+  return processesSince(leader).filter(({ pid, group }) => group === leader || grouped?.has(pid) === true || hasTag(pid, tagMethod, tag));
 }
 
 /** Asks every living process of the tree to stop, but for a leader that only holds the others. SIGINT: to leave what it does now. */

@@ -178,7 +178,7 @@ export async function start(command: ProcessCommand, group: ControlGroup | undef
     return {
       child,
       exited,
-      tree: { leader: child.pid ?? 0, tagMethod: mark, tag, leaderIsSandbox: command.isSandbox === true, leaderRuns },
+      tree: { leader: child.pid ?? 0, tagMethod: mark, tag, controlGroup: group, leaderIsSandbox: command.isSandbox === true, leaderRuns },
     };
   } catch (error) {
     throw startError(error);
