@@ -4,6 +4,7 @@ export * from './values/names.js';
 export * from './values/dialect.js';
 export * from './values/code.js';
 export * from './values/json.js';
+export * from './values/exact-json.js';
 export * from './values/file-change.js';
 export * from './values/result.js';
 export * from './values/limits.js';

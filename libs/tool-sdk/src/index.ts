@@ -2,6 +2,7 @@ export type { AnswerForm, CommandForm, FetchedFacts, FileForm } from './answer-f
 export * from './authors.js';
 
 // For authors of sources.
+export { ExactNumber, exactJsonText, replaceNumberTexts, withExactNumbers } from './validation/exact-number.js';
 export type { ArgumentHints, TenantSources, ToolSource } from './tool-source.port.js';
 export { describeTool, type ToolFacts } from './registry/tool-descriptor.js';
 

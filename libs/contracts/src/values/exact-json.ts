@@ -1,0 +1,37 @@
+/**
+ * Parses JSON without rounding. A number that JavaScript would write back as another one, such as a 64-bit id,
+ * 0.1234567890123456789 or 1e400, becomes a text of its digits as they came. Own code: packages for it return objects or
+ * big integers in place of texts, and the source text of `JSON.parse` needs Node 22.
+ * @throws SyntaxError for what is not JSON
+ */
+export function parseExactJson(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  if (!MAYBE_INEXACT.test(text)) return value;
+  return JSON.parse(text.replace(TOKEN, (token) => (token.startsWith('"') || isExact(token) ? token : `"${token}"`)));
+}
+
+/** Whether a text is a JSON number that a double cannot hold as it is, or an integer beyond the safe ones. */
+export function isExactNumberText(value: unknown): value is string {
+  if (typeof value !== 'string' || value.length > MAX_CHARACTERS || !NUMBER.test(value)) return false;
+  return !isExact(value) || (Number.isInteger(Number(value)) && !Number.isSafeInteger(Number(value)));
+}
+
+/** A double holds any 15 digits as they are. */
+const MAYBE_INEXACT = /\d[\d.]{15}|\d[eE]/;
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/gs;
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+const MAX_CHARACTERS = 1_000;
+
+function isExact(number: string): boolean {
+  return normalized(number) === normalized(String(Number(number)));
+}
+
+/** Equal for two texts of the same number: sign, digits without zeros around them, power of ten. */
+function normalized(number: string): string {
+  const [, sign = '', whole = '', fraction = '', power = '0'] = /^(-?)(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/.exec(number) ?? [];
+  const all = whole + fraction;
+  const digits = all.replace(/^0+/, '');
+  if (digits === '') return whole === '' ? number : '0';
+  const significant = digits.replace(/0+$/, '');
+  return `${sign}${significant}e${Number(power) - fraction.length + digits.length - significant.length}`;
+}
