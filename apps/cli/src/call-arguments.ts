@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Json, type ToolDescriptor } from '#contracts';
+import { Json, parseExactJson, type ToolDescriptor } from '#contracts';
 import { UsageError } from './usage-error.js';
 
 export type CallArguments = Record<string, z.output<typeof Json>>;
@@ -116,7 +116,7 @@ function objectOf(text: string): CallArguments {
 
 function jsonOf(text: string, what: string): z.output<typeof Json> {
   try {
-    return Json.parse(JSON.parse(text));
+    return Json.parse(parseExactJson(text));
   } catch (error) {
     throw new UsageError(`${what} is not JSON: ${error instanceof Error ? error.message : String(error)}`);
   }

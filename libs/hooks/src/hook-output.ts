@@ -1,4 +1,4 @@
-import { HookVerdict, validationFaults, type HookEvent } from '#contracts';
+import { HookVerdict, validationFaults, parseExactJson, type HookEvent } from '#contracts';
 import { HookFailure } from './hook-failure.js';
 
 const VERDICT_FIELDS = Object.keys(HookVerdict.shape);
@@ -40,7 +40,7 @@ export function validateVerdict(event: HookEvent, value: unknown): HookVerdict {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExactJson(text);
   } catch {
     return undefined;
   }

@@ -20,6 +20,8 @@ export interface ToolSource {
   queueOf?(pool: Pool): string | undefined;
   /** Whether the tool is of this repository, whose tests compile its schemas. Default: no. */
   isShipped?(tool: string): boolean;
+  /** Whether it writes an `ExactNumber` with all its digits. Others refuse numbers that a double does not hold. Default: no. */
+  readonly takesExactNumbers?: boolean;
   argumentHints?(tool: string): ArgumentHints | undefined;
   /** What is wrong with arguments that fit the schema, as far as it shows without running the tool. Never throws. */
   check?(tool: string, args: Readonly<Record<string, unknown>>): ToolError | undefined;

@@ -2,6 +2,7 @@ import { readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Option } from 'commander';
 import { judgeToolUse, PreToolUseInput, type ClaudeDecision } from '#client/claude-agent';
+import { parseExactJson } from '#contracts';
 import type { CommandContext } from '../command-context.js';
 import { EXIT } from '../exit-code.js';
 import { parseDuration } from '../terminal/time-text.js';
@@ -81,7 +82,7 @@ async function readInput(): Promise<string> {
 function parseInput(text: string): PreToolUseInput {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseExactJson(text);
   } catch {
     throw new UsageError('Expected the JSON of a PreToolUse hook on standard input, got something else');
   }

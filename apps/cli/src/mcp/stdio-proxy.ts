@@ -11,6 +11,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { errorAnswer, isSessionLost, lostAnswer, reasonOf } from './error-answer.js';
+import { exactLines } from './exact-lines.js';
 import { isModern, withCallMeta } from './messages.js';
 
 export interface StdioProxyOptions {
@@ -41,12 +42,14 @@ const END_MS = 1000;
 const RENEWAL = 'toolyard:renewal';
 
 /**
- * The MCP endpoint of a gateway on standard input and output. Messages pass unread, in both directions, but for: `_meta` of
- * calls; cancellation, which since 2026-07-28 is a closed response over HTTP; and `initialize`, which is repeated when the
- * gateway has lost the session. A request that cannot be delivered gets an error for an answer; the next one tries again.
+ * The MCP endpoint of a gateway on standard input and output. Messages pass unread, in both directions, but for: numbers
+ * that a double does not hold, which become texts of their digits; `_meta` of calls; cancellation, which since 2026-07-28
+ * is a closed response over HTTP; and `initialize`, which is repeated when the gateway has lost the session. A request that
+ * cannot be delivered gets an error for an answer; the next one tries again.
  */
 export class StdioProxy {
-  private readonly stdio = new StdioServerTransport();
+  private readonly input = process.stdin.pipe(exactLines());
+  private readonly stdio = new StdioServerTransport(this.input);
   private readonly pending = new Map<RequestId, Pending>();
   private transport: StreamableHTTPClientTransport;
   private handshake: JSONRPCRequest | undefined;
@@ -69,6 +72,7 @@ export class StdioProxy {
     await stdio.start();
     signal.addEventListener('abort', () => void stdio.close(), { once: true });
     await closed;
+    process.stdin.unpipe(this.input).pause();
     await this.end();
   }
 

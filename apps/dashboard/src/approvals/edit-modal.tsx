@@ -2,7 +2,7 @@ import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { z } from 'zod';
-import { Json, type Call } from '#contracts';
+import { Json, parseExactJson, type Call } from '#contracts';
 import { ArgumentsInput } from '../components/arguments-input.js';
 import { Refusal } from '../components/refusal.js';
 import { notifySuccess } from '../components/notify.js';
@@ -69,7 +69,7 @@ export function EditModal({ call, reason, onClose, onAllowed }: EditModalProps) 
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExactJson(text);
   } catch {
     return undefined;
   }

@@ -2,7 +2,7 @@ import { Alert, Group, JsonInput, Select, Stack, Text, Textarea } from '@mantine
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { z } from 'zod';
-import { Json, type InputRequest, type JsonValue } from '#contracts';
+import { Json, parseExactJson, type InputRequest, type JsonValue } from '#contracts';
 import { escapeInvisible } from '#subject';
 import { ScopedButton } from '../components/scoped-button.js';
 import { notifyError, notifySuccess } from '../components/notify.js';
@@ -80,7 +80,7 @@ function valueOf(text: string, schema: InputRequest['inputSchema']): { readonly 
   if (text === '') return undefined;
   if (Choice.safeParse(schema).success || TextSchema.safeParse(schema).success) return { given: text };
   try {
-    return { given: Json.parse(JSON.parse(text)) };
+    return { given: Json.parse(parseExactJson(text)) };
   } catch {
     return undefined;
   }

@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { z } from 'zod';
-import { Json, type Call, type Violation } from '#contracts';
+import { Json, parseExactJson, type Call, type Violation } from '#contracts';
 import { ToolyardError } from '#client';
 import { ErrorState } from '../components/states.js';
 import { ArgumentsInput } from '../components/arguments-input.js';
@@ -21,7 +21,7 @@ export function ReplayModal({ call, onClose }: { readonly call: Call; readonly o
 
   const replay = useMutation({
     mutationFn: async () => {
-      const args = Arguments.parse(JSON.parse(text));
+      const args = Arguments.parse(parseExactJson(text));
       const quote = await client.calls.quote({
         tool: call.tool,
         arguments: args,
@@ -86,7 +86,7 @@ export function ReplayModal({ call, onClose }: { readonly call: Call; readonly o
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExactJson(text);
   } catch {
     return undefined;
   }

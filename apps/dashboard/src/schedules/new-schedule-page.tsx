@@ -4,7 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState, type FormEvent } from 'react';
 import { z } from 'zod';
-import { Json, type ToolDescriptor } from '#contracts';
+import { Json, parseExactJson, type ToolDescriptor } from '#contracts';
 import { ToolyardError } from '#client';
 import { ArgumentsInput } from '../components/arguments-input.js';
 import { LinkButton } from '../components/links.js';
@@ -193,7 +193,7 @@ function exampleOf(tools: readonly ToolDescriptor[] | undefined, name: string): 
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExactJson(text);
   } catch {
     return undefined;
   }

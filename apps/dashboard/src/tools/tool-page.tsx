@@ -20,7 +20,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { z } from 'zod';
-import { Json as JsonValue, type ToolDescriptor, type ToolExample, type Violation } from '#contracts';
+import { Json as JsonValue, parseExactJson, type ToolDescriptor, type ToolExample, type Violation } from '#contracts';
 import { escapeInvisible, subjectText } from '#subject';
 import { durationText } from '../components/duration.js';
 import { Json } from '../components/json.js';
@@ -100,7 +100,7 @@ function TryIt({ tool }: { readonly tool: ToolDescriptor }) {
   const setup = example?.setup ?? [];
   const submit = useMutation({
     mutationFn: async () => {
-      const args = Arguments.parse(asText ? JSON.parse(text) : value);
+      const args = Arguments.parse(asText ? parseExactJson(text) : value);
       const inSession = sessionId === '' ? {} : { sessionId };
       const submission = { tool: tool.name, arguments: args, ...inSession };
       const quote = await client.calls.quote(submission);
@@ -233,7 +233,7 @@ function TryIt({ tool }: { readonly tool: ToolDescriptor }) {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExactJson(text);
   } catch {
     return undefined;
   }

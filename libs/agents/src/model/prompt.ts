@@ -1,4 +1,5 @@
 import type { LanguageModelV3FunctionTool, LanguageModelV3Message, LanguageModelV3Prompt } from '@ai-sdk/provider';
+import { parseExactJson } from '#contracts';
 import type { ModelMessage, ModelRequest } from './model.port.js';
 
 /** The messages of a request as AI SDK providers take them. Pure. */
@@ -29,7 +30,7 @@ function messageOf(message: ModelMessage): LanguageModelV3Message {
             type: 'tool-call' as const,
             toolCallId: id,
             toolName: name,
-            input: JSON.parse(input) as unknown,
+            input: parseExactJson(input),
           })),
         ],
       };

@@ -31,6 +31,16 @@ describe('JSON that a model wrote wrongly', () => {
     expect(meant('{"text":"one\n\ttwo \\"True\\"","all":True,"none":None}')).toEqual({ text: 'one\n\ttwo "True"', all: true, none: null });
   });
 
+  it('keeps all digits of numbers, or is refused', () => {
+    expect(meant('{id: -725653563933458433, "x": [+1e400, 0.5, 2,], "t": "725653563933458433"}')).toEqual({
+      id: '-725653563933458433',
+      x: ['1e400', 0.5, 2],
+      t: '725653563933458433',
+    });
+    expect(meant('{id: 0x1F}')).toEqual({ id: 31 });
+    expect(repairJson('{id: 0xFFFFFFFFFFFFFFFFF}')).toBeUndefined();
+  });
+
   it('has no backslash before a line break, which may be of the text or of JSON5', () => {
     expect(repairJson('{"command":"echo a \\\n b"}')).toBeUndefined();
     expect(repairJson('{"command":"echo a \\\\\\\r b"}')).toBeUndefined();

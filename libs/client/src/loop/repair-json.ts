@@ -1,4 +1,5 @@
 import JSON5 from 'json5';
+import { isExactNumberText } from '#contracts';
 
 /** Arguments of a model that were no valid JSON, and what they mean. */
 export interface RepairedJson {
@@ -8,10 +9,11 @@ export interface RepairedJson {
 }
 
 /**
- * Comments, in which quotes mean nothing; strings, also one without an end; the constants of Python. Each character is read once.
+ * Comments, in which quotes mean nothing; strings, also one without an end; the constants of Python; numbers. Each character is read once.
  * Comments end where JSON5 ends them.
  */
-const PIECE = /\/\/[^\n\r\u2028\u2029]*|\/\*[^]*?\*\/|"(?:[^"\\]|\\[^])*(?:"|\\?$)|'(?:[^'\\]|\\[^])*(?:'|\\?$)|\b(?:True|False|None)\b/g;
+const PIECE =
+  /\/\/[^\n\r\u2028\u2029]*|\/\*[^]*?\*\/|"(?:[^"\\]|\\[^])*(?:"|\\?$)|'(?:[^'\\]|\\[^])*(?:'|\\?$)|\b(?:True|False|None)\b|[+-]?\b\d[\d.]*(?:[eE][+-]?\d+)?/g;
 const CONSTANTS: Readonly<Record<string, string>> = { True: 'true', False: 'false', None: 'null' };
 const CONTROL: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 const SHOWN_CHARACTERS = 200;
@@ -28,7 +30,7 @@ export function repairJson(text: string): RepairedJson | undefined {
   if (!source.startsWith('{') || isJson(trimmed)) return undefined;
   try {
     const { value, isFirst } = readObject(source.replace(PIECE, asJson5));
-    const json = JSON.stringify(value, refuseNonFinite);
+    const json = JSON.stringify(value, refuseInexact);
     const shown = json.length > SHOWN_CHARACTERS ? `${json.slice(0, SHOWN_CHARACTERS)}…` : json;
     return {
       json,
@@ -59,6 +61,8 @@ function withoutFence(text: string): string {
 function asJson5(piece: string): string {
   if (piece.startsWith('/')) return piece;
   if (/^(?:[^\\]|\\[^])*?\\[\n\r\u2028\u2029]/.test(piece)) throw new SyntaxError('a backslash before a line break');
+  const number = piece.replace(/^\+/, '');
+  if (isExactNumberText(number)) return JSON.stringify(number);
   return CONSTANTS[piece] ?? piece.replaceAll(/[\n\r\t]/g, (character) => CONTROL[character] ?? character);
 }
 
@@ -80,8 +84,9 @@ function faultAt(text: string, error: unknown): number {
   return before.reduce((sum, line) => sum + line.length + 1, 0) + Number(error.columnNumber) - 1;
 }
 
-/** JSON5 has numbers that JSON would write as null. */
-function refuseNonFinite(_name: string, value: unknown): unknown {
-  if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`expected a finite number, got ${value}`);
+/** JSON5 has numbers that JSON would write as null, and hexadecimal ones. All others with many digits are texts by now. */
+function refuseInexact(_name: string, value: unknown): unknown {
+  const isExact = typeof value !== 'number' || (Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value)));
+  if (!isExact) throw new TypeError(`expected a number that is exact, got ${value}`);
   return value;
 }

@@ -15,7 +15,9 @@ export const SubmitCallBody = z
     arguments: z
       .union([z.record(z.string(), Json), z.string()])
       .default({})
-      .describe('An object, or the same as a JSON text, as models stream it.'),
+      .describe(
+        'An object, or the same as a JSON text, as models stream it. A number with more digits than a double holds, such as a 64-bit id, is never rounded: it is kept as a text of its digits, which may be sent in its place.',
+      ),
     sessionId: Label.optional().describe(
       'The session that the call belongs to: its files, posture, grants and steering. Without one the call has a workspace of its own.',
     ),

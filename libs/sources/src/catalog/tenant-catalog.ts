@@ -1,6 +1,7 @@
-import { ALL_TENANTS, type Pool, type SourceKind, type ToolDescriptor } from '#contracts';
+import { ALL_TENANTS, type JsonSchema, type Pool, type SourceKind, type ToolDescriptor } from '#contracts';
 import { keys } from '#redis';
-import type { TenantSources, ToolContext, ToolOutput, ToolSource } from '#tool-sdk';
+import { ExactNumber, replaceNumberTexts, type TenantSources, type ToolContext, type ToolOutput, type ToolSource } from '#tool-sdk';
+import { isFields } from '../fields.js';
 import type { SourceId } from '../source-id.js';
 import type { PinnedSource } from './source-store.js';
 import type { SourceWatcher } from './source-watcher.js';
@@ -122,6 +123,11 @@ export class CatalogSource implements ToolSource {
   private readonly tenantId: string;
   private readonly kind: SourceKind;
 
+  /** Workers in other languages and plugins get values of JSON libraries, which would round. */
+  get takesExactNumbers(): boolean {
+    return this.kind === 'mcp' || this.kind === 'openapi' || this.kind === 'folder';
+  }
+
   /** Calls of foreign workers wait apart from those of the pools. */
   queueOf(pool: Pool): string | undefined {
     return this.kind === 'worker' ? keys.workerQueue(this.tenantId, this.name, pool) : undefined;
@@ -134,7 +140,9 @@ export class CatalogSource implements ToolSource {
   async call(tool: string, args: Readonly<Record<string, unknown>>, ctx: ToolContext): Promise<ToolOutput> {
     const rawName = this.rawNames.get(tool);
     if (rawName === undefined || this.run === undefined) throw new Error(`the source ${this.name} cannot run ${tool} in this process`);
-    return this.run({ tenantId: this.tenantId, name: this.name }, rawName, args, ctx);
+    const input = this.tools.find(({ name }) => name === tool)?.input;
+    const exact = input !== undefined && this.takesExactNumbers ? withExactNumbers(args, input) : args;
+    return this.run({ tenantId: this.tenantId, name: this.name }, rawName, exact, ctx);
   }
 
   onChange(): () => void {
@@ -142,6 +150,11 @@ export class CatalogSource implements ToolSource {
   }
 
   async close(): Promise<void> {}
+}
+
+function withExactNumbers(args: Readonly<Record<string, unknown>>, input: JsonSchema): Readonly<Record<string, unknown>> {
+  const exact = replaceNumberTexts(args, input, (digits) => new ExactNumber(digits));
+  return isFields(exact) ? exact : args;
 }
 
 /** Whether a tool waits for a person: it is not what was accepted. */

@@ -1,7 +1,8 @@
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Json, parseExactJson } from '#contracts';
 import { resolveSandboxView, runProcess, type ProcessReport, type Sandbox } from '#sandbox';
-import { ToolError, type ToolContext, type ToolOutputObject } from '#tool-sdk';
+import { exactJsonText, ToolError, type ToolContext, type ToolOutputObject } from '#tool-sdk';
 import { programWords } from '../definitions/program-words.js';
 import { resolveSecrets } from '../definitions/resolve-secrets.js';
 import { withoutSecrets } from '../definitions/without-secrets.js';
@@ -33,7 +34,7 @@ export async function runFolderTool(
   const view = await resolveSandboxView({ ...ctx.workspace, root }, ctx.signal);
   const program = programWords(tool.run.map((word) => (word.startsWith('./') ? join(folder, word) : word)));
   const command = { ...program, cwd: root, env: { ...ctx.env, HOME: root, ...callVariables(ctx), ...secrets }, extraPipe: true };
-  const wrapped = sandbox.wrap({ ...command, input: JSON.stringify(args) }, root, {
+  const wrapped = sandbox.wrap({ ...command, input: exactJsonText(args) }, root, {
     hidden: [],
     readOnly: [],
     ...view,
@@ -89,7 +90,7 @@ function resultOf(stdout: ProcessReport['stdout'], structured: boolean): ToolOut
   const text = { content: [{ type: 'text' as const, text: stdout.text }], ...(stdout.truncated ? { seenBytes: stdout.bytes } : {}) };
   if (!structured) return text;
   try {
-    return { ...text, structuredContent: JSON.parse(stdout.text) };
+    return { ...text, structuredContent: Json.parse(parseExactJson(stdout.text)) };
   } catch {
     throw new ToolError('output_invalid', 'The tool has an output schema, but its standard output is not one JSON document.', {
       retryable: false,

@@ -1,8 +1,8 @@
-import { ToolError } from '#tool-sdk';
+import { exactJsonText, ToolError } from '#tool-sdk';
 import type { Credentials } from './credentials.js';
 import { encodeBody, type EncodedBody } from './encode-body.js';
 import type { Operation, Parameter } from './operation.js';
-import { headerText, pairsOf, pathText, percentEncoded, plain } from './parameter-style.js';
+import { headerText, pairsOf, pathText, percentEncoded, plain, withDigits } from './parameter-style.js';
 
 export interface BuiltRequest {
   readonly method: string;
@@ -21,7 +21,7 @@ export async function buildRequest(
   credentials: Credentials,
 ): Promise<BuiltRequest> {
   const given = operation.parameters.filter(({ argument }) => args[argument] !== undefined);
-  const valueOf = ({ argument, json }: Parameter) => (json ? JSON.stringify(args[argument]) : args[argument]);
+  const valueOf = ({ argument, json }: Parameter) => (json ? exactJsonText(args[argument]) : withDigits(args[argument]));
   const inPlace = (place: Parameter['in']) => given.filter((it) => it.in === place);
   const query = inPlace('query').flatMap((it) => pairsOf(it, valueOf(it)));
   const cookies = inPlace('cookie').flatMap((it) => pairsOf(it, valueOf(it)));
@@ -56,7 +56,7 @@ function pathOf(operation: Operation, args: Readonly<Record<string, unknown>>): 
     const value = parameter === undefined ? undefined : args[parameter.argument];
     if (parameter === undefined || value === undefined || value === null || value === '')
       throw invalid(`Missing required path parameter '${name}' for ${operation.path}`);
-    return pathText(parameter, parameter.json ? JSON.stringify(value) : value);
+    return pathText(parameter, parameter.json ? exactJsonText(value) : withDigits(value));
   });
   // A URL would resolve these, and so reach another operation.
   if (path.split('/').some((segment) => segment === '.' || segment === '..')) throw invalid('expected path parameters other than . and ..');

@@ -1,23 +1,7 @@
-export type Fields = Readonly<Record<string, unknown>>;
+import { fieldsOf, type Fields } from '../fields.js';
 
 /** A chain of references that is longer has a circle. */
 const MAX_HOPS = 32;
-
-export function fieldsOf(value: unknown): Fields {
-  return isFields(value) ? value : {};
-}
-
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-export function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-export function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value.trim() !== '' ? value : undefined;
-}
 
 /** Looks up references within one document. References to other documents are not followed. */
 export class DocumentRefs {

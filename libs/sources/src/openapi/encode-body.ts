@@ -1,7 +1,7 @@
-import { ToolError } from '#tool-sdk';
-import { isFields } from './document-refs.js';
+import { exactJsonText, ToolError } from '#tool-sdk';
+import { isFields } from '../fields.js';
 import type { RequestBody } from './operation.js';
-import { pairsOf, plain } from './parameter-style.js';
+import { pairsOf, plain, withDigits } from './parameter-style.js';
 
 export interface EncodedBody {
   readonly contentType: string;
@@ -12,9 +12,9 @@ export interface EncodedBody {
 export async function encodeBody(body: RequestBody, value: unknown): Promise<EncodedBody> {
   switch (body.kind) {
     case 'json':
-      return textBody(body.mediaType, JSON.stringify(value));
+      return textBody(body.mediaType, exactJsonText(value));
     case 'text':
-      return textBody(body.mediaType, plain(value));
+      return textBody(body.mediaType, plain(withDigits(value)));
     case 'binary':
       return { contentType: body.mediaType, bytes: fromBase64(value, body.argument) };
     case 'form':
@@ -30,23 +30,23 @@ const textBody = (contentType: string, text: string): EncodedBody => ({ contentT
 
 /** The defaults of OpenAPI for forms: lists repeat the name, objects are JSON. */
 function formText(body: RequestBody, value: unknown): string {
-  const pairs = Object.entries(objectOf(body, value)).flatMap(([name, item]) => {
+  const pairs = Object.entries(objectOf(body, withDigits(value))).flatMap(([name, item]) => {
     const encoding = Object.hasOwn(body.encoding, name) ? body.encoding[name] : undefined;
     if (encoding?.styled === true) return pairsOf(encoding.written, item);
-    return pairsOf({ name, style: 'form', explode: true }, isFields(item) ? JSON.stringify(item) : item);
+    return pairsOf({ name, style: 'form', explode: true }, isFields(item) ? exactJsonText(item) : item);
   });
   return pairs.map(([name, text]) => `${name}=${text}`).join('&');
 }
 
 async function multipart(body: RequestBody, value: unknown): Promise<EncodedBody> {
   const form = new FormData();
-  for (const [name, item] of Object.entries(objectOf(body, value)))
+  for (const [name, item] of Object.entries(objectOf(body, withDigits(value))))
     for (const part of Array.isArray(item) ? item : [item]) {
       const contentType = Object.hasOwn(body.encoding, name) ? body.encoding[name]?.contentType : undefined;
       if (body.files.includes(name)) {
         const type = contentType?.includes('*') === false ? contentType : 'application/octet-stream';
         form.append(name, new Blob([fromBase64(part, name)], { type }), name);
-      } else if (typeof part === 'object') form.append(name, new Blob([JSON.stringify(part)], { type: contentType ?? 'application/json' }));
+      } else if (typeof part === 'object') form.append(name, new Blob([exactJsonText(part)], { type: contentType ?? 'application/json' }));
       else form.append(name, plain(part));
     }
   const response = new Response(form);

@@ -1,5 +1,6 @@
 import { Json, type JsonSchema } from '#contracts';
-import { fieldsOf, isFields, listOf, type DocumentRefs, type Fields } from './document-refs.js';
+import { fieldsOf, isFields, listOf, type Fields } from '../fields.js';
+import type { DocumentRefs } from './document-refs.js';
 import { keywordOf } from './schema-keywords.js';
 
 /** References are written out while a schema has fewer parts and references within each other; beyond it they become `$defs`. */

@@ -1,5 +1,5 @@
-import type { JsonValue } from '#contracts';
-import { fieldsOf } from './document-refs.js';
+import { isExactNumberText, type JsonValue } from '#contracts';
+import { fieldsOf } from '../fields.js';
 import type { Operation, Parameter } from './operation.js';
 
 const CURSOR_CHARACTERS = 500;
@@ -96,6 +96,7 @@ function argsOfCursor(next: string, names: readonly string[], { operation }: Ask
 /** The text of a query as the schema of the parameter has it; undefined when it has another type. */
 function typedValue({ schema }: Parameter, text: string): JsonValue | undefined {
   const types = [schema['type']].flat();
-  if (types.includes('integer') || types.includes('number')) return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+  if (types.includes('integer') || types.includes('number'))
+    return /^\d{1,15}$/.test(text) ? Number(text) : isExactNumberText(text) ? text : undefined;
   return types.includes('string') || schema['type'] === undefined ? text : undefined;
 }

@@ -1,3 +1,5 @@
+import { ExactNumber, exactJsonText } from '#tool-sdk';
+
 export const PLACES = ['path', 'query', 'header', 'cookie'] as const;
 export type Place = (typeof PLACES)[number];
 export const STYLES = ['simple', 'label', 'matrix', 'form', 'spaceDelimited', 'pipeDelimited', 'deepObject'] as const;
@@ -55,7 +57,7 @@ function deepPairs(name: string, value: object, encode: Encode): [string, string
     ? value.map((item: unknown) => [name, item])
     : entriesOf(value).map(([field, item]) => [`${name}[${field}]`, item]);
   return items.flatMap(([key, item]) =>
-    typeof item === 'object' && item !== null && !(Array.isArray(value) && Array.isArray(item))
+    typeof item === 'object' && item !== null && !(item instanceof ExactNumber) && !(Array.isArray(value) && Array.isArray(item))
       ? deepPairs(key, item, encode)
       : [[percentEncoded(key), encode(plain(item))] satisfies [string, string]],
   );
@@ -83,5 +85,14 @@ const entriesOf = (value: object): [string, unknown][] => Object.entries(value).
 /** What has no form in a style, such as a list within a list, is written as JSON. */
 export function plain(value: unknown): string {
   if (typeof value === 'string') return value;
-  return value === null || value === undefined ? '' : (JSON.stringify(value) ?? '');
+  return value === null || value === undefined ? '' : value instanceof ExactNumber ? value.digits : exactJsonText(value);
 }
+
+/** With the digits of numbers in place of them, where a style writes them: the value, or its items or fields. */
+export function withDigits(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(digitsOf);
+  if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return digitsOf(value);
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, Array.isArray(item) ? item.map(digitsOf) : digitsOf(item)]));
+}
+
+const digitsOf = (value: unknown): unknown => (value instanceof ExactNumber ? value.digits : value);

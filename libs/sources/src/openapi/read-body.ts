@@ -1,5 +1,6 @@
 import { JsonSchema } from '#contracts';
-import { fieldsOf, isFields, listOf, textOf, type DocumentRefs, type Fields } from './document-refs.js';
+import { fieldsOf, isFields, listOf, textOf, type Fields } from '../fields.js';
+import type { DocumentRefs } from './document-refs.js';
 import type { SchemaConverter } from './json-schema.js';
 import type { BodyKind, RequestBody } from './operation.js';
 import { STYLES } from './parameter-style.js';

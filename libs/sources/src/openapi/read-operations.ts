@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { JsonSchema } from '#contracts';
-import { DocumentRefs, fieldsOf, listOf, textOf, type Fields } from './document-refs.js';
+import { fieldsOf, listOf, textOf, type Fields } from '../fields.js';
+import { DocumentRefs } from './document-refs.js';
 import { SchemaConverter, type PartsBudget } from './json-schema.js';
 import { METHODS, type Method, type Operation, type Parameter, type RequestBody } from './operation.js';
 import { readBody } from './read-body.js';

@@ -1,5 +1,6 @@
 import type { JsonSchema } from '#contracts';
-import { fieldsOf, listOf, textOf, type DocumentRefs, type Fields } from './document-refs.js';
+import { fieldsOf, listOf, textOf, type Fields } from '../fields.js';
+import type { DocumentRefs } from './document-refs.js';
 import type { SchemaConverter } from './json-schema.js';
 import type { Parameter } from './operation.js';
 import { PLACES, STYLES, type Place, type Style } from './parameter-style.js';

@@ -1,4 +1,4 @@
-import { Json as JsonValue, type Content, type JsonSchema } from '#contracts';
+import { Json as JsonValue, parseExactJson, type Content, type JsonSchema } from '#contracts';
 import { ToolError, type ToolOutputObject } from '#tool-sdk';
 import { nextPage, nextPageText, type Asked } from './next-page.js';
 
@@ -100,7 +100,7 @@ const isJson = (type: string): boolean => type === 'application/json' || type.en
 function jsonOf({ headers, body }: Answer): Json | undefined {
   if (!isJson(typeOf(headers)) || body.byteLength === 0) return undefined;
   try {
-    return JsonValue.parse(JSON.parse(body.toString()));
+    return JsonValue.parse(parseExactJson(new TextDecoder().decode(body)));
   } catch {
     return undefined;
   }

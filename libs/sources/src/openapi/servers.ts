@@ -1,4 +1,4 @@
-import { fieldsOf, listOf, textOf, type Fields } from './document-refs.js';
+import { fieldsOf, listOf, textOf, type Fields } from '../fields.js';
 
 export interface ServerRules {
   /** What the operator says: the document is not asked. */

@@ -1,6 +1,7 @@
 import type { JsonSchema, ToolDescriptor } from '#contracts';
 import type { ToolSource } from '../tool-source.port.js';
 import { argumentShape, type ArgumentShape } from '../validation/argument-shape.js';
+import { replaceNumberTexts } from '../validation/exact-number.js';
 import { compileForeignSchema, compileSchema, type Check } from '../validation/schema-compiler.js';
 
 /** A tool with all that is needed to check its arguments and results. */
@@ -31,7 +32,7 @@ export function shippedEntry(tool: ToolDescriptor, source: ToolSource): ToolEntr
  * cannot be compiled refuses all arguments, and says why; it never throws.
  */
 export function foreignEntry(tool: ToolDescriptor, source: ToolSource): ToolEntry {
-  return new LazyEntry(tool, source, compileForeignSchema);
+  return new LazyEntry(tool, source, compileForeignSchema, source.takesExactNumbers === true);
 }
 
 class LazyEntry implements ToolEntry {
@@ -43,6 +44,7 @@ class LazyEntry implements ToolEntry {
     readonly tool: ToolDescriptor,
     readonly source: ToolSource,
     private readonly compile: (schema: JsonSchema) => Check,
+    private readonly exactNumbers = false,
   ) {}
 
   get shape(): ArgumentShape {
@@ -50,10 +52,16 @@ class LazyEntry implements ToolEntry {
   }
 
   get check(): Check {
-    return (this.inputCheck ??= this.compile(this.tool.input));
+    return (this.inputCheck ??= this.exactNumbers ? this.numbersOf(this.tool.input) : this.compile(this.tool.input));
   }
 
   get checkOutput(): Check | undefined {
-    return this.tool.output && (this.outputCheck ??= this.compile(this.tool.output));
+    return this.tool.output && (this.outputCheck ??= this.numbersOf(this.tool.output));
+  }
+
+  /** A text of digits counts as the number that the schema asks for, as in every result that was read exactly. */
+  private numbersOf(schema: JsonSchema): Check {
+    const check = this.compile(schema);
+    return (value) => check(replaceNumberTexts(value, schema, Number));
   }
 }

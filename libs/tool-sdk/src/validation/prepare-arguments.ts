@@ -1,4 +1,4 @@
-import type { Violation } from '#contracts';
+import { parseExactJson, type Violation } from '#contracts';
 import { applyShape, dropUnknown, type ArgumentShape } from './argument-shape.js';
 import { cloneJson } from './clone-json.js';
 import type { Check } from './schema-compiler.js';
@@ -17,7 +17,7 @@ const VIOLATIONS_LISTED = 100;
 
 /**
  * From what a model sent to what a handler gets, without touching the input:
- * 1. a text is parsed as JSON (no text at all: no arguments), or is the tool's raw argument
+ * 1. a text is parsed as JSON (no text at all: no arguments), without rounding numbers, or is the tool's raw argument
  * 2. copied, while hostile keys and depth are refused
  * 3. the purpose is taken out; aliases and nulls are settled; when extras are tolerated, what the tool does not know is left out
  * 4. checked against the schema, which fills defaults
@@ -52,7 +52,7 @@ function parseText(text: string, rawArgument: string | undefined): { value: unkn
     return { fault: { pointer: '', message: 'the arguments are not valid JSON: give the object itself, without the fence' } };
   let value: unknown;
   try {
-    value = JSON.parse(trimmed);
+    value = parseExactJson(trimmed);
   } catch (error) {
     if (rawArgument !== undefined && !trimmed.startsWith('{')) return { value: { [rawArgument]: trimmed } };
     return {

@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv';
-import type { Violation } from '#contracts';
+import { isExactNumberText, type Violation } from '#contracts';
 import { closestNames } from './suggest.js';
 
 const SHOWN_CHARACTERS = 60;
@@ -39,7 +39,7 @@ function describeError(error: ErrorObject): Violation {
     case 'const':
       return { pointer: error.instancePath, message: `expected ${allowedValues(error)}, ${got}` };
     case 'type':
-      return { pointer: error.instancePath, message: `expected ${typeNames(error.params['type'])}, ${got}` };
+      return { pointer: error.instancePath, message: `expected ${typeNames(error.params['type'])}, ${got}${tooManyDigits(error)}` };
     case 'pattern':
       return { pointer: error.instancePath, message: `expected a match of the pattern ${String(error.params['pattern'])}, ${got}` };
     case 'format':
@@ -51,6 +51,11 @@ function describeError(error: ErrorObject): Violation {
       // ajv's own words for numbers are "must be >= 1": they need only the value.
       return { pointer: error.instancePath, message: `${sizeText(error) ?? error.message ?? error.keyword}, ${got}` };
   }
+}
+
+function tooManyDigits({ data, params }: ErrorObject): string {
+  const wantsNumber = [params['type']].flat().some((type) => type === 'integer' || type === 'number');
+  return wantsNumber && isExactNumberText(data) ? `: integers beyond ${Number.MAX_SAFE_INTEGER} and more than 15 digits are not taken` : '';
 }
 
 const COUNTED: Readonly<Record<string, string>> = { Length: 'character', Items: 'item', Properties: 'member' };

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { InputRequest, JsonValue } from '#contracts';
+import { parseExactJson, type InputRequest, type JsonValue } from '#contracts';
 import type { CommandContext } from '../../command-context.js';
 import { followCall } from '../../follow-call.js';
 import { UsageError } from '../../usage-error.js';
@@ -37,8 +37,8 @@ function answerOf(text: string | undefined, question: InputRequest | undefined):
 export function valueOf(text: string, asksForText: boolean): JsonValue {
   if (asksForText && !/^\s*"/.test(text)) return text;
   try {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what JSON.parse returns
-    return JSON.parse(text) as JsonValue;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what parsing JSON returns
+    return parseExactJson(text) as JsonValue;
   } catch {
     return text;
   }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { BatchCallBody, BatchStrategy, validationFaults, type Batch, type BatchResult } from '#contracts';
+import { BatchCallBody, BatchStrategy, validationFaults, parseExactJson, type Batch, type BatchResult } from '#contracts';
 import type { CommandContext } from '../../command-context.js';
 import { EXIT, exitCodeOf } from '../../exit-code.js';
 import { callSubjects } from '../../terminal/call-subjects.js';
@@ -93,7 +93,7 @@ function readCalls(text: string): BatchCall[] {
 
 function callOf(line: string, number: number): BatchCall {
   try {
-    const given: unknown = JSON.parse(line);
+    const given = parseExactJson(line);
     BatchCallBody.parse(given);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- parsed; defaults are left to the gateway
     return given as BatchCall;

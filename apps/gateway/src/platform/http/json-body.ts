@@ -1,15 +1,16 @@
-import { LIMITS, ProblemError } from '#contracts';
+import { LIMITS, parseExactJson, ProblemError } from '#contracts';
 
 /**
- * Parses JSON from outside. Returns undefined for an empty text. Not `secure-json-parse`: the walk below is needed for
- * depth, characters and numbers in any case, and checks the keys on its way.
+ * Parses JSON from outside. Returns undefined for an empty text. A number that a double cannot hold exactly, such as a
+ * 64-bit id, is a text of its digits; the schemas say who takes it. Not `secure-json-parse`: the walk below is needed for
+ * depth and characters in any case, and checks the keys on its way.
  * @throws ProblemError `malformed_json` for what is not JSON, and for keys that pollute prototypes when the object is
  *   copied: `__proto__`, and `constructor` with a `prototype`; `invalid_request` for nesting deeper than 64 levels and
- *   what has no canonical form (RFC 8785): lone surrogates, and numbers that a double cannot hold exactly
+ *   what has no canonical form (RFC 8785): lone surrogates
  */
 export function parseJsonBody(text: string): unknown {
   const value = parseJson(text);
-  checkJson(value, text);
+  checkJson(value);
   return value;
 }
 
@@ -17,7 +18,7 @@ export function parseJsonBody(text: string): unknown {
 export function parseJson(text: string): unknown {
   if (text === '') return undefined;
   try {
-    return JSON.parse(text);
+    return parseExactJson(text);
   } catch (error) {
     throw new ProblemError(
       'malformed_json',
@@ -26,27 +27,19 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The second half of `parseJsonBody`. `text`: what the value was parsed from. */
-export function checkJson(value: unknown, text: string): void {
-  const seen: Seen = { largeIntegers: false };
-  walk(value, 1, seen);
-  if (seen.largeIntegers) checkIntegers(text);
+/** The second half of `parseJsonBody`. */
+export function checkJson(value: unknown): void {
+  walk(value, 1);
 }
 
-/** What has to be checked in the text afterwards. */
-interface Seen {
-  largeIntegers: boolean;
-}
-
-function walk(value: unknown, depth: number, seen: Seen): void {
+function walk(value: unknown, depth: number): void {
   if (typeof value === 'string') return checkText(value);
-  if (typeof value === 'number') return checkNumber(value, seen);
   if (typeof value !== 'object' || value === null) return;
   if (depth > LIMITS.jsonDepth) {
     throw new ProblemError('invalid_request', `The JSON is nested too deeply: expected at most ${LIMITS.jsonDepth} levels`);
   }
   if (Array.isArray(value)) {
-    for (const item of value) walk(item, depth + 1, seen);
+    for (const item of value) walk(item, depth + 1);
     return;
   }
   for (const key of Object.keys(value)) {
@@ -58,34 +51,8 @@ function walk(value: unknown, depth: number, seen: Seen): void {
       throw new ProblemError('malformed_json', `The JSON holds the key ${JSON.stringify(key)}, which is not allowed`);
     }
     checkText(key);
-    walk(inner, depth + 1, seen);
+    walk(inner, depth + 1);
   }
-}
-
-function checkNumber(value: number, seen: Seen): void {
-  if (!Number.isFinite(value))
-    throw new ProblemError('invalid_request', 'The JSON holds a number that is too large: expected at most 1.7976931348623157e308');
-  if (Number.isInteger(value) && !Number.isSafeInteger(value)) seen.largeIntegers = true;
-}
-
-const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/gs;
-const NUMBER = /-?\d[\d.eE+-]*/g;
-
-/** A 64-bit id sent as a number would silently become another id. */
-function checkIntegers(text: string): void {
-  for (const [number] of text.replace(STRING, '""').matchAll(NUMBER)) {
-    if (!/^-?\d+$/.test(number) || isKept(number)) continue;
-    const shown = number.length > 40 ? `${number.slice(0, 40)}…` : number;
-    throw new ProblemError(
-      'invalid_request',
-      `The JSON holds the integer ${shown}, which a JSON number cannot keep exactly: expected at most ${Number.MAX_SAFE_INTEGER}, or the integer as a string`,
-    );
-  }
-}
-
-/** True when the double has the same text or the same value: what a program with doubles wrote stays as it was. */
-function isKept(integer: string): boolean {
-  return String(Number(integer)) === integer || BigInt(Number(integer)) === BigInt(integer);
 }
 
 function checkText(text: string): void {

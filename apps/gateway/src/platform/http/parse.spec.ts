@@ -43,24 +43,23 @@ describe('a JSON body', () => {
     expect(parseJsonBody('{"constructor":"Ferrari"}')).toEqual({ constructor: 'Ferrari' });
   });
 
-  it('may not hold what has no canonical form: halves of characters, numbers beyond a double', () => {
-    for (const text of ['"\\ud83d"', '{"a":["\\ude00\\ud83d"]}', '{"\\ud83d":1}', '[1e999]', '{"a":-1e999}']) {
+  it('may not hold what has no canonical form: halves of characters', () => {
+    for (const text of ['"\\ud83d"', '{"a":["\\ude00\\ud83d"]}', '{"\\ud83d":1}']) {
       expect([text, problemOf(() => parseJsonBody(text)).code]).toEqual([text, 'invalid_request']);
     }
     expect(parseJsonBody('"\\ud83d\\ude00"')).toBe('😀');
   });
 
-  it('comes with the integers that were sent, or is refused', () => {
+  it('comes with the numbers that were sent, as texts of their digits where a double does not hold them', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 80n), max: 2n ** 80n }), fc.string(), (integer, beside) => {
         const text = `{"id":${integer},"beside":${JSON.stringify(`${beside}"12345678901234567`)}}`;
-        const kept = BigInt(Number(integer)) === integer || String(Number(integer)) === String(integer);
-        if (kept) expect(parseJsonBody(text)).toMatchObject({ id: Number(integer) });
-        else expect(problemOf(() => parseJsonBody(text)).message).toContain(`the integer ${integer},`);
+        expect(parseJsonBody(text)).toMatchObject({ id: String(Number(integer)) === String(integer) ? Number(integer) : String(integer) });
       }),
     );
-    expect(problemOf(() => parseJsonBody('{"arguments":{"id":1234567890123456789}}')).code).toBe('invalid_request');
-    for (const text of ['[1e300]', '[47059760611876410]', '[12345678901234567890.5]', '["12345678901234567"]', '[9007199254740992,1e22]']) {
+    expect(parseJsonBody('{"arguments":{"id":1234567890123456789}}')).toEqual({ arguments: { id: '1234567890123456789' } });
+    expect(parseJsonBody('[12345678901234567890.5,-1e999]')).toEqual(['12345678901234567890.5', '-1e999']);
+    for (const text of ['[1e300]', '[47059760611876410]', '["12345678901234567"]', '[9007199254740992,1e22]']) {
       expect([text, parseJsonBody(text)]).toEqual([text, JSON.parse(text)]);
     }
   });

@@ -28,7 +28,7 @@ export function readClientFrame(text: string): ReceivedFrame {
     id = idOf(body);
     const op = opOf(body);
     submits = op === 'submit';
-    checkJson(body, text);
+    checkJson(body);
     assertSize(op, text);
     if (!isKnownOp(op)) throw unknownOp();
     return { id, frame: { op, body } };

@@ -1,4 +1,4 @@
-import type { JsonValue } from '#contracts';
+import { parseExactJson, type JsonValue } from '#contracts';
 import { ToolyardError } from '../../toolyard-error.js';
 import { isObject, type SubmittableCall, type ToolCall } from './tool-call.js';
 import { withWarning, type ToolAnswer, type ToolProgress } from './tool-answer.js';
@@ -69,9 +69,9 @@ export async function askAfter({ after, timeoutMs }: ToolCallbacks, call: ToolCa
 export function readable(call: ToolCall): ToolCall {
   if (typeof call.arguments !== 'string') return call;
   try {
-    const value: unknown = JSON.parse(call.arguments);
+    const value = parseExactJson(call.arguments);
     // As the gateway reads it: models quote an object at times.
-    const inner: unknown = typeof value === 'string' && value.trim().startsWith('{') ? JSON.parse(value) : value;
+    const inner: unknown = typeof value === 'string' && value.trim().startsWith('{') ? parseExactJson(value) : value;
     return isObject(inner) ? { ...call, arguments: inner } : call;
   } catch {
     return call;
