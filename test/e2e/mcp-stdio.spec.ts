@@ -156,6 +156,19 @@ describe('toolyard mcp', () => {
     expect((await cli.ended()).code).toBe(0);
   });
 
+  it('passes on numbers with all their digits', async () => {
+    const { cli } = start();
+    const meta = JSON.stringify({ ...META, 'io.toolyard/sessionId': 'stdio-digits' });
+    const params = `{"name":"echo","arguments":{"id":725653563933458433},"_meta":${meta}}`;
+    cli.child.stdin?.write(`{"jsonrpc":"2.0","id":"a","method":"tools/call","params":${params}}\n`);
+    const { id } = await callIn('stdio-digits');
+    expect((await gateway.agent.get(`/v1/calls/${id}`)).body.arguments).toEqual({ id: '725653563933458433' });
+    await gateway.run(id, 'done');
+    await answerTo(cli, 'a');
+    cli.child.stdin?.end();
+    expect((await cli.ended()).code).toBe(0);
+  });
+
   it('says why the gateway refuses the key, and ends well at Ctrl-C', async () => {
     const { cli, send } = start([], 'not-a-key-of-anyone');
     send({ id: 1, method: 'initialize', params: INITIALIZE });

@@ -306,7 +306,7 @@ describe('tools of sources', () => {
   });
 
   it('survive a server that ends or sends too much: the call fails, a later one works [TS-06]', async () => {
-    expect(await gateway.agent.run('huge', {})).toMatchObject({ outcome: 'failed', error: { code: 'unavailable', retryable: true } });
+    expect(await gateway.agent.run('huge', {})).toMatchObject({ outcome: 'failed', error: { code: 'tool_failed', retryable: false } });
     await eventually(async () => (await gateway.agent.run('add', { a: 1, b: 1 })).outcome === 'completed', 'the server to be back');
     expect(await gateway.agent.run('exit', {})).toMatchObject({ outcome: 'failed', error: { code: 'unavailable' } });
     await eventually(async () => (await gateway.agent.run('add', { a: 1, b: 1 })).outcome === 'completed', 'the server to be back');

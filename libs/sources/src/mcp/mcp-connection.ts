@@ -1,17 +1,11 @@
-import {
-  CLIENT_CAPABILITIES_META_KEY,
-  MissingRequiredClientCapabilityError,
-  ProtocolError,
-  SdkError,
-  SdkErrorCode,
-  type Client,
-  type Tool,
-} from '@modelcontextprotocol/client';
+import { CLIENT_CAPABILITIES_META_KEY, type CallToolResult, type Client, type Tool } from '@modelcontextprotocol/client';
 import { JsonSchema } from '#contracts';
 import { Suspension, ToolError, type ToolContext, type ToolOutput } from '#tool-sdk';
 import type { OfferedTool } from '../catalog/offered-tool.js';
 import type { SourceConnection } from '../source-connector.port.js';
 import { withoutSecrets } from '../definitions/without-secrets.js';
+import { rawResult } from './answers/carried-result.js';
+import { callFailure } from './call-failure.js';
 import { outputOf } from './mcp-content.js';
 import { callCapabilities } from './questions/client-capabilities.js';
 import { OPEN_MS, type OpenCall } from './questions/open-call.js';
@@ -93,7 +87,7 @@ export class McpConnection implements SourceConnection {
       for (;;) {
         const result = (await this.resume(state, ctx)) ?? (await this.begin(rawName, args, params, ctx));
         if (result instanceof Suspension) return result;
-        if (!isInputRequiredResult(result)) return withoutSecrets(outputOf(result), secrets);
+        if (!isInputRequiredResult(result)) return this.outputOf(result);
         const first = firstRound(source, result, round, sampled);
         // The state goes back byte for byte; no person reads it.
         const asked = { ...first, left: withoutSecrets(first.left, secrets) };
@@ -105,7 +99,17 @@ export class McpConnection implements SourceConnection {
     } catch (error) {
       if (error instanceof ToolError) throw error;
       if (ctx.signal.aborted) throw ctx.signal.reason;
-      throw this.failureOf(error, ctx);
+      throw callFailure(error, ctx, (text) => withoutSecrets(text, this.parts.secrets));
+    }
+  }
+
+  /** @throws ToolError, not retryable: the tool has run */
+  private outputOf(result: CallToolResult): ToolOutput {
+    const isModern = this.parts.client.getProtocolEra() === 'modern';
+    try {
+      return withoutSecrets(outputOf(rawResult(result), isModern), this.parts.secrets);
+    } catch (error) {
+      throw new ToolError('tool_failed', 'The result of the MCP server cannot be read.', { retryable: false, cause: error });
     }
   }
 
@@ -172,17 +176,6 @@ export class McpConnection implements SourceConnection {
     this.open.close();
     this.tasks.close();
     return (this.closing ??= this.parts.close().catch(() => undefined));
-  }
-
-  /** An error of the protocol is an answer of the server; everything else means that it cannot be reached. */
-  private failureOf(error: unknown, { sampling }: Pick<ToolContext, 'sampling'>): ToolError {
-    const message = withoutSecrets(error instanceof Error ? error.message : String(error), this.parts.secrets).slice(0, 2_000);
-    if (error instanceof MissingRequiredClientCapabilityError && sampling !== true && error.requiredCapabilities.sampling !== undefined)
-      return new ToolError('tool_failed', message, { retryable: false, missingCapability: 'sampling', cause: error });
-    if (error instanceof ProtocolError) return new ToolError('tool_failed', message, { retryable: false, cause: error });
-    if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)
-      return new ToolError('run_timeout', 'The MCP server did not answer in time.', { retryable: true, cause: error });
-    return new ToolError('unavailable', `MCP call failed: ${message}`, { retryable: true, cause: error });
   }
 }
 

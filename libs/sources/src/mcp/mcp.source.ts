@@ -17,6 +17,7 @@ import { authorizedFetch } from '../oauth/authorized-fetch.js';
 import { ServerTokens } from '../oauth/server-tokens.js';
 import type { SourceConnection, SourceConnector } from '../source-connector.port.js';
 import { withoutSecrets } from '../definitions/without-secrets.js';
+import { AnswerReader } from './answers/answer-reader.js';
 import { boundedFetch } from './bounded-fetch.js';
 import { assertConfigOfKey, bundleCommand, isSecretRef, type BundleCommand, type ConfigValue } from './bundle/bundle-manifest.js';
 import { installBundle } from './bundle/install-bundle.js';
@@ -27,7 +28,6 @@ import { OwnSampling, type SamplingModel } from './questions/own-sampling.js';
 import { CONNECTION_CAPABILITIES } from './questions/client-capabilities.js';
 import { answerOf, type Asked, type Given } from './questions/question.js';
 import { samplingResult } from './questions/sampling.js';
-import { liftTasks } from './tasks/task-results.js';
 import { StdioTransport } from './stdio-transport.js';
 
 const PROBE_MS = 5_000;
@@ -118,7 +118,7 @@ export class McpConnector implements SourceConnector {
     client.setRequestHandler('elicitation/create', async ({ method, params }) => answerOf(params, await server.ask({ method, params })));
     client.setRequestHandler('sampling/createMessage', async ({ method, params }) => samplingResult(await server.ask({ method, params })));
     try {
-      await client.connect(liftTasks(way.transport), { signal });
+      await client.connect(way.transport, { signal });
     } catch (error) {
       const why = way.whyClosed();
       await way.close();
@@ -156,7 +156,7 @@ export class McpConnector implements SourceConnector {
     const resolved = resolveSecrets(headers, env);
     const guarded = egressFetch(policy);
     const secrets = secretsOf(headers, resolved);
-    const fetch = boundedFetch(guarded);
+    const fetch = boundedFetch(guarded, new AnswerReader());
     const tokens = auth && new ServerTokens({ url, auth, env, guarded, secrets });
     try {
       // Before the era of the server is probed, which waits for an answer for a short time only.

@@ -54,9 +54,11 @@ export class OpenApiConnection implements SourceConnection {
     const credentials = token === undefined ? this.parts.credentials : withToken(this.parts.credentials, token);
     ctx.signal.throwIfAborted();
     const request = await buildRequest(operation, args, credentials);
+    const { response, url } = await this.send(request, ctx.signal).catch((error: unknown) => {
+      throw failureOf(error, ctx.signal, credentials);
+    });
+    if (response.status === 401 && token !== undefined) tokens?.refused(token);
     try {
-      const { response, url } = await this.send(request, ctx.signal);
-      if (response.status === 401 && token !== undefined) tokens?.refused(token);
       const body = await boundedBody(response, MAX_RESPONSE_BYTES);
       if (body === undefined)
         throw new ToolError('tool_failed', `The API answered with more than ${MAX_RESPONSE_BYTES} bytes. Ask for less.`, {
@@ -66,7 +68,7 @@ export class OpenApiConnection implements SourceConnection {
       const answer = { method: request.method, url: shown, status: response.status, headers: response.headers, body };
       return withoutSecrets(outputOf(answer, { operation, url }), credentials.secrets);
     } catch (error) {
-      throw failureOf(error, ctx.signal, credentials);
+      throw answerFailure(error, `${request.method} → ${response.status}`, ctx.signal, credentials);
     }
   }
 
@@ -104,6 +106,13 @@ function failureOf(error: unknown, signal: AbortSignal, { secrets }: Credentials
     retryable: !blocked,
     cause: error,
   });
+}
+
+/** Once an answer has begun, its request had its effect: where the rest cannot be read, it is not sent again. */
+function answerFailure(error: unknown, line: string, signal: AbortSignal, credentials: Credentials): unknown {
+  if (signal.aborted || error instanceof ToolError) return failureOf(error, signal, credentials);
+  const message = withoutSecrets(reasonOf(error), credentials.secrets).slice(0, 500);
+  return new ToolError('tool_failed', `${line}, but the answer could not be read: ${message}`, { retryable: false, cause: error });
 }
 
 /** `fetch` says "fetch failed" and why in its cause. */

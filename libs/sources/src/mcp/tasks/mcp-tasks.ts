@@ -1,4 +1,5 @@
 import { specTypeSchemas, type CallToolResult, type Client, type InputRequiredResult, type Tool } from '@modelcontextprotocol/client';
+import { z } from 'zod';
 import { Json, type JsonValue } from '#contracts';
 import { Suspension, ToolError, type ToolContext } from '#tool-sdk';
 import { OPEN_MS } from '../questions/open-call.js';
@@ -6,8 +7,8 @@ import type { OpenCalls } from '../questions/open-calls.js';
 import type { OwnSampling } from '../questions/own-sampling.js';
 import { FollowedTask } from './followed-task.js';
 import { PolledTask } from './polled-task.js';
-import { CreatedTask, pollMs, taskState, TaskState, type ServerTask } from './task.js';
-import { taskIn } from './task-results.js';
+import { CreatedTask, pollMs, taskIn, taskState, TaskState, type ServerTask } from './task.js';
+import { carried } from '../answers/carried-result.js';
 import { TaskSupport } from './task-support.js';
 import { TaskWatch } from './task-watch.js';
 
@@ -57,10 +58,12 @@ export class McpTasks {
   async create(params: Record<string, unknown>, ctx: ToolContext): Promise<McpResult | Suspension> {
     const timeout = Math.max(1, ctx.deadline - Date.now());
     const task = { ttl: timeout + OPEN_MS };
-    const created = await this.parts.client.request({ method: 'tools/call', params: { ...params, task } }, CreatedTask, {
+    const answer = await this.parts.client.request({ method: 'tools/call', params: { ...params, task } }, z.unknown(), {
       signal: ctx.signal,
       timeout,
     });
+    const created = CreatedTask.safeParse(answer).data;
+    if (created === undefined) return resultInPlaceOfTask(answer);
     const state = taskState(created.task.taskId, this.parts.open.id);
     return this.parts.tasksOutlive ? this.kept(state, 0, ctx) : this.followed.follow(state, ctx);
   }
@@ -81,9 +84,7 @@ export class McpTasks {
     }
     const result = await this.polled.look(state, ctx);
     if (result instanceof Suspension) return result;
-    const parsed = specTypeSchemas.CallToolResult['~standard'].validate(result);
-    if (parsed.issues === undefined) return parsed.value;
-    throw new ToolError('tool_failed', 'The task of the MCP server ended without a result of a tool.', { retryable: false });
+    return carried(result);
   }
 
   /** An answer for a task whose connection is gone is not given: the task is followed again, and asks again. */
@@ -113,4 +114,10 @@ export class McpTasks {
   private kept(state: TaskState, resumeInMs: number, ctx: ToolContext): Suspension {
     return this.polled.left(new Suspension({ resumeInMs, state: Json.parse(state) }), state, ctx);
   }
+}
+
+/** Some servers run the tool at once, whatever they were asked for. */
+function resultInPlaceOfTask(answer: unknown): CallToolResult {
+  const read = specTypeSchemas.CallToolResult['~standard'].validate(answer);
+  return read.issues === undefined ? read.value : carried(answer);
 }

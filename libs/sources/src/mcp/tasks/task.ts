@@ -1,5 +1,7 @@
+import type { CallToolResult } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { Json } from '#contracts';
+import { TASKS_EXTENSION } from '../questions/client-capabilities.js';
 import { RoundState } from '../questions/question.js';
 
 const POLL_MS = 1_000;
@@ -20,6 +22,11 @@ export const ServerTask = z.object({
   error: z.object({ code: z.number(), message: z.string() }).optional(),
 });
 export type ServerTask = z.output<typeof ServerTask>;
+
+/** The task that a `tools/call` was answered with. */
+export function taskIn({ _meta }: Pick<CallToolResult, '_meta'>): ServerTask | undefined {
+  return ServerTask.safeParse(_meta?.[TASKS_EXTENSION]).data;
+}
 
 /** Revision 2025-11-25: the answer to a `tools/call` that asked for a task. */
 export const CreatedTask = z.object({ task: ServerTask });
