@@ -32,7 +32,7 @@ beforeAll(async () => {
 
 /** Each page, and what shows that it has come with its content. */
 const PAGES: readonly (readonly [path: () => string, shows: string])[] = [
-  [() => '/live', 'button:enabled >> text=Allow once'],
+  [() => '/live', 'button:not([aria-disabled]) >> text=Allow once'],
   [() => '/calls', '[role=row][data-call]'],
   [() => `/calls/${failed}`, '[aria-label=Timeline] >> text=Failed'],
   [() => `/calls/${exited}`, 'text=The tool answered with an error'],

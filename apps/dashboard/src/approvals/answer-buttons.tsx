@@ -1,72 +1,66 @@
 import { Group, Kbd } from '@mantine/core';
 import type { ApprovalOption, Call } from '#contracts';
 import { ScopedButton } from '../components/scoped-button.js';
+import { DecisionButton } from './decision-area.js';
 import type { Answer } from './held-answers.js';
 import classes from './decision-card.module.css';
 
 interface ToolAnswersProps {
   readonly call: Call;
-  /** No answer is taken now: one is held or being sent, or the question has just come up under the pointer. */
+  /** No answer is taken now: one is held or being sent. */
   readonly isBlocked: boolean;
   readonly onSay: (option: Pick<ApprovalOption, 'decision' | 'scope'>) => void;
 }
 
-interface AnswerButtonsProps extends Omit<ToolAnswersProps, 'call'> {
+interface AnswerButtonsProps extends Pick<ToolAnswersProps, 'onSay'> {
   readonly isSending: boolean;
   readonly onEdit: () => void;
 }
 
-/** Answers about this call. */
-export function AnswerButtons({ isBlocked, isSending, onSay, onEdit }: AnswerButtonsProps) {
+/** Answers about this call, each always at the same place. */
+export function AnswerButtons({ isSending, onSay, onEdit }: AnswerButtonsProps) {
   return (
-    <Group gap="xs" className={classes.answers} data-blocked={isBlocked || undefined}>
-      <ScopedButton
-        scope="approve"
-        color="teal.9"
-        loading={isSending}
-        isBlocked={isBlocked}
-        onClick={() => onSay({ decision: 'allow', scope: 'once' })}
-        rightSection={<Kbd size="xs">a</Kbd>}
-      >
-        Allow once
-      </ScopedButton>
-      <ScopedButton
-        scope="approve"
+    <Group gap="xs" className={classes.answers}>
+      <DecisionButton
         color="red.8"
         loading={isSending}
-        isBlocked={isBlocked}
         onClick={() => onSay({ decision: 'deny', scope: 'once' })}
         rightSection={<Kbd size="xs">d</Kbd>}
       >
         Deny
-      </ScopedButton>
-      <ScopedButton scope="approve" variant="default" isBlocked={isBlocked} onClick={onEdit} rightSection={<Kbd size="xs">e</Kbd>}>
+      </DecisionButton>
+      <DecisionButton
+        color="teal.9"
+        loading={isSending}
+        onClick={() => onSay({ decision: 'allow', scope: 'once' })}
+        rightSection={<Kbd size="xs">a</Kbd>}
+      >
+        Allow once
+      </DecisionButton>
+      <DecisionButton variant="default" onClick={onEdit} rightSection={<Kbd size="xs">e</Kbd>}>
         Edit and allow
-      </ScopedButton>
+      </DecisionButton>
     </Group>
   );
 }
 
 interface HeldButtonsProps {
   readonly answer: Answer;
-  readonly isBlocked: boolean;
   readonly onNow: () => void;
   readonly onUndo: () => void;
 }
 
 /** While the answer is held: the same press again sends it at once, in the place of the button that gave it. */
-export function HeldButtons({ answer: { option }, isBlocked, onNow, onUndo }: HeldButtonsProps) {
+export function HeldButtons({ answer: { option }, onNow, onUndo }: HeldButtonsProps) {
   const isAllow = option.decision === 'allow';
   const now = (
-    <ScopedButton
-      scope="approve"
+    <DecisionButton
       color={isAllow ? 'teal.9' : 'red.8'}
-      isBlocked={isBlocked}
       onClick={onNow}
       rightSection={option.scope === 'once' && <Kbd size="xs">{isAllow ? 'a' : 'd'}</Kbd>}
     >
       {isAllow ? 'Allow now' : 'Deny now'}
-    </ScopedButton>
+    </DecisionButton>
   );
   const undo = (
     <ScopedButton scope="approve" variant="default" onClick={onUndo} rightSection={<Kbd size="xs">z</Kbd>}>
@@ -74,9 +68,9 @@ export function HeldButtons({ answer: { option }, isBlocked, onNow, onUndo }: He
     </ScopedButton>
   );
   return (
-    <Group gap="xs" className={classes.answers} data-blocked={isBlocked || undefined}>
-      {isAllow ? now : undo}
+    <Group gap="xs" className={classes.answers}>
       {isAllow ? undo : now}
+      {isAllow ? now : undo}
     </Group>
   );
 }
@@ -88,9 +82,9 @@ export function ToolAnswers({ call, isBlocked, onSay }: ToolAnswersProps) {
   return (
     <Group gap="xs">
       {always.map((option) => (
-        <ScopedButton scope="approve" key={option.id} variant="default" isBlocked={isBlocked} onClick={() => onSay(option)}>
+        <DecisionButton key={option.id} variant="default" isBlocked={isBlocked} onClick={() => onSay(option)}>
           {option.decision === 'allow' ? 'Always allow' : 'Never allow'} {call.tool} in this session
-        </ScopedButton>
+        </DecisionButton>
       ))}
     </Group>
   );

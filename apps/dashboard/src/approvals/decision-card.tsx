@@ -1,24 +1,19 @@
 import { Group, Paper, Stack, TextInput, Title } from '@mantine/core';
-import { useRef, useState, type ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import type { ApprovalOption, Call, TrustOption } from '#contracts';
 import { RiskBadge } from '../components/risk-badge.js';
-import { usePlace } from '../components/use-place.js';
-import { useSettled } from '../components/use-settled.js';
 import { useScopes } from '../stream/use-scopes.js';
 import { SubjectView } from '../subject/subject-view.js';
 import { AnswerButtons, HeldButtons, ToolAnswers } from './answer-buttons.js';
 import { Asker } from './asker.js';
+import { DecisionArea } from './decision-area.js';
 import classes from './decision-card.module.css';
 import { EditModal } from './edit-modal.js';
 import { PreviousCalls } from './previous-calls.js';
 import { Reasons } from './reasons.js';
 import { TimeLeft } from './time-left.js';
 import { TrustChoices } from './trust-choices.js';
-import { useDecidingKeys } from './use-deciding-keys.js';
 import { useAnswer } from './use-held.js';
-
-/** A pointer takes longer to stop than a finger on a key. */
-const POINTER_SETTLE_MS = 700;
 
 interface DecisionCardProps {
   /** It waits for approval. */
@@ -31,7 +26,7 @@ interface DecisionCardProps {
 
 /**
  * The question whether a call may run, and all that a person can answer, by button or key. Give it the id of the call as `key`. An
- * answer is held and can be taken back; a second press sends it. Buttons take no click where the card has just come or moved.
+ * answer is held and can be taken back; a second press sends it.
  */
 export function DecisionCard({ call, about, onEdited }: DecisionCardProps) {
   const { approval } = call;
@@ -40,10 +35,7 @@ export function DecisionCard({ call, about, onEdited }: DecisionCardProps) {
   /** The digit that was pressed last: the second time it grants. */
   const [digitPressed, setDigitPressed] = useState<number>();
   const held = useAnswer(call.id);
-  const shown = `${call.id} ${held.group?.id ?? ''}`;
-  const card = useRef<HTMLElement>(null);
-  const place = usePlace(card);
-  const isSteady = useSettled(place && `${shown} ${place}`, POINTER_SETTLE_MS);
+  const shown = `${call.id} ${approval?.digest ?? ''} ${held.group?.id ?? ''}`;
   const lacking = useScopes().lacks('approve');
   const say = (option: Pick<ApprovalOption, 'decision' | 'scope'>, trust?: TrustOption) => {
     if (isEditing || held.isSending || lacking !== undefined) return;
@@ -51,7 +43,7 @@ export function DecisionCard({ call, about, onEdited }: DecisionCardProps) {
     else if (held.answer.option.decision === option.decision) held.sendNow();
   };
   const trustIn = (trust: TrustOption) => say({ decision: 'allow', scope: 'session-args' }, trust);
-  const takesKeys = useDecidingKeys(shown, [
+  const keys: readonly (readonly [key: string, run: () => void])[] = [
     ['a', () => say({ decision: 'allow', scope: 'once' })],
     ['d', () => say({ decision: 'deny', scope: 'once' })],
     ['e', () => lacking === undefined && held.answer === undefined && setEditing(true)],
@@ -63,40 +55,42 @@ export function DecisionCard({ call, about, onEdited }: DecisionCardProps) {
         setDigitPressed(digit);
       },
     ]),
-  ]);
-  const isBlocked = !isSteady || held.answer !== undefined || held.isSending;
+  ];
+  const isBlocked = held.answer !== undefined || held.isSending;
   return (
-    <Paper withBorder p="md" className={classes.card} ref={card} component="section" aria-label="Decision" data-takes-keys={takesKeys}>
-      <Stack gap="sm">
-        <Group justify="space-between" align="flex-start" wrap="nowrap">
-          <Title order={2}>May this run?</Title>
-          <Group gap={6} justify="flex-end">
-            <RiskBadge risk={call.risk} size="sm" />
-            {approval && <TimeLeft size="sm" at={Date.parse(approval.expiresAt)} />}
+    <Paper withBorder p="md" className={classes.card} component="section" aria-label="Decision">
+      <DecisionArea shown={shown} keys={keys}>
+        <Stack gap="sm">
+          <Group justify="space-between" align="flex-start" wrap="nowrap">
+            <Title order={2}>May this run?</Title>
+            <Group gap={6} justify="flex-end">
+              <RiskBadge risk={call.risk} size="sm" />
+              {approval && <TimeLeft size="sm" at={Date.parse(approval.expiresAt)} />}
+            </Group>
           </Group>
-        </Group>
-        <div>
-          {about}
-          <Asker call={call} />
-        </div>
-        <SubjectView call={call} />
-        <Reasons call={call} />
-        <PreviousCalls call={call} />
-        <TextInput
-          label="Reason"
-          description="Kept with the call, and sent to the agent when denied."
-          placeholder="Optional"
-          value={reason}
-          onChange={({ currentTarget }) => setReason(currentTarget.value)}
-        />
-        {held.answer ? (
-          <HeldButtons answer={held.answer} isBlocked={!isSteady} onNow={held.sendNow} onUndo={held.undo} />
-        ) : (
-          <AnswerButtons isBlocked={!isSteady} isSending={held.isSending} onSay={say} onEdit={() => setEditing(true)} />
-        )}
-        <ToolAnswers call={call} isBlocked={isBlocked} onSay={say} />
-        {approval && <TrustChoices options={approval.trustOptions} digitPressed={digitPressed} isBlocked={isBlocked} onTrust={trustIn} />}
-      </Stack>
+          <div>
+            {about}
+            <Asker call={call} />
+          </div>
+          <SubjectView call={call} />
+          <Reasons call={call} />
+          <PreviousCalls call={call} />
+          <TextInput
+            label="Reason"
+            description="Kept with the call, and sent to the agent when denied."
+            placeholder="Optional"
+            value={reason}
+            onChange={({ currentTarget }) => setReason(currentTarget.value)}
+          />
+          {held.answer ? (
+            <HeldButtons answer={held.answer} onNow={held.sendNow} onUndo={held.undo} />
+          ) : (
+            <AnswerButtons isSending={held.isSending} onSay={say} onEdit={() => setEditing(true)} />
+          )}
+          <ToolAnswers call={call} isBlocked={isBlocked} onSay={say} />
+          {approval && <TrustChoices options={approval.trustOptions} digitPressed={digitPressed} isBlocked={isBlocked} onTrust={trustIn} />}
+        </Stack>
+      </DecisionArea>
       {isEditing && <EditModal call={call} reason={reason} onClose={() => setEditing(false)} onAllowed={() => onEdited?.()} />}
     </Paper>
   );

@@ -7,6 +7,7 @@ import { ArgumentsInput } from '../components/arguments-input.js';
 import { Refusal } from '../components/refusal.js';
 import { notifySuccess } from '../components/notify.js';
 import { useToolyard } from '../stream/toolyard.js';
+import { DecisionArea, DecisionButton } from './decision-area.js';
 
 const Arguments = z.record(z.string(), Json);
 
@@ -54,14 +55,21 @@ export function EditModal({ call, reason, onClose, onAllowed }: EditModalProps) 
           </Text>
         )}
         {allow.isError && <Refusal title="These arguments were not taken" error={allow.error} />}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            Close
-          </Button>
-          <Button color="teal.9" disabled={!args.success} loading={allow.isPending} onClick={() => args.success && allow.mutate(args.data)}>
-            Allow these
-          </Button>
-        </Group>
+        <DecisionArea shown={call.id}>
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Close
+            </Button>
+            <DecisionButton
+              color="teal.9"
+              disabled={!args.success}
+              loading={allow.isPending}
+              onClick={() => args.success && allow.mutate(args.data)}
+            >
+              Allow these
+            </DecisionButton>
+          </Group>
+        </DecisionArea>
       </Stack>
     </Modal>
   );

@@ -1,6 +1,7 @@
 import { Button, Group, Kbd, Paper, Text } from '@mantine/core';
 import { useNow } from '../components/time.js';
 import { useKeys } from '../components/use-keys.js';
+import { DecisionArea, DecisionButton } from './decision-area.js';
 import { useHeldAnswers, groupText } from './use-held.js';
 import classes from './held-bar.module.css';
 
@@ -32,9 +33,11 @@ export function HeldBar() {
               >
                 Undo
               </Button>
-              <Button size="compact-sm" variant="default" onClick={() => void held.sendNow(group.id)}>
-                Now
-              </Button>
+              <DecisionArea shown={String(group.id)}>
+                <DecisionButton size="compact-sm" variant="default" onClick={() => void held.sendNow(group.id)}>
+                  Now
+                </DecisionButton>
+              </DecisionArea>
             </Group>
           </Group>
         </Paper>

@@ -1,18 +1,14 @@
 import { Button, Group, Paper, Stack, Text, TextInput, Title } from '@mantine/core';
-import { useRef, useState } from 'react';
+import { useState } from 'react';
 import type { Call } from '#contracts';
 import { escapeInvisible } from '#subject';
 import { LinkAnchor } from '../components/links.js';
 import { RiskBadge } from '../components/risk-badge.js';
-import { ScopedButton } from '../components/scoped-button.js';
-import { usePlace } from '../components/use-place.js';
-import { useSettled } from '../components/use-settled.js';
 import { SubjectView } from '../subject/subject-view.js';
+import { DecisionArea, DecisionButton } from './decision-area.js';
 import classes from './decision-card.module.css';
 import { plainReasons } from './plain-reasons.js';
 import { useHeldAnswers } from './use-held.js';
-
-const SETTLE_MS = 700;
 
 interface TogetherProps {
   /** As they were when they were selected: an answer is for exactly these. */
@@ -26,15 +22,12 @@ interface TogetherProps {
 export function Together({ calls, waiting, onClear }: TogetherProps) {
   const held = useHeldAnswers();
   const [reason, setReason] = useState('');
-  const card = useRef<HTMLElement>(null);
-  const place = usePlace(card);
-  const isSteady = useSettled(place && `${calls.map(({ id }) => id).join(' ')} ${place}`, SETTLE_MS);
   const say = (decision: 'allow' | 'deny') => {
     held.hold(calls.map((call) => ({ call, option: { decision, scope: 'once' }, reason })));
     onClear();
   };
   return (
-    <Paper withBorder p="md" className={classes.card} ref={card} component="section" aria-label="Selected calls">
+    <Paper withBorder p="md" className={classes.card} component="section" aria-label="Selected calls">
       <Stack gap="sm">
         <Group justify="space-between">
           <Title order={2}>{calls.length === 1 ? 'May this call run?' : `May these ${calls.length} calls run?`}</Title>
@@ -49,14 +42,16 @@ export function Together({ calls, waiting, onClear }: TogetherProps) {
           value={reason}
           onChange={({ currentTarget }) => setReason(currentTarget.value)}
         />
-        <Group gap="xs" className={classes.answers} data-blocked={!isSteady || undefined}>
-          <ScopedButton scope="approve" color="teal.9" isBlocked={!isSteady} onClick={() => say('allow')}>
-            Allow {calls.length} once
-          </ScopedButton>
-          <ScopedButton scope="approve" color="red.8" isBlocked={!isSteady} onClick={() => say('deny')}>
-            Deny {calls.length}
-          </ScopedButton>
-        </Group>
+        <DecisionArea shown={calls.map(({ id }) => id).join(' ')}>
+          <Group gap="xs" className={classes.answers}>
+            <DecisionButton color="red.8" onClick={() => say('deny')}>
+              Deny {calls.length}
+            </DecisionButton>
+            <DecisionButton color="teal.9" onClick={() => say('allow')}>
+              Allow {calls.length} once
+            </DecisionButton>
+          </Group>
+        </DecisionArea>
         {calls.map((call, index) => (
           <Paper key={call.id} withBorder p="sm" component="article" aria-label={`Selected call ${index + 1}`} data-selected={call.id}>
             <Group gap="xs" mb={4}>

@@ -1,7 +1,7 @@
 import { Box, Kbd, Text } from '@mantine/core';
 import type { TrustOption } from '#contracts';
 import { markedText } from '#subject';
-import { ScopedButton } from '../components/scoped-button.js';
+import { DecisionButton } from './decision-area.js';
 import classes from './decision-card.module.css';
 import { trustMeaning } from './trust-meaning.js';
 
@@ -24,8 +24,7 @@ export function TrustChoices({ options, isBlocked, digitPressed, onTrust }: Trus
       <ul className={classes.choices}>
         {options.map((trust, index) => (
           <li key={trust.id}>
-            <ScopedButton
-              scope="approve"
+            <DecisionButton
               variant="default"
               size="xs"
               isBlocked={isBlocked}
@@ -35,7 +34,7 @@ export function TrustChoices({ options, isBlocked, digitPressed, onTrust }: Trus
               <span className={classes.trusted}>
                 {trust.label}: {markedText(trust.display)}
               </span>
-            </ScopedButton>
+            </DecisionButton>
             <Text span size="xs" c="dimmed">
               {markedText(trustMeaning(trust))}
             </Text>

@@ -12,7 +12,7 @@ import classes from './agent-list.module.css';
 import { InlineDecision } from './inline-decision.js';
 import { isShort } from './shown-whole.js';
 import { LastLine } from './last-line.js';
-import { placesOf, workOf, type AgentWork } from './agent-work.js';
+import { workOf, type AgentWork } from './agent-work.js';
 import type { RecentCalls } from './use-recent-calls.js';
 import { counted } from '../components/counted.js';
 
@@ -27,7 +27,6 @@ export function AgentList({ recent: { rows = NONE, error, retry } }: { readonly 
   const shown = useUnlessPaused(rows);
   const agents = workOf(shown, now);
   const asked = new Set(rows.filter(({ status }) => status === 'waiting_approval').map(({ id }) => id));
-  const places = placesOf(agents);
   return (
     <Paper withBorder p="sm" mb="md" component="section" aria-label="Agents">
       <Title order={2} size="h3" mb={4}>
@@ -42,7 +41,7 @@ export function AgentList({ recent: { rows = NONE, error, retry } }: { readonly 
       )}
       <div ref={list} {...(agents.length === 0 ? {} : { role: 'list', 'aria-label': 'Agents at work' })}>
         {agents.slice(0, SHOWN_AGENTS).map((agent) => (
-          <AgentRow key={agent.key} agent={agent} places={places} asked={asked} />
+          <AgentRow key={agent.key} agent={agent} asked={asked} />
         ))}
       </div>
       {agents.length > SHOWN_AGENTS && (
@@ -56,12 +55,11 @@ export function AgentList({ recent: { rows = NONE, error, retry } }: { readonly 
 
 interface AgentRowProps {
   readonly agent: AgentWork;
-  readonly places: ReadonlyMap<string, string>;
   /** Calls that wait for a decision now: on a paused page not all that are shown so. */
   readonly asked: ReadonlySet<string>;
 }
 
-function AgentRow({ agent: { agentId, sessionId, open, last }, places, asked }: AgentRowProps) {
+function AgentRow({ agent: { agentId, sessionId, open, last }, asked }: AgentRowProps) {
   const calls = open.length === 0 ? [last] : open.slice(0, SHOWN_CALLS);
   return (
     <div role="listitem" className={classes['agent']} data-agent-row={sessionId ?? agentId ?? ''}>
@@ -77,7 +75,7 @@ function AgentRow({ agent: { agentId, sessionId, open, last }, places, asked }: 
       </div>
       <div className={classes['calls']}>
         {calls.map((row) => (
-          <AgentCall key={row.id} row={row} place={places.get(row.id) ?? row.id} isStillAsked={asked.has(row.id)} />
+          <AgentCall key={row.id} row={row} isStillAsked={asked.has(row.id)} />
         ))}
         {open.length > SHOWN_CALLS && (
           <LinkAnchor
@@ -101,11 +99,10 @@ function namesNoTool(subject: string): boolean {
 
 interface AgentCallProps {
   readonly row: CallRow;
-  readonly place: string;
   readonly isStillAsked: boolean;
 }
 
-function AgentCall({ row, place, isStillAsked }: AgentCallProps) {
+function AgentCall({ row, isStillAsked }: AgentCallProps) {
   const subjects = useSubjects(row.tool);
   const subject = escapeInvisible(subjectText(row.preview ?? '', subjects));
   const isAsked = row.status === 'waiting_approval';
@@ -144,7 +141,7 @@ function AgentCall({ row, place, isStillAsked }: AgentCallProps) {
           Decided since the pause.
         </Text>
       )}
-      {isAsked && isStillAsked && <InlineDecision callId={row.id} tool={row.tool} line={subject} place={place} />}
+      {isAsked && isStillAsked && <InlineDecision callId={row.id} tool={row.tool} line={subject} />}
     </div>
   );
 }

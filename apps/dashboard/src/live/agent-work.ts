@@ -30,12 +30,6 @@ export function workOf(rows: readonly CallRow[], now: number): AgentWork[] {
     .sort((a, b) => rank(a) - rank(b) || oldestQuestion(a) - oldestQuestion(b) || b.last.submittedAt - a.last.submittedAt);
 }
 
-/** For each call that a person must decide: something that changes when another question comes before it, or leaves there. */
-export function placesOf(agents: readonly AgentWork[]): Map<string, string> {
-  const asked = agents.flatMap(({ open }) => open.filter(isAsked).map(({ id }) => id));
-  return new Map(asked.map((id, index) => [id, asked.slice(0, index + 1).join(' ')]));
-}
-
 /** Questions keep their places while others come: the oldest first. */
 function byUrgency(a: CallRow, b: CallRow): number {
   return ORDER[a.status] - ORDER[b.status] || (isAsked(a) ? a.submittedAt - b.submittedAt || (a.id < b.id ? -1 : 1) : 0);

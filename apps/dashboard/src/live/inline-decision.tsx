@@ -1,39 +1,34 @@
 import { Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { escapeInvisible } from '#subject';
+import { DecisionArea, DecisionButton } from '../approvals/decision-area.js';
 import { SecondsLeft } from '../approvals/held-bar.js';
 import { plainReasons } from '../approvals/plain-reasons.js';
 import { useAnswer } from '../approvals/use-held.js';
 import { LinkAnchor } from '../components/links.js';
 import { PausedAt } from '../components/paused.js';
 import { ScopedButton } from '../components/scoped-button.js';
-import { useSettled } from '../components/use-settled.js';
 import { useTool } from '../components/use-subjects.js';
 import { useToolyard } from '../stream/toolyard.js';
 import { isShownWhole } from './shown-whole.js';
-
-const SETTLE_MS = 1000;
 
 interface InlineDecisionProps {
   readonly callId: string;
   readonly tool: string;
   /** What the row shows of the call. */
   readonly line: string;
-  /** Changes when the row moves. */
-  readonly place: string;
 }
 
 /**
- * Deny, and allow if the row says all that the call does, where the agent that waits is shown. Everything else about the question is
- * on the page of the call.
+ * Deny, and allow if the row says all that the call does, where the agent that waits is shown. Both have their places before the
+ * question is there. Everything else about it is on the page of the call.
  */
-export function InlineDecision({ callId, tool, line, place }: InlineDecisionProps) {
+export function InlineDecision({ callId, tool, line }: InlineDecisionProps) {
   const { client } = useToolyard();
   const { data: call } = useQuery({ queryKey: ['asked-call', callId], queryFn: ({ signal }) => client.calls.get(callId, { signal }) });
   const descriptor = useTool(tool);
   const held = useAnswer(callId);
   const isWhole = call !== undefined && descriptor !== undefined && isShownWhole(line, call, descriptor);
-  const isSettled = useSettled(place, SETTLE_MS);
   const say = (decision: 'allow' | 'deny') => call && held.give({ call, option: { decision, scope: 'once' }, reason: '' });
   if (held.group)
     return (
@@ -49,36 +44,29 @@ export function InlineDecision({ callId, tool, line, place }: InlineDecisionProp
         </ScopedButton>
       </Group>
     );
+  const notYet = call === undefined || descriptor === undefined ? 'The question is loading.' : undefined;
   return (
-    <Group gap="xs" mt={4}>
-      {isWhole && (
-        <ScopedButton
-          scope="approve"
+    <DecisionArea shown={[callId, call?.approval?.digest, isWhole].join(' ')}>
+      <Group gap="xs" mt={4}>
+        <DecisionButton size="compact-xs" color="red.8" whyNot={notYet} loading={held.isSending} onClick={() => say('deny')}>
+          Deny
+        </DecisionButton>
+        <DecisionButton
           size="compact-xs"
           color="teal.9"
-          isBlocked={!isSettled}
+          whyNot={notYet ?? (isWhole ? undefined : 'The row does not show all that the call does: look closer.')}
           loading={held.isSending}
           onClick={() => say('allow')}
         >
           Allow once
-        </ScopedButton>
-      )}
-      <ScopedButton
-        scope="approve"
-        size="compact-xs"
-        color="red.8"
-        isBlocked={!call || !isSettled}
-        loading={held.isSending}
-        onClick={() => say('deny')}
-      >
-        Deny
-      </ScopedButton>
-      <LinkAnchor size="xs" underline="always" to="/calls/$callId" params={{ callId }}>
-        Look closer
-      </LinkAnchor>
-      <Text size="xs" c="dimmed" style={{ flex: '1 1 200px' }} lineClamp={2}>
-        {escapeInvisible(call === undefined ? '' : (plainReasons(call)[0] ?? ''))}
-      </Text>
-    </Group>
+        </DecisionButton>
+        <LinkAnchor size="xs" underline="always" to="/calls/$callId" params={{ callId }}>
+          Look closer
+        </LinkAnchor>
+        <Text size="xs" c="dimmed" style={{ flex: '1 1 200px' }} lineClamp={2}>
+          {escapeInvisible(call === undefined ? '' : (plainReasons(call)[0] ?? ''))}
+        </Text>
+      </Group>
+    </DecisionArea>
   );
 }

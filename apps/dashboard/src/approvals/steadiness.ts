@@ -1,0 +1,39 @@
+/** A decision that changes is not answered before it has been shown for so long: the answer was meant for what was there before. */
+export const STEADY_MS = 500;
+
+/** A button goes down by one pixel while it is pressed. */
+const SLACK_PX = 3;
+
+/** A decision as it is drawn. */
+export interface Drawn {
+  /** The question and the labels of its buttons. */
+  readonly what: string;
+  /** Left, top, right and bottom of each button in the window. */
+  readonly inWindow: readonly number[];
+  /** The same in the document, which a person's scrolling does not change. */
+  readonly inDocument: readonly number[];
+}
+
+/** Whether a decision has been drawn alike for `STEADY_MS`. What is scrolled, or stays in the window while the page scrolls, is steady. */
+export class Steadiness {
+  private reference: Drawn | undefined;
+  private changedAt = 0;
+
+  /** To be called with each frame, and before an answer is taken. */
+  isSteady(drawn: Drawn, now: number): boolean {
+    if (this.reference === undefined || isOther(this.reference, drawn)) {
+      // Kept until the next change, so that a slow move adds up.
+      this.reference = drawn;
+      this.changedAt = now;
+    }
+    return now - this.changedAt >= STEADY_MS;
+  }
+}
+
+function isOther(a: Drawn, b: Drawn): boolean {
+  return a.what !== b.what || (hasMoved(a.inWindow, b.inWindow) && hasMoved(a.inDocument, b.inDocument));
+}
+
+function hasMoved(before: readonly number[], after: readonly number[]): boolean {
+  return before.length !== after.length || before.some((edge, index) => Math.abs(edge - (after[index] ?? 0)) > SLACK_PX);
+}
