@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { dashboardHarness, LONG_MS, READER_KEY } from '../../support/dashboard-harness.js';
 import { eventually } from '../../support/eventually.js';
+import { TEST_KEY } from '../../support/test-cluster.js';
 
 const stage = dashboardHarness();
 
@@ -58,10 +59,12 @@ describe('the page of a call', () => {
     await page.getByText('Error · exit 3').waitFor();
 
     await page.getByLabel('Find in the output').fill('STEP 12');
-    await page.getByText('11 lines').waitFor();
-    await page.keyboard.press('Enter');
-    await page.getByText('1 of 11').waitFor();
+    await page.getByText('1 of 11 lines').waitFor();
     expect(await log.locator('[data-found] mark').innerText()).toBe('step 12');
+    await page.keyboard.press('Enter');
+    await page.getByText('2 of 11 lines').waitFor();
+    expect(await log.locator('[data-found]').innerText()).toBe('step 120');
+    await page.getByLabel('Find in the output').fill('step 12');
     await page.getByRole('link', { name: 'Line 12', exact: true }).click();
     await page.waitForURL(/#L12$/);
     await page.getByRole('button', { name: 'To the first error' }).click();
@@ -70,6 +73,50 @@ describe('the page of a call', () => {
     expect(await log.locator('[data-linked]').innerText()).toBe('step 12');
     const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download' }).click()]);
     expect(download.suggestedFilename()).toBe(`${id}.txt`);
+  });
+
+  describe('of a long output', () => {
+    /** Written at once, so that the stream leaves most of it out. */
+    const STEPS = `seq -f 'step %.0f of a long build that writes a lot' 1 6000`;
+
+    it('shows the last lines of standard error of a failed command, and opens the whole output at its end', async () => {
+      const { id } = await stage.agent.run('shell', { command: `${STEPS}; echo 'main.c:7: missing semicolon' >&2; exit 2` });
+      const page = await stage.open(`/calls/${id}`);
+      const box = page.getByRole('alert').filter({ hasText: 'The tool answered with an error' });
+      await box.getByText('main.c:7: missing semicolon', { exact: true }).waitFor();
+      expect(await box.innerText()).not.toContain('step');
+      const log = page.getByRole('log');
+      await log.getByText('main.c:7: missing semicolon').waitFor();
+      await log.getByText('step 6000 of a long build').waitFor();
+      const output = await (await fetch(`${stage.url}/v1/calls/${id}/output`, { headers: { Authorization: `Bearer ${TEST_KEY}` } })).text();
+      const number = output.split('\n').indexOf('main.c:7: missing semicolon') + 1;
+      await log.getByRole('link', { name: `Line ${number}`, exact: true }).waitFor();
+    });
+
+    it('gives lines no numbers while others are missing, and finds a line that was left out, by its true number', async () => {
+      const { id } = await stage.agent.run('shell', { command: STEPS });
+      const page = await stage.open(`/calls/${id}`);
+      await page.getByText('Some of the output was left out of the stream.').waitFor();
+      const log = page.getByRole('log');
+      await log
+        .getByText(/^step \d+ of a long build/)
+        .first()
+        .waitFor();
+      expect(await log.locator('[data-line]:not([data-line=""])').count()).toBe(0);
+      await page.getByLabel('Find in the output').fill('STEP 5000 OF');
+      await page.getByText('1 of 1 line', { exact: true }).waitFor();
+      await log.locator('[data-found]').getByText('step 5000 of').waitFor();
+      await log.locator('[data-found]').getByRole('link', { name: 'Line 5000', exact: true }).waitFor();
+    });
+
+    it('opens a line of the address that was left out of the stream', async () => {
+      const { id } = await stage.agent.run('shell', { command: STEPS });
+      const page = await stage.open(`/calls/${id}`);
+      await page.getByText('Some of the output was left out of the stream.').waitFor();
+      await page.goto(`${stage.url}/calls/${id}#L3000`);
+      await page.reload();
+      await page.locator('[data-linked]').getByText('step 3000 of').waitFor();
+    });
   });
 
   it('cancels, and shows in the timeline who cancelled and how the tool stopped', async () => {

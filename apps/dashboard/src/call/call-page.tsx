@@ -20,11 +20,14 @@ import { CallTabs } from './call-tabs.js';
 import { buildTimeline } from './call-timeline.js';
 import { NoCall } from './no-call.js';
 import { InputForm } from './input-form.js';
+import { lastLines } from './last-lines.js';
+import { linesOf } from './log/terminal-text.js';
 import { TimelineBar } from './timeline-bar.js';
 import { TimelineList } from './timeline-list.js';
 import classes from './call-page.module.css';
 import { CallTrail } from './tree/call-trail.js';
 import { useCall } from './use-call.js';
+import { useStoredOutput } from './whole-output.js';
 
 const route = getRouteApi('/calls/$callId');
 const TAB_CHARS = 60;
@@ -143,20 +146,19 @@ function showEnd(box: HTMLElement | null): void {
   if (box !== null) box.scrollTop = box.scrollHeight;
 }
 
-/** An error result with its last lines, where programs usually report the error. */
-function ErrorResultAlert({ call: { note, result } }: { readonly call: Call }) {
+/** An error result with its last lines, where programs usually report the error: of the whole output, not of what the model got. */
+function ErrorResultAlert({ call }: { readonly call: Call }) {
+  const { note, result } = call;
+  const { data: whole, isLoading } = useStoredOutput(call, result?.truncated !== undefined);
   const texts = result?.content.flatMap((item) => (item.type === 'text' ? [item.text] : [])) ?? [];
-  const lines = texts
-    .join('\n')
-    .split('\n')
-    .filter((line) => line.trim() !== '');
+  const lines = lastLines(whole ?? linesOf(texts.join('\n')), LAST_LINES);
   return (
     <Alert color="red" title={`The tool answered with an error${note === undefined ? '' : `: ${escapeInvisible(note)}`}`}>
-      {lines.length === 0 ? (
-        <Text size="sm">It said nothing more.</Text>
+      {isLoading || lines.length === 0 ? (
+        <Text size="sm">{isLoading ? 'Its last lines are loading.' : 'It said nothing more.'}</Text>
       ) : (
         <Text size="xs" ff="monospace" className={classes.message} tabIndex={0} ref={showEnd}>
-          {escapeInvisible(lines.slice(-LAST_LINES).join('\n'))}
+          {escapeInvisible(lines.join('\n'))}
         </Text>
       )}
     </Alert>

@@ -13,7 +13,7 @@ import { ContentView } from './content.js';
 import { DecisionView } from '../approvals/decision-view.js';
 import { DebugView } from './debug-view.js';
 import { EventsView } from './events-view.js';
-import { OutputView, WholeOutput } from './output-view.js';
+import { CompleteOutput, OutputView } from './output-view.js';
 import { AgentRun } from './tree/agent-run.js';
 import { CallTree } from './tree/call-tree.js';
 import { useCallTree } from './tree/use-call-tree.js';
@@ -123,7 +123,7 @@ function ResultView({ call, result }: { readonly call: Call; readonly result: No
       {fileChanges(result.details).map((change, index) => (
         <ChangeView key={index} change={change} />
       ))}
-      {result.truncated && <WholeOutput call={call} bytes={result.truncated.originalBytes} />}
+      {result.truncated && <CompleteOutput call={call} bytes={result.truncated.originalBytes} />}
       {result.structuredContent !== undefined && (
         <div>
           <Text size="sm" fw={550}>

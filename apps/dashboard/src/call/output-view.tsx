@@ -1,17 +1,15 @@
 import { Alert, Button, Group, Progress, SegmentedControl, Stack, Text } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
 import { useLocation, useNavigate } from '@tanstack/react-router';
-import { useEffect, useMemo, useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { Call } from '#contracts';
 import { escapeInvisible } from '#subject';
-import { notifyError } from '../components/notify.js';
-import { useToolyard } from '../stream/toolyard.js';
+import { Refusal } from '../components/refusal.js';
 import { integrityStatus, integrityError, type AttemptOutput, type CallView } from './call-view.js';
 import { ContentView } from './content.js';
 import { LogView } from './log/log-view.js';
-import type { TerminalText } from './log/terminal-text.js';
-import { Download, EarlierLines } from './output-tools.js';
+import { Download, MissingLines } from './output-tools.js';
 import { Quiet } from './quiet.js';
+import { useStoredOutput, useWholeOutput } from './whole-output.js';
 
 interface OutputViewProps {
   readonly call: Call;
@@ -53,7 +51,7 @@ export function OutputView({ call, view, version }: OutputViewProps) {
         </Alert>
       )}
       <Progressed output={shown} />
-      <AttemptText call={call} view={view} output={shown} version={version} live={running && shown === latest} />
+      <AttemptText key={shown.attempt} call={call} view={view} output={shown} version={version} isLast={shown === latest} />
       <ContentView content={shown.pieces} />
       {call.status === 'running' && <Quiet since={view.outputAt} />}
       <Text size="xs" c="dimmed" role="status" data-testid="output-state">
@@ -75,16 +73,21 @@ function useFault(view: CallView, version: number, running: boolean): string | u
 
 interface AttemptTextProps extends OutputViewProps {
   readonly output: AttemptOutput;
-  readonly live: boolean;
+  readonly isLast: boolean;
 }
 
-/** The text of an attempt; `#L120` in the address shows and marks a line. */
-function AttemptText({ call, view, output, version, live }: AttemptTextProps) {
+/**
+ * The text of an attempt; `#L120` in the address shows and marks a line. What the stream lacks is loaded where it counts: after a
+ * failure, for a line of the address, and to find something.
+ */
+function AttemptText({ call, view, output, version, isLast }: AttemptTextProps) {
   const hash = useLocation({ select: (location) => location.hash });
   const navigate = useNavigate();
-  const [whole, setWhole] = useState<TerminalText>();
-  const text = whole ?? output.text;
+  const [isFinding, setFinding] = useState(false);
   const line = /^L([1-9]\d{0,7})$/.exec(hash)?.[1];
+  const isLeftOut = output.isCut || view.skipped > 0;
+  const whole = useWholeOutput({ call, view, output, isLast }, isFinding || line !== undefined || (call.ok === false && isLeftOut));
+  const text = whole.stored ?? output.text;
   if (text.length === 0) return null;
   return (
     <LogView
@@ -92,7 +95,8 @@ function AttemptText({ call, view, output, version, live }: AttemptTextProps) {
       version={version}
       label={`Output of attempt ${output.attempt}`}
       dropped={text.dropped}
-      live={live}
+      isNumbered={whole.stored !== undefined || !isLeftOut}
+      live={isLast && call.status !== 'ended'}
       atEnd={call.ok === false}
       linked={{
         line: line === undefined ? undefined : Number(line),
@@ -106,8 +110,10 @@ function AttemptText({ call, view, output, version, live }: AttemptTextProps) {
             hashScrollIntoView: false,
           }),
       }}
+      onFind={setFinding}
+      rest={whole.isLoading ? 'loading' : whole.lacking && 'missing'}
       actions={<Download call={call} text={text} />}
-      note={whole === undefined && <EarlierLines call={call} view={view} output={output} onWhole={setWhole} />}
+      note={<MissingLines whole={whole} dropped={text.dropped} isEnded={call.status === 'ended'} />}
     />
   );
 }
@@ -125,25 +131,28 @@ function Progressed({ output: { progress } }: { readonly output: AttemptOutput }
   );
 }
 
-const MOST_SHOWN = 2_000_000;
-
-/** Loads the complete output, which was truncated for the model. */
-export function WholeOutput({ call, bytes }: { readonly call: Call; readonly bytes: number }) {
-  const { client } = useToolyard();
-  const load = useMutation({
-    mutationFn: () => client.calls.output(call.id),
-    onError: (error) => notifyError('The output could not be loaded', error),
-  });
-  const text = useMemo(() => load.data && new TextDecoder().decode(load.data.slice(0, MOST_SHOWN)), [load.data]);
+/** The complete output, which was truncated for the model: loaded on request, and by itself after a failure. */
+export function CompleteOutput({ call, bytes }: { readonly call: Call; readonly bytes: number }) {
+  const [isAsked, setAsked] = useState(false);
+  const isFailed = call.ok === false;
+  const { data: lines, error, isFetching, refetch } = useStoredOutput(call, isAsked || isFailed);
   return (
     <Stack gap="xs">
       <Group gap="xs">
-        <Text size="sm">The model got the beginning; all of it is {bytes.toLocaleString()} bytes.</Text>
-        <Button size="compact-xs" variant="default" loading={load.isPending} onClick={() => load.mutate()}>
-          Load the whole output
-        </Button>
+        <Text size="sm">The model got a part; all of it is {bytes.toLocaleString()} bytes.</Text>
+        {lines === undefined && (
+          <Button
+            size="compact-xs"
+            variant="default"
+            loading={isFetching}
+            onClick={() => (error === null ? setAsked(true) : void refetch())}
+          >
+            Load the whole output
+          </Button>
+        )}
       </Group>
-      {text !== undefined && <ContentView content={[{ type: 'text', text }]} />}
+      {error !== null && <Refusal title="The output could not be loaded" error={error} />}
+      {lines && <LogView lines={lines} label="Whole output" dropped={lines.dropped} atEnd={isFailed} />}
     </Stack>
   );
 }

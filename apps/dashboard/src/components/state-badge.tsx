@@ -7,7 +7,7 @@ const MOVING: readonly ShownState[] = ['running', 'retrying', 'cancelling'];
 
 interface StateBadgeProps {
   readonly state: ShownState;
-  /** Shown beside an error if it is short: `Error · exit 1`. */
+  /** Shown beside an error if it is short, without what follows a code: `Error · exit 1`. */
   readonly note?: string | undefined;
   readonly size?: 'xs' | 'sm' | 'md' | 'lg';
 }
@@ -21,7 +21,8 @@ export function isShort(note: string | undefined): note is string {
 /** The state of a call as text and colour. */
 export function StateBadge({ state, note, size = 'sm' }: StateBadgeProps) {
   const { label, color } = STATES[state];
-  const short = state === 'error' && isShort(note) ? ` · ${escapeInvisible(note)}` : '';
+  const [code] = note?.split(' · ', 1) ?? [];
+  const short = state === 'error' && isShort(code) ? ` · ${escapeInvisible(code)}` : '';
   return (
     <Badge
       variant="dot"

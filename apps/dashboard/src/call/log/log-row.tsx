@@ -6,8 +6,8 @@ import classes from './log.module.css';
 import type { Line } from './terminal-text.js';
 
 interface LogRowProps {
-  /** From 1, with the lines that are no longer kept. */
-  readonly number: number;
+  /** From 1, of the whole output; undefined where that is not known. */
+  readonly number: number | undefined;
   readonly line: Line;
   readonly find: string;
   readonly time: number | undefined;
@@ -19,7 +19,7 @@ interface LogRowProps {
 export const LogRow = memo(function LogRow({ number, line, find, time, onLink }: LogRowProps) {
   return (
     <>
-      {onLink === undefined ? (
+      {onLink === undefined || number === undefined ? (
         <span className={classes.number} data-line={number} />
       ) : (
         <a

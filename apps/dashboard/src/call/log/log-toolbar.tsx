@@ -24,8 +24,10 @@ interface LogToolbarProps {
   readonly onFind: (text: string) => void;
   /** How many lines have the text. */
   readonly found: number;
-  /** Which of them is shown; -1 for none yet. */
+  /** Which of them is shown. */
   readonly current: number;
+  /** Whether other lines are being loaded, or are not here. */
+  readonly rest: 'loading' | 'missing' | undefined;
   readonly onStep: (by: number) => void;
   readonly wraps: boolean;
   readonly onWrap: (wraps: boolean) => void;
@@ -40,7 +42,8 @@ interface LogToolbarProps {
 
 /** Find, and what changes how a log is shown. */
 export function LogToolbar(props: LogToolbarProps) {
-  const { lines, label, find, onFind, found, current, onStep, wraps, onWrap, hasTimes, onTimes, onEnd, onFirstError, children } = props;
+  const { lines, label, find, onFind, found, current, rest, onStep, wraps, onWrap, hasTimes, onTimes, onEnd, onFirstError, children } =
+    props;
   const { copy, copied } = useClipboard({ timeout: 1500 });
   const [isClean, setClean] = useState(false);
   const copyAll = () => copy(Array.from({ length: lines.length }, (_, index) => lines.text(index)).join('\n'));
@@ -55,16 +58,16 @@ export function LogToolbar(props: LogToolbarProps) {
         value={find}
         onChange={({ currentTarget }) => onFind(currentTarget.value)}
         onKeyDown={({ key, shiftKey }) => {
-          if (key === 'Enter' && found > 0) onStep(shiftKey && current >= 0 ? -1 : 1);
+          if (key === 'Enter' && found > 0) onStep(shiftKey ? -1 : 1);
           if (key === 'Escape') onFind('');
         }}
       />
       {find !== '' && (
         <>
           <Text size="xs" role="status" className={classes.count}>
-            {found === 0 ? 'not found' : current < 0 ? counted(found, 'line') : `${current + 1} of ${found.toLocaleString()}`}
+            {foundText(found, current, rest)}
           </Text>
-          <Tool icon={IconChevronUp} label="Previous" disabled={found === 0} onClick={() => onStep(current < 0 ? 0 : -1)} />
+          <Tool icon={IconChevronUp} label="Previous" disabled={found === 0} onClick={() => onStep(-1)} />
           <Tool icon={IconChevronDown} label="Next" disabled={found === 0} onClick={() => onStep(1)} />
         </>
       )}
@@ -82,6 +85,12 @@ export function LogToolbar(props: LogToolbarProps) {
       {children}
     </div>
   );
+}
+
+function foundText(found: number, current: number, rest: LogToolbarProps['rest']): string {
+  if (rest === 'loading') return 'searching all of it …';
+  if (found > 0) return `${current + 1} of ${counted(found, 'line')}`;
+  return rest === 'missing' ? 'not found in what is here' : 'not found';
 }
 
 interface ToolProps {

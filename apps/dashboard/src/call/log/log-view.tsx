@@ -23,12 +23,18 @@ interface LogViewProps {
   readonly label: string;
   /** The number of lines before these, which are not shown. */
   readonly dropped?: number;
+  /** False where lines are missing in between, so that no line has a number that is true. */
+  readonly isNumbered?: boolean;
   /** The output continues: the view follows its end until the user scrolls up. */
   readonly live?: boolean;
   /** A failed program usually says why in its last lines. */
   readonly atEnd?: boolean;
   /** The line that the address names, and what puts another one there. */
   readonly linked?: { readonly line: number | undefined; readonly onLink: (line: number) => void };
+  /** Called with whether a text is looked for. */
+  readonly onFind?: (isFinding: boolean) => void;
+  /** Whether other lines of the output are being loaded, or are not here. */
+  readonly rest?: 'loading' | 'missing' | undefined;
   /** What else a person can do with the log. */
   readonly actions?: ReactNode;
   /** What there is to say about lines that are missing. */
@@ -36,7 +42,8 @@ interface LogViewProps {
 }
 
 /** A log with terminal colours, of up to a million lines; renders only visible ones. */
-export function LogView({ lines, version, label, dropped = 0, live = false, atEnd = false, linked, actions, note }: LogViewProps) {
+export function LogView(props: LogViewProps) {
+  const { lines, version, label, dropped = 0, isNumbered = true, live = false, atEnd = false, linked, onFind, rest, actions, note } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const [following, setFollowing] = useState(linked?.line === undefined);
   const [find, setFind] = useState('');
@@ -63,9 +70,15 @@ export function LogView({ lines, version, label, dropped = 0, live = false, atEn
   }, [lines, version, live, atEnd, following, height]);
   // Once, where the log begins to be shown: later moves are the reader's.
   useEffect(() => {
-    if (linked?.line !== undefined) show(Math.max(0, linked.line - dropped - 1));
-  }, [lines]);
+    if (linked?.line !== undefined && isNumbered) show(Math.max(0, linked.line - dropped - 1));
+  }, [lines, isNumbered]);
   useEffect(() => virtualizer.measure(), [wraps, virtualizer]);
+  const isFound = found.length > 0;
+  useEffect(() => {
+    setCurrent(0);
+    const [first] = found;
+    if (first !== undefined) show(first);
+  }, [lines, wanted, isFound]);
   const step = (by: number) => {
     const next = (current + by + found.length) % found.length;
     setCurrent(next);
@@ -81,10 +94,11 @@ export function LogView({ lines, version, label, dropped = 0, live = false, atEn
         find={find}
         onFind={(text) => {
           setFind(text);
-          setCurrent(-1);
+          onFind?.(text !== '');
         }}
         found={found.length}
         current={current}
+        rest={rest}
         onStep={step}
         wraps={wraps}
         onWrap={setWraps}
@@ -122,13 +136,13 @@ export function LogView({ lines, version, label, dropped = 0, live = false, atEn
               key={key}
               ref={virtualizer.measureElement}
               data-index={index}
-              data-linked={dropped + index + 1 === linked?.line || undefined}
+              data-linked={(isNumbered && dropped + index + 1 === linked?.line) || undefined}
               data-found={found[current] === index || undefined}
               className={classes.line}
               style={{ transform: `translateY(${start}px)` }}
             >
               <LogRow
-                number={dropped + index + 1}
+                number={isNumbered ? dropped + index + 1 : undefined}
                 line={lines.line(index)}
                 find={wanted}
                 time={hasTimes ? lines.time(index) : undefined}
