@@ -4,18 +4,24 @@ import { ToolyardClient } from '#client';
 import { Agent } from '../support/agent.js';
 import { startCli } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
+import { serveWeb, type WebServer } from '../support/serve-web.js';
 import { TEST_KEY, startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 let toolyard: TestCluster;
 let agent: Agent;
 let client: ToolyardClient;
+let api: WebServer;
 
 beforeAll(async () => {
-  toolyard = await startTestCluster({ lists: true });
+  api = await serveWeb(async () => Response.json({ error: { message: 'no such pet' } }, { status: 404 }));
+  toolyard = await startTestCluster({ lists: true, env: { EGRESS_ALLOW_HOSTS: '127.0.0.1' } });
   agent = new Agent(url(), TEST_KEY);
   client = new ToolyardClient({ baseUrl: url(), apiKey: TEST_KEY });
 });
-afterAll(() => toolyard.close());
+afterAll(async () => {
+  api.close();
+  await toolyard.close();
+});
 
 const url = () => toolyard.gateways[0]!.url;
 const shell = (command: string, sessionId: string): Promise<Call> => client.calls.run({ tool: 'shell', arguments: { command }, sessionId });
@@ -112,6 +118,19 @@ describe('a call whose tool answers with an error', () => {
     expect((await list(`fingerprint=${group?.fingerprint ?? ''}`)).map(({ id }) => id)).toEqual([second.id, first.id]);
     expect(failures.find(({ message }) => message === 'exit 42')).toMatchObject({ count: 1, lastCallId: other.id });
     expect((await cli('failures')).out).toMatch(/^2x +shell +exit 41 \(\$ echo two; exit 41\) +error /m);
+  });
+
+  it('has what the outside source says as its note, never the mark of its content, in lists, failures and the command line', async () => {
+    const call = await client.calls.run({ tool: 'http_request', arguments: { url: `${api.url}/pets/7` }, sessionId: 'outside' });
+    expect(call).toMatchObject({ isError: true, note: '404: no such pet', result: { provenance: { trust: 'untrusted' } } });
+    expect((await list('sessionId=outside'))[0]).toMatchObject({ note: '404: no such pet' });
+    const group = await eventually(
+      async () => (await agent.get<FailurePage>('/v1/failures')).body.failures.find(({ tool }) => tool === 'http_request'),
+      'the failure to be projected',
+    );
+    expect(group.message).toBe('404: no such pet');
+    expect((await cli('failures')).out).toMatch(/^1x +http_request +404: no such pet /m);
+    expect((await cli('calls', '--session', 'outside')).out).toContain('404: no such pet');
   });
 
   it('is an error in the lists of the command line', async () => {

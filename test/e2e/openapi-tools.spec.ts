@@ -132,10 +132,12 @@ describe('operations of OpenAPI documents', () => {
   });
 
   it('are errors for the model at 404, run again at 503 where that is safe, and only there', async () => {
-    expect(await gateway.agent.run('pets__getPet', { id: 'none' })).toMatchObject({ outcome: 'completed', result: { isError: true } });
+    const missing = await gateway.agent.run('pets__getPet', { id: 'none' });
+    expect(missing).toMatchObject({ outcome: 'completed', result: { isError: true }, note: '404: no such pet' });
     expect(textOf(await gateway.agent.run('pets__getPet', { id: 'none' }))).toBe(
       `GET ${base}/v1/pets/none → 404\n\n{"error":"no such pet"}`,
     );
+    expect(missing.result?.content).toMatchObject([{ text: expect.stringMatching(MARK) }]);
     const again = await gateway.agent.run('pets__getPet', { id: 'busy' }, { retry: { backoffMs: 0 } });
     expect(again).toMatchObject({ outcome: 'completed', attempt: 2 });
     const before = seen.length;
