@@ -3,8 +3,9 @@ export const STATE_END = '#end\n';
 
 /**
  * Bash that takes over a shell's state from descriptor 3 and leaves the new one on descriptor 4. Kept are the folder, the
- * umask, variables and functions. Not kept: what the worker sets for every command, options and traps, and aliases,
- * which can change what the words of a later command mean after it was judged.
+ * umask, variables, functions, and extglob, without which functions that need it can be neither read nor run. Not kept:
+ * what the worker sets for every command, other options and traps, and aliases, which can change what the words of a
+ * later command mean after it was judged.
  *
  * User code may replace functions but not what `builtin` names; it may still spoil its own state, which only ever comes
  * back to the same session. An `exec`, or an own EXIT trap together with `exit`, leaves the former state in place.
@@ -28,9 +29,12 @@ __toolyard_save() {
       [[ -n \${__toolyard_given[$__toolyard_name]+given} && \${!__toolyard_name} == "\${__toolyard_given[$__toolyard_name]}" ]] && builtin continue
       builtin declare -p -- "$__toolyard_name"
     done < <(builtin compgen -v)
+    builtin printf 'builtin shopt -s extglob\\n'
     while IFS= builtin read -r __toolyard_name; do
       [[ $__toolyard_name == __toolyard_* ]] || builtin declare -f -- "$__toolyard_name"
     done < <(builtin compgen -A function)
+    builtin declare -Fx
+    builtin shopt -q extglob || builtin printf 'builtin shopt -u extglob\\n'
     builtin printf '${STATE_END.replace('\n', '\\n')}'
   } >&"$__toolyard_out" 2>/dev/null
   builtin return $__toolyard_code

@@ -36,6 +36,17 @@ export function shellStateContract(name: string, under: SandboxUnderTest): void 
       expect(await keeps(ctx, 'echo "[$plain][$1][$#]"')).toBe('[][][0]\n');
     });
 
+    it('keeps functions that need extended patterns, and which functions are exported', async () => {
+      const ctx = await runs.session('functions');
+      const define = 'shopt -s extglob\nf() { case $1 in +([0-9])) echo num;; *) echo other;; esac; }\nzz() { echo zz; }';
+      expect(await keeps(ctx, `${define}\nf 12`)).toBe('num\n');
+      expect(await keeps(ctx, 'f 7; f x; zz')).toBe('num\nother\nzz\n');
+      await keeps(ctx, 'shopt -u extglob; greet() { echo hi; }; export -f greet');
+      expect(await keeps(ctx, 'bash -c greet; zz; shopt -q extglob || echo off')).toBe('hi\nzz\noff\n');
+      expect(await keeps(ctx, 'export -nf greet; bash -c greet 2>/dev/null; f 7')).toBe('other\n');
+      expect(await keeps(ctx, 'bash -c greet 2>/dev/null || greet')).toBe('hi\n');
+    });
+
     it('keeps what a failing command or an exit left, and answers with its code', async () => {
       const ctx = await runs.session('failing');
       const failed = await runs.run('x=1; set -eu; y=2; false; y=3', { persistent: true }, ctx);
@@ -46,7 +57,7 @@ export function shellStateContract(name: string, under: SandboxUnderTest): void 
       );
     });
 
-    it('keeps neither variables that the worker sets for each command, nor options, aliases and traps', async () => {
+    it('keeps neither variables that the worker sets for each command, nor other options, aliases and traps', async () => {
       const ctx = await runs.session('fresh');
       await keeps(
         { ...ctx, env: { PATH: '/usr/bin:/bin', GIVEN: 'old', MINE: 'old' } },
