@@ -4,7 +4,6 @@ import { streamsOf } from './facts.js';
 import { json, refusalText } from './claude-code-texts.js';
 
 const LONGEST_MS = 600_000;
-const STREAM_BYTES = 1_048_576;
 
 const bash = dialectTool({
   name: 'bash',
@@ -24,7 +23,7 @@ const bash = dialectTool({
   result: (result) => {
     const { data: started } = z.object({ taskId: z.string() }).safeParse(result.facts);
     if (started !== undefined) return bashJson({ stdout: '', stderr: '', interrupted: false, code: null, taskId: started.taskId });
-    const { exitCode, stdout, stderr } = streamsOf(result, STREAM_BYTES, () => '');
+    const { exitCode, stdout, stderr } = streamsOf(result);
     return bashJson({ stdout, stderr, interrupted: false, code: exitCode === 0 ? null : `exit_code:${exitCode}` });
   },
   refusal: (refusal) => {

@@ -16,8 +16,12 @@ export interface Streams {
   readonly stderr: string;
 }
 
-/** A command's streams, each cut to so many bytes, with the suffix that says so. */
-export function streamsOf(result: CanonicalResult, bytes: number, suffix: (stream: 'output' | 'stderr') => string): Streams {
+/** A command's streams, each cut to so many bytes, with the suffix that says so. Default: as the tool kept them. */
+export function streamsOf(
+  result: CanonicalResult,
+  bytes = Number.POSITIVE_INFINITY,
+  suffix: (stream: 'output' | 'stderr') => string = () => '',
+): Streams {
   const facts = ShellFacts.parse(result.facts);
   const cut = (text: string, total: number, stream: 'output' | 'stderr') =>
     total <= bytes ? text : result.cut(text, bytes, '') + suffix(stream);

@@ -5,7 +5,6 @@ import { type Dialect, dialectTool, given, type Refusal } from './dialect.js';
 import { ChangeFacts, FetchFacts, SearchFacts, shellText, streamsOf, WebSearchFacts } from './facts.js';
 import { detailOf, missingParameter, reasonOf, seconds } from './texts.js';
 
-const MOST_BYTES = 1_048_576;
 const path = z.string().min(1).describe('Path, relative to the workspace or in a mounted root.');
 
 const shellExec = dialectTool({
@@ -18,7 +17,7 @@ const shellExec = dialectTool({
     args: { command, timeout_ms: 30_000, ...(inSession ? { persistent: true } : {}) },
   }),
   result(result) {
-    const streams = streamsOf(result, MOST_BYTES, () => '');
+    const streams = streamsOf(result);
     const output = shellText(streams);
     if (streams.exitCode === 0) return output === '' ? 'command completed with no output' : output;
     return { content: failed('shell_exec', `command exited with status ${streams.exitCode}: ${output}`), isError: true };

@@ -17,6 +17,11 @@ export interface ToolOutputObject {
   readonly childCallIds?: readonly string[];
   /** Bytes of text that the tool received, where it kept fewer. The model reads this as the original size. */
   readonly seenBytes?: number;
+  /**
+   * Set where the end of the text says as much as its beginning: where it is too long for the model, both are kept, and this
+   * tells the model how to read on from that byte of the whole output. Default: the beginning is kept.
+   */
+  readonly readOn?: (fromByte: number) => string;
 }
 
 export interface SuspensionOptions {

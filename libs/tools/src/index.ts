@@ -4,7 +4,7 @@ export { LANGUAGE_SERVERS_ENV, type LanguageServerSettings, languageServersFrom 
 export { LanguageServers, languageServersStatus } from './code/server/language-servers.js';
 export { type EndedSession, SessionEnds } from './session-ends.js';
 export { ToolsModule } from './tools.module.js';
-export { type BackgroundOutput, type BackgroundRun, BackgroundRuns } from './shell/background/background-runs.port.js';
+export { type BackgroundOutput, type BackgroundRun, BackgroundRuns, type OutputPart } from './shell/background/background-runs.port.js';
 export { Interpreters, type InterpreterAnswer, type InterpreterKey, type InterpreterPlace } from './shell/repl/interpreters.port.js';
 export { LocalInterpreters } from './shell/repl/local-interpreters.js';
 export { programStatus } from './shell/command/programs.js';

@@ -1,7 +1,7 @@
-import { type CallEvent, type Call, Json } from '#contracts';
+import { type Call, CallId, type Content, Json } from '#contracts';
 import { type CallStore, upcastEvent } from '#event-log';
 import { keys, partitionOf, type RedisConnection } from '#redis';
-import { type BackgroundOutput, type BackgroundRun, BackgroundRuns } from '#tools';
+import { type BackgroundOutput, type BackgroundRun, BackgroundRuns, type OutputPart } from '#tools';
 import { z } from 'zod';
 
 type Asking = Parameters<BackgroundRuns['list']>[0];
@@ -15,7 +15,7 @@ const Command = z.object({ command: z.string() });
 export class CallBackgroundRuns extends BackgroundRuns {
   constructor(
     private readonly redis: RedisConnection,
-    private readonly calls: Pick<CallStore, 'read' | 'readSummaries' | 'events'>,
+    private readonly calls: Pick<CallStore, 'read' | 'readSummaries' | 'events' | 'blob'>,
   ) {
     super();
   }
@@ -37,6 +37,16 @@ export class CallBackgroundRuns extends BackgroundRuns {
     return { run: runOf(call), ...read };
   }
 
+  async wholeOutput(ctx: Asking, callId: string, fromByte: number, maxBytes: number): Promise<OutputPart | undefined> {
+    const call = CallId.safeParse(callId).success ? await this.calls.read(callId) : undefined;
+    const isOurs = call?.tenantId === ctx.tenantId && call.sessionId === ctx.sessionId && ctx.sessionId !== undefined;
+    if (!isOurs || call.status !== 'ended' || !ExitDetails.safeParse(call.result?.details).success) return undefined;
+    const whole = (await this.calls.blob(callId, 'output')) ?? Buffer.from(textOf(call.result?.content ?? []));
+    const from = borderAt(whole, fromByte);
+    const to = borderAt(whole, from + maxBytes);
+    return { text: whole.toString('utf8', from, to), from, to, totalBytes: whole.byteLength };
+  }
+
   private async textAfter(callId: string, position: number, maxBytes: number): Promise<Omit<BackgroundOutput, 'run'>> {
     let [text, seq, truncated] = ['', position, false];
     for (;;) {
@@ -44,7 +54,7 @@ export class CallBackgroundRuns extends BackgroundRuns {
       if (events.length === 0) return { text, position: seq, hasMore: false, truncated };
       for (const stored of events) {
         const event = upcastEvent(stored.json);
-        const more = textOf(event);
+        const more = event.type === 'call.update' ? textOf(event.data.content) : '';
         if (text !== '' && Buffer.byteLength(text) + Buffer.byteLength(more) > maxBytes)
           return { text, position: seq, hasMore: true, truncated };
         text += more;
@@ -65,9 +75,15 @@ function keyOf({ callId, tenantId, sessionId }: Asking): string | undefined {
   return sessionId === undefined ? undefined : keys.backgroundRuns(partitionOf(callId), tenantId, sessionId);
 }
 
-function textOf(event: CallEvent): string {
-  if (event.type !== 'call.update') return '';
-  return event.data.content.map((item) => (item.type === 'text' ? item.text : '')).join('');
+function textOf(content: readonly Content[]): string {
+  return content.map((item) => (item.type === 'text' ? item.text : '')).join('');
+}
+
+/** The place of the character that the byte is part of. */
+function borderAt(text: Buffer, byte: number): number {
+  let at = Math.min(byte, text.byteLength);
+  while (at > 0 && ((text[at] ?? 0) & 0xc0) === 0x80) at -= 1;
+  return at;
 }
 
 function runOf({ id, tool, status, outcome, error, result, arguments: args, submittedAt, endedAt }: Call): BackgroundRun {

@@ -15,7 +15,9 @@ export interface FinishedAttempt {
   /** What the tool returned, when that counts. */
   readonly result?: Result;
   /** The size of the tool's output, when the tool kept less. */
-  readonly seenBytes?: number;
+  readonly seenBytes?: number | undefined;
+  /** As `ToolOutputObject` has it. */
+  readonly readOn?: ((fromByte: number) => string) | undefined;
   /** How the tool ended. */
   readonly how: Stopped['how'];
   /** How long the call waits for input without which it ends. */
@@ -104,7 +106,8 @@ async function endData(attempt: FinishedAttempt, decision: AttemptDecision & { k
       : await store.keep(withFeedback(given, feedback), claimed.meta.tool, {
           modelBytes: claimed.submitted.resultBytes,
           remark: feedback?.text,
-          seenBytes: given === attempt.result ? attempt.seenBytes : undefined,
+          ...(given === attempt.result ? { seenBytes: attempt.seenBytes, readOn: attempt.readOn } : {}),
+          tailBytes: claimed.submitted.resultTailBytes,
         });
   return {
     outcome: decision.outcome,

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Content } from '#contracts';
-import { cutUtf8, limitOutput, modelText, truncationNotice } from './limit-output.js';
+import { cutUtf8, keepEnds } from './cut-text.js';
+import { limitOutput, modelText, truncationNotice } from './limit-output.js';
 import { anyText } from '../../../../test/support/any-text.js';
 
 const someText = anyText({ maxLength: 200 });
@@ -34,6 +35,33 @@ describe('cutUtf8', () => {
   });
 });
 
+describe('keepEnds', () => {
+  const withLines = fc
+    .array(fc.oneof(someText, fc.constant('\n'), fc.constant('a line\n')), { maxLength: 60 })
+    .map((parts) => parts.join(''));
+
+  it('gives a beginning and an end, each within its size, that overlap nowhere and split no character', () => {
+    fc.assert(
+      fc.property(withLines, fc.nat(300), fc.nat(400), (text, limit, tailBytes) => {
+        fc.pre(Buffer.byteLength(text) > limit);
+        const { head, tail } = keepEnds(text, limit, tailBytes);
+        expect([text.startsWith(head), text.endsWith(tail)]).toEqual([true, true]);
+        expect(Buffer.byteLength(tail)).toBeLessThanOrEqual(Math.min(limit, tailBytes));
+        expect(Buffer.byteLength(head)).toBeLessThanOrEqual(limit - Math.min(limit, tailBytes));
+        expect(head + tail).not.toMatch(/\ufffd/);
+      }),
+    );
+  });
+
+  it('gives whole lines where lines are short, and wastes less than half of the room where they are long', () => {
+    const lines = Array.from({ length: 1_000 }, (_unused, n) => `line ${n}\n`).join('');
+    const { head, tail } = keepEnds(lines, 1_000, 750);
+    expect([head, tail].map((part) => /^(line \d+\n)+$/.test(part))).toEqual([true, true]);
+    const long = `short\n${'x'.repeat(5_000)}\nend`;
+    expect(keepEnds(long, 100, 50)).toEqual({ head: `short\n${'x'.repeat(44)}`, tail: `${'x'.repeat(46)}\nend` });
+  });
+});
+
 describe('limitOutput', () => {
   it('is the identity at the limit and cuts one byte above it [EX-40]', () => {
     const exact: Content[] = [{ type: 'text', text: 'x'.repeat(16_384) }];
@@ -46,6 +74,16 @@ describe('limitOutput', () => {
     expect(truncationNotice(142_857)).toBe('[output truncated — original size: 142,857 bytes]');
   });
 
+  it('keeps beginning and end of a text whose end matters, and says between them what is missing and how to read it', () => {
+    const text = Array.from({ length: 1_000 }, (_unused, n) => `line ${n}\n`).join('');
+    const image = { type: 'image', data: 'aGk=', mimeType: 'image/png' } as const;
+    const ends = { tailBytes: 24, readOn: (from: number) => `read ${from}` };
+    const limited = limitOutput([{ type: 'text', text }, image], 40, { ends });
+    const shown = 'line 0\nline 1\n[output truncated — original size: 8,890 bytes; 8,858 left out here; read 14]\nline 998\nline 999\n';
+    expect(limited).toEqual({ content: [{ type: 'text', text: shown }, image], whole: { text, bytes: 8_890 } });
+    expect(limitOutput([{ type: 'text', text }], 8_890, { ends })).toEqual({ content: [{ type: 'text', text }] });
+  });
+
   it('keeps within the limit, in order, everything that is no text, and the whole text beside', () => {
     fc.assert(
       fc.property(anyContent, fc.nat(400), (content, limit) => {
@@ -55,6 +93,7 @@ describe('limitOutput', () => {
           items.filter((item) => ['image', 'audio'].includes(item.type) || (item.type === 'resource' && 'blob' in item.resource));
         const bytes = Buffer.byteLength(textOf(content));
         expect(others(kept)).toEqual(others(content));
+        expect(limitOutput(content, limit, { seenBytes: bytes })).toEqual({ content: kept, ...(whole && { whole }) });
         if (bytes <= limit) return expect({ kept, whole }).toEqual({ kept: content, whole: undefined });
         expect(whole).toEqual({ text: textOf(content), bytes });
         const shown = textOf(kept);

@@ -1,4 +1,5 @@
 import type { Content } from '#contracts';
+import { cutUtf8, keepEnds } from './cut-text.js';
 
 export interface LimitedOutput {
   readonly content: readonly Content[];
@@ -6,16 +7,28 @@ export interface LimitedOutput {
   readonly whole?: { readonly text: string; readonly bytes: number };
 }
 
+export interface OutputCut {
+  /** The size of the whole output, where the content is only a part of it. */
+  readonly seenBytes?: number | undefined;
+  /** Of a single text, beginning and end are kept. `readOn`: how the model reads on from a byte of the whole. */
+  readonly ends?: { readonly tailBytes: number; readonly readOn: (fromByte: number) => string } | undefined;
+}
+
 /**
  * Cuts the text that a model gets to `limitBytes` of UTF-8, at a character boundary, followed by
  * `[output truncated — original size: N bytes]`. All text items count together, JSON items by their JSON text and
  * embedded resources by their text; images, audio, links and binary resources stay as they are. Below the limit the same
- * content is returned. `seenBytes`: the size of the whole output, where `content` is only its beginning.
+ * content is returned. With `ends`, a notice of what is left out stands between beginning and end.
  */
-export function limitOutput(content: readonly Content[], limitBytes: number, seenBytes?: number): LimitedOutput {
+export function limitOutput(content: readonly Content[], limitBytes: number, { seenBytes, ends }: OutputCut = {}): LimitedOutput {
   const texts = content.map(modelText);
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   if (bytes <= limitBytes) return { content };
+  const whole = { text: texts.join(''), bytes };
+  if (ends !== undefined && content.filter(isText).length === 1) {
+    const text = withoutMiddle(whole, limitBytes, ends, seenBytes ?? bytes);
+    return { content: content.map((item) => (isText(item) ? withText(item, text) : item)), whole };
+  }
 
   const kept: Content[] = [];
   let left = limitBytes;
@@ -32,22 +45,25 @@ export function limitOutput(content: readonly Content[], limitBytes: number, see
       cut = true;
     }
   }
-  return { content: kept, whole: { text: texts.join(''), bytes } };
+  return { content: kept, whole };
+}
+
+function withoutMiddle(
+  { text, bytes }: NonNullable<LimitedOutput['whole']>,
+  limitBytes: number,
+  { tailBytes, readOn }: NonNullable<OutputCut['ends']>,
+  originalBytes: number,
+): string {
+  const { head, tail } = keepEnds(text, limitBytes, tailBytes);
+  const headBytes = Buffer.byteLength(head);
+  const missing = Math.max(originalBytes, bytes) - headBytes - Buffer.byteLength(tail);
+  const facts = [truncationNotice(originalBytes).slice(1, -1), `${missing.toLocaleString('en-US')} left out here`, readOn(headBytes)];
+  return `${head}${head === '' || head.endsWith('\n') ? '' : '\n'}[${facts.join('; ')}]\n${tail}`;
 }
 
 /** `[output truncated — original size: 142,857 bytes]` */
 export function truncationNotice(originalBytes: number): string {
   return `[output truncated — original size: ${originalBytes.toLocaleString('en-US')} bytes]`;
-}
-
-/** The longest prefix of at most `limitBytes` bytes that splits no character. A lone surrogate counts as U+FFFD. */
-export function cutUtf8(text: string, limitBytes: number): string {
-  if (text.length * 3 <= limitBytes) return text;
-  const bytes = Buffer.from(text.length > limitBytes ? text.slice(0, limitBytes + 1) : text);
-  if (bytes.length <= limitBytes) return text;
-  let end = limitBytes;
-  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
-  return bytes.toString('utf8', 0, end);
 }
 
 function isText(item: Content): boolean {

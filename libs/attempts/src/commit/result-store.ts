@@ -2,7 +2,8 @@ import { LIMITS, type ClaimCheck, type EndData, type Result } from '#contracts';
 import { BLOB_LIMITS, type BlobStore } from '#event-log';
 import { sha256Hex } from '#redis';
 import { telemetry } from '#observability';
-import { cutUtf8, limitOutput } from './limit-output.js';
+import { cutUtf8 } from './cut-text.js';
+import { limitOutput, type OutputCut } from './limit-output.js';
 
 /** A result above this many bytes of JSON is stored out of line. */
 export const INLINE_BYTES = 6_144;
@@ -14,6 +15,10 @@ export interface KeepOptions {
   readonly modelBytes?: number | undefined;
   readonly remark?: string | undefined;
   readonly seenBytes?: number | undefined;
+  /** As `ToolOutputObject` has it. */
+  readonly readOn?: ((fromByte: number) => string) | undefined;
+  /** How much of the text is its end, where beginning and end are kept. Default: most of it for an error, else a quarter. */
+  readonly tailBytes?: number | undefined;
 }
 
 /**
@@ -34,30 +39,29 @@ export class ResultStore {
   async keep(
     result: Result,
     tool: string,
-    { modelBytes = LIMITS.modelOutputBytes, remark, seenBytes }: KeepOptions = {},
+    { modelBytes = LIMITS.modelOutputBytes, remark, ...options }: KeepOptions = {},
   ): Promise<Pick<EndData, 'result' | 'resultRef' | 'output'>> {
     // The text that the model gets is a part of the JSON: where all of that fits, there is nothing to cut.
     if (remark === undefined && fits(JSON.stringify(result), Math.min(modelBytes, INLINE_BYTES))) return { result };
     const remarks = remark === undefined ? [] : [{ type: 'text' as const, text: cutUtf8(remark, Math.floor(modelBytes / 2)) }];
     const room = modelBytes - remarks.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
-    const limited = limitOutput(result.content, room, seenBytes);
-    if (!limited.whole) return this.inlineOrBeside(remarks.length === 0 ? result : { ...result, content: [...result.content, ...remarks] });
+    const cut = cutOf(result, room, options);
+    const limited = limitOutput(result.content, room, cut);
+    if (!limited.whole)
+      return this.inlineOrBeside(remarks.length === 0 ? result : { ...result, content: [...result.content, ...remarks] }, options);
     telemetry.outputTruncated.emit({ tool });
     const { text, bytes } = limited.whole;
     const output = await this.put('output', bytes > BLOB_LIMITS.bytes ? cutUtf8(text, BLOB_LIMITS.bytes) : text);
-    const forModel = await this.inlineOrBeside({
-      ...result,
-      content: [...limited.content, ...remarks],
-      truncated: this.truncated(seenBytes ?? bytes),
-    });
+    const truncated = this.truncated(options.seenBytes ?? bytes);
+    const forModel = await this.inlineOrBeside({ ...result, content: [...limited.content, ...remarks], truncated }, options);
     return { ...forModel, ...(output ? { output } : {}) };
   }
 
-  private async inlineOrBeside(result: Result): Promise<Pick<EndData, 'result' | 'resultRef'>> {
+  private async inlineOrBeside(result: Result, options: KeepOptions): Promise<Pick<EndData, 'result' | 'resultRef'>> {
     const text = JSON.stringify(result);
     if (fits(text, INLINE_BYTES)) return { result };
     const resultRef = await this.put('result', text);
-    return resultRef ? { resultRef } : { result: this.whatFits(result) };
+    return resultRef ? { resultRef } : { result: this.whatFits(result, options) };
   }
 
   private async put(ref: 'result' | 'output', text: string): Promise<ClaimCheck | undefined> {
@@ -71,9 +75,9 @@ export class ResultStore {
     return { ref, sha256: sha256Hex(bytes), bytes: bytes.byteLength, preview: cutUtf8(text, PREVIEW_BYTES) };
   }
 
-  private whatFits(result: Result): Result {
+  private whatFits(result: Result, options: KeepOptions): Result {
     const texts = result.content.filter((item) => item.type === 'text' || item.type === 'json');
-    const { content, whole } = limitOutput(texts, LAST_RESORT_BYTES);
+    const { content, whole } = limitOutput(texts, LAST_RESORT_BYTES, cutOf(result, LAST_RESORT_BYTES, options));
     const originalBytes = result.truncated?.originalBytes ?? whole?.bytes ?? Buffer.byteLength(JSON.stringify(result));
     return { content: [...content], isError: result.isError, truncated: this.truncated(originalBytes) };
   }
@@ -81,6 +85,12 @@ export class ResultStore {
   private truncated(originalBytes: number): NonNullable<Result['truncated']> {
     return { originalBytes, artifactUri: `/v1/calls/${this.callId}/output` };
   }
+}
+
+/** What is kept of a text of more than `limitBytes`. */
+function cutOf({ isError }: Result, limitBytes: number, { seenBytes, readOn, tailBytes }: KeepOptions): OutputCut {
+  if (readOn === undefined) return { seenBytes };
+  return { seenBytes, ends: { tailBytes: tailBytes ?? Math.floor(limitBytes * (isError ? 0.75 : 0.25)), readOn } };
 }
 
 function fits(text: string, bytes: number): boolean {

@@ -1,5 +1,6 @@
 import type { AttemptDecision } from '../commit/decide-attempt.js';
-import { cutUtf8, modelText } from '../commit/limit-output.js';
+import { cutUtf8 } from '../commit/cut-text.js';
+import { modelText } from '../commit/limit-output.js';
 import type { HookFeedback } from '../commit/attempt-result.js';
 import type { AppliedHook, Content, EndData, HookEvent, HookInput, HookRunData, HookSet, Result } from '#contracts';
 import type { Claimed } from '#event-log';

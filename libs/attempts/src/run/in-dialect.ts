@@ -2,6 +2,9 @@ import type { SubmittedData } from '#contracts';
 import { renderOutput, renderRefusal } from '#dialects';
 import { Suspension, type ToolContext, ToolError, type ToolOutput, type ToolOutputObject } from '#tool-sdk';
 
+/** Advice that names no tool: the dialect may have none that reads an output. */
+const IN_A_FILE = 'write long output to a file and read that in parts';
+
 /** The output or failure of a tool in the words of the dialect that its call was made in. */
 export async function inDialect(
   { dialect, dialectHints: hints = {}, toolCallId }: Pick<SubmittedData, 'dialect' | 'dialectHints' | 'toolCallId'>,
@@ -14,9 +17,10 @@ export async function inDialect(
   try {
     const output = await call();
     if (output instanceof Suspension) return output;
-    const { data, structuredContent: _structured, ...kept } = objectOf(output);
+    const { data, structuredContent: _structured, readOn, ...kept } = objectOf(output);
     const tookMs = sinceFirstStartMs + Math.round(performance.now() - startedAt);
-    return { ...kept, ...renderOutput({ dialect, name, hints }, { ...kept, data: data ?? {} }, { args, tookMs, toolCallId, redact }) };
+    const rendered = renderOutput({ dialect, name, hints }, { ...kept, data: data ?? {} }, { args, tookMs, toolCallId, redact });
+    return { ...kept, ...(readOn && { readOn: () => IN_A_FILE }), ...rendered };
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
     const { code, message, options } = error;

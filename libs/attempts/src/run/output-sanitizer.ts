@@ -1,4 +1,4 @@
-import { cutUtf8 } from '../commit/limit-output.js';
+import { cutUtf8 } from '../commit/cut-text.js';
 import type { SuspensionRequest } from '../commit/attempt-result.js';
 import { LIMITS, type Content, type ProgressData, type Result, type ToolDescriptor } from '#contracts';
 import { tagUntrusted, type SanitizedTextStream, type ContentSanitizer } from '#redaction';

@@ -1,4 +1,4 @@
-import { cutUtf8 } from '../commit/limit-output.js';
+import { cutUtf8 } from '../commit/cut-text.js';
 import type { Content, ProgressData, UpdateData } from '#contracts';
 import { UpdatesDigest } from '#event-log';
 import type { MemoryLevel, RedisMemory } from '#redis';

@@ -108,6 +108,7 @@ export const SubmittedData = z
       'What the arguments of the dialect say about the wording of its result. Absent if nothing.',
     ),
     resultBytes: z.number().int().optional().describe('Text above this size is cut for the model. Absent for the default.'),
+    resultTailBytes: z.number().int().optional().describe("Of which so much is the end of a command's output. Absent for the default."),
     hooks: z.string().optional().describe('SHA-256 of the hooks that the worker runs. Absent without any.'),
     hookFeedback: z
       .string()

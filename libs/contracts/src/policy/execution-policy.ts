@@ -19,7 +19,18 @@ export const ExecutionPolicy = z
       .int()
       .min(256)
       .max(MODEL_OUTPUT_CAP)
-      .describe('Longest text of a result in bytes; more is cut for the model. `limits.resultBytes` may say less.'),
+      .describe(
+        'Longest text of a result in bytes; more is cut for the model. `limits.resultBytes` may say less. Of commands beginning and end are kept, of other tools the beginning.',
+      ),
+    resultTailBytes: z
+      .number()
+      .int()
+      .min(0)
+      .max(MODEL_OUTPUT_CAP)
+      .optional()
+      .describe(
+        "How many of these bytes are the end of a command's output; 0 keeps the beginning alone. Not set: three quarters where the exit code is not 0, else one quarter.",
+      ),
   })
   .meta({ id: 'ExecutionPolicy' });
 export type ExecutionPolicy = z.output<typeof ExecutionPolicy>;

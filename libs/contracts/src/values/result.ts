@@ -83,7 +83,7 @@ export const Result = z
         artifactUri: z.string().describe('Path of the whole output, as long as that is stored.'),
       })
       .optional()
-      .describe('Present when this is only the beginning of the result, since the stored value has expired.'),
+      .describe('Present when this is only a part of the result: the whole is too long for the model, or the stored value has expired.'),
   })
   .meta({ id: 'Result', description: 'What the model gets.' });
 export type Result = z.output<typeof Result>;

@@ -1,52 +1,77 @@
 import { StringDecoder } from 'node:string_decoder';
 
+/** Of the end of a stream, at least so many UTF-16 units are kept, and fewer than twice as many. */
+const TAIL_CHARS = 98_304;
+
+export interface CapturedOutput {
+  /** The beginning. */
+  readonly text: string;
+  /** The end, as far as `text` does not hold it. */
+  readonly tail: string;
+  /** All bytes that came, kept or not. */
+  readonly bytes: number;
+  /** More came than `text` holds. */
+  readonly truncated: boolean;
+  /** Some of it is in `tail` neither. */
+  readonly hasGap: boolean;
+}
+
 /**
- * Keeps the beginning of a stream as text, at most `limitBytes` of UTF-8, and counts the rest. A character that is split
- * over chunks is put together, invalid bytes become U+FFFD, and the cut falls between characters.
+ * Keeps the beginning of a stream as text, at most `limitBytes` of UTF-8, and of what comes after it the end. A character
+ * that is split over chunks is put together, invalid bytes become U+FFFD, and cuts fall between characters.
  */
 export class OutputCapture {
   private readonly decoder = new StringDecoder('utf8');
   private readonly pieces: string[] = [];
   private keptBytes = 0;
-  private seenBytes = 0;
-  private cut = false;
+  private bytes = 0;
+  private tail = '';
+  private hasGap = false;
+  private isFull = false;
 
+  /** `onText` gets the beginning as it comes; `cut`: it is the last piece, and more came. */
   constructor(
     private readonly limitBytes: number,
     private readonly onText: (text: string, cut: boolean) => void,
   ) {}
 
-  /** All bytes that came, kept or not. */
-  get bytes(): number {
-    return this.seenBytes;
-  }
-
-  /** Output was left out because the limit was reached. */
+  /** Output was left out of the beginning because the limit was reached. */
   get truncated(): boolean {
-    return this.cut;
+    return this.isFull;
   }
 
-  get text(): string {
-    return this.pieces.join('');
+  get captured(): CapturedOutput {
+    const { tail, bytes, hasGap } = this;
+    return { text: this.pieces.join(''), tail, bytes, truncated: this.isFull, hasGap };
   }
 
   accept(chunk: Buffer): void {
-    this.seenBytes += chunk.length;
-    if (!this.cut) this.keep(this.decoder.write(chunk));
+    this.bytes += chunk.length;
+    this.keep(this.decoder.write(chunk));
   }
 
   /** No more comes: a character that was never completed shows as U+FFFD. */
   end(): void {
-    if (!this.cut) this.keep(this.decoder.end());
+    this.keep(this.decoder.end());
   }
 
   private keep(text: string): void {
+    if (this.isFull) return this.keepTail(text);
     const fitting = cutToBytes(text, this.limitBytes - this.keptBytes);
-    this.cut = fitting.length < text.length;
-    if (fitting === '' && !this.cut) return;
+    this.isFull = fitting.length < text.length;
+    if (fitting === '' && !this.isFull) return;
     this.keptBytes += Buffer.byteLength(fitting);
     this.pieces.push(fitting);
-    this.onText(fitting, this.cut);
+    this.onText(fitting, this.isFull);
+    this.keepTail(text.slice(fitting.length));
+  }
+
+  private keepTail(text: string): void {
+    this.tail += text;
+    if (this.tail.length < 2 * TAIL_CHARS) return;
+    this.hasGap = true;
+    // Half a surrogate pair is no character.
+    this.tail = this.tail.slice(-TAIL_CHARS).replace(/^[\uDC00-\uDFFF]/, '');
   }
 }
 

@@ -56,7 +56,7 @@ describe('runProcess', () => {
 
   it('keeps what fits into the limit, ends between characters and counts everything [EX-42]', async () => {
     const report = await bash(`printf 'aé€😀'`, { captureBytes: 8 });
-    expect(report.stdout).toEqual({ text: 'aé€', bytes: 10, truncated: true });
+    expect(report.stdout).toEqual({ text: 'aé€', tail: '😀', bytes: 10, truncated: true, hasGap: false });
   });
 
   it('drains 100 MB without keeping them [EX-42]', async () => {
@@ -68,7 +68,21 @@ describe('runProcess', () => {
     expect(report.exit).toEqual({ how: 'exited', code: 0 });
     expect(report.stdout).toMatchObject({ bytes: 100_000_000, truncated: true });
     expect(report.stdout.text.length).toBe(1_048_576);
+    expect(report.stdout.tail.length).toBeLessThan(200_000);
     expect(peak - before).toBeLessThan(64 * 1_048_576);
+  });
+
+  it('keeps the end of what it cannot keep whole', async () => {
+    const report = await bash('seq 1 400000; echo "the end" >&2; echo "FAILED: 1"');
+    const { text, tail, bytes, truncated, hasGap } = report.stdout;
+    expect([truncated, hasGap, text.startsWith('1\n2\n'), tail.endsWith('\n399999\n400000\nFAILED: 1\n')]).toEqual([
+      true,
+      true,
+      true,
+      true,
+    ]);
+    expect(Buffer.byteLength(text) + Buffer.byteLength(tail)).toBeLessThan(bytes);
+    expect(report.stderr).toEqual({ text: 'the end\n', tail: '', bytes: 8, truncated: false, hasGap: false });
   });
 
   it('is stopped in the middle of endless output', async () => {

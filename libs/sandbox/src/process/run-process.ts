@@ -4,7 +4,7 @@ import { Writable, type Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isExecutable } from './find-executable.js';
 import { startParentDeathWatchdog } from './parent-death-watchdog.js';
-import { OutputCapture } from './output-capture.js';
+import { OutputCapture, type CapturedOutput } from './output-capture.js';
 import type { Exit, ExitStatus } from './exit-status.js';
 import { newTag, processTagMethod } from './process-tag.js';
 import { openControlGroup, type ControlGroup } from './control-groups.js';
@@ -41,19 +41,12 @@ export interface ProcessOptions {
   readonly signal: AbortSignal;
   /** Milliseconds, read when the abort comes: a cancel may bring a grace of its own. */
   readonly graceMs: number;
-  /** Text kept of each stream; what comes beyond is read, counted and dropped. Default 1,048,576 bytes. */
+  /** Text kept of the beginning of each stream; of what comes beyond, the end is kept. Default 1,048,576 bytes. */
   readonly captureBytes?: number;
   /** What the program writes to its extra pipe, as it comes. Must not throw. */
   readonly onExtra?: (chunk: Buffer) => void;
-  /** Kept text as it comes; the pieces of a stream joined are its captured text. `cut`: it is the last piece, and more came. Must not throw. */
+  /** The beginning as it comes; the pieces of a stream joined are its captured `text`. `cut`: it is the last piece, and more came. Must not throw. */
   readonly onText?: (stream: 'stdout' | 'stderr', text: string, cut: boolean) => void;
-}
-
-export interface CapturedOutput {
-  readonly text: string;
-  /** All bytes the program wrote, kept or not. */
-  readonly bytes: number;
-  readonly truncated: boolean;
 }
 
 export interface ProcessReport {
@@ -96,7 +89,7 @@ const PACE_REST_MS = 5;
  * Runs one program to its end and leaves nothing behind.
  *
  * 1. start it in a session and process group of its own, marked and limited, with only the given input and environment
- * 2. read both streams at once, keeping the beginning of each
+ * 2. read both streams at once, keeping beginning and end of each
  * 3. on abort: SIGTERM to the whole tree, after the grace SIGKILL; on too many processes or too much memory SIGKILL
  * 4. when the program has ended, give its pipes a moment to run dry, kill what it left behind, close the pipes
  *
@@ -214,7 +207,7 @@ function capture(command: ProcessCommand, child: ChildProcess, options: ProcessO
     return (): CapturedOutput => {
       pipe?.destroy();
       output.end();
-      return { text: output.text, bytes: output.bytes, truncated: output.truncated };
+      return output.captured;
     };
   };
   const extra = command.extraPipe ? child.stdio[FIRST_DESCRIPTOR + (command.files?.length ?? 0)] : undefined;

@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ResourceLimits } from '../process/resource-limits.js';
-import { OutputCapture } from '../process/output-capture.js';
+import { OutputCapture, type CapturedOutput } from '../process/output-capture.js';
 import { killAll, type ProcessTree } from '../process/process-tree.js';
-import { read, start, type CapturedOutput, type ProcessCommand } from '../process/run-process.js';
+import { read, start, type ProcessCommand } from '../process/run-process.js';
 import { MarkedStream } from './marked-stream.js';
 import { READY, type RemoteCommand, STOP_WORDS, startLine } from './supervisor.js';
 import { sshFailure, type SshFailure } from './ssh-failure.js';
@@ -98,7 +98,7 @@ export class SshSession {
     const [stdout, stderr] = this.streams.map(({ marked, kept }) => {
       marked.finish();
       kept.end();
-      return { text: kept.text, bytes: kept.bytes, truncated: kept.truncated };
+      return kept.captured;
     });
     if (stdout === undefined || stderr === undefined) throw new Error('a stream of the connection is missing');
     return { said: this.stderr.marked.trailer, stdout, stderr, stopped: stop.state() };

@@ -66,7 +66,7 @@ function callVariables(ctx: ToolContext): Record<string, string> {
 
 function outputOf(report: ProcessReport, structured: boolean, ctx: ToolContext): ToolOutputObject {
   const { exit, stdout, stderr } = report;
-  const said = stderr.text.trim().slice(-MESSAGE_CHARACTERS);
+  const said = (stderr.text + stderr.tail).trim().slice(-MESSAGE_CHARACTERS);
   switch (exit.how) {
     case 'exited':
       if (exit.code === 0) return resultOf(stdout, structured);

@@ -92,7 +92,7 @@ export class AwsTool {
     const env = awsEnvironment(ctx.env);
     const run = { file, args: awsArguments(args), cwd: root, root, limitMs: TIMEOUT_MS, form, env };
     try {
-      return commandOutput(await runCommand(this.sandbox, run, ctx), this.sandbox, form);
+      return commandOutput(await runCommand(this.sandbox, run, ctx), this.sandbox, form, ctx);
     } finally {
       await rm(env.HOME, { recursive: true, force: true });
     }

@@ -77,5 +77,7 @@ async function watch(quota: WorkspaceQuota, overdrawn: number, exceeded: AbortCo
 function exceededFileSize({ exit, stderr }: ProcessReport): boolean {
   if (exit.how === 'signalled') return exit.signal === 'SIGXFSZ';
   if (exit.how !== 'exited' || exit.code === 0) return false;
-  return exit.code === SIGNAL_BASE + constants.signals.SIGXFSZ || /file too large|file size limit exceeded/i.test(stderr.text);
+  return (
+    exit.code === SIGNAL_BASE + constants.signals.SIGXFSZ || /file too large|file size limit exceeded/i.test(stderr.text + stderr.tail)
+  );
 }

@@ -29,7 +29,8 @@ const input = z.strictObject({
   label: 'Run a PowerShell command',
   description:
     'Runs a command with PowerShell in the workspace, without a profile and without questions, and returns its output. A non-zero exit code is an error that shows the output. ' +
-    'You see the first 16,384 bytes, unless the operator has set another limit: write long output to a file and read that in parts with file_read. All of it, at most 1,048,576 bytes of each stream, is kept for people. ' +
+    'You see 16,384 bytes, unless the operator has set another limit: of longer output the beginning and the end, and how to read on between them with shell_output. ' +
+    'Of more than 1,048,576 bytes of a stream the middle is lost: write such output to a file and read that in parts with file_read. ' +
     'Everything the command started is killed when it ends, and after 60 seconds (timeout_ms: up to 600,000) the command itself. ' +
     'Not available where the worker has no PowerShell: use shell instead.',
   input,
@@ -65,6 +66,6 @@ export class PowershellTool {
     const args = ['-NoLogo', '-NoProfile', '-NonInteractive', '-Command', command];
     const env = { POWERSHELL_TELEMETRY_OPTOUT: '1', POWERSHELL_UPDATECHECK: 'Off', NO_COLOR: '1' };
     const report = await runCommand(this.sandbox, { file, args, cwd, root, limitMs: timeout_ms, form, env }, ctx);
-    return commandOutput(report, this.sandbox, form);
+    return commandOutput(report, this.sandbox, form, ctx);
   }
 }

@@ -103,15 +103,16 @@ describe('the shell on a host over ssh', () => {
     expect(names.filter((name) => !allowed.includes(name))).toEqual([]);
   });
 
-  it('shows each line while it still runs, also half of one, and keeps 1 MiB of a stream', async () => {
+  it('shows each line while it still runs, also half of one, and keeps 1 MiB of a stream, its end and its exit code', async () => {
     const ctx = contextOf();
     const running = run('printf half; until [ -e gate ]; do sleep 0.02; done; echo two', {}, ctx);
     await eventually(() => ctx.updatedText() === 'half');
     await run('touch gate');
     await running;
     expect(ctx.updatedText()).toBe('halftwo\n');
-    const large = await run('head -c 3000000 /dev/zero | tr "\\0" x >&2');
-    expect(textOf(large).slice(MIB)).toBe('\n[stderr truncated — 1,048,576 of 3,000,000 bytes kept]');
+    const large = await run('head -c 3000000 /dev/zero | tr "\\0" x >&2; exit 5');
+    const tail = `${'x'.repeat(77_824)}\nExit code: 5`;
+    expect(textOf(large).slice(MIB)).toBe(`\n[stderr truncated — 1,873,600 of 3,000,000 bytes were not kept]\n${tail}`);
   });
 
   it('passes on text that only begins like its own last line', async () => {

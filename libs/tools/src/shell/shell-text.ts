@@ -4,6 +4,12 @@ import { type ToolContext, ToolError } from '#tool-sdk';
 import type { FullCommandForm } from './command-form.js';
 
 const LAST_OUTPUT_CHARS = 800;
+/** As much as is kept of the end of any stream. */
+const END_CHARS = 98_304;
+/** No secret that is recognised is as long. */
+const SECRET_CHARS = 20_480;
+/** So near, a line border is better than a cut in a line. */
+const LINE_CHARS = 4_096;
 /** Shells, and bubblewrap, tell by 128 + its number which signal ended a program. */
 const SIGNAL_BASE = 128;
 const NO_NETWORK =
@@ -11,15 +17,26 @@ const NO_NETWORK =
 
 type Redacting = Pick<ToolContext, 'redact'>;
 
-/** No more of a stream than the form keeps. */
-export function withinLimit(output: CapturedOutput, { stream }: FullCommandForm): CapturedOutput {
-  if (stream === undefined || Buffer.byteLength(output.text) <= stream.bytes) return output;
-  return { ...output, text: cutToBytes(output.text, stream.bytes), truncated: true };
+/**
+ * A stream as the model may see it: beginning and end, where it is too long for the form or was not kept whole. Both are
+ * redacted at the cut, since half of a secret would not be recognised later.
+ */
+export function visibleOutput(output: CapturedOutput, { stream }: FullCommandForm, { redact }: Redacting): CapturedOutput {
+  const text = stream === undefined ? output.text : cutToBytes(output.text, stream.bytes);
+  if (!output.truncated && text.length === output.text.length) return output;
+  if (stream === undefined && !output.hasGap) return { ...output, text: output.text + output.tail, tail: '', truncated: false };
+  return { ...output, text: redact(text, true), tail: endOf(output, redact), truncated: true, hasGap: true };
 }
 
-/** Redacts a truncated stream at its cut: half of a secret would not be recognised later. */
-export function redactTruncatedOutput(output: CapturedOutput, { redact }: Redacting): CapturedOutput {
-  return output.truncated ? { ...output, text: redact(output.text, true) } : output;
+/** The last characters of a stream, redacted, from a line border where one is near. */
+function endOf({ text, tail, hasGap }: CapturedOutput, redact: Redacting['redact']): string {
+  const whole = hasGap ? tail : text + tail;
+  if (!hasGap && whole.length <= END_CHARS) return redact(whole);
+  const end = whole.slice(-END_CHARS);
+  // What may be half of a secret is left out.
+  const behind = redact(end).slice(redact(end.slice(0, SECRET_CHARS), true).length);
+  const line = behind.indexOf('\n') + 1;
+  return behind.slice(line < LINE_CHARS ? line : 0).replace(/^[\uDC00-\uDFFF]/, '');
 }
 
 export function exitText(
@@ -33,7 +50,7 @@ export function exitText(
   if (code === 0) return output === '' ? 'command completed with no output' : output;
   if (form.failed !== undefined) return form.failed(code, output);
   const signal = ending.how === 'signalled' ? ending.signal : undefined;
-  const hints = [limitHint(signal ?? signalOf(code), ran.limits), networkHint(stderr.text, ran.network)];
+  const hints = [limitHint(signal ?? signalOf(code), ran.limits), networkHint(stderr.text + stderr.tail, ran.network)];
   const exit = [`Exit code: ${code}`, ...(signal === undefined ? [] : [`Signal: ${signal}`]), ...hints.flatMap((hint) => hint ?? [])].join(
     '\n',
   );
@@ -88,14 +105,20 @@ function outputText(stdout: CapturedOutput, stderr: CapturedOutput, form: FullCo
   return out !== '' && err !== '' ? `stdout:\n${out}\n\nstderr:\n${err}` : out + err;
 }
 
-function withCutNote(stream: string, { text, bytes, truncated }: CapturedOutput, form: FullCommandForm): string {
-  if (!truncated) return text;
-  if (form.stream !== undefined) return text + form.stream.cut(stream);
-  return `${text}\n[${stream} truncated — ${Buffer.byteLength(text).toLocaleString('en')} of ${bytes.toLocaleString('en')} bytes kept]`;
+function withCutNote(stream: string, output: CapturedOutput, form: FullCommandForm): string {
+  const text = streamText(stream, output, form);
+  return output.truncated && form.stream !== undefined ? text + form.stream.cut(stream) : text;
 }
 
-export function lastOutput(shown: Redacting['redact'], ...streams: readonly CapturedOutput[]): string {
-  const parts = streams.map(({ text }) => shown(text).slice(-LAST_OUTPUT_CHARS).trim()).filter((text) => text !== '');
+/** Beginning and end of a stream, and between them what was not kept; for a form that cuts streams its beginning. */
+export function streamText(stream: string, { text, tail, bytes, truncated }: CapturedOutput, form: FullCommandForm): string {
+  if (!truncated || form.stream !== undefined) return text;
+  const missing = bytes - Buffer.byteLength(text) - Buffer.byteLength(tail);
+  return `${text}\n[${stream} truncated — ${missing.toLocaleString('en')} of ${bytes.toLocaleString('en')} bytes were not kept]\n${tail}`;
+}
+
+export function lastOutput(redact: Redacting['redact'], ...streams: readonly CapturedOutput[]): string {
+  const parts = streams.map((stream) => endOf(stream, redact).slice(-LAST_OUTPUT_CHARS).trim()).filter((text) => text !== '');
   return parts.length === 0 ? '' : `\n\nLast output:\n${parts.join('\n')}`;
 }
 

@@ -49,7 +49,8 @@ type Input = z.output<typeof input>;
   label: 'Run a shell command',
   description:
     'Runs a command with bash in the workspace and returns its output. Standard input is empty. A non-zero exit code is an error that shows the output. ' +
-    'You see the first 16,384 bytes, unless the operator has set another limit: of long output show a part (grep, head, tail), or write it to a file and read that in parts with file_read. All of it, at most 1,048,576 bytes of each stream, is kept for people. ' +
+    'You see 16,384 bytes, unless the operator has set another limit: of longer output the beginning and the end, and how to read on between them with shell_output. ' +
+    'Of more than 1,048,576 bytes of a stream the middle is lost: write such output to a file and read that in parts with file_read. ' +
     'Everything the command started is killed when it ends: use background: true for what runs on, such as a server. A session has at most four such runs; they end with it. ' +
     'After 60 seconds (timeout_ms: up to 600,000) the command is killed. Memory, processor time, processes and sizes of files are limited, and there may be no network. ' +
     'With persistent: true, cd, variables and functions last from one command of the session to the next; otherwise each command starts afresh.',

@@ -169,6 +169,7 @@ export class CallEvaluator {
       // Defaults are left out.
       profile: profile === 'core' ? undefined : profile,
       resultBytes: execution.resultBytes === LIMITS.modelOutputBytes ? undefined : execution.resultBytes,
+      resultTailBytes: execution.resultTailBytes,
       hooks: hooks.length === 0 ? undefined : hooksOf(prepared.tool, hooks, rules),
       limitedSession: rules.limitedSession === body.sessionId ? undefined : rules.limitedSession,
       sessionEpoch: rules.sessionEpoch === 0 ? undefined : rules.sessionEpoch,

@@ -93,5 +93,6 @@ export function executionIn(dialect: Dialect, execution: ExecutionPolicy): Execu
     onFailure: execution.onFailure === ours.onFailure ? own.onFailure : execution.onFailure,
     strictArguments: execution.strictArguments,
     resultBytes: execution.resultBytes === ours.resultBytes ? own.resultBytes : execution.resultBytes,
+    resultTailBytes: execution.resultTailBytes,
   };
 }

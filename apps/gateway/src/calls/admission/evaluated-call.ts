@@ -34,6 +34,7 @@ export interface EvaluatedCall {
   /** The policy profile that words the texts for the model, and the most bytes of text that the model gets; absent for the defaults. */
   readonly profile?: PolicyProfile;
   readonly resultBytes?: number;
+  readonly resultTailBytes?: number;
   /** Present when hooks match the call. */
   readonly hooks?: CallHooks;
   /** The session whose limits count the call, where another one began its own. */

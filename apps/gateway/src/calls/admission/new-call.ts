@@ -162,6 +162,7 @@ function submittedData(input: NewCallInput, name: string, digest: string, text: 
     files: input.files,
     egress: input.egress,
     resultBytes: resultBytes === Infinity ? undefined : resultBytes,
+    resultTailBytes: evaluated.resultTailBytes,
     profile: evaluated.profile,
     dialect: evaluated.spoken?.dialect,
     dialectHints: evaluated.spoken === undefined || Object.keys(evaluated.spoken.hints).length === 0 ? undefined : evaluated.spoken.hints,

@@ -1,4 +1,4 @@
-import { commitAttempt, type CommitResult } from '../../commit/commit-attempt.js';
+import { commitAttempt, type CommitResult, type FinishedAttempt } from '../../commit/commit-attempt.js';
 import { howEnded } from '../../commit/decide-attempt.js';
 import { isApplied } from '#event-log';
 import { telemetry } from '#observability';
@@ -22,7 +22,7 @@ export const commitStage: AttemptStage = {
       inputMs: deps.config.inputMs,
       how: howEnded(toolResult, attempt.abortInfo?.reason),
       ...(result ? { result } : {}),
-      ...seenBytesOf(toolResult),
+      ...sizeFactsOf(toolResult),
       ...(feedback ? { feedback } : {}),
     };
     // Hooks after the End still occupy the slot of this attempt.
@@ -32,9 +32,11 @@ export const commitStage: AttemptStage = {
   },
 };
 
-function seenBytesOf(run: ToolRunResult): { seenBytes?: number } {
-  if (run.kind !== 'output' || typeof run.output === 'string' || !('seenBytes' in run.output)) return {};
-  return { seenBytes: run.output.seenBytes };
+/** What a tool says about the size of its text. */
+function sizeFactsOf(run: ToolRunResult): Pick<FinishedAttempt, 'seenBytes' | 'readOn'> {
+  if (run.kind !== 'output' || typeof run.output === 'string' || !('content' in run.output)) return {};
+  const { seenBytes, readOn } = run.output;
+  return { seenBytes, readOn };
 }
 
 /** Undefined where it is not known. */

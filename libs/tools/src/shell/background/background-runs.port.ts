@@ -27,6 +27,15 @@ export interface BackgroundOutput {
   readonly truncated: boolean;
 }
 
+/** A part of the whole output of a call that has ended. */
+export interface OutputPart {
+  readonly text: string;
+  /** Bytes of the output before and behind the text. */
+  readonly from: number;
+  readonly to: number;
+  readonly totalBytes: number;
+}
+
 type Asking = Pick<ToolContext, 'callId' | 'tenantId' | 'sessionId'>;
 
 /**
@@ -39,4 +48,7 @@ export abstract class BackgroundRuns {
 
   /** Undefined for a run that the session does not have. `position` 0 is the beginning. */
   abstract output(ctx: Asking, taskId: string, position: number, maxBytes: number): Promise<BackgroundOutput | undefined>;
+
+  /** Of a command of the session, in the background or not, that has ended. Undefined for any other call. */
+  abstract wholeOutput(ctx: Asking, callId: string, fromByte: number, maxBytes: number): Promise<OutputPart | undefined>;
 }

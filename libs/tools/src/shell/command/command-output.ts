@@ -1,13 +1,14 @@
 import type { ProcessCommand, ProcessReport, Sandbox } from '#sandbox';
-import type { ToolOutputObject } from '#tool-sdk';
+import type { ToolContext, ToolOutputObject } from '#tool-sdk';
 import type { FullCommandForm } from '../command-form.js';
-import { exitText } from '../shell-text.js';
+import { exitText, streamText } from '../shell-text.js';
 
 /** What the model reads of a command that has ended, whatever its exit code. `note` stands behind the output. */
 export function commandOutput(
   { command, ...report }: ProcessReport & { readonly command: Pick<ProcessCommand, 'limits'> },
   { name, network }: { readonly name: Sandbox['name'] | 'ssh'; readonly network: Sandbox['network'] },
   form: FullCommandForm,
+  ctx: Pick<ToolContext, 'callId' | 'sessionId'>,
   note = '',
 ): ToolOutputObject {
   const { exit, stdout, stderr, durationMs, pid, startedAt } = report;
@@ -27,7 +28,13 @@ export function commandOutput(
       stderrBytes: stderr.bytes,
       sandbox: name,
     },
-    data: { stdout: stdout.text, stderr: stderr.text },
+    data: { stdout: streamText('stdout', stdout, form), stderr: streamText('stderr', stderr, form) },
     ...(stdout.truncated || stderr.truncated ? { seenBytes: stdout.bytes + stderr.bytes } : {}),
+    readOn: (fromByte) => `exit code ${exitCode}; ${wholeOutput(ctx, fromByte)}`,
   };
+}
+
+function wholeOutput({ callId, sessionId }: Pick<ToolContext, 'callId' | 'sessionId'>, fromByte: number): string {
+  if (sessionId === undefined) return `GET /v1/calls/${callId}/output has all of it`;
+  return `shell_output ${JSON.stringify({ task_id: callId, from_byte: fromByte })} reads on from here`;
 }

@@ -41,7 +41,7 @@ async function outputOf(
 ): Promise<ToolOutputObject> {
   const report = await runCommand(sandbox, { ...run, files: state?.files }, ctx);
   const tooLarge = (await state?.keep()) === 'too_large';
-  return commandOutput(report, sandbox, run.form, tooLarge ? STATE_TOO_LARGE : '');
+  return commandOutput(report, sandbox, run.form, ctx, tooLarge ? STATE_TOO_LARGE : '');
 }
 
 function stateOf(shell: string, root: string, { sessionId, callId, attempt }: ToolContext): Promise<ShellState> {

@@ -10,7 +10,7 @@ import {
 import { type ToolContext, ToolError } from '#tool-sdk';
 import { openCommandQuota } from '../command-quota.js';
 import type { FullCommandForm } from '../command-form.js';
-import { abortError, limitError, redactTruncatedOutput, withinLimit } from '../shell-text.js';
+import { abortError, limitError, visibleOutput } from '../shell-text.js';
 
 /** A program to run for a call. `root` is the real path of the workspace. */
 export interface CommandRun {
@@ -68,7 +68,7 @@ async function execute(command: ProcessCommand, signal: AbortSignal, form: FullC
   try {
     const report = await runProcess(command, options);
     ctx.onCpuTime?.(report.cpuMs);
-    const kept = (output: CapturedOutput) => redactTruncatedOutput(withinLimit(output, form), ctx);
+    const kept = (output: CapturedOutput) => visibleOutput(output, form, ctx);
     return { ...report, stdout: kept(report.stdout), stderr: kept(report.stderr) };
   } catch (error) {
     throw startFailure(error);

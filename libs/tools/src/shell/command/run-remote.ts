@@ -1,7 +1,7 @@
 import type { CapturedOutput, SshHost } from '#sandbox';
 import { type ToolContext, ToolError, type ToolOutputObject } from '#tool-sdk';
 import type { FullCommandForm } from '../command-form.js';
-import { abortError, redactTruncatedOutput, withinLimit } from '../shell-text.js';
+import { abortError, visibleOutput } from '../shell-text.js';
 import { commandOutput } from './command-output.js';
 
 /** What bash on the host takes as one argument. */
@@ -36,10 +36,10 @@ export async function runRemote(host: SshHost, run: RemoteRun, ctx: ToolContext)
     onText: (stream, text, cut) => ctx.onUpdate([{ type: 'text', text }], { stream, truncated: cut }),
   });
   ctx.onCpuTime?.(undefined);
-  const kept = (output: CapturedOutput) => redactTruncatedOutput(withinLimit(output, form), ctx);
+  const kept = (output: CapturedOutput) => visibleOutput(output, form, ctx);
   const shown = { ...report, stdout: kept(report.stdout), stderr: kept(report.stderr) };
   if (shown.exit.how === 'stopped' || shown.exit.how === 'killed') throw abortError(shown, ctx, limitMs, form);
-  const output = commandOutput({ ...shown, command: { limits: host.limits } }, { name: 'ssh', network: 'host' }, form);
+  const output = commandOutput({ ...shown, command: { limits: host.limits } }, { name: 'ssh', network: 'host' }, form, ctx);
   return { ...output, details: { ...output.details, host: host.name } };
 }
 

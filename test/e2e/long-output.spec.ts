@@ -1,0 +1,108 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Agent } from '../support/agent.js';
+import { textOf } from '../support/policy-case.js';
+import { TEST_KEY, startTestCluster, type TestCluster } from '../support/test-cluster.js';
+
+const FAILED = 'FAILED tests/test_x.py::test_y - 1 failed, 99 passed';
+const folder = mkdtempSync(join(tmpdir(), 'toolyard-long-output-'));
+
+let toolyard: TestCluster;
+let agent: Agent;
+beforeAll(async () => {
+  const config = join(folder, 'toolyard.json');
+  const agents = {
+    tails: { policy: { execution: { resultBytes: 1_000, resultTailBytes: 100 } } },
+    heads: { policy: { execution: { resultBytes: 1_000, resultTailBytes: 0 } } },
+  };
+  const keys = [{ id: 'main', key: TEST_KEY, tenant: 'default', scopes: ['submit', 'read', 'cancel', 'approve', 'admin'], agents: ['*'] }];
+  writeFileSync(config, JSON.stringify({ keys, agents }));
+  toolyard = await startTestCluster({ gatewayEnv: { TOOLYARD_CONFIG: config } });
+  agent = new Agent(toolyard.gateways[0]?.url ?? '');
+});
+afterAll(async () => {
+  await toolyard?.close();
+  rmSync(folder, { recursive: true });
+});
+
+const NOTICE = /\n\[output truncated — original size: ([\d,]+) bytes; ([\d,]+) left out here; ([^\]]*)\]\n/;
+/** Beginning and end of what a model gets, and what stands between. */
+function partsOf(text: string) {
+  const [notice = '', size = '', missing = '', how = ''] = NOTICE.exec(text) ?? [];
+  const [head = '', tail = ''] = notice === '' ? [text] : text.split(notice);
+  const number = (digits: string) => Number(digits.replaceAll(',', ''));
+  return { head: `${head}\n`, tail, size: number(size), missing: number(missing), how };
+}
+const run = async (command: string, more: object = {}) =>
+  partsOf(textOf(await agent.run('shell', { command }, { sessionId: 's', ...more })));
+
+describe('the text that a model gets of a long command', () => {
+  it.each([
+    ['fits into what is kept', 20_000],
+    ['is longer than what is kept', 400_000],
+  ])('has beginning, end and exit code where the output %s', async (_, lines) => {
+    const { head, tail, size, missing, how } = await run(`seq 1 ${lines}; echo '${FAILED}'; exit 1`);
+    expect(head).toMatch(/^1\n2\n3\n[\d\n]+\n$/);
+    expect(tail).toMatch(new RegExp(`^[\\d\\n]+\\n${lines}\\n${FAILED.replaceAll('.', '\\.')}\\nExit code: 1$`));
+    expect(tail.length).toBeGreaterThan(2 * head.length);
+    expect([head.length + tail.length > 15_000, head.length + tail.length <= 16_384 + 1]).toEqual([true, true]);
+    expect(Math.abs(size - missing - head.length - tail.length)).toBeLessThan(100);
+    expect(how).toMatch(/^exit code 1; shell_output \{"task_id":"[^"]+","from_byte":\d+\} reads on from here$/);
+  });
+
+  it('has more of the beginning, and the exit code, where the command succeeds', async () => {
+    const { head, tail, how } = await run('seq 1 20000');
+    expect(head.length).toBeGreaterThan(2 * tail.length);
+    expect(tail).toMatch(/^\d+\n[\d\n]*\n20000\n$/);
+    expect(how).toContain('exit code 0; ');
+  });
+
+  it('is cut between characters where there are no lines', async () => {
+    const { head, tail } = await run(`for n in $(seq 1 30000); do printf '😀'; done; exit 3`);
+    expect(head).toMatch(/^😀+\n$/u);
+    expect(tail).toMatch(/^😀+\nExit code: 3$/u);
+  });
+
+  it('names the way to the whole output where there is no session', async () => {
+    const call = await agent.run('shell', { command: 'seq 1 20000' });
+    expect(partsOf(textOf(call)).how).toBe(`exit code 0; GET /v1/calls/${call.id}/output has all of it`);
+  });
+
+  it.each([
+    ['tails', 100],
+    ['heads', 0],
+  ])('has as much of its end as the policy says: %s', async (agentId, tailBytes) => {
+    const call = await agent.run('shell', { command: 'seq 1 20000; exit 1' }, { agentId, sessionId: agentId });
+    expect(call).toMatchObject({ outcome: 'completed', isError: true });
+    const { head, tail } = partsOf(textOf(call));
+    expect(head.length).toBeGreaterThan(980 - tailBytes);
+    expect(head.length).toBeLessThanOrEqual(1_000 - tailBytes + 1);
+    expect(tail === '').toBe(tailBytes === 0);
+  });
+
+  it('has no half of a secret at a cut of the stream', async () => {
+    const secret = `ghp_${'a1B2'.repeat(9)}`;
+    const halves = `printf 'key=%s%s\\n' ${secret.slice(0, 12)} ${secret.slice(12)}`;
+    const { tail } = await run(`for n in $(seq 1 40000); do ${halves}; done; exit 1`);
+    expect(tail).toMatch(/^(key=\[REDACTED\]\n)+Exit code: 1$/);
+  });
+
+  it('is read on with shell_output, from byte to byte and by its own session only', async () => {
+    const call = await agent.run('shell', { command: 'seq 1 20000; exit 1' }, { sessionId: 'reads' });
+    const whole = (await agent.get<string>(`/v1/calls/${call.id}/output`)).body;
+    const { from_byte } = JSON.parse(/\{[^}]*\}/.exec(partsOf(textOf(call)).how)?.[0] ?? '{}') as { from_byte: number };
+    let read = whole.slice(0, from_byte);
+    for (let from: unknown = from_byte; typeof from === 'number';) {
+      const part = await agent.run('shell_output', { task_id: call.id, from_byte: from }, { sessionId: 'reads' });
+      const [, text = '', more] =
+        /^([^]*?)\n\[.*: bytes [\d,]+ to [\d,]+ of [\d,]+\](?:\n\[there is more: .*from_byte: (\d+)\])?$/.exec(textOf(part)) ?? [];
+      read += text;
+      from = more === undefined ? undefined : Number(more);
+    }
+    expect(read).toBe(whole);
+    const other = await agent.run('shell_output', { task_id: call.id, from_byte: 0 }, { sessionId: 'other' });
+    expect(other).toMatchObject({ outcome: 'failed', error: { code: 'tool_failed' } });
+  });
+});
