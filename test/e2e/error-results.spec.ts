@@ -32,17 +32,38 @@ describe('a call whose tool answers with an error', () => {
   it('keeps its outcome and says beside it that it did not succeed, and why, in the call and its End', async () => {
     const failing = await shell('echo "no such script" >&2; exit 3', 'said');
     const fine = await shell('true', 'said');
-    expect(failing).toMatchObject({ outcome: 'completed', ok: false, isError: true, note: 'exit 3' });
+    expect(failing).toMatchObject({ outcome: 'completed', ok: false, isError: true, note: 'exit 3 · no such script' });
     expect(fine).toMatchObject({ outcome: 'completed', ok: true, isError: false });
     expect(fine).not.toHaveProperty('note');
     const { body } = await agent.get<{ events: CallEvent[] }>(`/v1/calls/${failing.id}/events`);
-    expect(body.events.at(-1)).toMatchObject({ type: 'call.end', data: { outcome: 'completed', isError: true, note: 'exit 3' } });
+    expect(body.events.at(-1)).toMatchObject({
+      type: 'call.end',
+      data: { outcome: 'completed', isError: true, note: 'exit 3 · no such script' },
+    });
+  });
+
+  it.each([
+    ['stderr, whatever stdout says', 'echo fine; echo "no: such" >&2; echo ---; exit 2', 'exit 2 · no: such'],
+    ['stdout, where stderr says nothing', 'echo "FAILED test_y"; exit 1', 'exit 1 · FAILED test_y'],
+    [
+      'what comes before a stack',
+      String.raw`printf 'Error: boom\n    at f (a.js:1:2)\n\nNode.js v20.1.0\n' >&2; exit 1`,
+      'exit 1 · Error: boom',
+    ],
+    ['a line that was written over', String.raw`printf '10 %%\r20 %%\rno space left\n' >&2; exit 1`, 'exit 1 · no space left'],
+    ['without colours', String.raw`printf '\033[31mred\033[0m\n' >&2; exit 1`, 'exit 1 · red'],
+    ['without secrets', `echo 'bad key gh''p_${'a1B2'.repeat(9)}' >&2; exit 1`, 'exit 1 · bad key [REDACTED]'],
+    ['nothing, where nothing was said', 'exit 1', 'exit 1'],
+    ['the end of a long output', 'seq 1 400000 >&2; echo "missing semicolon" >&2; exit 2', 'exit 2 · missing semicolon'],
+  ])('has the last words of a command as its note: %s', async (_, command, note) => {
+    expect(await shell(command, 'words')).toMatchObject({ isError: true, note });
   });
 
   it('says so where the result is too large for its End', async () => {
     const large = await shell('head -c 9000 /dev/zero | tr "\\0" x; exit 4', 'large');
-    expect(large).toMatchObject({ outcome: 'completed', ok: false, isError: true, note: 'exit 4' });
-    expect((await list('sessionId=large'))[0]).toMatchObject({ ok: false, isError: true, note: 'exit 4' });
+    const note = `exit 4 · ${'x'.repeat(190)}…`;
+    expect(large).toMatchObject({ outcome: 'completed', ok: false, isError: true, note });
+    expect((await list('sessionId=large'))[0]).toMatchObject({ ok: false, isError: true, note });
   });
 
   it('is an error without a note where the call was refused: its error says why', async () => {
@@ -91,8 +112,9 @@ describe('a call whose tool answers with an error', () => {
 
   it('counts as failed in numbers over time, of its tool, of its session, and has a failure group', async () => {
     const before = { stats: await totals(), tool: await toolOf('shell') };
-    const first = await shell('echo one; exit 41', 'counted');
-    const second = await shell('echo two; exit 41', 'counted');
+    const said = (n: number) => `printf '\\033[31merror: missing semicolon at line ${n}\\033[0m\\n' >&2`;
+    const first = await shell(`${said(1)}; exit 41`, 'counted');
+    const second = await shell(`${said(22)}; exit 3`, 'counted');
     const other = await shell('exit 42', 'counted');
     await shell('true', 'counted');
     const session = await eventually(async () => {
@@ -107,17 +129,17 @@ describe('a call whose tool answers with an error', () => {
     expect(after.tool.failed - before.tool.failed).toBe(3);
     expect(after.tool.errorRate).toBeCloseTo(after.tool.failed / after.tool.calls);
     const { failures } = (await agent.get<FailurePage>('/v1/failures')).body;
-    const group = failures.find(({ message }) => message === 'exit 41');
+    const group = failures.find(({ message }) => message === 'exit 3 · error: missing semicolon at line 22');
     expect(group).toMatchObject({
       tool: 'shell',
       count: 2,
       lastCallId: second.id,
-      preview: expect.stringContaining('echo two; exit 41'),
+      preview: expect.stringContaining('at line 22'),
     });
     expect(group).not.toHaveProperty('code');
     expect((await list(`fingerprint=${group?.fingerprint ?? ''}`)).map(({ id }) => id)).toEqual([second.id, first.id]);
     expect(failures.find(({ message }) => message === 'exit 42')).toMatchObject({ count: 1, lastCallId: other.id });
-    expect((await cli('failures')).out).toMatch(/^2x +shell +exit 41 \(\$ echo two; exit 41\) +error /m);
+    expect((await cli('failures')).out).toMatch(/^2x +shell +exit 3 · error: missing semicolon /m);
   });
 
   it('has what the outside source says as its note, never the mark of its content, in lists, failures and the command line', async () => {
@@ -136,16 +158,16 @@ describe('a call whose tool answers with an error', () => {
   it('is an error in the lists of the command line', async () => {
     const watching = startCli(['watch', '--session', 'failing'], { url: url() });
     await watching.says('live');
-    const failing = await shell('exit 7', 'failing');
-    await watching.says('error (exit 7)');
+    const failing = await shell('echo no such thing; exit 7', 'failing');
+    await watching.says('error (exit 7 · no such thing)');
     watching.child.kill('SIGINT');
     await watching.ended();
     expect(watching.out()).not.toContain('completed');
     const { out } = await cli('calls', '--session', 'failing');
-    expect(out).toMatch(new RegExp(`^${failing.id}\\s+error\\s+shell .*exit 7`));
+    expect(out).toMatch(new RegExp(`^${failing.id}\\s+error\\s+shell .*✗ exit 7 · no such thing`));
     expect((await cli('calls', '--session', 'failing', '--result', 'error')).out).toContain(failing.id);
     expect((await cli('calls', '--session', 'failing', '--result', 'ok')).err).toContain('No calls match');
-    expect((await cli('show', failing.id)).out).toMatch(/^status\s+ended: completed, with an error result \(exit 7\)$/m);
+    expect((await cli('show', failing.id)).out).toMatch(/^status\s+ended: completed, with an error result \(exit 7 · no such thing\)$/m);
   });
 });
 

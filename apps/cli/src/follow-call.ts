@@ -120,7 +120,7 @@ class CallView {
     for (const line of changeLines(call, terminal)) terminal.line(line);
     if (call.result?.truncated) terminal.note(`The output was truncated. All of it: toolyard output ${call.id}`);
     if (call.outcome === 'completed' && call.isError === true)
-      terminal.note(`the tool reports an error${call.note === undefined ? '' : `: ${oneLine(call.note, 80)}`}`, 'red');
+      terminal.note(`the tool reports an error${call.note === undefined ? '' : `: ${oneLine(call.note, 200)}`}`, 'red');
     if (call.outcome !== 'completed') terminal.note(failureText(call, this.shown), 'red');
     if (this.receipt !== undefined) terminal.note(this.receipt);
   }

@@ -56,7 +56,7 @@ describe('the page of a call', () => {
     const log = page.getByRole('log');
     await log.getByText('error: no').waitFor();
     expect(await log.getByText('step 1', { exact: true }).count()).toBe(0);
-    await page.getByText('Error · exit 3').waitFor();
+    await page.locator('[data-state=error]').first().waitFor();
 
     await page.getByLabel('Find in the output').fill('STEP 12');
     await page.getByText('1 of 11 lines').waitFor();

@@ -65,7 +65,7 @@ describe('the list of calls', () => {
     const missing = await stage.agent.run('file_edit', { path: 'docs/missing.md', old_text: 'a', new_text: 'b' }, inSession);
     const page = await stage.open('/calls?sessionId=subjects');
     const failed = row(page, failing.id);
-    await failed.and(page.locator('[data-state=error]')).getByText('Error · exit 3').waitFor();
+    await failed.and(page.locator('[data-state=error]')).getByText('exit 3 · no such file').waitFor();
     expect(await failed.locator('[data-column=Subject] code').innerText()).toBe(`$ ${command}`);
     await row(page, missing.id).getByText('docs/missing.md', { exact: true }).waitFor();
     await row(page, missing.id)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Result } from '#contracts';
+import type { JsonValue, Result } from '#contracts';
 import { tagUntrusted } from '#redaction';
 import { noteOf } from './result-note.js';
 
@@ -13,17 +13,20 @@ describe('the note of an error result', () => {
   it('says how the program ended', () => {
     expect(noteOf(result('boom', { exitCode: 2, signal: null }))).toBe('exit 2');
     expect(noteOf(result('boom', { exitCode: -1, signal: 'SIGSEGV' }))).toBe('signal SIGSEGV');
+    expect(noteOf(result('boom', { exitCode: 2, errorLine: 'error: missing semicolon' }))).toBe('exit 2 · error: missing semicolon');
+    expect(noteOf(result('boom', { exitCode: -1, signal: 'SIGABRT', errorLine: ' core\n' }))).toBe('signal SIGABRT · core');
+    expect(noteOf(result('boom', { exitCode: 2, errorLine: 'x'.repeat(500) }))).toBe(`exit 2 · ${'x'.repeat(190)}…`);
   });
 
-  it('is the first line of the text of any other tool, cut to 80 characters and never within a character', () => {
+  it('is the first line of the text of any other tool, cut to 200 characters and never within a character', () => {
     expect(noteOf(result('\n  No such page  \nmore', { exitCode: 0 }))).toBe('No such page');
     expect(noteOf({ content: [], isError: true })).toBeUndefined();
-    const long = noteOf(result(`${'x'.repeat(78)}\u{1F600}\u{1F600}`));
-    expect(long).toBe(`${'x'.repeat(78)}…`);
+    const long = noteOf(result(`${'x'.repeat(198)}\u{1F600}\u{1F600}`));
+    expect(long).toBe(`${'x'.repeat(198)}…`);
   });
 
   it('is the message of an error in JSON, whatever the form', () => {
-    const forms = [
+    const forms: JsonValue[] = [
       { error: 'no such pet' },
       { error: { code: 7, message: 'no such pet' } },
       { statusCode: 404, message: 'no such pet', error: 'Not Found' },

@@ -1,21 +1,22 @@
 import { STATUS_CODES } from 'node:http';
-import type { Result } from '#contracts';
+import { NOTE_SEPARATOR, type Result } from '#contracts';
 import { untagged } from '#redaction';
 import type { HookFeedback } from './attempt-result.js';
 import { errorMessage, errorMessageIn } from './error-message.js';
 
-const NOTE_CHARS = 80;
+const NOTE_CHARS = 200;
 
 /**
- * Why a result is an error, in a few words: how the program ended (`exit 1`, `signal SIGSEGV`), what a hook had against
- * it, the status and message of an HTTP answer (`404: no such pet`), the message of an error in JSON, or the first line
- * of its text. At most 80 characters; undefined for a result without text. The mark of content from outside is no part.
+ * Why a result is an error, in a line: how the program ended and its last words (`exit 2 · missing semicolon`, `signal
+ * SIGSEGV`), what a hook had against it, the status and message of an HTTP answer (`404: no such pet`), the message of
+ * an error in JSON, or the first line of its text. At most 200 characters; undefined for a result without text. The mark of content from outside is no part.
  */
 export function noteOf(result: Result, feedback?: HookFeedback): string | undefined {
   if (!result.isError) return firstLine(feedback?.text?.split('\n').slice(1).join('\n'));
-  const { exitCode, signal, status } = result.details ?? {};
-  if (typeof signal === 'string') return firstLine(`signal ${signal}`);
-  if (typeof exitCode === 'number' && exitCode !== 0) return `exit ${exitCode}`;
+  const { exitCode, signal, status, errorLine } = result.details ?? {};
+  const said = typeof errorLine === 'string' && errorLine.trim() !== '' ? `${NOTE_SEPARATOR}${errorLine.trim()}` : '';
+  if (typeof signal === 'string') return firstLine(`signal ${signal}${said}`);
+  if (typeof exitCode === 'number' && exitCode !== 0) return firstLine(`exit ${exitCode}${said}`);
   const text = textOf(result);
   if (typeof status === 'number') return firstLine(statusNote(status, text, result.structuredContent));
   return firstLine(errorMessageIn(text) ?? text);

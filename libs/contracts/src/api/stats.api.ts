@@ -165,7 +165,7 @@ export const FailureGroup = z
   .meta({
     id: 'FailureGroup',
     description:
-      'Failures that look alike: same tool and code, and the same message but for numbers, ids, paths and quoted parts. Completed calls with an error result are grouped by their note: `exit 1` and `exit 2` are two groups.',
+      'Failures that look alike: same tool and code, and the same message but for numbers, ids, paths and quoted parts. Completed calls with an error result are grouped by their note: commands by their program and their last words, and where they said nothing by their program and exit code.',
   });
 export type FailureGroup = z.output<typeof FailureGroup>;
 

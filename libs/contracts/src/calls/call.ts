@@ -130,6 +130,9 @@ export const Waiting = z
   .meta({ id: 'Waiting', description: 'Why a call that is not running waits, with the numbers that explain it.' });
 export type Waiting = z.output<typeof Waiting>;
 
+/** Between how a command ended and its last words, in the note of its call. */
+export const NOTE_SEPARATOR = ' · ';
+
 /** What lists and watchers read of a result without opening it. All of it is absent before the End. */
 export const Success = {
   ok: z.boolean().optional().describe('Whether the call succeeded: it completed, and its result is no error. Absent before the End.'),
@@ -143,7 +146,7 @@ export const Success = {
     .string()
     .optional()
     .describe(
-      'Why a completed call has an error result, in a few words such as `exit 1`. At most 80 characters; absent where there is nothing to say.',
+      'Why a completed call has an error result, in a line such as `exit 2 · missing semicolon`, `exit 1` for a command without output, or `404: no such pet`. At most 200 characters; absent where there is nothing to say.',
     ),
 };
 

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { NOTE_SEPARATOR } from '#contracts';
+import { programOf } from './program.js';
 
 const MESSAGE_CHARS = 500;
 
@@ -29,11 +31,18 @@ export function messageTemplate(message: string): string {
     .trim();
 }
 
-const EXIT = /^(?:exit \d+|signal \w+)$/;
+const ENDED = /^(?:exit \d+|signal \w+)(?= · |$)/;
 
-/** The same for completed calls with an error result. Exit codes are no numbers that vary: each is a kind of its own. */
-export function errorResultFingerprint(tool: string, note: string): string {
-  return EXIT.test(note) ? fingerprintOf(tool, note, '') : fingerprintOf(tool, '', note);
+/**
+ * The same for completed calls with an error result. Those of commands are alike by program and last words; a command that
+ * said nothing by program and exit code, which is no number that varies. `preview`: the beginning of the arguments as JSON.
+ */
+export function errorResultFingerprint(tool: string, note: string, preview: string): string {
+  const [ended] = ENDED.exec(note) ?? [];
+  if (ended === undefined) return fingerprintOf(tool, '', note);
+  const program = programOf(preview);
+  const words = note.slice(ended.length + NOTE_SEPARATOR.length);
+  return words === '' ? fingerprintOf(tool, program === '' ? ended : `${ended} ${program}`, '') : fingerprintOf(tool, program, words);
 }
 
 /** 16 hex digits that failures of one kind share: tool, code and the message without its variable parts. */

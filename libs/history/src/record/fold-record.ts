@@ -92,7 +92,7 @@ function ended(record: CallRecord, { time, data }: CallEventOf<'call.end'>): Cal
     cpuMs: wholeMs(data.cpuMs),
     error: error && { code: error.code, message: cut(error.message, MESSAGE_CHARS) },
     fingerprint: errorResult
-      ? errorResultFingerprint(record.tool, note)
+      ? errorResultFingerprint(record.tool, note, record.preview)
       : error !== undefined && isFailedOutcome(outcome)
         ? fingerprintOf(record.tool, error.code, error.message)
         : undefined,

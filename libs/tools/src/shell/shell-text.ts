@@ -4,6 +4,7 @@ import { type ToolContext, ToolError } from '#tool-sdk';
 import type { FullCommandForm } from './command-form.js';
 
 const LAST_OUTPUT_CHARS = 800;
+const ERROR_LINE_CHARS = 500;
 /** As much as is kept of the end of any stream. */
 const END_CHARS = 98_304;
 /** No secret that is recognised is as long. */
@@ -120,6 +121,22 @@ export function streamText(stream: string, { text, tail, bytes, truncated }: Cap
 export function lastOutput(redact: Redacting['redact'], ...streams: readonly CapturedOutput[]): string {
   const parts = streams.map((stream) => endOf(stream, redact).slice(-LAST_OUTPUT_CHARS).trim()).filter((text) => text !== '');
   return parts.length === 0 ? '' : `\n\nLast output:\n${parts.join('\n')}`;
+}
+
+/** Lines that say where or with what something failed, never why. */
+const BESIDE = /^(?:at |Node\.js v\d|npm (?:error|ERR!) (?:A complete log|.*-debug-\d)|\W*$)/;
+
+/** The last line that says why a command failed: of stderr, else of stdout. Without secrets, colours and line ends. */
+export function errorLine({ stdout, stderr }: Pick<ProcessReport, 'stdout' | 'stderr'>, { redact }: Redacting): string | undefined {
+  for (const stream of [stderr, stdout]) {
+    // Of a line that was written over, its last form.
+    const lines = endOf(stream, redact)
+      .split('\n')
+      .map((line) => line.trimEnd().split('\r').at(-1)?.trim() ?? '');
+    const line = lines.findLast((each) => !BESIDE.test(each));
+    if (line !== undefined) return line.slice(0, ERROR_LINE_CHARS).replace(/[\uD800-\uDBFF]$/, '');
+  }
+  return undefined;
 }
 
 function mebibytes(bytes: number): string {

@@ -9,12 +9,15 @@ export function stateOf({ outcome, isError, retrying, suspended, status }: CallS
   return outcome ?? (retrying ? 'retrying' : suspended ? 'suspended' : status);
 }
 
+/** Of a failed call, for the reason to have room beside it. */
+const SUBJECT_CHARS = 60;
+
 /** What the call does, and its error if it has one. */
 export function aboutOf(call: CallSummary, subjects: CallSubjects): string {
   const { tool, preview, error, outcome, note } = call;
-  const subject = oneLine(subjects.line(tool, preview), error === undefined ? 500 : 60);
-  if (error !== undefined) return `${subject}  ✗ ${error.code}: ${error.message}`;
-  return outcome === 'completed' && note !== undefined ? `(${note}) ${subject}` : subject;
+  const reason = error === undefined ? (outcome === 'completed' ? note : undefined) : `${error.code}: ${error.message}`;
+  const subject = oneLine(subjects.line(tool, preview), reason === undefined ? 500 : SUBJECT_CHARS);
+  return reason === undefined ? subject : `${subject}  ✗ ${reason}`;
 }
 
 /** Colours the status alone, which is the second word: the id before it has no blank. */

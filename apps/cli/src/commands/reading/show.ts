@@ -84,10 +84,13 @@ function factsOf(call: Call): [string, string | undefined][] {
   ];
 }
 
+/** As long as a note may be. */
+const NOTE_CHARS = 200;
+
 function statusOf({ status, outcome, isError, note }: Call): string {
   if (outcome === undefined) return status;
   const about = outcome === 'completed' && isError === true ? ', with an error result' : '';
-  return `${status}: ${outcome}${about}${note === undefined ? '' : ` (${oneLine(note, 80)})`}`;
+  return `${status}: ${outcome}${about}${note === undefined ? '' : ` (${oneLine(note, NOTE_CHARS)})`}`;
 }
 
 function changeText({ pointer, before = 'nothing', after = 'nothing' }: ArgumentChange): string {
