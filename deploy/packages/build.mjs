@@ -1,8 +1,8 @@
 // `npm run packages`: makes the npm packages of this project in dist/packages, as folders and as tarballs.
-//   toolyard              command line tool and standalone, as they are in dist/
+//   @toolyard/cli         command line tool and standalone, as they are in dist/
 //   @toolyard/client      libs/client, bundled with the contracts
 //   @toolyard/tool-sdk    the authors' part of libs/tool-sdk, bundled likewise
-// Beside them what a release tells: CHANGELOG.md since the last tag, and sbom.cdx.json, all packages that toolyard brings.
+// Beside them what a release tells: CHANGELOG.md since the last tag, and sbom.cdx.json, all packages that @toolyard/cli brings.
 // The bundles are ES modules; CommonJS programs load them with require, which Node 20.19 and later can.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 import { changelogOf, commitsOf } from './changelog.mjs';
-import { bundleManifest, programManifest, readmeOf } from './manifests.mjs';
+import { bundleManifest, PROGRAM, programManifest, readmeOf } from './manifests.mjs';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const OUT = join(ROOT, 'dist/packages');
@@ -94,7 +94,7 @@ function takeDeclarations(target, entries) {
 const declarationOf = (path) => path.replace(/\.js$/, '.d.ts');
 
 function makeProgram() {
-  const target = join(OUT, 'toolyard');
+  const target = join(OUT, 'cli');
   const shipped = (path) => !/\.map$|\.tsbuildinfo$|\/apps\/examples(\/|$)/.test(path);
   for (const part of ['dist/apps', 'dist/libs', 'dist/documents'])
     cpSync(join(ROOT, part), join(target, part), { recursive: true, filter: shipped });
@@ -116,12 +116,13 @@ function pack(folder) {
 
 /**
  * CycloneDX, from package-lock.json. `--omit dev` of npm leaves out packages that programs need, too, so those that only tests need
- * are taken out here. npm names the root by its folder.
+ * are taken out here. The root has the name of its package.
  */
 function makeBillOfMaterials() {
   const options = ['--package-lock-only', '--sbom-format', 'cyclonedx', '--sbom-type', 'application'];
   const bill = JSON.parse(run('npm', ['sbom', ...options, '--loglevel', 'error']));
-  bill.metadata.component.name = root.name;
+  const purl = `pkg:npm/${encodeURIComponent('@')}${PROGRAM.slice(1)}@${root.version}`;
+  Object.assign(bill.metadata.component, { name: PROGRAM, purl });
   const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
   const shipped = new Set(
     Object.entries(packages).flatMap(([path, { dev, name, version }]) => (dev ? [] : [`${name ?? nameAt(path)}@${version}`])),
@@ -152,6 +153,6 @@ makeDeclarations();
 for (const bundle of BUNDLES) await makeBundle(bundle);
 rmSync(DECLARATIONS, { recursive: true });
 makeProgram();
-for (const folder of ['client', 'tool-sdk', 'toolyard']) pack(folder);
+for (const folder of ['client', 'tool-sdk', 'cli']) pack(folder);
 makeBillOfMaterials();
 makeChangelog();

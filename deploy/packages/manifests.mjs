@@ -39,11 +39,14 @@ const DESCRIPTIONS = {
   'tool-sdk': 'Write tools and plugins for Toolyard, which runs the tool calls of LLM agents.',
 };
 
+/** In a scope: anybody may register the name of the command. */
+export const PROGRAM = '@toolyard/cli';
+
 /** Of command line tool and standalone, which are shipped as they are built. */
 export function programManifest(root) {
   const imports = Object.entries(root.imports).map(([name, { default: built }]) => [name, built]);
   return {
-    name: root.name,
+    name: PROGRAM,
     description: root.description,
     ...common(root),
     bin: root.bin,

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -10,6 +10,7 @@ import { cleanUp, freshDirectory, spawnStandalone, submit, type StandaloneProces
 
 const PACKED = join(process.cwd(), 'dist/packages');
 const tarball = (name: string) => join(PACKED, `${name}-${version}.tgz`);
+const Manifest = z.object({ name: z.string(), bin: z.record(z.string(), z.string()).optional() });
 const { version, dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string; dependencies: object };
 
 /** A folder that knows nothing of this project. */
@@ -68,7 +69,7 @@ beforeAll(async () => {
   execFileSync(process.execPath, ['deploy/packages/build.mjs'], { stdio: 'pipe' });
   put('package.json', JSON.stringify({ name: 'elsewhere', private: true }));
   installPackages(elsewhere, [tarball('toolyard-client'), tarball('toolyard-tool-sdk')]);
-  execFileSync('tar', ['-xzf', tarball('toolyard'), '-C', elsewhere]);
+  execFileSync('tar', ['-xzf', tarball('toolyard-cli'), '-C', elsewhere]);
   // What npm would install for it: its dependencies are those of this project.
   symlinkSync(join(process.cwd(), 'node_modules'), join(elsewhere, 'package/node_modules'));
   toolyard = [process.execPath, join(elsewhere, 'package/apps/cli/toolyard.mjs')];
@@ -87,7 +88,7 @@ afterAll(async () => {
 describe('a release', () => {
   const Bill = z.object({
     bomFormat: z.literal('CycloneDX'),
-    metadata: z.object({ component: z.object({ name: z.literal('toolyard'), version: z.literal(version) }) }),
+    metadata: z.object({ component: z.object({ purl: z.literal(`pkg:npm/%40toolyard/cli@${version}`), version: z.literal(version) }) }),
     components: z.array(z.object({ name: z.string(), version: z.string() })),
   });
 
@@ -101,7 +102,7 @@ describe('a release', () => {
   it('has a changelog', () => expect(readFileSync(join(PACKED, 'CHANGELOG.md'), 'utf8')).toMatch(new RegExp(`^# ${version}\n`)));
 });
 
-describe('the package toolyard', () => {
+describe('the package @toolyard/cli', () => {
   it('starts everything without a word, makes calls, serves the dashboard', async () => {
     const [program = '', ...args] = toolyard;
     const env = { PATH: process.env['PATH'], TOOLYARD_URL: app.url, TOOLYARD_API_KEY: app.key() };
@@ -113,9 +114,23 @@ describe('the package toolyard', () => {
     expect(JSON.stringify(guide.result?.content)).toContain('GATEWAY_PORT');
   });
 
+  it('has a scope, as every package here, and the command toolyard', () => {
+    const manifests = readdirSync(PACKED, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name)
+      .toSorted()
+      .map((name) => Manifest.parse(JSON.parse(readFileSync(join(PACKED, name, 'package.json'), 'utf8'))));
+    expect(manifests.map(({ name, bin }) => [name, Object.keys(bin ?? {})])).toEqual([
+      ['@toolyard/cli', ['toolyard']],
+      ['@toolyard/client', []],
+      ['@toolyard/tool-sdk', []],
+    ]);
+    expect(JSON.parse(readFileSync('package.json', 'utf8'))).toMatchObject({ private: true });
+  });
+
   it('needs the packages of this project, and installs without a script', () => {
     const manifest = JSON.parse(readFileSync(join(elsewhere, 'package/package.json'), 'utf8')) as object;
-    expect(manifest).toMatchObject({ name: 'toolyard', version, dependencies });
+    expect(manifest).toMatchObject({ name: '@toolyard/cli', version, dependencies });
     expect(manifest).not.toHaveProperty('private');
     expect(manifest).not.toHaveProperty('scripts');
   });
