@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -31,6 +32,14 @@ const Decided = z.object({
     hookEventName: z.literal('PreToolUse'),
     permissionDecision: z.enum(['allow', 'deny', 'ask']),
     permissionDecisionReason: z.string(),
+  }),
+});
+
+const Settings = z.object({
+  hooks: z.object({
+    PreToolUse: z.tuple([
+      z.object({ matcher: z.string(), hooks: z.tuple([z.object({ type: z.literal('command'), command: z.string() })]) }),
+    ]),
   }),
 });
 
@@ -119,5 +128,20 @@ describe('toolyard hook claude', () => {
       expect({ code, out }).toEqual({ code: 2, out: '' });
       expect(err).not.toBe('');
     }
+  });
+
+  it('prints settings whose command decides from any folder, without the key in it', async () => {
+    const data = mkdtempSync(join(tmpdir(), 'toolyard data '));
+    writeFileSync(join(data, 'address'), toolyard.gateways[0]?.url ?? '');
+    writeFileSync(join(data, 'key'), TEST_KEY);
+    const env = { TOOLYARD_URL: '', TOOLYARD_API_KEY: '', TOOLYARD_DATA: data };
+    const { code, out } = await hook('', ['--session', 'locked', '--map', 'Search=web_fetch', '--print-config'], env);
+    expect([code, out.includes(TEST_KEY)]).toEqual([0, false]);
+    const { matcher, hooks } = Settings.parse(JSON.parse(out)).hooks.PreToolUse[0];
+    expect(matcher.split('|')).toEqual(expect.arrayContaining(['Bash', 'Monitor', 'WebFetch', 'Search']));
+    const input = JSON.stringify(use('Bash', { command: 'touch x' }));
+    const decided = execFileSync('sh', ['-c', hooks[0].command], { input, cwd: tmpdir(), env: {}, encoding: 'utf8' });
+    expect(Decided.parse(JSON.parse(decided)).hookSpecificOutput.permissionDecision).toBe('deny');
+    rmSync(data, { recursive: true });
   });
 });

@@ -1,4 +1,11 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport, type StdioServerParameters } from '@modelcontextprotocol/client/stdio';
+import { parse as parseToml } from 'smol-toml';
+import { parse as parseYaml } from 'yaml';
 import type { CallPage } from '#contracts';
 import { createRedis } from '#redis';
 import { startCli, type CliProcess } from '../support/cli.js';
@@ -206,5 +213,85 @@ describe('toolyard mcp', () => {
     const { code, out, err } = await start([], '').cli.ended();
     expect([code, out]).toEqual([2, '']);
     expect(err).toContain('No API key');
+  });
+});
+
+describe('toolyard mcp --print-config', () => {
+  const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
+    'claude-code': JSON.parse,
+    'claude-desktop': JSON.parse,
+    cline: JSON.parse,
+    codex: parseToml,
+    continue: parseYaml,
+    cursor: JSON.parse,
+    gemini: JSON.parse,
+    goose: parseYaml,
+    opencode: JSON.parse,
+    vscode: JSON.parse,
+    windsurf: JSON.parse,
+    zed: JSON.parse,
+  };
+  const names = Object.keys(PARSERS);
+  let data: string;
+  beforeAll(() => {
+    data = mkdtempSync(join(tmpdir(), 'toolyard data '));
+    writeFileSync(join(data, 'address'), gateway.url);
+    writeFileSync(join(data, 'key'), `${BOOTSTRAP_KEY}\n`);
+  });
+  afterAll(() => rmSync(data, { recursive: true }));
+
+  const print = (words: string[], env: Record<string, string>) =>
+    startCli(['mcp', ...words], { url: 'http://127.0.0.1:1', env: { TOOLYARD_URL: '', TOOLYARD_API_KEY: '', ...env } }).ended();
+
+  /** What the client starts, from the block as the client reads it. */
+  function serverIn(value: unknown): StdioServerParameters {
+    const found: Record<string, unknown> = serverObject(value) ?? {};
+    const { command, cmd = command, args = [], env, envs = env, environment = envs } = found;
+    const [program = '', ...words] = [cmd, args].flat() as string[];
+    return { command: program, args: words, env: environment as Record<string, string> };
+  }
+  const serverObject = (value: unknown): Record<string, unknown> | undefined => {
+    if (typeof value !== 'object' || value === null) return undefined;
+    if ('command' in value || 'cmd' in value) return { ...value };
+    return Object.values(value)
+      .map(serverObject)
+      .find((it) => it !== undefined);
+  };
+
+  it.each(Object.entries(PARSERS))('prints a block for %s whose program answers in any folder, without a key', async (name, parse) => {
+    const { code, out, err } = await print(['--session', 'printed', '--print-config', name], { TOOLYARD_DATA: data });
+    expect([code, out.includes(BOOTSTRAP_KEY), out.includes('API_KEY')]).toEqual([0, false, false]);
+    expect(err).toMatch(/^For .+: .+/);
+    const server = serverIn(parse(out));
+    expect(server).toEqual({
+      command: process.execPath,
+      args: [resolve('apps/cli/toolyard.mjs'), 'mcp', '--session', 'printed'],
+      env: { TOOLYARD_DATA: data },
+    });
+    const client = new Client({ name, version: '1' });
+    await client.connect(new StdioClientTransport({ ...server, cwd: tmpdir() }));
+    expect((await client.listTools()).tools.length).toBeGreaterThan(0);
+    await client.close();
+  });
+
+  it.each(Object.entries(PARSERS))('names the variable of the key for %s, never the key, without a data folder', async (name, parse) => {
+    const { out, err } = await print(['--print-config', name], { TOOLYARD_URL: gateway.url, TOOLYARD_API_KEY: BOOTSTRAP_KEY });
+    expect(`${out}${err}`).not.toContain(BOOTSTRAP_KEY);
+    expect(JSON.stringify(parse(out))).toContain('TOOLYARD_API_KEY');
+    expect(err).toContain('API key');
+    expect(serverIn(parse(out)).env).toMatchObject({ TOOLYARD_URL: gateway.url });
+  });
+
+  it('lists the clients with the places of their files, without and with a wrong name', async () => {
+    const listed = await print(['--print-config'], {});
+    expect(
+      listed.out
+        .trim()
+        .split('\n')
+        .map((line) => line.split(' ')[0]),
+    ).toEqual(names);
+    const wrong = await print(['--print-config', 'emacs'], { TOOLYARD_DATA: data });
+    expect([wrong.code, wrong.out]).toEqual([2, '']);
+    expect(wrong.err).toContain(`Expected one of ${names.join(', ')}, got "emacs"`);
   });
 });

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { isLoopbackUrl, LOCAL_INSTALLATION } from '#contracts';
@@ -14,6 +14,8 @@ export interface CliConfig {
   readonly apiKey: string;
   /** Where the key was found, for `doctor`. */
   readonly keyFrom: string;
+  /** Whole path of the data folder, if the key is from there. */
+  readonly dataFolder?: string;
 }
 
 /** The variables of the command line tool. The gateway's schema describes those that it reads, too. */
@@ -39,6 +41,8 @@ export function mistypedVariables(variables: NodeJS.ProcessEnv): string[] {
     });
 }
 
+const URL_FLAG = '--url';
+
 interface Flags {
   readonly url?: string | undefined;
   readonly key?: string | undefined;
@@ -59,8 +63,15 @@ export function readCliConfig(flags: Flags, variables: NodeJS.ProcessEnv): CliCo
   };
 }
 
+/** Variables with which the program finds the same gateway from any folder, and the key where it is in a data folder: never the key itself. */
+export function portableVariables({ url, urlFrom, dataFolder }: CliConfig): Record<string, string> {
+  if (dataFolder === undefined) return { TOOLYARD_URL: url };
+  const given = urlFrom === URL_FLAG || urlFrom === 'TOOLYARD_URL';
+  return { TOOLYARD_DATA: dataFolder, ...(given ? { TOOLYARD_URL: url } : {}) };
+}
+
 function addressOf(flags: Flags, env: CliEnv, file: string): Pick<CliConfig, 'url' | 'urlFrom'> {
-  if (flags.url !== undefined) return checked(flags.url, '--url');
+  if (flags.url !== undefined) return checked(flags.url, URL_FLAG);
   const fromEnv = env.TOOLYARD_URL;
   if (fromEnv) return checked(fromEnv, 'TOOLYARD_URL');
   const written = read(file);
@@ -76,12 +87,12 @@ function checked(url: string, urlFrom: string): Pick<CliConfig, 'url' | 'urlFrom
   return { url, urlFrom };
 }
 
-function keyOf(flags: Flags, env: CliEnv, file: string): Pick<CliConfig, 'apiKey' | 'keyFrom'> {
+function keyOf(flags: Flags, env: CliEnv, file: string): Pick<CliConfig, 'apiKey' | 'keyFrom' | 'dataFolder'> {
   if (flags.key !== undefined) return { apiKey: flags.key, keyFrom: '--key' };
   const fromEnv = env.TOOLYARD_API_KEY;
   if (fromEnv) return { apiKey: fromEnv, keyFrom: 'TOOLYARD_API_KEY' };
   const written = read(file);
-  if (written !== undefined) return { apiKey: written, keyFrom: file };
+  if (written !== undefined) return { apiKey: written, keyFrom: file, dataFolder: resolve(dirname(file)) };
   throw new UsageError(
     `No API key: give --key, or set TOOLYARD_API_KEY, or run this in the folder where \`npm start\` runs or with its TOOLYARD_DATA (there is no ${file} here)`,
   );

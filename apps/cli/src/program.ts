@@ -7,7 +7,7 @@ import { addCalling } from './commands/calling/calling.commands.js';
 import type { Add, Start } from './commands/command-registration.js';
 import { addHooks } from './commands/hook.js';
 import { addKeys } from './commands/keys.js';
-import { mcp, type McpFlags } from './commands/mcp.js';
+import { addMcp } from './commands/mcp.js';
 import { addDetails, addLists } from './commands/reading/reading.commands.js';
 import { addSchedules } from './commands/schedules.js';
 import { addSources } from './commands/sources.js';
@@ -63,10 +63,7 @@ export function buildProgram(version: string, run: Runner, env: NodeJS.ProcessEn
 
 /** What other programs start, or are started by. */
 function addPrograms(add: Add, start: Start): void {
-  add('mcp', 'an MCP server on standard input and output, for clients that start one')
-    .option('--session <id>', 'the session of its calls')
-    .option('--agent <id>', 'the agent of its calls')
-    .action((flags: McpFlags) => start((context) => mcp(context, flags)));
+  addMcp(add, start);
   add('worker-check', 'check a worker program against the protocol toolyard-worker/1; needs no gateway')
     .argument('<command...>', 'the program and its arguments, after --')
     .option('--only <text>', 'only scenarios whose title contains this')

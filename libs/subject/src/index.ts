@@ -1,5 +1,6 @@
 export { actorText } from './actor-text.js';
 export { asCli, asCurl, asPython, asSdk } from './code/call-code.js';
+export { shellWord } from './code/literals.js';
 export { requestAsCurl, requestAsPython, requestAsTypeScript, type HttpRequest } from './code/request-code.js';
 export { diffRows, folded, type DiffRow, type Side } from './diff-rows.js';
 export { fileChanges, hunkHeader } from './file-changes.js';

@@ -1,11 +1,14 @@
 import { readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { Option } from 'commander';
-import { judgeToolUse, PreToolUseInput, type ClaudeDecision } from '#client/claude-agent';
+import { Option, type Command } from 'commander';
+import { CLAUDE_TOOLS, judgeToolUse, PreToolUseInput, type ClaudeDecision } from '#client/claude-agent';
 import { parseExactJson } from '#contracts';
+import { shellWord } from '#subject';
+import { portableVariables } from '../cli.config.js';
 import type { CommandContext } from '../command-context.js';
 import { EXIT } from '../exit-code.js';
 import { parseDuration } from '../terminal/time-text.js';
+import { givenOptions, thisProgram } from '../this-program.js';
 import { UsageError } from '../usage-error.js';
 import { many, type Add, type Start } from './command-registration.js';
 
@@ -19,6 +22,7 @@ interface HookFlags {
   readonly session?: string;
   readonly agent?: string;
   readonly timeout: string;
+  readonly printConfig?: true;
 }
 
 export function addHooks(add: Add, start: Start, env: NodeJS.ProcessEnv): void {
@@ -31,7 +35,29 @@ export function addHooks(add: Add, start: Start, env: NodeJS.ProcessEnv): void {
     .option('--session <id>', 'whose posture and grants hold; default: the session of Claude Code')
     .option('--agent <id>', 'whose policy holds')
     .option('--timeout <duration>', 'how long to wait for the answer', '10s')
-    .action((flags: HookFlags) => start((context) => claudeHook(context, flags, env)));
+    .option('--print-config', 'print the settings of Claude Code that make it ask with these options')
+    .action((flags: HookFlags, command: Command) =>
+      start(async (context) =>
+        flags.printConfig === true
+          ? printSettings(context, flags, givenOptions(command, 'printConfig'))
+          : await claudeHook(context, flags, env),
+      ),
+    );
+}
+
+/** For `.claude/settings.json`. Only the hook gets the variables, not the commands that Claude Code runs. */
+function printSettings({ config, terminal }: CommandContext, flags: HookFlags, options: readonly string[]): number {
+  const variables = Object.entries(portableVariables(config)).map(([name, value]) => `${name}=${shellWord(value)}`);
+  const words = [...thisProgram(), 'hook', 'claude', ...options].map(shellWord);
+  const command = [...variables, ...words].join(' ');
+  const mapped = (flags.map ?? []).map((text) => mapping(text)[0]);
+  const matcher = flags.unmapped === 'none' ? [...CLAUDE_TOOLS, ...mapped].join('|') : '*';
+  terminal.note('For Claude Code: .claude/settings.json of the project; for all projects ~/.claude/settings.json');
+  if (config.dataFolder === undefined)
+    terminal.note('The API key is not printed: it is read from TOOLYARD_API_KEY in the environment of Claude Code.');
+  const settings = { hooks: { PreToolUse: [{ matcher, hooks: [{ type: 'command', command }] }] } };
+  terminal.data(`${JSON.stringify(settings, undefined, 2)}\n`);
+  return EXIT.completed;
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { ToolyardClient } from '../toolyard-client.js';
 import { judgeToolUse, PreToolUseInput, type JudgeOptions, type PreToolUseOutput } from './claude/judge-tool-use.js';
 
+export { CLAUDE_TOOLS } from './claude/claude-tools.js';
 export { judgeToolUse, PreToolUseInput } from './claude/judge-tool-use.js';
 export type { ClaudeDecision, JudgeOptions, PreToolUseOutput } from './claude/judge-tool-use.js';
 

@@ -72,6 +72,9 @@ const TRANSLATIONS: Readonly<Record<string, Translation>> = {
   WebFetch: translation('web_fetch', Url, ({ url }) => ({ url })),
 };
 
+/** The tools of Claude Code that the policy can be asked about without `more`. */
+export const CLAUDE_TOOLS: readonly string[] = Object.keys(TRANSLATIONS);
+
 /**
  * What to ask the policy about a tool use. Undefined for tools that neither this table nor `more` has; those of `more` are asked
  * about with the arguments as they are. @throws ZodError if the input is not that of the tool
