@@ -58,7 +58,7 @@ describe('deploy/BACKUP.md', () => {
         commands
           .replace(/(?<=\s)\/(data|archive|archive-key)\b/g, `${folder}/$1`)
           .replaceAll('redis-cli', `redis-cli -p ${redis.port}`)
-          .replaceAll('npx toolyard', `${process.execPath} ${programOf('cli')}`),
+          .replaceAll(/^toolyard\b/gm, `${process.execPath} ${programOf('cli')}`),
       ],
       {
         cwd: join(folder, 'work'),

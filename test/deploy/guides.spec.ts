@@ -1,11 +1,9 @@
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { startScriptedModel } from '../../apps/examples/src/scripted-model.js';
-import { programOf } from '../support/app-program.js';
 import { eventually } from '../support/eventually.js';
 import { follow, startVariables, writeFiles, type Place } from '../support/guide.js';
 import { cleanUp, freshDirectory, spawnStandalone, type StandaloneProcess } from '../support/standalone.js';
@@ -26,10 +24,6 @@ let place: Place;
 beforeAll(async () => {
   const folder = freshDirectory();
   for (const name of ['apps', 'deploy']) symlinkSync(join(process.cwd(), name), join(folder, name));
-  mkdirSync(join(folder, 'bin'));
-  // Stands for npx, which finds the program in the folder of Toolyard.
-  const npx = `#!/bin/sh\nshift\nexec ${process.execPath} ${programOf('cli')} "$@"\n`;
-  writeFileSync(join(folder, 'bin/npx'), npx, { mode: 0o755 });
   place = { folder, replacements: KEYS, env: {} };
   writeFiles(guide('govern-a-team'), place);
   const variables = Object.entries(startVariables(GUIDES.map(guide))).map(([name, file]) => [name, join(folder, file)]);
@@ -53,7 +47,7 @@ beforeAll(async () => {
     folder,
     started,
     replacements,
-    env: { PATH: `${join(folder, 'bin')}:${process.env['PATH']}`, HOME: process.env['HOME'] ?? '' },
+    env: { PATH: `${join(folder, 'apps/cli/bin')}:${process.env['PATH']}`, HOME: process.env['HOME'] ?? '' },
   };
 });
 afterAll(async () => {
@@ -65,30 +59,18 @@ describe('the guide', () => {
   it.each(GUIDES)('%s does what it says', (name) => follow(guide(name), place));
 });
 
-describe('the files for MCP clients', () => {
+describe('http.mcp.json', () => {
   const Servers = z.object({
     mcpServers: z.object({
-      toolyard: z.union([
-        z.strictObject({ command: z.string(), args: z.array(z.string()) }),
-        z.strictObject({ type: z.literal('http'), url: z.string(), headers: z.record(z.string(), z.string()) }),
-      ]),
+      toolyard: z.strictObject({ type: z.literal('http'), url: z.string(), headers: z.record(z.string(), z.string()) }),
     }),
   });
 
-  it.each(['.mcp.json', 'http.mcp.json'])('%s connects a client', async (file) => {
+  it('connects a client', async () => {
     writeFiles(guide('mcp-clients'), place);
-    const { toolyard: server } = Servers.parse(JSON.parse(readFileSync(join(place.folder, file), 'utf8'))).mcpServers;
-    const transport =
-      'url' in server
-        ? new StreamableHTTPClientTransport(new URL(server.url), { requestInit: { headers: server.headers } })
-        : new StdioClientTransport({
-            ...server,
-            command: join(place.folder, 'bin', server.command),
-            cwd: place.folder,
-            env: { ...place.env },
-          });
+    const { url, headers } = Servers.parse(JSON.parse(readFileSync(join(place.folder, 'http.mcp.json'), 'utf8'))).mcpServers.toolyard;
     const client = new Client({ name: 'guides', version: '1' });
-    await client.connect(transport);
+    await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
     const { content } = await client.callTool({ name: 'shell', arguments: { command: 'echo connected' } });
     await client.close();
     expect(content).toEqual([{ type: 'text', text: expect.stringContaining('connected') }]);

@@ -1,7 +1,12 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { execFile, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { z } from 'zod';
@@ -70,6 +75,47 @@ describe('deploy/CONFIGURATION.md', () => {
 describe('README.md', () => {
   it('has at most 150 lines', () => {
     expect(read('README.md').split('\n').length).toBeLessThanOrEqual(150);
+  });
+
+  it('puts toolyard on the PATH so that it runs in any folder without a request to a registry', async () => {
+    const [line = ''] = matches(read('README.md'), /^(export PATH=\S+)/gm);
+    const requests: (string | undefined)[] = [];
+    const registry = createServer(({ url }, response) => {
+      requests.push(url);
+      response.writeHead(404).end();
+    });
+    await once(registry.listen(0, '127.0.0.1'), 'listening');
+    const { port } = registry.address() as AddressInfo;
+    const empty = mkdtempSync(join(tmpdir(), 'toolyard-empty-'));
+    const env = { PATH: process.env['PATH'] ?? '', npm_config_registry: `http://127.0.0.1:${port}/` };
+    try {
+      const { stdout } = await promisify(execFile)('sh', ['-c', `${line}\ncd ${empty}\ntoolyard --version`], { env });
+      const { version } = z.object({ version: z.string() }).parse(JSON.parse(read('package.json')));
+      expect([stdout.trim(), requests]).toEqual([version, []]);
+    } finally {
+      registry.close();
+      rmSync(empty, { recursive: true });
+    }
+  });
+});
+
+describe('the documents and texts of the project', () => {
+  const FOLDERS = ['apps', 'deploy', 'libs', 'test', '.github'];
+  const files = ['README.md', 'package.json'].concat(
+    FOLDERS.flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' })
+        .filter((path) => /\.(?:md|tsx?|mjs|json|ya?ml|py|html)$/.test(path))
+        .map((path) => join(folder, path)),
+    ),
+  );
+  // Anybody may register the name without a scope. With --no-install npx asks the registry for it, too.
+  const INSTALLS = /\b(?:npx|bunx|pnpx|(?:npm|pnpm|yarn|bun) +(?:x|i|exec|dlx|install|add))(?: +-\S+)* +toolyard(?![\w/.-])/g;
+  /** Arrays of words, and the command and arguments of an MCP client, as one line. */
+  const asCommands = (text: string) => text.replaceAll(/["'`[\](),]|\bargs"?:/g, ' ');
+
+  it('never run or install the package name toolyard, which anybody may register', () => {
+    expect(files.length).toBeGreaterThan(1_000);
+    expect(files.filter((path) => asCommands(read(path)).search(INSTALLS) !== -1)).toEqual([]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -29,9 +29,7 @@ beforeAll(async () => {
   const built = pathToFileURL(join(process.cwd(), 'dist/libs/client/src/index.js')).href;
   writeFileSync(join(folder, 'node_modules/@toolyard/client/package.json'), '{"type":"module","exports":"./index.js"}');
   writeFileSync(join(folder, 'node_modules/@toolyard/client/index.js'), `export * from '${built}';\n`);
-  // Stands for npx, which finds the program in the folder of Toolyard.
-  const npx = `#!/bin/sh\nshift\nexec ${process.execPath} ${join(process.cwd(), 'apps/cli/toolyard.mjs')} "$@"\n`;
-  writeFileSync(join(folder, 'npx'), npx, { mode: 0o755 });
+  symlinkSync(join(process.cwd(), 'apps/cli/bin/toolyard'), join(folder, 'toolyard'));
 });
 afterAll(async () => {
   client.close();

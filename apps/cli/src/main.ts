@@ -59,7 +59,7 @@ export async function main(version: string): Promise<void> {
   await addCompletion(program, argv.slice(2), env);
   for (const command of withSubcommands(program)) command.exitOverride();
   try {
-    // As `npx toolyard` on a new machine: there is nothing to call yet.
+    // As a person tries a new program: there is nothing to call yet.
     await program.parseAsync(argv.length > 2 ? argv : [...argv, 'start']);
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;

@@ -45,9 +45,7 @@ async function reported(program: () => Promise<void>): Promise<void> {
   } catch (error) {
     if (!(error instanceof NoGateway) && !(error instanceof ToolyardError)) throw error;
     const advice =
-      error instanceof ToolyardError && error.code === 'unreachable'
-        ? ' Is `npm start` running? `npx toolyard doctor` finds the reason.'
-        : '';
+      error instanceof ToolyardError && error.code === 'unreachable' ? ' Is `npm start` running? `toolyard doctor` finds the reason.' : '';
     console.error(`${error.message}.${advice}`.replace('..', '.'));
     process.exitCode = 1;
   }

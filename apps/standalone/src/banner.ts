@@ -57,7 +57,7 @@ export function stopped(open: number | undefined): string {
 function exportLines({ foundByDefault, dataDirectory, url }: BannerFacts): string {
   if (foundByDefault) return '';
   return `
-For \`npx toolyard\`, the examples and your programs, in another terminal:
+For \`toolyard\`, the examples and your programs, in another terminal:
 
   export TOOLYARD_DATA=${shellWord(dataDirectory)}
   export TOOLYARD_URL=${url}

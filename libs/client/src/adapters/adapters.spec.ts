@@ -181,11 +181,15 @@ describe('toolyardMcpServer', () => {
       url: 'http://127.0.0.1:7411/mcp',
       headers: { Authorization: 'Bearer k' },
     });
-    expect(claude.toolyardMcpServer({ baseUrl, apiKey: 'k', sessionId: 's', agentId: 'a', command: ['toolyard'] })).toEqual({
+    expect(claude.toolyardMcpServer({ baseUrl, apiKey: 'k', sessionId: 's', agentId: 'a' })).toEqual({
       type: 'stdio',
       command: 'toolyard',
       args: ['mcp', '--session', 's', '--agent', 'a'],
       env: { TOOLYARD_URL: baseUrl, TOOLYARD_API_KEY: 'k' },
+    });
+    expect(claude.toolyardMcpServer({ baseUrl, apiKey: 'k', sessionId: 's', command: ['node', '/toolyard.mjs'] })).toMatchObject({
+      command: 'node',
+      args: ['/toolyard.mjs', 'mcp', '--session', 's'],
     });
   });
 });

@@ -18,7 +18,7 @@ export interface McpServerOptions {
   readonly sessionId?: string;
   /** The agent of the calls; as `sessionId`. */
   readonly agentId?: string;
-  /** The program and first arguments that start the command line tool; `npx toolyard` by default. */
+  /** The program and first arguments that start the command line tool; by default `toolyard`, which is on the PATH. */
   readonly command?: readonly [string, ...string[]];
 }
 
@@ -28,7 +28,7 @@ export interface McpServerOptions {
  * @example `query({ prompt, options: { mcpServers: { toolyard: toolyardMcpServer({ baseUrl, apiKey }) } } })`
  */
 export function toolyardMcpServer(options: McpServerOptions): ClaudeMcpServer {
-  const { baseUrl, apiKey, sessionId, agentId, command = ['npx', 'toolyard'] } = options;
+  const { baseUrl, apiKey, sessionId, agentId, command = ['toolyard'] } = options;
   if (sessionId === undefined && agentId === undefined)
     return { type: 'http', url: `${baseUrl.replace(/\/+$/, '')}/mcp`, headers: { Authorization: `Bearer ${apiKey}` } };
   const [program, ...first] = command;

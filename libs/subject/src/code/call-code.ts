@@ -34,10 +34,10 @@ print(call["outcome"], text_of(call))
 `;
 }
 
-/** For the folder of Toolyard, where `npx toolyard` is; the key is in `TOOLYARD_API_KEY`, or what `npm start` left there. */
+/** For the command line tool on the PATH; the key is in `TOOLYARD_API_KEY`, or what `npm start` left there. */
 export function asCli({ tool, arguments: args, sessionId }: Repeatable, baseUrl: string): string {
   return [
-    `npx toolyard --url ${shellWord(baseUrl)} call ${shellWord(tool)} ${shellWord(JSON.stringify(args))}`,
+    `toolyard --url ${shellWord(baseUrl)} call ${shellWord(tool)} ${shellWord(JSON.stringify(args))}`,
     ...(sessionId === undefined ? [] : [`--session ${shellWord(sessionId)}`]),
   ].join(' ');
 }
