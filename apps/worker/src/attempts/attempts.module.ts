@@ -16,7 +16,7 @@ import { telemetry } from '#observability';
 import { limitRepeatedErrors } from '#platform';
 import { BullCallQueue, startConsumer } from '#queue';
 import { ContentAddressedStore, createRedis, RedisMemory, type RedisConnection } from '#redis';
-import { RemoteHosts, WorkspaceQuotas } from '#sandbox';
+import { RemoteHosts, SandboxRegistry, WorkspaceQuotas } from '#sandbox';
 import { ToolRegistry } from '#tool-sdk';
 import { LeasesModule } from '../leases/leases.module.js';
 import { WorkerState } from '../platform/worker-state.js';
@@ -52,6 +52,7 @@ const ATTEMPT_DEPENDENCIES = Symbol('ATTEMPT_DEPENDENCIES');
         BUFFERED_REDIS,
         RedisMemory,
         RemoteHosts,
+        SandboxRegistry,
       ],
       useFactory: (
         config: WorkerConfig,
@@ -69,6 +70,7 @@ const ATTEMPT_DEPENDENCIES = Symbol('ATTEMPT_DEPENDENCIES');
         redis: RedisConnection,
         memory: RedisMemory,
         hosts: RemoteHosts,
+        sandboxes: SandboxRegistry,
       ): AttemptDependencies => ({
         config,
         log,
@@ -85,6 +87,7 @@ const ATTEMPT_DEPENDENCIES = Symbol('ATTEMPT_DEPENDENCIES');
           config.workspaceRoot,
           new WorkspaceQuotas(config.quotas, (refusal) => telemetry.quotaRefused.emit(refusal)),
           hosts,
+          sandboxes.for('shell'),
         ),
         files: new FileScope(config.files, new ContentAddressedStore(redis)),
         egress: new EgressScope(new ContentAddressedStore(redis)),

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -27,5 +27,20 @@ describe('workspaces', () => {
     await expect(workspaces.resolve(META)).rejects.toThrow('ENOTDIR');
     rmSync(join(folder, 'acme'));
     expect((await workspaces.resolve(META)).root).toBe(join(folder, 'acme/sessions/s1'));
+  });
+
+  it('give a workspace, with what an earlier worker left in it, to the user of its commands, and back', async () => {
+    const path = join(folder, 'acme/sessions/s1');
+    mkdirSync(path, { recursive: true });
+    writeFileSync(join(path, 'earlier'), '');
+    symlinkSync('/etc/passwd', join(path, 'link'));
+    const owners = () => [path, join(path, 'earlier'), join(path, 'link'), '/etc/passwd'].map((each) => lstatSync(each).uid);
+    const [own, passwd] = [process.getuid?.(), lstatSync('/etc/passwd').uid];
+    // Only root may give files away; without that they stay those of the worker.
+    const user = own === 0 ? 1_900_000_000 : own;
+    await new Workspaces(folder, undefined, undefined, { userOf: () => user }).resolve(META);
+    expect(owners()).toEqual([user, user, user, passwd]);
+    await new Workspaces(folder, undefined, undefined, { userOf: () => undefined }).resolve(META);
+    expect(owners()).toEqual([own, own, own, passwd]);
   });
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { Label } from '#contracts';
 import type { CallMeta } from '#event-log';
-import type { RemoteHosts, WorkspaceQuotas } from '#sandbox';
+import { giveFolder, type RemoteHosts, type Sandbox, type WorkspaceQuotas } from '#sandbox';
 import type { Workspace } from '#tool-sdk';
 
 /** How long a directory that was there is taken to be there still: calls of one session come in bursts, many at the same moment. */
@@ -19,11 +19,12 @@ export class Workspaces {
   /** Ends with a slash. */
   private readonly root: string;
 
-  /** With `quotas`, what the workspaces take is limited. With `hosts`, the files of some calls are elsewhere. */
+  /** With `quotas`, what the workspaces take is limited. With `hosts`, the files of some calls are elsewhere. With `sandbox`, they belong to its user. */
   constructor(
     root: string,
     private readonly quotas?: WorkspaceQuotas,
     private readonly hosts?: Pick<RemoteHosts, 'nameFor'>,
+    private readonly sandbox?: Pick<Sandbox, 'userOf'>,
   ) {
     this.root = join(root, '/');
   }
@@ -58,6 +59,7 @@ export class Workspaces {
 
   private async open(path: string, tenantId: string): Promise<Workspace> {
     await mkdir(path, { recursive: true, mode: 0o700 });
+    if (this.sandbox) await giveFolder(path, this.sandbox.userOf(tenantId));
     const [root, tenant] = await Promise.all([realpath(path), realpath(join(this.root, Label.parse(tenantId)))]);
     return { root, ...(this.quotas === undefined ? {} : { quota: this.quotas.of(root, tenant) }) };
   }

@@ -1,9 +1,11 @@
 import { existsSync, lstatSync, readlinkSync } from 'node:fs';
 import { release } from 'node:os';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findExecutable } from '../process/find-executable.js';
 import { THREADS_A_PROCESS } from '../process/control-groups.js';
 import type { ResourceLimits } from '../process/resource-limits.js';
+import { COMMAND_USER } from '../process/user-map.js';
 import type { SandboxView } from './sandbox.port.js';
 
 export interface BubblewrapProfile {
@@ -17,6 +19,8 @@ export interface BubblewrapProfile {
   readonly view?: SandboxView | undefined;
   /** The user that starts bwrap. Default: that of this process. */
   readonly uid?: number | undefined;
+  /** The command runs as another user than bwrap, whose caller maps it (`user-map.ts`). The number of the first descriptor for it. */
+  readonly mapsUser?: number | undefined;
 }
 
 /** What programs under /usr need from outside of it: library cache, alternatives, certificates (without private keys), time zone. */
@@ -32,12 +36,12 @@ const READ_ONLY_IN_PROC = ['acpi', 'asound', 'bus', 'driver', 'fs', 'irq', 'mtrr
 const EMPTY_IN_PROC = ['iomem', 'ioports', 'kallsyms', 'kcore', 'keys', 'key-users', 'kmsg', 'latency_stats', 'sched_debug', 'timer_list'];
 const EMPTY_VIEW: SandboxView = { visible: [], hidden: [], readOnly: [] };
 /** The user `nobody`. Outside it is the user of the worker, who owns what is written in the workspace. */
-const USER = '65534';
-
+const USER = String(COMMAND_USER);
 /**
- * The arguments between `bwrap` and the command. Visible are /usr, read-only; the workspace, writable at its own path;
+ * The words between `bwrap` and the command. Visible are /usr, read-only; the workspace, writable at its own path;
  * a private /proc, /dev and /tmp, in memory and of bounded size; what the view adds. Users, processes, network and host
- * names are in namespaces of their own. No capabilities, no terminal.
+ * names are in namespaces of their own. No terminal, and no capabilities but those by which another user than root reaches what
+ * was opened.
  */
 export function bubblewrapProfile({
   workspace,
@@ -48,21 +52,67 @@ export function bubblewrapProfile({
   hardened,
   view = EMPTY_VIEW,
   uid = process.getuid?.(),
+  mapsUser,
 }: BubblewrapProfile): string[] {
-  const inMemory = ['--size', String(Math.max(1_048_576, Math.floor(limits.memoryBytes / 4))), '--tmpfs'];
+  const inMemory = [
+    ...(mapsUser === undefined ? [] : ['--perms', '1777']),
+    '--size',
+    String(Math.max(1_048_576, Math.floor(limits.memoryBytes / 4))),
+    '--tmpfs',
+  ];
+  const capabilities = capabilitiesFor(view);
   const files = [...SYSTEM_FILES, ...(network === 'host' ? NETWORK_FILES : []), ...readable];
   return [
-    ['--unshare-all', ...(network === 'host' ? ['--share-net'] : []), '--unshare-user', ...(hardened ? ['--disable-userns'] : [])],
-    ['--uid', USER, '--gid', USER, '--hostname', 'sandbox', '--cap-drop', 'ALL', '--new-session', '--die-with-parent'],
+    ['--unshare-all', ...(network === 'host' ? ['--share-net'] : []), '--unshare-user', '--hostname', 'sandbox'],
+    ['--new-session', '--die-with-parent', '--cap-drop', 'ALL', ...users(mapsUser, hardened, capabilities)],
     ['--ro-bind', '/usr', '/usr', ...topFolders(), '--proc', '/proc', '--dev', '/dev', ...inMemory, '/dev/shm', ...inMemory, '/tmp'],
     kernelSettings(),
+    mapsUser === undefined ? [] : foldersAbove(['/var/tmp', '/etc/passwd', ...files, workspace, ...view.visible.map(({ path }) => path)]),
     ['--symlink', '/tmp', '/var/tmp', ...OWN_FILES.flatMap(({ from, to }) => ['--ro-bind', from, to])],
     files.flatMap((file) => ['--ro-bind-try', file, file]),
     mounts(workspace, view),
-    ['--remount-ro', '/dev', '--remount-ro', '/', '--chdir', cwd],
-    processLimit(limits.processes, uid),
+    ['--remount-ro', '/dev', '--remount-ro', '/', '--chdir', cwd, '--'],
+    mapsUser === undefined ? [] : asCommandUser(capabilities),
+    mapsUser === undefined && uid === 0 ? [] : processLimit(limits.processes),
   ].flat();
 }
+
+/** Another user is mapped from outside, while bwrap waits. Then namespaces are forbidden by the filter of system calls alone. */
+function users(mapsUser: number | undefined, hardened: boolean, capabilities: readonly string[]): string[] {
+  if (mapsUser === undefined) return ['--uid', USER, '--gid', USER, ...(hardened ? ['--disable-userns'] : [])];
+  const descriptors = ['--info-fd', String(mapsUser), '--userns-block-fd', String(mapsUser + 1)];
+  // To enter the folder, which is another user's, and to become that user.
+  const needed = new Set(['dac_read_search', 'setuid', 'setgid', 'setpcap', ...capabilities]);
+  return [...descriptors, ...[...needed].flatMap((name) => ['--cap-add', `CAP_${name.toUpperCase()}`])];
+}
+
+/** The last words that run as root of the sandbox. */
+function asCommandUser(capabilities: readonly string[]): string[] {
+  const only = ['-all', ...capabilities.map((name) => `+${name}`)].join(',');
+  const sets = [`--bounding-set=${only}`, `--inh-caps=${only}`, `--ambient-caps=${only}`];
+  return ['/usr/bin/setpriv', `--reuid=${USER}`, `--regid=${USER}`, '--clear-groups', ...sets, '--no-new-privs', '--'];
+}
+
+/**
+ * What was opened for a call may be for root only. In these namespaces the capability reaches nothing but what is mounted:
+ * not the settings of the kernel, and no file that is mounted read-only.
+ */
+function capabilitiesFor({ visible }: SandboxView): string[] {
+  if (visible.length === 0) return [];
+  return [visible.some(({ access }) => access === 'write') ? 'dac_override' : 'dac_read_search'];
+}
+
+/** bwrap makes the folders above a mount for its own user only. */
+function foldersAbove(paths: readonly string[]): string[] {
+  const above = new Set<string>();
+  for (const path of paths.filter((each) => existsSync(each)))
+    for (let folder = dirname(path); folder !== '/'; folder = dirname(folder)) above.add(folder);
+  const made = [...above].filter((folder) => !isShownFolder(folder)).toSorted((a, b) => a.length - b.length);
+  return made.flatMap((folder) => ['--perms', '0755', '--dir', folder]);
+}
+
+/** Below what is mounted already, where nothing can be made. */
+const isShownFolder = (folder: string): boolean => /^\/(usr|bin|sbin|lib|lib32|lib64|proc|dev)(\/|$)/.test(folder);
 
 /**
  * Files of root below /proc are writable also in a user namespace, and bwrap itself protects them only from other users: as
@@ -100,12 +150,12 @@ function topFolders(): string[] {
 
 /**
  * The kernel's limit of threads, set inside the sandbox, where it counts only what is inside (since Linux 5.14). It stops a
- * fork bomb between two looks of the watchdog. It never limits root, also not in a namespace: then a control group does,
- * where one can be made (`control-groups.ts`); elsewhere only the watchdog does.
+ * fork bomb between two looks of the watchdog. It never limits root, also not in a namespace: where the command has its
+ * user, a control group does, if one can be made (`control-groups.ts`); elsewhere only the watchdog does.
  */
-function processLimit(processes: number, uid: number | undefined): string[] {
+function processLimit(processes: number): string[] {
   const [major = 0, minor = 0] = release().split('.').map(Number);
   const prlimit = findExecutable(['prlimit'], '/usr/bin');
-  if (prlimit === undefined || uid === 0 || major < 5 || (major === 5 && minor < 14)) return ['--'];
-  return ['--', prlimit, `--nproc=${processes * THREADS_A_PROCESS}`, '--'];
+  if (prlimit === undefined || major < 5 || (major === 5 && minor < 14)) return [];
+  return [prlimit, `--nproc=${processes * THREADS_A_PROCESS}`, '--'];
 }

@@ -1,15 +1,17 @@
 import { execFile } from 'node:child_process';
-import { realpathSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
+import { chown, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { findExecutable } from '../process/find-executable.js';
 import type { ResourceLimits } from '../process/resource-limits.js';
 import { isWithin } from '../workspace/workspace-path.js';
-import { lastDescriptor, runProcess, type ProcessCommand } from '../process/run-process.js';
+import { nextDescriptor, runProcess, type ProcessCommand } from '../process/run-process.js';
 import { bubblewrapProfile } from './bubblewrap-profile.js';
 import { DEFAULT_LIMITS } from './default-limits.js';
 import { Sandbox, type SandboxReport, type SandboxView } from './sandbox.port.js';
 import type { SyscallGroup } from './seccomp/refused-syscalls.js';
+import { isRoot, userOfTenant } from './sandbox-user.js';
 import { seccompFilter } from './seccomp/seccomp-filter.js';
 
 /** Where programs are inside; see `bubblewrap-profile.ts`. */
@@ -44,6 +46,8 @@ export class BubblewrapSandbox extends Sandbox {
   /** Undefined where the machine has none, or bwrap or the kernel does not take it. */
   private filter: Buffer | undefined;
   private hardened = false;
+  /** Commands run as the user of their workspace. */
+  private mapsUsers = false;
   private probed: { readonly report: Promise<SandboxReport>; readonly at: number } | undefined;
 
   constructor(settings: BubblewrapSettings = {}) {
@@ -77,6 +81,9 @@ export class BubblewrapSandbox extends Sandbox {
   }
 
   wrap(command: ProcessCommand, workspace: string, view?: SandboxView): ProcessCommand {
+    const { filter } = this;
+    const first = nextDescriptor(command);
+    const user = this.userFor(workspace);
     const profile = bubblewrapProfile({
       workspace,
       cwd: command.cwd,
@@ -85,17 +92,28 @@ export class BubblewrapSandbox extends Sandbox {
       limits: this.limits,
       hardened: this.hardened,
       view,
+      mapsUser: user === undefined ? undefined : first + (filter ? 1 : 0),
     });
-    const { filter } = this;
     return {
       ...command,
       file: this.bwrap ?? 'bwrap',
-      args: [...(filter ? ['--seccomp', String(lastDescriptor(command))] : []), ...profile, command.file, ...command.args],
+      args: [...(filter ? ['--seccomp', String(first)] : []), ...profile, command.file, ...command.args],
       cwd: workspace,
       limits: this.limits,
       isSandbox: true,
-      ...(filter && { lastInput: filter }),
+      ...(filter && { filter }),
+      ...(user !== undefined && { user }),
     };
+  }
+
+  override userOf(tenantId: string): number | undefined {
+    return this.mapsUsers ? userOfTenant(tenantId) : undefined;
+  }
+
+  /** A command has the user of its workspace, unless that is root's. */
+  private userFor(workspace: string): number | undefined {
+    const owner = this.mapsUsers ? statSync(workspace, { throwIfNoEntry: false })?.uid : undefined;
+    return owner === 0 ? undefined : owner;
   }
 
   private async try(): Promise<SandboxReport> {
@@ -107,19 +125,44 @@ export class BubblewrapSandbox extends Sandbox {
     const fault = filtered === undefined ? undefined : await this.fault();
     if (fault !== undefined) return failed(`${fault}; ${INSTALL}`);
     const network = this.network === 'none' ? 'no network' : 'the network of the worker';
+    const sameUser = await this.tryUsers();
+    const weaknesses = [
+      filtered && `commands may make every system call, since a filter of them does not work: ${filtered}`,
+      sameUser && `commands of this worker belong to root outside of the sandbox: ${sameUser}`,
+    ].filter((it) => it !== undefined);
     return {
       name: this.name,
       ok: true,
       isolation: 'namespaces',
       detail: `bwrap works; commands have ${network}`,
-      ...(filtered !== undefined && { weakness: `commands may make every system call, since a filter of them does not work: ${filtered}` }),
+      ...(weaknesses.length > 0 && { weakness: weaknesses.join('; ') }),
     };
   }
 
-  /** Why a command does not run in it. */
-  private async fault(): Promise<string | undefined> {
+  /** Why commands of a worker that runs as root have no user of their own. Undefined: they have, or the worker is another user. */
+  private async tryUsers(): Promise<string | undefined> {
+    if (!isRoot()) return undefined;
+    if (this.filter === undefined) return 'that needs the filter of system calls';
+    this.mapsUsers = true;
+    const folder = await mkdtemp(join(tmpdir(), 'toolyard-user-'));
     try {
-      const command = this.wrap({ file: '/usr/bin/true', args: [], cwd: tmpdir(), env: {} }, tmpdir());
+      const user = userOfTenant('');
+      await chown(folder, user, user);
+      const fault = await this.fault(folder);
+      if (fault !== undefined) this.mapsUsers = false;
+      return fault;
+    } catch (error) {
+      this.mapsUsers = false;
+      return error instanceof Error ? error.message : String(error);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
+  /** Why a command does not run in it. */
+  private async fault(folder = tmpdir()): Promise<string | undefined> {
+    try {
+      const command = this.wrap({ file: '/usr/bin/true', args: [], cwd: folder, env: {} }, folder);
       const { exit, stderr } = await runProcess(command, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS), graceMs: 0 });
       if (exit.how === 'exited' && exit.code === 0) return undefined;
       return `bwrap does not work here (are user namespaces allowed?): ${stderr.text.trim().slice(0, 300)}`;

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { runProcess } from '../process/run-process.js';
 import { BubblewrapSandbox, type BubblewrapSettings } from './bubblewrap-sandbox.adapter.js';
+import type { SandboxView } from './sandbox.port.js';
+import { giveFolder } from './sandbox-user.js';
 import { SANDBOX_ENV, sandboxConfig } from './sandbox.config.js';
 import { SandboxRegistry } from './sandbox.registry.js';
 import { REFUSED_SYSCALLS } from './seccomp/refused-syscalls.js';
@@ -112,6 +114,58 @@ describe.each(ok ? [sandbox] : [])('a hostile command in bubblewrap', () => {
     const threads = `import threading, subprocess\nt = threading.Thread(target=lambda: print('thread', flush=True)); t.start(); t.join()\nprint(subprocess.run(['echo', 'process'], capture_output=True, text=True).stdout)`;
     expect((await python(threads)).stdout).toBe('thread\nprocess\n\n');
     expect((await shell('unshare -U true || echo refused')).stdout).toBe('refused\n');
+  });
+});
+
+/** Another user of this machine, whose files a worker that runs as root may give away. */
+describe.each(ok && process.getuid?.() === 0 ? [sandbox] : [])('a command of a worker that runs as root', () => {
+  let workspace: string;
+  beforeAll(async () => {
+    workspace = await mkdtemp(join(tmpdir(), 'toolyard-tenant-'));
+    await writeFile(join(workspace, 'before'), 'text\n', { mode: 0o600 });
+    await giveFolder(workspace, sandbox.userOf('acme'));
+  });
+  afterAll(() => rm(workspace, { recursive: true, force: true }));
+  const shell = async (script: string, view?: SandboxView) => {
+    const bash = { file: '/bin/bash', args: ['-c', script], cwd: workspace, env: { PATH: '/usr/bin:/bin' } };
+    const command = sandbox.wrap(bash, workspace, view);
+    const { stdout, stderr } = await runProcess(command, { signal: AbortSignal.timeout(50_000), graceMs: 0 });
+    return stdout.text + stderr.text;
+  };
+
+  it('has the user of its tenant outside, who is not root, and no capabilities inside', async () => {
+    expect(await shell('id -u; id -G; cat before; echo made > made; sed -i s/e/a/ before; grep -E "^(Cap|NoNew)" /proc/self/status')).toBe(
+      '65534\n65534\ntext\n' +
+        ['Inh', 'Prm', 'Eff', 'Bnd', 'Amb'].map((set) => `Cap${set}:\t0000000000000000\n`).join('') +
+        'NoNewPrivs:\t1\n',
+    );
+    expect(sandbox.userOf('acme')).not.toBe(sandbox.userOf('rival'));
+    for (const name of ['made', 'before']) expect((await stat(join(workspace, name))).uid).toBe(sandbox.userOf('acme'));
+  });
+
+  it('reaches its workspace by its whole path, and has folders for what is temporary', async () => {
+    expect(await shell(`cat ${workspace}/before; for d in /tmp /var/tmp /dev/shm; do rm "$(mktemp -p $d)" && echo $d; done`)).toBe(
+      'taxt\n/tmp\n/var/tmp\n/dev/shm\n',
+    );
+  });
+
+  it('becomes no other user, and makes no namespace in which it would be root', async () => {
+    const attempts = ['setpriv --reuid=0 id', 'unshare -U id', 'unshare -r id', 'chown 0 made', 'mount -t tmpfs x /mnt', 'kill -9 1'];
+    const script = attempts.map((attempt) => `${attempt} >/dev/null 2>&1 && echo ${attempt}`).join('; ');
+    expect(await shell(`${script}; head -c1 /proc/1/mem 2>/dev/null; id -u`)).toBe('65534\n');
+  });
+
+  it('reads and writes what was opened for its call and is for root only, and nothing else of root', async () => {
+    const opened = await mkdtemp(join(tmpdir(), 'toolyard-opened-'));
+    try {
+      await writeFile(join(opened, 'secret'), 'secret\n', { mode: 0o600 });
+      const view = (access: 'read' | 'write') => ({ visible: [{ path: opened, access }], hidden: [], readOnly: [] });
+      const tries = `cat ${opened}/secret; touch ${opened}/new; printf x > /proc/sys/kernel/core_pattern; touch /usr/x`;
+      expect(await shell(`(${tries}) 2>/dev/null; ls ${opened}`, view('read'))).toBe('secret\nsecret\n');
+      expect(await shell(`(${tries}) 2>/dev/null; ls ${opened}`, view('write'))).toBe('secret\nnew\nsecret\n');
+    } finally {
+      await rm(opened, { recursive: true, force: true });
+    }
   });
 });
 

@@ -35,6 +35,10 @@ export abstract class Sandbox {
   findProgram(names: readonly string[], path?: string): string | undefined {
     return findExecutable(names, path);
   }
+  /** The id of the user whose commands of a tenant are, and who owns their workspaces. Undefined: that of this process. */
+  userOf(_tenantId: string): number | undefined {
+    return undefined;
+  }
   /**
    * The command that runs `command` inside. `workspace` is absolute, is seen at the same path inside, and is writable. A
    * sandbox without isolation shows everything whatever `view` says.

@@ -70,19 +70,19 @@ export class SandboxRegistry {
   warnings(): string[] {
     const shell = this.chosen.get(COMMAND_POOL);
     if (!shell || !this.served.has(COMMAND_POOL)) return [];
-    const [isolation, limits] = [isolationWarning(shell), shell.report.ok ? processLimitWarning(shell.sandbox.name) : undefined];
+    const [isolation, limits] = [isolationWarning(shell), shell.report.ok ? processLimitWarning(shell.sandbox) : undefined];
     return [isolation, limits].filter((it) => it !== undefined);
   }
 }
 
 /**
  * What stops a fork bomb between two looks at the processes of a command: the limit of the user namespace that bubblewrap makes
- * for an ordinary user, or a control group. Root is held to no limit of users, in whatever namespace.
+ * for another user than root, or a control group. Root is held to no limit of users, in whatever namespace.
  */
-function processLimitWarning(backend: SandboxName): string | undefined {
+function processLimitWarning(sandbox: Sandbox): string | undefined {
   if (process.platform !== 'linux' || controlGroupsFolder('pids') !== undefined) return undefined;
   const isRoot = process.getuid?.() === 0;
-  if (backend === 'bubblewrap' && !isRoot) return undefined;
+  if (sandbox.name === 'bubblewrap' && (!isRoot || sandbox.userOf('') !== undefined)) return undefined;
   const why = isRoot
     ? 'the worker runs as root and may make no control groups'
     : 'commands run on the host, and the worker may make no control groups';

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { statSync } from 'node:fs';
-import { Writable, type Readable } from 'node:stream';
+import { Duplex, type Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isExecutable } from './find-executable.js';
 import { startParentDeathWatchdog } from './parent-death-watchdog.js';
@@ -11,6 +11,7 @@ import { openControlGroup, type ControlGroup } from './control-groups.js';
 import { killAll, type ProcessTree } from './process-tree.js';
 import type { ResourceLimits } from './resource-limits.js';
 import { processTreeKiller } from './process-tree-killer.js';
+import { mapUser } from './user-map.js';
 
 /** A program to start: no shell is put around it. `file` is an absolute path; `env` is all that the child sees. */
 export interface ProcessCommand {
@@ -27,12 +28,14 @@ export interface ProcessCommand {
   readonly input?: string;
   /** The program gets one more descriptor, after `files`: what it writes there goes to `onExtra`. */
   readonly extraPipe?: boolean;
-  /** The program gets one more descriptor, the last one (`lastDescriptor`), and reads these bytes from it. */
-  readonly lastInput?: Uint8Array;
+  /** The program, which is bwrap, gets one more descriptor (`nextDescriptor`), and reads these bytes from it. */
+  readonly filter?: Uint8Array;
+  /** Two more descriptors, by which bwrap waits until its users are mapped; see `user-map.ts`. The user's id outside. */
+  readonly user?: number;
 }
 
-/** The number of the descriptor from which a program reads its `lastInput`. */
-export function lastDescriptor({ files = [], extraPipe = false }: Pick<ProcessCommand, 'files' | 'extraPipe'>): number {
+/** The number of the first descriptor after those of the command. */
+export function nextDescriptor({ files = [], extraPipe = false }: Pick<ProcessCommand, 'files' | 'extraPipe'>): number {
   return FIRST_DESCRIPTOR + files.length + (extraPipe ? 1 : 0);
 }
 
@@ -159,14 +162,18 @@ export async function start(command: ProcessCommand, group: ControlGroup | undef
         'pipe',
         ...(command.files ?? []),
         ...(command.extraPipe ? (['pipe'] as const) : []),
-        ...(command.lastInput === undefined ? [] : (['pipe'] as const)),
+        ...(command.filter === undefined ? [] : (['pipe'] as const)),
+        ...(command.user === undefined ? [] : (['pipe', 'pipe'] as const)),
       ],
     });
     const exited = new Promise<Exit>((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
     await new Promise<void>((resolve, reject) => child.once('spawn', resolve).once('error', reject));
     child.stdin?.on('error', () => undefined);
     if (stdin === undefined) child.stdin?.end(command.input);
-    writeLastInput(child, command);
+    await setUpSandbox(child, command).catch((error: unknown) => {
+      child.kill('SIGKILL');
+      throw error;
+    });
     const leaderRuns = () => child.exitCode === null && child.signalCode === null;
     return {
       child,
@@ -178,11 +185,12 @@ export async function start(command: ProcessCommand, group: ControlGroup | undef
   }
 }
 
-function writeLastInput(child: ChildProcess, command: ProcessCommand): void {
-  const pipe = child.stdio[lastDescriptor(command)];
-  if (command.lastInput === undefined || !(pipe instanceof Writable)) return;
-  pipe.on('error', () => undefined);
-  pipe.end(command.lastInput, () => pipe.destroy());
+/** What bwrap waits for. @throws where its users cannot be mapped */
+async function setUpSandbox(child: ChildProcess, command: ProcessCommand): Promise<void> {
+  const first = nextDescriptor(command);
+  const pipe = command.filter === undefined ? undefined : child.stdio[first];
+  if (pipe instanceof Duplex) pipe.on('error', () => undefined).end(command.filter, () => pipe.destroy());
+  if (command.user !== undefined) await mapUser(child, first + (command.filter === undefined ? 0 : 1), command.user);
 }
 
 /** The marking program starts the real one, so a missing program or folder would only show as its exit code. */

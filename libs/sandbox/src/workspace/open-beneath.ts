@@ -113,8 +113,20 @@ async function openOrCreate(directory: OpenDirectory, name: string, create: bool
     await mkdir(pathIn(directory, name)).catch((refused: unknown) => {
       if (errorCode(refused) !== 'EEXIST') throw refused;
     });
-    return open(pathIn(directory, name), flags);
+    const made = await open(pathIn(directory, name), flags);
+    await inheritOwner(made, directory.handle);
+    return made;
   }
+}
+
+/**
+ * Root gives what it makes to the owner of the folder in which it lies: a workspace may belong to the user whose commands
+ * work in it.
+ */
+export async function inheritOwner(made: FileHandle, folder: FileHandle): Promise<void> {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = await folder.stat();
+  if (uid !== 0) await made.chown(uid, gid);
 }
 
 /** Undefined: the name was `..`, `.` or a link, and the walk goes on. */

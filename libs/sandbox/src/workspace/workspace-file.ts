@@ -2,7 +2,7 @@ import { constants, type Stats } from 'node:fs';
 import { lstat, open, rename, unlink } from 'node:fs/promises';
 import { ToolError } from '#tool-sdk';
 import { errorCode, fileFailure } from './file-failure.js';
-import { pathIn, openBeneath, openDirectoryBeneath, type OpenDirectory } from './open-beneath.js';
+import { inheritOwner, pathIn, openBeneath, openDirectoryBeneath, type OpenDirectory } from './open-beneath.js';
 import { pathFailure } from './path-failure.js';
 import { assertNotDenied, type ResolvedFile } from './resolved-file.js';
 import { rejectHardLinkToDenied } from './denied-entries.js';
@@ -108,6 +108,7 @@ export async function replaceFile(
     const handle = await open(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o666);
     try {
       await handle.writeFile(bytes);
+      await inheritOwner(handle, directory.handle);
       if (options.mode !== undefined) await handle.chmod(options.mode & 0o777);
       await handle.datasync();
     } finally {

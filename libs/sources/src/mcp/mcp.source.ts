@@ -8,7 +8,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import type { AgentModel, McpBundle, McpSourceDefinition, Pool, StoredSource } from '#contracts';
-import { EgressPolicy, egressFetch, type ProcessCommand, type Sandbox } from '#sandbox';
+import { EgressPolicy, egressFetch, giveFolder, type ProcessCommand, type Sandbox } from '#sandbox';
 import { resolveSecrets } from '../definitions/resolve-secrets.js';
 import { issuerUrls } from '../definitions/issuer-urls.js';
 import { programWords } from '../definitions/program-words.js';
@@ -180,6 +180,7 @@ export class McpConnector implements SourceConnector {
     if (!ok) throw new Error(`commands do not run on this worker: ${detail}`);
     const workspace = join(folder, source.tenantId === '*' ? '~all' : source.tenantId, definition.name);
     mkdirSync(workspace, { recursive: true, mode: 0o700 });
+    await giveFolder(workspace, sandbox.userOf(source.tenantId));
     const resolved = resolveSecrets(definition.env ?? {}, env);
     const program = await this.programOf(source, definition, workspace, signal);
     const paths = [...(definition.paths ?? []), ...program.paths];

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
-import { SEARCH_LIMITS, findExecutable, limitCommandPrefix } from '#sandbox';
+import { SEARCH_LIMITS, findExecutable, limitCommandPrefix, mapUser } from '#sandbox';
 import { type ToolContext, ToolError } from '#tool-sdk';
 import { sandboxedRipgrep, waitForExit } from './sandboxed-ripgrep.js';
 
@@ -35,13 +35,16 @@ export async function* ripgrep(run: RipgrepRun, ctx: Pick<ToolContext, 'signal' 
       'Search is not available: ripgrep (rg) is not installed on this worker. Ask the operator to install the package "ripgrep".',
     );
   }
-  const [command = rg, ...args] = [...limitCommandPrefix(SEARCH_LIMITS), ...(await sandboxedRipgrep(rg, path, run))];
-  const child = spawn(command, args, { cwd: run.root, env: { PATH: path ?? '' }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const { words, user } = await sandboxedRipgrep(rg, path, run);
+  const [command = rg, ...args] = [...limitCommandPrefix(SEARCH_LIMITS), ...words];
+  const pipes = user === undefined ? [] : (['pipe', 'pipe'] as const);
+  const child = spawn(command, args, { cwd: run.root, env: { PATH: path ?? '' }, stdio: ['ignore', 'pipe', 'pipe', ...pipes] });
   const ended = waitForExit(child);
   const kill = (): void => void child.kill('SIGKILL');
   ctx.signal.addEventListener('abort', kill, { once: true });
   try {
-    yield* records(child.stdout, run.separator);
+    if (user !== undefined) await mapUser(child, 3, user);
+    if (child.stdout !== null) yield* records(child.stdout, run.separator);
     throwIfStopped(ctx.signal);
     const { code, signal, stderr } = await ended;
     if (stderr.startsWith('bwrap:'))

@@ -1,12 +1,21 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { stat } from 'node:fs/promises';
 import { SEARCH_LIMITS, findExecutable, limitCommandPrefix } from '#sandbox';
 import type { ToolContext } from '#tool-sdk';
 
 const STDERR_BYTES = 8_192;
+/** As root, ripgrep reads the files of the workspace's owner, and in these namespaces those of no other. */
+const AS_READER = ['--unshare-user', '--info-fd', '3', '--userns-block-fd', '4', '--cap-add', 'CAP_DAC_READ_SEARCH'];
 
 /** Whether bubblewrap can run ripgrep here; asked once for each pair of programs. */
 const works = new Map<string, Promise<boolean>>();
+
+export interface RipgrepCommand {
+  readonly words: readonly [string, ...string[]];
+  /** Of bwrap, which waits on descriptors 3 and 4 until the owner of the workspace is mapped; see `mapUser`. */
+  readonly user?: number;
+}
 
 /**
  * The command that runs ripgrep in a workspace. Where bubblewrap works, ripgrep sees nothing but the workspace and the
@@ -16,11 +25,18 @@ export async function sandboxedRipgrep(
   rg: string,
   path: string | undefined,
   run: { root: string; args: readonly string[] },
-): Promise<[string, ...string[]]> {
+): Promise<RipgrepCommand> {
   const bwrap = await workingBubblewrap(rg, path);
-  if (bwrap !== undefined) return [bwrap, ...sandbox(rg, run.root), rg, ...run.args];
+  if (bwrap !== undefined) {
+    const { uid } = await stat(run.root);
+    const user = process.getuid?.() === 0 && uid !== 0 ? uid : undefined;
+    return {
+      words: [bwrap, ...sandbox(rg, run.root, user === undefined ? [] : AS_READER), rg, ...run.args],
+      ...(user !== undefined && { user }),
+    };
+  }
   // Ignore files above the searched folder count. In the sandbox there are none above the workspace; here only the root's counts.
-  return [rg, '--no-ignore-parent', '--ignore-file', '.gitignore', ...run.args];
+  return { words: [rg, '--no-ignore-parent', '--ignore-file', '.gitignore', ...run.args] };
 }
 
 /** False: what ripgrep says about a file must be verified before it is returned. */
@@ -47,9 +63,9 @@ async function worksWithBubblewrap(bwrap: string, rg: string): Promise<boolean> 
   return stderr === '' && (code === 0 || code === 1);
 }
 
-function sandbox(rg: string, root: string): string[] {
+function sandbox(rg: string, root: string, reader: readonly string[] = []): string[] {
   const system = ['/usr', '/bin', '/lib', '/lib64', rg].flatMap((path) => ['--ro-bind-try', path, path]);
-  const apart = ['--unshare-all', '--die-with-parent', '--new-session', '--cap-drop', 'ALL'];
+  const apart = ['--unshare-all', '--die-with-parent', '--new-session', '--cap-drop', 'ALL', ...reader];
   return [...apart, '--proc', '/proc', ...system, '--ro-bind', root, '/workspace', '--chdir', '/workspace', '--'];
 }
 

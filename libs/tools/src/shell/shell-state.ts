@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { mkdir, open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { STATE_END } from './shell-script.js';
 
@@ -32,6 +32,7 @@ export async function openShellState(root: string, attempt: string): Promise<She
       throw error;
     },
   );
+  await giveToOwnerOf(root, before, after);
   let closed: Promise<void> | undefined;
   const close = () => (closed ??= closeBoth(before, after, next));
   return {
@@ -44,6 +45,12 @@ export async function openShellState(root: string, attempt: string): Promise<She
     },
     discard: close,
   };
+}
+
+/** The command opens them again by the names of its descriptors, as the user who owns the workspace. */
+async function giveToOwnerOf(root: string, ...files: readonly FileHandle[]): Promise<void> {
+  const { uid, gid } = await stat(root);
+  if (uid !== process.getuid?.()) await Promise.all(files.map((file) => file.chown(uid, gid)));
 }
 
 async function completenessOf(file: FileHandle): Promise<'kept' | 'incomplete' | 'too_large'> {

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ShellTool } from '../shell/shell.tool.js';
-import type { ResourceLimits, Sandbox } from '#sandbox';
+import { giveFolder, type ResourceLimits, type Sandbox } from '#sandbox';
 import { type ToolContext, ToolError, type ToolOutput, type ToolOutputObject } from '#tool-sdk';
 import { fakeToolContext } from './tool-context.js';
 
@@ -29,7 +29,15 @@ export class ShellRuns {
     await mkdir(join(runs.root, 'sub'), { recursive: true });
     await writeFile(join(runs.root, 'file'), '');
     await symlink('/etc', join(runs.root, 'way-out'));
+    await runs.give(runs.root);
     return runs;
+  }
+
+  /** As a worker does: commands of one that runs as root have a user of their own. */
+  private async give(root: string): Promise<void> {
+    const sandbox = this.under.make();
+    await sandbox.probe();
+    await giveFolder(root, sandbox.userOf('default'));
   }
 
   close = () => rm(this.home, { recursive: true, force: true });
@@ -42,6 +50,7 @@ export class ShellRuns {
   async session(sessionId: string, overrides: Partial<ToolContext> = {}) {
     const root = join(this.home, sessionId);
     await mkdir(root, { recursive: true });
+    await this.give(root);
     return this.context({ sessionId, workspace: { root }, ...overrides });
   }
 

@@ -1,0 +1,31 @@
+import { createHash } from 'node:crypto';
+import { lchown, lstat, readdir } from 'node:fs/promises';
+import { runProcess } from '../process/run-process.js';
+
+/** User ids that systemd's overview of them (UIDS-GIDS) names as unused. */
+const FIRST_USER = 1_879_048_192;
+const USERS = 65_536;
+const CHOWN_TIMEOUT_MS = 120_000;
+
+/** Whether this process may run commands as other users. */
+export const isRoot = (): boolean => process.getuid?.() === 0;
+
+/** The user id of a tenant's commands outside of the sandbox. Two tenants may share one: what separates them are namespaces. */
+export function userOfTenant(tenantId: string): number {
+  return FIRST_USER + (createHash('sha256').update(tenantId).digest().readUInt32LE() % USERS);
+}
+
+/**
+ * Makes a user (default: that of this process) the owner of a folder and of all in it. Links are not followed. Does nothing
+ * where the user owns the folder already, and for a process that is not root. Rejects where the file system does not allow it.
+ */
+export async function giveFolder(folder: string, user = process.getuid?.()): Promise<void> {
+  if (!isRoot() || user === undefined) return;
+  const { uid } = await lstat(folder);
+  if (uid === user) return;
+  if ((await readdir(folder)).length === 0) return lchown(folder, user, user);
+  const args = ['-R', '-h', '-P', '--', `${user}:${user}`, folder];
+  const command = { file: '/usr/bin/chown', args, cwd: '/', env: {} };
+  const { exit, stderr } = await runProcess(command, { signal: AbortSignal.timeout(CHOWN_TIMEOUT_MS), graceMs: 0 });
+  if (exit.how !== 'exited' || exit.code !== 0) throw new Error(`${folder} could not be given to user ${user}: ${stderr.text.trim()}`);
+}
