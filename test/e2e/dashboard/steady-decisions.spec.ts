@@ -110,9 +110,9 @@ it.each(PAGES)(
     const id = await ask('moves');
     const page = await stage.open(path(id), { viewport: size });
     await deny(page).click({ trial: true });
-    const before = await placeOf(deny(page));
     await stopClock(page);
     await page.clock.runFor(2000);
+    const before = await placeOf(deny(page));
     await page.evaluate(move);
     await page.clock.runFor(20);
     expect((await placeOf(deny(page))).y).toBeGreaterThan(before.y + 40);

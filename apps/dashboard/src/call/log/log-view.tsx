@@ -62,7 +62,8 @@ export function LogView(props: LogViewProps) {
     setFollowing(false);
     virtualizer.scrollToIndex(index, { align: 'center' });
   };
-  const toEnd = () => scroller.current?.scrollTo({ top: scroller.current.scrollHeight });
+  const top = useRef(0);
+  const toEnd = () => virtualizer.scrollToIndex(lines.length - 1, { align: 'end' });
   // The height too: lines that wrap are measured after they are shown.
   const height = virtualizer.getTotalSize();
   useEffect(() => {
@@ -126,9 +127,12 @@ export function LogView(props: LogViewProps) {
         tabIndex={0}
         data-wraps={wraps || undefined}
         style={{ '--digits': Math.max(2, String(dropped + lines.length).length) }}
-        onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) =>
-          setFollowing(scrollHeight - scrollTop - clientHeight < LINE_PX * 2)
-        }
+        onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
+          const isAtEnd = scrollHeight - scrollTop - clientHeight < LINE_PX * 2;
+          // Lines that are loaded or measured move the end away; only a reader moves up.
+          if (isAtEnd || scrollTop < top.current) setFollowing(isAtEnd);
+          top.current = scrollTop;
+        }}
       >
         <div className={classes.lines} style={{ height }}>
           {virtualizer.getVirtualItems().map(({ index, start, key }) => (
