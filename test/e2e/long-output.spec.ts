@@ -102,7 +102,11 @@ describe('the text that a model gets of a long command', () => {
       from = more === undefined ? undefined : Number(more);
     }
     expect(read).toBe(whole);
-    const other = await agent.run('shell_output', { task_id: call.id, from_byte: 0 }, { sessionId: 'other' });
-    expect(other).toMatchObject({ outcome: 'failed', error: { code: 'tool_failed' } });
+    const refused = { outcome: 'failed', error: { code: 'tool_failed' } };
+    const readIn = (sessionId: string) => agent.run('shell_output', { task_id: call.id, from_byte: 0 }, { sessionId });
+    expect(await readIn('other')).toMatchObject(refused);
+    expect(await readIn('reads')).toMatchObject({ outcome: 'completed' });
+    expect((await agent.request('DELETE', '/v1/sessions/reads')).status).toBe(204);
+    expect(await readIn('reads')).toMatchObject(refused);
   });
 });

@@ -41,10 +41,18 @@ export class CallBackgroundRuns extends BackgroundRuns {
     const call = CallId.safeParse(callId).success ? await this.calls.read(callId) : undefined;
     const isOurs = call?.tenantId === ctx.tenantId && call.sessionId === ctx.sessionId && ctx.sessionId !== undefined;
     if (!isOurs || call.status !== 'ended' || !ExitDetails.safeParse(call.result?.details).success) return undefined;
+    if ((await this.epochOf(callId)) !== (ctx.sessionEpoch ?? 0)) return undefined;
     const whole = (await this.calls.blob(callId, 'output')) ?? Buffer.from(textOf(call.result?.content ?? []));
     const from = borderAt(whole, fromByte);
     const to = borderAt(whole, from + maxBytes);
     return { text: whole.toString('utf8', from, to), from, to, totalBytes: whole.byteLength };
+  }
+
+  /** How often the session had been deleted when the call was submitted: a session of the same name is another one. */
+  private async epochOf(callId: string): Promise<number> {
+    const [first] = await this.calls.events(callId, { limit: 1 });
+    const event = first && upcastEvent(first.json);
+    return event?.type === 'call.submitted' ? (event.data.sessionEpoch ?? 0) : 0;
   }
 
   private async textAfter(callId: string, position: number, maxBytes: number): Promise<Omit<BackgroundOutput, 'run'>> {

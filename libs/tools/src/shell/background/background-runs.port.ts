@@ -36,7 +36,7 @@ export interface OutputPart {
   readonly totalBytes: number;
 }
 
-type Asking = Pick<ToolContext, 'callId' | 'tenantId' | 'sessionId'>;
+type Asking = Pick<ToolContext, 'callId' | 'tenantId' | 'sessionId' | 'sessionEpoch'>;
 
 /**
  * Background runs of the session of a call. Runs of other sessions and tenants do not exist for it. Each run is a call of
