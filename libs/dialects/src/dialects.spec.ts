@@ -86,9 +86,9 @@ describe('the list of dialects', () => {
 
   it('is the only place besides their files that names one', () => {
     const top = new URL('../../../', import.meta.url);
-    // Policy profiles are named after agents, and an example of the API documents speaks as one.
+    // Policy profiles and clients of MCP are named after agents, and an example of the API documents speaks as one.
     const allowed =
-      /^libs\/(?:dialects\/src\/|contracts\/src\/(?:values\/dialect-names|policy\/profiles?)\.ts$)|\/operations\/docs\/examples\//;
+      /^libs\/(?:dialects\/src\/|contracts\/src\/(?:values\/dialect-names|policy\/profiles?)\.ts$)|\/operations\/docs\/examples\/|^apps\/cli\/src\/mcp\/clients\.ts$/;
     const quoted = new RegExp(
       `(['"])(?:${allDialects()
         .map(({ name }) => name)
