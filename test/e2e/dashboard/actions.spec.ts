@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
+import { resolve } from 'node:path';
 import type { Call, WorkerStatus } from '#contracts';
 import { dashboardHarness, READER_KEY } from '../../support/dashboard-harness.js';
 import { eventually } from '../../support/eventually.js';
@@ -52,7 +53,8 @@ describe('a command to copy', () => {
     await page.getByRole('button', { name: 'Copy as' }).click();
     await page.getByRole('menuitem', { name: 'Command line' }).click();
     const line = await eventually(() => page.evaluate<string>('navigator.clipboard.readText()'), 'the clipboard to have the command');
-    const pasted = spawnSync('bash', ['-c', line], { encoding: 'utf8', env: { ...process.env, TOOLYARD_API_KEY: TEST_KEY } });
+    const env = { ...process.env, PATH: `${resolve('apps/cli/bin')}:${process.env['PATH']}`, TOOLYARD_API_KEY: TEST_KEY };
+    const pasted = spawnSync('bash', ['-c', line], { encoding: 'utf8', env });
     expect(pasted).toMatchObject({ status: 0 });
     const calls = await eventually(async () => {
       const { body } = await stage.agent.get<{ calls: Call[] }>('/v1/calls?sessionId=pasted');
