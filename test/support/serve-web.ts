@@ -14,7 +14,9 @@ export async function serveWeb(answerTo: (request: Request) => Promise<Response>
       response.once('close', () => gone.abort());
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);
-      const headers = Object.entries(request.headers).map(([name, value]): [string, string] => [name, String(value)]);
+      // Without the length, which `fetch` writes again where the request is sent on: some versions refuse it twice.
+      const { 'content-length': _length, ...received } = request.headers;
+      const headers = Object.entries(received).map(([name, value]): [string, string] => [name, String(value)]);
       const body = chunks.length === 0 ? {} : { body: Buffer.concat(chunks) };
       const { method = 'GET' } = request;
       const answer = await answerTo(

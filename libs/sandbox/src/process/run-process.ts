@@ -171,7 +171,8 @@ export async function start(command: ProcessCommand, group: ControlGroup | undef
     child.stdin?.on('error', () => undefined);
     if (stdin === undefined) child.stdin?.end(command.input);
     await setUpSandbox(child, command).catch((error: unknown) => {
-      child.kill('SIGKILL');
+      // The whole group: what bwrap has started waits for it.
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
       throw error;
     });
     const leaderRuns = () => child.exitCode === null && child.signalCode === null;

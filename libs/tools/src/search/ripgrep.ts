@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
 import { SEARCH_LIMITS, findExecutable, limitCommandPrefix, mapUser } from '#sandbox';
 import { type ToolContext, ToolError } from '#tool-sdk';
@@ -38,9 +38,10 @@ export async function* ripgrep(run: RipgrepRun, ctx: Pick<ToolContext, 'signal' 
   const { words, user } = await sandboxedRipgrep(rg, path, run);
   const [command = rg, ...args] = [...limitCommandPrefix(SEARCH_LIMITS), ...words];
   const pipes = user === undefined ? [] : (['pipe', 'pipe'] as const);
-  const child = spawn(command, args, { cwd: run.root, env: { PATH: path ?? '' }, stdio: ['ignore', 'pipe', 'pipe', ...pipes] });
+  const stdio = ['ignore', 'pipe', 'pipe', ...pipes] as const;
+  const child = spawn(command, args, { cwd: run.root, env: { PATH: path ?? '' }, stdio: [...stdio], detached: true });
   const ended = waitForExit(child);
-  const kill = (): void => void child.kill('SIGKILL');
+  const kill = (): void => killGroup(child);
   ctx.signal.addEventListener('abort', kill, { once: true });
   try {
     if (user !== undefined) await mapUser(child, 3, user);
@@ -56,6 +57,16 @@ export async function* ripgrep(run: RipgrepRun, ctx: Pick<ToolContext, 'signal' 
     ctx.signal.removeEventListener('abort', kill);
     kill();
     await ended;
+  }
+}
+
+/** A bwrap that is killed before its users are mapped leaves a process that waits for it for ever: its group goes with it. */
+function killGroup({ pid, exitCode, signalCode }: ChildProcess): void {
+  if (pid === undefined || exitCode !== null || signalCode !== null) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It ended meanwhile.
   }
 }
 
