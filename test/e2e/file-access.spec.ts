@@ -1,4 +1,4 @@
-import { linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -267,6 +267,23 @@ describe('which files a call reaches', () => {
     it('does not write where writing is denied, also through a linked folder', async () => {
       for (const path of ['public.txt', 'folder/new'])
         expect(await call('file_write', { path, content: 'x' }, 'unattended', sessionId)).toMatchObject({ outcome: 'denied' });
+    });
+
+    it('writes no file that later commands run through a link of another name, and asks about it by its own', async () => {
+      const root = workspaceOf('of-supervised');
+      for (const name of ['hooks', 'info']) mkdirSync(join(root, '.git', name), { recursive: true });
+      symlinkSync('.git', join(root, 'docs'));
+      symlinkSync('.git/hooks', join(root, 'scripts'));
+      for (const path of ['docs/config', 'docs/info/x', 'scripts/x']) {
+        const refused = await call('file_write', { path, content: 'x' }, 'supervised');
+        expect(refused).toMatchObject({ outcome: 'denied', error: { code: 'policy_denied' } });
+        expect(refused.error?.message).toMatch(
+          /It leads through a symbolic link to \.git\/.*, and git runs programs .* Write to that path$/,
+        );
+      }
+      expect(readdirSync(join(root, '.git')).toSorted()).toEqual(['hooks', 'info']);
+      const asked = await call('file_write', { path: '.git/config', content: '[core]\n' }, 'supervised');
+      expect((await approve(asked)).outcome).toBe('completed');
     });
   });
 

@@ -3,6 +3,7 @@ export { approvalDigest } from './approvals/approval-digest.js';
 export { capabilityProfileOf } from './approvals/capability-profile.js';
 export { fileAccessOf, type FileAccessDecision } from './approvals/file-access.js';
 export { approvalOptions } from './approvals/approval-options.js';
+export { autoRunReason } from './auto-run/auto-run-files.js';
 export { decide } from './decide.js';
 export { addGrant, alwaysAllow, grantedName, neverAllow } from './grants/add-grant.js';
 export { availability, type Availability } from './grants/availability.js';

@@ -14,6 +14,8 @@ export interface Workspace {
   readonly unavailable?: readonly string[];
   /** Present when paths are denied to the call. */
   readonly denied?: DeniedPaths;
+  /** Why later commands run what a file says, such as `.git/config`; undefined where they do not. The path is below its folder. */
+  readonly autoRunReason?: (path: string) => string | undefined;
   /** The host on which commands of the call run. Its files are there: nothing of the call is in `root`. */
   readonly onHost?: string;
   /** Present when the size of the workspace is limited. Shared roots and opened paths have no quota. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { Label } from '#contracts';
 import type { CallMeta } from '#event-log';
+import { autoRunReason } from '#policy';
 import { giveFolder, type RemoteHosts, type Sandbox, type WorkspaceQuotas } from '#sandbox';
 import type { Workspace } from '#tool-sdk';
 
@@ -61,6 +62,6 @@ export class Workspaces {
     await mkdir(path, { recursive: true, mode: 0o700 });
     if (this.sandbox) await giveFolder(path, this.sandbox.userOf(tenantId));
     const [root, tenant] = await Promise.all([realpath(path), realpath(join(this.root, Label.parse(tenantId)))]);
-    return { root, ...(this.quotas === undefined ? {} : { quota: this.quotas.of(root, tenant) }) };
+    return { root, autoRunReason, ...(this.quotas === undefined ? {} : { quota: this.quotas.of(root, tenant) }) };
   }
 }

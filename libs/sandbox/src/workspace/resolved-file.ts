@@ -11,6 +11,7 @@ export interface ResolvedFile {
   /** `refuse`: the path itself was opened, and a symbolic link on the way would lead elsewhere. Otherwise links are followed below the root. */
   readonly symlinks?: 'refuse';
   readonly denied?: DeniedPaths;
+  readonly autoRunReason?: Workspace['autoRunReason'];
   /** Of a workspace; other places have none. */
   readonly quota?: WorkspaceQuota;
 }
@@ -28,11 +29,11 @@ export function resolveFile(workspace: Workspace, given: string, access: 'read' 
 }
 
 function placeOf(
-  { root, roots = [], opened = [], unavailable = [], denied, quota }: Workspace,
+  { root, roots = [], opened = [], unavailable = [], denied, autoRunReason, quota }: Workspace,
   given: string,
   access: 'read' | 'write',
 ): ResolvedFile {
-  const rules = denied === undefined ? {} : { denied };
+  const rules = { ...(denied && { denied }), ...(autoRunReason && { autoRunReason }) };
   const absolute = resolve(root, given);
   const very = opened.find((it) => it.path === absolute && (access === 'read' || it.access === 'write'));
   if (very !== undefined && !isWithin(absolute, root)) {
@@ -76,6 +77,17 @@ export function assertNotDenied({ root, path, denied }: ResolvedFile, names: rea
   const at = absolutePath(root, names);
   const why = denied?.denialReason(at, access) ?? (access === 'write' ? denied?.unaskedReason?.(at) : undefined);
   if (why !== undefined) throw pathNotAllowed(path.displayPath, why);
+}
+
+/**
+ * People are asked about a path as it was given, and links on the way are not seen then.
+ * @throws ToolError `policy_denied` for writing a file that later commands run, which the given path does not name.
+ */
+export function assertNamed({ path, autoRunReason }: ResolvedFile, names: readonly string[]): void {
+  const real = names.join('/');
+  const why = autoRunReason?.(real);
+  if (why === undefined || autoRunReason?.(path.names.join('/')) !== undefined) return;
+  throw pathNotAllowed(path.displayPath, `It leads through a symbolic link to ${real}, and ${why}. Write to that path`);
 }
 
 export function absolutePath(root: string, names: readonly string[]): string {

@@ -4,7 +4,7 @@ import { ToolError } from '#tool-sdk';
 import { errorCode, fileFailure } from './file-failure.js';
 import { inheritOwner, pathIn, openBeneath, openDirectoryBeneath, type OpenDirectory } from './open-beneath.js';
 import { pathFailure } from './path-failure.js';
-import { assertNotDenied, type ResolvedFile } from './resolved-file.js';
+import { assertNamed, assertNotDenied, type ResolvedFile } from './resolved-file.js';
 import { rejectHardLinkToDenied } from './denied-entries.js';
 import { temporaryName } from './temporary-name.js';
 import { pathNotAllowed } from './workspace-path.js';
@@ -70,6 +70,7 @@ export async function openParent(
     );
     try {
       assertNotDenied(place, [...directory.names, name], 'write');
+      assertNamed(place, [...directory.names, name]);
     } catch (error) {
       await directory.handle.close();
       throw error;
