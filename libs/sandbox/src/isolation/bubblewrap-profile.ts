@@ -34,9 +34,11 @@ const OWN_FILES = ['passwd', 'group', 'hosts', 'nsswitch.conf'].map((name) => ({
 }));
 const READ_ONLY_IN_PROC = ['acpi', 'asound', 'bus', 'driver', 'fs', 'irq', 'mtrr', 'pressure', 'scsi', 'sys', 'sysrq-trigger', 'tty'];
 const EMPTY_IN_PROC = ['iomem', 'ioports', 'kallsyms', 'kcore', 'keys', 'key-users', 'kmsg', 'latency_stats', 'sched_debug', 'timer_list'];
+const KERNEL_SETTINGS = kernelSettings();
 const EMPTY_VIEW: SandboxView = { visible: [], hidden: [], readOnly: [] };
-/** The user `nobody`. Outside it is the user of the worker, who owns what is written in the workspace. */
+/** The user `nobody`. Outside it is the owner of the workspace, or the user of the worker where users are not mapped. */
 const USER = String(COMMAND_USER);
+
 /**
  * The words between `bwrap` and the command. Visible are /usr, read-only; the workspace, writable at its own path;
  * a private /proc, /dev and /tmp, in memory and of bounded size; what the view adds. Users, processes, network and host
@@ -60,13 +62,13 @@ export function bubblewrapProfile({
     String(Math.max(1_048_576, Math.floor(limits.memoryBytes / 4))),
     '--tmpfs',
   ];
-  const capabilities = capabilitiesFor(view);
+  const capabilities = capabilitiesFor(view, readable);
   const files = [...SYSTEM_FILES, ...(network === 'host' ? NETWORK_FILES : []), ...readable];
   return [
     ['--unshare-all', ...(network === 'host' ? ['--share-net'] : []), '--unshare-user', '--hostname', 'sandbox'],
     ['--new-session', '--die-with-parent', '--cap-drop', 'ALL', ...users(mapsUser, hardened, capabilities)],
     ['--ro-bind', '/usr', '/usr', ...topFolders(), '--proc', '/proc', '--dev', '/dev', ...inMemory, '/dev/shm', ...inMemory, '/tmp'],
-    kernelSettings(),
+    KERNEL_SETTINGS,
     mapsUser === undefined ? [] : foldersAbove(['/var/tmp', '/etc/passwd', ...files, workspace, ...view.visible.map(({ path }) => path)]),
     ['--symlink', '/tmp', '/var/tmp', ...OWN_FILES.flatMap(({ from, to }) => ['--ro-bind', from, to])],
     files.flatMap((file) => ['--ro-bind-try', file, file]),
@@ -94,11 +96,11 @@ function asCommandUser(capabilities: readonly string[]): string[] {
 }
 
 /**
- * What was opened for a call may be for root only. In these namespaces the capability reaches nothing but what is mounted:
+ * Folders that are opened for a call, or for all commands, may be for root only. In these namespaces the capability reaches nothing but what is mounted:
  * not the settings of the kernel, and no file that is mounted read-only.
  */
-function capabilitiesFor({ visible }: SandboxView): string[] {
-  if (visible.length === 0) return [];
+function capabilitiesFor({ visible }: SandboxView, readable: readonly string[]): string[] {
+  if (visible.length === 0 && readable.length === 0) return [];
   return [visible.some(({ access }) => access === 'write') ? 'dac_override' : 'dac_read_search'];
 }
 

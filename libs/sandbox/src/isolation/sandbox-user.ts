@@ -17,15 +17,16 @@ export function userOfTenant(tenantId: string): number {
 
 /**
  * Makes a user (default: that of this process) the owner of a folder and of all in it. Links are not followed. Does nothing
- * where the user owns the folder already, and for a process that is not root. Rejects where the file system does not allow it.
+ * where the user owns the folder already, and for a process that is not root. Where the file system does not allow it the
+ * owner stays, and commands there have the user of the worker.
  */
 export async function giveFolder(folder: string, user = process.getuid?.()): Promise<void> {
   if (!isRoot() || user === undefined) return;
   const { uid } = await lstat(folder);
   if (uid === user) return;
-  if ((await readdir(folder)).length === 0) return lchown(folder, user, user);
+  if ((await readdir(folder)).length === 0) return lchown(folder, user, user).catch(() => undefined);
+  // chown takes the folder itself last: one that was interrupted is given again.
   const args = ['-R', '-h', '-P', '--', `${user}:${user}`, folder];
   const command = { file: '/usr/bin/chown', args, cwd: '/', env: {} };
-  const { exit, stderr } = await runProcess(command, { signal: AbortSignal.timeout(CHOWN_TIMEOUT_MS), graceMs: 0 });
-  if (exit.how !== 'exited' || exit.code !== 0) throw new Error(`${folder} could not be given to user ${user}: ${stderr.text.trim()}`);
+  await runProcess(command, { signal: AbortSignal.timeout(CHOWN_TIMEOUT_MS), graceMs: 0 });
 }

@@ -186,7 +186,7 @@ export async function start(command: ProcessCommand, group: ControlGroup | undef
   }
 }
 
-/** What bwrap waits for. @throws where its users cannot be mapped */
+/** Gives bwrap its filter and its users. @throws where its users cannot be mapped */
 async function setUpSandbox(child: ChildProcess, command: ProcessCommand): Promise<void> {
   const first = nextDescriptor(command);
   const pipe = command.filter === undefined ? undefined : child.stdio[first];

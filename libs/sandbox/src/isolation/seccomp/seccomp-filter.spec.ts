@@ -16,7 +16,7 @@ interface SystemCall {
   readonly args: readonly number[];
 }
 
-/** What the kernel does with the program, by its documentation of classic BPF. */
+/** Runs the program as the kernel does, by its documentation of classic BPF. */
 function verdictOf(program: Buffer, { architecture, number, args }: SystemCall): number {
   const data = Buffer.alloc(64);
   data.writeUInt32LE(number, 0);
