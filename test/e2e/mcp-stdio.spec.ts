@@ -243,7 +243,7 @@ describe('toolyard mcp --print-config', () => {
   const print = (words: string[], env: Record<string, string>) =>
     startCli(['mcp', ...words], { url: 'http://127.0.0.1:1', env: { TOOLYARD_URL: '', TOOLYARD_API_KEY: '', ...env } }).ended();
 
-  /** What the client starts, from the block as the client reads it. */
+  /** The program in the block, as the client reads it. */
   function serverIn(value: unknown): StdioServerParameters {
     const found: Record<string, unknown> = serverObject(value) ?? {};
     const { command, cmd = command, args = [], env, envs = env, environment = envs } = found;

@@ -52,7 +52,7 @@ describe('a list of patterns with negations', () => {
     expect(negationsIn(['a', '!b', '!!c'])).toEqual(['b', '!c']);
   });
 
-  it('in common with another has nothing that one of the two has not', () => {
+  it('has nothing in common with another that one of the two has not', () => {
     fc.assert(
       fc.property(anyList, anyList, name, (some, others, item) => {
         expect(has(listOfBoth(some, others, covers), item) && !(has(some, item) && has(others, item))).toBe(false);
@@ -62,7 +62,7 @@ describe('a list of patterns with negations', () => {
     expect(listOfBoth(['!shell'], ['echo', 'shell'], covers)).toEqual(['echo', 'shell', '!shell']);
   });
 
-  it('together with another has nothing that neither has, and nothing that one negates', () => {
+  it('has nothing together with another that neither has or that one negates', () => {
     fc.assert(
       fc.property(anyList, anyList, name, (some, others, item) => {
         const isNegated = negationsIn([...some, ...others]).some((it) => globMatches(it, item));

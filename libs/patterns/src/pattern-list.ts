@@ -13,7 +13,7 @@ export function isInList(patterns: readonly string[], matches: Matcher, forbids:
   return (positives.length === 0 || positives.some(matches)) && !negationsIn(patterns).some(forbids);
 }
 
-/** What the negated patterns of a list forbid, without their `!`. */
+/** The negated patterns of a list, without their `!`. */
 export function negationsIn(patterns: readonly string[]): string[] {
   return patterns.filter(isNegated).map((pattern) => pattern.slice(NEGATION.length));
 }

@@ -42,7 +42,7 @@ describe('arguments of sources', () => {
     operation = found;
   });
 
-  /** What the source gets of arguments in JSON; undefined when they are refused. */
+  /** The arguments that reach the source; undefined when they are refused. */
   const received = async (kind: SourceKind, json: string): Promise<Readonly<Record<string, unknown>> | undefined> => {
     const offer = acceptOffer([{ rawName: 'put', input: operation.input }], { name: 'x', kind, trust: false });
     const entry = { tenantId: 't', name: 'x', kind, pin: false, origin: 'config', status: 'ok', ...offer } as unknown as AnnouncedSource;

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 
-/** What an MCP client starts. */
+/** The program that an MCP client starts. */
 export interface McpServer {
   readonly command: string;
   readonly args: readonly string[];
@@ -16,7 +16,7 @@ export interface McpClient {
   readonly file: string;
   /** How the program gets the API key, if it needs one. */
   readonly key: string;
-  /** What belongs into the file. */
+  /** Makes the block for the file. */
   readonly block: (server: McpServer) => string;
 }
 

@@ -37,8 +37,8 @@ interface Streamed {
 }
 
 /**
- * What the stream of an attempt lacks, and loads it where it is wanted: from the stored output, or from the events of the call, which
- * have all but what the worker left out.
+ * Finds the parts that the stream of an attempt lacks, and loads them on demand: from the stored output, or from the events
+ * of the call, which have all but what the worker left out.
  */
 export function useWholeOutput({ call, view, output, isLast }: Streamed, isWanted: boolean): WholeOutput {
   const { client } = useToolyard();

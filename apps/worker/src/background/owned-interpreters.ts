@@ -13,7 +13,7 @@ import {
 /** Longer than any interpreter is kept. */
 const KNOWN_SECONDS = 24 * 3600;
 const LOOK_MS = 30_000;
-/** What gateways store of a session: how often it was deleted. */
+/** A session as gateways store it: how often it was deleted. */
 const Session = z.object({ epoch: z.number().int().default(0) });
 const LOST = 'the worker that has it is gone, or did not get this call';
 

@@ -87,7 +87,7 @@ export class ResultStore {
   }
 }
 
-/** What is kept of a text of more than `limitBytes`. */
+/** The cut of a text of more than `limitBytes`. */
 function cutOf({ isError }: Result, limitBytes: number, { seenBytes, readOn, tailBytes }: KeepOptions): OutputCut {
   if (readOn === undefined) return { seenBytes };
   return { seenBytes, ends: { tailBytes: tailBytes ?? Math.floor(limitBytes * (isError ? 0.75 : 0.25)), readOn } };

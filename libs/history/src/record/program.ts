@@ -1,6 +1,6 @@
 const COMMAND = /"command":"((?:[^"\\]|\\.)*)/;
 
-/** What may stand before the program: another folder, settings of the shell, variables, programs that run one. */
+/** Words before the program: another folder, settings of the shell, variables, programs that run one. */
 const BEFORE =
   /^(?:(?:cd|pushd|set|export)\s[^;&|\n]*(?:&&|[;\n])|\w+=[^\s;&|]*\s|(?:sudo|env|time|nohup|exec|command|nice|timeout\s+\S+)\s|[\s({]+)\s*/;
 const MOST_BEFORE = 16;

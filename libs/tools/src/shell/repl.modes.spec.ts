@@ -100,7 +100,7 @@ describe.each(sandboxes)('code %s', (_name, sandbox) => {
     }
   });
 
-  it('in Node.js is interrupted in the middle of its output, and writes again afterwards', async () => {
+  it('is interrupted in the middle of its output in Node.js, and writes again afterwards', async () => {
     await run('node', 'var n = 1');
     for (const stream of ['log', 'error', 'log', 'error']) {
       const failure = await failureOverTime('node', `for (;;) console.${stream}("begun")`, 300);
@@ -181,7 +181,7 @@ describe.each(sandboxes)('code %s', (_name, sandbox) => {
     expect([...processesWith(marker), ...processesWith(workspace.root)]).toEqual([]);
   });
 
-  it('in Node.js is paused between calls, and its timers go on with the next call', async () => {
+  it('is paused between calls in Node.js, and its timers go on with the next call', async () => {
     await run('node', 'var n = 0; setInterval(() => n++, 1)');
     expect(await text('node', 'await new Promise((r) => setInterval(() => n > 9 && r(), 1)); n > 9')).toBe('=> true');
   });
@@ -195,7 +195,7 @@ describe.each(sandboxes)('code %s', (_name, sandbox) => {
     expect(processesWith(marker)).toEqual([]);
   });
 
-  it('that follows while the interpreter of earlier code ends has one of its own, which ends with the session, too', async () => {
+  it('has an interpreter of its own while that of earlier code ends, and it ends with the session, too', async () => {
     const marker = newMarker();
     const session = { tenantId: context().tenantId, sessionId: 'one' };
     let next: Promise<unknown> | undefined;

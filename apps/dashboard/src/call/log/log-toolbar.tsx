@@ -24,7 +24,7 @@ interface LogToolbarProps {
   readonly onFind: (text: string) => void;
   /** How many lines have the text. */
   readonly found: number;
-  /** Which of them is shown. */
+  /** Index of the one that is shown. */
   readonly current: number;
   /** Whether other lines are being loaded, or are not here. */
   readonly rest: 'loading' | 'missing' | undefined;

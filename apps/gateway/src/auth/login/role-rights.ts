@@ -29,7 +29,7 @@ export function narrowed(principal: Principal, most: Rights): Principal {
   };
 }
 
-/** What both lists allow; of two patterns that overlap in part, neither is in it. */
+/** Patterns that both lists allow; of two that overlap in part, neither is among them. */
 function inBoth(some: readonly string[], others: readonly string[]): string[] {
   return listOfBoth(some, others, covers);
 }

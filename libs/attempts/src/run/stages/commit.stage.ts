@@ -32,7 +32,7 @@ export const commitStage: AttemptStage = {
   },
 };
 
-/** What a tool says about the size of its text. */
+/** The size of a text, as its tool reports it. */
 function sizeFactsOf(run: ToolRunResult): Pick<FinishedAttempt, 'seenBytes' | 'readOn'> {
   if (run.kind !== 'output' || typeof run.output === 'string' || !('content' in run.output)) return {};
   const { seenBytes, readOn } = run.output;

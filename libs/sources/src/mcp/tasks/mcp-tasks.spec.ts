@@ -188,7 +188,7 @@ describe('tasks of MCP servers', () => {
     ).rejects.toThrow(message);
   });
 
-  it('of a server whose result is odd give what can be read of it, since the tool has run', async () => {
+  it('give what can be read of an odd result, since the tool has run', async () => {
     const tasks = await server(() => modernTasks({ answer: { status: 'completed', result: { structuredContent: { rows: 3 } } } }));
     const connection = await connect(tasks);
     const { state } = kept(await connection.call('held', {}, context().ctx));
