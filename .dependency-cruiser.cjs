@@ -236,6 +236,14 @@ module.exports = {
       to: { path: '^libs/[^/]+/src/', pathNot: ['^libs/[^/]+/src/index\\.ts$', '^libs/[^/]+/src/testing/', CLIENT_EXPORTS] },
     },
     {
+      name: 'api-tests-as-a-client',
+      comment:
+        'Files of test/api share an installation and see the product as its users do: through the client, the contracts, and what test/support offers.',
+      severity: 'error',
+      from: { path: '^test/api/' },
+      to: { path: '^(apps|libs)/', pathNot: ['^libs/(contracts|client)/src/', '^libs/[^/]+/src/testing/'] },
+    },
+    {
       name: 'deciders-are-pure',
       comment:
         'Deciders get time, ids and randomness as values. They import contracts and their own pure neighbours, such as other deciders: no Redis, no Node, no packages.',

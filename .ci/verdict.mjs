@@ -50,7 +50,7 @@ function lookAgain(result, isThorough) {
   const path = pathOf(result);
   console.log(`== second look at ${path}`);
   const report = join(mkdtempSync(join(folder, 'second-')), 'report.json');
-  const project = isThorough && /^test\/e2e\/[^/]+\.spec\.ts$/.test(path) && !path.includes('.modes.') ? ['--validated'] : [];
+  const project = isThorough && /^test\/(api|e2e)\/[^/]+\.spec\.ts$/.test(path) && !path.includes('.modes.') ? ['--validated'] : [];
   const args = ['test/run.mjs', ...project, path, '--ci', '--runInBand', '--json', `--outputFile=${report}`];
   // The report is in the file. Jest prints it to standard output as well where no file is named.
   spawnSync(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'], timeout: FILE_MS });

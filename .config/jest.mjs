@@ -1,5 +1,5 @@
 // Node imports the test files, whose TypeScript SWC compiles (test/support/jest). SWC checks no types: `npm run typecheck` does.
-// `npm test` runs the projects unit, redis and e2e; `npm run test:all` runs the others but soak, which `npm run soak` runs. `npm test -- <path>` runs any file of any project.
+// `npm test` runs the projects unit, redis, api and e2e; `npm run test:all` runs the others but soak, which `npm run soak` runs. `npm test -- <path>` runs any file of any project.
 import { fileURLToPath } from 'node:url';
 
 const rootDir = fileURLToPath(new URL('..', import.meta.url));
@@ -38,13 +38,14 @@ const projects = {
     ],
   },
   redis: { testMatch: ON_REDIS.map((path) => `<rootDir>/${path}/**/*.spec.ts`), testPathIgnorePatterns: ['/node_modules/', ...THOROUGH] },
+  api: { testMatch: ['<rootDir>/test/api/*.spec.ts'], testPathIgnorePatterns: ['/node_modules/', ...THOROUGH] },
   e2e: { testMatch: ['<rootDir>/test/e2e/*.spec.ts'], testPathIgnorePatterns: ['/node_modules/', ...THOROUGH] },
   faults: { testMatch: ['<rootDir>/test/faults/**/*.spec.ts', '<rootDir>/{libs,test}/**/*.{modes,race}.spec.ts'] },
   browser: { testMatch: ['<rootDir>/test/e2e/dashboard/**/*.spec.ts'] },
   deploy: { testMatch: ['<rootDir>/test/deploy/**/*.spec.ts'], setupFiles: ['<rootDir>/test/support/shipped.mjs'] },
   // Their answers go through a public validating proxy. VALIDATED names other files, as `npm run test:validated` does.
   validated: {
-    testMatch: (process.env.VALIDATED ?? VALIDATED).split(' ').map((name) => `<rootDir>/test/e2e/${name}.spec.ts`),
+    testMatch: (process.env.VALIDATED ?? VALIDATED).split(' ').map((name) => `<rootDir>/test/{api,e2e}/${name}.spec.ts`),
     setupFilesAfterEnv: ['<rootDir>/test/support/validated/validate-answers.ts'],
     globalSetup: '<rootDir>/test/support/validated/global-setup.mjs',
     globalTeardown: '<rootDir>/test/support/validated/global-teardown.mjs',

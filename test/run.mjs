@@ -1,4 +1,4 @@
-// `npm test`: the projects unit, redis and e2e. `npm run test:all`: the others. `npm run soak`: the long runs.
+// `npm test`: the projects unit, redis, api and e2e. `npm run test:all`: the others. `npm run soak`: the long runs.
 // `npm run test:all -- --seconds=1500`: only the files that fit into that time, those that recent commits changed first.
 // `npm run test:validated`: all e2e files with a validating proxy, of which test:all has a choice.
 // With a path or a title, whatever matches in any project.
@@ -6,7 +6,7 @@
 import { spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
-const QUICK = ['unit', 'redis', 'e2e'];
+const QUICK = ['unit', 'redis', 'api', 'e2e'];
 const THOROUGH = ['faults', 'browser', 'deploy', 'validated'];
 
 const all = process.argv.includes('--all');

@@ -95,3 +95,16 @@ describe('a call that waits for a free slot', () => {
     expect((await agent.ended(running.id)).outcome).toBe('completed');
   });
 });
+
+describe('a call that sleeps', () => {
+  it('holds no slot: with a single one, others run while many sleep [TB-09]', async () => {
+    const long = await Promise.all(
+      Array.from({ length: 20 }, async () => (await agent.submit('sleep', { duration_ms: 3_600_000 })).body.id),
+    );
+    const statusOf = async (id: string) => (await agent.get(`/v1/calls/${id}`)).body;
+    for (const id of long) await eventually(async () => (await statusOf(id)).waiting?.reason === 'suspended', 'a call to sleep');
+    expect((await agent.run('echo', { meanwhile: true })).outcome).toBe('completed');
+    expect((await agent.run('sleep', { duration_ms: 1_500 })).outcome).toBe('completed');
+    for (const id of long) expect((await statusOf(id)).status).toBe('queued');
+  });
+});

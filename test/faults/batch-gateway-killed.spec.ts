@@ -1,5 +1,7 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Batch, CallEvent } from '#contracts';
+import type { Batch, CallEvent, Steered } from '#contracts';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { findInvariantViolations } from '../support/installation-log.js';
@@ -17,11 +19,7 @@ describe('a gateway that is killed (SIGKILL) in the middle of a batch', () => {
     const [agent, other] = [new Agent(victim?.url ?? ''), new Agent(survivor?.url ?? '')];
     const calls = Array.from({ length: 12 }, (_, n) => ({ tool: 'sleep', arguments: { duration_ms: 150 }, toolCallId: `t${n}` }));
     const batches = await Promise.all(
-      ['one', 'two', 'three'].map(async (sessionId) => {
-        const { status, body } = await agent.request<Batch>('POST', '/v1/batches', { strategy: { type: 'sequential' }, sessionId, calls });
-        expect(status).toBe(202);
-        return body;
-      }),
+      ['one', 'two', 'three'].map((sessionId) => submit(agent, { strategy: { type: 'sequential' }, sessionId, calls })),
     );
     const read = async ({ id }: Batch) => (await other.get<Batch>(`/v1/batches/${id}`)).body;
     await eventually(
@@ -31,15 +29,7 @@ describe('a gateway that is killed (SIGKILL) in the middle of a batch', () => {
     victim?.signal('SIGKILL');
     await victim?.ended();
 
-    const ended = await Promise.all(
-      batches.map((batch) =>
-        eventually(async () => {
-          const { body } = await other.get<Batch>(`/v1/batches/${batch.id}?wait=10`);
-          return body.status === 'ended' ? body : undefined;
-        }, `batch ${batch.id} to end`),
-      ),
-    );
-    for (const batch of ended) {
+    for (const batch of await Promise.all(batches.map((it) => ended(other, it)))) {
       expect(batch.results.map(({ toolCallId, outcome }) => [toolCallId, outcome])).toEqual(
         calls.map(({ toolCallId }) => [toolCallId, 'completed']),
       );
@@ -48,6 +38,49 @@ describe('a gateway that is killed (SIGKILL) in the middle of a batch', () => {
       expect(body.calls).toHaveLength(batch.results.length);
       await expectOneAfterAnother(other, batch);
     }
+    expect(await findInvariantViolations(toolyard.redis.url)).toEqual([]);
+  });
+
+  const submit = async (by: Agent, body: object): Promise<Batch> => {
+    const answer = await by.request<Batch>('POST', '/v1/batches', body);
+    expect(answer.status).toBe(202);
+    return answer.body;
+  };
+  const ended = (by: Agent, { id }: Batch): Promise<Batch> =>
+    eventually(async () => {
+      const { body } = await by.get<Batch>(`/v1/batches/${id}?wait=10`);
+      return body.status === 'ended' ? body : undefined;
+    }, `batch ${id} to end`);
+
+  it('hands a message of a person over once, though the gateway that took it is killed at once [EX-07]', async () => {
+    const victim = await toolyard.gateway();
+    const [agent, other] = [new Agent(victim.url), new Agent(toolyard.gateways[1]?.url ?? '')];
+    // The second call ends when the message has been taken.
+    const calls = [
+      { tool: 'echo', arguments: {} },
+      { tool: 'shell', arguments: { command: 'until [ -e go ]; do sleep 0.05; done' } },
+      ...Array.from({ length: 10 }, () => ({ tool: 'echo', arguments: {} })),
+    ];
+    const batch = await submit(agent, { strategy: { type: 'sequential' }, sessionId: 'steered', calls });
+    await eventually(
+      async () => (await other.get<Batch>(`/v1/batches/${batch.id}`)).body.results[1]?.status === 'running',
+      'the second call to run',
+    );
+    const steered = await agent.request<Steered>('POST', '/v1/sessions/steered/steer', { message: 'stop, look at the other file' });
+    expect(steered.status).toBe(202);
+    victim.signal('SIGKILL');
+    await victim.ended();
+    // The call is known to run before its command has made the folder.
+    const workspace = join(toolyard.workspaceRoot, 'default', 'sessions', 'steered');
+    mkdirSync(workspace, { recursive: true });
+    writeFileSync(join(workspace, 'go'), '');
+
+    const { steering, stopped, results } = await ended(other, batch);
+    expect(steering.map(({ message }) => message)).toEqual(['stop, look at the other file']);
+    expect(stopped?.reason).toBe('steered');
+    expect(results.at(-1)?.result?.content).toEqual([{ type: 'text', text: 'Skipped due to queued user message.' }]);
+    const next = await submit(other, { sessionId: 'steered', calls: [{ tool: 'echo' }] });
+    expect((await ended(other, next)).steering).toEqual([]);
     expect(await findInvariantViolations(toolyard.redis.url)).toEqual([]);
   });
 

@@ -6,7 +6,8 @@ import { offerPostgres } from './shared-postgres.mjs';
 /**
  * Builds when something changed, since tests below test/ run what is built; a run of other tests alone skips that.
  * Then one private Redis for the whole run, unless TEST_REDIS_URL names one. Each test file uses names of its own. And the offer
- * of one PostgreSQL, which starts when a test asks for a database.
+ * of one PostgreSQL, which starts when a test asks for a database, and of one installation for all files of test/api, unless
+ * TEST_INSTALLATION_URL names one that `node test/installation.mjs` left running.
  */
 export default async function globalSetup({ testPathPatterns }) {
   const patterns = testPathPatterns?.patterns ?? [];
@@ -16,6 +17,11 @@ export default async function globalSetup({ testPathPatterns }) {
   }
   globalThis.testPostgres = await offerPostgres();
   process.env.TEST_POSTGRES_OFFER = globalThis.testPostgres.url;
+  if (!process.env.TEST_INSTALLATION_URL) {
+    const { offerInstallation } = await import('./installation/offer.ts');
+    globalThis.testInstallation = await offerInstallation();
+    process.env.TEST_INSTALLATION_URL = globalThis.testInstallation.url;
+  }
   if (process.env.TEST_REDIS_URL) return;
   globalThis.testRedisServer = await startRedisServer();
   process.env.TEST_REDIS_URL = globalThis.testRedisServer.url;

@@ -5,6 +5,7 @@ const PATIENCE_MS = 30_000;
  * run ends as its tests did. The timer itself holds up nothing.
  */
 export default async function globalTeardown() {
+  await globalThis.testInstallation?.stop();
   await Promise.all([globalThis.testRedisServer?.stop(), globalThis.testPostgres?.stop()]);
   setTimeout(() => {
     console.error(`A test left something open: ${process.getActiveResourcesInfo().join(', ')}. Close it where the test ends.`);

@@ -10,7 +10,7 @@ import { eventually } from './eventually.js';
 import { Availability } from './invariants/availability.js';
 import { forgetHistories, historiesOf } from './invariants/client-histories.js';
 import { comeToRest } from './invariants/come-to-rest.js';
-import { readFullLog } from './log-invariants.js';
+import { readFullLog, type FullLog } from './log-invariants.js';
 import { openTestDatabase, startTestProjector, testDatabase } from './postgres.js';
 import { freePort } from './free-port.mjs';
 import { startRedisServer, type RedisServer } from './redis-server.mjs';
@@ -45,6 +45,8 @@ export interface TestCluster {
   worker(env?: Record<string, string>): Promise<AppProcess>;
   /** A projector as a process of its own, on a database of its own unless `env` names one. `launcher` are words that run a command. */
   projector(env?: Record<string, string>, launcher?: readonly string[]): Promise<AppProcess>;
+  /** Cancels the open calls of a tenant. @throws when one of them gets no End. */
+  endCallsOf(tenantId: string): Promise<void>;
   /**
    * Ends everything, politely first; resolves when no process is left. Before, what is still open is cancelled, and every
    * call must get its End; after, rejects with what the log and what clients saw violate of the invariants.
@@ -124,6 +126,7 @@ export async function startTestCluster({
       await isReady(app);
       return app;
     },
+    endCallsOf: (tenantId) => rest(shared.REDIS_URL, Number(env['PARTITIONS'] ?? 16), tenantId),
     close: async () => {
       const url = shared.REDIS_URL;
       const partitions = Number(env['PARTITIONS'] ?? 16);
@@ -144,14 +147,14 @@ export async function startTestCluster({
       if (faults.length > 0) throw new AggregateError(faults, faults.map(String).join('\n'));
     },
   };
-  const rest = async (url: string, partitions: number) => {
+  const rest = async (url: string, partitions: number, tenantId?: string) => {
     if (url === redis.url) await redis.start();
     const connection = createRedis(url);
+    const needWorker = async () => {
+      if (!toolyard.workers.some(isAlive)) await toolyard.worker();
+    };
     try {
-      await comeToRest(connection, partitions, async () => {
-        if (toolyard.workers.some(isAlive)) return;
-        await toolyard.worker();
-      });
+      await comeToRest(connection, partitions, needWorker, tenantId);
     } finally {
       connection.disconnect();
     }
@@ -168,7 +171,9 @@ export async function startTestCluster({
       for (const app of [...toolyard.gateways, ...toolyard.workers])
         if (app.log().includes(TEST_KEY)) violations.push(`I16 the log of a ${app.name} holds an API key`);
       if (violations.length > 0)
-        throw new Error(`${violations.length} violations of the invariants:\n${violations.slice(0, 40).join('\n')}`);
+        throw new Error(
+          `${violations.length} violations of the invariants:\n${violations.slice(0, 40).map(withTenant(log)).join('\n')}`,
+        );
     } finally {
       connection.disconnect();
       await db?.destroy();
@@ -185,6 +190,15 @@ export async function startTestCluster({
     throw error;
   }
   return toolyard;
+}
+
+/** Adds the tenant of the call that a violation names, and so the test file. */
+function withTenant({ calls }: FullLog): (violation: string) => string {
+  return (violation) => {
+    const callId = [...calls.keys()].find((id) => violation.includes(id));
+    const [first] = (callId !== undefined && calls.get(callId)) || [];
+    return first === undefined ? violation : `${violation} (tenant ${first.tenantid})`;
+  };
 }
 
 function isAlive({ child }: AppProcess): boolean {

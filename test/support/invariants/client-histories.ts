@@ -15,10 +15,26 @@ export interface SocketHistory {
   readonly frames: readonly { readonly frame: ServerFrame }[];
 }
 
+/** What clients saw, as plain data. */
+export interface ClientHistory {
+  readonly accepted: readonly Accepted[];
+  readonly sockets: readonly SocketHistory[];
+}
+
 /** What the clients of one installation saw, to be compared with its log when all is over. */
 export class ClientHistories {
   private readonly accepted: Accepted[] = [];
   private readonly sockets: SocketHistory[] = [];
+
+  get history(): ClientHistory {
+    return { accepted: this.accepted, sockets: this.sockets.map(({ sent, frames }) => ({ sent, frames })) };
+  }
+
+  /** Adds the history of another process. */
+  add({ accepted, sockets }: ClientHistory): void {
+    this.accepted.push(...accepted);
+    this.sockets.push(...sockets);
+  }
 
   answered(accepted: Accepted): void {
     this.accepted.push(accepted);

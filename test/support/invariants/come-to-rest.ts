@@ -8,9 +8,14 @@ const GRACE_MS = 1_000;
 
 /**
  * Cancels the calls that a test has left open, and resolves when every call has its End. Rejects with their names when
- * some get none. `needWorker` is called when some run: only a worker or a reconciler ends those.
+ * some get none. `needWorker` is called when some run: only a worker or a reconciler ends those. With a tenant, only its calls count.
  */
-export async function comeToRest(redis: RedisConnection, partitions: number, needWorker: () => Promise<void>): Promise<void> {
+export async function comeToRest(
+  redis: RedisConnection,
+  partitions: number,
+  needWorker: () => Promise<void>,
+  tenantId?: string,
+): Promise<void> {
   const log = new EventLog(redis, { partitions });
   const store = new CallStore(redis);
   const open = async () => {
@@ -21,7 +26,7 @@ export async function comeToRest(redis: RedisConnection, partitions: number, nee
   let left: CallSnapshot[] = [];
   try {
     await eventually(async () => {
-      left = (await open()).filter(({ status }) => status !== 'ended');
+      left = (await open()).filter(({ status, meta }) => status !== 'ended' && (tenantId === undefined || meta.tenantId === tenantId));
       if (left.some(({ status }) => status === 'running')) await needWorker();
       await Promise.all(left.map((head) => cancel(log, head)));
       return left.length === 0;

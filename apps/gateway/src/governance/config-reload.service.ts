@@ -60,6 +60,11 @@ export class ConfigReload implements OnApplicationBootstrap, OnApplicationShutdo
     return this.rejection;
   }
 
+  /** SHA-256 of the file in force. */
+  get sha256(): string {
+    return digestOf(this.active);
+  }
+
   onApplicationBootstrap(): void {
     const { file } = this.config;
     if (file === undefined) return;
@@ -112,7 +117,6 @@ export class ConfigReload implements OnApplicationBootstrap, OnApplicationShutdo
   private async record(path: string, now: Active): Promise<void> {
     const before = this.active;
     this.active = now;
-    const digestOf = ({ text = '' }: Active) => sha256Hex(text);
     for (const { tenantId, changed, holds } of configChanges(before.config, now.config)) {
       const after = { fileSha256: digestOf(now), changed };
       await this.acts.recordOwn(tenantId, 'admin.config_reloaded', { target: path, before: { fileSha256: digestOf(before) }, after });
@@ -150,6 +154,10 @@ export class ConfigReload implements OnApplicationBootstrap, OnApplicationShutdo
 interface Active {
   readonly config: GatewayConfig;
   readonly text?: string | undefined;
+}
+
+function digestOf({ text = '' }: Active): string {
+  return sha256Hex(text);
 }
 
 /** The file is valid but was not stored: the next try may succeed. */

@@ -31,19 +31,19 @@ export class DiagnosticsService {
       protocol: PROTOCOL,
       processes,
       redis,
-      ...(this.config.file === undefined ? {} : { config: configOf(this.config.file) }),
+      ...(this.config.file === undefined ? {} : { config: configOf(this.config.file, this.configReload.sha256) }),
       warnings: [this.configReload.warning, this.memory.warning].filter((warning) => warning !== undefined),
     };
   }
 }
 
 /** The file as it is now. A file with a fault is not active, and the warnings say why. */
-function configOf(file: NonNullable<GatewayConfig['file']>): NonNullable<Diagnostics['config']> {
+function configOf(file: NonNullable<GatewayConfig['file']>, sha256: string): NonNullable<Diagnostics['config']> {
   try {
     const { path, ...counts } = configFactsOf(file.read()) ?? { path: file.path };
-    return { file: path, ...counts };
+    return { file: path, sha256, ...counts };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return { file: file.path };
+    return { file: file.path, sha256 };
   }
 }

@@ -46,12 +46,13 @@ export const Diagnostics = z
     config: z
       .object({
         file: z.string().describe('Its path.'),
+        sha256: z.string().describe('SHA-256 of the file in force, 64 hexadecimal digits. Gateways of one installation have the same.'),
         keys: z.number().int().optional().describe('Number of keys.'),
         agents: z.number().int().optional().describe('Number of agents.'),
         hooks: z.number().int().optional().describe('Number of hooks.'),
       })
       .optional()
-      .describe('The config file and how much it brings. Absent without one; while the file is refused only its path is present.'),
+      .describe('The config file and how much it brings. Absent without one; while the file is refused its numbers are absent.'),
     warnings: z.array(z.string()).describe('What is wrong with the configuration without stopping the gateway.'),
   })
   .meta({

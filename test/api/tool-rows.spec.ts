@@ -1,12 +1,10 @@
 import { createServer, type Server } from 'node:http';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Call } from '#contracts';
-import { Agent } from '../support/agent.js';
-import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
+import type { Agent } from '../support/agent.js';
+import { useTenant, type Tenant } from '../support/installation/use-tenant.js';
 import { textOf } from '../support/policy-case.js';
 
 /** The smallest that is recognised as an image. */
@@ -19,9 +17,8 @@ function jsonOf(call: Call): unknown {
 }
 
 describe('what a model reads of a tool', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'toolyard-tools-'));
   let site: Server;
-  let toolyard: TestCluster;
+  let tenant: Tenant;
   let agent: Agent;
   let origin: string;
 
@@ -34,24 +31,13 @@ describe('what a model reads of a tool', () => {
     await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
     const { port } = site.address() as AddressInfo;
     origin = `http://127.0.0.1:${port}`;
-    const config = join(folder, 'toolyard.json');
-    const policy = { profile: 'oxydra', egress: { privateHosts: [`127.0.0.1:${port}`] } };
-    writeFileSync(config, JSON.stringify({ agents: { oxydra: { policy } } }));
-    toolyard = await startTestCluster({
-      env: {
-        TOOLYARD_CONFIG: config,
-        EGRESS_ALLOW_HOSTS: `127.0.0.1:${port}`,
-        TOOL_ENV_ALLOWLIST: 'PATH,ONLY_THIS',
-        ONLY_THIS: 'given',
-        OTHER: 'not',
-      },
-    });
-    agent = new Agent(toolyard.gateways[0]?.url ?? '');
+    const policy = { profile: 'oxydra' as const, egress: { privateHosts: [`127.0.0.1:${port}`] } };
+    tenant = await useTenant('tool-rows', { settings: { agents: { oxydra: { policy } } } });
+    agent = tenant.agent;
   });
   afterAll(async () => {
-    await toolyard.close();
+    await tenant?.close();
     site.close();
-    rmSync(folder, { recursive: true });
   });
 
   const run = (tool: string, args: unknown, more: Record<string, unknown> = {}) => agent.run(tool, args, { sessionId: 'rows', ...more });
@@ -88,7 +74,7 @@ describe('what a model reads of a tool', () => {
   });
 
   it('is of a command what the session and the operator gave it: folder, home and variables, and no others [CC-19]', async () => {
-    const root = join(toolyard.workspaceRoot, 'default', 'sessions', 'rows');
+    const root = tenant.workspaceOf('rows');
     expect(textOf(await run('shell', { command: 'pwd; echo $HOME; echo $ONLY_THIS; echo ${OTHER-none}' }))).toBe(
       `${root}\n${root}\ngiven\nnone\n`,
     );

@@ -1,31 +1,21 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Agent } from '../support/agent.js';
+import type { Agent } from '../support/agent.js';
 import { textOf } from '../support/policy-case.js';
-import { TEST_KEY, startTestCluster, type TestCluster } from '../support/test-cluster.js';
+import { useTenant, type Tenant } from '../support/installation/use-tenant.js';
 
 const FAILED = 'FAILED tests/test_x.py::test_y - 1 failed, 99 passed';
-const folder = mkdtempSync(join(tmpdir(), 'toolyard-long-output-'));
 
-let toolyard: TestCluster;
+let tenant: Tenant;
 let agent: Agent;
 beforeAll(async () => {
-  const config = join(folder, 'toolyard.json');
   const agents = {
     tails: { policy: { execution: { resultBytes: 1_000, resultTailBytes: 100 } } },
     heads: { policy: { execution: { resultBytes: 1_000, resultTailBytes: 0 } } },
   };
-  const keys = [{ id: 'main', key: TEST_KEY, tenant: 'default', scopes: ['submit', 'read', 'cancel', 'approve', 'admin'], agents: ['*'] }];
-  writeFileSync(config, JSON.stringify({ keys, agents }));
-  toolyard = await startTestCluster({ gatewayEnv: { TOOLYARD_CONFIG: config } });
-  agent = new Agent(toolyard.gateways[0]?.url ?? '');
+  tenant = await useTenant('long-output', { settings: { agents } });
+  ({ agent } = tenant);
 });
-afterAll(async () => {
-  await toolyard?.close();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => tenant?.close());
 
 const NOTICE = /\n\[output truncated — original size: ([\d,]+) bytes; ([\d,]+) left out here; ([^\]]*)\]\n/;
 /** Beginning and end of what a model gets, and what stands between. */

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CallEvent } from '#contracts';
-import { Agent } from '../support/agent.js';
+import type { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { readSse } from '../support/sse.js';
-import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
+import { useTenant, type Tenant } from '../support/installation/use-tenant.js';
 
 const LINE_A_SECOND = 'for i in 1 2 3; do echo line $i; sleep 1; done';
 /** Within it a line of a running command is promised to be seen. */
@@ -15,13 +15,13 @@ const textOf = (event: CallEvent) =>
   event.type === 'call.update' ? event.data.content.map((item) => (item.type === 'text' ? item.text : '')).join('') : '';
 
 describe('one call, end to end through every interface', () => {
-  let toolyard: TestCluster;
+  let tenant: Tenant;
   let agent: Agent;
   beforeAll(async () => {
-    toolyard = await startTestCluster({ gateways: 2, workers: 2 });
-    agent = new Agent(toolyard.gateways[0]?.url ?? '');
+    tenant = await useTenant('first-call');
+    agent = tenant.agent;
   });
-  afterAll(() => toolyard.close());
+  afterAll(() => tenant.close());
 
   it('answers a shell call over HTTP with the output when the wait suffices [TB-01]', async () => {
     const answer = await agent.submit('shell', { command: 'echo hello' }, {}, { prefer: 'wait=60' });
@@ -42,7 +42,7 @@ describe('one call, end to end through every interface', () => {
   it('streams Start, live Updates and End of a call submitted over WebSocket [CC-20, EV-01, EV-02, EX-30]', async () => {
     const stream = await agent.stream();
     // No line is written before the one before it was seen: what is held back until the End is never seen.
-    const gate = (n: number) => join(toolyard.workspaceRoot, 'default', 'default', `seen-${n}`);
+    const gate = (n: number) => join(tenant.workspaceOf(), `seen-${n}`);
     const lines = [1, 2, 3].map((n) => `echo line ${n}; until [ -e seen-${n} ]; do sleep 0.05; done`);
     stream.send({ op: 'submit', id: 'job', call: { tool: 'shell', arguments: { command: lines.join('; ') } } });
     const { call } = await stream.frame('accepted', 'job');
@@ -66,9 +66,12 @@ describe('one call, end to end through every interface', () => {
   it('gives the same events by SSE, and a resumed stream has no gap and no double [EV-17]', async () => {
     const { body } = await agent.submit('shell', { command: LINE_A_SECOND });
     const path = `/v1/calls/${body.id}/events`;
-    const first = await readSse(agent.url + path, { enough: (messages) => messages.some((message) => message.event === 'call.update') });
-    const otherGateway = toolyard.gateways[1]?.url ?? '';
-    const rest = await readSse(otherGateway + path, { lastEventId: first.at(-1)?.id ?? '' });
+    const { key } = agent;
+    const first = await readSse(agent.url + path, {
+      key,
+      enough: (messages) => messages.some((message) => message.event === 'call.update'),
+    });
+    const rest = await readSse(tenant.otherUrl + path, { key, lastEventId: first.at(-1)?.id ?? '' });
 
     const received = [...first, ...rest].map((message) => JSON.parse(message.data) as CallEvent);
     expect(received).toEqual(await agent.events(body.id));
@@ -99,7 +102,7 @@ describe('one call, end to end through every interface', () => {
   it('cancels a running shell call from the other gateway and says how it stopped [CC-38, CC-43]', async () => {
     const { body } = await agent.submit('shell', { command: 'echo up; sleep 60' });
     await eventually(async () => types(await agent.events(body.id)).includes('call.update'), 'the command to run');
-    const other = new Agent(toolyard.gateways[1]?.url ?? '');
+    const other = tenant.other;
     expect((await other.request('POST', `/v1/calls/${body.id}/cancel`, { reason: 'changed my mind', graceMs: 20_000 })).status).toBe(202);
     expect(await agent.ended(body.id)).toMatchObject({
       outcome: 'cancelled',
@@ -145,25 +148,5 @@ describe('one call, end to end through every interface', () => {
     const again = await agent.request('POST', `/v1/calls/${first.id}/replay`, { arguments: { n: 2 } }, { prefer: 'wait=60' });
     expect(again).toMatchObject({ status: 200, body: { replayOf: first.id, arguments: { n: 2 }, outcome: 'completed' } });
     expect(again.body.id).not.toBe(first.id);
-  });
-});
-
-describe('a call that sleeps', () => {
-  let toolyard: TestCluster;
-  beforeAll(async () => {
-    toolyard = await startTestCluster({ env: { WORKER_CONCURRENCY: 'read=1' } });
-  });
-  afterAll(() => toolyard.close());
-
-  it('holds no slot: with a single one, others run while many sleep [TB-09]', async () => {
-    const agent = new Agent(toolyard.gateways[0]?.url ?? '');
-    const long = await Promise.all(
-      Array.from({ length: 20 }, async () => (await agent.submit('sleep', { duration_ms: 3_600_000 })).body.id),
-    );
-    const statusOf = async (id: string) => (await agent.get(`/v1/calls/${id}`)).body;
-    for (const id of long) await eventually(async () => (await statusOf(id)).waiting?.reason === 'suspended', 'a call to sleep');
-    expect((await agent.run('echo', { meanwhile: true })).outcome).toBe('completed');
-    expect((await agent.run('sleep', { duration_ms: 1_500 })).outcome).toBe('completed');
-    for (const id of long) expect((await statusOf(id)).status).toBe('queued');
   });
 });

@@ -1,32 +1,30 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Call, CallCount, CallEvent, CallPage, FailurePage, SessionPage, Stats, ToolStatsPage } from '#contracts';
 import { ToolyardClient } from '#client';
-import { Agent } from '../support/agent.js';
-import { startCli } from '../support/cli.js';
+import type { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { serveWeb, type WebServer } from '../support/serve-web.js';
-import { TEST_KEY, startTestCluster, type TestCluster } from '../support/test-cluster.js';
+import { useTenant, type Tenant } from '../support/installation/use-tenant.js';
 
-let toolyard: TestCluster;
+let tenant: Tenant;
 let agent: Agent;
 let client: ToolyardClient;
 let api: WebServer;
 
 beforeAll(async () => {
   api = await serveWeb(async () => Response.json({ error: { message: 'no such pet' } }, { status: 404 }));
-  toolyard = await startTestCluster({ lists: true, env: { EGRESS_ALLOW_HOSTS: '127.0.0.1' } });
-  agent = new Agent(url(), TEST_KEY);
-  client = new ToolyardClient({ baseUrl: url(), apiKey: TEST_KEY });
+  tenant = await useTenant('error-results');
+  agent = tenant.agent;
+  client = new ToolyardClient({ baseUrl: tenant.url, apiKey: tenant.keyOf('main') });
 });
 afterAll(async () => {
   api.close();
-  await toolyard.close();
+  await tenant.close();
 });
 
-const url = () => toolyard.gateways[0]!.url;
 const shell = (command: string, sessionId: string): Promise<Call> => client.calls.run({ tool: 'shell', arguments: { command }, sessionId });
 const list = async (query: string) => (await agent.get<CallPage>(`/v1/calls?${query}`)).body.calls;
-const cli = (...words: string[]) => startCli(words, { url: url() }).ended();
+const cli = (...words: string[]) => tenant.cli(words).ended();
 
 describe('a call whose tool answers with an error', () => {
   it('keeps its outcome and says beside it that it did not succeed, and why, in the call and its End', async () => {
@@ -156,7 +154,7 @@ describe('a call whose tool answers with an error', () => {
   });
 
   it('is an error in the lists of the command line', async () => {
-    const watching = startCli(['watch', '--session', 'failing'], { url: url() });
+    const watching = tenant.cli(['watch', '--session', 'failing']);
     await watching.says('live');
     const failing = await shell('echo no such thing; exit 7', 'failing');
     await watching.says('error (exit 7 · no such thing)');

@@ -1,43 +1,32 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Call, Problem } from '#contracts';
-import { Agent } from '../support/agent.js';
+import type { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
-import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
+import { useTenant, type Tenant } from '../support/installation/use-tenant.js';
 
 const GITHUB = 'ghp_9z8y7x6w5v4u3t2s1r0q9z8y7x6w5v4u3t2s';
 
-const keyOf = (name: string) => `key-of-${name}-0123456789`;
-const SCOPES = ['submit', 'read'];
-const KEYS = [
-  { id: 'own', key: keyOf('own'), tenant: 'default', scopes: SCOPES },
-  { id: 'neighbour', key: keyOf('neighbour'), tenant: 'default', scopes: SCOPES },
-  { id: 'stranger', key: keyOf('stranger'), tenant: 'other', scopes: [...SCOPES, 'approve'] },
-];
-
 /** Of this agent, a person is asked whether a question may be asked. */
-const AGENTS = { careful: { policy: { gatePrivileged: true, toolsSettings: { ask_user: { tier: 'privileged' } } } } };
+const AGENTS = { careful: { policy: { gatePrivileged: true, toolsSettings: { ask_user: { tier: 'privileged' as const } } } } };
 
-let folder: string;
-let toolyard: TestCluster;
+let tenant: Tenant;
+let stranger: Tenant;
 let agent: Agent;
 /** The other gateway, with the same key. */
 let person: Agent;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'toolyard-inputs-'));
-  const config = join(folder, 'config.json');
-  writeFileSync(config, JSON.stringify({ keys: KEYS, agents: AGENTS }));
-  toolyard = await startTestCluster({ lists: true, gateways: 2, gatewayEnv: { TOOLYARD_CONFIG: config } });
-  agent = new Agent(toolyard.gateways[0]?.url ?? '');
-  person = new Agent(toolyard.gateways[1]?.url ?? '');
+  tenant = await useTenant('inputs', {
+    keys: { own: { scopes: ['submit', 'read'] }, neighbour: { scopes: ['submit', 'read'] } },
+    settings: { agents: AGENTS },
+  });
+  stranger = await useTenant('inputs-stranger');
+  ({ agent, other: person } = tenant);
 });
 afterAll(async () => {
-  await toolyard?.close();
-  rmSync(folder, { recursive: true, force: true });
+  await tenant?.close();
+  await stranger?.close();
 });
 
 const give = (id: string, body: object, by = person) => by.request<Call & Omit<Problem, 'status'>>('POST', `/v1/calls/${id}/input`, body);
@@ -96,13 +85,11 @@ describe('a call that waits for input', () => {
   });
 
   it('is answered by its own key or by one that may approve, and does not exist for other tenants', async () => {
-    const url = toolyard.gateways[0]?.url ?? '';
-    const [own, neighbour, stranger] = ['own', 'neighbour', 'stranger'].map((name) => new Agent(url, keyOf(name)));
-    if (own === undefined || neighbour === undefined || stranger === undefined) throw new Error('no keys');
+    const [own, neighbour] = [tenant.agentOf('own'), tenant.agentOf('neighbour')];
     const [one, two] = [await asked(undefined, own), await asked(undefined, own)];
     const refused = await give(one.id, { value: 'main' }, neighbour);
     expect([refused.status, refused.body.code, refused.body.detail]).toEqual([403, 'forbidden', expect.stringContaining('approve')]);
-    const unknown = await give(one.id, { value: 'main' }, stranger);
+    const unknown = await give(one.id, { value: 'main' }, stranger.agent);
     expect([unknown.status, unknown.body.code]).toEqual([404, 'resource_not_found']);
     expect((await give(one.id, { value: 'main' }, own)).status).toBe(200);
     expect((await give(two.id, { value: 'main' })).status).toBe(200);
@@ -158,20 +145,5 @@ describe('a call that waits for input', () => {
       'call.start',
       'call.end',
     ]);
-  });
-
-  /** The last: the worker is another one then. */
-  it('ends with a typed error when its input does not come in time', async () => {
-    const workers = toolyard.workers.splice(0);
-    for (const worker of workers) worker.signal('SIGTERM');
-    await Promise.all(workers.map((worker) => worker.ended()));
-    await toolyard.worker({ INPUT_MS: '1000' });
-    const { body: call } = await agent.submit('ask_user', { question: 'Which branch?' });
-    const ended = await agent.ended(call.id);
-    expect(ended).toMatchObject({ outcome: 'timed_out', attempt: 1, error: { code: 'input_expired', retryable: true } });
-    expect(ended.result).toMatchObject({ isError: true, content: [{ type: 'text', text: expect.stringContaining('input') }] });
-    const types = (await agent.events(call.id)).map(({ type }) => type);
-    expect(types).toEqual(['call.submitted', 'call.start', 'call.input_requested', 'call.end']);
-    expect((await give(call.id, { value: 'late' })).body).toMatchObject({ code: 'conflict', detail: expect.stringContaining('ended') });
   });
 });

@@ -1,25 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { Agent } from '../support/agent.js';
-import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
+import { useTenant, type Tenant } from '../support/installation/use-tenant.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'toolyard-refusals-'));
-let toolyard: TestCluster;
+let tenant: Tenant;
 beforeAll(async () => {
-  const config = join(folder, 'toolyard.json');
-  const guard = { name: 'guard', on: 'before', command: 'echo not on a Friday >&2; exit 2' };
-  writeFileSync(config, JSON.stringify({ agents: { guarded: { hooks: [guard] } } }));
-  toolyard = await startTestCluster({ workers: 1, env: { TOOLYARD_CONFIG: config } });
+  const guard = { name: 'guard', on: 'before' as const, command: 'echo not on a Friday >&2; exit 2' };
+  tenant = await useTenant('failed-before-start', { settings: { agents: { guarded: { hooks: [guard] } } } });
 });
-afterAll(async () => {
-  await toolyard?.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => tenant?.close());
 
 it('a call that fails before it runs ends without a Start, with its reason and text in the End [EV-08]', async () => {
-  const agent = new Agent(toolyard.gateways[0]?.url ?? '');
+  const { agent } = tenant;
   await agent.request('PUT', '/v1/sessions/read-only', { posture: { permissionMode: 'read-only' } });
   const refused = await Promise.all([
     agent.submit('shell', '{"command":'),

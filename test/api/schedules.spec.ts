@@ -1,33 +1,27 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { CallPage, Problem, Schedule } from '#contracts';
 import { Agent } from '../support/agent.js';
-import { startCli } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
-import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
+import { useTenant, type Tenant } from '../support/installation/use-tenant.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'toolyard-schedules-'));
-const config = join(folder, 'toolyard.json');
-const keyOf = (id: string, tenant = 'default') => ({ id, key: `key-${id}-of-the-schedule-tests`, tenant, scopes: ['submit', 'read'] });
-const KEYS = [keyOf('leaver'), keyOf('colleague'), keyOf('stranger', 'other')];
+const SCOPES = ['submit' as const, 'read' as const];
 const GITHUB = 'ghp_1q2w3e4r5t6y7u8i9o0p1q2w3e4r5t6y7u8i';
 
-let toolyard: TestCluster;
+let tenant: Tenant;
+let stranger: Tenant;
 let agent: Agent;
 
 beforeAll(async () => {
-  writeFileSync(config, JSON.stringify({ keys: KEYS }));
-  toolyard = await startTestCluster({ lists: true, gateways: 2, env: { TOOLYARD_CONFIG: config } });
-  agent = new Agent(toolyard.gateways[0]?.url ?? '');
+  tenant = await useTenant('schedules', { keys: { neighbour: { scopes: SCOPES }, colleague: { scopes: SCOPES } } });
+  stranger = await useTenant('schedules-stranger');
+  ({ agent } = tenant);
 });
 afterAll(async () => {
-  await toolyard?.close();
-  rmSync(folder, { recursive: true });
+  await tenant?.close();
+  await stranger?.close();
 });
 
-const as = (id: string) => new Agent(toolyard.gateways[1]?.url ?? '', KEYS.find((key) => key.id === id)?.key);
+const as = (name: string) => tenant.agentOf(name, tenant.otherUrl);
 const create = (body: object, by = agent) =>
   by.request<Schedule>('POST', '/v1/schedules', { call: { tool: 'echo', arguments: { n: 1 } }, ...body });
 const made = async (body: object, by = agent) => {
@@ -133,28 +127,29 @@ describe('a schedule', () => {
 
   it('is not there for another tenant, and changed by its key or an admin only', async () => {
     const { id } = await made({ cron: '0 0 1 1 *' }, as('colleague'));
-    expect((await as('stranger').get(`/v1/schedules/${id}`)).status).toBe(404);
-    expect((await as('stranger').get<{ schedules: Schedule[] }>('/v1/schedules')).body.schedules).toEqual([]);
+    expect((await stranger.agent.get(`/v1/schedules/${id}`)).status).toBe(404);
+    expect((await stranger.agent.get<{ schedules: Schedule[] }>('/v1/schedules')).body.schedules).toEqual([]);
     for (const what of ['pause', 'resume', 'run'])
-      expect((await as('leaver').request('POST', `/v1/schedules/${id}/${what}`)).status).toBe(403);
-    expect((await as('leaver').request('DELETE', `/v1/schedules/${id}`)).status).toBe(403);
-    expect((await as('leaver').get<Schedule>(`/v1/schedules/${id}`)).body.keyId).toBe('colleague');
+      expect((await as('neighbour').request('POST', `/v1/schedules/${id}/${what}`)).status).toBe(403);
+    expect((await as('neighbour').request('DELETE', `/v1/schedules/${id}`)).status).toBe(403);
+    expect((await as('neighbour').get<Schedule>(`/v1/schedules/${id}`)).body.keyId).toBe(tenant.keyId('colleague'));
     expect((await remove(id)).status).toBe(204);
   });
 
   it('is paused with the reason when its key is gone', async () => {
-    const { id } = await made({ everyMs: 1_000 }, as('leaver'));
+    const { body: leaver } = await agent.request<{ id: string; key: string }>('POST', '/v1/keys', { name: 'leaver', scopes: SCOPES });
+    const { id } = await made({ everyMs: 1_000 }, new Agent(tenant.otherUrl, leaver.key));
     await untilRun(id, ({ lastRun }) => lastRun !== undefined, 'a run');
-    writeFileSync(config, JSON.stringify({ keys: KEYS.filter((key) => key.id !== 'leaver') }));
+    expect((await agent.request('DELETE', `/v1/keys/${leaver.id}`)).status).toBeLessThan(300);
     const { paused, nextRuns } = await untilRun(id, (schedule) => schedule.paused !== undefined, 'the pause');
-    expect(paused?.reason).toContain('The key leaver');
+    expect(paused?.reason).toContain(`The key ${leaver.id}`);
     expect(nextRuns).toEqual([]);
     await remove(id);
   });
 });
 
 describe('toolyard schedules', () => {
-  const cli = (...words: string[]) => startCli(words, { url: toolyard.gateways[0]?.url ?? '' }).ended();
+  const cli = (...words: string[]) => tenant.cli(words).ended();
 
   it('adds, lists, pauses, resumes, runs and removes a schedule, and lists its calls', async () => {
     const added = await cli('schedules', 'add', 'echo', 'n:=7', '--cron', '0 7 * * 1', '--time-zone', 'Europe/Berlin', '--name', 'weekly');

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Call } from '#contracts';
-import { Agent, type Stream } from '../support/agent.js';
-import { findInvariantViolations } from '../support/installation-log.js';
-import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
+import type { Stream } from '../support/agent.js';
+import { useTenant, type Tenant } from '../support/installation/use-tenant.js';
 
 const AGENTS = 20;
 const CALLS_EACH = 50;
@@ -16,11 +15,11 @@ function* choices(seed: number): Generator<number, never> {
 }
 
 describe('1,000 calls of 20 agents that repeat themselves', () => {
-  let toolyard: TestCluster;
+  let tenant: Tenant;
   beforeAll(async () => {
-    toolyard = await startTestCluster({ gateways: 2, workers: 2 });
+    tenant = await useTenant('many-agents');
   });
-  afterAll(() => toolyard.close());
+  afterAll(() => tenant.close());
 
   it('makes one call for each Idempotency-Key, with one End and the right result, by HTTP and WebSocket alike [DX-02, DX-04, EV-03]', async () => {
     const idOfKey = new Map<string, Set<string>>();
@@ -32,7 +31,7 @@ describe('1,000 calls of 20 agents that repeat themselves', () => {
       return (await stream.frame('accepted', frameId)).call.id;
     };
     const oneAgent = async (name: number) => {
-      const agent = new Agent(toolyard.gateways[name % 2]?.url ?? '');
+      const agent = name % 2 === 0 ? tenant.agent : tenant.other;
       const stream = await agent.stream();
       const random = choices(name);
       for (let n = 0; n < CALLS_EACH; n++) {
@@ -57,7 +56,7 @@ describe('1,000 calls of 20 agents that repeat themselves', () => {
     await Promise.all(Array.from({ length: AGENTS }, (_unused, name) => oneAgent(name)));
 
     expect([...idOfKey.values()].filter((ids) => ids.size !== 1)).toEqual([]);
-    const reader = new Agent(toolyard.gateways[0]?.url ?? '');
+    const { agent: reader } = tenant;
     await Promise.all(
       [...idOfKey].map(async ([key, ids]) => {
         const call = await reader.ended([...ids][0] ?? '');
@@ -67,11 +66,10 @@ describe('1,000 calls of 20 agents that repeat themselves', () => {
         expect((await reader.events(call.id)).filter((event) => event.type === 'call.end')).toHaveLength(1);
       }),
     );
-    expect(await findInvariantViolations(toolyard.redis.url)).toEqual([]);
   });
 
   it('refuses a key that comes again with another body', async () => {
-    const agent = new Agent(toolyard.gateways[0]?.url ?? '');
+    const { agent } = tenant;
     await agent.submit('echo', { a: 1 }, {}, { 'idempotency-key': 'same' });
     expect(await agent.submit('echo', { a: 2 }, {}, { 'idempotency-key': 'same' })).toMatchObject({
       status: 422,

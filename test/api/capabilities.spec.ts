@@ -1,13 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { executeAttempt } from '#attempts';
 import type { ApprovalPage, Call, CallEvent, CallEventOf, CallEventType, CallPage, ToolDescriptor } from '#contracts';
 import { newMarker, processesWith } from '../../libs/tools/src/testing/shell-runs.js';
-import { Agent } from '../support/agent.js';
+import type { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
-import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
-import { WorkerParts } from '../support/worker-parts.js';
+import { useTenant, type Tenant } from '../support/installation/use-tenant.js';
 
 const firstOf = <T extends CallEventType>(events: readonly CallEvent[], type: T): CallEventOf<T> | undefined =>
   events.find((event): event is CallEventOf<T> => event.type === type);
@@ -25,13 +23,13 @@ async function inTime<T>(ms: number, answer: Promise<T>): Promise<T> {
 const textOf = (call: Call) => call.result?.content.map((item) => (item.type === 'text' ? item.text : '')).join('');
 
 describe('what agents of every kind rely on', () => {
-  let toolyard: TestCluster;
+  let tenant: Tenant;
   let agent: Agent;
   beforeAll(async () => {
-    toolyard = await startTestCluster({ lists: true, workers: 2, env: { WORKER_SECRET: 'canary' } });
-    agent = new Agent(toolyard.gateways[0]?.url ?? '');
+    tenant = await useTenant('capabilities');
+    agent = tenant.agent;
   });
-  afterAll(() => toolyard.close());
+  afterAll(() => tenant.close());
 
   const posture = (sessionId: string, change: Record<string, string>) =>
     agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: change });
@@ -249,7 +247,7 @@ describe('what agents of every kind rely on', () => {
   });
 
   it('separates both streams of a command, and shows none of the variables of its worker [PP-103, TB-01]', async () => {
-    writeFileSync(join(toolyard.workspaceRoot, 'default', 'default', 'both.sh'), 'echo a; echo b >&2');
+    writeFileSync(join(tenant.workspaceOf(), 'both.sh'), 'echo a; echo b >&2');
     expect(textOf(await agent.run('shell', { command: 'bash both.sh' }))).toBe('stdout:\na\n\n\nstderr:\nb\n');
     const env = textOf(await agent.run('shell', { command: 'env' }));
     expect(env).toContain('PATH=');
@@ -279,56 +277,5 @@ describe('what agents of every kind rely on', () => {
     await cancel(body.id);
     expect((await agent.ended(body.id)).outcome).toBe('cancelled');
     expect((await agent.submit('sleep', { duration_ms: 86_400_001 })).status).toBe(422);
-  });
-});
-
-describe('what a tool is given, and what becomes of what it gives', () => {
-  let parts: WorkerParts;
-  beforeAll(async () => void (parts = await WorkerParts.start()));
-  afterAll(() => parts.close());
-
-  const run = async (args: object = {}) => {
-    const callId = await parts.submit('probe', JSON.parse(JSON.stringify(args)), { sessionId: 's1' });
-    await executeAttempt({ callId, attempt: 1 }, 'read', parts.worker());
-    return callId;
-  };
-
-  it('is a context that no argument can change [CC-17]', async () => {
-    let seen: unknown[] = [];
-    parts.tool('probe', { run: (args, ctx) => ((seen = [args, ctx.tenantId, ctx.sessionId]), 'ran') });
-    const args = { ctx: { tenantId: 'other', sessionId: 'other' }, tenantId: 'other', sessionId: 'other' };
-    await run(args);
-    expect(seen).toEqual([args, 'test', 's1']);
-  });
-
-  it('shows partial content and progress to watchers, and only the last word to the model [CC-23, CC-24, EV-04]', async () => {
-    parts.tool('probe', {
-      run: (_args, ctx) => {
-        ctx.onUpdate([{ type: 'text', text: 'partial\n' }]);
-        ctx.onProgress({ message: 'half', done: 1, total: 2 });
-        return 'final';
-      },
-    });
-    const callId = await run();
-    const events = await parts.events(callId);
-    expect(firstOf(events, 'call.update')?.data).toEqual({ update: 1, content: [{ type: 'text', text: 'partial\n' }] });
-    expect(events.find(({ type }) => type === 'call.progress')).toMatchObject({
-      subject: callId,
-      tool: 'probe',
-      data: { message: 'half', done: 1, total: 2 },
-    });
-    expect((await parts.store.read(callId))?.result).toEqual({ content: [{ type: 'text', text: 'final' }], isError: false });
-  });
-
-  it('takes nothing for an empty text, and text, JSON and images as they are [CC-33, CC-34]', async () => {
-    parts.tool('probe', { run: () => '' });
-    expect((await parts.store.read(await run()))?.result?.content).toEqual([{ type: 'text', text: '' }]);
-    const content = [
-      { type: 'text', text: 'a' },
-      { type: 'json', json: { b: 1 } },
-      { type: 'image', data: 'aGk=', mimeType: 'image/png' },
-    ] as const;
-    parts.tool('probe', { run: () => content });
-    expect((await parts.store.read(await run()))?.result?.content).toEqual(content);
   });
 });

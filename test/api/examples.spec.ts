@@ -1,21 +1,21 @@
 import { spawn } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ToolyardClient } from '#client';
-import { TEST_KEY, startTestCluster, type TestCluster } from '../support/test-cluster.js';
+import { useTenant, type Tenant } from '../support/installation/use-tenant.js';
 
-let toolyard: TestCluster;
+let tenant: Tenant;
 beforeAll(async () => {
-  toolyard = await startTestCluster({ lists: true });
+  tenant = await useTenant('examples');
 });
-afterAll(() => toolyard.close());
+afterAll(() => tenant.close());
 
 function example(name: string): Promise<{ code: number | null; said: string }> {
   const child = spawn('npm', ['run', '--silent', `example:${name}`], {
     env: {
       PATH: process.env['PATH'] ?? '',
       HOME: process.env['HOME'] ?? '',
-      TOOLYARD_URL: toolyard.gateways[0]!.url,
-      TOOLYARD_API_KEY: TEST_KEY,
+      TOOLYARD_URL: tenant.url,
+      TOOLYARD_API_KEY: tenant.keyOf('main'),
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -32,7 +32,7 @@ describe.each(['anthropic', 'openai'])('the agent with the tool shapes of %s', (
     expect(said).toContain("missing 'command' parameter");
     expect(said.trim().split('\n').at(-1)).toBe('model: The poem has 2 lines.');
 
-    const client = new ToolyardClient({ baseUrl: toolyard.gateways[0]!.url, apiKey: TEST_KEY });
+    const client = new ToolyardClient({ baseUrl: tenant.url, apiKey: tenant.keyOf('main') });
     const { calls } = await client.calls.list({ limit: 4 });
     expect(calls.map(({ outcome }) => outcome)).toEqual(['completed', 'failed', 'completed', 'completed']);
   });

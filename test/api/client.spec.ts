@@ -15,29 +15,29 @@ import {
 import { runToolUses } from '#client/anthropic';
 import { eventually } from '../support/eventually.js';
 import { callbacksContract } from './client/callbacks.contract.js';
-import { TEST_KEY, startTestCluster, type TestCluster } from '../support/test-cluster.js';
+import { useTenant, type Tenant } from '../support/installation/use-tenant.js';
 
-let toolyard: TestCluster;
+let tenant: Tenant;
 let client: ToolyardClient;
 const clients: ToolyardClient[] = [];
 const servers: Server[] = [];
 
 beforeAll(async () => {
-  toolyard = await startTestCluster({ lists: true });
+  tenant = await useTenant('client');
   client = clientOf(gatewayUrl());
 });
 afterAll(async () => {
   clients.forEach((each) => each.close());
   servers.forEach((each) => each.close());
-  await toolyard.close();
+  await tenant.close();
 });
 
 function gatewayUrl(): string {
-  return toolyard.gateways[0]!.url;
+  return tenant.url;
 }
 
 function clientOf(baseUrl: string, more: Partial<Extract<ToolyardClientOptions, { apiKey: string }>> = {}): ToolyardClient {
-  const made = new ToolyardClient({ baseUrl, apiKey: TEST_KEY, WebSocket, ...more });
+  const made = new ToolyardClient({ baseUrl, apiKey: tenant.keyOf('main'), WebSocket, ...more });
   clients.push(made);
   return made;
 }
@@ -213,7 +213,7 @@ describe('the catalog and the operations', () => {
       expect.objectContaining({ name: 'shell', input_schema: expect.any(Object) }),
     );
     expect(await client.tools.forModel('openai')).toContainEqual(expect.objectContaining({ type: 'function' }));
-    expect((await client.workers.list()).map(({ draining }) => draining)).toEqual([false]);
+    expect((await client.workers.list()).map(({ draining }) => draining)).toEqual([false, false]);
     expect((await client.queues.list()).map(({ pool }) => pool)).toContain('shell');
     expect(await client.gateway.ready()).toEqual({ status: 'ok' });
   });

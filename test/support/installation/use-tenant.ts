@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import type { z } from 'zod';
+import { SCOPES, type ConfigFile } from '#contracts';
+import { Agent } from '../agent.js';
+import { startCli, type CliOptions, type CliProcess } from '../cli.js';
+import { forgetHistories, historiesOf } from '../invariants/client-histories.js';
+import { gatewayUrls } from '../validated/gateways.js';
+import type { ConfigFragment } from './installation-config.js';
+import type { TenantEnd } from './offer.js';
+import type { SharedPlaces } from './shared-installation.js';
+
+type Key = NonNullable<z.input<typeof ConfigFile>['keys']>[number];
+
+export interface TenantOptions {
+  /** Keys by a name that is unique in the tenant. A key `main` with all scopes, for all agents and users, is always there. */
+  readonly keys?: Readonly<Record<string, Partial<Omit<Key, 'id' | 'tenant' | 'key'>>>>;
+  /** Sources of tools; they become sources of this tenant. */
+  readonly sources?: ConfigFragment['sources'];
+  /** What the config file says of the tenant: policy, agents, hooks, limits, webhooks and so on. */
+  readonly settings?: ConfigFragment['settings'];
+}
+
+/** A tenant of one test file in the installation that all files of `test/api` share. */
+export interface Tenant {
+  readonly tenantId: string;
+  /** Addresses of two gateways. */
+  readonly url: string;
+  readonly otherUrl: string;
+  /** Acts with the key `main`, at the first gateway. */
+  readonly agent: Agent;
+  /** The same at the other gateway. */
+  readonly other: Agent;
+  /** Acts with the key of that name. */
+  agentOf(name: string, url?: string): Agent;
+  /** The key of that name, as it is sent. */
+  keyOf(name: string): string;
+  /** Id of the key of that name, as it is stored in events. */
+  keyId(name: string): string;
+  /** Starts the command line tool with the key `main`. */
+  cli(words: readonly string[], options?: Partial<CliOptions>): CliProcess;
+  /** Folder in which the tools of a session work. */
+  workspaceOf(sessionId?: string): string;
+  /** Ends the calls that are still open. @throws when one gets no End. */
+  close(): Promise<void>;
+}
+
+/**
+ * Adds a tenant to the shared installation, which starts when the first file asks for it. `name` begins its id, so that a
+ * violation of an invariant names the file. Calls wait for no approval unless `settings` say so.
+ */
+export async function useTenant(name: string, { keys = {}, sources = [], settings = {} }: TenantOptions = {}): Promise<Tenant> {
+  const tenantId = `${name}-${randomUUID().slice(0, 8)}`;
+  const keyId = (key: string) => `${tenantId}-${key}`;
+  const keyOf = (key: string) => `key-of-${keyId(key)}`;
+  const all: Readonly<Record<string, Partial<Key>>> = { main: { scopes: [...SCOPES], agents: ['*'], users: ['*'] }, ...keys };
+  const entries = Object.entries(all).map(([key, rights]) => ({ ...rights, id: keyId(key), key: keyOf(key), tenant: tenantId }));
+  const fragment: ConfigFragment = { tenantId, keys: entries, settings, sources: sources.map((it) => ({ ...it, tenant: tenantId })) };
+  const { gateways, workspaceRoot } = await ask<SharedPlaces>('/tenants', fragment);
+  const [url = '', otherUrl = ''] = gateways;
+  for (const gateway of gateways) gatewayUrls.add(gateway);
+  const agentOf = (key: string, at = url) => {
+    if (!(key in all)) throw new Error(`expected one of the keys ${Object.keys(all).join(', ')}, got ${key}`);
+    return new Agent(at, keyOf(key));
+  };
+  return {
+    tenantId,
+    url,
+    otherUrl,
+    agent: agentOf('main'),
+    other: agentOf('main', otherUrl),
+    agentOf,
+    keyOf,
+    keyId,
+    cli: (words, options = {}) => startCli(words, { url, ...options, env: { TOOLYARD_API_KEY: keyOf('main'), ...options.env } }),
+    workspaceOf: (sessionId) => join(workspaceRoot, tenantId, ...(sessionId === undefined ? ['default'] : ['sessions', sessionId])),
+    close: async () => {
+      const histories = Object.fromEntries(gateways.map((gateway) => [gateway, historiesOf(gateway).history]));
+      for (const gateway of gateways) forgetHistories(gateway);
+      await ask<object>('/tenants/end', { tenantId, histories } satisfies TenantEnd);
+    },
+  };
+}
+
+async function ask<T>(path: string, body: object): Promise<T> {
+  const answer = await fetch(`${process.env['TEST_INSTALLATION_URL']}${path}`, { method: 'POST', body: JSON.stringify(body) });
+  if (!answer.ok) throw new Error(await answer.text());
+  return (await answer.json()) as T;
+}
