@@ -87,6 +87,20 @@ describe('workers in other languages', () => {
     expect(await worker.next('done')).toMatchObject({ callId: call.callId });
   });
 
+  it('sends a worker the next call when it gives more credit while it runs one', async () => {
+    const worker = await ready();
+    const calls = [await submit({ a: 1, b: 2 }), await submit({ a: 3, b: 4 }), await submit({ a: 5, b: 6 })];
+    const sent: WorkerCall[] = [];
+    for (const { id } of calls) {
+      const call = await worker.next('call');
+      expect(call.callId).toBe(id);
+      sent.push(call);
+      worker.credit(1);
+    }
+    for (const call of sent) worker.finish(call, 'done');
+    for (const { id } of calls) expect(await agent.ended(id)).toMatchObject({ outcome: 'completed', attempt: 1 });
+  });
+
   it('serves a worker over plain HTTP: hello, poll with credit, messages, finish', async () => {
     const worker = new Agent(gateway.url, WORK_KEY);
     const source = `w${++count}`;

@@ -19,12 +19,21 @@ export interface WorkerQueueDeps {
   readonly runAttempt: (job: CallJob, placement: Placement) => Promise<void>;
 }
 
+/** A consumer of the queue, and how many calls it may take and runs. */
+interface Intake {
+  readonly consumer: CallConsumer;
+  slots: number;
+  running: number;
+}
+
 /**
  * The calls of one pool that wait for the workers of one source. It takes as many jobs as the connected workers have
  * credit for; a job that it took without credit is not claimed, and goes back when no credit comes.
  */
 export class WorkerQueue {
-  private consumer: CallConsumer | undefined;
+  private intake: Intake | undefined;
+  /** Take no more calls, while their last ones run. */
+  private readonly retired = new Set<Intake>();
   private idle: NodeJS.Timeout | undefined;
   private closing: Promise<void> = Promise.resolve();
   private waiters: (() => void)[] = [];
@@ -44,20 +53,53 @@ export class WorkerQueue {
     if (slots > 0) {
       clearTimeout(this.idle);
       this.idle = undefined;
-      if (this.consumer === undefined) this.consumer = this.deps.startConsumer(this.name, slots, (job) => this.handle(job));
-      else this.consumer.setConcurrency(slots);
-    } else if (this.consumer !== undefined) this.idle ??= setTimeout(() => void this.close(), IDLE_MS).unref();
+      this.offer(slots);
+    } else if (this.intake !== undefined) this.idle ??= setTimeout(() => void this.close(), IDLE_MS).unref();
     for (const wake of this.waiters.splice(0)) wake();
+  }
+
+  /** A consumer whose slots are all taken notices more of them only when one of its calls ends: another one takes over. */
+  private offer(slots: number): void {
+    const isFull = this.intake !== undefined && this.intake.running >= this.intake.slots;
+    if (this.intake !== undefined && isFull && this.freeOf(slots) > this.intake.slots) this.retire(this.intake);
+    const free = this.freeOf(slots);
+    if (free <= 0) return;
+    if (this.intake === undefined) this.intake = this.open(free);
+    else this.intake.consumer.setConcurrency(free);
+    this.intake.slots = free;
+  }
+
+  private freeOf(slots: number): number {
+    return slots - [...this.retired].reduce((sum, { running }) => sum + running, 0);
+  }
+
+  private open(slots: number): Intake {
+    const consumer = this.deps.startConsumer(this.name, slots, async (job) => {
+      intake.running += 1;
+      await this.handle(job).finally(() => {
+        intake.running -= 1;
+        if (this.retired.has(intake)) this.update();
+      });
+    });
+    const intake: Intake = { consumer, slots, running: 0 };
+    return intake;
+  }
+
+  private retire(intake: Intake): void {
+    this.intake = undefined;
+    this.retired.add(intake);
+    const over = intake.consumer.close().finally(() => this.retired.delete(intake));
+    this.closing = Promise.all([this.closing, over]).then(() => {});
   }
 
   /** Takes no more jobs; resolves when the attempts are over. May be opened again by `update`. */
   close(): Promise<void> {
     clearTimeout(this.idle);
     this.idle = undefined;
-    const { consumer } = this;
-    this.consumer = undefined;
+    const { intake } = this;
+    this.intake = undefined;
     for (const wake of this.waiters.splice(0)) wake();
-    return (this.closing = Promise.all([this.closing, consumer?.close()]).then(() => {}));
+    return (this.closing = Promise.all([this.closing, intake?.consumer.close()]).then(() => {}));
   }
 
   private async handle(job: CallJob): Promise<void> {
@@ -82,7 +124,7 @@ export class WorkerQueue {
         undefined,
       );
       if (worker !== undefined) return { worker, pool: this.pool, release: worker.reserve(this.pool) };
-      if (able.length === 0 || this.consumer === undefined) return undefined;
+      if (able.length === 0 || this.intake === undefined) return undefined;
       await new Promise<void>((resolve) => this.waiters.push(resolve));
     }
   }
