@@ -3,20 +3,20 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { ToolyardClient } from '#client';
 import type { CallEvent, CallEventOf } from '#contracts';
-import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
+import { useTenant, type Tenant } from '../support/installation/use-tenant.js';
 
 const NONE = { count: 0, sha256: createHash('sha256').digest('hex') };
 
 describe('the End of a call', () => {
-  let gateway: TestGateway;
+  let tenant: Tenant;
   let client: ToolyardClient;
   beforeAll(async () => {
-    gateway = await startTestGateway('end-proof');
-    client = new ToolyardClient({ baseUrl: gateway.url, apiKey: BOOTSTRAP_KEY, WebSocket });
+    tenant = await useTenant('end-proof', { held: true });
+    client = new ToolyardClient({ baseUrl: tenant.url, apiKey: tenant.keyOf('main'), WebSocket });
   });
   afterAll(async () => {
-    client.close();
-    await gateway.close();
+    client?.close();
+    await tenant?.close();
   });
 
   /** Read by the client, which throws when the updates are not those that End tells of. */
@@ -27,41 +27,41 @@ describe('the End of a call', () => {
     if (end?.type !== 'call.end') throw new Error(`the last event is ${end?.type}`);
     return end;
   };
-  const submit = async (tool = 'echo', more: Record<string, unknown> = {}) => {
-    const { status, body } = await gateway.agent.submit(tool, {}, more);
+  const submit = async (tool = 'held', more: Record<string, unknown> = {}) => {
+    const { status, body } = await tenant.agent.submit(tool, {}, more);
     return status < 400 ? body.id : (body as unknown as { callId: string }).callId;
   };
 
   it('proves the updates of all attempts', async () => {
     const id = await submit();
-    const first = await gateway.claim(id);
-    await first.update('a');
-    await first.update('b');
+    const first = await tenant.held.claim(id);
+    first.update('a');
+    first.update('b');
     await first.retry();
-    await (await gateway.claim(id, 2)).retry();
-    const third = await gateway.claim(id, 3);
-    await third.update('c');
+    await (await tenant.held.claim(id)).retry();
+    const third = await tenant.held.claim(id);
+    third.update('c');
     await third.end('done');
     expect((await endOf(id)).data).toMatchObject({ attempts: 3, updates: { count: 3, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) } });
   });
 
   it('proves the updates of the attempts before it, when a call is cancelled in the queue', async () => {
     const id = await submit();
-    const first = await gateway.claim(id);
-    await first.update('a');
+    const first = await tenant.held.claim(id);
+    first.update('a');
     await first.retry();
-    expect((await gateway.agent.request('POST', `/v1/calls/${id}/cancel`, {})).status).toBe(202);
+    expect((await tenant.agent.request('POST', `/v1/calls/${id}/cancel`, {})).status).toBe(202);
     expect((await endOf(id)).data).toMatchObject({ outcome: 'cancelled', updates: { count: 1 } });
   });
 
   it('says that there were none, when a call was refused, denied, cancelled before it ran, or said nothing', async () => {
     const silent = await submit();
-    await gateway.run(silent);
+    await tenant.held.run(silent);
     const cancelled = await submit();
-    await gateway.agent.request('POST', `/v1/calls/${cancelled}/cancel`, {});
-    await gateway.agent.request('PUT', '/v1/sessions/asked', { posture: { permissionMode: 'prompt' } });
+    await tenant.agent.request('POST', `/v1/calls/${cancelled}/cancel`, {});
+    await tenant.agent.request('PUT', '/v1/sessions/asked', { posture: { permissionMode: 'prompt' } });
     const denied = await submit('shell', { sessionId: 'asked', arguments: { command: 'date' } });
-    await gateway.agent.request('POST', `/v1/calls/${denied}/decision`, { decision: 'deny', scope: 'once' });
+    await tenant.agent.request('POST', `/v1/calls/${denied}/decision`, { decision: 'deny', scope: 'once' });
     const refused = await submit('no_such_tool');
     const ends = [await endOf(silent), await endOf(cancelled), await endOf(denied), await endOf(refused)];
     expect(ends.map(({ data }) => [data.outcome, data.updates])).toEqual([

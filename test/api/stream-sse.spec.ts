@@ -1,45 +1,44 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
-import { BOOTSTRAP_KEY, sha256, startTestGateway, type TestGateway } from '../support/gateway.js';
+import { useTenant, type Tenant } from '../support/installation/use-tenant.js';
 import { messagesOf, openSse, readSse, type SseMessage } from '../support/sse.js';
 
-const TENANT = 'e2e-sse';
-const RIVAL_KEY = 'key-of-the-rival-of-sse';
-let gateway: TestGateway;
+let tenant: Tenant;
+let rival: Tenant;
 
 beforeAll(async () => {
-  gateway = await startTestGateway(TENANT, {
-    keys: [
-      { id: 'main', key: BOOTSTRAP_KEY, tenant: TENANT, scopes: ['submit', 'read', 'cancel'] },
-      { id: 'rival', sha256: sha256(RIVAL_KEY), tenant: 'e2e-sse-rival', scopes: ['submit', 'read'] },
-    ],
-  });
+  tenant = await useTenant('stream-sse', { held: true });
+  rival = await useTenant('stream-sse-rival');
 });
-afterAll(() => gateway.close());
+afterAll(async () => {
+  await tenant?.close();
+  await rival?.close();
+});
 
-const read = (path: string, options: Parameters<typeof readSse>[1] = {}) => readSse(gateway.url + path, { key: BOOTSTRAP_KEY, ...options });
+const read = (path: string, options: Parameters<typeof readSse>[1] = {}) =>
+  readSse(tenant.url + path, { key: tenant.agent.key, ...options });
 const ask = (path: string, headers: Record<string, string> = {}) =>
-  fetch(gateway.url + path, { headers: { authorization: `Bearer ${BOOTSTRAP_KEY}`, accept: 'text/event-stream', ...headers } });
+  fetch(tenant.url + path, { headers: { authorization: `Bearer ${tenant.agent.key}`, accept: 'text/event-stream', ...headers } });
 const types = (messages: readonly SseMessage[]) => messages.map(({ event }) => event);
 
 describe('event streams', () => {
   it('give one call from its first event and end after its End, id by id', async () => {
-    const { body } = await gateway.agent.submit('echo', {});
+    const { body } = await tenant.agent.submit('held', {});
     const reading = read(`/v1/calls/${body.id}/events`);
-    const attempt = await gateway.claim(body.id);
-    await attempt.update('half');
+    const attempt = await tenant.held.claim(body.id);
+    attempt.update('half\n');
     await attempt.end('whole');
     const messages = await reading;
     expect(types(messages)).toEqual(['call.submitted', 'call.start', 'call.update', 'call.end']);
-    expect(messages.map(({ data }) => JSON.parse(data))).toEqual(await gateway.agent.events(body.id));
+    expect(messages.map(({ data }) => JSON.parse(data))).toEqual(await tenant.agent.events(body.id));
     expect(messages.map(({ id }) => id)).toEqual(messages.map(({ data }) => JSON.parse(data).id));
     expect(await read(`/v1/calls/${body.id}/events`)).toEqual(messages);
   });
 
   it('go on after any event of a call', async () => {
-    const { body } = await gateway.agent.submit('echo', {});
-    const attempt = await gateway.claim(body.id);
-    for (let n = 0; n < 10; n += 1) await attempt.update(`line ${n}`);
+    const { body } = await tenant.agent.submit('held', {});
+    const attempt = await tenant.held.claim(body.id);
+    for (let n = 0; n < 10; n += 1) attempt.update(`line ${n}`);
     await attempt.end('over');
     const whole = await read(`/v1/calls/${body.id}/events`);
     for (const [index, { id }] of whole.entries()) {
@@ -51,8 +50,8 @@ describe('event streams', () => {
   it('go on over everything of the tenant without a gap or a double, whichever event was the last [EV-17]', async () => {
     const got: string[] = [];
     let lastEventId: string | undefined;
-    const opened = await openSse(`${gateway.url}/v1/events`, BOOTSTRAP_KEY);
-    const first = await gateway.agent.submit('echo', {});
+    const opened = await openSse(`${tenant.url}/v1/events`, tenant.agent.key);
+    const first = await tenant.agent.submit('held', {});
     const [opening] = await eventually(() => {
       const some = messagesOf(opened.text());
       return some.length > 0 ? some : undefined;
@@ -62,9 +61,9 @@ describe('event streams', () => {
     lastEventId = opening?.id;
     const calls = [first.body.id];
     for (let cut = 1; cut < 15; cut += 1) {
-      const { body } = await gateway.agent.submit('echo', { cut });
+      const { body } = await tenant.agent.submit('held', { cut });
       calls.push(body.id);
-      await gateway.run(body.id);
+      await tenant.held.run(body.id);
       const wanted = 1 + (cut % 3);
       const messages = (
         await read('/v1/events', { ...(lastEventId === undefined ? {} : { lastEventId }), enough: (some) => some.length >= wanted })
@@ -72,7 +71,7 @@ describe('event streams', () => {
       got.push(...messages.map(({ data }) => JSON.parse(data).id as string));
       lastEventId = messages.at(-1)?.id;
     }
-    const expected = (await Promise.all(calls.map((id) => gateway.agent.events(id)))).flat().map(({ id }) => id);
+    const expected = (await Promise.all(calls.map((id) => tenant.agent.events(id)))).flat().map(({ id }) => id);
     if (got.length < expected.length) {
       const rest = await read('/v1/events', {
         ...(lastEventId === undefined ? {} : { lastEventId }),
@@ -84,9 +83,9 @@ describe('event streams', () => {
   });
 
   it('say by a resync that a cursor is ahead of the log', async () => {
-    const { body } = await gateway.agent.submit('echo', {});
-    await gateway.run(body.id);
-    const [, partition] = ((await gateway.agent.events(body.id))[0]?.id ?? '').split('.');
+    const { body } = await tenant.agent.submit('held', {});
+    await tenant.held.run(body.id);
+    const [, partition] = ((await tenant.agent.events(body.id))[0]?.id ?? '').split('.');
     const messages = await read(`/v1/calls/${body.id}/events`, { lastEventId: `1.${partition}.999999999` });
     expect(types(messages)).toEqual(['resync']);
     expect(JSON.parse(messages[0]?.data ?? '{}')).toMatchObject({
@@ -96,18 +95,11 @@ describe('event streams', () => {
   });
 
   it('are refused as problems before they begin', async () => {
-    const { body } = await gateway.agent.submit('echo', {});
+    const { body } = await tenant.agent.submit('held', {});
     expect((await ask(`/v1/calls/${body.id}/events`, { 'last-event-id': 'nonsense' })).status).toBe(422);
     expect((await ask('/v1/events?bogus=1')).status).toBe(422);
     expect((await ask('/v1/calls/00-01JZ8C5W3Q4X9R7T2M6K8N0P1V/events')).status).toBe(404);
-    expect((await ask(`/v1/calls/${body.id}/events`, { authorization: `Bearer ${RIVAL_KEY}` })).status).toBe(404);
-    expect((await ask(`/v1/events?callId=${body.id}`, { authorization: `Bearer ${RIVAL_KEY}` })).status).toBe(404);
-  });
-
-  it('end with the gateway', async () => {
-    const other = await startTestGateway(TENANT);
-    const response = await fetch(`${other.url}/v1/events`, { headers: { authorization: `Bearer ${BOOTSTRAP_KEY}` } });
-    await other.close();
-    expect(await response.text()).toContain(': this gateway is going away');
+    expect((await ask(`/v1/calls/${body.id}/events`, { authorization: `Bearer ${rival.agent.key}` })).status).toBe(404);
+    expect((await ask(`/v1/events?callId=${body.id}`, { authorization: `Bearer ${rival.agent.key}` })).status).toBe(404);
   });
 });

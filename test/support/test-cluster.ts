@@ -171,9 +171,7 @@ export async function startTestCluster({
       for (const app of [...toolyard.gateways, ...toolyard.workers])
         if (app.log().includes(TEST_KEY)) violations.push(`I16 the log of a ${app.name} holds an API key`);
       if (violations.length > 0)
-        throw new Error(
-          `${violations.length} violations of the invariants:\n${violations.slice(0, 40).map(withTenant(log)).join('\n')}`,
-        );
+        throw new Error(`${violations.length} violations of the invariants:\n${violations.slice(0, 40).map(withTenant(log)).join('\n')}`);
     } finally {
       connection.disconnect();
       await db?.destroy();

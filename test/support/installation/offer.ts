@@ -21,7 +21,7 @@ export async function offerInstallation(port = 0): Promise<{ readonly url: strin
   const installation = () => (started ??= import('./shared-installation.js').then((module) => module.SharedInstallation.start()));
   const answer = async (request: IncomingMessage): Promise<SharedPlaces | object> => {
     const body = await json(request);
-    if (request.url === '/tenants') return (await installation()).addTenant(body as ConfigFragment);
+    if (request.url === '/tenants') return (await installation()).setTenant(body as ConfigFragment);
     const { tenantId, histories } = body as TenantEnd;
     await (await installation()).endTenant(tenantId, histories);
     return {};

@@ -48,11 +48,11 @@ export class SharedInstallation {
     return { gateways: this.cluster.gateways.map(({ url }) => url), workspaceRoot: this.cluster.workspaceRoot };
   }
 
-  /** @throws when the fragment is invalid. */
-  async addTenant(fragment: ConfigFragment): Promise<SharedPlaces> {
+  /** Adds a tenant, or changes its configuration. @throws when the fragment is invalid. */
+  async setTenant(fragment: ConfigFragment): Promise<SharedPlaces> {
     const { places } = this;
     const gateways = places.gateways.map((url) => new Agent(url));
-    await this.config.add(fragment, gateways);
+    await this.config.set(fragment, gateways);
     return places;
   }
 

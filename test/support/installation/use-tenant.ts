@@ -6,6 +6,7 @@ import { Agent } from '../agent.js';
 import { startCli, type CliOptions, type CliProcess } from '../cli.js';
 import { forgetHistories, historiesOf } from '../invariants/client-histories.js';
 import { gatewayUrls } from '../validated/gateways.js';
+import { HELD, HeldCalls } from './held-calls.js';
 import type { ConfigFragment } from './installation-config.js';
 import type { TenantEnd } from './offer.js';
 import type { SharedPlaces } from './shared-installation.js';
@@ -17,6 +18,8 @@ export interface TenantOptions {
   readonly keys?: Readonly<Record<string, Partial<Omit<Key, 'id' | 'tenant' | 'key'>>>>;
   /** Sources of tools; they become sources of this tenant. */
   readonly sources?: ConfigFragment['sources'];
+  /** Whether the tenant has the tools `held` and `held_write`, whose calls the test itself runs. */
+  readonly held?: boolean;
   /** What the config file says of the tenant: policy, agents, hooks, limits, webhooks and so on. */
   readonly settings?: ConfigFragment['settings'];
 }
@@ -37,10 +40,14 @@ export interface Tenant {
   keyOf(name: string): string;
   /** Id of the key of that name, as it is stored in events. */
   keyId(name: string): string;
+  /** Runs calls of `held` and `held_write`. @throws unless the tenant was made with `held`. */
+  readonly held: HeldCalls;
   /** Starts the command line tool with the key `main`. */
   cli(words: readonly string[], options?: Partial<CliOptions>): CliProcess;
   /** Folder in which the tools of a session work. */
   workspaceOf(sessionId?: string): string;
+  /** Replaces what the config file says of the tenant; resolves when it is in force at both gateways. */
+  configure(settings: ConfigFragment['settings']): Promise<void>;
   /** Ends the calls that are still open. @throws when one gets no End. */
   close(): Promise<void>;
 }
@@ -49,13 +56,17 @@ export interface Tenant {
  * Adds a tenant to the shared installation, which starts when the first file asks for it. `name` begins its id, so that a
  * violation of an invariant names the file. Calls wait for no approval unless `settings` say so.
  */
-export async function useTenant(name: string, { keys = {}, sources = [], settings = {} }: TenantOptions = {}): Promise<Tenant> {
+export async function useTenant(
+  name: string,
+  { keys = {}, sources = [], settings = {}, held = false }: TenantOptions = {},
+): Promise<Tenant> {
   const tenantId = `${name}-${randomUUID().slice(0, 8)}`;
   const keyId = (key: string) => `${tenantId}-${key}`;
   const keyOf = (key: string) => `key-of-${keyId(key)}`;
   const all: Readonly<Record<string, Partial<Key>>> = { main: { scopes: [...SCOPES], agents: ['*'], users: ['*'] }, ...keys };
   const entries = Object.entries(all).map(([key, rights]) => ({ ...rights, id: keyId(key), key: keyOf(key), tenant: tenantId }));
-  const fragment: ConfigFragment = { tenantId, keys: entries, settings, sources: sources.map((it) => ({ ...it, tenant: tenantId })) };
+  const ofTest: ConfigFragment['sources'] = held ? [...sources, { kind: 'worker', name: HELD, trust: true }] : sources;
+  const fragment: ConfigFragment = { tenantId, keys: entries, settings, sources: ofTest.map((it) => ({ ...it, tenant: tenantId })) };
   const { gateways, workspaceRoot } = await ask<SharedPlaces>('/tenants', fragment);
   const [url = '', otherUrl = ''] = gateways;
   for (const gateway of gateways) gatewayUrls.add(gateway);
@@ -63,9 +74,14 @@ export async function useTenant(name: string, { keys = {}, sources = [], setting
     if (!(key in all)) throw new Error(`expected one of the keys ${Object.keys(all).join(', ')}, got ${key}`);
     return new Agent(at, keyOf(key));
   };
+  const calls = held ? await HeldCalls.open(url, keyOf('main')) : undefined;
   return {
     tenantId,
     url,
+    get held() {
+      if (calls === undefined) throw new Error('expected a tenant that was made with `held: true`');
+      return calls;
+    },
     otherUrl,
     agent: agentOf('main'),
     other: agentOf('main', otherUrl),
@@ -74,7 +90,9 @@ export async function useTenant(name: string, { keys = {}, sources = [], setting
     keyId,
     cli: (words, options = {}) => startCli(words, { url, ...options, env: { TOOLYARD_API_KEY: keyOf('main'), ...options.env } }),
     workspaceOf: (sessionId) => join(workspaceRoot, tenantId, ...(sessionId === undefined ? ['default'] : ['sessions', sessionId])),
+    configure: async (changed) => void (await ask<SharedPlaces>('/tenants', { ...fragment, settings: changed })),
     close: async () => {
+      calls?.close();
       const histories = Object.fromEntries(gateways.map((gateway) => [gateway, historiesOf(gateway).history]));
       for (const gateway of gateways) forgetHistories(gateway);
       await ask<object>('/tenants/end', { tenantId, histories } satisfies TenantEnd);
