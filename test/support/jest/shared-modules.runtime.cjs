@@ -1,3 +1,5 @@
+const childProcess = require('node:child_process');
+const { syncBuiltinESMExports } = require('node:module');
 const { pathToFileURL } = require('node:url');
 const { ModernFakeTimers } = require('@jest/fake-timers');
 const { ModuleMocker } = require('jest-mock');
@@ -21,6 +23,23 @@ const CONSTRUCTORS = [
   'Symbol',
 ];
 
+const STARTS = ['exec', 'execFile', 'execFileSync', 'execSync', 'fork', 'spawn', 'spawnSync'];
+const starts = Object.fromEntries(STARTS.map((name) => [name, childProcess[name]]));
+
+/** Tests of the project `unit` need nothing but Node. */
+function forbidPrograms() {
+  for (const name of STARTS)
+    childProcess[name] = (program) => {
+      throw new Error(`a unit test started ${program}: expected its file to be called *.process.spec.ts`);
+    };
+  syncBuiltinESMExports();
+}
+
+function allowPrograms() {
+  Object.assign(childProcess, starts);
+  syncBuiltinESMExports();
+}
+
 let imports = 0;
 
 /**
@@ -33,6 +52,7 @@ module.exports = class SharedModulesRuntime extends Runtime {
     super(config, environment, ...more);
     for (const name of CONSTRUCTORS) environment.global[name] = globalThis[name];
     this.env = { ...process.env };
+    if (config.displayName.name === 'unit') forbidPrograms();
     this.timers = new ModernFakeTimers({ config, global: globalThis });
     this.mocker = new ModuleMocker(globalThis);
   }
@@ -54,6 +74,7 @@ module.exports = class SharedModulesRuntime extends Runtime {
   }
 
   teardown() {
+    allowPrograms();
     this.timers.dispose();
     this.mocker.restoreAllMocks();
     for (const name of Object.keys(process.env)) if (!(name in this.env)) delete process.env[name];
