@@ -36,7 +36,7 @@ async function asked(sessionId: string, args: object = { path: 'a.txt', content:
 }
 
 describe('a call that is allowed with edited arguments', () => {
-  it('runs exactly these, and the log says who changed what; its key still finds it', async () => {
+  it('runs exactly the edited arguments of an allowed call, and the log says who changed what; its key still finds it', async () => {
     const sessionId = await session();
     const key = { 'Idempotency-Key': 'edited-once' };
     const { id, approval } = await asked(sessionId, undefined, key);
@@ -63,7 +63,7 @@ describe('a call that is allowed with edited arguments', () => {
     expect(replay).toMatchObject({ replayOf: id, arguments: { path: 'b.txt', content: 'edited' } });
   });
 
-  it('runs large ones, and ones with secrets, which no reader sees', async () => {
+  it('runs large edited arguments, and ones with secrets, which no reader sees', async () => {
     const sessionId = await session();
     const [large, secret] = [await asked(sessionId), await asked(sessionId, { path: 'a.txt', content: `token ${GITHUB}` })];
     const content = 'ü'.repeat(20_000);
@@ -80,7 +80,7 @@ describe('a call that is allowed with edited arguments', () => {
     expect([seen.includes(GITHUB), seen.includes(other)]).toEqual([false, false]);
   });
 
-  it('is answered over WebSocket, too', async () => {
+  it('takes edited arguments with an approval over WebSocket, too', async () => {
     const sessionId = await session();
     const { id } = await asked(sessionId);
     const stream = await agent.stream();
@@ -92,7 +92,7 @@ describe('a call that is allowed with edited arguments', () => {
     expect(readFileSync(file(sessionId, 'ws.txt'), 'utf8')).toBe('by frame');
   });
 
-  it('waits for the other answers of its batch, and then runs the edited ones', async () => {
+  it('waits for the other answers of the batch after an edit, and then runs the edited arguments', async () => {
     const sessionId = await session();
     const call = (path: string) => ({ tool: 'file_write', arguments: { path, content: path } });
     const body = { sessionId, onFailure: 'abort', strategy: { type: 'parallel' }, calls: [call('one'), call('two')] };
@@ -113,7 +113,7 @@ describe('a call that is allowed with edited arguments', () => {
 });
 
 describe('an edit', () => {
-  it('into a denied path, or out of the workspace, is refused with the reasons, and the call goes on waiting', async () => {
+  it('refuses an edit of arguments into a denied path, or out of the workspace, with the reasons, and the call goes on waiting', async () => {
     const sessionId = await session({ grants: { deniedPaths: { read: [], write: ['keys'] } } });
     const { id } = await asked(sessionId);
     for (const path of ['keys', 'x/../keys']) {
@@ -125,7 +125,7 @@ describe('an edit', () => {
     expect((await decide(id, { decision: 'deny' })).body.outcome).toBe('denied');
   });
 
-  it('with arguments that the tool does not take is refused with a pointer to each', async () => {
+  it('refuses an edit with arguments that the tool does not take, with a pointer to each', async () => {
     const { id } = await asked(await session());
     const { status, body } = await edit(id, { path: 'a', content: 1 });
     expect([status, body.code]).toEqual([422, 'invalid_arguments']);
@@ -133,13 +133,13 @@ describe('an edit', () => {
     expect((await agent.get(`/v1/calls/${id}`)).body.status).toBe('waiting_approval');
   });
 
-  it('keeps no placeholder in place of a secret', async () => {
+  it('keeps no placeholder in edited arguments in place of a secret', async () => {
     const waiting = await asked(await session(), { path: 'a.txt', content: GITHUB });
     const { status, body } = await edit(waiting.id, { path: 'b.txt', content: '[REDACTED]' });
     expect([status, body.code, body.errors?.[0]?.pointer]).toEqual([422, 'invalid_request', '/arguments']);
   });
 
-  it('goes with allow and once only, and needs the scope approve', async () => {
+  it('accepts edited arguments with allow and once only, and by the scope approve', async () => {
     const { id } = await asked(await session());
     const args = { path: 'b.txt', content: 'x' };
     for (const wrong of [{ decision: 'deny' }, { decision: 'allow', scope: 'session-tool' }]) {
@@ -149,7 +149,7 @@ describe('an edit', () => {
     expect((await agent.get(`/v1/calls/${id}`)).body.status).toBe('waiting_approval');
   });
 
-  it('that comes together with other decisions at two gateways: the first one counts, and its arguments run', async () => {
+  it('runs the arguments of the first edit when edits and other decisions come together at two gateways', async () => {
     const sessionId = await session();
     const second = tenant.other;
     for (let round = 0; round < 5; round++) {
@@ -166,7 +166,7 @@ describe('an edit', () => {
     }
   });
 
-  it('of a call that has ended, or was decided, is a conflict', async () => {
+  it('answers an edit of a call that has ended, or was decided, with a conflict', async () => {
     const { id } = await asked(await session());
     expect((await decide(id, { decision: 'deny' })).status).toBe(200);
     const { status, body } = await edit(id, { path: 'late', content: 'x' });

@@ -60,7 +60,7 @@ async function errorOf(promise: Promise<unknown>): Promise<ToolyardError> {
 }
 
 describe('calls', () => {
-  it('are submitted, waited for and read with their whole output', async () => {
+  it('submits a call by the client, waits for it and reads its whole output', async () => {
     const call = await client.calls.run({ tool: 'shell', arguments: { command: 'seq 1 9000' } });
     expect(call).toMatchObject({ status: 'ended', outcome: 'completed', result: { isError: false } });
     const output = new TextDecoder().decode(await client.calls.output(call.id));
@@ -68,7 +68,7 @@ describe('calls', () => {
     expect(new TextDecoder().decode(await client.calls.output(call.id, { from: 0, to: 2 }))).toBe(output.slice(0, 3));
   });
 
-  it('are listed page by page, counted in no answer twice', async () => {
+  it('lists calls by the client page by page, each in one page only', async () => {
     const sessionId = 'client-pages';
     const submitted = await Promise.all(Array.from({ length: 7 }, () => client.calls.submit({ tool: 'echo', arguments: {}, sessionId })));
     const listed: string[] = [];
@@ -76,7 +76,7 @@ describe('calls', () => {
     expect(listed.toSorted()).toEqual(submitted.map(({ id }) => id).toSorted());
   });
 
-  it('that are refused reject with their problem, their id and what the model may read', async () => {
+  it('rejects a refused call with its problem, its id and the text that the model may read', async () => {
     const error = await errorOf(client.calls.submit({ tool: 'no_such_tool', arguments: {} }));
     expect(error).toMatchObject({ code: 'not_found', status: 404, callId: expect.any(String), result: { isError: true } });
     expect((await client.calls.get(error.callId!)).outcome).toBe('failed');
@@ -84,7 +84,7 @@ describe('calls', () => {
     expect(invalid.problem?.errors).toEqual([expect.objectContaining({ pointer: '/arguments/command' })]);
   });
 
-  it('are cancelled, replayed and quoted', async () => {
+  it('cancels, replays and quotes calls by the client', async () => {
     const { id } = await client.calls.submit({ tool: 'sleep', arguments: { duration_ms: 60_000 } });
     await client.calls.cancel(id, { reason: 'enough' });
     expect(await client.calls.wait(id, { timeoutMs: 20_000 })).toMatchObject({ outcome: 'cancelled' });
@@ -93,7 +93,7 @@ describe('calls', () => {
     expect(await client.calls.quote({ tool: 'echo', arguments: {} })).toMatchObject({ valid: true, approvalNeeded: false });
   });
 
-  it('wait for a person, who decides', async () => {
+  it('lists a call that waits for a person, and takes the decision by the client', async () => {
     const sessionId = 'client-supervised';
     await client.sessions.put(sessionId, { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
     const { id, status } = await client.calls.submit({ tool: 'shell', arguments: { command: 'curl example.com' }, sessionId });
@@ -106,7 +106,7 @@ describe('calls', () => {
     await client.sessions.delete(sessionId);
   });
 
-  it('of one turn run as a batch, with what a person said in between', async () => {
+  it('runs the calls of one turn as a batch by the client, with the message of a person in between', async () => {
     const sessionId = 'client-batch';
     await client.sessions.steer(sessionId, 'mind the gap');
     const calls = [1, 2].map((n) => ({ tool: 'echo', arguments: { n } }));
@@ -151,7 +151,7 @@ describe('execute, for the loop of an agent', () => {
 });
 
 describe('questions over many calls', () => {
-  it('are answered by counts, sessions, numbers over time and groups of failures', async () => {
+  it('answers questions over many calls with counts, sessions, numbers over time and groups of failures', async () => {
     const sessionId = 'client-many';
     const missing = { tool: 'file_read', arguments: { path: 'no/such/file' }, sessionId };
     for (let n = 0; n < 2; n++) expect(await client.calls.run(missing)).toMatchObject({ outcome: 'failed' });
@@ -175,7 +175,7 @@ describe('questions over many calls', () => {
     expect(series.reduce((sum, { failed }) => sum + failed, 0)).toBeGreaterThanOrEqual(2);
   });
 
-  it('become changes to all of them, after a dry run', async () => {
+  it('cancels and replays many calls by a filter by the client, after a dry run', async () => {
     const filter = { sessionId: 'client-bulk' };
     await client.calls.run({ tool: 'echo', arguments: {}, ...filter });
     const sleeper = await client.calls.submit({ tool: 'sleep', arguments: { duration_ms: 60_000 }, ...filter });
@@ -190,7 +190,7 @@ describe('questions over many calls', () => {
     expect(await client.calls.replayMany(replay, again)).toMatchObject({ failed: [] });
   });
 
-  it('are asked about sessions, which have rules of their own and end', async () => {
+  it('sets, reads and deletes the rules of a session by the client', async () => {
     const put = await client.sessions.put('client-session', { posture: { autonomy: 'read_only' } });
     expect(put.posture.autonomy).toBe('read_only');
     expect(await client.sessions.get('client-session')).toEqual(put);
@@ -204,7 +204,7 @@ describe('questions over many calls', () => {
 });
 
 describe('the catalog and the operations', () => {
-  it('are there as types and in the shapes of model APIs, with the same tools in the same order [RP-04]', async () => {
+  it('gives the catalog by the client as types and in the shapes of model APIs, with the same tools in the same order [RP-04]', async () => {
     const callable = (await client.tools.list()).filter(({ available }) => available.ok).map(({ name }) => name);
     for (const format of ['anthropic', 'anthropic', 'mcp'] as const)
       expect((await client.tools.forModel(format)).map(({ name }) => name)).toEqual(callable);
@@ -225,7 +225,7 @@ describe.each([
 ] as const)('streams over %s', (_name, transport) => {
   const streaming = () => clientOf(gatewayUrl(), { WebSocket: transport });
 
-  it('give every event of a call in order until its End', async () => {
+  it('streams every event of a call in order until its End', async () => {
     const types: string[] = [];
     let said = '';
     for await (const event of streaming().calls.stream({
@@ -240,7 +240,7 @@ describe.each([
     expect(said).toBe('1\n2\n3\n');
   });
 
-  it('show a call that has ended, from its beginning or after any of its events', async () => {
+  it('streams a call that has ended, from its beginning or after any of its events', async () => {
     const { id } = await client.calls.run({ tool: 'echo', arguments: { n: 1 } });
     const all = await client.calls.events(id);
     for (const cursor of [undefined, ...all.map((event) => event.id)]) {
@@ -251,7 +251,7 @@ describe.each([
     }
   });
 
-  it('watch everything from the moment they are live, and go on after a cursor', async () => {
+  it('streams everything from the moment that the stream is live, and goes on after a cursor', async () => {
     const states: StreamState['state'][] = [];
     let isLive = () => {};
     const live = new Promise<void>((resolve) => (isLive = resolve));
@@ -284,14 +284,14 @@ describe.each([
     expect(rest).toEqual(seen.slice(2).map(({ event }) => event.id));
   });
 
-  it('say what is wrong with a key, a filter or an id, and end', async () => {
+  it('ends a stream with the fault of a wrong key, filter or id', async () => {
     const wrongKey = clientOf(gatewayUrl(), { apiKey: 'no-such-key-anywhere', WebSocket: transport });
     expect((await errorOf(wrongKey.watch().next())).code).toBe('unauthenticated');
     expect((await errorOf(streaming().calls.stream('00-01JZ8C5W3Q4X9R7T2M6K8N0P1V').next())).code).toBe('resource_not_found');
     expect((await errorOf(streaming().watch({}, { cursor: 'nonsense!' }).next())).code).toBe('invalid_request');
   });
 
-  it('end with the signal', async () => {
+  it('ends a stream of the client with its signal', async () => {
     const done = new AbortController();
     const watch = streaming().watch({}, { signal: done.signal });
     const next = watch.next();
@@ -315,7 +315,7 @@ describe('the loop of an agent', () => {
     ['echo', `{text: 'mended',}`],
   ] as const;
 
-  it('knows one method, of the client or of functions in its tests; an error in one turn is mended in the next [RP-26, VA-07]', async () => {
+  it('runs the loop of an agent with one method, of the client or of functions in its tests; the next turn mends an error [RP-26, VA-07]', async () => {
     const [refused, repaired] = await loop(client, 'client-loop', BAD_THEN_GOOD);
     expect(refused).toMatch(/^Invalid arguments: the arguments are not valid JSON/);
     expect(repaired).toMatch(/mended[^]*\nWarning: the arguments were not valid JSON. They were read as {"text":"mended"}$/);
@@ -379,7 +379,7 @@ describe('the client without a gateway', () => {
     expect(asked).toBe(1);
   });
 
-  it('says that something else answers there', async () => {
+  it('says that something else than a gateway answers the client', async () => {
     const page = await stranger((_request, response) => response.end('<html>'));
     expect((await errorOf(clientOf(page).workers.list())).code).toBe('protocol');
     expect((await errorOf(clientOf(page).watch().next())).code).toBe('protocol');
@@ -387,7 +387,7 @@ describe('the client without a gateway', () => {
     expect((await errorOf(clientOf(proxy).workers.list())).message).toContain('is this a Toolyard gateway');
   });
 
-  it('waits as long as Retry-After says, and repeats a submission under the same key', async () => {
+  it('waits in the client as long as Retry-After says, and repeats a submission under the same key', async () => {
     const keys: unknown[] = [];
     const at: number[] = [];
     const url = await stranger((request, response) => {
@@ -403,7 +403,7 @@ describe('the client without a gateway', () => {
     expect(at[1]! - at[0]!).toBeGreaterThanOrEqual(999);
   });
 
-  it('keeps the deadlines and signals of its caller', async () => {
+  it('keeps the deadlines and signals of the caller of the client', async () => {
     const url = await stranger(() => {});
     expect((await errorOf(clientOf(url).calls.wait('07-01JZ8C5W3Q4X9R7T2M6K8N0P1V', { timeoutMs: 50 }))).code).toBe('timed_out');
     expect((await errorOf(clientOf(url).workers.list({ signal: AbortSignal.abort() }))).code).toBe('aborted');

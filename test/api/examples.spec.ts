@@ -26,7 +26,7 @@ function example(name: string): Promise<{ code: number | null; said: string }> {
 }
 
 describe.each(['anthropic', 'openai'])('the agent with the tool shapes of %s', (name) => {
-  it('runs its calls, corrects a wrong one from its error text, and uses the results', async () => {
+  it('runs the calls of an agent in its tool shapes, corrects a wrong one from its error text, and uses the results', async () => {
     const { code, said } = await example(name);
     expect({ code, said }).toEqual({ code: 0, said: expect.stringContaining('today is ') });
     expect(said).toContain("missing 'command' parameter");

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => tenant?.close());
 
-it('a call that fails before it runs ends without a Start, with its reason and text in the End [EV-08]', async () => {
+it('ends a call that fails before it runs without a Start, with its reason and text in the End [EV-08]', async () => {
   const { agent } = tenant;
   await agent.request('PUT', '/v1/sessions/read-only', { posture: { permissionMode: 'read-only' } });
   const refused = await Promise.all([

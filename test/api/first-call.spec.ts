@@ -63,7 +63,7 @@ describe('one call, end to end through every interface', () => {
     stream.close();
   });
 
-  it('gives the same events by SSE, and a resumed stream has no gap and no double [EV-17]', async () => {
+  it('streams by SSE the events that the list has, and a resumed stream has no gap and no double [EV-17]', async () => {
     const { body } = await agent.submit('shell', { command: LINE_A_SECOND });
     const path = `/v1/calls/${body.id}/events`;
     const { key } = agent;

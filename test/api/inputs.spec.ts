@@ -40,7 +40,7 @@ async function asked(args: object = { question: 'Which branch?', options: ['main
 }
 
 describe('a call that waits for input', () => {
-  it('shows its question, is listed, and runs on with a value that was given at another gateway', async () => {
+  it('shows the question of a call that waits for input, lists it, and runs on with a value given at another gateway', async () => {
     const call = await asked();
     expect(call.waiting).toMatchObject({
       reason: 'input',
@@ -84,7 +84,7 @@ describe('a call that waits for input', () => {
     expect([late.status, late.body.code, late.body.detail]).toEqual([409, 'conflict', expect.stringContaining('has got a value')]);
   });
 
-  it('is answered by its own key or by one that may approve, and does not exist for other tenants', async () => {
+  it('takes the input of a call from its own key or one that may approve, and hides it from other tenants', async () => {
     const [own, neighbour] = [tenant.agentOf('own'), tenant.agentOf('neighbour')];
     const [one, two] = [await asked(undefined, own), await asked(undefined, own)];
     const refused = await give(one.id, { value: 'main' }, neighbour);
@@ -95,7 +95,7 @@ describe('a call that waits for input', () => {
     expect((await give(two.id, { value: 'main' })).status).toBe(200);
   });
 
-  it('gets secrets and large values, which no reader sees', async () => {
+  it('hides secrets and large values given as input from every reader', async () => {
     const secret = await asked({ question: 'The token?' });
     expect((await give(secret.id, { value: `token ${GITHUB}` })).status).toBe(200);
     const ended = await agent.ended(secret.id);
@@ -113,7 +113,7 @@ describe('a call that waits for input', () => {
     expect((await agent.ended(large.id)).result?.content).toEqual([{ type: 'text', text: 'x'.repeat(12_000) }]);
   });
 
-  it('is answered over WebSocket, and cancelled while it waits', async () => {
+  it('takes input over WebSocket, and cancels a call while it waits for it', async () => {
     const [one, two] = [await asked(), await asked()];
     const stream = await agent.stream();
     stream.send({ op: 'input', id: 'i', callId: one.id, value: 'main' });
@@ -127,7 +127,7 @@ describe('a call that waits for input', () => {
     expect((await give(two.id, { value: 'main' })).body).toMatchObject({ code: 'conflict' });
   });
 
-  it('is approved by one person, answered by another, and ends once', async () => {
+  it('takes approval by one person and input by another, and ends the call once', async () => {
     const { body: call } = await agent.submit('ask_user', { question: 'Which branch?' }, { agentId: 'careful' });
     expect(call).toMatchObject({ status: 'waiting_approval', approval: { reasons: [expect.stringContaining('privileged')] } });
     expect((await give(call.id, { value: 'early' })).body).toMatchObject({ code: 'conflict' });

@@ -32,7 +32,7 @@ describe('the text that a model gets of a long command', () => {
   it.each([
     ['fits into what is kept', 20_000],
     ['is longer than what is kept', 400_000],
-  ])('has beginning, end and exit code where the output %s', async (_, lines) => {
+  ])('gives a model beginning, end and exit code of a long command where the output %s', async (_, lines) => {
     const { head, tail, size, missing, how } = await run(`seq 1 ${lines}; echo '${FAILED}'; exit 1`);
     expect(head).toMatch(/^1\n2\n3\n[\d\n]+\n$/);
     expect(tail).toMatch(new RegExp(`^[\\d\\n]+\\n${lines}\\n${FAILED.replaceAll('.', '\\.')}\\nExit code: 1$`));
@@ -42,14 +42,14 @@ describe('the text that a model gets of a long command', () => {
     expect(how).toMatch(/^exit code 1; shell_output \{"task_id":"[^"]+","from_byte":\d+\} reads on from here$/);
   });
 
-  it('has more of the beginning, and the exit code, where the command succeeds', async () => {
+  it('gives a model more of the beginning of a long command, and the exit code, where it succeeds', async () => {
     const { head, tail, how } = await run('seq 1 20000');
     expect(head.length).toBeGreaterThan(2 * tail.length);
     expect(tail).toMatch(/^\d+\n[\d\n]*\n20000\n$/);
     expect(how).toContain('exit code 0; ');
   });
 
-  it('is cut between characters where there are no lines', async () => {
+  it('cuts a long output between characters where there are no lines', async () => {
     const { head, tail } = await run(`for n in $(seq 1 30000); do printf '😀'; done; exit 3`);
     expect(head).toMatch(/^😀+\n$/u);
     expect(tail).toMatch(/^😀+\nExit code: 3$/u);
@@ -63,7 +63,7 @@ describe('the text that a model gets of a long command', () => {
   it.each([
     ['tails', 100],
     ['heads', 0],
-  ])('has as much of its end as the policy says: %s', async (agentId, tailBytes) => {
+  ])('gives a model as much of the end of a long output as the policy says: %s', async (agentId, tailBytes) => {
     const call = await agent.run('shell', { command: 'seq 1 20000; exit 1' }, { agentId, sessionId: agentId });
     expect(call).toMatchObject({ outcome: 'completed', isError: true });
     const { head, tail } = partsOf(textOf(call));
@@ -72,14 +72,14 @@ describe('the text that a model gets of a long command', () => {
     expect(tail === '').toBe(tailBytes === 0);
   });
 
-  it('has no half of a secret at a cut of the stream', async () => {
+  it('shows no half of a secret at a cut of the stream', async () => {
     const secret = `ghp_${'a1B2'.repeat(9)}`;
     const halves = `printf 'key=%s%s\\n' ${secret.slice(0, 12)} ${secret.slice(12)}`;
     const { tail } = await run(`for n in $(seq 1 40000); do ${halves}; done; exit 1`);
     expect(tail).toMatch(/^(key=\[REDACTED\]\n)+Exit code: 1$/);
   });
 
-  it('is read on with shell_output, from byte to byte and by its own session only', async () => {
+  it('reads a long output on with shell_output, from byte to byte and by its own session only', async () => {
     const call = await agent.run('shell', { command: 'seq 1 20000; exit 1' }, { sessionId: 'reads' });
     const whole = (await agent.get<string>(`/v1/calls/${call.id}/output`)).body;
     const { from_byte } = JSON.parse(/\{[^}]*\}/.exec(partsOf(textOf(call)).how)?.[0] ?? '{}') as { from_byte: number };

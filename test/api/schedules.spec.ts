@@ -40,7 +40,7 @@ const untilRun = (id: string, condition: (schedule: Schedule) => boolean, what: 
   }, what);
 
 describe('a schedule', () => {
-  it('submits one call for each due time, whichever gateway takes it, until it is paused [TB-110]', async () => {
+  it('submits one call for each due time of a schedule, whichever gateway takes it, until it is paused [TB-110]', async () => {
     const { id, nextRuns, createdAt } = await made({ everyMs: 1_000, overlap: 'queue' });
     expect(nextRuns.map((time) => Date.parse(time) - Date.parse(createdAt))).toEqual([1_000, 2_000, 3_000, 4_000, 5_000]);
     const calls = await eventually(async () => ((await callsOf(id)).length >= 3 ? callsOf(id) : undefined), 'three calls');
@@ -60,7 +60,7 @@ describe('a schedule', () => {
     expect((await agent.get<Problem>(`/v1/schedules/${id}`)).body.code).toBe('resource_not_found');
   });
 
-  it('of one moment runs once, and is then over; it tells why a call was refused', async () => {
+  it('runs a schedule of one moment once, which is then over and tells why a call was refused', async () => {
     await agent.request('PUT', '/v1/sessions/closed', { grants: { deniedTools: ['echo'] } });
     const denied = await made({ at: soon(5_000), call: { tool: 'echo', arguments: {}, sessionId: 'closed' } });
     const { id } = await made({ at: soon(5_000), call: { tool: 'echo', arguments: { text: `password=${GITHUB}` } } });
@@ -89,7 +89,7 @@ describe('a schedule', () => {
     await remove(cancelling.id);
   });
 
-  it('runs now when it is asked to', async () => {
+  it('runs a schedule now when it is asked to', async () => {
     const { id } = await made({ cron: '0 7 * * 1-5', timeZone: 'Europe/Berlin', name: 'report' });
     const { status, body: call } = await agent.request('POST', `/v1/schedules/${id}/run`);
     expect([status, (await agent.ended(call.id)).outcome]).toEqual([202, 'completed']);
@@ -97,7 +97,7 @@ describe('a schedule', () => {
     await remove(id);
   });
 
-  it('that cannot be is refused with a pointer', async () => {
+  it('refuses a schedule that cannot be with a pointer', async () => {
     const wrong: [string, object][] = [
       ['/cron', { cron: 'every monday' }],
       ['/timeZone', { cron: '* * * * *', timeZone: 'Mars/Base' }],
@@ -115,7 +115,7 @@ describe('a schedule', () => {
     }
   });
 
-  it('is previewed with its next due times, without being made', async () => {
+  it('previews a schedule with its next due times, without making it', async () => {
     const before = (await agent.get<{ schedules: Schedule[] }>('/v1/schedules')).body.schedules.length;
     const preview = (body: object) => agent.request<{ nextRuns: string[] } & Problem>('POST', '/v1/schedules:preview', body);
     const { status, body } = await preview({ cron: '30 6 1 1 *', timeZone: 'Europe/Berlin' });
@@ -125,7 +125,7 @@ describe('a schedule', () => {
     expect((await agent.get<{ schedules: Schedule[] }>('/v1/schedules')).body.schedules).toHaveLength(before);
   });
 
-  it('is not there for another tenant, and changed by its key or an admin only', async () => {
+  it('hides a schedule from another tenant, and lets its key or an admin only change it', async () => {
     const { id } = await made({ cron: '0 0 1 1 *' }, as('colleague'));
     expect((await stranger.agent.get(`/v1/schedules/${id}`)).status).toBe(404);
     expect((await stranger.agent.get<{ schedules: Schedule[] }>('/v1/schedules')).body.schedules).toEqual([]);
@@ -136,7 +136,7 @@ describe('a schedule', () => {
     expect((await remove(id)).status).toBe(204);
   });
 
-  it('is paused with the reason when its key is gone', async () => {
+  it('pauses a schedule with the reason when its key is gone', async () => {
     const { body: leaver } = await agent.request<{ id: string; key: string }>('POST', '/v1/keys', { name: 'leaver', scopes: SCOPES });
     const { id } = await made({ everyMs: 1_000 }, new Agent(tenant.otherUrl, leaver.key));
     await untilRun(id, ({ lastRun }) => lastRun !== undefined, 'a run');
@@ -173,7 +173,7 @@ describe('toolyard schedules', () => {
     expect((await cli('schedules')).err).toContain('There are no schedules.');
   });
 
-  it('says what is wrong with a time, a duration and an id', async () => {
+  it('says in toolyard schedules what is wrong with a time, a duration and an id', async () => {
     const wrong = await cli('schedules', 'add', 'echo', '--cron', 'every monday');
     expect([wrong.code === 0, wrong.err]).toEqual([false, expect.stringContaining('cron')]);
     expect((await cli('schedules', 'add', 'echo', '--every', 'soon')).code).not.toBe(0);

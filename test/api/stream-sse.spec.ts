@@ -22,7 +22,7 @@ const ask = (path: string, headers: Record<string, string> = {}) =>
 const types = (messages: readonly SseMessage[]) => messages.map(({ event }) => event);
 
 describe('event streams', () => {
-  it('give one call from its first event and end after its End, id by id', async () => {
+  it('streams one call by SSE from its first event and ends after its End, id by id', async () => {
     const { body } = await tenant.agent.submit('held', {});
     const reading = read(`/v1/calls/${body.id}/events`);
     const attempt = await tenant.held.claim(body.id);
@@ -35,7 +35,7 @@ describe('event streams', () => {
     expect(await read(`/v1/calls/${body.id}/events`)).toEqual(messages);
   });
 
-  it('go on after any event of a call', async () => {
+  it('goes on with an event stream after any event of a call', async () => {
     const { body } = await tenant.agent.submit('held', {});
     const attempt = await tenant.held.claim(body.id);
     for (let n = 0; n < 10; n += 1) attempt.update(`line ${n}`);
@@ -47,7 +47,7 @@ describe('event streams', () => {
     }
   });
 
-  it('go on over everything of the tenant without a gap or a double, whichever event was the last [EV-17]', async () => {
+  it('goes on with the event stream of the tenant without a gap or a double, whichever event was the last [EV-17]', async () => {
     const got: string[] = [];
     let lastEventId: string | undefined;
     const opened = await openSse(`${tenant.url}/v1/events`, tenant.agent.key);
@@ -82,7 +82,7 @@ describe('event streams', () => {
     expect([...got].sort()).toEqual([...expected].sort());
   });
 
-  it('say by a resync that a cursor is ahead of the log', async () => {
+  it('sends a resync on an event stream whose cursor is ahead of the log', async () => {
     const { body } = await tenant.agent.submit('held', {});
     await tenant.held.run(body.id);
     const [, partition] = ((await tenant.agent.events(body.id))[0]?.id ?? '').split('.');
@@ -94,7 +94,7 @@ describe('event streams', () => {
     });
   });
 
-  it('are refused as problems before they begin', async () => {
+  it('refuses event streams as problems before they begin', async () => {
     const { body } = await tenant.agent.submit('held', {});
     expect((await ask(`/v1/calls/${body.id}/events`, { 'last-event-id': 'nonsense' })).status).toBe(422);
     expect((await ask('/v1/events?bogus=1')).status).toBe(422);

@@ -42,20 +42,20 @@ describe('what a model reads of a tool', () => {
 
   const run = (tool: string, args: unknown, more: Record<string, unknown> = {}) => agent.run(tool, args, { sessionId: 'rows', ...more });
 
-  it('counts the bytes of a file that is written and makes its folders [TB-33]', async () => {
+  it('shows a model the bytes of a file that is written and makes its folders [TB-33]', async () => {
     const first = await run('file_write', { path: 'written/deep/x', content: 'é' });
     expect(textOf(first)).toBe('Wrote 2 bytes to written/deep/x');
     expect(first.result?.details).toMatchObject({ path: 'written/deep/x', bytes: 2, created: true });
     expect((await run('file_write', { path: 'written/deep/x', content: '' })).result?.details).toMatchObject({ bytes: 0, created: false });
   });
 
-  it('is a sorted list with a slash behind folders, or that there is nothing [TB-28]', async () => {
+  it('shows a model a folder as a sorted list with a slash behind folders, or that there is nothing [TB-28]', async () => {
     await run('shell', { command: 'mkdir -p listed/b empty; touch listed/a' });
     expect(textOf(await run('file_list', { path: 'listed' }))).toBe('a\nb/');
     expect(textOf(await run('file_list', { path: 'empty' }))).toBe('no entries found');
   });
 
-  it('is the similar lines, the number of places, or what was replaced, of an edit [TB-36]', async () => {
+  it('shows a model the similar lines, the number of places, or what was replaced, of an edit [TB-36]', async () => {
     await run('file_write', { path: 'e.ts', content: 'function f() {\n    return 1;\n}\nx\nx\n' });
     const edit = async (old_text: string, new_text: string, path = 'e.ts') => textOf(await run('edit_file', { path, old_text, new_text }));
     const missing = await edit('  return 1;\n}\n\n', 'y');
@@ -67,20 +67,20 @@ describe('what a model reads of a tool', () => {
     expect(await edit('    return 1;\n', '    return 2;\n    // end\n')).toBe('Replaced 1 line(s) with 2 line(s) in e.ts');
   });
 
-  it('is that a command could not be started, and why [EX-31, TB-01]', async () => {
+  it('shows a model that a command could not be started, and why [EX-31, TB-01]', async () => {
     const call = await run('shell', { command: `: ${'x'.repeat(150_000)}` });
     expect(call).toMatchObject({ outcome: 'failed', error: { code: 'invalid_arguments' }, attempt: 1 });
     expect(call.error?.message).toMatch(/^Execution failed: the command or the environment is longer than the system takes/);
   });
 
-  it('is of a command what the session and the operator gave it: folder, home and variables, and no others [CC-19]', async () => {
+  it('gives a command what the session and the operator gave it: folder, home and variables, and no others [CC-19]', async () => {
     const root = tenant.workspaceOf('rows');
     expect(textOf(await run('shell', { command: 'pwd; echo $HOME; echo $ONLY_THIS; echo ${OTHER-none}' }))).toBe(
       `${root}\n${root}\ngiven\nnone\n`,
     );
   });
 
-  it('is of a shell that goes on where it was: its folder; and the status of a command that failed [TB-05]', async () => {
+  it('goes on with a shell where it was, in its folder, and shows the status of a command that failed [TB-05]', async () => {
     const oxydra = { agentId: 'oxydra' };
     await run('shell_exec', { command: 'cd /tmp', persistent: true });
     expect(textOf(await run('shell_exec', { command: 'pwd', persistent: true }))).toBe('/tmp\n');
@@ -91,7 +91,7 @@ describe('what a model reads of a tool', () => {
     expect(textOf(await run('shell_exec', { command: 'cat empty.txt' }, oxydra))).toBe('command completed with no output');
   });
 
-  it('is one JSON object of a fetched page for agents that expect it; of a binary file its facts [TB-58]', async () => {
+  it('shows agents that expect it a fetched page as one JSON object, and a binary file as its facts [TB-58]', async () => {
     const fetched = async (path: string, more: object = {}) => run('web_fetch', { url: origin + path, ...more }, { agentId: 'oxydra' });
     expect(jsonOf(await fetched('/image'))).toEqual({
       url: `${origin}/image`,
@@ -113,7 +113,7 @@ describe('what a model reads of a tool', () => {
     expect(gone.error?.message).not.toContain('it is gone. '.repeat(43));
   });
 
-  it('is a document of the product, by its path or by what it is about, else the index of all [TB-80]', async () => {
+  it('shows a document of the product, by its path or by what it is about, else the index of all [TB-80]', async () => {
     const answered = async (args: object, more: object = {}) => {
       const [item] = (await run('introspect', args, { ...more })).result?.content ?? [];
       return item?.type === 'json' ? item.json : item;
@@ -134,7 +134,7 @@ describe('what a model reads of a tool', () => {
     }
   });
 
-  it('is that a tool timed out, long before it would have ended by itself [CC-10]', async () => {
+  it('shows a model that a tool timed out, long before it would have ended by itself [CC-10]', async () => {
     const call = await run('shell', { command: 'sleep 60', timeout_ms: 100 });
     expect(call).toMatchObject({ outcome: 'timed_out', error: { code: 'run_timeout' } });
     expect(call.error?.message).toMatch(/timed out after 0\.1s/);

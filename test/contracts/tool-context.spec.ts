@@ -17,7 +17,7 @@ describe('what a tool is given, and what becomes of what it gives', () => {
     return callId;
   };
 
-  it('is a context that no argument can change [CC-17]', async () => {
+  it('gives a tool a context that no argument can change [CC-17]', async () => {
     let seen: unknown[] = [];
     parts.tool('probe', { run: (args, ctx) => ((seen = [args, ctx.tenantId, ctx.sessionId]), 'ran') });
     const args = { ctx: { tenantId: 'other', sessionId: 'other' }, tenantId: 'other', sessionId: 'other' };
@@ -44,7 +44,7 @@ describe('what a tool is given, and what becomes of what it gives', () => {
     expect((await parts.store.read(callId))?.result).toEqual({ content: [{ type: 'text', text: 'final' }], isError: false });
   });
 
-  it('takes nothing for an empty text, and text, JSON and images as they are [CC-33, CC-34]', async () => {
+  it('takes nothing of a tool for an empty text, and text, JSON and images as they are [CC-33, CC-34]', async () => {
     parts.tool('probe', { run: () => '' });
     expect((await parts.store.read(await run()))?.result?.content).toEqual([{ type: 'text', text: '' }]);
     const content = [

@@ -24,7 +24,7 @@ describe('a batch', () => {
       return batch.status === 'ended' ? batch : undefined;
     }, `batch ${id} to end`);
 
-  it('judges each yes that it held again when its calls start: what is denied by then ends as denied', async () => {
+  it('evaluates each yes that a batch held again when its calls start: what is denied by then ends as denied', async () => {
     const { agent } = gateway;
     const session = '/v1/sessions/held';
     await agent.request('PUT', session, { posture: { autonomy: 'supervised' } });
@@ -48,7 +48,7 @@ describe('a batch', () => {
     expect((await ended(id)).results.map(({ outcome, error }) => [outcome, error?.code])).toEqual([denied, denied]);
   });
 
-  it('says that it was cancelled, whatever stopped it before', async () => {
+  it('says that a batch was cancelled, whatever stopped it before', async () => {
     const { id } = await submit({ calls: [{ tool: 'echo', arguments: { n: 1 } }] });
     const store = gateway.app.get(BatchStore);
     expect(await store.stop(id, { reason: 'aborted', detail: 'first' })).toBe(true);
@@ -58,7 +58,7 @@ describe('a batch', () => {
     expect(await ended(id)).toMatchObject({ stopped: { reason: 'cancelled', detail: 'third' }, results: [{ outcome: 'cancelled' }] });
   });
 
-  it('is forgotten after its end where Redis is full, the oldest first; its calls are still there', async () => {
+  it('forgets ended batches where Redis is full, the oldest first; their calls are still there', async () => {
     const cancelled = async (n: number) => {
       const { id } = await submit({ calls: [{ tool: 'echo', arguments: { n } }] });
       await gateway.agent.request('POST', `/v1/batches/${id}/cancel`, {});

@@ -51,7 +51,7 @@ describe('batches', () => {
     for (const callId of callIds) await gateway.run(callId, `ran ${callId}`);
   };
 
-  it('run one call after another when sequential [EX-02]', async () => {
+  it('runs the calls of a sequential batch one after another [EX-02]', async () => {
     const { status, headers, body } = await submit({
       strategy: { type: 'sequential' },
       sessionId: newSession(),
@@ -68,7 +68,7 @@ describe('batches', () => {
     expect(texts(batch)).toEqual(batch.results.map(({ callId }) => `ran ${callId}`));
   });
 
-  it('run all calls at once when parallel, and answer in call order whichever ends first [DX-06, EX-03]', async () => {
+  it('runs all calls of a parallel batch at once, and answers in call order whichever ends first [DX-06, EX-03]', async () => {
     const { body } = await submit({ strategy: { type: 'parallel' }, sessionId: newSession(), calls: [read, write, read] });
     const ids = await queued(body.id, [0, 1, 2]);
     await runAll(ids.toReversed());
@@ -76,7 +76,7 @@ describe('batches', () => {
     expect(texts(batch)).toEqual(ids.map((id) => `ran ${id}`));
   });
 
-  it('run side effects one after another when parallel calls shall not overlap in them [EX-11]', async () => {
+  it('runs side effects one after another when the calls of a parallel batch shall not overlap in them [EX-11]', async () => {
     const { body } = await submit({ strategy: { type: 'parallel', serializeSideEffects: true }, calls: [write, read, write] });
     const [first = '', second = ''] = await queued(body.id, [0, 1]);
     await runAll([first]);
@@ -84,7 +84,7 @@ describe('batches', () => {
     expect((await ended(body.id)).results[1]?.callId).toBe(second);
   });
 
-  it('run a number of calls at once when batched, then the next ones [EX-04]', async () => {
+  it('runs a number of calls at once in a batched batch, then the next ones [EX-04]', async () => {
     const { body } = await submit({
       strategy: { type: 'batched', size: 2 },
       sessionId: newSession(),
@@ -94,14 +94,14 @@ describe('batches', () => {
     expect((await ended(body.id)).results.map(({ outcome }) => outcome)).toEqual(Array(5).fill('completed'));
   });
 
-  it('run reads together and anything else alone by default [EX-10, PP-62]', async () => {
+  it('runs the reads of a batch together and anything else alone by default [EX-10, PP-62]', async () => {
     const { body } = await submit({ sessionId: newSession(), calls: [read, read, write, read] });
     expect(body.strategy).toEqual({ type: 'tiered' });
     for (const group of [[0, 1], [2], [3]]) await runAll(await queued(body.id, group));
     expect((await ended(body.id)).status).toBe('ended');
   });
 
-  it('run as their session says unless they say otherwise themselves [EX-01]', async () => {
+  it('runs a batch as its session says unless the batch says otherwise itself [EX-01]', async () => {
     const [sessionId, calls] = [newSession(), [read, read]];
     const put = (strategy: unknown) => agent.request<Session>('PUT', `/v1/sessions/${sessionId}`, { strategy });
     const strategyOf = async (more = {}) => (await submit({ sessionId, calls, ...more })).body.strategy;
@@ -116,7 +116,7 @@ describe('batches', () => {
     expect(await strategyOf()).toEqual({ type: 'tiered' });
   });
 
-  it('answer 200 with all results when they end within Prefer: wait', async () => {
+  it('answers 200 with all results when a batch ends within Prefer: wait', async () => {
     const sessionId = newSession();
     const answer = submit({ sessionId, calls: [{ ...read, toolCallId: 'a' }] }, { prefer: 'wait=20' });
     const call = await eventually(
@@ -141,7 +141,7 @@ describe('batches', () => {
     expect((await agent.get(`/v1/calls/${call.id}`)).body).toMatchObject({ batchId: body.id, sessionId });
   });
 
-  it('are one batch for one Idempotency-Key, with the same body only', async () => {
+  it('makes one batch of one Idempotency-Key, with the same body only', async () => {
     const key = { 'idempotency-key': 'one-turn' };
     const calls = [read];
     const [first, second] = await Promise.all([submit({ calls }, key), submit({ calls }, key)]);
@@ -152,7 +152,7 @@ describe('batches', () => {
     expect((await submit({ calls }, { ...key, prefer: 'wait=60' })).body).toEqual(await look(first.body.id));
   });
 
-  it('refuse what has no documented form [EX-04]', async () => {
+  it('refuses a batch that has no documented form [EX-04]', async () => {
     const bad = [
       { calls: [] },
       { calls: Array.from({ length: 1001 }, () => read) },
@@ -164,7 +164,7 @@ describe('batches', () => {
       expect(await agent.request('POST', '/v1/batches', body)).toMatchObject({ status: 422, body: { code: 'invalid_request' } });
   });
 
-  it('is cancelled as a whole, with or without a session: what has not ended ends, and nothing more starts', async () => {
+  it('cancels a batch as a whole, with or without a session: what has not ended ends, and nothing more starts', async () => {
     for (const sessionId of [undefined, newSession()]) {
       const { body: batch } = await submit({ strategy: { type: 'batched', size: 2 }, sessionId, calls: [read, read, read] });
       await queued(batch.id, [0, 1]);
@@ -181,7 +181,7 @@ describe('batches', () => {
     expect((await agent.request('POST', '/v1/batches/nothing/cancel', {})).status).toBe(404);
   });
 
-  it('that is cancelled answers every question of the turn as cancelled by the user [PP-97]', async () => {
+  it('answers every question of the turn as cancelled by the user when its batch is cancelled [PP-97]', async () => {
     for (const onFailure of ['isolate', 'abort']) {
       const sessionId = newSession();
       await agent.request<Session>('PUT', `/v1/sessions/${sessionId}`, { posture: { autonomy: 'supervised', permissionMode: 'prompt' } });
@@ -194,7 +194,7 @@ describe('batches', () => {
     }
   });
 
-  it('of another tenant do not exist, and cannot be steered or cancelled', async () => {
+  it('hides a batch from another tenant, which can neither steer nor cancel it', async () => {
     const sessionId = newSession();
     const { body } = await submit({ sessionId, strategy: { type: 'sequential' }, calls: [read, read] });
     const [first = ''] = await queued(body.id, [0]);
@@ -210,7 +210,7 @@ describe('batches', () => {
     expect(await ended(body.id)).toMatchObject({ steering: [], results: [{ outcome: 'completed' }, { outcome: 'completed' }] });
   });
 
-  it('of 1,000 calls end with 1,000 results in order [DX-06]', async () => {
+  it('ends a batch of 1,000 calls with 1,000 results in order [DX-06]', async () => {
     const calls = Array.from({ length: 1000 }, (_, n) => ({
       tool: n % 2 ? 'no_such_tool' : 'echo',
       arguments: n % 2 ? {} : '{not json',
@@ -226,7 +226,7 @@ describe('batches', () => {
   });
 
   describe('with a refused call', () => {
-    it('run the others when isolated [K-10, RP-27, VA-14]', async () => {
+    it('runs the other calls of an isolated batch when one is refused [K-10, RP-27, VA-14]', async () => {
       const { body } = await submit({
         sessionId: newSession(),
         calls: [{ tool: 'no_such_tool' }, read, { tool: 'echo', arguments: '{"a":' }],
@@ -239,7 +239,7 @@ describe('batches', () => {
       ]);
     });
 
-    it('run nothing when all or nothing [K-10, RP-27]', async () => {
+    it('runs nothing of an all-or-nothing batch when one of its calls is refused [K-10, RP-27]', async () => {
       const { body } = await submit(
         { onFailure: 'abort', strategy: { type: 'parallel' }, sessionId: newSession(), calls: [read, { tool: 'no_such_tool' }] },
         { prefer: 'wait=20' },
@@ -253,7 +253,7 @@ describe('batches', () => {
       expect((await eventsOf(body)).filter(({ type }) => type === 'call.start')).toEqual([]);
     });
 
-    it('run nothing when the arguments of one are no JSON, and say so [VA-14]', async () => {
+    it('runs nothing of an all-or-nothing batch when the arguments of one call are no JSON, and says so [VA-14]', async () => {
       const { body } = await submit(
         { onFailure: 'abort', sessionId: newSession(), calls: [{ tool: 'echo', arguments: '{"a":' }, read] },
         { prefer: 'wait=20' },
@@ -277,7 +277,7 @@ describe('batches', () => {
     };
     const decide = (callId: string, decision: 'allow' | 'deny') => agent.request('POST', `/v1/calls/${callId}/decision`, { decision });
 
-    it('start when every question was answered with yes [PP-93]', async () => {
+    it('starts an all-or-nothing batch when every question was answered with yes [PP-93]', async () => {
       const { id, waiting } = await asking([write, read, write]);
       expect(await decide(waiting[0] ?? '', 'allow')).toMatchObject({ status: 200, body: { status: 'waiting_approval' } });
       expect((await decide(waiting[0] ?? '', 'allow')).status).toBe(409);
@@ -289,7 +289,7 @@ describe('batches', () => {
       expect(decided?.actor).toBe('apikey:bootstrap');
     });
 
-    it('run nothing after a no, and say of each call what became of it [PP-94]', async () => {
+    it('runs nothing of an all-or-nothing batch after a no, and says of each call what became of it [PP-94]', async () => {
       const { id, waiting } = await asking([write, write, write, read]);
       await decide(waiting[1] ?? '', 'allow');
       await decide(waiting[0] ?? '', 'deny');
@@ -305,7 +305,7 @@ describe('batches', () => {
   });
 
   describe('steered by a person', () => {
-    it('skip the rest when sequential, and hand the messages over once, in order [EX-05, EX-06, EX-07]', async () => {
+    it('skips the rest of a steered sequential batch, and hands the messages over once, in order [EX-05, EX-06, EX-07]', async () => {
       const sessionId = newSession();
       const { body } = await submit({
         strategy: { type: 'sequential' },
@@ -339,7 +339,7 @@ describe('batches', () => {
       expect([...(await said(sessionId)), ...next.body.steering]).toEqual([]);
     });
 
-    it('finish the group that runs when batched or tiered, and skip the rest [EX-05]', async () => {
+    it('finishes the group that runs when a batched or tiered batch is steered, and skips the rest [EX-05]', async () => {
       for (const strategy of [{ type: 'batched', size: 2 }, { type: 'tiered' }]) {
         const sessionId = newSession();
         const { body } = await submit({ strategy, sessionId, calls: [read, read, write] });
@@ -350,7 +350,7 @@ describe('batches', () => {
       }
     });
 
-    it('run everything when parallel, and hand the message over at the end [EX-08]', async () => {
+    it('runs everything of a steered parallel batch, and hands the message over at the end [EX-08]', async () => {
       const sessionId = newSession();
       const { body } = await submit({ strategy: { type: 'parallel' }, sessionId, calls: [read, write, read] });
       const ids = await queued(body.id, [0, 1, 2]);
@@ -361,7 +361,7 @@ describe('batches', () => {
       expect([batch.stopped, batch.steering.map(({ message }) => message)]).toEqual([undefined, ['too late']]);
     });
 
-    it('take at most so many messages', async () => {
+    it('takes at most 100 waiting messages that steer a session', async () => {
       const sessionId = newSession();
       for (let n = 0; n < 100; n++) await steer(sessionId, `${n}`);
       expect(await agent.request('POST', `/v1/sessions/${sessionId}/steer`, { message: 'one more' })).toMatchObject({
@@ -371,7 +371,7 @@ describe('batches', () => {
     });
   });
 
-  it('stop with their session: what waits ends, what runs is asked to stop, nothing starts [CC-22]', async () => {
+  it('stops a batch with its session: what waits ends, what runs is asked to stop, nothing starts [CC-22]', async () => {
     const sessionId = newSession();
     const { body } = await submit({ strategy: { type: 'batched', size: 2 }, sessionId, calls: [read, read, read] });
     const [running = '', waiting = ''] = await queued(body.id, [0, 1]);
@@ -401,7 +401,7 @@ describe('batches', () => {
     });
   });
 
-  it('end although one of their calls meets a fault of ours again and again', async () => {
+  it('ends a batch although one of its calls meets a fault of ours again and again', async () => {
     const service = gateway.app.get(SubmitCallService);
     const submitCall = service.submit.bind(service);
     const faulty = jest

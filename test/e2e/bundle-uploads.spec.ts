@@ -90,7 +90,7 @@ describe('bundles that are uploaded', () => {
   };
   const expires = async (sha256: string) => (await redis.ttl(keys.uploadedBundle(TENANT, sha256))) > 0;
 
-  it('say what can be set, become a source whose server runs, are kept while it is there, and then expire', async () => {
+  it('shows what an uploaded bundle lets set, runs its server as a source, and keeps it until that source is removed', async () => {
     const uploaded = await client.sources.uploadBundle(new File([new Uint8Array(bundle.bytes)], 'greeter.mcpb'));
     expect(uploaded).toMatchObject({ sha256: bundle.sha256, bytes: bundle.bytes.byteLength, name: 'greeter', version: '1.0.0' });
     expect(uploaded.settings.map(({ name, required, sensitive }) => [name, required, sensitive])).toEqual([
@@ -112,7 +112,7 @@ describe('bundles that are uploaded', () => {
     expect(await expires(bundle.sha256)).toBe(true);
   });
 
-  it('are uploaded and set on the command line', async () => {
+  it('uploads a bundle and sets its settings on the command line', async () => {
     const file = join(folder, 'greeter.mcpb');
     writeFileSync(file, bundle.bytes);
     const words = [
@@ -135,7 +135,7 @@ describe('bundles that are uploaded', () => {
     await agent.request('DELETE', '/v1/sources/shell-greeter');
   });
 
-  it('are there for their tenant alone, and fit their manifest', async () => {
+  it('offers an uploaded bundle to its tenant alone, with the settings of its manifest only', async () => {
     await upload(bundle.bytes);
     const refusal = async (config: object, by = agent) => {
       const { status, body } = await add('refused', bundle.sha256, config, by);
@@ -149,7 +149,7 @@ describe('bundles that are uploaded', () => {
     expect((await agent.get('/v1/sources/refused')).status).toBe(404);
   });
 
-  it('are refused with a typed error when they are hostile, and nothing of them is stored', async () => {
+  it('refuses a hostile bundle with a typed error, and stores nothing of it', async () => {
     const { bytes: bomb } = await mcpBundle([
       { name: 'manifest.json', text: JSON.stringify(MANIFEST) },
       { name: 'zeros', text: '0'.repeat(100_000) },
@@ -177,7 +177,7 @@ describe('bundles that are uploaded', () => {
     expect((await agent.request('POST', '/v1/calls', '{"tool":"echo"}', headers)).status).toBe(415);
   });
 
-  it('have no more bytes together than the operator allows a tenant', async () => {
+  it('stores no more bytes of bundles together than the operator allows a tenant', async () => {
     const large = async (letter: string) => {
       const noise = randomBytes(20_000).toString('base64');
       return (

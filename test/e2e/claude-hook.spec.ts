@@ -97,7 +97,7 @@ describe('toolyard hook claude', () => {
     expect(await Promise.all([write('b.ts'), write('../link/hosts'), write(join(project, 'dangling'))])).toEqual(['allow', 'deny', 'deny']);
   });
 
-  it('decides nothing about tools without an equivalent, unless a flag says so', async () => {
+  it('makes no decision about tools without an equivalent in toolyard hook claude, unless a flag says so', async () => {
     const todo = use('TodoWrite', { todos: [] });
     expect(await decision(todo)).toBe('none');
     expect(await decision(todo, ['--unmapped', 'ask'])).toBe('ask');

@@ -81,7 +81,7 @@ describe('a person at a terminal', () => {
       expect((await call.ended()).code).toBe(5);
     };
 
-    it('with Never: the next call of the tool in this session is denied without a question, not one of another session', async () => {
+    it('denies the next call of the tool in this session without a question after Never, not one of another session', async () => {
       const call = await askingSession('cli-never');
       const first = call(COMMAND);
       await answer(first, QUESTION, 'v');
@@ -90,7 +90,7 @@ describe('a person at a terminal', () => {
       await asksAgain((await askingSession('cli-never-elsewhere'))(COMMAND));
     });
 
-    it('with Always, of every call of the tool: the next one runs without a question', async () => {
+    it('runs the next call of the tool without a question after Always, of every call of the tool', async () => {
       const call = await askingSession('cli-always-tool');
       const first = call(COMMAND);
       await answer(first, QUESTION, 'Always');
@@ -101,7 +101,7 @@ describe('a person at a terminal', () => {
       expect(await endOf(call(OTHER))).toMatchObject({ code: 0, out: expect.stringContaining('Usage: curl') });
     });
 
-    it('with Always, of this command: it runs again without a question, and another one does not', async () => {
+    it('runs a command again without a question after Always, of this command, and asks about another one', async () => {
       const call = await askingSession('cli-always-command');
       const first = call(COMMAND);
       await answer(first, QUESTION, 'a');
@@ -112,7 +112,7 @@ describe('a person at a terminal', () => {
       await asksAgain(call(OTHER));
     });
 
-    it('with an N under Caps Lock: as No, and the next one asks again', async () => {
+    it('takes an N under Caps Lock as No, and asks again about the next call', async () => {
       const call = await askingSession('cli-caps-lock');
       const first = call(COMMAND);
       await answer(first, QUESTION, 'N');
@@ -121,7 +121,7 @@ describe('a person at a terminal', () => {
       await asksAgain(call(COMMAND));
     });
 
-    it('with No: this call is denied, with the reason, and the next one asks again', async () => {
+    it('denies a call with the reason after No, and asks again about the next one', async () => {
       const call = await askingSession('cli-no');
       const first = call(COMMAND);
       await answer(first, QUESTION, 'No');
@@ -130,7 +130,7 @@ describe('a person at a terminal', () => {
       await asksAgain(call(COMMAND));
     });
 
-    it('with Yes: this call runs, and the same one asks again', async () => {
+    it('runs a call after Yes, and asks again about the same one', async () => {
       const call = await askingSession('cli-yes');
       const first = call(COMMAND);
       await answer(first, QUESTION, 'Yes');

@@ -24,7 +24,7 @@ const run: CliInstallation['run'] = (...command) => installation.run(...command)
 const suspendedIn = async (sessionId: string) => (await client.calls.list({ sessionId })).calls.some(({ suspended }) => suspended === true);
 
 describe('toolyard call', () => {
-  it('prints what the tool says while it says it, and nothing twice', async () => {
+  it('prints in toolyard call what the tool says while it says it, and nothing twice', async () => {
     const cli = start(['call', 'shell', 'command=echo one; until [ -e go-on ]; do sleep 0.05; done; echo two']);
     await cli.says('one\n');
     expect(cli.out()).toBe('one\n');
@@ -32,7 +32,7 @@ describe('toolyard call', () => {
     expect(await cli.ended()).toEqual({ code: 0, out: 'one\ntwo\n', err: '' });
   });
 
-  it('ends with a code for each outcome', async () => {
+  it('ends toolyard call with a code for each outcome', async () => {
     await client.sessions.put('cli-locked', { posture: { autonomy: 'read_only', permissionMode: 'read-only' } });
     const cases: [number, string[]][] = [
       [0, ['call', 'sleep', 'ms=1']],
@@ -52,7 +52,7 @@ describe('toolyard call', () => {
     expect(codes.map((code, index) => [code, cases[index]?.[1].join(' ')])).toEqual(cases.map(([code, words]) => [code, words.join(' ')]));
   });
 
-  it('takes arguments as words, as JSON and from stdin, with the types that the tool wants', async () => {
+  it('takes arguments of toolyard call as words, as JSON and from stdin, with the types that the tool wants', async () => {
     const argumentsOf = async (words: string[], input?: string) => {
       const { out } = await run(['call', 'echo', ...words, '--json'], input === undefined ? {} : { input });
       return (JSON.parse(out) as { arguments: unknown }).arguments;
@@ -66,20 +66,20 @@ describe('toolyard call', () => {
   it.each([
     [0, 'calls', ''],
     [1, 'export', 'toolyard: The output is not complete: its reader went away\n'],
-  ])('ends with %i where the reader of %s goes away', async (code, command, err) => {
+  ])('ends toolyard call with %i where the reader of %s goes away', async (code, command, err) => {
     await client.calls.run({ tool: 'echo', arguments: {} });
     const cli = start([command], { keepsInput: true });
     cli.child.stdout?.destroy();
     expect(await cli.ended()).toMatchObject({ code, err });
   });
 
-  it('says what is wrong with the arguments, once', async () => {
+  it('says what is wrong with the arguments of toolyard call, once', async () => {
     const { err } = await run(['call', 'shell', 'commnd=ls']);
     expect(err).toContain("missing 'command' parameter");
     expect(err.match(/missing 'command'/g)).toHaveLength(1);
   });
 
-  it('prints one JSON text a line with --json, also for errors', async () => {
+  it('prints one JSON text a line in toolyard call with --json, also for errors', async () => {
     const { out } = await run(['call', 'shell', 'command=echo hi', '--json']);
     expect(out.trim().split('\n')).toHaveLength(1);
     expect(JSON.parse(out)).toMatchObject({ tool: 'shell', outcome: 'completed', result: { isError: false } });
@@ -87,7 +87,7 @@ describe('toolyard call', () => {
     expect(JSON.parse(refused.out)).toMatchObject({ error: { code: 'not_found', callId: expect.any(String) } });
   });
 
-  it('takes the tool names of a dialect, and the user that a call is for', async () => {
+  it('takes the tool names of a dialect in toolyard call, and the user that a call is for', async () => {
     const kiro = ['--dialect', 'kiro'];
     expect((await run(['tools', ...kiro])).out).toMatch(/^use_aws +shell /m);
     expect(await run(['call', 'execute_cmd', 'echo hi', ...kiro, '--json'])).toMatchObject({ code: 0, out: expect.stringContaining('hi') });
@@ -98,7 +98,7 @@ describe('toolyard call', () => {
     expect(JSON.parse(out)).toMatchObject({ userId: 'alice' });
   });
 
-  it('says coloured output once, and gives neither a pipe nor a terminal what would drive it', async () => {
+  it('prints coloured output of a tool once, and gives neither a pipe nor a terminal what would drive it', async () => {
     const hostile = String.raw`printf "\033]0;title\007\033[2J\033[31mred\033[0m \033]52;c;cHduZWQ=\007\302\233?25l\342\200\256txt.exe\rover\n"`;
     const piped = await run(['call', 'shell', `command=${hostile}`]);
     expect(piped.out).toContain('\u001b[31mred\u001b[0m');
@@ -110,7 +110,7 @@ describe('toolyard call', () => {
     expect(beyondSpinner.replaceAll('\r\n', '\n')).toMatch(/red .*txt\.exe\nover\n/s);
   });
 
-  it('draws what it changed in a file, as show does, without effects on a terminal; --json has it whole', async () => {
+  it('draws in toolyard call what the call changed in a file, as show does, without effects on a terminal; --json has it whole', async () => {
     const sessionId = 'cli-changes';
     const write = (content: string) => client.calls.run({ tool: 'file_write', arguments: { path: 'a.sh', content }, sessionId });
     const edit = (from: string, to: string) => [
@@ -169,7 +169,7 @@ describe('toolyard call', () => {
 });
 
 describe('toolyard watch', () => {
-  it('shows what happens, filtered, and goes on after a cursor', async () => {
+  it('shows events in toolyard watch, filtered, and goes on after a cursor', async () => {
     const cli = start(['watch', '--session', 'cli-watch', '--type', 'end', '--json']);
     await cli.says('live');
     await client.calls.run({ tool: 'echo', arguments: {}, sessionId: 'another-session' });
@@ -200,7 +200,7 @@ describe('toolyard watch', () => {
 });
 
 describe('the other commands', () => {
-  it('list what waits by risk, highest first, and refuse an order that there is not', async () => {
+  it('lists what waits by risk, highest first, on the command line, and refuses an order that there is not', async () => {
     const sessionId = 'cli-by-risk';
     await client.sessions.put(sessionId, { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
     const ids: string[] = [];
@@ -233,7 +233,7 @@ describe('the other commands', () => {
     expect(risks.map((line) => (JSON.parse(line) as { id: string }).id)).toEqual([second, first, medium]);
   });
 
-  it('let a person answer what waits', async () => {
+  it('lets a person answer a waiting call on the command line', async () => {
     const session = 'cli-supervised';
     await client.sessions.put(session, { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
     const cli = start(['call', 'shell', 'command=curl example.com; echo done', '--session', session]);
@@ -259,7 +259,7 @@ describe('the other commands', () => {
     expect((await run(['show', edited])).out).toContain('/command "curl example.com" → "echo instead"');
   });
 
-  it('list, show, quote, cancel, replay and steer', async () => {
+  it('lists, shows, quotes, cancels, replays and steers calls on the command line', async () => {
     const { out } = await run(['call', 'sleep', 'duration_ms=600000', '--session', 'cli-others', '--no-wait', '--label', 'who=me']);
     const id = out.trim();
     await eventually(async () => (await run(['calls', '--session', 'cli-others'])).out.includes(id), 'the call to be listed');
@@ -285,7 +285,7 @@ describe('the other commands', () => {
     expect(await client.batches.get(batch.id)).toMatchObject({ status: 'ended', results: [{ outcome: 'cancelled' }] });
   });
 
-  it('cancel and replay all matching calls after showing their number and a confirmation', async () => {
+  it('cancels and replays all matching calls on the command line after showing their number and a confirmation', async () => {
     const of = ['--session', 'cli-bulk'];
     for (let n = 0; n < 3; n += 1) await run(['call', 'sleep', 'duration_ms=600000', ...of, '--no-wait']);
     await eventually(async () => (await client.calls.count({ sessionId: 'cli-bulk' })).count === 3, 'all to be counted');
@@ -307,14 +307,14 @@ describe('the other commands', () => {
     await run(['cancel-all', ...of, '--yes']);
   });
 
-  it('print scripts for the shells, and offer the names of tools', async () => {
+  it('prints completion scripts for the shells, and offers the names of tools', async () => {
     for (const shell of ['bash', 'zsh', 'fish']) expect((await run(['complete', shell])).out).toContain('toolyard');
     // Names that do not come within 0.7 s are not offered.
     await eventually(async () => (await run(['complete', '--', 'call', 'she'])).out.includes('shell'), 'the names of tools to be offered');
     expect((await run(['complete', '--', 'wa'])).out).toContain('watch');
   });
 
-  it('find the key that npm start left in this folder, and say where they looked', async () => {
+  it('finds the key that npm start left in this folder, and says where the command line tool looked', async () => {
     const folder = freshDirectory();
     mkdirSync(join(folder, 'data'));
     writeFileSync(join(folder, 'data', 'key'), `${TEST_KEY}\n`);
@@ -353,7 +353,7 @@ describe('toolyard doctor', () => {
     expect(code).toBe(checks.some(({ verdict }) => verdict === 'fail') ? 1 : 0);
   });
 
-  it('names what is wrong, and the fix', async () => {
+  it('names in toolyard doctor what is wrong, and the fix', async () => {
     const bare = await startTestCluster({
       workers: 0,
       redisSettings: ['--save', '', '--appendonly', 'no', '--maxmemory-policy', 'allkeys-lru'],

@@ -62,7 +62,7 @@ describe('a dialect', () => {
   const speaking = (dialect: string) => speakerOf(started, dialect);
 
   describe('is chosen', () => {
-    it('by the call before the session, by the session before the key', async () => {
+    it('chooses a dialect by the call before the session, by the session before the key', async () => {
       expect(textOf(await zeroclawKey.run('file_write', { path: 'é', content: 'é' }, { sessionId: 'of-key' }))).toBe('Wrote 2 bytes to é');
       expect((await zeroclawKey.run('nope', {})).result?.content).toEqual([{ type: 'text', text: 'Unknown tool: nope' }]);
       expect(textOf(await zeroclawKey.run('nope', {}, { dialect: 'core' }))).toBe('Tool not found: nope');
@@ -73,7 +73,7 @@ describe('a dialect', () => {
       expect(textOf(await zeroclawKey.run('nope', {}, { sessionId: 'plain' }))).toBe('Unknown tool: nope');
     });
 
-    it('by a name that exists, or the request is refused with the names', async () => {
+    it('refuses the name of an unknown dialect, and lists the names that exist', async () => {
       for (const answer of [
         await agent.submit('shell', { command: 'ls' }, { dialect: 'klingon' }),
         await agent.get('/v1/tools?dialect=klingon'),
@@ -105,7 +105,7 @@ describe('a dialect', () => {
     expect(body.tools.map(({ name }) => name).join(' ')).toBe(names);
   });
 
-  it('keeps the canonical tool and arguments in the log, the name as it was called, and is judged by the canonical ones', async () => {
+  it('keeps the canonical tool and arguments in the log beside the called name, and evaluates the canonical ones', async () => {
     const call = await speaking('zeroclaw')('shell', ' echo hi ');
     expect(call).toMatchObject({ tool: 'shell', dialect: 'zeroclaw', arguments: { command: 'echo hi', timeout_ms: 60_000 } });
     const [submitted] = await agent.events(call.id);
@@ -115,7 +115,7 @@ describe('a dialect', () => {
     expect((await agent.run('shell', { cmd: 'ls' }, { sessionId })).outcome).toBe('denied');
   });
 
-  it('is denied by each name that an agent has for the tool, in a session [K-01]', async () => {
+  it('denies a tool by each name that an agent has for it, in a session [K-01]', async () => {
     const denied = async (sessionId: string, deniedTools: string[], tool: string, args: unknown, dialect: string) => {
       const { status: put, body: said } = await agent.request('PUT', `/v1/sessions/${sessionId}`, {
         grants: { ...NO_GRANTS, deniedTools },
@@ -137,7 +137,7 @@ describe('a dialect', () => {
     expect((await denied('reading', ['LS'], 'file_read', { path: '.' }, 'core'))[1]).not.toContain('denied by');
   });
 
-  it('is kept by a replay, whatever the session speaks by then', async () => {
+  it('keeps the dialect of a call for its replay, whatever the session speaks by then', async () => {
     const call = await speaking('zeroclaw')('shell', 'echo hi; exit 3');
     const { body } = await agent.request('POST', `/v1/calls/${call.id}/replay`, {}, { prefer: 'wait=30' });
     expect(body).toMatchObject({ dialect: 'zeroclaw', arguments: call.arguments, result: { isError: true } });
@@ -157,7 +157,7 @@ describe('a dialect', () => {
     ]);
   });
 
-  it.each(REVISIONS)('is that of an MCP client with such a key: its catalog and its calls (%s)', async (revision) => {
+  it.each(REVISIONS)('gives an MCP client the dialect of its key: its catalog and its calls (%s)', async (revision) => {
     const client = await connectMcp(revision, { key: ZEROCLAW_KEY, urls: [agent.url] });
     try {
       const { tools } = await client.tools();

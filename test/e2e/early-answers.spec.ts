@@ -196,7 +196,7 @@ describe('an answer before the request has arrived completely', () => {
     expect(client.received).toContain('HTTP/1.1 4');
   });
 
-  it('does not delay the end of a gateway for longer than the bound', async () => {
+  it('delays the end of a gateway by an early answer for no longer than the bound', async () => {
     const other = await startTestGateway(TENANT, { drainMs: 600_000 });
     LINGER.ms = 50;
     const client = new RawClient(other.url);

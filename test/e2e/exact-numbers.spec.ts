@@ -89,18 +89,21 @@ describe('numbers beyond those of JavaScript', () => {
     ['one JSON text', (args: string) => JSON.stringify(args)],
   ] as const;
 
-  it.each(FORMS)('reach an API exactly in its path, given as %s', async (_form, form) => {
+  it.each(FORMS)('sends numbers beyond those of JavaScript to an API exactly in its path, given as %s', async (_form, form) => {
     const call = await send('item', form(`{"id":${ID}}`));
     expect([call.outcome, seen.at(-1)?.url]).toEqual(['completed', `/items/${ID}`]);
   });
 
-  it.each(FORMS)('reach an API exactly in query and body, as numbers, given as %s', async (_form, form) => {
-    const call = await send('add', form(`{"ids":[1,${ID}],"filter":{"id":${ID}},"body":{"id":${ID},"name":"x"}}`));
-    const url = `/items?ids=1&ids=${ID}&filter=${encodeURIComponent(`{"id":${ID}}`)}`;
-    expect([call.outcome, seen.at(-1)]).toEqual(['completed', { url, body: `{"id":${ID},"name":"x"}` }]);
-  });
+  it.each(FORMS)(
+    'sends numbers beyond those of JavaScript to an API exactly in query and body, as numbers, given as %s',
+    async (_form, form) => {
+      const call = await send('add', form(`{"ids":[1,${ID}],"filter":{"id":${ID}},"body":{"id":${ID},"name":"x"}}`));
+      const url = `/items?ids=1&ids=${ID}&filter=${encodeURIComponent(`{"id":${ID}}`)}`;
+      expect([call.outcome, seen.at(-1)]).toEqual(['completed', { url, body: `{"id":${ID},"name":"x"}` }]);
+    },
+  );
 
-  it.each(['0.1234567890123456789', '1e400'])('reach an API exactly when they are no integers: %s', async (price) => {
+  it.each(['0.1234567890123456789', '1e400'])('sends a fraction to an API exactly, or refuses it: %s', async (price) => {
     for (const args of [`{"body":{"price":${price}}}`, JSON.stringify(`{"body":{"price":${price}}}`)]) {
       const before = seen.length;
       const call = await send('add', args);
@@ -111,18 +114,18 @@ describe('numbers beyond those of JavaScript', () => {
     }
   });
 
-  it('stay texts where a text is asked for, and are refused beyond the bounds of a schema', async () => {
+  it('keeps large numbers as texts where a text is asked for, and refuses them beyond the bounds of a schema', async () => {
     await send('add', `{"body":{"name":"${ID}"}}`);
     expect(seen.at(-1)?.body).toBe(`{"name":"${ID}"}`);
     expect(await send('small', `{"id":${ID}}`)).toMatchObject({ code: 'invalid_arguments' });
   });
 
-  it.each(FORMS)('reach an MCP server exactly, given as %s', async (_form, form) => {
+  it.each(FORMS)('sends numbers beyond those of JavaScript to an MCP server exactly, given as %s', async (_form, form) => {
     expect((await send('ids__t', form(`{"id":${ID}}`))).outcome).toBe('completed');
     expect(mcp.requests().at(-1)).toContain(`"arguments":{"id":${ID}}`);
   });
 
-  it('are read exactly by the model and by programs in answers', async () => {
+  it('shows large numbers of answers exactly to the model and to programs', async () => {
     const [api, server] = [await send('item', '{"id":1}'), await send('ids__t', '{"id":1}')];
     expect(api.result?.structuredContent).toEqual({ id: ID, price: '0.1234567890123456789' });
     expect(JSON.stringify(api.result?.content)).toContain(ID);
@@ -130,7 +133,7 @@ describe('numbers beyond those of JavaScript', () => {
     expect(JSON.stringify(server.result?.content)).toContain(ID);
   });
 
-  it('are refused by tools that take only those of JavaScript', async () => {
+  it('refuses numbers beyond those of JavaScript for tools that take only those of JavaScript', async () => {
     const sleep = await send('sleep', `{"ms":${ID}}`);
     expect(JSON.stringify(sleep)).toContain('invalid_arguments');
     expect(JSON.stringify(sleep)).toContain(ID);

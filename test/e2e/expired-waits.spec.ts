@@ -17,7 +17,7 @@ describe('a wait for a person that is over', () => {
   });
   afterAll(() => toolyard?.close());
 
-  it('ends a batch that is all or nothing when no decision comes in time, also if one call was allowed already [PP-95]', async () => {
+  it('ends an all-or-nothing batch when no decision comes in time, also if one call was allowed already [PP-95]', async () => {
     await agent.request('PUT', '/v1/sessions/asking', { posture: { permissionMode: 'prompt' } });
     const calls = ['a', 'b', 'c'].map((path) => ({ tool: 'file_write', arguments: { path, content: path } }));
     const { body: submitted } = await agent.request<Batch>('POST', '/v1/batches', {

@@ -80,24 +80,27 @@ describe('which files a call reaches', () => {
   const workspaceOf = (sessionId: string): string => join(toolyard.workspaceRoot, 'default', 'sessions', sessionId);
 
   describe('in shared roots', () => {
-    it.each(['unattended', 'allows'])('none, unless its policy names the root, also without approvals: %s [PP-26]', async (agentId) => {
-      const before = readFileSync(join(vault, 'note.txt'), 'utf8');
-      const attempts: [string, Record<string, unknown>][] = [
-        ['file_read', { path: join(vault, 'note.txt') }],
-        ['file_write', { path: join(vault, 'note.txt'), content: 'overwritten' }],
-        ['file_list', { path: vault }],
-        ['file_search', { path: vault, query: 'secret' }],
-        ['glob', { path: vault, pattern: '*' }],
-      ];
-      for (const [tool, args] of attempts) {
-        const ended = await call(tool, args, agentId);
-        expect([tool, ended.outcome, ended.error?.code]).toEqual([tool, 'denied', 'policy_denied']);
-        expect(JSON.stringify(ended.result)).not.toContain(SECRET);
-      }
-      expect(readFileSync(join(vault, 'note.txt'), 'utf8')).toBe(before);
-    });
+    it.each(['unattended', 'allows'])(
+      'keeps a call out of a shared root unless its policy names the root, also without approvals: %s [PP-26]',
+      async (agentId) => {
+        const before = readFileSync(join(vault, 'note.txt'), 'utf8');
+        const attempts: [string, Record<string, unknown>][] = [
+          ['file_read', { path: join(vault, 'note.txt') }],
+          ['file_write', { path: join(vault, 'note.txt'), content: 'overwritten' }],
+          ['file_list', { path: vault }],
+          ['file_search', { path: vault, query: 'secret' }],
+          ['glob', { path: vault, pattern: '*' }],
+        ];
+        for (const [tool, args] of attempts) {
+          const ended = await call(tool, args, agentId);
+          expect([tool, ended.outcome, ended.error?.code]).toEqual([tool, 'denied', 'policy_denied']);
+          expect(JSON.stringify(ended.result)).not.toContain(SECRET);
+        }
+        expect(readFileSync(join(vault, 'note.txt'), 'utf8')).toBe(before);
+      },
+    );
 
-    it('those of the root that its policy names, for what both policy and operator allow [PP-26]', async () => {
+    it('opens the shared root that the policy of a call names, for what both policy and operator allow [PP-26]', async () => {
       expect(textOf(await call('file_read', { path: join(team, 'plan.txt') }, 'team'))).toBe('the plan');
       expect(textOf(await call('file_search', { path: team, query: 'plan' }, 'team'))).toBe(`${join(team, 'plan.txt')}:1:the plan`);
       expect(textOf(await call('glob', { path: team, pattern: '*' }, 'team'))).toBe(join(team, 'plan.txt'));
@@ -112,7 +115,7 @@ describe('which files a call reaches', () => {
     const copy = (source: string, destination: string) => call('file_copy', { source, destination }, 'copies');
     const [plan, draft] = [join(team, 'plan.txt'), join(drafts, 'plan.txt')];
 
-    it('those that its policy lets it read, and those that it lets it write', async () => {
+    it('copies files from a root that the policy lets a call read to one that it lets it write', async () => {
       expect(textOf(await copy(plan, draft))).toBe(`Copied 8 bytes to ${draft}`);
       expect(readFileSync(draft, 'utf8')).toBe('the plan');
       expect(textOf(await copy(draft, 'mine.txt'))).toBe('Copied 8 bytes to mine.txt');
@@ -120,7 +123,7 @@ describe('which files a call reaches', () => {
       expect(readFileSync(join(drafts, 'back.txt'), 'utf8')).toBe('the plan');
     });
 
-    it('none that is only read, and none beside them, also through a link', async () => {
+    it('copies no file into a root that is only read, and none from beside the roots, also through a link', async () => {
       expect(await copy(draft, join(team, 'new.txt'))).toMatchObject({ outcome: 'denied' });
       expect(await copy(join(vault, 'note.txt'), 'stolen.txt')).toMatchObject({ outcome: 'denied' });
       symlinkSync(join(vault, 'note.txt'), join(drafts, 'up'));
@@ -130,7 +133,7 @@ describe('which files a call reaches', () => {
   });
 
   describe('outside of the workspace', () => {
-    it('the very path that a person says yes to, for that call only [PP-78, PP-85]', async () => {
+    it('reads the very path outside of the workspace that a person says yes to, for that call only [PP-78, PP-85]', async () => {
       const path = join(outside, 'asked.txt');
       writeFileSync(path, 'read after a yes');
       writeFileSync(join(outside, 'beside.txt'), SECRET);
@@ -140,7 +143,7 @@ describe('which files a call reaches', () => {
       expect((await call('file_read', { path: join(outside, 'beside.txt') }, 'supervised')).status).toBe('waiting_approval');
     });
 
-    it('for each tool that takes paths: writing, editing, listing, searching, and commands', async () => {
+    it('asks about paths outside of the workspace for each tool: writing, editing, listing, searching, and commands', async () => {
       const path = join(outside, 'work');
       mkdirSync(path);
       const file = join(path, 'new.txt');
@@ -155,7 +158,7 @@ describe('which files a call reaches', () => {
       expect(textOf(await approve(await call('shell', { command: 'pwd', working_dir: path }, 'supervised')))).toBe(`${path}\n`);
     });
 
-    it('does not follow a link that replaced the file after the question', async () => {
+    it('follows no link that replaced the file after the question', async () => {
       const path = join(outside, 'swapped.txt');
       writeFileSync(path, 'harmless');
       writeFileSync(join(outside, 'other-secret.txt'), SECRET);
@@ -172,7 +175,7 @@ describe('which files a call reaches', () => {
       expect([through.outcome, JSON.stringify(through).includes(SECRET)]).toEqual(['denied', false]);
     });
 
-    it('what a person trusts for the session, and what the policy trusts by a glob [PP-30, PP-78]', async () => {
+    it('reads paths outside of the workspace that a person trusts for the session, or the policy trusts by a glob [PP-30, PP-78]', async () => {
       const trusted = join(outside, 'trusted');
       mkdirSync(trusted);
       writeFileSync(join(trusted, 'a'), 'trusted by the policy');
@@ -190,7 +193,7 @@ describe('which files a call reaches', () => {
       expect((await call('file_write', { path, content: '' }, 'supervised', 'trusts')).status).toBe('waiting_approval');
     });
 
-    it('never the files of other sessions, nor the system behind processes, also after a yes', async () => {
+    it('denies files of other sessions, and of the system behind processes, also after a yes', async () => {
       await call('file_write', { path: 'own.txt', content: SECRET }, 'unattended', 'victim');
       for (const path of [join(workspaceOf('victim'), 'own.txt'), '/proc/self/environ', `${workspaceOf('x')}/../victim/own.txt`]) {
         const ended = await approve(await call('file_read', { path }, 'supervised'));
@@ -216,7 +219,7 @@ describe('which files a call reaches', () => {
     });
 
     it.each(['.env', 'link', 'hard', 'private/deep/k', 'folder/deep/k', 'hard-deep', './x/../link'])(
-      'not a denied file, under whatever name: %s [PP-30]',
+      'denies a denied file under whatever name: %s [PP-30]',
       async (path) => {
         const ended = await call('file_read', { path }, 'unattended', sessionId);
         expect([ended.outcome, ended.error?.code]).toEqual(['denied', 'policy_denied']);
@@ -264,7 +267,7 @@ describe('which files a call reaches', () => {
       }
     });
 
-    it('does not write where writing is denied, also through a linked folder', async () => {
+    it('denies writing where it is denied, also through a linked folder', async () => {
       for (const path of ['public.txt', 'folder/new'])
         expect(await call('file_write', { path, content: 'x' }, 'unattended', sessionId)).toMatchObject({ outcome: 'denied' });
     });
@@ -292,7 +295,7 @@ describe('which files a call reaches', () => {
     const search = (args: Record<string, unknown>, more: Record<string, unknown> = {}) =>
       agent.run('file_search', args, { agentId: 'unattended', sessionId, ...more });
 
-    it('none, when the expression compiles to more than it may: refused at once, with what to do', async () => {
+    it('refuses a search at once when its expression compiles to more than it may, with what to do', async () => {
       await call('file_write', { path: 'a.txt', content: 'a'.repeat(2_000) }, 'unattended', sessionId);
       const ended = await search({ query: 'a{1000}{1000}' });
       expect(ended).toMatchObject({
@@ -302,7 +305,7 @@ describe('which files a call reaches', () => {
       });
     });
 
-    it('none, when the file that it names is larger than any that is searched', async () => {
+    it('refuses a search of a named file that is larger than any that is searched', async () => {
       const file = join(workspaceOf(sessionId), 'sparse');
       writeFileSync(file, '');
       truncateSync(file, 1_000_000_000_000);
@@ -311,7 +314,7 @@ describe('which files a call reaches', () => {
       expect(ended.error?.message).toMatch(/^File too large: sparse has 1,000,000,000,000 bytes, at most 10,485,760 are allowed/);
     });
 
-    it('does not repeat a search that ran out of time', async () => {
+    it('repeats no search that ran out of time', async () => {
       const ended = await search({ query: 'take-your-time' }, { timeouts: { runMs: 2_000 } });
       expect(ended).toMatchObject({ outcome: 'timed_out', error: { code: 'run_timeout', retryable: false }, attempt: 1 });
       expect(ended.error?.message).toContain('timed out after 2,000 ms');

@@ -111,7 +111,7 @@ describe('file_read', () => {
     expect(failed).toMatchObject({ outcome: 'failed', error: { message: expect.stringMatching(/not found: x\..*, .*not found: y\./) } });
   });
 
-  it('is denied as a whole when one of its paths is', async () => {
+  it('denies file_read as a whole when one of its paths is denied', async () => {
     await write('free', 'free', 'careful');
     const operations = [{ path: 'free' }, { path: 'secret/x' }];
     expect(await run('file_read', { operations }, 'careful', asCareful)).toMatchObject({ outcome: 'denied', attempt: 0 });
@@ -145,7 +145,7 @@ describe('file_edit', () => {
     expect(textOf(await run('file_read', { path: 'a' }, 'insert'))).toBe('zero\none\ntwo\n');
   });
 
-  it('gives what it changed as a diff beside the text for the model', async () => {
+  it('gives as a diff beside the text for the model what file_edit changed', async () => {
     await write('a', 'one\ntwo\nthree\n', 'diff');
     const { result } = await run('edit_file', { path: 'a', edits: [{ old_text: 'two', new_text: '2' }, { insert_text: 'four' }] }, 'diff');
     const hunk = { oldStart: 1, oldLines: 3, newStart: 1, newLines: 4, lines: [' one', '-two', '+2', ' three', '+four'] };
@@ -228,7 +228,7 @@ describe('file_patch', () => {
     expect(textOf(await run('file_read', { path: 'a' }, 'patch'))).toBe('one\n2\n');
   });
 
-  it('is denied where one of its files is', async () => {
+  it('denies file_patch where one of its files is denied', async () => {
     await write('a', 'one\n', 'careful');
     const other = '--- a/a\n+++ b/a\n@@ -1 +1 @@\n-one\n+1\n--- /dev/null\n+++ b/secret/b\n@@ -0,0 +1 @@\n+made\n';
     expect(await run('file_patch', { patch: other, paths: ['a', 'secret/b'] }, 'careful', asCareful)).toMatchObject({ outcome: 'denied' });
@@ -237,7 +237,7 @@ describe('file_patch', () => {
 });
 
 describe('a path that is not there', () => {
-  it('is answered with near ones that are, of those that the call may read', async () => {
+  it('answers a path that is not there with near ones that are, of those that the call may read', async () => {
     for (const path of ['src/main.ts', 'src/deep/notes.md']) await write(path, 'one\n', 'near');
     const failed = async (tool: string, args: object) => (await run(tool, args, 'near', asCareful)).error?.message;
     expect(await failed('file_read', { path: 'src/mian.ts' })).toMatch(/^File not found: src\/mian\.ts\. .* Did you mean src\/main\.ts\?$/);
@@ -280,7 +280,7 @@ describe('file_copy', () => {
 });
 
 describe('file_search and glob', () => {
-  it('show neighbours of a match, and no more matches than asked for', async () => {
+  it('shows the neighbours of a match, and no more matches than asked for', async () => {
     await write('a.ts', 'one\ntwo\nthree\ntwo\n', 'grep');
     const search = async (args: object) => run('grep_search', { pattern: 'two', ...args }, 'grep');
     const first = await search({ context: 1, head_limit: 1, type: 'ts' });
@@ -291,7 +291,7 @@ describe('file_search and glob', () => {
     for (const type of ['nothing', '--version', '-V']) expect((await search({ type })).error).toMatchObject({ code: 'invalid_arguments' });
   });
 
-  it('show 200 matches, or 200 files, and how many there are [TB-53, TB-55]', async () => {
+  it('shows 200 matches, or 200 files, and how many there are [TB-53, TB-55]', async () => {
     await run('shell', { command: 'for i in $(seq 201); do echo hit > f$i; done' }, 'many');
     const found = textOf(await run('file_search', { query: 'hit', path: '.' }, 'many')).split('\n');
     expect(found.filter((line) => /^f\d+:1:hit$/.test(line))).toHaveLength(200);
@@ -300,7 +300,7 @@ describe('file_search and glob', () => {
     expect(result?.details?.['files']).toHaveLength(200);
   });
 
-  it('show 100 files where no more are asked for [TB-50]', async () => {
+  it('shows 100 files of glob_search where no more are asked for [TB-50]', async () => {
     await run('shell', { command: 'touch $(seq 101)' }, 'hundred');
     const { result } = await run('glob_search', { pattern: '*', limit: 100 }, 'hundred');
     expect(result?.details).toMatchObject({ totalFiles: 101, truncated: true });
@@ -337,7 +337,7 @@ describe('code', () => {
 });
 
 describe('browser', () => {
-  it('is unavailable with the reason where the workers have none: in their status, in the catalog and for a call [AV-12, AV-16]', async () => {
+  it('shows the browser as unavailable with the reason where the workers have none: in status, catalog and for a call [AV-12, AV-16]', async () => {
     const { workers } = (await agent.get<{ workers: WorkerStatus[] }>('/v1/workers')).body;
     for (const { parts } of workers) expect(parts?.browser).toEqual({ ok: false, reason: 'BROWSER switches it off on this worker' });
     const { tools } = (await agent.get<{ tools: ToolDescriptor[] }>('/v1/tools?q=browser')).body;
@@ -360,7 +360,7 @@ describe('http_request', () => {
     expect((await request('/echo', { headers: { x: { secret: 'REDIS_URL' } } })).error).toMatchObject({ code: 'policy_denied' });
   });
 
-  it('does not follow a redirect, and refuses where it leads', async () => {
+  it('follows no redirect in http_request, and refuses where it leads', async () => {
     const moved = await request('/inside');
     expect(textOf(moved)).toMatch(/Status: 302 .*location: http:\/\/169\.254\.169\.254\//s);
     const there = await run('http_request', { url: 'http://169.254.169.254/' }, 'http', { agentId: 'web' });
@@ -384,7 +384,7 @@ describe('web_search', () => {
     expect(result?.details).toMatchObject({ provider: 'searxng', baseUrl: `http://${host}/up`, resultCount: 3 });
   });
 
-  it('leaves blocked domains out [TB-62]', async () => {
+  it('leaves blocked domains out of web_search [TB-62]', async () => {
     const found = await search({ blocked_domains: ['bad.example'] });
     expect(textOf(found)).toContain('https://good.example/a');
     expect(textOf(found)).not.toContain('bad.example');
@@ -398,7 +398,7 @@ describe('web_search', () => {
 });
 
 describe('web_fetch', () => {
-  it('shows what is around search terms and nothing else [TB-60]', async () => {
+  it('shows in web_fetch the text around search terms and nothing else [TB-60]', async () => {
     const fetched = textOf(await run('web_fetch', { url: `http://${host}/page`, search_terms: 'needle' }, 'fetch', { agentId: 'web' }));
     expect(fetched.match(/paragraph \d+/g)).toEqual(['paragraph 29', 'paragraph 30', 'paragraph 31']);
   });

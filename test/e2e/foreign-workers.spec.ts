@@ -59,7 +59,7 @@ describe('workers in other languages', () => {
   });
   afterAll(() => gateway.close());
 
-  it('runs a call of an announced tool, with updates, and answers done when it is written', async () => {
+  it('runs a call of a tool that a foreign worker announced, with updates, and answers done when it is written', async () => {
     const worker = await ready();
     const submitted = await agent.submit('add', { a: 1, b: 2 });
     const call = await worker.next('call');
@@ -216,7 +216,7 @@ describe('workers in other languages', () => {
     expect(await worker.next('stale')).toMatchObject({ callId: id });
   });
 
-  it('ends a call at its deadline', async () => {
+  it('ends a call of a foreign worker at its deadline', async () => {
     const worker = await ready();
     const { id } = await submit({ a: 1, b: 2 }, { timeouts: { runMs: 100 } });
     await worker.next('call');
@@ -224,7 +224,7 @@ describe('workers in other languages', () => {
     expect((await agent.ended(id)).outcome).toBe('timed_out');
   });
 
-  it('goes on with a call on a new connection', async () => {
+  it('goes on with a call of a foreign worker on a new connection', async () => {
     const worker = await ready();
     const { id } = await submit({ a: 1, b: 2 });
     const call = await worker.next('call');
@@ -237,7 +237,7 @@ describe('workers in other languages', () => {
     expect((await agent.ended(id)).result?.content).toMatchObject([{ text: expect.stringContaining('after a cut') }]);
   });
 
-  it('goes on with a call, its updates and its cancel at another gateway, under the same fence', async () => {
+  it('goes on with a call of a foreign worker, its updates and its cancel at another gateway, under the same fence', async () => {
     const worker = await ready(ADD, 2);
     const other = await startTestGateway('foreign', OPTIONS);
     try {
@@ -348,7 +348,7 @@ describe('workers in other languages', () => {
     expect((await agent.ended(id)).outcome).toBe('completed');
   });
 
-  it('keeps a call running, to be cancelled or recovered, while its worker is away', async () => {
+  it('keeps a call running, to be cancelled or recovered, while its foreign worker is away', async () => {
     const worker = await ready();
     const { id } = await submit({ a: 1, b: 2 });
     await worker.next('call');
@@ -403,7 +403,7 @@ describe('workers in other languages', () => {
     expect(giant.closed?.code).toBe(1009);
   });
 
-  it('redacts what a worker says', async () => {
+  it('redacts what a foreign worker says', async () => {
     const worker = await ready();
     const { id } = await submit({ a: 1, b: 2 });
     worker.finish(await worker.next('call'), `the key is ghp_${'a1B2'.repeat(9)}`);

@@ -81,7 +81,7 @@ describe('a call that waits for a person', () => {
     expect(page.calls.find(({ id }) => id === call.id)).toEqual(call);
   });
 
-  it('keeps who decided, when, how and why [PP-98]', async () => {
+  it('keeps who decided a waiting call, when, how and why [PP-98]', async () => {
     const { body: call } = await write(await asking());
     const { body } = await decide(call.id, { decision: 'deny', reason: 'not on a Friday' });
     expect(body.approval?.decided).toMatchObject({
@@ -110,7 +110,7 @@ describe('a call that waits for a person', () => {
     expect((await decide(another.id, { decision: 'deny' })).body.outcome).toBe('denied');
   });
 
-  it('runs without asking from an "always" on, on every gateway, until the session ends [DX-05, PP-75, PP-76]', async () => {
+  it('runs a tool without asking from an "always" on, on every gateway, until the session ends [DX-05, PP-75, PP-76]', async () => {
     const sessionId = await asking();
     const { body: call } = await write(sessionId);
     expect((await decide(call.id, { decision: 'allow', scope: 'session-tool' })).body.status).toBe('queued');
@@ -122,7 +122,7 @@ describe('a call that waits for a person', () => {
     expect((await write(sessionId)).body.status).toBe('waiting_approval');
   });
 
-  it('is refused without asking from a "never" on, with the reason [PP-77]', async () => {
+  it('refuses a tool without asking from a "never" on, with the reason [PP-77]', async () => {
     const sessionId = await asking();
     const { body: call } = await write(sessionId);
     expect((await decide(call.id, { decision: 'deny', scope: 'session-tool' })).body).toMatchObject({ outcome: 'denied' });
@@ -146,7 +146,7 @@ describe('a call that waits for a person', () => {
     expect((await run('git push')).body.status).toBe('waiting_approval');
   });
 
-  it('refuses what cannot be granted, and says what can', async () => {
+  it('refuses an option of an approval that cannot be granted, and says what can', async () => {
     const { body: call } = await write(await asking());
     const unknown = await decide(call.id, { decision: 'allow', scope: 'session-args', trustOption: 'the-moon' });
     expect([unknown.status, unknown.body.code]).toEqual([422, 'invalid_request']);
@@ -165,7 +165,7 @@ describe('a call that waits for a person', () => {
     expect((await agent.get<Session>(`/v1/sessions/${sessionId}`)).body.grants.literalPaths?.allowed.write).toHaveLength(12);
   });
 
-  it('is decided over the WebSocket as over HTTP, by keys that may approve', async () => {
+  it('takes decisions over the WebSocket as over HTTP, by keys that may approve', async () => {
     const { body: call } = await write(await asking());
     const stream = await agent.stream();
     stream.send({ op: 'decide', id: 1, callId: call.id, decision: 'allow' });
@@ -176,14 +176,14 @@ describe('a call that waits for a person', () => {
     expect((await decide(call.id, { decision: 'allow' }, new Agent(gateway.url, NARROW_KEY))).status).toBe(403);
   });
 
-  it('is not allowed by another key of the same person where four eyes are asked for', async () => {
+  it('refuses a yes by another key of the same person where four eyes are asked for', async () => {
     const { body } = await write(await asking(), 'a', new Agent(other.url, ADA_KEY));
     const own = await decide(body.id, { decision: 'allow' }, new Agent(other.url, ADAS_OTHER_KEY));
     expect(own).toMatchObject({ status: 403, body: { code: 'forbidden' } });
     expect((await decide(body.id, { decision: 'allow' }, new Agent(other.url, THIRD_KEY))).body.status).toBe('queued');
   });
 
-  it('is allowed only by another key where four eyes are asked for; its own key may take it back', async () => {
+  it('takes a yes only by another key where four eyes are asked for; the key of the call may take the call back', async () => {
     const [first, second] = [await write(await asking()), await write(await asking())];
     const own = await decide(first.body.id, { decision: 'allow' }, other.agent);
     expect([own.status, own.body.code]).toEqual([403, 'forbidden']);
@@ -191,7 +191,7 @@ describe('a call that waits for a person', () => {
     expect((await decide(second.body.id, { decision: 'deny' }, other.agent)).body.outcome).toBe('denied');
   });
 
-  it('is not allowed by a key that submitted a call it replays, however often it was replayed', async () => {
+  it('refuses a yes by a key that submitted a call it replays, however often it was replayed', async () => {
     const as = (key: string) => new Agent(other.url, key);
     const { body: first } = await write(await asking(), 'a', other.agent);
     const replay = async (callId: string, by: Agent) => {
@@ -210,7 +210,7 @@ describe('a call that waits for a person', () => {
     expect((await decide(second.id, { decision: 'deny' }, other.agent)).body.outcome).toBe('denied');
   });
 
-  it('is decided once, and a decision about anything else says what that is [PP-92]', async () => {
+  it('decides a waiting call once, and says to a decision about anything else what that is [PP-92]', async () => {
     const { body: call } = await write(await asking());
     expect((await decide(call.id, { decision: 'allow' })).status).toBe(200);
     const again = await decide(call.id, { decision: 'deny' });
@@ -228,7 +228,7 @@ describe('a call that waits for a person', () => {
     expect(unknown.status).toBe(422);
   });
 
-  it('ends when it is cancelled, and cannot be allowed any more [PP-97]', async () => {
+  it('ends a waiting call when it is cancelled, which cannot be allowed any more [PP-97]', async () => {
     const { body: call } = await write(await asking());
     const { body } = await agent.request('POST', `/v1/calls/${call.id}/cancel`);
     expect(body).toMatchObject({
@@ -240,7 +240,7 @@ describe('a call that waits for a person', () => {
 });
 
 describe('what an agent and a session have', () => {
-  it('is the same in the catalog and at the call, with the reason [AV-15]', async () => {
+  it('offers an agent and a session the same tools in the catalog and at the call, with the reason [AV-15]', async () => {
     const reader = new Agent(gateway.url, NARROW_KEY);
     const { body } = await reader.get<{ tools: ToolDescriptor[] }>('/v1/tools');
     const shell = body.tools.find(({ name }) => name === 'shell');
@@ -252,7 +252,7 @@ describe('what an agent and a session have', () => {
     expect(refused.body.detail).toContain(shell?.available.reason);
   });
 
-  it('is narrowed by the tools of a session and widened only by its settings [AV-03, AV-04, AV-05, AV-06, AV-07]', async () => {
+  it('narrows the tools of an agent by those of a session, and widens them only by its settings [AV-03, AV-04, AV-05, AV-06, AV-07]', async () => {
     await agent.request('PUT', '/v1/sessions/narrow', { tools: ['echo'] });
     const { body } = await agent.get<{ tools: { name: string }[] }>('/v1/tools?format=anthropic&sessionId=narrow');
     expect(body.tools.map(({ name }) => name)).toEqual(['echo']);
@@ -261,7 +261,7 @@ describe('what an agent and a session have', () => {
     expect((await agent.submit('glob', { pattern: '*' }, { sessionId: 'narrow' })).status).toBe(202);
   });
 
-  it('is trusted, untrusted and reset by an administrator, by any name of a tool and by no other [PP-89]', async () => {
+  it('trusts, distrusts and resets a tool for a session by an administrator, by any name of the tool and by no other [PP-89]', async () => {
     const sessionId = await asking();
     const put = (grants: object) => agent.request<Session & Problem>('PUT', `/v1/sessions/${sessionId}`, { grants });
     expect((await put({ trustedTools: ['file_write', 'bash'], deniedTools: [] })).body.grants.trustedTools).toEqual([
@@ -281,7 +281,7 @@ describe('what an agent and a session have', () => {
     expect((await write(sessionId)).body.status).toBe('waiting_approval');
   });
 
-  it('may run without asking when a session says so', async () => {
+  it('runs a tool without asking when a session says so', async () => {
     const sessionId = await asking();
     await agent.request('PUT', `/v1/sessions/${sessionId}`, { allowedTools: ['file_*'] });
     expect((await write(sessionId)).body).toMatchObject({ status: 'queued' });
@@ -289,7 +289,7 @@ describe('what an agent and a session have', () => {
 });
 
 describe('a quote', () => {
-  it('says of a thousand calls what their submission then does', async () => {
+  it('quotes a thousand calls as their submission then does', async () => {
     const postures = [
       {},
       { permissionMode: 'prompt' },
@@ -325,7 +325,7 @@ describe('a quote', () => {
 describe('the config file of a running gateway', () => {
   const denied = async () => (await agent.submit('glob', { pattern: '*' })).status;
 
-  it('is applied when it changes; a wrong one is rejected, shown by readiness, and the old one stays', async () => {
+  it('applies the config file when it changes; a wrong one is rejected, shown by readiness, and the old one stays', async () => {
     expect(await denied()).toBe(202);
     const before = (await agent.submit('glob', { pattern: '*' })).body;
     save({ ...FIRST_FILE, policy: { exclude: ['glob'] } });
@@ -343,7 +343,7 @@ describe('the config file of a running gateway', () => {
     expect(await warnings()).toBeUndefined();
   });
 
-  it('is read at once on SIGHUP', async () => {
+  it('reads the config file at once on SIGHUP', async () => {
     save({ ...FIRST_FILE, policy: { exclude: ['glob'] } });
     process.emit('SIGHUP');
     expect(await denied()).toBe(403);

@@ -140,7 +140,7 @@ describe('web tools before a hostile server', () => {
     expect(inside.asked).toEqual([]);
   });
 
-  it('ends at its deadline and hangs up, however slowly the server goes on', async () => {
+  it('ends a request to a hostile server at its deadline and hangs up, however slowly the server goes on', async () => {
     const calls = ['/drip', '/drip-head', '/silence'].flatMap((path) =>
       ['web_fetch', 'http_request'].map((tool) => get(tool, path, { timeouts: { runMs: 500 } })),
     );
@@ -153,7 +153,7 @@ describe('web tools before a hostile server', () => {
     await hungUp();
   });
 
-  it.each(['/endless-head', '/endless-line'])('takes no endless header: %s', async (path) => {
+  it.each(['/endless-head', '/endless-line'])('takes no endless header of a hostile server: %s', async (path) => {
     for (const tool of ['web_fetch', 'http_request'])
       expect(ended(await get(tool, path))).toEqual([
         'failed',
@@ -169,7 +169,7 @@ describe('web tools before a hostile server', () => {
     ['web_fetch', '/bomb', true],
     ['http_request', '/bomb', true],
     ['web_fetch', '/bomb-page', true],
-  ])('%s takes the beginning of %s', async (tool, path, truncated) => {
+  ])('gives by %s only the beginning of the endless answer %s', async (tool, path, truncated) => {
     const call = await get(tool, path);
     expect(call).toMatchObject({ outcome: 'completed', result: { details: { truncated } } });
     await hungUp();
@@ -207,7 +207,7 @@ describe('web tools before a hostile server', () => {
     });
   });
 
-  it('goes on afterwards, on the same worker', async () => {
+  it('goes on after a hostile server, on the same worker', async () => {
     expect(textOf(await get('web_fetch', '/fine'))).toContain('hello');
     expect(toolyard.workers[0]?.child.exitCode).toBeNull();
   });

@@ -54,7 +54,7 @@ describe('HEAD', () => {
     if (get.headers.has('content-length')) expect(head.headers.get('content-length')).toBe(get.headers.get('content-length'));
   });
 
-  it('ends at once on an event stream, and is refused as GET is', async () => {
+  it('ends HEAD at once on an event stream, and refuses it as GET', async () => {
     const stream = await agent.request('HEAD', '/v1/events', undefined, { accept: 'text/event-stream' });
     expect([stream.status, stream.headers.get('content-type'), stream.body]).toEqual([200, 'text/event-stream; charset=utf-8', '']);
     expect((await agent.request('HEAD', '/v1/calls/00-01JZ8C5W3Q4X9R7T2M6K8N0P1V')).status).toBe(404);
@@ -65,7 +65,7 @@ describe('HEAD', () => {
 });
 
 describe('an EventSource that comes back', () => {
-  it('is answered 204 once it has had the End of its call, and goes on before', async () => {
+  it('answers a returning EventSource with 204 once it has had the End of its call, and goes on before', async () => {
     const id = await ended();
     const path = `/v1/calls/${id}/events`;
     const messages = await readSse(gateway.url + path, { key: BOOTSTRAP_KEY });
@@ -80,7 +80,7 @@ describe('an EventSource that comes back', () => {
 });
 
 describe('the events of a call', () => {
-  it('come page by page, each once, in order', async () => {
+  it('lists the events of a call page by page, each once, in order', async () => {
     const [call, neighbour] = await Promise.all([1, 2].map(() => agent.submit('echo', {}, { sessionId: 'pages' })));
     const [attempt, other] = await Promise.all([gateway.claim(call?.body.id ?? ''), gateway.claim(neighbour?.body.id ?? '')]);
     for (let n = 0; n < 20; n += 1) {
@@ -130,7 +130,7 @@ describe('Prefer: wait=n, cancel-on-disconnect', () => {
     expect((await agent.get(`/v1/calls/${kept}`)).body.status).toBe('queued');
   });
 
-  it('says that it was heard, leaves a call alone whose answer came, and needs the scope cancel', async () => {
+  it('says that cancel-on-disconnect was heard, leaves a call alone whose answer came, and needs the scope cancel', async () => {
     const prefer = 'wait=1, cancel-on-disconnect';
     const answered = await agent.submit('echo', {}, {}, { prefer });
     expect([answered.status, answered.headers.get('preference-applied')]).toEqual([202, prefer]);
@@ -141,7 +141,7 @@ describe('Prefer: wait=n, cancel-on-disconnect', () => {
 });
 
 describe('a call of a model', () => {
-  it('is found by the id that the model gave it', async () => {
+  it('finds a call by the id that the model gave it', async () => {
     const wanted = await agent.submit('echo', {}, { toolCallId: 'call_8Hq2-x' });
     await agent.submit('echo', {}, { toolCallId: 'call_8Hq2-y' });
     const ids = async (query: string) => (await agent.get<CallPage>(`/v1/calls?${query}`)).body.calls.map(({ id }) => id);
@@ -151,7 +151,7 @@ describe('a call of a model', () => {
     expect((await agent.get('/v1/calls:count?toolCallId=call_8Hq2-x')).body).toMatchObject({ count: 1, exact: true });
   });
 
-  it('has its tools in the shape of the Responses API of OpenAI', async () => {
+  it('gives the tools in the shape of the Responses API of OpenAI', async () => {
     const { body } = await agent.get<{ tools: object[] }>('/v1/tools?format=openai-responses&q=echo');
     expect(body.tools).toEqual([
       {

@@ -19,7 +19,7 @@ describe('a gateway that stops', () => {
     await expect(fetch(`${gateway.url}/livez`)).rejects.toThrow('fetch failed');
   });
 
-  it('does not wait for connections that browsers opened in advance', async () => {
+  it('stops a gateway without waiting for connections that browsers opened in advance', async () => {
     const gateway = await startTestGateway('drain', { drainMs: 600_000 });
     const unused = connect(Number(new URL(gateway.url).port), '127.0.0.1').resume();
     await once(unused, 'connect');
@@ -27,7 +27,7 @@ describe('a gateway that stops', () => {
     if (!unused.closed) await once(unused, 'close');
   });
 
-  it('reports that it is not ready before it stops listening', async () => {
+  it('reports that a gateway is not ready before it stops listening', async () => {
     const gateway = await startTestGateway('drain');
     gateway.app.get(ShutdownState).begin();
     const answer = await fetch(`${gateway.url}/readyz`);
@@ -37,7 +37,7 @@ describe('a gateway that stops', () => {
     await gateway.close();
   });
 
-  it('leaves what it accepted to the other gateways, which share the rate limits too', async () => {
+  it('leaves what a stopping gateway accepted to the other gateways, which share the rate limits too', async () => {
     const keys = [
       { id: 'all', key: BOOTSTRAP_KEY, tenant: 'drain', scopes: [...SCOPES] },
       { id: `shared-${process.pid}`, key: 'key-with-a-shared-limit', tenant: 'drain', scopes: [...SCOPES], ratePerMinute: 2 },

@@ -39,12 +39,12 @@ describe('a gateway whose Redis goes away and comes back', () => {
     }
   });
 
-  it('is alive and not ready', async () => {
+  it('shows a gateway without its Redis as alive and not ready', async () => {
     expect((await fetch(`${gateway.url}/livez`)).status).toBe(200);
     expect((await fetch(`${gateway.url}/readyz`)).status).toBe(503);
   });
 
-  it('counts the rate of a key locally: no key is locked out, none is unlimited', async () => {
+  it('counts the rate of a key locally without Redis: no key is locked out, none is unlimited', async () => {
     const statuses = [];
     for (let n = 0; n < 3; n++) statuses.push((await limited.get('/v1/tools')).status);
     expect(statuses).toEqual([200, 200, 429]);

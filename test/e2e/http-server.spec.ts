@@ -57,7 +57,7 @@ describe('the HTTP server', () => {
     isProblem(await agent.request('POST', '/v1/calls', body), status, code);
   });
 
-  it('answers what is not JSON by its media type with 415', async () => {
+  it('answers a body that is not JSON by its media type with 415', async () => {
     const headers = { 'content-type': 'text/plain' };
     isProblem(await agent.request('POST', '/v1/calls', 'tool=echo', headers), 415, 'unsupported_media_type');
     isProblem(
@@ -96,7 +96,7 @@ describe('the HTTP server', () => {
     expect(answer.headers.get('upgrade')).toBe('websocket');
   });
 
-  it('answers what is not HTTP with a problem, and takes ids as long as the contract allows', async () => {
+  it('answers bytes that are not HTTP with a problem, and takes ids as long as the contract allows', async () => {
     expect(await raw(gateway, 'nonsense\r\n\r\n')).toMatch(
       /^HTTP\/1.1 400 [\s\S]*application\/problem\+json[\s\S]*"code":"invalid_request"/,
     );
@@ -122,26 +122,26 @@ describe('the HTTP server', () => {
       ['an unknown key', { authorization: 'Bearer who-is-this' }],
       ['an expired key', { authorization: 'Bearer key-that-has-expired' }],
       ['another scheme', { authorization: `Basic ${Buffer.from(`x:${BOOTSTRAP_KEY}`).toString('base64')}` }],
-    ])('%s is 401 with a challenge', async (_name, headers) => {
+    ])('answers %s with 401 and a challenge', async (_name, headers) => {
       const response = await fetch(`${gateway.url}/v1/calls`, { headers });
       expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, expect.stringMatching(/^Bearer/)]);
       expect(await response.json()).toMatchObject({ code: 'unauthenticated' });
     });
 
-    it('without the scope is 403', async () => {
+    it('answers 403 to a key without the scope', async () => {
       isProblem(await as('key-that-only-reads').submit('echo', {}), 403, 'forbidden');
       isProblem(await as('key-that-only-reads').request('PUT', '/v1/sessions/x', { posture: {} }), 403, 'forbidden');
       expect((await as('key-that-only-reads').get('/v1/calls')).status).toBe(200);
     });
 
-    it('with tool patterns sees and uses those tools only', async () => {
+    it('shows and runs only the tools that the patterns of a key match', async () => {
       const problem = isProblem(await as('key-for-file-tools').submit('echo', {}), 403, 'policy_denied');
       expect(problem.result?.isError).toBe(true);
       const { body } = await as('key-for-file-tools').get<{ tools: { name: string }[] }>('/v1/tools');
       expect(body.tools.every(({ name }) => name.startsWith('file_'))).toBe(true);
     });
 
-    it("of another tenant finds nothing of this one's", async () => {
+    it('hides everything of a tenant from a key of another one', async () => {
       const { body: call } = await agent.submit('echo', { secret: 1 });
       const other = as('key-of-another-tenant');
       for (const path of ['', '?wait=1', '/events', '/output'])
@@ -158,7 +158,7 @@ describe('the HTTP server', () => {
       expect((await agent.submit('echo', { x: 1 }, {}, { 'idempotency-key': 'shared-name' })).body.id).not.toBe(again.body.id);
     });
 
-    it('with a rate limit see how much is left, and when to retry', async () => {
+    it('tells a key with a rate limit how much is left, and when to retry', async () => {
       const answers = [];
       for (let n = 0; n < 4; n++) answers.push(await as('key-with-a-limit').get('/v1/tools'));
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
@@ -173,14 +173,14 @@ describe('the HTTP server', () => {
   });
 
   describe('browsers of strangers', () => {
-    it('get nothing under a name that is not this host, not even without a key', async () => {
+    it('refuses a browser under a name that is not this host, even without a key', async () => {
       for (const path of ['/v1/tools', '/livez', '/']) {
         expect(await rawGet(gateway, path, { Host: 'rebound.example' })).toMatch(/^HTTP\/1.1 403 [\s\S]*"code":"origin_refused"/);
       }
       expect(await rawGet(gateway, '/livez', { Host: 'localhost:1' })).toMatch(/^HTTP\/1.1 200 /);
     });
 
-    it('get nothing from another origin, unless it was allowed', async () => {
+    it('refuses a browser from another origin, unless it was allowed', async () => {
       const from = (origin: string) => agent.get('/v1/tools', { origin });
       isProblem(await from('https://evil.example'), 403, 'origin_refused');
       isProblem(await from('null'), 403, 'origin_refused');
@@ -193,7 +193,7 @@ describe('the HTTP server', () => {
       expect(headers.get('access-control-allow-methods')).toContain('DELETE');
     });
 
-    it('get headers that keep a page from framing, sniffing or storing answers', async () => {
+    it('sends headers that keep a page from framing, sniffing or storing answers', async () => {
       const { headers } = await agent.get('/v1/tools');
       expect([headers.get('x-content-type-options'), headers.get('x-frame-options'), headers.get('cache-control')]).toEqual([
         'nosniff',
@@ -204,14 +204,14 @@ describe('the HTTP server', () => {
   });
 
   describe('for operators', () => {
-    it('is alive and ready without a key, and shows metrics', async () => {
+    it('shows health, readiness and metrics to operators without a key', async () => {
       for (const path of ['/livez', '/readyz']) expect(await (await fetch(gateway.url + path)).json()).toEqual({ status: 'ok' });
       const metrics = await fetch(`${gateway.url}/metrics`);
       expect([metrics.status, metrics.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/plain')]);
       expect(await metrics.text()).toMatch(/^toolyard_/m);
     });
 
-    it('shows queues and workers', async () => {
+    it('shows queues and workers to operators', async () => {
       expect((await agent.get<{ queues: unknown[] }>('/v1/queues')).body.queues).toHaveLength(5);
       expect((await agent.get<{ workers: unknown[] }>('/v1/workers')).body.workers).toEqual(expect.any(Array));
     });
@@ -230,7 +230,7 @@ describe('the HTTP server', () => {
       expect(await (await fetch(`${gateway.url}/docs/explorer.js`)).text()).toContain("url: 'openapi.json'");
     });
 
-    it('serves the same document as JSON and as YAML', async () => {
+    it('serves the OpenAPI document as JSON and as YAML alike', async () => {
       const [json, yaml] = await Promise.all(['json', 'yaml'].map(async (type) => (await fetch(`${gateway.url}/openapi.${type}`)).text()));
       expect(parse(yaml ?? '')).toEqual(JSON.parse(json ?? ''));
     });

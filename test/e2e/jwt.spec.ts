@@ -62,7 +62,7 @@ describe('JWTs as bearer tokens', () => {
     expect((await agent.request('POST', '/v1/schedules', schedule)).status).toBe(403);
   });
 
-  it('is refused with the reason when a claim is wrong, also at the upgrade to a WebSocket', async () => {
+  it('refuses a JWT with the reason when a claim is wrong, also at the upgrade to a WebSocket', async () => {
     const { status, body, headers } = await whoami(await agentWith({ aud: 'other' }));
     expect([status, body.detail]).toEqual([401, expect.stringContaining('expected toolyard')]);
     expect(headers.get('www-authenticate')).toBe('Bearer realm="toolyard", error="invalid_token"');
@@ -74,7 +74,7 @@ describe('JWTs as bearer tokens', () => {
     await expect(ScriptedWorker.open(gateway.url, token)).rejects.toThrow('401');
   });
 
-  it('takes the token of an auth frame, and handles the frames that were sent with it after it', async () => {
+  it('takes the JWT of an auth frame, and handles the frames that were sent with it after it', async () => {
     const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/v1/stream`);
     const frames: { op: string; id?: number }[] = [];
     socket.on('message', (data: Buffer) => frames.push(JSON.parse(data.toString()) as { op: string }));
@@ -102,7 +102,7 @@ describe('JWTs as bearer tokens', () => {
       first = await result(0);
     });
 
-    it('ends WebSockets, event streams, foreign workers and waits', async () => {
+    it('ends WebSockets, event streams, foreign workers and waits when their JWT expires', async () => {
       const exp = inSeconds(12);
       const agent = await agentWith({ sub: 'brief', exp, scope: 'submit read work' });
       const { body: brief } = await agent.submit('echo', {}, { sessionId: 'brief' });
@@ -145,7 +145,7 @@ describe('JWTs as bearer tokens', () => {
     await issuer.useKeys('one', 'two');
   });
 
-  it('that is hostile is refused, names no place that is asked, and does not make the gateway ask its issuer again', async () => {
+  it('refuses a hostile token, asks no place that it names, and does not ask its issuer again', async () => {
     const statusOf = async (token: string) => (await whoami(new Agent(gateway.url, token))).status;
     const evil = await TokenIssuer.start('https://evil.example.com', 'toolyard', 'RS256');
     await evil.useKeys('evil');
@@ -187,7 +187,7 @@ describe('JWTs as bearer tokens', () => {
     await evil.close();
   });
 
-  it('with a known key does not wait for an issuer that is slow', async () => {
+  it('accepts a token with a known key while its issuer is slow', async () => {
     expect((await whoami(await agentWith({ sub: 'fast-before' }))).status).toBe(200);
     issuer.waiting = [];
     const slow = whoami(await agentWith({ sub: 'slow' }, 'never-there'));
@@ -199,7 +199,7 @@ describe('JWTs as bearer tokens', () => {
     await eventually(async () => (await whoami(await agentWith({ sub: 'later' }, 'never-there'))).status === 401, 'it to answer again');
   });
 
-  it('goes on with known keys while the issuer is away, and answers 503 for unknown ones', async () => {
+  it('goes on with known keys of an issuer while it is away, and answers 503 for unknown ones', async () => {
     expect((await whoami(await agentWith({ sub: 'before' }, 'two'))).status).toBe(200);
     issuer.isAway = true;
     expect((await whoami(await agentWith({ sub: 'known' }, 'two'))).status).toBe(200);
@@ -213,7 +213,7 @@ describe('JWTs as bearer tokens', () => {
     issuer.isAway = false;
   });
 
-  it('counts the requests of a subject in its tenant, whatever token it sends', async () => {
+  it('counts the requests of a JWT subject in its tenant, whatever token it sends', async () => {
     const statuses: number[] = [];
     for (let n = 0; n < 5; n++) {
       const token = await limited.token('one', { sub: 'busy', org: TENANT, jti: String(n) });
@@ -226,7 +226,7 @@ describe('JWTs as bearer tokens', () => {
     expect(await statusOf({ sub: 'busy', org: `${TENANT}-neighbour` })).toBe(200);
   });
 
-  it('is what the metadata of /mcp points to, and a missing scope is insufficient_scope', async () => {
+  it('points from the metadata of /mcp to the issuer, and answers a missing scope with insufficient_scope', async () => {
     const { body } = await gateway.agent.get<ProtectedResource>('/.well-known/oauth-protected-resource/mcp');
     expect(body.authorization_servers).toEqual([issuer.issuer, limited.issuer, strict.issuer]);
     const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'echo', arguments: {} } };
@@ -239,7 +239,7 @@ describe('JWTs as bearer tokens', () => {
     expect(unknown.headers.get('www-authenticate')).toContain('resource_metadata="');
   });
 
-  it('ends what is open when the config changes its issuer', async () => {
+  it('ends what is open by a JWT when the config changes its issuer', async () => {
     const agent = await agentWith({ sub: 'open' }, 'two');
     const stream = await agent.stream();
     await stream.frame('ready');

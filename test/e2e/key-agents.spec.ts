@@ -115,13 +115,13 @@ describe('the agents of a key', () => {
     ],
   ];
 
-  it.each(WAYS)('bound what %s may name: any other name is 403', async (_what, way) => {
+  it.each(WAYS)('bounds which agent %s may name by the key: any other name is 403', async (_what, way) => {
     expect(await way(as('plain'), 'loose')).toEqual(FORBIDDEN);
     expect(await way(as('bound'), 'loose-too')).toEqual(FORBIDDEN);
     expect(await way(as('team'), 'steam-1')).toEqual(FORBIDDEN);
   });
 
-  it('let a call name the key’s own agent and what its globs match, and judge it as that agent', async () => {
+  it('lets a call name the key’s own agent and the agents that its globs match, and evaluates it as that agent', async () => {
     expect(codeOf(await as('bound').request('POST', '/v1/calls', glob('strict')))).toEqual([403, 'policy_denied']);
     expect(codeOf(await as('bound').request('POST', '/v1/calls', glob()))).toEqual([403, 'policy_denied']);
     const { status, body } = await as('team').request('POST', '/v1/calls', glob('team-7'));
@@ -134,12 +134,12 @@ describe('the agents of a key', () => {
     expect(quote.body.decision?.effect).toBe('deny');
   });
 
-  it('are none for a key that says nothing, whose calls name none', async () => {
+  it('lets a key without agents make calls without an agent', async () => {
     const { status, body } = await as('plain').request('POST', '/v1/calls', glob());
     expect([status, body.agentId]).toEqual([202, undefined]);
   });
 
-  it('belong to tenants: an agent of the same name elsewhere is another one', async () => {
+  it('keeps agents of the same name in two tenants apart', async () => {
     expect(codeOf(await as('all').request('POST', '/v1/calls', glob('strict')))).toEqual([403, 'policy_denied']);
     expect((await as('rival').request('POST', '/v1/calls', glob('strict'))).status).toBe(202);
     const catalog = async (name: string) => {
@@ -150,7 +150,7 @@ describe('the agents of a key', () => {
     expect(await catalog('rival')).toContain('shell');
   });
 
-  it('have what holds for their tenant, and what they say themselves on top of it', async () => {
+  it('applies the rules of the tenant to each of its agents, and the rules of the agent on top of them', async () => {
     const submit = async (name: string, tool: string, args: object, agentId?: string) =>
       codeOf(await as(name).request('POST', '/v1/calls', { tool, arguments: args, ...(agentId && { agentId }) }));
     const [long, file] = [{ text: 'x'.repeat(100) }, { path: 'a', content: 'b' }];
@@ -167,7 +167,7 @@ describe('the agents of a key', () => {
     expect((await as('ruled').get<Session>('/v1/sessions/new')).body.posture.autonomy).toBe('read_only');
   });
 
-  it('have the approvals and session hooks of their tenant', async () => {
+  it('gives each agent the approvals and session hooks of its tenant', async () => {
     const command = { hooks: [{ name: 'noted', on: 'before', command: 'true' }] };
     const hooked = async (name: string) => (await as(name).request('PUT', '/v1/sessions/hooked', command)).status;
     expect([await hooked('ruled'), await hooked('approver')]).toEqual([200, 422]);
@@ -183,7 +183,7 @@ describe('the agents of a key', () => {
     expect([await allow('ruled', ruled), await allow('second', ruled), await allow('approver', rival)]).toEqual([403, 200, 200]);
   });
 
-  it('are shown to it with its scopes; a key of the config file has `approve` and `admin` only where it names them', async () => {
+  it('shows a key its agents and scopes; a key of the config file has `approve` and `admin` only where it names them', async () => {
     const who = async (name: string) => (await as(name).get<Principal>('/v1/whoami')).body;
     expect(await who('team')).toMatchObject({ agentId: 'strict', agents: ['team-*'] });
     expect((await who('plain')).scopes).toEqual(['submit', 'read', 'cancel']);

@@ -75,7 +75,7 @@ describe('what is open when its key changes', () => {
     return { agent, entry, change };
   }
 
-  it.each(CHANGE_NAMES)('a WebSocket whose key was %s gets no event more', async (how) => {
+  it.each(CHANGE_NAMES)('sends no event more to a WebSocket whose key was %s', async (how) => {
     const { agent, change } = await newKey();
     const stream = await agent.stream();
     try {
@@ -100,7 +100,7 @@ describe('what is open when its key changes', () => {
     }
   });
 
-  it.each(CHANGE_NAMES)('an event stream whose key was %s ends, with the reason, and gets no event more', async (how) => {
+  it.each(CHANGE_NAMES)('ends an event stream whose key was %s, with the reason, and sends no event more', async (how) => {
     const { agent, entry, change } = await newKey();
     const sse = await openSse(`${gateway.url}/v1/events`, entry.key);
     const { body: before } = await gateway.agent.submit('echo', {});
@@ -124,7 +124,7 @@ describe('what is open when its key changes', () => {
     ['batch', (agent) => agent.request('POST', '/v1/batches', { calls: [{ tool: 'echo' }] }, WAIT)],
   ];
   it.each(CHANGE_NAMES.flatMap((how) => WAITS.map(([what, wait]) => [what, how, wait] as const)))(
-    'a wait for a %s whose key was %s is answered with that',
+    'answers a wait for a %s whose key was %s with that fault',
     async (_what, how, wait) => {
       const { agent, change } = await newKey();
       const { body: call } = await gateway.agent.submit('echo', {});
@@ -137,7 +137,7 @@ describe('what is open when its key changes', () => {
     },
   );
 
-  it.each(CHANGE_NAMES)('a batch whose key was %s starts no call more', async (how) => {
+  it.each(CHANGE_NAMES)('starts no call more of a batch whose key was %s', async (how) => {
     const { agent, change } = await newKey();
     const { body: batch } = await agent.request<Batch>('POST', '/v1/batches', {
       strategy: { type: 'sequential' },
@@ -156,7 +156,7 @@ describe('what is open when its key changes', () => {
     expect(ended.results.map(({ outcome }) => outcome)).toEqual(['completed', 'cancelled', 'cancelled']);
   });
 
-  it('a batch whose key may not act for its agent any more starts no call more', async () => {
+  it('starts no call more of a batch whose key may not act for its agent any more', async () => {
     const { agent, entry } = await newKey({ agents: ['bot'] });
     const body = { agentId: 'bot', strategy: { type: 'sequential' }, calls: [{ tool: 'echo' }, { tool: 'echo' }] };
     const { body: batch } = await agent.request<Batch>('POST', '/v1/batches', body);
@@ -170,7 +170,7 @@ describe('what is open when its key changes', () => {
   });
 
   it.each([...CHANGE_NAMES, 'given fewer tools'] as const)(
-    'a call that waits for a person and whose key was %s is denied at the yes',
+    'denies a call at the yes of a person when its key was %s while it waited',
     async (how) => {
       const { agent, entry, change } = await newKey();
       const sessionId = `waits-${entry.id}`;
@@ -191,7 +191,7 @@ describe('what is open when its key changes', () => {
     },
   );
 
-  it('is a call whose hooks are being asked: it is refused, and nothing of it runs', async () => {
+  it('refuses a call whose hooks are being asked when its key changes, and runs nothing of it', async () => {
     const { agent, change } = await newKey();
     const submitting = agent.request<Problem>('POST', '/v1/calls', { tool: 'glob', arguments: { pattern: '*' } });
     await eventually(() => existsSync(asked), 'the hook to be asked');
@@ -206,29 +206,26 @@ describe('what is open when its key changes', () => {
     ['lost the tool', 'forbidden', (entry) => [{ ...entry, tools: ['echo'] }]],
     ['lost the agent', 'forbidden', (entry) => [{ ...entry, agents: [] }]],
   ];
-  it.each(LOSSES)(
-    'are calls whose hooks are being asked, and whose key %s: alone and in a batch they are refused',
-    async (_loss, code, after) => {
-      for (const file of [asked, goOn]) rmSync(file, { force: true });
-      const { agent, entry } = await newKey({ agents: ['bot'] });
-      const call = { tool: 'glob', arguments: { pattern: '*' } };
-      const submitting = agent.request<Problem>('POST', '/v1/calls', { ...call, agentId: 'bot' });
-      const { body: batch } = await agent.request<Batch>('POST', '/v1/batches', { agentId: 'bot', calls: [call] });
-      await eventually(() => existsSync(asked) && readFileSync(asked, 'utf8').length === 2, 'both hooks to be asked');
-      entries.set(entry.id, after(entry));
-      save();
-      await eventually(async () => (await agent.submit('file_read', {}, { agentId: 'bot' })).status < 404, 'the changed file to hold');
-      writeFileSync(goOn, '');
-      expect((await submitting).body).toMatchObject({ code });
-      const { results } = await eventually(async () => {
-        const { body } = await gateway.agent.get<Batch>(`/v1/batches/${batch.id}`);
-        return body.status === 'ended' ? body : undefined;
-      }, 'the batch to end');
-      expect(results).toMatchObject([{ outcome: 'denied', error: { code: 'policy_denied' } }]);
-    },
-  );
+  it.each(LOSSES)('refuses calls whose hooks are being asked when their key %s, alone and in a batch', async (_loss, code, after) => {
+    for (const file of [asked, goOn]) rmSync(file, { force: true });
+    const { agent, entry } = await newKey({ agents: ['bot'] });
+    const call = { tool: 'glob', arguments: { pattern: '*' } };
+    const submitting = agent.request<Problem>('POST', '/v1/calls', { ...call, agentId: 'bot' });
+    const { body: batch } = await agent.request<Batch>('POST', '/v1/batches', { agentId: 'bot', calls: [call] });
+    await eventually(() => existsSync(asked) && readFileSync(asked, 'utf8').length === 2, 'both hooks to be asked');
+    entries.set(entry.id, after(entry));
+    save();
+    await eventually(async () => (await agent.submit('file_read', {}, { agentId: 'bot' })).status < 404, 'the changed file to hold');
+    writeFileSync(goOn, '');
+    expect((await submitting).body).toMatchObject({ code });
+    const { results } = await eventually(async () => {
+      const { body } = await gateway.agent.get<Batch>(`/v1/batches/${batch.id}`);
+      return body.status === 'ended' ? body : undefined;
+    }, 'the batch to end');
+    expect(results).toMatchObject([{ outcome: 'denied', error: { code: 'policy_denied' } }]);
+  });
 
-  it('counts by the rate that its key has now', async () => {
+  it('counts requests by the rate that their key has now', async () => {
     const { agent, entry } = await newKey({ ratePerMinute: 1000 });
     const policy = async () => (await agent.get('/v1/whoami')).headers.get('ratelimit-policy');
     expect(await policy()).toBe('"requests";q=1000;w=60');
@@ -237,7 +234,7 @@ describe('what is open when its key changes', () => {
     await eventually(async () => (await policy()) === '"requests";q=2000;w=60', 'the changed rate to hold');
   });
 
-  it('are streams that end by themselves when their key expires', async () => {
+  it('ends streams by themselves when their key expires', async () => {
     const { entry } = await newKey();
     const sse = await openSse(`${gateway.url}/v1/events`, entry.key);
     const socket = new Stream(gateway.url, entry.key);

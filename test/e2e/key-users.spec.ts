@@ -68,13 +68,13 @@ describe('the user of a call', () => {
     ],
   ];
 
-  it.each(WAYS)('is none that its key may not act for: %s gets 403', async (_what, way) => {
+  it.each(WAYS)('refuses a user that a key may not act for: %s gets 403', async (_what, way) => {
     expect(await way(as('plain'), 'alice')).toEqual(FORBIDDEN);
     expect(await way(as('bob'), 'alice')).toEqual(FORBIDDEN);
     expect(await way(as('app'), 'bob')).toEqual(FORBIDDEN);
   });
 
-  it('is that of the key, or one that the key’s globs match, and is shown with the call', async () => {
+  it('takes the user of the key, or one that its globs match, and shows it with the call', async () => {
     const user = async (name: string, more: object = {}) => {
       const { status, body } = await as(name).request('POST', '/v1/calls', echo(more));
       return [status, body.userId];
@@ -89,7 +89,7 @@ describe('the user of a call', () => {
     expect((await as('bob').get<Principal>('/v1/whoami')).body).toMatchObject({ userId: 'bob' });
   });
 
-  it('is that of the session for a key that may act for it, and none for another key', async () => {
+  it('takes the user of the session for a key that may act for it, and none for another key', async () => {
     const put = await gateway.agent.request<Session>('PUT', '/v1/sessions/alices', { userId: 'alice' });
     expect([put.status, put.body.userId]).toEqual([200, 'alice']);
     const user = async (name: string) => (await as(name).submit('echo', {}, { sessionId: 'alices' })).body.userId;
@@ -103,7 +103,7 @@ describe('the user of a call', () => {
     expect(await user('bob')).toBe('bob');
   });
 
-  it('is not left out by a key that acts for other users only', async () => {
+  it('refuses a call without a user by a key that acts for other users only', async () => {
     await gateway.agent.request('PUT', '/v1/sessions/bobs', { userId: 'bob' });
     const calls = [echo()];
     expect(codeOf(await as('app').request('POST', '/v1/calls', echo({ sessionId: 'bobs' })))).toEqual(FORBIDDEN);
@@ -111,7 +111,7 @@ describe('the user of a call', () => {
     expect((await as('plain').submit('echo', {}, { sessionId: 'bobs' })).status).toBe(202);
   });
 
-  it('stays with the calls that a batch only records', async () => {
+  it('keeps the user with the calls that a batch only records', async () => {
     await gateway.agent.request('PUT', '/v1/sessions/recorded', { userId: 'alice' });
     const body = { sessionId: 'recorded', onFailure: 'abort', calls: [echo(), echo({ tool: 'no_such_tool' })] };
     const { body: batch } = await as('app').request<Batch>('POST', '/v1/batches', body, { prefer: 'wait=60' });
@@ -122,7 +122,7 @@ describe('the user of a call', () => {
     ]);
   });
 
-  it('keeps submissions apart: a repeated Idempotency-Key of another user never answers with the first call', async () => {
+  it('keeps submissions of users apart: a repeated Idempotency-Key of another user never answers with the first call', async () => {
     const submit = (name: string) => as(name).request('POST', '/v1/calls', echo(), { 'idempotency-key': 'the-same' });
     const first = await submit('alice');
     expect([(await submit('alice')).body.id, first.status]).toEqual([first.body.id, 202]);

@@ -108,7 +108,7 @@ describe('an API key that is made over HTTP', () => {
     expect(stages.get('accept')).toBeGreaterThan(0);
   });
 
-  it('is stored without its text, which no answer but the first has', async () => {
+  it('stores an API key without its text, which no answer but the first has', async () => {
     const { id, key } = await made();
     const redis = createRedis(process.env['TEST_REDIS_URL'] ?? '');
     const stored = await redis.hget(redisKeys.apiKeys(TENANT), id);
@@ -119,7 +119,7 @@ describe('an API key that is made over HTTP', () => {
     expect(JSON.stringify(await list())).not.toMatch(/sha256|people|of-the-issued-keys/);
   });
 
-  it('counts also beside one that this release cannot read, which is refused', async () => {
+  it('counts an API key also beside one that this release cannot read, which is refused', async () => {
     const redis = createRedis(process.env['TEST_REDIS_URL'] ?? '');
     const other = await made();
     await redis.hset(redisKeys.apiKeys(TENANT), other.id, JSON.stringify({ id: other.id, limit: 'of a later release' }));
@@ -130,7 +130,7 @@ describe('an API key that is made over HTTP', () => {
     redis.disconnect();
   });
 
-  it('keeps its earlier text for the overlap of a rotation, with the same id', async () => {
+  it('keeps the earlier text of an API key for the overlap of a rotation, with the same id', async () => {
     const { id, key } = await made();
     const { body: second } = await rotate(id, { overlapMs: 3_600_000 });
     expect(second).toMatchObject({ id, overlapUntil: expect.any(String) });
@@ -143,7 +143,7 @@ describe('an API key that is made over HTTP', () => {
     }
   });
 
-  it('is listed with its last use, beside the keys of the config file, which cannot be changed here', async () => {
+  it('lists an API key with its last use, beside the keys of the config file, which cannot be changed here', async () => {
     const { id, key } = await made();
     expect((await list()).find((it) => it.id === id)).not.toHaveProperty('lastUsedAt');
     await whoami(key);
@@ -156,7 +156,7 @@ describe('an API key that is made over HTTP', () => {
     expect((await rotate<Problem>('issued-reader', {})).body.code).toBe('conflict');
   });
 
-  it('is refused every tool that one of its negations means, and gives none of them to a key that it makes', async () => {
+  it('refuses an API key every tool that one of its negations means, and it gives none of them to a key that it makes', async () => {
     const tools = ['!shell', '!file_write'];
     const { key } = await made({ scopes: ['read', 'submit', 'admin'], tools });
     const calls: [tool: string, args: object][] = [
@@ -173,7 +173,7 @@ describe('an API key that is made over HTTP', () => {
     expect((await create({ scopes: ['read'], tools: ['echo', ...tools] }, as(key))).status).toBe(201);
   });
 
-  it('is out of reach for another tenant and for keys without the scope admin', async () => {
+  it('keeps an API key out of reach for another tenant and for keys without the scope admin', async () => {
     const { id } = await made();
     expect((await list(by('rival'))).map((it) => it.id)).toEqual(['issued-rival']);
     for (const answer of [
@@ -199,7 +199,7 @@ describe('a key never makes one that may do more than itself', () => {
     [{ users: ['*'] }, '/users'],
     [{ ratePerMinute: 501 }, '/ratePerMinute'],
     [{ expiresAt: '2999-01-01T00:00:01Z' }, '/expiresAt'],
-  ])('%j is refused', async (more, pointer) => {
+  ])('refuses to make a key that may do more than the one that makes it: %j', async (more, pointer) => {
     const { status, body } = await create<Problem>({ scopes: ['read'], ...more }, by('narrow'));
     expect([status, body.code, body.errors?.[0]?.pointer]).toEqual([403, 'forbidden', pointer]);
   });
@@ -210,19 +210,19 @@ describe('a key never makes one that may do more than itself', () => {
     expect((await create({ scopes: ['read'], ratePerMinute: 60_000 })).status).toBe(201);
   });
 
-  it('gives its own bounds to a key that is made without bounds', async () => {
+  it('gives the bounds of a key to a key that it makes without bounds', async () => {
     const { key } = await made({ scopes: ['read'] }, by('narrow'));
     const { scopes: _, agent, ...bounds } = NARROW;
     expect((await whoami(key)).body).toMatchObject({ ...bounds, agentId: agent });
   });
 
-  it('cannot get the text of a wider key by rotating it', async () => {
+  it('refuses to rotate a wider key, whose text would be given away', async () => {
     const { id } = await made({ scopes: ['approve'] });
     expect((await rotate<Problem>(id, {}, by('narrow'))).body.code).toBe('forbidden');
     expect((await revoke(id, by('narrow'))).status).toBe(204);
   });
 
-  it('counts under four eyes as who made it, also when it is revoked', async () => {
+  it('counts a made key under four eyes as who made it, also when it is revoked', async () => {
     const { id, key } = await made({ scopes: ['submit', 'read'] });
     await by('operator').request('PUT', '/v1/sessions/issued', { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
     const { body: call } = await as(key).submit('shell', { command: 'touch x' }, { sessionId: 'issued' });

@@ -32,7 +32,7 @@ describe('limits of calls', () => {
     opened = [];
   });
 
-  it('let exactly 20 of 25 actions pass that come to three gateways at once, and tell the others when to come again [DX-05, K-25, PP-100, PP-101]', async () => {
+  it('lets exactly 20 of 25 actions pass that come to three gateways at once, and tells the others when to come again [DX-05, K-25, PP-100, PP-101]', async () => {
     const gateways = await open({ actionsPerHour: 20 }, 3);
     const act = async (n: number) => gateways[n % 3]?.agent.submit('file_write', ACT, { sessionId: 's' });
     const answers = await Promise.all(Array.from({ length: 25 }, (_unused, n) => act(n)));
@@ -48,7 +48,7 @@ describe('limits of calls', () => {
     expect((await gateways[0]?.agent.submit('file_write', ACT, { sessionId: 'other' }))?.status).toBe(202);
   });
 
-  it('write a refused call down with its End and which limit refused it', async () => {
+  it('records a call that a limit refused, with its End and the limit', async () => {
     const { agent } = await one({ rates: [{ per: 'tool', calls: 0, windowMs: 60_000, tools: ['echo'] }] });
     const refused = await agent.submit('echo', {});
     const call = (await agent.get(`/v1/calls/${problemOf(refused).callId}`)).body;
@@ -58,7 +58,7 @@ describe('limits of calls', () => {
     expect((await agent.events(call.id)).map(({ type }) => type)).toEqual(['call.submitted', 'call.end']);
   });
 
-  it('count no call that the log did not take, nor wait for its end', async () => {
+  it('counts no call that the log did not take, nor waits for its end', async () => {
     const { agent } = await one({ rates: [{ per: 'tenant', calls: 1, windowMs: 3_600_000 }], concurrency: [{ per: 'tenant', calls: 1 }] });
     for (const error of [new EventLogFull(), new RangeError('the call is too large for one transition')]) {
       const accept = jest.spyOn(EventLog.prototype, 'accept').mockRejectedValueOnce(error);
@@ -69,7 +69,7 @@ describe('limits of calls', () => {
     expect((await agent.submit('echo', {})).status).toBe(429);
   });
 
-  it('say when to come again where waiting helps, and nothing where it cannot: a tree of calls is counted for good', async () => {
+  it('says when to come again where waiting helps, and nothing where it cannot: a tree of calls is counted for good', async () => {
     const { agent, claim } = await one({ treeCalls: 1, treeDepth: 1, concurrency: [{ per: 'session', calls: 3 }] });
     const answerOf = (answer: Answer) => [answer.status, problemOf(answer).code, answer.headers.get('retry-after')];
     for (let n = 0; n < 3; n++) expect((await agent.submit('echo', {}, { sessionId: 's' })).status).toBe(202);
@@ -82,7 +82,7 @@ describe('limits of calls', () => {
     expect(answerOf(await agent.submit('echo', {}, { parentCallId: child.id }))).toEqual([429, 'quota_exceeded', null]);
   });
 
-  it('keep an accepted child when its parent cannot be read', async () => {
+  it('keeps an accepted child when its parent cannot be read', async () => {
     const { agent, claim } = await one({});
     const { body: root } = await agent.submit('echo', {});
     await claim(root.id);
@@ -92,7 +92,7 @@ describe('limits of calls', () => {
     look.mockRestore();
   });
 
-  it('give a place back when a call ends, whichever gateway is asked next', async () => {
+  it('gives a place back when a call ends, whichever gateway is asked next', async () => {
     const [first, second] = await open({ concurrency: [{ per: 'tenant', calls: 2 }] }, 2);
     if (first === undefined || second === undefined) throw new Error('two gateways');
     const held = (await first.agent.submit('echo', {})).body;
@@ -105,14 +105,14 @@ describe('limits of calls', () => {
     expect((await first.agent.submit('echo', {})).status).toBe(429);
   });
 
-  it('free the place of a call that was cancelled', async () => {
+  it('frees the place of a call that was cancelled', async () => {
     const { agent } = await one({ concurrency: [{ per: 'key', calls: 1 }] });
     const held = (await agent.submit('echo', {})).body;
     await agent.request('POST', `/v1/calls/${held.id}/cancel`, {});
     expect((await agent.submit('echo', {})).status).toBe(202);
   });
 
-  it('answer a repetition as the first submission however full they are, and do not count it', async () => {
+  it('answers a repetition as the first submission however full the limits are, and does not count it', async () => {
     const { agent } = await one({ actionsPerHour: 2 });
     const key = { 'idempotency-key': 'k' };
     const first = await agent.submit('file_write', ACT, { sessionId: 's' }, key);
@@ -122,7 +122,7 @@ describe('limits of calls', () => {
     expect((await agent.submit('file_write', ACT, { sessionId: 's' }, key)).body.id).toBe(first.body.id);
   });
 
-  it('let the same request with the same key pass once there is room', async () => {
+  it('lets a refused request pass with the same Idempotency-Key once there is room', async () => {
     const { agent, run } = await one({ concurrency: [{ per: 'key', calls: 1 }] });
     const held = (await agent.submit('echo', {})).body;
     const key = { 'idempotency-key': 'later' };
@@ -131,7 +131,7 @@ describe('limits of calls', () => {
     expect((await agent.submit('echo', { n: 1 }, {}, key)).status).toBe(202);
   });
 
-  it('refuse arguments above their size with a clear error, and nothing is queued [DX-12]', async () => {
+  it('refuses arguments above their size with a clear error, and queues nothing [DX-12]', async () => {
     const { agent } = await one({ argumentBytes: 100 });
     const refused = await agent.submit('echo', { text: 'x'.repeat(200) });
     expect([refused.status, problemOf(refused).code]).toEqual([413, 'payload_too_large']);
@@ -140,13 +140,13 @@ describe('limits of calls', () => {
     expect((await agent.submit('echo', { text: 'x' })).status).toBe(202);
   });
 
-  it('answer 503 with Retry-After while a pool is too deep [DX-12]', async () => {
+  it('answers 503 with Retry-After while a pool is too deep [DX-12]', async () => {
     const { agent } = await one({ queueDepth: 0 });
     const refused = await agent.submit('echo', {});
     expect([refused.status, refused.headers.get('retry-after'), problemOf(refused).code]).toEqual([503, '1', 'unavailable']);
   });
 
-  it('let a session have so many calls that wait or run, and say when to come again [DX-12]', async () => {
+  it('bounds how many calls of a session wait or run, and says when to come again [DX-12]', async () => {
     const { agent } = await one({ concurrency: [{ per: 'session', calls: 2 }] });
     const submit = (sessionId: string) => agent.submit('echo', {}, { sessionId });
     expect([(await submit('s')).status, (await submit('s')).status]).toEqual([202, 202]);
@@ -156,7 +156,7 @@ describe('limits of calls', () => {
     expect((await submit('other')).status).toBe(202);
   });
 
-  it('let a turn have so many calls, and submit none of a larger one [DX-12]', async () => {
+  it('bounds how many calls a turn has, and submits none of a larger one [DX-12]', async () => {
     const gateway = await startTestGateway(`limits-${randomUUID()}`, { lists: true });
     opened = [gateway];
     const { agent } = gateway;
@@ -167,7 +167,7 @@ describe('limits of calls', () => {
     expect((await agent.get<{ calls: unknown[] }>('/v1/calls?sessionId=turn')).body.calls).toEqual([]);
   });
 
-  it('are those of the profile where nothing else is said: 20 actions an hour, 500 cents a day [PP-101, PP-102]', async () => {
+  it('applies the limits of the profile where nothing else is said: 20 actions an hour, 500 cents a day [PP-101, PP-102]', async () => {
     const tenant = `limits-${randomUUID()}`;
     const policy = { profile: 'zeroclaw' } as const;
     const agents = { zeroclaw: { policy }, freed: { policy, limits: { actionsPerHour: 21 } } };
@@ -186,7 +186,7 @@ describe('limits of calls', () => {
     expect(quote?.body.decision?.reasons.find(({ rule }) => rule === 'cost')?.reason).toContain('500');
   });
 
-  it('are shown by a quote, which counts nothing [PP-102]', async () => {
+  it('shows the limits of a call in its quote, which counts nothing [PP-102]', async () => {
     const { agent } = await one({ actionsPerHour: 1, costPerDayCents: 500 });
     const quote = async () => (await agent.request<Quote>('POST', '/v1/calls:quote', { tool: 'file_write', arguments: ACT })).body.decision;
     const rules = (await quote())?.reasons.filter(({ axis }) => axis === 'limits').map(({ rule, effect }) => [rule, effect]);
@@ -199,7 +199,7 @@ describe('limits of calls', () => {
     expect(await quote()).toMatchObject({ effect: 'deny' });
   });
 
-  it('tell a queued call its place in line', async () => {
+  it('tells a queued call its place in line', async () => {
     const server = await startRedisServer();
     try {
       const [gateway] = await open({}, 1, { redisUrl: server.url });
@@ -222,7 +222,7 @@ describe('limits of calls', () => {
     }
   });
 
-  it('cost a call that nothing limits no command', async () => {
+  it('sends no Redis command for the limits of a call that nothing limits', async () => {
     const server = await startRedisServer();
     const redis = createRedis(server.url);
     try {

@@ -101,7 +101,7 @@ describe('a person who signs in', () => {
     await first().run(call.id);
   });
 
-  it('may not allow a call of a key that is theirs, under four eyes', async () => {
+  it('refuses a person the approval of a call of their own key, under four eyes', async () => {
     const page = await signIn();
     const { body } = await page.request<{ id: string }>('POST', '/v1/calls', {
       tool: 'shell',
@@ -125,7 +125,7 @@ describe('a person who signs in', () => {
     expect((await socketOf(jar, origin, undefined)).op).toBe('error');
   });
 
-  it('is over on all gateways after signing out on one, with its open sockets', async () => {
+  it('ends a login on all gateways after signing out on one, with its open sockets', async () => {
     const page = await signIn();
     const [, other] = gateways;
     const elsewhere = new Page(page.jar, origin, other?.url);
@@ -145,7 +145,7 @@ describe('a person who signs in', () => {
     expect((await page.request('POST', '/v1/logout')).status).toBe(200);
   });
 
-  it('is shown to an administrator, who ends all logins of the person', async () => {
+  it("shows a person's logins to an administrator, who ends all of them", async () => {
     const [page, again] = [await signIn(), await signIn()];
     const { body } = await first().agent.get<{ logins: { person: { subject: string } }[] }>('/v1/logins');
     expect(body.logins.filter(({ person }) => person.subject === 'ada-1').length).toBeGreaterThanOrEqual(2);
@@ -174,7 +174,7 @@ describe('a person who signs in', () => {
     expect(await Promise.all([own, below, another].map(status))).toEqual([401, 401, 200]);
   });
 
-  it('keeps no key that was made while those of the person were ended', async () => {
+  it('keeps no login key that was made while the keys of the person were ended', async () => {
     provider.person = { ...ADA, sub: 'mallory-1', roles: ['admins'] };
     const { body: key } = await (await signIn()).request<IssuedKey>('POST', '/v1/keys', { name: 'first', scopes: ['admin'] });
     const mine = ({ createdBy }: ApiKey) => createdBy === key.id;
@@ -194,7 +194,7 @@ describe('a person who signs in', () => {
     expect(await active()).toEqual([]);
   });
 
-  it('loses what a role gave when the provider says so, and the login when no role is left', async () => {
+  it('takes from a person what a role gave when the provider says so, and the login when no role is left', async () => {
     await withSettings({ recheckMs: 0 }, async () => {
       provider.person = { ...ADA, roles: ['operators', 'admins'] };
       const page = await signIn();
@@ -212,7 +212,7 @@ describe('a person who signs in', () => {
     });
   });
 
-  it('loses what a role gave when the settings say so', async () => {
+  it('takes from a person what a role gave when the settings say so', async () => {
     const page = await signIn();
     const narrower = { operators: { tenant: TENANT, scopes: ['read' as const] } };
     await withSettings({ roleMap: narrower }, async () => {
@@ -225,7 +225,7 @@ describe('a person who signs in', () => {
     expect(await page.status()).toBe(200);
   });
 
-  it('keeps to the tools of the role in a batch, also where programs have tokens of the same provider', async () => {
+  it('keeps a person to the tools of the role in a batch, also where programs have tokens of the same provider', async () => {
     const roleMap = { operators: { tenant: TENANT, scopes: ['submit' as const, 'read' as const], tools: ['file_read'] } };
     const jwt = JwtIssuer.parse({
       issuer: provider.issuer,
@@ -251,7 +251,7 @@ describe('a person who signs in', () => {
     );
   });
 
-  it('has to sign in again when the login is too old or was not used', async () => {
+  it('asks a person to sign in again when the login is too old or was not used', async () => {
     const page = await signIn();
     const redis = createRedis(first().redisUrl);
     const [key = ''] = await redis.keys(`{logins}:login:*`).then(async (all) => {
@@ -285,7 +285,7 @@ describe('a login is refused', () => {
     return (await refused(await comeBack(jar), jar)).status;
   };
 
-  it('for a state that another browser began, and for one that was used', async () => {
+  it('refuses a login for a state that another browser began, and for one that was used', async () => {
     const [victim, attacker] = [new CookieJar(), new CookieJar()];
     expect((await refused(await comeBack(attacker), victim)).status).toBe(401);
     // Also a browser that has begun a login of its own.
@@ -302,14 +302,14 @@ describe('a login is refused', () => {
     expect((await refused((await follow(jar, asked, CALLBACK)).url, copy)).status).toBe(401);
   });
 
-  it('for a code of another login, which lacks its verifier', async () => {
+  it('refuses a login for a code of another login, which lacks its verifier', async () => {
     const [jar, other] = [new CookieJar(), new CookieJar()];
     const [mine, theirs] = [new URL(await comeBack(jar)), new URL(await comeBack(other))];
     mine.searchParams.set('code', theirs.searchParams.get('code') ?? '');
     expect((await refused(mine.href, jar)).status).toBe(401);
   });
 
-  it('for an answer that names another issuer', async () => {
+  it('refuses a login for an answer that names another issuer', async () => {
     const jar = new CookieJar();
     const url = new URL(await comeBack(jar));
     url.searchParams.set('iss', 'https://evil.example.com');
@@ -325,12 +325,12 @@ describe('a login is refused', () => {
     ['an expiry in the past', { exp: inPast, iat: inPast - 60 }],
     ['a subject that names no one', { sub: '{}' }],
   ];
-  it.each(wrong)('for an ID token with %s', async (_what, changed) => {
+  it.each(wrong)('refuses a login for an ID token with %s', async (_what, changed) => {
     provider.tamper = (claims, sign) => sign({ ...claims, ...changed });
     expect(await refusal()).toBe(401);
   });
 
-  it('for an ID token that is not signed, or with another key', async () => {
+  it('refuses a login for an ID token that is not signed, or with another key', async () => {
     const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
     provider.tamper = (claims) => Promise.resolve(`${part({ alg: 'none' })}.${part(claims)}.`);
     expect(await refusal()).toBe(401);
@@ -339,7 +339,7 @@ describe('a login is refused', () => {
     expect(await refusal()).toBe(401);
   });
 
-  it('for a person without a role that counts, whom the page names with the roles that would', async () => {
+  it('refuses a login of a person without a role that counts, and names the roles that would', async () => {
     provider.person = { ...ADA, name: '<b>Ada\u202e</b>', roles: ['guests'] };
     const jar = new CookieJar();
     const { status, text } = await refused(await comeBack(jar), jar);
@@ -349,7 +349,7 @@ describe('a login is refused', () => {
     );
   });
 
-  it('for a person of another domain, or without a verified address', async () => {
+  it('refuses a login of a person of another domain, or without a verified address', async () => {
     await withSettings({ allowedDomains: ['example.org'] }, async () => {
       expect(await refusal()).toBe(403);
       provider.person = { ...ADA, email: 'ada@example.org', email_verified: false };
@@ -358,14 +358,14 @@ describe('a login is refused', () => {
   });
 
   it.each(['https://evil.example.com', '//evil.example.com', '/\\evil.example.com', '/v1/logout', 'approvals', '/a b'])(
-    'for a return to %s',
+    'refuses a login that would return to %s',
     async (returnTo) => {
       const { status, body } = await new Page(new CookieJar(), origin).get(`/v1/login?returnTo=${encodeURIComponent(returnTo)}`);
       expect([status, body.errors?.[0]?.pointer]).toEqual([422, '/returnTo']);
     },
   );
 
-  it('while the provider is away; keys work', async () => {
+  it('refuses a login while the provider is away; keys work', async () => {
     await withSettings({ clientSecret: undefined, clientId: 'not-read-yet' }, async () => {
       provider.isAway = true;
       const { status, body } = await new Page(new CookieJar(), origin).get('/v1/login');
@@ -374,7 +374,7 @@ describe('a login is refused', () => {
     });
   });
 
-  it('where none is configured', async () => {
+  it('refuses a login where none is configured', async () => {
     await withSettings(undefined, async () => {
       const page = new Page(new CookieJar(), origin);
       expect((await page.get('/v1/login')).status).toBe(501);
@@ -384,7 +384,7 @@ describe('a login is refused', () => {
 });
 
 describe('the cookie of a login', () => {
-  it('is replaced when the person signs in, whatever it was before', async () => {
+  it('replaces the cookie of a login when the person signs in, whatever it was before', async () => {
     const jar = new CookieJar();
     const fixed = 'A'.repeat(43);
     jar.take(origin, new Response(null, { headers: { 'set-cookie': `${COOKIE}=${fixed}` } }));
@@ -406,7 +406,7 @@ describe('the cookie of a login', () => {
     ['another site', { 'sec-fetch-site': 'same-site' }],
     ['a form of another site', { origin: 'https://evil.example.com', 'content-type': 'application/x-www-form-urlencoded' }],
     ['a text of another site', { origin: 'https://evil.example.com', 'content-type': 'text/plain', 'x-toolyard-request': undefined }],
-  ])('decides nothing for a request with %s', async (_what, headers) => {
+  ])('ignores the cookie of a login in a request with %s', async (_what, headers) => {
     const page = await signIn();
     const { status, body } = await page.request('POST', '/v1/calls/00-01JZ8C5W3Q4X9R7T2M6K8N0P1V/decision', ALLOW, headers);
     expect([status, body.code]).toEqual([403, 'origin_refused']);
@@ -414,7 +414,7 @@ describe('the cookie of a login', () => {
     expect(await page.status()).toBe(200);
   });
 
-  it('does not count where it comes twice', async () => {
+  it('ignores the cookie of a login where it comes twice', async () => {
     const page = await signIn();
     const twice = { cookie: `${COOKIE}=${secretOf(page.jar)}; ${COOKIE}=${'A'.repeat(43)}` };
     expect((await page.request('GET', '/v1/me', undefined, twice)).status).toBe(401);

@@ -65,7 +65,7 @@ describe.each(REVISIONS)('a tool that asks for input, called over /mcp in revisi
     ['of a text with choices in one field', 'choice', BRANCH, { value: 'next' }, 'next'],
     ['as the flat object of its schema', 'flat', RELEASE, { name: 'v2', count: 3, isDraft: true }, { name: 'v2', count: 3, isDraft: true }],
     ['as JSON where its schema is no form', 'deep', DEEP, { value: '{"at":{"x":1}}' }, { at: { x: 1 } }],
-  ])('gets the value %s from the user of the client, also with progress', async (_title, session, question, content, value) => {
+  ])('takes the value %s from the user of the MCP client, also with progress', async (_title, session, question, content, value) => {
     const forms: unknown[] = [];
     const user = (message: string, form: unknown) => {
       forms.push([message, form]);
@@ -85,7 +85,7 @@ describe.each(REVISIONS)('a tool that asks for input, called over /mcp in revisi
     expect(forms).toEqual([1, 2].map(() => [expect.stringContaining(question.prompt), expect.objectContaining(form)]));
   });
 
-  it('is asked after its call was approved, and may ask again', async () => {
+  it('asks for input after the call was approved, and may ask again', async () => {
     const messages: string[] = [];
     const asking = await connect({
       user: (message) => {
@@ -108,18 +108,21 @@ describe.each(REVISIONS)('a tool that asks for input, called over /mcp in revisi
     ]);
   });
 
-  it.each(['decline', 'cancel'] as const)('goes on waiting when the user answers %s, and the result says how to answer', async (action) => {
-    const asking = await connect({ user: () => ({ action }) });
-    const answering = asking.call('echo', {}, { ...inSession(action), onprogress: () => {} });
-    const { id } = await callIn(action);
-    await asks(id, BRANCH);
-    const result = await answering;
-    expect(result).toMatchObject({ _meta: { 'io.toolyard/callId': id, 'io.toolyard/status': 'waiting_input' } });
-    expect(result.content[0]?.text).toContain(`POST /v1/calls/${id}/input`);
-    await agent().request('POST', `/v1/calls/${id}/cancel`, {});
-  });
+  it.each(['decline', 'cancel'] as const)(
+    'goes on waiting when the user of an MCP client answers %s, and the result says how to answer',
+    async (action) => {
+      const asking = await connect({ user: () => ({ action }) });
+      const answering = asking.call('echo', {}, { ...inSession(action), onprogress: () => {} });
+      const { id } = await callIn(action);
+      await asks(id, BRANCH);
+      const result = await answering;
+      expect(result).toMatchObject({ _meta: { 'io.toolyard/callId': id, 'io.toolyard/status': 'waiting_input' } });
+      expect(result.content[0]?.text).toContain(`POST /v1/calls/${id}/input`);
+      await agent().request('POST', `/v1/calls/${id}/cancel`, {});
+    },
+  );
 
-  it('goes on waiting after a value that does not fit, and the result says why or how to answer', async () => {
+  it('goes on waiting for input after a value that does not fit, and the result says why or how to answer', async () => {
     const asking = await connect({ user: () => ({ action: 'accept', content: { value: 'not json' } }) });
     const answering = asking.call('echo', {}, { ...inSession('wrong'), onprogress: () => {} });
     const { id } = await callIn('wrong');
@@ -129,7 +132,7 @@ describe.each(REVISIONS)('a tool that asks for input, called over /mcp in revisi
     await agent().request('POST', `/v1/calls/${id}/cancel`, {});
   });
 
-  it('says how to answer to a client without elicitation', async () => {
+  it('says how to give input to an MCP client without elicitation', async () => {
     const plain = await connect();
     const answering = plain.call('echo', {}, inSession('plain'));
     const { id } = await callIn('plain');

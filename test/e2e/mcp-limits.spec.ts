@@ -77,7 +77,7 @@ describe('what one client can take of the MCP endpoint', () => {
   const submitted = async () => (await gateway.agent.submit('echo', {})).body.id;
   const followers = (count: number) => eventually(() => hub().subscriptions === count, `${count} followers`);
 
-  it('counts an answer with progress as an open stream of the key', async () => {
+  it('counts an MCP answer with progress as an open stream of the key', async () => {
     const callId = await submitted();
     const closing = [follow(callId), follow(callId)];
     await followers(2);
@@ -89,7 +89,7 @@ describe('what one client can take of the MCP endpoint', () => {
     expect((await modern('tools/call', { name: 'call_result', arguments: { callId } }, { meta: { progressToken: 1 } })).status).toBe(200);
   });
 
-  it('does not cancel a call when a client stops to ask for its result', async () => {
+  it('cancels no call when an MCP client stops to ask for its result', async () => {
     const callId = await submitted();
     const close = follow(callId);
     await followers(1);
@@ -122,7 +122,7 @@ describe('what one client can take of the MCP endpoint', () => {
     expect([status, body.error?.code]).toEqual([400, -32_600]);
   });
 
-  it('keeps nothing of a subscription that it refuses or that ends at once', async () => {
+  it('keeps nothing of an MCP subscription that it refuses or that ends at once', async () => {
     const apiKeys = gateway.app.get(ApiKeyStore);
     const { watch } = apiKeys;
     let watches = 0;
@@ -143,7 +143,7 @@ describe('what one client can take of the MCP endpoint', () => {
     }
   });
 
-  it('answers what goes wrong inside without details, and what the client did wrong with them', async () => {
+  it('answers an inner fault of /mcp without details, and a fault of the client with them', async () => {
     const wrong = await modern('tools/list', {}, { meta: { 'io.toolyard/agentId': 'another-agent' } });
     expect(wrong.body.error).toMatchObject({ code: -32_602, message: expect.stringContaining('another-agent') });
     const catalog = gateway.app.get(ToolCatalog);
@@ -158,7 +158,7 @@ describe('what one client can take of the MCP endpoint', () => {
     }
   });
 
-  it('keeps a bounded number of sessions of a key: the one unused for longest gives way', async () => {
+  it('keeps a bounded number of MCP sessions of a key: the one unused for longest gives way', async () => {
     const first = await openSession();
     const sessions = gateway.app.get(McpSessions);
     const principal = { tenantId: TENANT, keyId: 'all', scopes: ['read'] } as never;

@@ -98,7 +98,7 @@ describe('MCP servers that take OAuth tokens', () => {
     return source;
   };
 
-  it('get the token of the issuer, which is asked for once for the server, with the secret in its own request only [TS-13]', async () => {
+  it('sends MCP calls with the token of the issuer, asked for once for the server, with the secret in its own request only [TS-13]', async () => {
     const before = issuer.asked.length;
     const calls = await Promise.all([1, 2, 3].map(() => bridge.gateway.agent.run('found__whoami', {})));
     expect(calls.map(({ outcome }) => outcome)).toEqual(['completed', 'completed', 'completed']);
@@ -117,7 +117,7 @@ describe('MCP servers that take OAuth tokens', () => {
     expect(new Set(requests)).not.toContain('');
   });
 
-  it('are shown no secret: neither in results, events and sources, nor in the answers of the server', async () => {
+  it('shows no OAuth secret of an MCP server: neither in results, events and sources, nor in its answers', async () => {
     const { id } = await bridge.gateway.agent.run('found__whoami', {});
     const seen = await Promise.all(
       [`/v1/calls/${id}`, `/v1/calls/${id}/events`, '/v1/sources', '/v1/sources/found'].map((path) => bridge.gateway.agent.get(path)),
@@ -128,7 +128,7 @@ describe('MCP servers that take OAuth tokens', () => {
     expect([...issuer.valid].filter((token) => text.includes(token))).toEqual([]);
   });
 
-  it('get another token when they refuse one, once for a request', async () => {
+  it('gets another token when an MCP server refuses one, once for a request', async () => {
     const { asked } = issuer;
     const before = asked.length;
     issuer.valid.clear();
@@ -143,7 +143,7 @@ describe('MCP servers that take OAuth tokens', () => {
     expect(requests.filter((token) => JSON.stringify(refused).includes(token))).toEqual([]);
   });
 
-  it('get a new token for each request where one ends at once', async () => {
+  it('gets a new token for each request to an MCP server where tokens end at once', async () => {
     issuer.valid.clear();
     issuer.lifetime = 0;
     for (let calls = 0; calls < 3; calls += 1) await bridge.gateway.agent.run('named__whoami', {});
@@ -153,7 +153,7 @@ describe('MCP servers that take OAuth tokens', () => {
     expect(requests.slice(1).every((token) => issuer.valid.has(token))).toBe(true);
   });
 
-  it('that name another issuer get no token, and that issuer never gets the secret', async () => {
+  it('sends no token and no secret where an MCP server names another issuer', async () => {
     issuers = [stranger.url];
     challenge = `Bearer resource_metadata="${stranger.url}/.well-known/oauth-protected-resource"`;
     const before = issuer.asked.length;
@@ -162,7 +162,7 @@ describe('MCP servers that take OAuth tokens', () => {
     expect([issuer.asked.length, stranger.asked, stranger.read]).toEqual([before, [], []]);
   });
 
-  it('get no token of an issuer whose metadata are of another, or name a token endpoint elsewhere', async () => {
+  it('takes no token of an issuer whose metadata are of another, or name a token endpoint elsewhere', async () => {
     issuers = [];
     expect((await added('renamed', { ...client, issuer: `${issuer.url}/renamed` })).error).toContain('cannot be used');
     expect((await added('moved', { ...client, issuer: `${issuer.url}/moved` })).error).toContain('on another origin');
@@ -170,7 +170,7 @@ describe('MCP servers that take OAuth tokens', () => {
     expect(stranger.asked).toEqual([]);
   });
 
-  it('are added on the command line, too', async () => {
+  it('adds an MCP server with OAuth on the command line, too', async () => {
     const words = ['--server', url(), '--issuer', issuer.url, '--client', 'by-cli=$OAUTH_SECRET', '--scope', 'a', '--scope', 'b'];
     const { code, err } = await startCli(['sources', 'add', 'typed', ...words], {
       url: bridge.gateway.url,
@@ -183,7 +183,7 @@ describe('MCP servers that take OAuth tokens', () => {
     await bridge.gateway.agent.request('DELETE', '/v1/sources/typed');
   });
 
-  it('are added by keys only where the rules let the secret go to the issuer, too', async () => {
+  it('lets a key add an MCP server with OAuth only where the rules let the secret go to the issuer, too', async () => {
     const add = async (auth: object, more: object = {}) => {
       const definition = { name: 'refused', kind: 'mcp', url: url(), auth, ...more };
       const { status, body } = await bridge.gateway.agent.request<Problem>('POST', '/v1/sources', definition);

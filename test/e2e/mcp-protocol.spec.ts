@@ -238,7 +238,7 @@ describe('/mcp in the protocol itself', () => {
       expect((await answering).body.result).toMatchObject({ resultType: 'complete', content: [{ type: 'text', text: 'deployed' }] });
     });
 
-    it('runs nothing again when the state is brought back again', async () => {
+    it('runs nothing again when the state of an MCP approval is brought back again', async () => {
       const { requestState, id } = await ask('replayed');
       const [first, second] = [retry(requestState), retry(requestState, { at: gateways[1] })];
       await eventually(async () => (await gateways[0].agent.get(`/v1/calls/${id}`)).body.status === 'queued', 'the approval');
@@ -249,7 +249,7 @@ describe('/mcp in the protocol itself', () => {
       expect(body.calls.map((call) => call.id)).toEqual([id]);
     });
 
-    it('takes no state of another key, of other arguments, that was changed, or that is none', async () => {
+    it('takes no MCP approval state of another key, of other arguments, that was changed, or that is none', async () => {
       const { requestState, id } = await ask('forged');
       // Not its last character: two of the bits there are not part of the signature.
       const flipped = requestState.replace(/.(?=.$)/, (bits) => (bits === 'A' ? 'B' : 'A'));
@@ -272,7 +272,7 @@ describe('/mcp in the protocol itself', () => {
       expect(body.result?.content?.[0]?.text).toContain(`POST /v1/calls/${id}/decision`);
     });
 
-    it('takes a form without a yes for a no', async () => {
+    it('takes an approval form without a yes for a no', async () => {
       const { requestState } = await ask('no');
       const { body } = await retry(requestState, {}, 'make deploy', { approval: { action: 'accept', content: { approve: false } } });
       expect(body.result).toMatchObject({ isError: true, _meta: { 'io.toolyard/outcome': 'denied' } });
@@ -283,7 +283,7 @@ describe('/mcp in the protocol itself', () => {
     const task = (method: string, taskId: string, more: Ask = {}, params: object = {}) =>
       modern(`tasks/${method}`, { taskId, ...params }, { capabilities: TASKS, ...more });
 
-    it('are the calls themselves: any gateway answers, and the result comes with the task', async () => {
+    it('answers MCP tasks at any gateway as the calls themselves, and the result comes with the task', async () => {
       const { body } = await modern('tools/call', { name: 'echo', arguments: {} }, { capabilities: TASKS, meta: inSession('task') });
       const { id } = await callIn('task');
       expect(body.result).toMatchObject({ resultType: 'task', taskId: id, status: 'working', ttlMs: null });
@@ -295,14 +295,14 @@ describe('/mcp in the protocol itself', () => {
       });
     });
 
-    it('are cancelled by tasks/cancel', async () => {
+    it('cancels an MCP task by tasks/cancel', async () => {
       await modern('tools/call', { name: 'echo', arguments: {} }, { capabilities: TASKS, meta: inSession('task-cancel') });
       const { id } = await callIn('task-cancel');
       expect((await task('cancel', id, { at: gateways[1] })).body.result).toMatchObject({ resultType: 'complete' });
       expect((await task('get', id)).body.result).toMatchObject({ status: 'cancelled' });
     });
 
-    it('report each status to who listens, as tasks/get answers it, and the stream ends with the last of them', async () => {
+    it('reports each status of MCP tasks as tasks/get answers it, and ends the stream with the last of them', async () => {
       const capabilities = { ...TASKS, ...FORMS };
       const { body } = await modern('tools/call', { name: 'echo', arguments: {} }, { capabilities, meta: inSession('task-listen') });
       const taskId = String(body.result?.['taskId']);
@@ -329,7 +329,7 @@ describe('/mcp in the protocol itself', () => {
       expect(await stream.next()).toBeUndefined();
     });
 
-    it('are not listened to without the capability, nor too many at once', async () => {
+    it('refuses to report MCP tasks without the capability, or too many at once', async () => {
       expect((await listen({ taskIds: ['x'] }, {})).status).toBe(400);
       const refused = await modern('subscriptions/listen', { notifications: { taskIds: ['x'] } });
       expect(refused.body.error).toMatchObject({ code: -32_021, data: { requiredCapabilities: TASKS } });
@@ -340,7 +340,7 @@ describe('/mcp in the protocol itself', () => {
         );
     });
 
-    it('ask for approval as input_required, and tasks/update brings the answer', async () => {
+    it('asks for approval of an MCP task as input_required, and takes the answer by tasks/update', async () => {
       const capabilities = { ...TASKS, ...FORMS };
       const { body } = await modern('tools/call', shell('make'), { capabilities, meta: inSession('task-approve') });
       const taskId = String(body.result?.['taskId']);
@@ -357,7 +357,7 @@ describe('/mcp in the protocol itself', () => {
       expect((await task('get', taskId)).body.result).toMatchObject({ status: 'completed', result: { content: [{ text: 'made' }] } });
     });
 
-    it('ask for the input of their tool with input_required, and tasks/update gives it at any gateway', async () => {
+    it('asks for the input of the tool of an MCP task as input_required, and takes it by tasks/update at any gateway', async () => {
       const capabilities = { ...TASKS, ...FORMS };
       await modern('tools/call', { name: 'echo', arguments: {} }, { capabilities, meta: inSession('task-input') });
       const { id: taskId } = await callIn('task-input');
@@ -374,7 +374,7 @@ describe('/mcp in the protocol itself', () => {
       expect((await task('get', taskId)).body.result).toMatchObject({ status: 'completed', result: { content: [{ text: 'made' }] } });
     });
 
-    it('of another key or tenant do not exist, and a client without the capability gets -32021', async () => {
+    it('hides MCP tasks from another key or tenant, and answers -32021 to a client without the capability', async () => {
       await modern('tools/call', { name: 'echo', arguments: {} }, { capabilities: TASKS, meta: inSession('task-of') });
       const { id } = await callIn('task-of');
       for (const method of ['get', 'update', 'cancel']) {
@@ -389,7 +389,7 @@ describe('/mcp in the protocol itself', () => {
   });
 
   describe('hostile and broken requests', () => {
-    it('need a key: 401 names the metadata of the resource, which needs none', async () => {
+    it('answers /mcp without a key with 401 and the metadata of the resource, which need none', async () => {
       const answer = await new Agent(gateways[0].url, 'wrong').request('POST', '/mcp', {});
       expect(answer.status).toBe(401);
       expect(answer.headers.get('www-authenticate')).toContain('error="invalid_token"');
@@ -403,7 +403,7 @@ describe('/mcp in the protocol itself', () => {
       });
     });
 
-    it('need the scope submit to call a tool: 403 names it', async () => {
+    it('answers 403 with the scope submit to an MCP tool call of a key that lacks it', async () => {
       const answer = await modern('tools/call', { name: 'echo', arguments: {} }, { key: READER });
       expect(answer.status).toBe(403);
       expect(answer.headers.get('www-authenticate')).toContain('error="insufficient_scope", scope="submit"');
@@ -416,18 +416,18 @@ describe('/mcp in the protocol itself', () => {
       ['nothing', '', 400, -32_600],
       ['no JSON-RPC', '{"method":1}', 400, -32_600],
       ['a batch', '[{"jsonrpc":"2.0","id":1,"method":"ping"}]', 400, -32_600],
-    ])('of %s are answered %s', async (_what, body, status, code) => {
+    ])('answers a broken request to /mcp of %s with %s', async (_what, body, status, code) => {
       const answer = await post(body, { 'content-type': 'application/json' });
       expect([answer.status, answer.body.error?.code]).toEqual([status, code]);
     });
 
-    it('of a foreign page are 403, of a giant body 413, of another media type 415', async () => {
+    it('answers /mcp with 403 to a foreign page, 413 to a giant body, 415 to another media type', async () => {
       expect((await modern('tools/list', {}, { headers: { origin: 'https://evil.example' } })).status).toBe(403);
       expect((await modern('tools/call', { name: 'echo', arguments: { text: 'x'.repeat(2_000_000) } })).status).toBe(413);
       expect((await post('x', { 'content-type': 'text/plain' })).status).toBe(415);
     });
 
-    it('read no output of another key', async () => {
+    it('reads no output of another key over /mcp', async () => {
       const uri = 'toolyard://calls/00-01JZ8C5W3Q4X9R7T2M6K8N0P1V/output';
       for (const wrong of [uri, 'file:///etc/passwd', 'toolyard://calls/../output'])
         expect((await modern('resources/read', { uri: wrong })).body.error?.code).toBe(-32_602);

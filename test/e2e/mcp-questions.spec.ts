@@ -77,19 +77,22 @@ describe('questions of bridged MCP servers', () => {
     return JSON.parse(first?.type === 'text' ? first.text.replace(/^\[.*\]\n/, '') : 'null');
   };
 
-  it.each(['modern', 'legacy'])('suspend the call until a person answers, and the server gets the answer: %s', async (source) => {
-    for (const branch of ['main', 'next', 'main', 'next']) {
-      const call = await asked(`${source}__ask`);
-      expect(call.waiting?.input).toMatchObject({ prompt: `The MCP server ${source} asks: Which branch?`, inputSchema: BRANCH });
-      expect((await give(call.id, { branch: 'other' })).status).toBe(422);
-      expect((await give(call.id, { branch })).status).toBe(200);
-      const ended = await gateway.agent.ended(call.id);
-      expect([ended.outcome, answerIn(ended)]).toEqual(['completed', { action: 'accept', content: { branch } }]);
-    }
-  });
+  it.each(['modern', 'legacy'])(
+    'suspends the call of an asking MCP server until a person answers, and gives the server the answer: %s',
+    async (source) => {
+      for (const branch of ['main', 'next', 'main', 'next']) {
+        const call = await asked(`${source}__ask`);
+        expect(call.waiting?.input).toMatchObject({ prompt: `The MCP server ${source} asks: Which branch?`, inputSchema: BRANCH });
+        expect((await give(call.id, { branch: 'other' })).status).toBe(422);
+        expect((await give(call.id, { branch })).status).toBe(200);
+        const ended = await gateway.agent.ended(call.id);
+        expect([ended.outcome, answerIn(ended)]).toEqual(['completed', { action: 'accept', content: { branch } }]);
+      }
+    },
+  );
 
   it.each(['modern', 'legacy'])(
-    'may be declined, which the server reads; questions of tools that need a value may not: %s',
+    'reads a declined answer in the MCP server; questions of tools that need a value may not be declined: %s',
     async (source) => {
       const input = (id: string, body: object) => gateway.agent.request<Problem>('POST', `/v1/calls/${id}/input`, body);
       const call = await asked(`${source}__ask`);
@@ -111,7 +114,7 @@ describe('questions of bridged MCP servers', () => {
   );
 
   it.each(REVISIONS.flatMap((revision) => ['modern', 'legacy'].map((source) => [source, revision] as const)))(
-    'reach the user of an MCP client, and the answer the server: %s, asked by a client of %s',
+    'asks the user of an MCP client, and gives the bridged server the answer: %s, asked by a client of %s',
     async (source, revision) => {
       const answers = [{ action: 'accept' as const, content: { branch: 'next' } }, { action: 'decline' as const }];
       const forms: unknown[] = [];
@@ -126,7 +129,7 @@ describe('questions of bridged MCP servers', () => {
     },
   );
 
-  it.each(['tasks', 'older'])('are asked for a task, too, of which there is one: %s', async (source) => {
+  it.each(['tasks', 'older'])('asks a person for a task of an MCP server, too, and begins one task: %s', async (source) => {
     const call = await asked(`${source}__ask`);
     await give(call.id, { branch: 'next' });
     const ended = await gateway.agent.ended(call.id);
@@ -134,20 +137,20 @@ describe('questions of bridged MCP servers', () => {
     expect(tasks[source]?.begun()).toBe(1);
   });
 
-  it.each(['modern', 'legacy'])('show an address to the person and never open it: %s', async (source) => {
+  it.each(['modern', 'legacy'])('shows an address of an MCP server to the person and never opens it: %s', async (source) => {
     const call = await asked(`${source}__address`);
     expect(call.waiting?.input?.prompt).toContain('asks to open https://login.example.com/ (Log in there)');
     await give(call.id, true);
     expect(answerIn(await gateway.agent.ended(call.id))).toMatchObject({ action: 'accept' });
   });
 
-  it.each(['modern', 'legacy'])('are declined when they ask for secrets: %s', async (source) => {
+  it.each(['modern', 'legacy'])('declines questions of an MCP server for secrets: %s', async (source) => {
     const call = await gateway.agent.run(`${source}__password`, {});
     expect([call.outcome, answerIn(call)]).toEqual(['completed', { action: 'decline' }]);
   });
 
   it.each(REVISIONS.flatMap((revision) => ['modern', 'legacy'].map((source) => [source, revision] as const)))(
-    'reach the model of an MCP client that offers one, which a client without one refuses: %s, asked by a client of %s',
+    'asks the model of an MCP client that offers one, and is refused by a client without one: %s, asked by a client of %s',
     async (source, revision) => {
       const asked: unknown[] = [];
       const answer = { role: 'assistant' as const, content: { type: 'text' as const, text: 'main' }, model: 'm-1', stopReason: 'endTurn' };
@@ -178,7 +181,7 @@ describe('questions of bridged MCP servers', () => {
     },
   );
 
-  it('for a model are an error -32021 with the status 400 for a request without `sampling`; forms need no capability', async () => {
+  it('answers -32021 with the status 400 to a request without `sampling` that needs a model; forms need no capability', async () => {
     const call = async (name: string, capabilities: object) => {
       const version = '2026-07-28';
       const meta = { 'io.modelcontextprotocol/protocolVersion': version, 'io.modelcontextprotocol/clientCapabilities': capabilities };
@@ -207,7 +210,7 @@ describe('questions of bridged MCP servers', () => {
     expect(answerIn(await gateway.agent.ended(id))).toEqual({ action: 'accept', content: { branch: 'next' } });
   });
 
-  it('for a model are answered to an older server by an error when the client declines', async () => {
+  it('answers an older MCP server with an error when the client declines to ask its model', async () => {
     const model = () => {
       throw new Error('the user said no');
     };
@@ -218,7 +221,7 @@ describe('questions of bridged MCP servers', () => {
     await client.close();
   });
 
-  it('are refused with a reason when they ask for a model', async () => {
+  it('refuses a question of an MCP server for a model with a reason where there is no client', async () => {
     expect(await gateway.agent.run('modern__sample', {})).toMatchObject({
       outcome: 'failed',
       error: { code: 'tool_failed', message: expect.stringContaining('sampling/createMessage'), missingCapability: 'sampling' },
@@ -226,12 +229,12 @@ describe('questions of bridged MCP servers', () => {
     expect(answerIn(await gateway.agent.run('legacy__sample', {}))).toMatchObject({ code: -32_601 });
   });
 
-  it('end after twenty rounds', async () => {
+  it('fails a call whose MCP server asks more than twenty times', async () => {
     const call = await gateway.agent.run('endless', {});
     expect(call).toMatchObject({ outcome: 'failed', error: { code: 'tool_failed', message: expect.stringContaining('asked 20 times') } });
   });
 
-  it('of an older server are declined while another call is under way: they could be about that one', async () => {
+  it('declines the question of an older MCP server while another call is under way: it could be about that one', async () => {
     const first = await asked('legacy__ask');
     // One of the two workers has no other call under way and asks.
     const others = await Promise.all([1, 2, 3].map(() => gateway.agent.submit('legacy__ask', {})));
@@ -245,7 +248,7 @@ describe('questions of bridged MCP servers', () => {
     await Promise.all(others.map(({ body }) => gateway.agent.request('POST', `/v1/calls/${body.id}/cancel`, {})));
   });
 
-  it('that come after the call, and answers to no request, change nothing', async () => {
+  it('ignores questions of an MCP server after the call, and answers to no request', async () => {
     const call = await gateway.agent.run('late', {});
     expect([call.outcome, answerIn(call)]).toEqual(['completed', 'first']);
   });

@@ -58,7 +58,7 @@ describe('MCP sessions of revision 2025-11-25, over two gateways', () => {
     return { answer, session: { 'mcp-session-id': answer.headers.get('mcp-session-id') ?? '', 'mcp-protocol-version': '2025-11-25' } };
   };
 
-  it('are opened by initialize, known to every gateway, and ended by DELETE', async () => {
+  it('opens an MCP session by initialize at every gateway, and ends it by DELETE', async () => {
     const { answer, session } = await open();
     expect(answer.body.result).toMatchObject({ protocolVersion: '2025-11-25', serverInfo: { name: 'toolyard' } });
     const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
@@ -67,7 +67,7 @@ describe('MCP sessions of revision 2025-11-25, over two gateways', () => {
     expect((await post(list, session)).status).toBe(404);
   });
 
-  it('belong to their key: for another one, unknown or malformed they are 404, and without one 400', async () => {
+  it('answers 404 to an MCP session of another key, unknown or malformed, and 400 to none', async () => {
     const { session } = await open();
     const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
     expect((await post(list, session, { key: NEIGHBOUR })).status).toBe(404);
@@ -76,7 +76,7 @@ describe('MCP sessions of revision 2025-11-25, over two gateways', () => {
     expect((await post(list, {})).status).toBe(400);
   });
 
-  it('cancel a request at any gateway by its id; ids of unknown requests are ignored', async () => {
+  it('cancels a request of an MCP session at any gateway by its id, and ignores ids of unknown requests', async () => {
     const { session } = await open();
     const params = { name: 'echo', arguments: {}, _meta: { ...inSession('legacy-cancel'), progressToken: 1 } };
     const answering = post({ jsonrpc: '2.0', id: 'r1', method: 'tools/call', params }, session);
@@ -90,7 +90,7 @@ describe('MCP sessions of revision 2025-11-25, over two gateways', () => {
     expect(JSON.stringify((await answering).body)).not.toContain('"result"');
   });
 
-  it('resume the response of a call after its last event, at any gateway, in the same session only', async () => {
+  it('resumes the MCP response of a call after its last event, at any gateway, in the same session only', async () => {
     const [{ session }, { session: another }] = await Promise.all([open(), open()]);
     const headers = { authorization: `Bearer ${BOOTSTRAP_KEY}`, accept: 'application/json, text/event-stream' };
     const client = new AbortController();
@@ -121,7 +121,7 @@ describe('MCP sessions of revision 2025-11-25, over two gateways', () => {
     expect(await refusedWith(lastId)).toBe(400);
   });
 
-  it('take no answer to a question that they were not asked', async () => {
+  it('takes no answer of an MCP session to a question that it was not asked', async () => {
     const { body } = await gateways[0].agent.submit('shell', { command: 'date' }, { sessionId: 'unasked' });
     expect(body.status).toBe('waiting_approval');
     const { id } = body;
@@ -131,7 +131,7 @@ describe('MCP sessions of revision 2025-11-25, over two gateways', () => {
     expect((await gateways[0].agent.get(`/v1/calls/${id}`)).body.status).toBe('waiting_approval');
   });
 
-  it('end their stream of notifications with DELETE, at any gateway', async () => {
+  it('ends the notification stream of an MCP session with DELETE, at any gateway', async () => {
     const { session } = await open();
     const headers = { authorization: `Bearer ${BOOTSTRAP_KEY}`, accept: 'text/event-stream', ...session };
     const stream = await fetch(`${gateways[0].url}/mcp`, { headers });
@@ -140,7 +140,7 @@ describe('MCP sessions of revision 2025-11-25, over two gateways', () => {
     expect(await stream.text()).toBe('');
   });
 
-  it('forget the oldest of what a client left behind: its user is asked and answers all the same', async () => {
+  it('forgets the oldest leftovers of an MCP session: its user is asked and answers all the same', async () => {
     const { session } = await open(BOOTSTRAP_KEY, { elicitation: {} });
     const sessions = gateways[0].app.get(McpSessions);
     const principal = { tenantId: TENANT, keyId: 'all', scopes: ['read'] } as never;
@@ -162,7 +162,7 @@ describe('MCP sessions of revision 2025-11-25, over two gateways', () => {
     expect(await redis.hlen(keys.mcpSession(session['mcp-session-id']))).toBeLessThan(2_100);
   });
 
-  it('cost six commands to Redis a call, and one a request of another kind', async () => {
+  it('sends six commands to Redis for a call of an MCP session, and one for a request of another kind', async () => {
     const { session } = await open();
     const redis = gateways[0].app.get<Redis>(FAIL_FAST_REDIS);
     const { sendCommand } = redis;

@@ -50,12 +50,12 @@ describe.each(REVISIONS)('toolyard mcp for a client of the SDK that speaks revis
   });
   afterAll(() => client.close());
 
-  it('gives it the tools of the key and their instructions', async () => {
+  it('gives a client of toolyard mcp the tools of the key and their instructions', async () => {
     expect((await client.tools()).tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['call_result', 'echo', 'shell']));
     expect(client.instructions).toContain('call_result');
   });
 
-  it('runs its calls in the session of --session, with progress', async () => {
+  it('runs calls of toolyard mcp in the session of --session, with progress', async () => {
     const steps: (string | undefined)[] = [];
     const answering = client.call('echo', {}, { onprogress: ({ message }) => steps.push(message) });
     const attempt = await gateway.claim((await callIn(session)).id);
@@ -71,7 +71,7 @@ describe.each(REVISIONS)('toolyard mcp for a client of the SDK that speaks revis
     expect((await answering).content[0]?.text).toBe('own');
   });
 
-  it('asks its user for approval', async () => {
+  it('asks the user of toolyard mcp for approval', async () => {
     const answering = client.call('shell', { command: 'make deploy' });
     await gateway.run((await callIn(session)).id, 'deployed');
     expect((await answering).content[0]?.text).toBe('deployed');
@@ -150,7 +150,7 @@ describe('toolyard mcp', () => {
       error?: { code: number; message: string; data?: unknown };
     }>;
 
-  it('writes nothing but messages to stdout, skips what is none, and ends with its input', async () => {
+  it('writes nothing but messages to the stdout of toolyard mcp, skips what is none, and ends with its input', async () => {
     const { cli, send } = start();
     cli.child.stdin?.write('hello\n{"jsonrpc":"1.0"}\n\n');
     send({ id: 'a', method: 'tools/list', params: { _meta: META } });
@@ -176,7 +176,7 @@ describe('toolyard mcp', () => {
     expect((await cli.ended()).code).toBe(0);
   });
 
-  it('says why the gateway refuses the key, and ends well at Ctrl-C', async () => {
+  it('says in toolyard mcp why the gateway refuses the key, and ends well at Ctrl-C', async () => {
     const { cli, send } = start([], 'not-a-key-of-anyone');
     send({ id: 1, method: 'initialize', params: INITIALIZE });
     expect((await answerTo(cli, 1)).error).toMatchObject({ code: -32_000, data: { status: 401, code: 'unauthenticated' } });
@@ -209,7 +209,7 @@ describe('toolyard mcp', () => {
     redis.disconnect();
   });
 
-  it('needs a key, as every command', async () => {
+  it('requires a key for toolyard mcp, as for every command', async () => {
     const { code, out, err } = await start([], '').cli.ended();
     expect([code, out]).toEqual([2, '']);
     expect(err).toContain('No API key');

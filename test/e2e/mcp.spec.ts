@@ -150,7 +150,7 @@ describe.each(REVISIONS)('/mcp for clients of the SDK that speak revision %s, ov
     expect((await other.call('call_result', { callId: id })).content[0]?.text).toContain('No call with the id');
   });
 
-  it('is an error result for a tool with an output schema when its call goes on', async () => {
+  it('answers tools/call with an error result for a tool with an output schema when its call goes on', async () => {
     expect(await client.call('weather', {}, inSession('long-structured'))).toMatchObject({ isError: true });
   });
 
@@ -173,14 +173,14 @@ describe.each(REVISIONS)('/mcp for clients of the SDK that speak revision %s, ov
     expect(body.approval?.decided).toMatchObject({ decision: 'allow', scope: 'once', by: 'apikey:all' });
   });
 
-  it('does not run a call that the user declines', async () => {
+  it('runs no call that the user of an MCP client declines', async () => {
     const asking = await connect({ user: () => ({ action: 'decline' }) });
     const result = await asking.call('shell', { command: 'rm -r build' }, untilEnd('decline'));
     expect(result).toMatchObject({ isError: true, _meta: { 'io.toolyard/outcome': 'denied' } });
     expect(result.content[0]?.text).toContain('Declined by the user of the MCP client');
   });
 
-  it('runs a call with the arguments that the user changed in the form', async () => {
+  it('runs an MCP call with the arguments that the user changed in the form', async () => {
     const asking = await connect({
       user: () => ({ action: 'accept', content: { approve: true, arguments: '{"command":"make test"}' } }),
     });
@@ -218,7 +218,7 @@ describe.each(REVISIONS)('/mcp for clients of the SDK that speak revision %s, ov
     await agent().request('POST', `/v1/calls/${String(callId)}/cancel`, {});
   });
 
-  it('takes the first answer: the dashboard may decide while the client asks', async () => {
+  it('takes the first answer: the dashboard may decide while the MCP client asks', async () => {
     let answer: (() => void) | undefined;
     const asked = new Promise<void>((resolve) => (answer = resolve));
     let release: (() => void) | undefined;
@@ -268,7 +268,7 @@ describe.each(REVISIONS)('/mcp for clients of the SDK that speak revision %s, ov
     await expect(other.read(uri)).rejects.toThrow(/not found/i);
   });
 
-  it('says that the tools have changed when they have', async () => {
+  it('tells MCP clients that the tools have changed when they have', async () => {
     let changes = 0;
     const listening = await connect({ onToolsChanged: () => (changes += 1) });
     await listening.tools();

@@ -71,7 +71,7 @@ interface Note {
 const search = (name: string, query: string, more: object = {}) => json<Note[]>(name, 'memory_search', { query, ...more });
 
 describe('facts of a user', () => {
-  it('are stored by key and found by their words; the same key replaces the fact [K-19, TB-70, TB-71]', async () => {
+  it('stores facts of a user by key and finds them by their words; the same key replaces the fact [K-19, TB-70, TB-71]', async () => {
     expect(await said('alice', 'memory_store', { key: 'editor', content: 'Alice writes in vim.' })).toBe('Stored memory: editor');
     await said('alice', 'memory_store', { key: 'editor', content: 'Alice writes in emacs.', category: 'tools' });
     expect(await said('alice', 'memory_recall', { query: 'what does Alice write in?' })).toBe(
@@ -80,7 +80,7 @@ describe('facts of a user', () => {
     expect(await said('alice', 'memory_recall', { query: 'vim' })).toBe('No matching memories found');
   });
 
-  it('are forgotten by key, and with the session if they were stored for it alone [TB-72]', async () => {
+  it('forgets facts of a user by key, and with the session if they were stored for it alone [TB-72]', async () => {
     await said('alice', 'memory_store', { key: 'branch', content: 'The branch is main.' });
     await said('alice', 'memory_store', { key: 'branch', content: 'The branch is fix-7.', session_only: true }, { sessionId: 'fixing' });
     expect(await said('alice', 'memory_recall', { query: 'branch', limit: 9 }, { sessionId: 'other' })).not.toContain('fix-7');
@@ -93,7 +93,7 @@ describe('facts of a user', () => {
 });
 
 describe('notes of a user', () => {
-  it('are saved under an id of their own, and not without a content [TB-75]', async () => {
+  it('saves notes of a user under an id of their own, and none without a content [TB-75]', async () => {
     expect(await save('alice', 'The spare key is under the blue pot.')).toMatch(/^note-[0-9a-f-]{36}$/);
     expect((await run('alice', 'memory_save', { content: ' \n' })).error).toMatchObject({
       code: 'invalid_arguments',
@@ -101,7 +101,7 @@ describe('notes of a user', () => {
     });
   });
 
-  it('are found by exact terms and by other words for the same thing, best first [TB-73]', async () => {
+  it('finds notes by exact terms and by other words for the same thing, best first [TB-73]', async () => {
     const ids = [await save('bob', 'Order AX-4711 is late.'), await save('bob', 'My automobile is in the garage.')];
     const [term] = await search('bob', 'AX-4711');
     expect(term).toMatchObject({ text: 'Order AX-4711 is late.', source: 'user_memory', note_id: ids[0] });
@@ -113,7 +113,7 @@ describe('notes of a user', () => {
     expect(new Set(embeddings.authorizations)).toEqual(new Set(['Bearer key-of-the-model']));
   });
 
-  it('keep their id when their text is replaced, and are gone when they are deleted [TB-76, TB-77]', async () => {
+  it('keeps the id of a note when its text is replaced, and finds no deleted note [TB-76, TB-77]', async () => {
     const id = await save('carol', 'Carol lives in Rome.');
     await said('carol', 'memory_update', { note_id: id, content: 'Carol lives in Oslo.' });
     expect(await search('carol', 'Carol lives')).toMatchObject([{ text: 'Carol lives in Oslo.', note_id: id }]);
@@ -124,7 +124,7 @@ describe('notes of a user', () => {
       expect((await run('carol', tool, { note_id: id, ...args })).error?.message).toContain(`Note not found: ${id}`);
   });
 
-  it('belong to one user of one tenant, in all sessions: for others they do not exist [K-19, TB-78]', async () => {
+  it('shows the notes of one user of one tenant in all sessions, and to no other user [K-19, TB-78]', async () => {
     const id = await save('alice', 'The alarm code is seven seven.');
     for (const other of ['bob', 'rival']) {
       expect(await search(other, 'alarm code seven', { include_conversation: true })).toEqual([]);
@@ -135,7 +135,7 @@ describe('notes of a user', () => {
     expect(later).toMatchObject([{ text: 'The alarm code is seven seven.', note_id: id }]);
   });
 
-  it('need a user: without one the call fails, says why, and stores nothing [CC-27]', async () => {
+  it('fails a memory tool without a user, says why, and stores nothing [CC-27]', async () => {
     for (const [tool, args] of [
       ['memory_save', { content: 'note of none' }],
       ['memory_search', { query: 'note' }],
@@ -149,7 +149,7 @@ describe('notes of a user', () => {
     expect(await search('alice', 'note of none', { top_k: 20 })).not.toContainEqual(expect.objectContaining({ text: 'note of none' }));
   });
 
-  it('are stored without secrets, and none of them is sent to the embedding model', async () => {
+  it('stores notes without secrets, and sends no secret to the embedding model', async () => {
     const secret = `ghp_${'a1B2'.repeat(9)}`;
     await save('dora', `The token is ${secret}, for the robot.`);
     expect(await search('dora', 'token robot')).toMatchObject([{ text: 'The token is [REDACTED], for the robot.' }]);
@@ -158,7 +158,7 @@ describe('notes of a user', () => {
 });
 
 describe('turns of a conversation', () => {
-  it('are found with the notes when they are asked for, in other sessions too', async () => {
+  it('finds turns of a conversation with the notes when they are asked for, in other sessions too', async () => {
     await said('dora', 'memory_turn', { role: 'user', content: 'My puppy is called Rex.' }, { sessionId: 'monday' });
     expect(await search('dora', 'dog name')).toEqual([]);
     expect(await search('dora', 'dog name', { include_conversation: true })).toMatchObject([
@@ -175,7 +175,7 @@ describe('a sub-agent with memory', () => {
     return models.calls('reminder')[0]?.body.messages.map(({ content }: { content: string }) => content) ?? [];
   };
 
-  it('reads what is remembered of its user before the first turn, and keeps its run as a conversation', async () => {
+  it('reads memories of its user for a sub-agent before the first turn, and keeps its run as a conversation', async () => {
     const isOffered = async () =>
       (await as('erin').get<{ tools: ToolDescriptor[] }>('/v1/tools')).body.tools.some(
         ({ name, available }) => name === 'reminder' && available.ok,
@@ -192,7 +192,7 @@ describe('a sub-agent with memory', () => {
     for (const text of [task, 'It hangs behind the blue gate.']) expect(later).toContain(text);
   });
 
-  it('reads nothing of other users and tenants, without a user, or where the session may not use the memory', async () => {
+  it('reads no memory for a sub-agent of other users and tenants, without a user, or where the session may not use it', async () => {
     const operator = new Agent(toolyard.gateways[0]?.url ?? '');
     expect((await operator.request('PUT', '/v1/sessions/narrow', { tools: ['reminder'] })).status).toBeLessThan(300);
     for (const [name, more] of [['bob'], ['rival'], ['plain'], ['erin', { sessionId: 'narrow' }]] as const)
@@ -208,7 +208,7 @@ describe('knowledge of a user', () => {
   const write = (path: string, content: string) => said('alice', 'file_write', { path, content }, { sessionId: 'library' });
   const knowledge = <T>(args: object, name = 'alice') => json<T>(name, 'knowledge', args, { sessionId: 'library' });
 
-  it('is a folder that is indexed, shown, searched with snippets, replaced and removed [K-19, TB-79]', async () => {
+  it('indexes, shows, searches with snippets, replaces and removes a folder of knowledge [K-19, TB-79]', async () => {
     await write('docs/cars.md', `# Cars\n\n${'Nothing of interest. '.repeat(200)}The gearbox needs oil of grade 75W.\n`);
     await write('docs/pets.txt', 'The hound sleeps in the kitchen.');
     const added = await knowledge<{ operation_id: string; context_id: string }>({ command: 'add', name: 'manuals', path: 'docs' });
@@ -234,7 +234,7 @@ describe('knowledge of a user', () => {
     expect(await knowledge({ command: 'clear' })).toEqual({ message: 'Removed 0 contexts.' });
   });
 
-  it('says which argument a command lacks, and refuses files that the call may not read', async () => {
+  it('says which argument a knowledge command lacks, and refuses files that the call may not read', async () => {
     const fault = async (args: object) => (await run('alice', 'knowledge', args, { sessionId: 'library' })).error;
     expect(await fault({ command: 'add', name: 'x' })).toMatchObject({
       code: 'invalid_arguments',
@@ -258,7 +258,7 @@ describe('the memory tools', () => {
     return body.tools.filter(({ requires }) => requires?.includes('memory'));
   };
 
-  it('answer by full text alone while the embedding model fails, and say so', async () => {
+  it('answers a memory search by full text alone while the embedding model fails, and says so', async () => {
     await save('dora', 'The physician is in room nine.');
     embeddings.answer = 'error';
     const call = await run('dora', 'memory_search', { query: 'room nine' });
@@ -267,7 +267,7 @@ describe('the memory tools', () => {
     expect(textOf(call)).toContain('full text alone, since the embedding model did not answer');
   });
 
-  it('leave the catalog of models when no worker has a database, and their calls say why [RP-11, AV-12]', async () => {
+  it('takes the memory tools out of the catalog of models when no worker has a database, and their calls say why [RP-11, AV-12]', async () => {
     expect((await catalog()).map(({ name, available }) => [name, available.ok])).toEqual(MEMORY_TOOLS.map((name) => [name, true]));
     const [worker] = toolyard.workers;
     await toolyard.worker({ DATABASE_URL: '' });

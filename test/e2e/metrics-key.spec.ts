@@ -10,7 +10,7 @@ describe('a key for /metrics', () => {
   });
   afterAll(() => toolyard.close());
 
-  it('is asked for by gateway and worker, and by no other route of theirs', async () => {
+  it('asks for the key for /metrics at gateway and worker, and at no other route of theirs', async () => {
     for (const { url } of [...toolyard.gateways, ...toolyard.workers]) {
       const scrape = async (headers: Record<string, string>) => {
         const answer = await fetch(`${url}/metrics`, { headers });

@@ -95,12 +95,12 @@ describe('the metrics of a run', () => {
   const shownOf = (found: ReadonlyMap<string, Metric>) =>
     [...found.keys()].filter((name) => new RegExp(`\\b${name}(_bucket|_sum|_count)?\\b`).test(shown));
 
-  it('have a sample for every metric of every board and alert before the first call, so that it is seen as an increase [DX-11]', async () => {
+  it('gives every metric of every board and alert a sample before the first call, so that an increase is seen [DX-11]', async () => {
     const fresh = await metrics();
     expect(shownOf(fresh).filter((name) => fresh.get(name)?.values.length === 0)).toEqual([]);
   });
 
-  it('have a sample for every metric of every board and alert, which the product moved by itself [DX-11]', async () => {
+  it('gives every metric of every board and alert a sample that the product moved by itself [DX-11]', async () => {
     // Ends of all kinds, spans, hooks, limits, alerts.
     for (let n = 0; n < 5; n++) await agent.run('echo', { n }, { agentId: 'hooked' });
     await eventually(async () => (await agent.run('greet', {})).outcome === 'completed', 'a tool of a source');
@@ -183,7 +183,7 @@ describe('the metrics of a run', () => {
     expect(idle).toEqual([]);
   });
 
-  it('count the calls that wait for a person, until one is decided or cancelled', async () => {
+  it('counts the calls that wait for a person, until one is decided or cancelled', async () => {
     const sessionId = 'metrics-approvals';
     await agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: { permissionMode: 'prompt' } });
     const [gateway] = toolyard.gateways;
@@ -199,7 +199,7 @@ describe('the metrics of a run', () => {
     expect(await waiting()).toBe(before);
   });
 
-  it('name no tool that a caller made up', async () => {
+  it('names no tool in the metrics that a caller made up', async () => {
     const unknown = /^toolyard_calls_ended_total\{tool="other",outcome="failed",code="not_found"\} (\d+)$/m;
     // Tools of a source that was not read yet were unknown, too.
     const before = Number(unknown.exec(await scrape(toolyard.gateways[0]!))?.[1] ?? 0);
@@ -209,7 +209,7 @@ describe('the metrics of a run', () => {
     expect(Number(unknown.exec(text)?.[1])).toBe(before + 20);
   });
 
-  it('count each call once by its risk, also one that is denied and one that is submitted again', async () => {
+  it('counts each call once by its risk, also one that is denied and one that is submitted again', async () => {
     const byRisk = async () => {
       const text = await scrape(toolyard.gateways[0]!);
       return Object.fromEntries(

@@ -81,7 +81,7 @@ describe('operations of OpenAPI documents', () => {
   const textOf = (call: Awaited<ReturnType<typeof gateway.agent.run>>) =>
     (call.result?.content.map((it) => (it.type === 'text' ? it.text : '')).join('') ?? '').replace(MARK, '');
 
-  it('are tools with schema and facts: by JSON over HTTP and by YAML from a file, filtered by tag and name [TS-20, TS-21, TS-23, TS-24, TS-26]', async () => {
+  it('offers operations of OpenAPI documents as tools with schema and facts: JSON over HTTP and YAML from a file, filtered by tag and name [TS-20, TS-21, TS-23, TS-24, TS-26]', async () => {
     const all = await tools();
     expect(all.find(({ name }) => name === 'pets__getPet')).toMatchObject({
       source: 'pets',
@@ -103,7 +103,7 @@ describe('operations of OpenAPI documents', () => {
     ]);
   });
 
-  it('send what the document says, with the credentials, and give text, structure and the next page [TS-25, TS-27, TS-28]', async () => {
+  it('sends what the OpenAPI document says, with the credentials, and gives text, structure and the next page [TS-25, TS-27, TS-28]', async () => {
     const one = await gateway.agent.run('pets__getPet', { id: 'a/b' });
     expect(seen.at(-1)).toMatchObject({ method: 'GET', url: '/v1/pets/a%2Fb', headers: { authorization: `Bearer ${TOKEN}` } });
     expect(one).toMatchObject({
@@ -131,7 +131,7 @@ describe('operations of OpenAPI documents', () => {
     expect(seen.at(-1)?.headers.authorization).toBeUndefined();
   });
 
-  it('are errors for the model at 404, run again at 503 where that is safe, and only there', async () => {
+  it('shows a 404 of an API to the model as an error, and runs a 503 again only where that is safe', async () => {
     const missing = await gateway.agent.run('pets__getPet', { id: 'none' });
     expect(missing).toMatchObject({ outcome: 'completed', result: { isError: true }, note: '404: no such pet' });
     expect(textOf(await gateway.agent.run('pets__getPet', { id: 'none' }))).toBe(
@@ -149,7 +149,7 @@ describe('operations of OpenAPI documents', () => {
     expect(seen.length - before).toBe(1);
   });
 
-  it('never leave the declared host: other redirects are answers, and `..` is no path', async () => {
+  it('keeps to the declared host of an API: other redirects are answers, and `..` is no path', async () => {
     expect(textOf(await gateway.agent.run('redirectAway', {}))).toContain('→ 302');
     const here = await gateway.agent.run('redirectHere', {});
     expect(textOf(here)).toContain('/v1/pets/1 → 200');
@@ -163,7 +163,7 @@ describe('operations of OpenAPI documents', () => {
     expect(await sourcesNow()).toContainEqual(expect.objectContaining({ name: 'elsewhere', tools: 0 }));
   });
 
-  it('carry a token by OAuth client credentials, which is asked for once, and the client secret goes to its issuer only', async () => {
+  it('carries a token by OAuth client credentials, asked for once, and sends the client secret to its issuer only', async () => {
     for (const id of ['1', '2']) expect((await gateway.agent.run('oauth__getPet', { id })).result?.isError).toBe(false);
     const [calls, tokens] = [
       seen.filter(({ headers }) => headers.authorization === 'Bearer issued'),
@@ -173,14 +173,14 @@ describe('operations of OpenAPI documents', () => {
     expect(tokens[0]?.headers.authorization).toBe(`Basic ${Buffer.from(`toolyard:${TOKEN}`).toString('base64')}`);
   });
 
-  it('stop at an answer that is too large', async () => {
+  it('stops at an answer of an API that is too large', async () => {
     expect(await gateway.agent.run('huge', {})).toMatchObject({
       outcome: 'failed',
       error: { code: 'tool_failed', message: expect.stringContaining('more than 8388608 bytes') },
     });
   });
 
-  it('of keys may not come from files, private addresses or with unknown secrets [TS-29]', async () => {
+  it('refuses an OpenAPI source of a key from files, private addresses or with unknown secrets [TS-29]', async () => {
     const add = (source: object) => gateway.agent.request<Problem>('POST', '/v1/sources', { kind: 'openapi', name: 'mine', ...source });
     const document = 'https://api.example.com/openapi.json';
     expect((await add({ path: '/etc/passwd' })).status).toBe(403);
@@ -190,7 +190,7 @@ describe('operations of OpenAPI documents', () => {
     expect((await add({ document, path: '/srv/api.json' })).status).toBe(422);
   });
 
-  it('and tools of MCP servers of keys may not come from a private address by its name', async () => {
+  it('fails a source of a key, OpenAPI or MCP, whose name leads to a private address', async () => {
     let connections = 0;
     const trap = createTcpServer(() => (connections += 1)).listen(0);
     await once(trap, 'listening');

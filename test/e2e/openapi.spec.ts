@@ -348,7 +348,7 @@ describe('every answer is one that the OpenAPI document foretells', () => {
     expect([...new Set(served)].sort()).toEqual(known.sort());
   });
 
-  it('has samples in curl, TypeScript and Python of every HTTP operation, which these languages can read', () => {
+  it('shows samples in curl, TypeScript and Python of every HTTP operation, which these languages can read', () => {
     const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
     const bare = operations.filter(
       (operation) => operation['x-codeSamples']?.map(({ label }) => label).join() !== 'curl,TypeScript,Python',
@@ -370,7 +370,7 @@ describe('every answer is one that the OpenAPI document foretells', () => {
     ['createKey', '201 {'],
     ['listQueues', '200 {"queues":['],
     ['ready', '200 {'],
-  ])('has samples of %s that run as shown', async (operationId, shown) => {
+  ])('shows samples of %s that run as shown', async (operationId, shown) => {
     const [path, method] = whereIs(operationId);
     const env = { PATH: process.env['PATH'], TOOLYARD_URL: gateway.url, TOOLYARD_API_KEY: gateway.agent.key };
     const said = SAMPLE_PROGRAMS.map(async ([program, label, ...words]) => {
@@ -382,7 +382,7 @@ describe('every answer is one that the OpenAPI document foretells', () => {
     for (const text of others) expect(text).toContain(shown);
   });
 
-  it('is checked by a proxy that finds an answer which the document does not have', async () => {
+  it('finds by a proxy an answer that the OpenAPI document does not have', async () => {
     const responses = {
       200: { description: 'Other.', content: { 'application/json': { schema: { type: 'object', required: ['other'] } } } },
     };
@@ -400,7 +400,7 @@ describe('every answer is one that the OpenAPI document foretells', () => {
     expect(documented.sort()).toEqual(Object.keys(REQUESTS).sort());
   });
 
-  it.each(Object.keys(REQUESTS))('to %s', async (operationId) => {
+  it.each(Object.keys(REQUESTS))('answers %s only as the OpenAPI document foretells', async (operationId) => {
     for (const request of REQUESTS[operationId] ?? []) {
       const answer = await ask(gateway.agent, request);
       expect([...request, faultOf(operationId, answer)]).toEqual([...request, undefined]);

@@ -85,7 +85,7 @@ describe('tools that an operator adds as classes', () => {
     rmSync(workspaceRoot, { recursive: true, force: true });
   });
 
-  it('do not run under another capability profile than they were judged under; the error names both [PP-41]', async () => {
+  it('denies a tool under another capability profile than it was judged under; the error names both [PP-41]', async () => {
     const call = await gateway.agent.run('archive', { path: 'a.txt' });
     expect(call).toMatchObject({ outcome: 'denied', error: { code: 'policy_denied', retryable: false } });
     expect(call.error?.message).toContain('file_read_only');
@@ -93,20 +93,20 @@ describe('tools that an operator adds as classes', () => {
     expect(ran).not.toContain('a.txt');
   });
 
-  it('read the name by which the model called them, in their context [CC-21]', async () => {
+  it('shows a tool in its context the name by which the model called it [CC-21]', async () => {
     const names = ['WhoAmI', 'who_am_i'];
     const calls = await Promise.all(names.map((name) => gateway.agent.run(name, {})));
     expect(calls.map(({ result }) => result?.content)).toEqual(names.map((text) => [{ type: 'text', text }]));
   });
 
-  it('run although their context has more than when they were written [CC-28]', async () => {
+  it('runs a tool although its context has more than when the tool was written [CC-28]', async () => {
     const call = await gateway.agent.run('first_release', {});
     expect(call).toMatchObject({ outcome: 'completed', result: { content: [{ type: 'text', text: `${call.id} with more` }] } });
     const updates = (await gateway.agent.events(call.id)).flatMap((event) => (event.type === 'call.update' ? event.data.content : []));
     expect(updates.map((item) => (item.type === 'text' ? item.text : '')).join('')).toBe('from the first release');
   });
 
-  it('with a confirm function run when that says yes, and answer the known text when it says no [PP-96]', async () => {
+  it('runs a tool with a confirm function when that says yes, and answers the known text when it says no [PP-96]', async () => {
     expect(await gateway.agent.run('deploy', { to: 'production' })).toMatchObject({
       outcome: 'denied',
       error: { code: 'approval_denied' },

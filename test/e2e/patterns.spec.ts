@@ -43,7 +43,7 @@ describe('patterns that a tenant sets', () => {
   };
   const undisturbed = async () => expect(await neighbour.run('echo', { text: 'undisturbed' })).toMatchObject({ outcome: 'completed' });
 
-  it('do not stop another tenant, however a glob and a path are made to backtrack', async () => {
+  it('lets no tenant stop another one by a glob and a path that backtrack', async () => {
     expect((await put('stars', { grants: { deniedPaths: { read: ['*a*a*a*a*a*a*b'] } } })).status).toBe(200);
     const attack = attacker.run('file_read', { path: 'a'.repeat(90) }, { sessionId: 'stars' });
     await undisturbed();
@@ -52,7 +52,7 @@ describe('patterns that a tenant sets', () => {
     expect(denied.error?.message).toContain('was denied for this session by *a*a*a*a*a*a*b');
   });
 
-  it('are refused when they are set, with the field and what was expected, before they cost anything', async () => {
+  it('refuses costly patterns when they are set, with the field and what was expected, before they cost anything', async () => {
     const large = Array.from({ length: 500 }, (_, index) => `(?:a{90}b{90}c{90}d{90}e{90}){2}${index}`);
     const commands = (...allowedCommands: string[]) => ({ grants: { allowedCommands } });
     const sent = [
@@ -73,7 +73,7 @@ describe('patterns that a tenant sets', () => {
     expect(counts?.errors).toEqual([{ pointer: '/grants/allowedCommands/0', message: 'expected smaller counts of repetition' }]);
   });
 
-  it('are compiled once: calls under the longest list that may be set are answered beside others', async () => {
+  it('compiles patterns once: calls under the longest list that may be set are answered beside others', async () => {
     const allowedCommands = Array.from({ length: 500 }, (_, index) => `git (a|b)${index}( .*)?`);
     const posture = { autonomy: 'supervised', permissionMode: 'workspace-write' };
     expect((await put('longest', { posture, grants: { allowedCommands } })).status).toBe(200);
@@ -91,7 +91,7 @@ describe('patterns that a tenant sets', () => {
     ['allowedTools', { allowedTools: ['file_[!r]*'] }, '/allowedTools/0'],
     ['hooks', { hooks: [{ name: 'h', on: 'before', url: 'https://example.com', match: ['{1..9}'] }] }, '/hooks/0/match/0'],
     ['grants', { grants: { allowedPaths: { write: ['fine', 'a(b|c)'] } } }, '/grants/allowedPaths/write/1'],
-  ])('name the field that is refused: %s', async (_name, body, pointer) => {
+  ])('names the field of a refused pattern: %s', async (_name, body, pointer) => {
     const { errors } = await refused('fields', body);
     expect(errors).toEqual([{ pointer, message: expect.stringMatching(/^expected .* in place of/) }]);
   });

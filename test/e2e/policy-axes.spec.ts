@@ -35,19 +35,19 @@ describe('a call', () => {
   const ALLOW = { posture: { autonomy: 'full', permissionMode: 'allow' } } as const;
   const PROMPT = { posture: { autonomy: 'supervised', permissionMode: 'prompt' } } as const;
 
-  it('that one axis allows and another denies is denied, with the answers of both [PP-70]', async () => {
+  it('denies a call that one axis allows and another denies, with the answers of both [PP-70]', async () => {
     const call = await submitted('file_read', { path: '/x' }, { agentId: 'denying', sessionId: await session(ALLOW) });
     expect(call).toMatchObject({ status: 'ended', outcome: 'denied', decision: { effect: 'deny' } });
     expect([effects(call).get('facts:posture'), effects(call).get('risk:path')]).toEqual(['allow', 'deny']);
   });
 
-  it('that one axis asks about and another denies is denied, and no person is asked [PP-70]', async () => {
+  it('denies a call that one axis asks about and another denies, and asks no person [PP-70]', async () => {
     const call = await submitted('echo', {}, { agentId: 'excluding', sessionId: await session(PROMPT) });
     expect(call).toMatchObject({ status: 'ended', outcome: 'denied' });
     expect(call.approval).toBeUndefined();
   });
 
-  it('that one axis asks about and the others allow waits for a person, with what can be trusted [PP-70]', async () => {
+  it('asks a person about a call that one axis asks about and the others allow, with what can be trusted [PP-70]', async () => {
     const call = await submitted('file_write', WRITE, { sessionId: await session(PROMPT) });
     expect(call).toMatchObject({ status: 'waiting_approval', decision: { effect: 'ask' } });
     expect(call.decision.trustOptions).toContainEqual(expect.objectContaining({ id: 'paths' }));
@@ -68,14 +68,14 @@ describe('a call', () => {
     ['@mcp', 'waiting_approval'],
     ['@git/file_write', 'waiting_approval'],
     ['#file_write', 'waiting_approval'],
-  ])('of file_write under allowedTools %s is %s [PP-71]', async (pattern, status) => {
+  ])('decides file_write under allowedTools %s: %s [PP-71]', async (pattern, status) => {
     const call = await submitted('file_write', WRITE, { sessionId: await session({ ...PROMPT, allowedTools: [pattern] }) });
     expect(call.status).toBe(status);
     if (status === 'queued')
       expect(call.decision.reasons).toContainEqual(expect.objectContaining({ satisfiedBy: `allowedTools: ${pattern}` }));
   });
 
-  it('of a tool in allowedTools is denied still when another axis denies it [PP-70, PP-71]', async () => {
+  it('denies a call of a tool in allowedTools still when another axis denies it [PP-70, PP-71]', async () => {
     expect(await submitted('file_read', { path: '/x' }, { agentId: 'denying' })).toMatchObject({ outcome: 'denied' });
     const denied = await session({ ...PROMPT, allowedTools: ['*'], grants: { ...NOTHING, deniedTools: ['file_write'] } });
     expect(await submitted('file_write', WRITE, { sessionId: denied })).toMatchObject({ outcome: 'denied' });

@@ -34,13 +34,16 @@ const BATCHES: [PolicyProfile | 'patient', BatchStrategy, OnFailure][] = [
 ];
 
 describe('a batch that says no strategy', () => {
-  it.each(BATCHES)('of the agent %s runs by that of its policy [K-09, K-10]', async (agentId, strategy, onFailure) => {
-    const calls = [{ tool: 'echo', arguments: {} }];
-    const submit = (more: object) => agent.request<Batch>('POST', '/v1/batches', { agentId, calls, ...more });
-    expect((await submit({})).body).toMatchObject({ strategy, onFailure });
-    const said = { strategy: { type: 'batched', size: 2 }, onFailure: 'isolate' };
-    expect((await submit(said)).body).toMatchObject(said);
-  });
+  it.each(BATCHES)(
+    'runs a batch of the agent %s without a strategy by that of its policy [K-09, K-10]',
+    async (agentId, strategy, onFailure) => {
+      const calls = [{ tool: 'echo', arguments: {} }];
+      const submit = (more: object) => agent.request<Batch>('POST', '/v1/batches', { agentId, calls, ...more });
+      expect((await submit({})).body).toMatchObject({ strategy, onFailure });
+      const said = { strategy: { type: 'batched', size: 2 }, onFailure: 'isolate' };
+      expect((await submit(said)).body).toMatchObject(said);
+    },
+  );
 });
 
 /** What of a submission its worker will go by. */
@@ -65,7 +68,7 @@ const TIMES: [string, number | undefined, number, number, number][] = [
 
 describe('the time that a call may take', () => {
   it.each(TIMES)(
-    'is for the agent %s what its policy has, unless the call says less [CC-10, EX-27, K-08]',
+    'gives a call of the agent %s the time of its policy, unless the call says less [CC-10, EX-27, K-08]',
     async (agentId, command, list, search, write) => {
       const args = async (given: object) => (await submitted(agentId, 'shell', { command: 'ls', ...given })).arguments;
       const runMs = async (tool: string, given: object) => (await submitted(agentId, tool, given)).timeouts.runMs;
@@ -83,7 +86,7 @@ describe('the time that a call may take', () => {
     },
   );
 
-  it('has a maximum that neither a call nor a profile goes past [EX-27]', async () => {
+  it('bounds the time of a call by a maximum that neither a call nor a profile goes past [EX-27]', async () => {
     const refused = await agent.request<Problem>('POST', '/v1/calls', { tool: 'shell', arguments: { command: 'ls', timeout_ms: 600_001 } });
     expect([refused.status, refused.body.code]).toEqual([422, 'invalid_arguments']);
     const longer = await agent.request<Problem>('POST', '/v1/calls', {
@@ -94,7 +97,7 @@ describe('the time that a call may take', () => {
     expect([longer.status, longer.body.code]).toEqual([422, 'invalid_request']);
   });
 
-  it('is checked like every argument, when an operator fills in what a tool does not take', async () => {
+  it('checks what an operator fills in for a tool that does not take it like every argument', async () => {
     const { status, body } = await agent.request<Problem>('POST', '/v1/calls', {
       tool: 'shell',
       arguments: { command: 'ls' },
@@ -114,13 +117,16 @@ describe('arguments that a tool does not know', () => {
     ['oxydra', false],
     ['kiro', false],
   ];
-  it.each(REFUSED)('under %s: refused is %s; null for an optional one is none [K-24, VA-05]', async (agentId, refused) => {
-    const { status, body } = await agent.submit('file_read', { path: 'a', limit: null, x: 1 }, { agentId });
-    expect(status).toBe(refused ? 422 : 202);
-    if (!refused) expect((await submitted(agentId, 'file_read', { path: 'a', limit: null, x: 1 })).arguments).toEqual(body.arguments);
-    if (!refused) expect(body.arguments).not.toHaveProperty('x');
-    expect((await agent.submit('file_read', { x: 1 }, { agentId })).status).toBe(422);
-  });
+  it.each(REFUSED)(
+    'evaluates arguments that a tool does not know under %s: refused is %s; null for an optional one is none [K-24, VA-05]',
+    async (agentId, refused) => {
+      const { status, body } = await agent.submit('file_read', { path: 'a', limit: null, x: 1 }, { agentId });
+      expect(status).toBe(refused ? 422 : 202);
+      if (!refused) expect((await submitted(agentId, 'file_read', { path: 'a', limit: null, x: 1 })).arguments).toEqual(body.arguments);
+      if (!refused) expect(body.arguments).not.toHaveProperty('x');
+      expect((await agent.submit('file_read', { x: 1 }, { agentId })).status).toBe(422);
+    },
+  );
 });
 
 describe('the text that a model gets of a result', () => {
@@ -132,7 +138,7 @@ describe('the text that a model gets of a result', () => {
     ['claw', 2_162_688, 'claw'],
     ['kiro', 2_162_688, 'kiro'],
   ];
-  it.each(SIZES)('under %s is at most %s bytes [K-06]', async (agentId, resultBytes, profile) => {
+  it.each(SIZES)('limits the text that a model gets of a result under the profile %s [K-06]', async (agentId, resultBytes, profile) => {
     const data = await submitted(agentId, 'echo', {});
     expect([data.resultBytes, data.profile]).toEqual([resultBytes, profile]);
   });

@@ -62,7 +62,7 @@ describe('an agent without shell', () => {
     return ['shell', 'repl', 'powershell', 'aws'].filter((name) => JSON.stringify(body).includes(`"name":"${name}"`));
   };
 
-  it('has no other built-in tool that runs commands, by whatever name it is excluded, unless by that of this one tool', async () => {
+  it('gives an agent without shell no other built-in tool that runs commands, by whatever name shell is excluded', async () => {
     expect(await offered('wild')).toEqual(['shell', 'repl', 'powershell', 'aws']);
     expect(await offered('no-shell')).toEqual([]);
     for (const name of ['Bash', ...(gateway.app.get(ToolRegistry).resolve('shell')?.aliases ?? [])])
@@ -76,7 +76,7 @@ describe('an agent without shell', () => {
 });
 
 describe('under the profile of a known agent', () => {
-  it.each(TIERS)('$profile, $name is $tier [K-04, PP-54, PP-60]', async ({ profile, name, tier }) => {
+  it.each(TIERS)('gives $name the tier $tier under the profile $profile [K-04, PP-54, PP-60]', async ({ profile, name, tier }) => {
     const sessionId = `reading-${profile}`;
     await agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: { autonomy: 'full', permissionMode: 'read-only' } });
     const known = gateway.app.get(ToolRegistry).resolve(name);
@@ -114,14 +114,14 @@ describe('operations of services', () => {
     agentId,
   });
 
-  it('run when they only read or are allowed, and wait for a person otherwise [PP-86]', async () => {
+  it('runs operations of services that only read or are allowed, and asks a person otherwise [PP-86]', async () => {
     expect(await fate(aws('cloud', 's3api', 'list-buckets'))).toBe('queued');
     expect(await fate(aws('cloud', 's3api', 'put-object'))).toBe('queued');
     expect(await fate(aws('cloud', 'ec2', 'run-instances'))).toBe('waiting_approval');
     expect(await fate(aws('careful', 's3api', 'list-buckets'))).toBe('waiting_approval');
   });
 
-  it('are refused where they are denied, with words that a model can mend them by [PP-86]', async () => {
+  it('refuses denied operations of services with words that a model can mend them by [PP-86]', async () => {
     const { code, call, text } = await submitted(agent, aws('cloud', 'iam', 'list-users'));
     expect([code, call.outcome, call.attempt]).toEqual(['policy_denied', 'denied', 0]);
     expect(text).toBe(
@@ -136,7 +136,7 @@ describe('agents that a call would start', () => {
     return { tool: 'agent_crew', args: { task: 'release', stages }, agentId: 'crew' };
   };
 
-  it('run when they are trusted, wait for a person when they are available, and are refused else [PP-87]', async () => {
+  it('runs trusted agents of a call, asks a person about available ones, and refuses others [PP-87]', async () => {
     expect(await fate(crew('reviewer'))).toBe('queued');
     expect(await fate(crew('reviewer', 'writer-1'))).toBe('waiting_approval');
     expect(await fate(crew('reviewer', 'thief'))).toMatch(/^403: .*Agent 'thief' is not available for crew stages/);
@@ -144,25 +144,25 @@ describe('agents that a call would start', () => {
 });
 
 describe('tools that a known agent runs without approval', () => {
-  it.each(KIRO)('%s runs without asking there, and only there [PP-88]', async (tool) => {
+  it.each(KIRO)('runs %s without asking for an agent of its profile, and only for that [PP-88]', async (tool) => {
     expect(await fate({ tool, args: {}, agentId: 'kiro' })).toBe('queued');
     expect(await fate({ tool, args: {}, agentId: 'named' })).toBe('waiting_approval');
   });
 
-  it('introspect runs without asking there [PP-88]', async () => {
+  it('runs introspect without asking for the agent kiro [PP-88]', async () => {
     expect(await fate({ tool: 'introspect', args: {}, agentId: 'kiro' })).toBe('queued');
   });
 
-  it('switch_to_execution runs without asking there [PP-88]', async () => {
+  it('runs switch_to_execution without asking for the agent kiro [PP-88]', async () => {
     expect(await fate({ tool: 'switch_to_execution', args: { plan: 'Mend the login.' }, agentId: 'kiro' })).toBe('queued');
   });
 
-  it.each(CODE)('code with the operation %s runs without asking [PP-88]', async (operation) => {
+  it.each(CODE)('runs code with the operation %s without asking for the agent kiro [PP-88]', async (operation) => {
     const args = { operation, symbol_name: 'a', symbols: ['a'], pattern: 'a', language: 'typescript' };
     expect(await fate({ tool: 'code', args, agentId: 'kiro' })).toBe('queued');
   });
 
-  it('code_edit is asked about where a session asks for changes [TB-132]', async () => {
+  it('asks about code_edit where a session asks for changes [TB-132]', async () => {
     const posture = { autonomy: 'supervised', permissionMode: 'prompt' };
     await agent.request('PUT', '/v1/sessions/rewrite', { posture });
     const args = { operation: 'pattern_rewrite', pattern: 'f($X)', replacement: 'g($X)', language: 'typescript' };
@@ -182,7 +182,7 @@ describe('the set of tools of an agent', () => {
   };
   const names = async (agentId: string) => (await catalog(agentId)).map(({ name }) => name);
 
-  it('is computed for each request: tools that a source adds or removes appear or vanish without a restart [AV-01, AV-02]', async () => {
+  it('computes the tools of an agent for each request: those that a source adds or removes come or go without a restart [AV-01, AV-02]', async () => {
     let tools = git('status', 'stash', 'log');
     let changed = () => {};
     const source = {
@@ -210,7 +210,7 @@ describe('the set of tools of an agent', () => {
     expect((await catalog('wild')).length).toBe(builtin + 1);
   });
 
-  it('has a tool that changes what the agent is only where its name stands [AV-10]', async () => {
+  it('offers a tool that changes what the agent is only where its name stands [AV-10]', async () => {
     expect(await names('wild')).not.toContain('switch_to_execution');
     expect(await names('named')).toContain('switch_to_execution');
     expect(await fate({ tool: 'switch_to_execution', args: {}, agentId: 'wild' })).toMatch(/^403: .*not among this agent's tools/);

@@ -53,7 +53,7 @@ describe('lists, counts and numbers', () => {
   const count = async (query: string) => (await agent.get<CallCount>(`/v1/calls:count?${query}`)).body;
 
   describe('questions over many calls', () => {
-    it('count what a list shows, right after the submission', async () => {
+    it('counts the calls that a list shows, right after the submission', async () => {
       await submit('counted');
       await submit('counted', { needle: 'Haystack' });
       expect(await count('sessionId=counted')).toEqual({ count: 2, exact: true });
@@ -62,7 +62,7 @@ describe('lists, counts and numbers', () => {
       expect(await count('sessionId=counted&outcome=failed')).toEqual({ count: 0, exact: true });
     });
 
-    it('count the values of each field as if the filter did not name it', async () => {
+    it('counts the values of each field as if the filter did not name it', async () => {
       await gateway.run((await submit('faceted')).id, 'x', { outcome: 'completed', runMs: 40 });
       await submit('faceted', { needle: 'Haystack' });
       await submit('faceted-too');
@@ -99,7 +99,7 @@ describe('lists, counts and numbers', () => {
       expect((await stranger.get<CallFacets>('/v1/calls:facets')).body).toMatchObject({ tool: [], sessionId: [] });
     });
 
-    it('say by pointer what is wrong with them', async () => {
+    it('points at the fault of a wrong question over many calls', async () => {
       for (const [path, pointer] of [
         ['/v1/calls?status=sleeping', '/status'],
         ['/v1/calls?colour=blue', '/colour'],
@@ -120,7 +120,7 @@ describe('lists, counts and numbers', () => {
       expect(body.errors?.[0]?.pointer).toBe('/filter');
     });
 
-    it('group failures that look alike, and lead from the group to its calls', async () => {
+    it('groups failures that look alike, and leads from the group to its calls', async () => {
       const first = await failed('failures', 'No such file: "/a/b.txt" at line 17');
       const second = await failed('failures', 'No such file: "/c/d.txt" at line 4');
       await failed('failures', 'Connection refused by 10.0.0.1:80');
@@ -138,7 +138,7 @@ describe('lists, counts and numbers', () => {
       expect(body.calls[0]).toMatchObject({ outcome: 'failed', runMs: 40, error: { code: 'tool_failed' }, retrying: false });
     });
 
-    it('tell numbers over time, by tool, and of what has not ended', async () => {
+    it('tells numbers over time, by tool, and of calls that have not ended', async () => {
       const before = await eventually(async () => {
         const { body } = await agent.get<Stats>('/v1/stats');
         return body.behind === undefined ? body : undefined;
@@ -172,7 +172,7 @@ describe('lists, counts and numbers', () => {
       }, 'the session to be listed');
     });
 
-    it('answer nothing to another tenant', async () => {
+    it('answers questions over many calls with nothing to another tenant', async () => {
       await submit('secret', { text: 'whisper' });
       expect((await stranger.get<CallPage>('/v1/calls?q=whisper')).body).toMatchObject({ calls: [] });
       expect((await stranger.get<CallCount>('/v1/calls:count')).body).toMatchObject({ count: 0 });
@@ -184,7 +184,7 @@ describe('lists, counts and numbers', () => {
       expect(body).toEqual({ matched: 0, exact: true, done: 0, failed: [] });
     });
 
-    it('show the user and the risk of each call, as quotes do, and find calls by them', async () => {
+    it('shows the user and the risk of each call, as quotes do, and finds calls by them', async () => {
       const calls = [
         ['echo', {}, 'low'],
         ['file_write', { path: 'a', content: '' }, 'medium'],
@@ -218,7 +218,7 @@ describe('lists, counts and numbers', () => {
   });
 
   describe('changes to many calls', () => {
-    it('cancel all that fit and have not ended, after a dry run that changes nothing, a bounded number a request', async () => {
+    it('cancels all calls of a filter that have not ended, after a dry run that changes nothing, a bounded number a request', async () => {
       const ids = [];
       for (let n = 0; n < 5; n += 1) ids.push((await submit('bulk')).id);
       await gateway.run(ids[0] ?? '');
@@ -233,7 +233,7 @@ describe('lists, counts and numbers', () => {
       expect(await cancel({})).toMatchObject({ matched: 0, done: 0 });
     });
 
-    it('replay all that fit and have ended, none of them twice with the same key', async () => {
+    it('replays all calls of a filter that have ended, none of them twice with the same key', async () => {
       await failed('again', 'broke');
       await failed('again', 'broke too');
       await submit('again');
@@ -255,7 +255,7 @@ describe('lists, counts and numbers', () => {
       expect(calls.filter(({ replayOf }) => replayOf !== undefined)).toHaveLength(2);
     });
 
-    it('need the scope of what they do', async () => {
+    it('requires the scope of the single change for changes to many calls', async () => {
       const reader = new Agent(gateway.url, 'key-that-only-reads');
       for (const path of ['/v1/calls:cancel', '/v1/calls:replay']) {
         const { status } = await reader.request('POST', path, { filter: { tool: 'echo' }, dryRun: true });
@@ -264,7 +264,7 @@ describe('lists, counts and numbers', () => {
       expect((await reader.get('/v1/stats')).status).toBe(200);
     });
 
-    it('fold paths with and without folders into one failure group', async () => {
+    it('folds paths with and without folders into one failure group', async () => {
       const paths = ['docs/plan.md', 'src/missing.ts', 'nope.txt', './a', '../b/c.tar.gz', '/etc/x', '.env', 'build/'];
       for (const path of paths) await failed('paths', `File not found: ${path}. Use glob to see what is there.`);
       await failed('paths', 'File not found: 3 of 4. Use glob to see what is there.');
@@ -363,7 +363,7 @@ describe('lists, counts and numbers', () => {
       expect((await agent.get(`/v1/calls/${shell.id}`)).body).toMatchObject({ status: 'queued', decision: { effect: 'allow' } });
     });
 
-    it('does not match costly expressions with long commands', async () => {
+    it('matches no costly expressions with long commands in a test of a policy', async () => {
       const { id } = (await agent.submit('shell', { command: `make ${'ab'.repeat(500)}` }, { sessionId: 'long' })).body;
       const costly = Array.from({ length: 10 }, (_, index) => `(?:.*[a-m]){230}.*N${index}`);
       for (const list of ['deniedCommands', 'allowedCommands'])
@@ -374,7 +374,7 @@ describe('lists, counts and numbers', () => {
         });
     });
 
-    it('skips what it has not judged within 5 s', async () => {
+    it('skips calls that a test of a policy has not evaluated within 5 s', async () => {
       const { id } = await submit('late');
       const { timeout } = AbortSignal;
       const spy = jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => (ms === 5_000 ? AbortSignal.abort() : timeout(ms)));
@@ -384,7 +384,7 @@ describe('lists, counts and numbers', () => {
       expect(await test({ policy: { exclude: ['echo'] } }, 'late')).toMatchObject({ tested: 1, changed: [{ callId: id }], skipped: [] });
     });
 
-    it('is refused with the field that is wrong, counts no agents of other tenants, and needs the scope admin', async () => {
+    it('refuses a test of a policy with the field that is wrong, counts no agents of other tenants, and needs the scope admin', async () => {
       const wrong = await test<Problem>({ policy: { exclude: 7 } });
       expect([wrong.code, wrong.errors?.[0]?.pointer]).toEqual(['invalid_request', '/config/policy/exclude']);
       expect((await test<Problem>({ policy: { commands: { nothing: 1 } } })).code).toBe('invalid_request');

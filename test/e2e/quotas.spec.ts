@@ -50,7 +50,7 @@ describe('what the files of a session and of a tenant may take', () => {
     attempt: 1,
   };
 
-  it('a write that does not fit is refused with a code of its own, and what frees room is taken', async () => {
+  it('refuses a write beyond the quota with a code of its own, and takes one that frees room', async () => {
     for (const name of ['a', 'b', 'c', 'd']) expect(await write('one', name, LARGE)).toMatchObject({ outcome: 'completed' });
     expect(await write('one', 'e', LARGE)).toMatchObject(exceeded);
     expect(await write('one', 'a', 10)).toMatchObject({ outcome: 'completed' });
@@ -58,7 +58,7 @@ describe('what the files of a session and of a tenant may take', () => {
     expect(await write('two', 'a', LARGE)).toMatchObject({ outcome: 'completed' });
   });
 
-  it('what commands wrote counts for the next write, also many small files; removing files makes room', async () => {
+  it('counts for the next write what commands wrote, also many small files; removing files makes room', async () => {
     const filled = await shell('commands', 'for i in $(seq 30); do head -c 300000 /dev/zero > f$i; done; echo end');
     expect(textOf(filled)).toContain('end');
     expect(await write('commands', 'more', 10)).toMatchObject(exceeded);
@@ -70,14 +70,14 @@ describe('what the files of a session and of a tenant may take', () => {
     await shell('commands', 'rm e*');
   });
 
-  it('one file of a command cannot become larger than what is left', async () => {
+  it('keeps one file of a command from growing larger than what is left of the quota', async () => {
     const ended = await shell('large', 'head -c 100M /dev/zero > large');
     expect(ended).toMatchObject(exceeded);
     const size = await shell('large', 'stat -c %s large; rm large');
     expect(Number(textOf(size))).toBeLessThanOrEqual(4 * MEBIBYTE);
   });
 
-  it('a command that goes on writing is stopped while it runs', async () => {
+  it('stops a command that goes on writing beyond the quota while it runs', async () => {
     const ended = await shell('running', 'i=0; while :; do i=$((i+1)); head -c 1M /dev/zero > f$((i % 8)); sleep 0.1; done', {
       timeout_ms: 100_000,
     });
@@ -86,7 +86,7 @@ describe('what the files of a session and of a tenant may take', () => {
     await shell('running', 'rm f*');
   });
 
-  it('sessions of one tenant share what the tenant may take, and another tenant goes on', async () => {
+  it('shares the quota of one tenant among its sessions, and another tenant goes on', async () => {
     let last: Call | undefined;
     for (let n = 0; n < 9; n += 1) last = await write(`s${n}`, 'file', LARGE);
     expect(last).toMatchObject({ ...exceeded, error: { code: 'quota_exceeded', message: expect.stringContaining('of the tenant') } });

@@ -32,7 +32,7 @@ describe('the expected start of a quote', () => {
     (await agent.request<Quote>('POST', '/v1/calls:quote', { tool, arguments: args, ...more })).body;
   const startOf = async () => (await quoted('shell', { command: 'true' })).expectedStartMs;
 
-  it('is now with a free slot, later behind calls that wait, and now again when they are done', async () => {
+  it('quotes the start as now with a free slot, later behind calls that wait, and now again when they are done', async () => {
     await eventually(async () => (await startOf()) === 0, 'a free slot');
     const { command, open } = gated('go');
     const calls = [await agent.submit('shell', { command }), await agent.submit('shell', { command })];
@@ -42,7 +42,7 @@ describe('the expected start of a quote', () => {
     await eventually(async () => (await startOf()) === 0, 'a free slot again');
   });
 
-  it('is unknown when no worker serves the pool, the call is rejected or waits for approval', async () => {
+  it('quotes no start when no worker serves the pool, the call is rejected or waits for approval', async () => {
     await eventually(async () => (await startOf()) === 0, 'the worker to be known');
     await agent.request('PUT', '/v1/sessions/asked', { posture: { permissionMode: 'prompt' } });
     const quotes = [
@@ -73,7 +73,7 @@ describe('the quote of a call that writes', () => {
     ['file_delete', (path) => ({ path })],
   ];
 
-  it.each(WRITES)('by %s names a person where later commands run the file, and none for other files', async (tool, args) => {
+  it.each(WRITES)('asks a person in the quote of %s where later commands run the file, and none for other files', async (tool, args) => {
     const posture = { autonomy: 'supervised', permissionMode: 'workspace-write' };
     await agent.request('PUT', '/v1/sessions/writing', { posture });
     for (const path of ['.git/config', 'sub/.gitattributes', '.GIT/hooks/pre-commit', 'a/../.npmrc'])
@@ -84,20 +84,23 @@ describe('the quote of a call that writes', () => {
 });
 
 describe('a call that waits for a free slot', () => {
-  it.each(['queueMs', 'totalMs'])('ends as timed out in the queue, without a Start, when its %s is over', async (timeout) => {
-    const { command, open } = gated(`go-${timeout}`);
-    const { body: running } = await agent.submit('shell', { command });
-    const { body: waiting } = await agent.submit('shell', { command: 'true' }, { timeouts: { [timeout]: 1_000 } });
-    const ended = await agent.ended(waiting.id);
-    expect(ended).toMatchObject({ outcome: 'timed_out', error: { code: 'queue_timeout' } });
-    expect((await agent.events(waiting.id)).map(({ type }) => type)).toEqual(['call.submitted', 'call.end']);
-    open();
-    expect((await agent.ended(running.id)).outcome).toBe('completed');
-  });
+  it.each(['queueMs', 'totalMs'])(
+    'ends a call that waits for a free slot as timed out in the queue, without a Start, when its %s is over',
+    async (timeout) => {
+      const { command, open } = gated(`go-${timeout}`);
+      const { body: running } = await agent.submit('shell', { command });
+      const { body: waiting } = await agent.submit('shell', { command: 'true' }, { timeouts: { [timeout]: 1_000 } });
+      const ended = await agent.ended(waiting.id);
+      expect(ended).toMatchObject({ outcome: 'timed_out', error: { code: 'queue_timeout' } });
+      expect((await agent.events(waiting.id)).map(({ type }) => type)).toEqual(['call.submitted', 'call.end']);
+      open();
+      expect((await agent.ended(running.id)).outcome).toBe('completed');
+    },
+  );
 });
 
 describe('a call that sleeps', () => {
-  it('holds no slot: with a single one, others run while many sleep [TB-09]', async () => {
+  it('holds no slot for calls that sleep: with a single one, others run meanwhile [TB-09]', async () => {
     const long = await Promise.all(
       Array.from({ length: 20 }, async () => (await agent.submit('sleep', { duration_ms: 3_600_000 })).body.id),
     );

@@ -54,7 +54,7 @@ describe('an installation with processes of several releases', () => {
     expect(await redis.exists(keys.logMetadata())).toBe(0);
   });
 
-  it('starts beside workers of the release before, which do not register, and shows all of them', async () => {
+  it('starts a gateway beside workers of the release before, which do not register, and shows all processes', async () => {
     await redis.zadd(keys.workers(), Date.now(), 'before');
     await redis.set(keys.worker('before'), '{}');
     const [gateway] = await Promise.all([toolyard.gateway({ GATEWAY_NAME: 'g-1' }), toolyard.worker({ WORKER_ID: 'w-1' })]);

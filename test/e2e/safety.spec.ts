@@ -128,7 +128,7 @@ async function expectNoHalf(call: Call): Promise<void> {
 }
 
 describe('a secret in arguments', () => {
-  it('is found as a key of JSON, and with hidden characters inside of it', async () => {
+  it('finds a secret in arguments as a key of JSON, and with hidden characters inside of it', async () => {
     const torn = `${GITHUB.slice(0, 12)}\u200b${GITHUB.slice(12, 20)}\u{E0041}${GITHUB.slice(20)}`;
     const args = { [GITHUB]: 1, deep: [{ [`is ${torn}`]: { [PASSWORD]: 2 } }], torn, 'pass\u200bword': PASSWORD };
     const call = await agent.run('echo', args);
@@ -143,7 +143,7 @@ describe('a secret in arguments', () => {
     await expectNoCanary(refused);
   });
 
-  it('reaches only the tool [PP-105]', async () => {
+  it('gives a secret in arguments only to the tool [PP-105]', async () => {
     const command = `printf %s 'password=${PASSWORD}' > secret.txt; sha256sum secret.txt; cat secret.txt; echo ' token' ${PASSWORD}`;
     const call = await agent.run('shell', { command });
     expect(call).toMatchObject({ outcome: 'completed', argumentsRedacted: true });
@@ -153,7 +153,7 @@ describe('a secret in arguments', () => {
     await expectNoCanary(call);
   });
 
-  it('is marked by its key, in labels and purposes, and in what the same call answers', async () => {
+  it('marks a secret in arguments by its key, in labels and purposes, and in what the same call answers', async () => {
     const call = await agent.run('echo', { password: PASSWORD, note: `again: ${PASSWORD}` }, { labels: { note: `token=${PASSWORD}` } });
     expect(call.arguments).toEqual({ password: '[REDACTED]', note: 'again: [REDACTED]' });
     expect(call.labels).toEqual({ note: 'token=[REDACTED]' });
@@ -161,7 +161,7 @@ describe('a secret in arguments', () => {
     await expectNoCanary(call);
   });
 
-  it('is redacted in the refusal of invalid arguments', async () => {
+  it('redacts a secret in the refusal of invalid arguments', async () => {
     const refused = await agent.run('file_read', { path: 'a.txt', api_key: PASSWORD, lines: `password=${PASSWORD}` });
     expect(refused).toMatchObject({ outcome: 'failed', error: { code: 'invalid_arguments' } });
     const broken = await agent.run('file_read', `{"path":"a.txt","password":"${PASSWORD}"`);
@@ -169,7 +169,7 @@ describe('a secret in arguments', () => {
     await expectNoCanary(broken);
   });
 
-  it('is what a person approves without seeing it, and what runs then', async () => {
+  it('lets a person approve a secret without seeing it, which then runs', async () => {
     await agent.request('PUT', '/v1/sessions/asked', { posture: { permissionMode: 'prompt' } });
     const { body: waiting } = await agent.submit(
       'shell',
@@ -190,7 +190,7 @@ describe('a secret in arguments', () => {
     await expectNoCanary(call);
   });
 
-  it('is found although something is hidden in it, and reaches the tool with that', async () => {
+  it('finds a secret although something is hidden in it, and gives the tool both', async () => {
     const torn = `${GITHUB.slice(0, 15)}\u200b${GITHUB.slice(15)}`;
     const more = { sessionId: 'asked', labels: { why: `use ${torn}` } };
     const { body: waiting } = await agent.submit('shell', { command: `printf %s '${torn}' | sha256sum` }, more);
@@ -208,7 +208,7 @@ describe('a secret in arguments', () => {
     await expectNoCanary(call);
   });
 
-  it('is gone when the call was denied or cancelled before it ran', async () => {
+  it('forgets a secret when the call was denied or cancelled before it ran', async () => {
     await agent.request('PUT', '/v1/sessions/refused', { posture: { permissionMode: 'prompt' } });
     const endedBy = async (route: string, body: object) => {
       const { body: asked } = await agent.submit('shell', { command: `echo password=${PASSWORD}` }, { sessionId: 'refused' });
@@ -221,7 +221,7 @@ describe('a secret in arguments', () => {
     for (const call of calls) await expectNoCanary(call);
   });
 
-  it('is needed again for a replay', async () => {
+  it('requires a secret again for a replay', async () => {
     const call = await agent.run('echo', { password: PASSWORD });
     const refused = await agent.request<{ detail: string }>('POST', `/v1/calls/${call.id}/replay`, {});
     expect(refused).toMatchObject({
@@ -236,7 +236,7 @@ describe('a secret in arguments', () => {
 });
 
 describe('a secret in what a tool says', () => {
-  it('is in no update, however it comes, and updates say what the result says', async () => {
+  it("shows a tool's secret in no update, however it comes, and updates say what the result says", async () => {
     const stream = await agent.stream();
     stream.send({ op: 'subscribe', id: 1, filter: { tool: 'shell' } });
     await stream.frame('subscribed', 1);
@@ -254,7 +254,7 @@ describe('a secret in what a tool says', () => {
     stream.close();
   });
 
-  it('is whole although the other stream of the command came in between', async () => {
+  it('finds a whole secret although the other stream of the command came in between', async () => {
     const command = `printf 'out %s' $(head -c 22 torn.txt); sleep 0.4; echo 'a warning' >&2; sleep 0.4; tail -c +23 torn.txt; echo`;
     const call = await agent.run('shell', { command }, torn());
     expect(textOf(call)).toBe('stdout:\nout [REDACTED]\n\n\nstderr:\na warning\n');
@@ -278,7 +278,7 @@ describe('a secret in what a tool says', () => {
     for (const call of [full, late, line, edit]) await expectNoHalf(call);
   });
 
-  it('is in no file that was read, no failure and no log [CC-50]', async () => {
+  it('shows a secret in no file that was read, no failure and no log [CC-50]', async () => {
     const workspace = join(toolyard.workspaceRoot, 'default', 'sessions', 'files');
     mkdirSync(workspace, { recursive: true });
     writeFileSync(
@@ -299,7 +299,7 @@ describe('a secret in what a tool says', () => {
     await expectNoCanary(read);
   });
 
-  it('is in no part of a large output [RP-28]', async () => {
+  it('shows a secret in no part of a large output [RP-28]', async () => {
     const line = `key ${GITHUB} and ${LISTED}`;
     const call = await agent.run('shell', {
       command: `yes "key $(printf '${GITHUB.slice(0, 12)}')${GITHUB.slice(12)} and canary listed"" in the file" | head -n 3000`,
@@ -312,7 +312,7 @@ describe('a secret in what a tool says', () => {
     await expectNoCanary(call);
   });
 
-  it('is taken out of pages, which are marked as data of others', async () => {
+  it('takes secrets out of pages, which are marked as data of others', async () => {
     const call = await agent.run('web_fetch', { url: siteUrl });
     const host = siteUrl.replace('http://', '');
     expect(call.result?.provenance).toEqual({ trust: 'untrusted', origin: host });
@@ -324,7 +324,7 @@ describe('a secret in what a tool says', () => {
 });
 
 describe('what hides in a text', () => {
-  it('is taken out of results; of updates colours stay [PP-107]', async () => {
+  it('takes hidden characters out of results; of updates colours stay [PP-107]', async () => {
     const command = `printf 'a\\xf3\\xa0\\x81\\x81\\xe2\\x80\\x8bb \\033[31mred\\033[0m \\033]52;c;cm0=\\007\\033[2Jend\\n'`;
     const call = await agent.run('shell', { command });
     expect(textOf(call)).toBe('ab red end\n');
@@ -335,7 +335,7 @@ describe('what hides in a text', () => {
 });
 
 describe('what hides in arguments', () => {
-  it('is written out for the person who is asked, and reaches the tool as it was', async () => {
+  it('writes hidden characters of arguments out for the person who is asked, and gives the tool them as they were', async () => {
     await agent.request('PUT', '/v1/sessions/hiding', { posture: { permissionMode: 'prompt' } });
     const stream = await agent.stream();
     stream.send({ op: 'subscribe', id: 1, filter: { sessionId: 'hiding' } });
@@ -358,7 +358,7 @@ describe('what hides in arguments', () => {
     stream.close();
   });
 
-  it('stays in the arguments of calls without an approval, and in emoji and scripts that need it', async () => {
+  it('keeps hidden characters in arguments of calls without an approval, and in emoji and scripts that need them', async () => {
     const call = await agent.run('echo', { text: 'a\u200bb' });
     expect(call.arguments).toEqual({ text: 'a\u200bb' });
     const { body: waiting } = await agent.submit('shell', { command: 'echo 👩‍🚀 ❤️ می‌خواهم\ttab\r\n' }, { sessionId: 'hiding' });
@@ -391,7 +391,7 @@ describe('the anomaly detector', () => {
 });
 
 describe('a secret in what is said beside arguments', () => {
-  it('is taken out of toolCallId, Idempotency-Key, cancel reasons and messages to a session', async () => {
+  it('takes a secret out of toolCallId, Idempotency-Key, cancel reasons and messages to a session', async () => {
     const sessionId = 'named';
     const { body: submitted } = await agent.submit(
       'echo',
@@ -418,7 +418,7 @@ describe('a secret in what is said beside arguments', () => {
 });
 
 describe('settings', () => {
-  it('reach the workers of calls by their digest, and a call list shows them not', async () => {
+  it('reaches the workers of calls with settings by their digest, and shows the settings in no call list', async () => {
     const call = await agent.run('echo', { text: `it is ${LISTED}!` });
     expect(call.arguments).toEqual({ text: 'it is [REDACTED]!' });
     const { body } = await agent.get<CallPage>('/v1/calls?limit=5');

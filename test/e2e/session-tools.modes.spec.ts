@@ -174,7 +174,7 @@ describe('task_list', () => {
     });
   });
 
-  it('loses none of many changes that come at once, over several workers and gateways', async () => {
+  it('loses none of many changes of a task list that come at once, over several workers and gateways', async () => {
     const names = Array.from({ length: 12 }, (_unused, index) => `task ${index}`);
     await Promise.all(names.map((name) => run('task_list', { command: 'add', new_tasks: [{ task_description: name }] }, 'parallel')));
     const { taskList } = await session('parallel');
@@ -182,7 +182,7 @@ describe('task_list', () => {
     expect(new Set(taskList?.tasks.map(({ id }) => id)).size).toBe(names.length);
   });
 
-  it('is bound in what a session keeps', async () => {
+  it('bounds the task list that a session keeps', async () => {
     const details = 'x'.repeat(4_000);
     const many = (count: number) => Array.from({ length: count }, () => ({ task_description: 'Much', details }));
     await run('task_list', { command: 'create', task_list_description: '', tasks: many(60) }, 'bound');
@@ -245,7 +245,7 @@ describe('config', () => {
 });
 
 describe('structured_output', () => {
-  it('is the object as it was given, and has to fit the schema of the session [TB-99]', async () => {
+  it('gives structured output as the object that it was given, which has to fit the schema of the session [TB-99]', async () => {
     const answer = { city: 'Berlin', facts: [{ degrees: 21 }] };
     const echoed = { data: 'Structured output provided successfully', structured_output: answer };
     expect(jsonOf(await agent.run('structured_output', answer))).toEqual(echoed);
@@ -263,7 +263,7 @@ describe('structured_output', () => {
 });
 
 describe('send_user_message', () => {
-  it('reaches all watchers of the session, with its attachments [TB-98]', async () => {
+  it('sends a message of send_user_message to all watchers of the session, with its attachments [TB-98]', async () => {
     const stream = await notices('messages', ['session.message']);
     const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex').toString('base64');
     await agent.run('shell', { command: `echo ${png} | base64 -d > plot.png; echo hello > notes.txt` }, { sessionId: 'messages' });
@@ -354,7 +354,7 @@ describe('schedules by tools', () => {
   const every = { kind: 'every', every_ms: 1_000 };
   const lastRun = async (id: string) => (await agent.get<Schedule>(`/v1/schedules/${id}`)).body.lastRun;
 
-  it('run calls of the session until they are removed, and belong to it [K-22, TB-111, TB-112]', async () => {
+  it('runs calls of a schedule made by a tool in its session until it is removed [K-22, TB-111, TB-112]', async () => {
     const added = (await add({ schedule: every, name: 'tick', tool: 'echo', arguments: { n: 1 } }, 'planned')) as { id: string };
     expect(added).toMatchObject({ name: 'tick', job_type: 'tool', schedule: every, next_run: expect.any(String), enabled: true });
     expect(await run('cron_list', {}, 'planned')).toMatchObject([{ id: added.id }]);
@@ -367,7 +367,7 @@ describe('schedules by tools', () => {
     expect((await agent.get(`/v1/schedules/${added.id}`)).status).toBe(404);
   });
 
-  it('have no more rights than a call of the session at that time', async () => {
+  it('gives a schedule made by a tool no more rights than a call of the session at that time', async () => {
     const added = (await add({ schedule: every, command: 'echo scheduled' }, 'narrowed')) as { id: string };
     expect(added).toMatchObject({ job_type: 'shell' });
     await agent.request('PUT', '/v1/sessions/narrowed', { tools: ['cron_*'] });
@@ -380,7 +380,7 @@ describe('schedules by tools', () => {
     await run('cron_remove', { job_id: added.id }, 'narrowed');
   });
 
-  it('of one user are not those of another of the same key', async () => {
+  it('hides schedules of one user from another of the same key', async () => {
     const as = (userId: string) => ({ sessionId: 'shared-plans', userId });
     const args = { schedule: { kind: 'cron', expr: '0 7 1 1 *' }, tool: 'echo' };
     const added = jsonOf(await agent.run('cron_add', args, as('alice'))) as { id: string };
@@ -390,7 +390,7 @@ describe('schedules by tools', () => {
     expect(jsonOf(await agent.run('cron_list', {}, as('alice')))).toMatchObject([{ id: added.id }]);
   });
 
-  it('are checked under the canonical tool names, whatever the dialect of the session', async () => {
+  it('checks schedules made by tools under the canonical tool names, whatever the dialect of the session', async () => {
     await agent.request('PUT', '/v1/sessions/spoken-plans', { dialect: 'oxydra' });
     const of = { sessionId: 'spoken-plans', dialect: 'core' };
     const schedule = { kind: 'cron', expr: '0 7 1 1 *' };
@@ -400,7 +400,7 @@ describe('schedules by tools', () => {
     expect(made).toMatchObject({ status: 201, body: { call: { tool: 'file_edit' } } });
   });
 
-  it('are refused with what is wrong about them', async () => {
+  it('refuses a wrong schedule of a tool with its fault', async () => {
     const message = (text: string) => ({ code: 'invalid_arguments', message: expect.stringContaining(text) });
     expect(await add({ schedule: every }, 'wrong')).toMatchObject(message("Missing 'command'"));
     expect(await add({ schedule: every, agent: 'helper' }, 'wrong')).toMatchObject(message("Missing 'prompt' for agent job"));
@@ -419,7 +419,7 @@ describe('schedules by tools', () => {
     ['/schedule/expr', { schedule: { kind: 'cron' }, command: 'ls' }],
     ['/tool', { schedule: { kind: 'every', every_ms: 60_000 }, tool: 'no_such_tool' }],
     ['/arguments/pth', { schedule: { kind: 'every', every_ms: 60_000 }, tool: 'file_read', arguments: { pth: 'a' } }],
-  ])('are refused with the argument of the tool that is wrong: %s', async (pointer, args) => {
+  ])('refuses a wrong schedule with the argument of the tool that is wrong: %s', async (pointer, args) => {
     expect(await add(args, 'wrong-argument')).toMatchObject({ code: 'invalid_arguments', errors: [{ pointer }] });
   });
 });

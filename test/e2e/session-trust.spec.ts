@@ -47,7 +47,7 @@ async function asked(agent: Agent, more: object = {}): Promise<{ sessionId: stri
 }
 
 describe('a grant', () => {
-  it('that went with its session is not revived by the decision repeated, nor given by a call from before', async () => {
+  it('revives no grant that went with its session by a repeated decision, nor by a call from before', async () => {
     const { agent } = gateway;
     const { sessionId, waiting } = await asked(agent);
     const { body: second } = await write(agent, sessionId);
@@ -77,7 +77,7 @@ describe('a grant', () => {
 });
 
 describe('an approval', () => {
-  it('given after the session became read_only is judged again: the call ends as denied', async () => {
+  it('denies a call whose approval comes after the session became read_only', async () => {
     const { agent } = gateway;
     const { sessionId, waiting } = await asked(agent);
     await put(agent, sessionId, { posture: { autonomy: 'read_only' } });
@@ -87,7 +87,7 @@ describe('an approval', () => {
     expect((await agent.get<Session>(`/v1/sessions/${sessionId}`)).body.grants.trustedTools).toEqual([]);
   });
 
-  it('given after the tool was denied to the session, or taken from it, is judged again', async () => {
+  it('evaluates an approval again when the tool was denied to the session, or taken from it', async () => {
     const { agent } = gateway;
     for (const change of [{ grants: { deniedTools: ['file_write'] } }, { tools: ['echo'] }]) {
       const { sessionId, waiting } = await asked(agent);
@@ -97,7 +97,7 @@ describe('an approval', () => {
     }
   });
 
-  it('given after more paths were denied than the call hides ends it as denied; denials that it hides do not', async () => {
+  it('denies an approved call after more paths were denied than it hides; denials that it hides do not', async () => {
     const { agent } = gateway;
     const sessionId = `trust-${++sessions}`;
     const deny = (...read: string[]) => put(agent, sessionId, { grants: { deniedPaths: { read, write: [] } } });
@@ -130,7 +130,7 @@ describe('an approval', () => {
 describe('with four eyes', () => {
   const of = (key: string) => new Agent(fourEyes.url, key);
 
-  it('no key loosens what its own calls are judged by, with scope admin neither: posture, tools and grants', async () => {
+  it('lets no key loosen the rules of its own calls under four eyes, with scope admin neither: posture, tools and grants', async () => {
     const submitter = of(SUBMITTER_KEY);
     for (const loosened of [
       { posture: { autonomy: 'full', permissionMode: 'allow' } },
@@ -151,7 +151,7 @@ describe('with four eyes', () => {
     }
   });
 
-  it('no key that submits takes away or changes the user of a session; another key may', async () => {
+  it('lets no key that submits take away or change the user of a session under four eyes; another key may', async () => {
     const sessionId = `trust-${++sessions}`;
     expect((await put(of(SUBMITTER_KEY), sessionId, { userId: 'alice' })).status).toBe(200);
     for (const userId of [null, 'bob']) {
@@ -163,7 +163,7 @@ describe('with four eyes', () => {
     expect([status, body.userId]).toEqual([200, undefined]);
   });
 
-  it('arguments are not edited on approval, since only their author would have seen them: a replay asks another key', async () => {
+  it('refuses edited arguments on approval under four eyes, since only their author would have seen them: a replay asks another key', async () => {
     const { waiting } = await asked(of(SUBMITTER_KEY));
     const edited = { path: 'b.txt', content: 'x' };
     const refused = await decide(of(PERSON_KEY), waiting.id, { decision: 'allow', scope: 'once', arguments: edited });
@@ -174,7 +174,7 @@ describe('with four eyes', () => {
     expect((await decide(of(KEEPER_KEY), body.id, { decision: 'allow' })).status).toBe(200);
   });
 
-  it('a grant that a key gave by its decision does not cover its own calls; denials hold for all', async () => {
+  it('covers no call of a key by a grant that the key gave by its decision; denials hold for all', async () => {
     const { sessionId, waiting } = await asked(of(SUBMITTER_KEY));
     const person = of(PERSON_KEY);
     expect((await decide(person, waiting.id, { decision: 'allow', scope: 'session-tool' })).status).toBe(200);
@@ -185,7 +185,7 @@ describe('with four eyes', () => {
     expect(codeOf(await write(person, denying))).toBe('policy_denied');
   });
 
-  it('no key that submits calls takes away what restricts them: posture, tools, denials, hooks, the session', async () => {
+  it('lets no key that submits calls lift their restrictions under four eyes: posture, tools, denials, hooks, the session', async () => {
     const [submitter, person] = [of(SUBMITTER_KEY), of(PERSON_KEY)];
     const hooks = [{ name: 'look', on: 'before', url: 'https://hooks.invalid/look' }];
     for (const [restricted, lifted] of [
@@ -207,7 +207,7 @@ describe('with four eyes', () => {
     }
   });
 
-  it('what the key changed counts again when the session was deleted and set by another key', async () => {
+  it('counts what the key changed again when the session was deleted and set by another key', async () => {
     const sessionId = `trust-${++sessions}`;
     await put(of(SUBMITTER_KEY), sessionId, { posture: { autonomy: 'full', permissionMode: 'allow' } });
     await of(PERSON_KEY).request('DELETE', `/v1/sessions/${sessionId}`);

@@ -61,7 +61,7 @@ function allPrograms(): void {
 }
 
 describe('setup', () => {
-  it('says nothing and installs nothing when nothing is missing', () => {
+  it('says nothing and installs nothing in setup when nothing is missing', () => {
     allPrograms();
     expect(setUp()).toEqual({ status: 0, said: '', calls: [] });
   });
@@ -73,7 +73,7 @@ describe('setup', () => {
     expect(setUp()).toEqual({ status: 0, said: '', calls: [] });
   });
 
-  it('runs npm ci when an installed package has another version than package-lock.json names', () => {
+  it('runs npm ci in setup when an installed package has another version than package-lock.json names', () => {
     allPrograms();
     program('npm');
     writeLock('node_modules/.package-lock.json', { 'node_modules/a': { version: '0.9.0' } });
@@ -89,7 +89,7 @@ describe('setup', () => {
     expect(said).toContain('`npm ci` failed; what it said is above.');
   });
 
-  it('as root lists what is missing, installs it with apt-get, and starts no service meanwhile', () => {
+  it('lists as root what setup misses, installs it with apt-get, and starts no service meanwhile', () => {
     program('rm', '', '/bin/rm');
     program('chmod', '', '/bin/chmod');
     aptGet();
@@ -103,7 +103,7 @@ describe('setup', () => {
     expect(existsSync('/usr/sbin/policy-rc.d')).toBe(policyBefore);
   });
 
-  it('without root and without a terminal prints the command and refuses to go on without a Redis server', () => {
+  it('prints the command for setup without root and without a terminal, and refuses to go on without a Redis server', () => {
     program('apt-get');
     const { status, said, calls } = setUp({}, isRoot ? 65_534 : undefined);
     expect(calls).toEqual([]);
@@ -112,7 +112,7 @@ describe('setup', () => {
     expect(status).toBe(1);
   });
 
-  it('goes on without ripgrep and bubblewrap and says what is unavailable', () => {
+  it('goes on in setup without ripgrep and bubblewrap and says what is unavailable', () => {
     program('redis-server');
     program('apt-get');
     const { status, said } = setUp({}, isRoot ? 65_534 : undefined);
@@ -120,7 +120,7 @@ describe('setup', () => {
     expect(status).toBe(0);
   });
 
-  it('installs nothing with TOOLYARD_SETUP=no', () => {
+  it('installs nothing in setup with TOOLYARD_SETUP=no', () => {
     aptGet();
     program('npm');
     rmSync(join(project, 'node_modules'), { recursive: true });

@@ -50,7 +50,7 @@ const inSession = (sessionId: string, by = agent) => ({
 const eventsOf = async (id: string) => (await agent.events(id)).map(({ type }) => type);
 
 describe('a command in the background', () => {
-  it('is answered at once with a task id; its output, state and exit code are read later', async () => {
+  it('answers a command in the background at once with a task id; its output, state and exit code are read later', async () => {
     const { start, run, output } = inSession('reads');
     const id = await start('echo begun; until [ -e go ]; do sleep 0.05; done; echo over >&2; exit 3');
     const first = await output(id);
@@ -90,7 +90,7 @@ describe('a command in the background', () => {
     expect(joined.length).toBe(4 * 'part1 '.length + 4 * 7_000);
   });
 
-  it('is killed with everything that it started', async () => {
+  it('kills a command in the background with everything that it started', async () => {
     const { start, run, output } = inSession('stops');
     const marker = newMarker();
     const id = await start(`trap '' TERM; setsid bash -c 'exec -a ${marker} sleep 600' & echo up; wait`);
@@ -102,7 +102,7 @@ describe('a command in the background', () => {
     expect(textOf(await run('shell_stop', { task_id: id }))).toMatch(/: cancelled/);
   });
 
-  it('does not exist for other sessions and tenants', async () => {
+  it('hides a command in the background from other sessions and tenants', async () => {
     const { start, run } = inSession('mine');
     const id = await start('sleep 600');
     const foreign = await agent.run('echo', {}, { sessionId: 'mine' });
@@ -119,7 +119,7 @@ describe('a command in the background', () => {
     await run('shell_stop', { task_id: id });
   });
 
-  it('ends with its session, and a session has at most four', async () => {
+  it('ends a command in the background with its session, which has at most four', async () => {
     const { start, run } = inSession('ends');
     const ids = await Promise.all([1, 2, 3, 4].map(() => start('sleep 600')));
     const fifth = await run('shell', { command: 'sleep 600', background: true });
@@ -130,7 +130,7 @@ describe('a command in the background', () => {
     expect(textOf(await run('shell_list', {}))).toBe('This session has no background runs.');
   });
 
-  it('stays known while it runs, however many others have ended, and is of the user of its starter', async () => {
+  it('keeps a command in the background known while it runs, however many others have ended, and of the user of its starter', async () => {
     const { run, start } = inSession('many');
     const asked = await agent.run('shell', { command: 'sleep 600', background: true }, { sessionId: 'many', userId: 'alice' });
     const long = taskOf(asked);
@@ -148,13 +148,13 @@ describe('a command in the background', () => {
     expect((await agent.ended(long)).outcome).toBe('cancelled');
   });
 
-  it('ends with the cancel of everything in its session', async () => {
+  it('ends a command in the background with the cancel of everything in its session', async () => {
     const id = await inSession('cancelled').start('sleep 600');
     expect((await agent.request('POST', '/v1/sessions/cancelled/cancel', {})).status).toBe(202);
     expect((await agent.ended(id)).outcome).toBe('cancelled');
   });
 
-  it('gets secrets of its arguments, which the log does not', async () => {
+  it('gives a command in the background the secrets of its arguments, and the log none', async () => {
     const { start, output } = inSession('secrets');
     const id = await start('x=ghp_1q2w3e4r5t6y7u8i9o0p1q2w3e4r5t6y7u8i; echo ${#x}');
     expect((await output(id)).text).toContain('40\n');
@@ -165,13 +165,13 @@ describe('a command in the background', () => {
     ['without a session', { background: true }, undefined, 'need a session'],
     ['with the state of a persistent shell', { background: true, persistent: true }, 'refused', 'exclude each other'],
     ['in the foreground with more than ten minutes', { timeout_ms: 600_001 }, 'refused', 'at most 600000'],
-  ])('is refused %s', async (_title, more, sessionId, text) => {
+  ])('refuses a command in the background %s', async (_title, more, sessionId, text) => {
     const call = await agent.run('shell', { command: 'true', ...more }, sessionId === undefined ? {} : { sessionId });
     expect(call).toMatchObject({ outcome: 'failed', error: { code: 'invalid_arguments' } });
     expect(textOf(call)).toContain(text);
   });
 
-  it('is killed after its own time', async () => {
+  it('kills a command in the background after its own time', async () => {
     const id = await inSession('timed').start('sleep 600', { timeout_ms: 200 });
     expect((await agent.ended(id)).outcome).toBe('timed_out');
     expect((await inSession('timed').output(id)).text).toContain('timed out');
@@ -197,7 +197,7 @@ describe('the policy about a command in the background', () => {
     });
   });
 
-  it('runs the arguments that a person gave instead', async () => {
+  it('runs in the background the arguments that a person gave instead', async () => {
     await supervised('edited');
     const { body } = await agent.submit('shell', { command: 'echo before', background: true }, { sessionId: 'edited' });
     await decide(body.id, { decision: 'allow', arguments: { command: 'echo after', background: true } });
@@ -206,7 +206,7 @@ describe('the policy about a command in the background', () => {
     expect(textOf(run)).toBe('after\n');
   });
 
-  it('denies what it denies in the foreground', async () => {
+  it('denies in the background what it denies in the foreground', async () => {
     const answer = await agent.request<Problem>('POST', '/v1/calls', {
       tool: 'shell',
       arguments: { command: 'rm -rf /', background: true },

@@ -55,14 +55,14 @@ const supervised = (id: string) =>
 describe('aws', () => {
   const operation = (operation_name: string, more: object = {}) => ({ service_name: 's3api', operation_name, region: 'r', ...more });
 
-  it('gets its arguments one by one, never through a shell [TB-10]', async () => {
+  it('gives aws its arguments one by one, never through a shell [TB-10]', async () => {
     const call = await agent.run('use_aws', operation('list-buckets', { parameters: { maxItems: 5, query: '$(id); `id`' } }));
     expect(textOf(call)).toBe('<--region>\n<r>\n<s3api>\n<list-buckets>\n<--max-items>\n<5>\n<--query>\n<$(id); `id`>\n');
     const failed = await agent.run('aws', operation('delete-bucket'));
     expect(failed).toMatchObject({ outcome: 'completed', isError: true, result: { details: { exitCode: 254 } } });
   });
 
-  it('never reads configuration that a model wrote to the workspace', async () => {
+  it('reads for aws no configuration that a model wrote to the workspace', async () => {
     const sessionId = 'planted';
     await agent.run('file_write', { path: '.aws/cli/alias', content: '[toplevel]' }, { sessionId });
     const call = await agent.run('aws', operation('describe-home'), { sessionId });
@@ -84,21 +84,21 @@ describe('aws', () => {
     ['get-secret-value', {}],
     ['get-login-password', {}],
     ['get-object', { positional_args: ['.aws/cli/alias'] }],
-  ])('is asked for where it only seems to read: %s %j', async (name, more) => {
+  ])('asks about aws where it only seems to read: %s %j', async (name, more) => {
     await supervised('aws');
     const { body } = await agent.submit('aws', operation(name, more), { sessionId: 'aws' });
     expect(body.status).toBe('waiting_approval');
     await agent.request('POST', `/v1/calls/${body.id}/cancel`, {});
   });
 
-  it('is refused with arguments that the CLI would take for another option', async () => {
+  it('refuses aws with arguments that the CLI would take for another option', async () => {
     const call = await agent.run('aws', operation('list-buckets', { parameters: { endpointUrl: 'http://evil.test' } }));
     expect(call).toMatchObject({ outcome: 'failed', error: { code: 'invalid_arguments' } });
   });
 });
 
 describe('powershell', () => {
-  it('is refused with the reason where no worker has it, and runs as soon as one has [TB-08]', async () => {
+  it('refuses powershell with the reason where no worker has it, and runs it as soon as one has [TB-08]', async () => {
     const run = () => agent.request<Problem>('POST', '/v1/calls', { tool: 'powershell', arguments: { command: 'Write-Output hi' } });
     const refused = await eventually(async () => {
       const answer = await run();
@@ -113,7 +113,7 @@ describe('powershell', () => {
     expect(textOf(await agent.run('powershell', { command: 'Write-Output hi' }))).toBe('hi\n');
   });
 
-  it('is asked for in a supervised session, whatever the command', async () => {
+  it('asks about powershell in a supervised session, whatever the command', async () => {
     await supervised('powershell');
     const { body } = await agent.submit('powershell', { command: 'ls' }, { sessionId: 'powershell' });
     expect(body.status).toBe('waiting_approval');
@@ -125,7 +125,7 @@ describe('repl', () => {
   const run = (language: string, code: string, sessionId?: string, more: object = {}) =>
     agent.run('repl', { language, code, ...more }, sessionId === undefined ? {} : { sessionId });
 
-  it('runs code and shows its output and value [TB-07]', async () => {
+  it('runs code in the repl and shows its output and value [TB-07]', async () => {
     const call = await run('py', 'print(1+1)');
     expect(call).toMatchObject({ outcome: 'completed', result: { details: { language: 'python', exitCode: 0 } } });
     expect(textOf(call)).toBe('2');
@@ -133,14 +133,14 @@ describe('repl', () => {
     expect(textOf(await run('bash', 'echo $((1 + 1))'))).toBe('2\n');
   });
 
-  it('keeps variables for the session and language, and for no other', async () => {
+  it('keeps variables of the repl for the session and language, and for no other', async () => {
     await run('python', 'n = 41', 'kept');
     expect(textOf(await run('python', 'n + 1', 'kept'))).toBe('=> 42');
     expect(await run('python', 'n', 'other')).toMatchObject({ isError: true });
     expect(textOf(await run('node', 'typeof n', 'kept'))).toBe("=> 'undefined'");
   });
 
-  it('keeps nothing for a session of the same name after a deletion', async () => {
+  it('keeps nothing of the repl for a session of the same name after a deletion', async () => {
     await run('python', 'n = 41', 'again');
     expect((await agent.request('DELETE', '/v1/sessions/again')).status).toBe(204);
     const call = await run('python', 'n', 'again');
@@ -176,16 +176,19 @@ describe('repl', () => {
     expect(await run('bash', 'rm -rf /')).toMatchObject({ outcome: 'denied' });
   });
 
-  it.each(['SIGTERM', 'SIGKILL'] as const)('says that the state is lost when its worker has ended by %s [TB-07]', async (signal) => {
-    await run('python', 'n = 41', 'moved');
-    const before = toolyard.workers.at(-1);
-    await toolyard.worker();
-    before?.signal(signal);
-    await before?.ended();
-    expect(textOf(await run('python', '1', 'moved'))).toBe(
-      '[The state of earlier python code is lost: the worker that has it is gone, or did not get this call. This code ran in a new interpreter.]\n=> 1',
-    );
-  });
+  it.each(['SIGTERM', 'SIGKILL'] as const)(
+    'says that the state of the repl is lost when its worker has ended by %s [TB-07]',
+    async (signal) => {
+      await run('python', 'n = 41', 'moved');
+      const before = toolyard.workers.at(-1);
+      await toolyard.worker();
+      before?.signal(signal);
+      await before?.ended();
+      expect(textOf(await run('python', '1', 'moved'))).toBe(
+        '[The state of earlier python code is lost: the worker that has it is gone, or did not get this call. This code ran in a new interpreter.]\n=> 1',
+      );
+    },
+  );
 });
 
 describe('a language server', () => {
@@ -245,7 +248,7 @@ describe('a language server', () => {
     expect(textOf(await run('shell', { command: 'cat x.ts' }))).toBe('export const x = 1');
   });
 
-  it('ends when its session is deleted, and so do interpreters of the session with what they started, but not those of others', async () => {
+  it('ends a language server when its session is deleted, and its interpreters with what they started, but not those of others', async () => {
     const marker = newMarker();
     const markerOf = (id: string) => `${marker}-${id}`;
     const starts = (id: string) => `import subprocess\nsubprocess.run(['setsid', '-f', 'bash', '-c', 'exec -a ${markerOf(id)} sleep 600'])`;

@@ -58,7 +58,7 @@ describe('open sockets', () => {
   };
   const TOO_MANY = [429, 'too_many_requests', '5'];
 
-  it('are bounded by key, WebSockets and event streams together, and a closed one makes room', async () => {
+  it('bounds open sockets by key, WebSockets and event streams together, and a closed one makes room', async () => {
     const first = dial(keyOf('first'));
     expect(await statusOf(first)).toBe(101);
     await stream(keyOf('first'));
@@ -69,21 +69,21 @@ describe('open sockets', () => {
     await eventually(async () => (await statusOf(dial(keyOf('first')))) === 101, 'the freed place');
   });
 
-  it('are bounded by tenant, whichever of its keys they have', async () => {
+  it('bounds open sockets by tenant, whichever of its keys they have', async () => {
     for (const name of ['first', 'first', 'second']) await stream(keyOf(name));
     expect(await refusedStream(keyOf('second'))).toEqual(TOO_MANY);
     expect(await statusOf(dial(keyOf('second')))).toBe(429);
     expect(await statusOf(dial(keyOf('other-1')))).toBe(101);
   });
 
-  it('are bounded by address, whosever keys they have', async () => {
+  it('bounds open sockets by address, whosever keys they have', async () => {
     for (const n of [1, 2, 3, 4, 5]) await stream(keyOf(`other-${n}`));
     expect(await statusOf(dial(keyOf('first')))).toBe(429);
     expect(await statusOf(dial())).toBe(429);
     expect(await refusedStream(keyOf('first'))).toEqual(TOO_MANY);
   });
 
-  it('that have not said their key are fewer still, and count as those of the key once they have', async () => {
+  it('bounds sockets without a key more closely, and counts them as those of the key once they have said it', async () => {
     const silent = [dial(), dial()] as const;
     expect(await Promise.all(silent.map((socket) => statusOf(socket)))).toEqual([101, 101]);
     expect(await statusOf(dial())).toBe(429);
@@ -102,7 +102,7 @@ describe('open sockets', () => {
     expect((await closed)[0]).toBe(CLOSE_CODES.tooManySockets);
   });
 
-  it('that have not said their key may send no large frame', async () => {
+  it('refuses a large frame of a socket that has not said its key', async () => {
     const socket = dial();
     expect(await statusOf(socket)).toBe(101);
     const message = once(socket, 'message') as Promise<[Buffer]>;
@@ -112,7 +112,7 @@ describe('open sockets', () => {
 });
 
 describe('a key without a rate of its own', () => {
-  it('may make so many requests a minute as the gateway lets it, on HTTP and sockets together, and costs others nothing', async () => {
+  it('lets a key without a rate make as many requests a minute as the gateway lets it, on HTTP and sockets together', async () => {
     const keys = [{ ...entry('first'), key: BOOTSTRAP_KEY }, entry('second')];
     const gateway = await startTestGateway(TENANT, { keys, keyRatePerMinute: 3 });
     try {
@@ -135,7 +135,7 @@ describe('a key without a rate of its own', () => {
 });
 
 describe('the administrative acts of a tenant', () => {
-  it('are so many a minute as the gateway lets it, whichever of its keys asks, and a refused one is not done', async () => {
+  it('limits the administrative acts of a tenant a minute, whichever of its keys asks, and does not do a refused one', async () => {
     const admin = (id: string, tenant = TENANT): ApiKeyConfig => ({ ...entry(id, tenant), scopes: ['admin', 'read'] });
     const keys = [admin('first'), admin('second'), admin('other', `${TENANT}-1`)];
     const gateway = await startTestGateway(TENANT, { keys, tenantActsPerMinute: 2 });
@@ -176,7 +176,7 @@ describe('open sockets behind a proxy', () => {
     await Promise.all(gateways.map((gateway) => gateway.close()));
   });
 
-  it('are counted for the address that a trusted proxy names, for IPv6 for its /64 network', async () => {
+  it('counts sockets behind a trusted proxy for the address that it names, for IPv6 for its /64 network', async () => {
     const dial = await behind(['loopback', '10.0.0.0/8']);
     expect(await dial('203.0.113.1')).toBe(101);
     expect(await dial('203.0.113.2')).toBe(101);
@@ -188,7 +188,7 @@ describe('open sockets behind a proxy', () => {
     expect(await dial('2001:db8:0:2::1')).toBe(101);
   });
 
-  it('are counted for the address of the connection where the proxy is not trusted', async () => {
+  it('counts sockets for the address of the connection where the proxy is not trusted', async () => {
     const dial = await behind(['10.0.0.0/8']);
     expect(await dial('203.0.113.1')).toBe(101);
     expect(await dial('203.0.113.2')).toBe(429);

@@ -18,7 +18,7 @@ async function refusal(data: string, env: Record<string, string> = {}): Promise<
 }
 
 describe('npm start says in one sentence what to do when', () => {
-  it('another Toolyard runs on the directory, and that one goes on', async () => {
+  it('refuses npm start where another Toolyard runs on the directory, and that one goes on', async () => {
     const data = freshDirectory();
     const first = await spawnStandalone(data);
     await first.up();
@@ -28,7 +28,7 @@ describe('npm start says in one sentence what to do when', () => {
     expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
   });
 
-  it('the port is in use', async () => {
+  it('refuses npm start when the port is in use, and says what to do', async () => {
     const server = createServer();
     const port = await freePort();
     await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
@@ -41,7 +41,7 @@ describe('npm start says in one sentence what to do when', () => {
     }
   });
 
-  it('redis-server is missing', async () => {
+  it('refuses npm start when redis-server is missing, and says what to do', async () => {
     const empty = join(freshDirectory(), 'bin');
     mkdirSync(empty);
     const said = await refusal(freshDirectory(), { PATH: empty });
@@ -51,7 +51,7 @@ describe('npm start says in one sentence what to do when', () => {
     expect(said.split('\n')).toHaveLength(1);
   });
 
-  it('redis-server is too old', async () => {
+  it('refuses npm start when redis-server is too old, and says what to do', async () => {
     const bin = join(freshDirectory(), 'bin');
     mkdirSync(bin);
     writeFileSync(join(bin, 'redis-server'), '#!/bin/sh\necho "Redis server v=6.2.14 sha=0:0 malloc=libc bits=64 build=0"\n', {
@@ -63,7 +63,7 @@ describe('npm start says in one sentence what to do when', () => {
     );
   });
 
-  it('the data directory cannot be written', async () => {
+  it('refuses npm start when the data directory cannot be written, and says what to do', async () => {
     const file = join(freshDirectory(), 'file');
     writeFileSync(file, '');
     expect(await refusal(join(file, 'below'))).toBe(
@@ -71,7 +71,7 @@ describe('npm start says in one sentence what to do when', () => {
     );
   });
 
-  it('the data directory or the workspaces cannot be created', async () => {
+  it('refuses npm start when the data directory or the workspaces cannot be created, and says what to do', async () => {
     const advice = (variable: string) => `(ENOENT). Make it writable for this user, or set ${variable} to another directory.`;
     expect(await refusal('/proc/toolyard/data')).toBe(`Cannot write to the data directory /proc/toolyard/data ${advice('TOOLYARD_DATA')}`);
     expect(await refusal(freshDirectory(), { WORKSPACE_ROOT: '/proc/toolyard' })).toBe(
@@ -79,7 +79,7 @@ describe('npm start says in one sentence what to do when', () => {
     );
   });
 
-  it('several variables are wrong: all of them at once', async () => {
+  it('refuses npm start with all wrong variables at once', async () => {
     const said = await refusal(freshDirectory(), {
       GATEWAY_PORT: '99999',
       WORKER_POOLS: 'read,bogus',
@@ -89,7 +89,7 @@ describe('npm start says in one sentence what to do when', () => {
     for (const name of ['GATEWAY_PORT', 'WORKER_POOLS', 'LEASE_MS']) expect(said).toContain(`${name}: `);
   });
 
-  it('a hook has no secret to sign with: the file, its line and the variable', async () => {
+  it('refuses npm start when a hook has no secret to sign with, with the file, its line and the variable', async () => {
     const data = freshDirectory();
     const config = join(data, 'toolyard.yaml');
     mkdirSync(data, { recursive: true });
@@ -99,7 +99,7 @@ describe('npm start says in one sentence what to do when', () => {
     );
   });
 
-  it('the Redis of REDIS_URL does not answer', async () => {
+  it('refuses npm start when the Redis of REDIS_URL does not answer, and says what to do', async () => {
     const said = await refusal(freshDirectory(), { REDIS_URL: `redis://:secret@127.0.0.1:${await freePort()}` });
     expect(said).toMatch(
       /^Cannot use the Redis of REDIS_URL \(.+\)\. Start it, or set .+\. Or unset REDIS_URL to let Toolyard start a private one\.$/,
@@ -109,7 +109,7 @@ describe('npm start says in one sentence what to do when', () => {
 });
 
 describe('with REDIS_URL', () => {
-  it('uses that Redis and starts none', async () => {
+  it('uses the Redis of REDIS_URL in npm start and starts none', async () => {
     const redis = await startRedisServer();
     try {
       const app = await spawnStandalone(freshDirectory(), { REDIS_URL: redis.url });

@@ -32,7 +32,7 @@ describe('npm start', () => {
     app = await start(join(freshDirectory(), 'made by the first start'));
   });
 
-  it('comes up on an empty directory and prints a line that makes the first call as it stands', async () => {
+  it('starts npm start on an empty directory and prints a line that makes the first call as it stands', async () => {
     expect(statSync(join(app.data, 'key')).mode & 0o777).toBe(0o600);
     expect(statSync(app.data).mode & 0o777).toBe(0o700);
 
@@ -90,7 +90,7 @@ describe('npm start with a posture in config file and environment', () => {
     app = await start(data, { TOOLYARD_CONFIG: file, DEFAULT_PERMISSION_MODE: 'workspace-write', LOG_LEVLE: 'info' });
   });
 
-  it('asks before commands', async () => {
+  it('asks before commands by a posture in config file and environment', async () => {
     expect(app.output()).toMatch(/^ +Posture +supervised, workspace-write$/m);
     expect(app.output()).toMatch(/^ +tenant acme: read_only, workspace-write\n +tenant acme, agent ci: full, workspace-write$/m);
     expect(app.output()).toContain('The variable LOG_LEVLE is not known: did you mean LOG_LEVEL?');

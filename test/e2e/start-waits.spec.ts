@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.js';
 import { freePort } from '../support/free-port.mjs';
 
 describe.each(['gateway', 'worker'] as const)('a %s that is started before its Redis', (app) => {
-  it('prints what it waits for, and ends at once on a signal', async () => {
+  it('prints what a process waits for that is started before its Redis, and ends it at once on a signal', async () => {
     const env = {
       ...process.env,
       REDIS_URL: `redis://127.0.0.1:${await freePort()}`,

@@ -77,7 +77,7 @@ describe('the stream', () => {
     expect(stream.events('late').map(({ event }) => event)).toEqual(await agent.events(body.id));
   });
 
-  it('goes on after a cut without a gap or a double, call by call and for the whole tenant [EV-17]', async () => {
+  it('goes on with the stream after a cut without a gap or a double, call by call and for the whole tenant [EV-17]', async () => {
     for (const filterOf of [(id: string) => ({ callId: id }), () => ({})]) {
       let stream = await connect();
       stream.send({ op: 'subscribe', id: 'w', filter: {} });
@@ -179,7 +179,7 @@ describe('the stream keeps tenants and scopes apart', () => {
     expect(rival.events()).toEqual([]);
   });
 
-  it('refuses what the key has no scope for', async () => {
+  it('refuses operations of the stream that the key has no scope for', async () => {
     const reader = await connect(READER_KEY);
     reader.send({ op: 'submit', id: 1, call: { tool: 'echo' } });
     expect((await reader.frame('error', 1)).problem.code).toBe('forbidden');
@@ -194,7 +194,7 @@ describe('the stream accepts the frames of one socket in order', () => {
     ['a key that is counted in Redis', COUNTED_KEY],
   ];
 
-  it.each(keys)('fifty submissions sent at once, with %s', async (_what, key) => {
+  it.each(keys)('accepts fifty submissions sent at once in order, with %s', async (_what, key) => {
     const stream = await connect(key);
     const ids = Array.from({ length: 50 }, (_unused, id) => id);
     const sessionId = `in-order-${Math.random()}`;
@@ -207,7 +207,7 @@ describe('the stream accepts the frames of one socket in order', () => {
     expect(seqs).toEqual(seqs.toSorted((a, b) => a - b));
   });
 
-  it.each(keys)('a subscribe after the unsubscribe of the same id, with %s', async (_what, key) => {
+  it.each(keys)('accepts a subscribe after the unsubscribe of the same id, with %s', async (_what, key) => {
     const stream = await connect(key);
     stream.send({ op: 'subscribe', id: 'w' });
     stream.send({ op: 'unsubscribe', id: 'w' });
@@ -219,7 +219,7 @@ describe('the stream accepts the frames of one socket in order', () => {
     expect(ops).toEqual(['unsubscribed', 'unsubscribed', 'error']);
   });
 
-  it('a subscribe sent together with the key', async () => {
+  it('accepts a subscribe sent together with the key', async () => {
     const frames: ServerFrame[] = [];
     const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/v1/stream`);
     socket.on('message', (data: Buffer) => frames.push(JSON.parse(data.toString())));
@@ -251,7 +251,7 @@ describe('the stream answers bad input', () => {
     ['depth 1,000', deep, 'invalid_request'],
     ['a __proto__ key', '{"op":"submit","id":1,"call":{"tool":"echo","arguments":{"__proto__":{"x":1}}}}', 'malformed_json'],
     ['a binary frame', Buffer.from([1, 2, 3]), 'invalid_request'],
-  ])('%s, and goes on', async (_what, frame, code) => {
+  ])('answers bad input of a socket and goes on: %s', async (_what, frame, code) => {
     const stream = await connect();
     stream.socket.send(frame);
     expect((await stream.frame('error')).problem.code).toBe(code);
@@ -263,7 +263,7 @@ describe('the stream answers bad input', () => {
     ['a key of prototypes', '{"__proto__":{"x":1}}'],
     ['half a character', '{"half":"\\ud800"}'],
     ['depth 100', `${'{"a":'.repeat(100)}1${'}'.repeat(100)}`],
-  ])('under the id of the frame, where it can be read: %s', async (_what, args) => {
+  ])('answers bad input under the id of the frame, where it can be read: %s', async (_what, args) => {
     const stream = await connect();
     stream.socket.send(`{"op":"submit","id":"mine","call":{"tool":"echo","arguments":${args}}}`);
     expect((await stream.frame('error', 'mine')).problem.status).toBeGreaterThanOrEqual(400);
@@ -289,7 +289,7 @@ describe('the stream answers bad input', () => {
     await other.frame('pong');
   });
 
-  it('takes at most 100 subscriptions, and each id once', async () => {
+  it('takes at most 100 subscriptions of a socket, and each id once', async () => {
     const stream = await connect();
     for (let id = 0; id < 101; id += 1) stream.send({ op: 'subscribe', id, filter: { agentId: `a${id}` } });
     expect((await stream.frame('error', 100)).problem.code).toBe('too_many_requests');
@@ -322,12 +322,12 @@ describe('the stream lets in', () => {
       socket.on('error', () => {});
     });
 
-  it('no client with a wrong key or from a foreign page', async () => {
+  it('refuses the stream to a client with a wrong key or from a foreign page', async () => {
     expect(await refused(dial({ headers: { authorization: 'Bearer wrong' } }))).toBe(401);
     expect(await refused(dial({ headers: { authorization: `Bearer ${BOOTSTRAP_KEY}`, origin: 'https://evil.example' } }))).toBe(403);
   });
 
-  it('a client that sends its key in the first frame, and none that sends another frame first', async () => {
+  it('opens the stream to a client that sends its key in the first frame, and to none that sends another frame first', async () => {
     const frames: ServerFrame[] = [];
     const socket = dial();
     socket.on('message', (data: Buffer) => frames.push(JSON.parse(data.toString())));

@@ -107,7 +107,7 @@ describe('a sub-agent', () => {
     expect(textOf(await agent.run('helper', { task: 'Say nothing' }))).toBe('(sub-agent produced no text output)');
   });
 
-  it('is called by its name with a task and a context, in the background too; only main agents do so [TB-92]', async () => {
+  it('calls a sub-agent by its name with a task and a context, in the background too; only main agents do so [TB-92]', async () => {
     models.on('helper', [{ text: 'Found.' }]);
     const call = await agent.run('delegate', { agent: 'helper', prompt: 'Find it', context: 'It is blue' });
     expect(call).toMatchObject({ tool: 'agent', outcome: 'completed' });
@@ -131,7 +131,7 @@ describe('a sub-agent', () => {
     for (const name of ['agent', 'task_list', 'cron_add']) expect(offered).not.toContain(name);
   });
 
-  it('has the tool summary, whose result is its own; other agents do not have it [TB-95, AV-08, EV-12]', async () => {
+  it('gives a sub-agent the tool summary, whose result is its own; other agents do not have it [TB-95, AV-08, EV-12]', async () => {
     const summed = { taskDescription: 'Dig', taskResult: 'A hole of 2 m' };
     models.on('helper', [{ toolCalls: calls('summary', summed) }, { text: 'I am done.' }]);
     const call = await agent.run('helper', { task: 'Dig' });
@@ -142,7 +142,7 @@ describe('a sub-agent', () => {
     expect(JSON.stringify((await agent.get('/v1/tools?format=anthropic')).body)).not.toContain('"name":"summary"');
   });
 
-  it('writes each turn to its events once, before its calls are submitted', async () => {
+  it('writes each turn of a sub-agent to its events once, before its calls are submitted', async () => {
     models.on('claude', [
       { text: `The token is ${GITHUB}`, toolCalls: calls('echo', { token: GITHUB }), usage: { input: 100, output: 20 } },
       { text: 'Done.' },
@@ -187,7 +187,7 @@ describe('a sub-agent', () => {
     });
   });
 
-  it('ends with what there is after 10 turns, or at the budget of tokens or calls [TS-41]', async () => {
+  it('ends a sub-agent with what there is after 10 turns, or at the budget of tokens or calls [TS-41]', async () => {
     models.on('helper', (_call, n) => ({ text: `turn ${n + 1}`, toolCalls: calls('echo') }));
     const long = await agent.run('helper', { task: 'Never stop' });
     expect(long).toMatchObject({
@@ -218,7 +218,7 @@ describe('a sub-agent', () => {
     expect(resultsRead('boss', 1)).toEqual(['A hole.']);
   });
 
-  it('has all events below it found from its End, and each names the call above [EV-06, EV-16]', async () => {
+  it('finds all events below a sub-agent from its End, and each names the call above [EV-06, EV-16]', async () => {
     models.on('boss', [{ toolCalls: calls('helper', { task: 'Dig' }) }, { text: 'Dug.' }]);
     models.on('helper', [{ toolCalls: calls('echo', {}, 'a').concat(calls('echo', {}, 'b')) }, { text: 'A hole.' }]);
     const { id } = await agent.run('boss', { task: 'Make a hole' });
@@ -233,7 +233,7 @@ describe('a sub-agent', () => {
     expect(await below(id)).toEqual(['boss', ['helper', ['echo'], ['echo']]]);
   });
 
-  it('has no sub-agents below its depth, not even by a forged call [TS-42]', async () => {
+  it('gives a sub-agent no sub-agents below its depth, not even by a forged call [TS-42]', async () => {
     let letGo = () => {};
     models.on('boss', [{ toolCalls: calls('boss', { task: 'Deeper' }) }, { text: 'Done.' }]);
     models.on('helper', [{ text: 'Busy', until: new Promise<void>((go) => (letGo = go)) }]);
@@ -255,7 +255,7 @@ describe('a sub-agent', () => {
     expect(inner?.body.tools).toMatchObject([{ function: { name: 'summary' } }]);
   });
 
-  it('is cancelled with all that it called [EX-24, TS-43]', async () => {
+  it('cancels a sub-agent with all that it called [EX-24, TS-43]', async () => {
     models.on('boss', [{ toolCalls: calls('helper', { task: 'Wait' }) }]);
     models.on('helper', [{ toolCalls: calls('shell', { command: 'echo begun; sleep 60' }) }]);
     const { body: top } = await agent.submit('boss', { task: 'x' });
@@ -266,7 +266,7 @@ describe('a sub-agent', () => {
     for (const { id } of [top, middle, leaf]) expect((await agent.ended(id)).outcome).toBe('cancelled');
   });
 
-  it('may do no more than the session of its call: commands are refused where that only reads [TS-47]', async () => {
+  it('lets a sub-agent do no more than the session of its call: commands are refused where that only reads [TS-47]', async () => {
     const posture = { autonomy: 'read_only', permissionMode: 'read-only' };
     await agent.request('PUT', '/v1/sessions/readers', { posture });
     models.on('helper', [{ toolCalls: calls('shell', { command: 'true' }) }, { text: 'I may not.' }]);
@@ -276,7 +276,7 @@ describe('a sub-agent', () => {
     expect(resultsRead('helper', 1)[0]).toContain('Denied by policy');
   });
 
-  it('waits suspended while a person is asked about its call, and reads a denial as an error', async () => {
+  it('suspends a sub-agent while a person is asked about its call, which reads a denial as an error', async () => {
     await agent.request('PUT', '/v1/sessions/asked', { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
     models.on('helper', [{ toolCalls: calls('shell', { command: 'true' }) }, { text: 'Denied.' }]);
     const { body: call } = await agent.submit('helper', { task: 'Run true' }, { sessionId: 'asked' });
@@ -350,7 +350,7 @@ describe('a sub-agent that a key adds for its tenant', () => {
     eventually(async () => (await agent.get<Source>(`/v1/sources/${source}`)).body.status === 'ok', `${source} to be offered`);
   const toolsOf = async (by: Agent) => (await by.get<{ tools: ToolDescriptor[] }>('/v1/tools')).body.tools;
 
-  it('is listed, runs with the model that it names, changes and is removed, over HTTP and on the command line', async () => {
+  it('lists, runs with its model, changes and removes a sub-agent of a tenant, over HTTP and on the command line', async () => {
     const { code, err } = await startCli(['sources', 'add', JSON.stringify(define({ description: 'Scouts.' }))], {
       url: agent.url,
     }).ended();
@@ -385,7 +385,7 @@ describe('a sub-agent that a key adds for its tenant', () => {
     expect((await agent.submit('scout', { task: 'x' })).status).toBe(404);
   });
 
-  it('does not exist for other tenants, which may have one of the same name', async () => {
+  it('hides a sub-agent of a tenant from others, which may have one of the same name', async () => {
     await add();
     await isReady('scout');
     expect((await other.get<SourcePage>('/v1/sources')).body.sources).toEqual([]);
@@ -418,7 +418,7 @@ describe('a sub-agent that a key adds for its tenant', () => {
     expect((await agent.get('/v1/sources/rogue')).status).toBe(404);
   });
 
-  it('that is removed while it waits for its calls fails, and makes no others', async () => {
+  it('fails a sub-agent that is removed while it waits for its calls, and makes no others', async () => {
     await add({ name: 'leaver', tools: ['sleep'] }, { name: 'leaver' });
     await isReady('leaver');
     tenantModels.on('leaver', [{ toolCalls: calls('sleep', { duration_ms: 60_000 }) }]);

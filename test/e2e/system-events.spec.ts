@@ -40,7 +40,7 @@ describe('what happens beside calls', () => {
   const typesOf = (stream: Stream) => stream.notices('w').map(({ type }) => type);
   const types = [...NOTICE_TYPES];
 
-  it('of a session reach only its tenant, in order', async () => {
+  it('sends events of a session to its tenant only, in order', async () => {
     const [mine, theirs, narrow, calls] = [
       await watch(agent, { types }),
       await watch(other, { types }),
@@ -83,7 +83,7 @@ describe('what happens beside calls', () => {
     for (const stream of [mine, theirs, narrow, calls, again]) stream.close();
   });
 
-  it('comes as server-sent events, too', async () => {
+  it('sends system events as server-sent events, too', async () => {
     const stream = await watch(agent, { types });
     const { cursor } = await stream.frame('subscribed');
     stream.close();
@@ -123,7 +123,7 @@ describe('what happens beside calls', () => {
     stream.close();
   });
 
-  it('to a session that is called like a call is not taken for that call', async () => {
+  it('keeps events of a session that is named like a call apart from that call', async () => {
     const call = await other.run('echo', { n: 1 });
     const watching = await watch(other, { callId: call.id });
     await agent.request('PUT', `/v1/sessions/${call.id}`, { tools: [] });
@@ -145,7 +145,7 @@ describe('what happens beside calls', () => {
     };
     const done = async (query = '') => (await acts(query)).map(({ type, data }) => [type, data.target]);
 
-    it('is in the list at once, with who, what, when, before and after, and without secrets', async () => {
+    it('lists an administrative act at once, with who, what, when, before and after, and without secrets', async () => {
       const watching = await watch(other, {});
       const { body: key } = await other.request<IssuedKey>('POST', '/v1/keys', { name: 'ci', scopes: ['read'] });
       await other.request('POST', `/v1/keys/${key.id}/rotate`, {});
@@ -180,7 +180,7 @@ describe('what happens beside calls', () => {
       watching.close();
     });
 
-    it('is found by its filters, page by page, by the scope admin and its tenant alone', async () => {
+    it('finds an administrative act by its filters, page by page, by the scope admin and its tenant alone', async () => {
       const { body: reader } = await other.request<IssuedKey>('POST', '/v1/keys', { name: 'reader', scopes: ['read'] });
       const all = await acts('?limit=200');
       const paged: AdminEvent[] = [];
@@ -201,7 +201,7 @@ describe('what happens beside calls', () => {
         expect((await other.get<Problem>(`/v1/audit?${query}`)).body.code).toBe('invalid_request');
     });
 
-    it('that changes the config file counts for each tenant that it is about, as does a legal hold', async () => {
+    it('counts an administrative act that changes the config file for each tenant that it is about, as does a legal hold', async () => {
       save({ tenants: { other: { retention: { legalHold: true } } } });
       const held = await eventually(async () => {
         const found = await acts('?type=admin.config_reloaded,admin.hold_set');
@@ -214,7 +214,7 @@ describe('what happens beside calls', () => {
       expect(await acts('?type=admin.config_reloaded', agent)).toEqual([]);
     });
 
-    it('is shown by the command line tool, and is in an export that asks for it', async () => {
+    it('shows an administrative act in the command line tool, and in an export that asks for it', async () => {
       const env = { TOOLYARD_API_KEY: OTHER_KEY };
       const shown = await startCli(['audit', '--type', 'source_added', '--by', 'other'], { url: other.url, env }).ended();
       expect([shown.code, shown.out]).toEqual([0, expect.stringMatching(/^\S+Z +source_added +far +by other \(grace\) +\{"name":"far"/)]);
@@ -227,7 +227,7 @@ describe('what happens beside calls', () => {
     });
   });
 
-  it('of a worker reach every tenant, once: started, draining, gone, lost', async () => {
+  it('sends events of a worker to every tenant, once: started, draining, gone, lost', async () => {
     const [mine, theirs] = [await watch(agent, { types }), await watch(other, { types })];
     const of = (stream: Stream, id: string) =>
       stream.notices('w').flatMap(({ subject, type, data }) => (subject === `worker/${id}` ? [[type, data]] : []));

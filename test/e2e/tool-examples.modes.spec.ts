@@ -34,7 +34,7 @@ describe.each(['bubblewrap', 'host', 'none'])('the examples of the catalog, with
     return client.calls.wait(id);
   };
 
-  it('succeed in an empty workspace, after the calls that they name as their setup', async () => {
+  it('runs the examples of the catalog in an empty workspace, after the calls that they name as their setup', async () => {
     const tools = await client.tools.list();
     // It changes what an agent is, so that only its name gives it to one.
     expect(tools.filter(({ available }) => !available.ok).map(({ name }) => name)).toEqual(expect.arrayContaining(['switch_to_execution']));

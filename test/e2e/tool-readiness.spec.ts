@@ -37,7 +37,7 @@ describe('a tool that no worker can run', () => {
     return body.tools.map(({ name }) => name);
   };
 
-  it('because its sandbox is switched off, or required and missing, is not in the catalog of models, and people see why [AV-12, PP-47, RP-10]', async () => {
+  it('takes a tool out of the catalog of models when its sandbox is switched off, or required and missing, and people see why [AV-12, PP-47, RP-10]', async () => {
     expect(await sandboxes()).toEqual([
       { backend: 'bubblewrap', ok: false, isolation: 'none', reason: expect.stringContaining('bwrap is not installed') },
       { backend: 'none', ok: false, isolation: 'none', reason: expect.stringContaining('SANDBOX switches') },
@@ -49,7 +49,7 @@ describe('a tool that no worker can run', () => {
     expect(await forModels()).toContain('echo');
   });
 
-  it('is refused as unavailable by every interface, with the reason and a result for the model, and by a quote', async () => {
+  it('refuses a tool that no worker can run as unavailable at every interface, with the reason and a result for the model', async () => {
     const refused = await eventually(async () => {
       const answer = await agent.request<Problem>('POST', '/v1/calls', SHELL);
       return answer.status === 503 ? answer : undefined;
@@ -69,7 +69,7 @@ describe('a tool that no worker can run', () => {
     expect(quote).toMatchObject({ valid: true, approvalNeeded: false, decision: { effect: 'deny' } });
   });
 
-  it('runs as soon as a worker can, also with the Idempotency-Key of the call that was refused', async () => {
+  it('runs a refused tool as soon as a worker can, also with the Idempotency-Key of the call that was refused', async () => {
     const key = { 'idempotency-key': 'later', prefer: 'wait=60' };
     expect((await agent.request('POST', '/v1/calls', SHELL, key)).status).toBe(503);
     const refusing = toolyard.workers.splice(1);

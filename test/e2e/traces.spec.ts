@@ -59,7 +59,7 @@ describe('traces', () => {
   const submit = (tool: string, args: unknown, traceparent: string, more: Record<string, unknown> = {}) =>
     agent.submit(tool, args, more, { traceparent, prefer: 'wait=60' });
 
-  it('one call is one connected trace, from the agent over gateway and queue to the tool [DX-11]', async () => {
+  it('traces one call as one connected trace, from the agent over gateway and queue to the tool [DX-11]', async () => {
     const { traceId, spanId, traceparent } = agentSpan();
     const { body } = await submit('shell', { command: 'echo "$TRACEPARENT"' }, traceparent, { toolCallId: 'toolu_1', sessionId: 'traced' });
     expect(body.outcome).toBe('completed');
@@ -106,7 +106,7 @@ describe('traces', () => {
     expect(event?.traceparent).toBe(`00-${traceId}-${named(spans, 'submit_call shell')[0]?.spanId}-01`);
   });
 
-  it('shows each stage in its order: policy, hooks and limits, a person, the tool, the hooks after it [RP-22, RP-23]', async () => {
+  it('traces each stage of a call in its order: policy, hooks and limits, a person, the tool, the hooks after it [RP-22, RP-23]', async () => {
     const { traceId, spanId, traceparent } = agentSpan();
     await agent.request('PUT', '/v1/sessions/staged', { posture: { autonomy: 'supervised', permissionMode: 'prompt' } });
     const more = { agentId: 'checked', sessionId: 'staged', dialect: 'zeroclaw' };
@@ -121,7 +121,7 @@ describe('traces', () => {
     expect(named(spans, 'judge')[0]).toMatchObject({ attributes: { 'toolyard.decision.effect': 'ask' } });
   });
 
-  it('shows each attempt of a call that is retried, and how long each waited; named hosts get the trace', async () => {
+  it('traces each attempt of a call that is retried, and how long each waited; named hosts get the trace', async () => {
     const { traceId, spanId, traceparent } = agentSpan();
     const { body } = await submit('web_fetch', { url: `${site.url}/flaky` }, traceparent, { retry: { maxAttempts: 2, backoffMs: 50 } });
     expect([body.outcome, body.attempt]).toEqual(['completed', 2]);
@@ -275,7 +275,7 @@ describe('a collector that is away', () => {
 });
 
 describe('without a collector', () => {
-  it.each(['gateway', 'worker'])('OpenTelemetry’s SDK is not loaded by the %s', (app) => {
+  it.each(['gateway', 'worker'])('loads no SDK of OpenTelemetry in the %s without a collector', (app) => {
     const script = `
       await import('./dist/apps/${app}/src/main.js');
       const { openTracing, tracingConfig } = await import('#observability');
@@ -290,7 +290,7 @@ describe('without a collector', () => {
     expect([stdout.trim(), stderr]).toEqual(['{"on":false,"loaded":[]}', '']);
   });
 
-  it('a wrong setting stops the start and is named', () => {
+  it('stops the start for a wrong setting of tracing and names it', () => {
     const env = { PATH: process.env['PATH'], OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' };
     const { status, stderr } = spawnSync(process.execPath, [programOf('worker')], { encoding: 'utf8', env });
     expect(status).toBe(1);

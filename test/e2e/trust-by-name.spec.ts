@@ -35,7 +35,7 @@ describe('a path that a person trusts', () => {
     agent.request('POST', `/v1/calls/${id}/decision`, { decision, scope: 'session-args', trustOption });
 
   it.each(['**', '*', '{a,b}', '[ab]', '?', 'src/**', '**/*'])(
-    'is that file alone, also when its name reads like a glob: %s',
+    'trusts the chosen file alone, also when its name reads like a glob: %s',
     async (path) => {
       const sessionId = await asking();
       const call = await write(sessionId, path);
@@ -51,7 +51,7 @@ describe('a path that a person trusts', () => {
     },
   );
 
-  it('is a folder with all that is below it when the folder was chosen, whatever its name', async () => {
+  it('trusts a folder with all that is below it when the folder was chosen, whatever its name', async () => {
     const sessionId = await asking();
     const call = await write(sessionId, 'ex*mple/a');
     await decide(call.id, 'allow', 'directory');
@@ -59,7 +59,7 @@ describe('a path that a person trusts', () => {
     expect(await statusOf(sessionId, 'example/b')).toBe('waiting_approval');
   });
 
-  it('is denied as that file alone when a person denies it for the session', async () => {
+  it('denies the chosen file alone when a person denies it for the session', async () => {
     const sessionId = await asking();
     const call = await write(sessionId, '**');
     await decide(call.id, 'deny');
@@ -68,14 +68,14 @@ describe('a path that a person trusts', () => {
     expect(await statusOf(sessionId, 'other')).toBe('waiting_approval');
   });
 
-  it('is kept when the grants that GET shows are given back by PUT', async () => {
+  it('keeps a trusted path when the grants that GET shows are given back by PUT', async () => {
     const sessionId = await asking();
     await decide((await write(sessionId, '**')).id, 'allow');
     expect((await agent.request('PUT', `/v1/sessions/${sessionId}`, { grants: await grantsOf(sessionId) })).status).toBe(200);
     expect([await statusOf(sessionId, '**'), await statusOf(sessionId, 'other')]).toEqual(['queued', 'waiting_approval']);
   });
 
-  it('in a session that an older release stored is a name where it is absolute, and a glob where it is not', async () => {
+  it('reads a trusted path that an older release stored as a name where it is absolute, and as a glob where it is not', async () => {
     const sessionId = await asking();
     const [root] = await absoluteOf(await asking());
     const own = (root ?? '').replace(/asking-\d+$/, sessionId);
@@ -124,7 +124,7 @@ describe('a path that a person trusts', () => {
       'for HOME in .; do git diff; done',
       'PATH= git diff',
       'PAGER=cat LD_PRELOAD=cat git diff',
-    ])('variables that it sets and files that it writes are not trusted: %s', async (command) => {
+    ])('trusts no variables that a trusted command sets and no files that it writes: %s', async (command) => {
       for (const option of ['command-full', 'command-partial', 'command-base']) {
         const sessionId = await trusting('git diff', option);
         expect([option, (await shell(sessionId, command)).status]).toEqual([option, 'waiting_approval']);
@@ -140,7 +140,7 @@ describe('a path that a person trusts', () => {
     );
 
     it.each(['NODE_ENV=x git diff', 'git diff > hook', 'X=1; git diff', '(git diff) > hook'])(
-      'a command is trusted with them when a person was asked about it: %s',
+      'trusts a command with its variables and files when a person was asked about it: %s',
       async (command) => {
         const sessionId = await trusting(command, 'command-full');
         expect((await shell(sessionId, command)).status).toBe('queued');

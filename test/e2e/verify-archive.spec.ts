@@ -26,7 +26,7 @@ describe('toolyard verify', () => {
     );
   });
 
-  it('says when the key comes from the archive itself', async () => {
+  it('says in toolyard verify when the key comes from the archive itself', async () => {
     const { code, err } = await verify(archive.folder);
     expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining('Give --key') });
   });
@@ -51,7 +51,7 @@ describe('toolyard verify', () => {
     expect(await verify(archive.folder, '--call', '00-01KZ9999999999999999999999')).toMatchObject({ code: 1 });
   });
 
-  it('reports each fault with file and line, and exits with 1', async () => {
+  it('reports in toolyard verify each fault with file and line, and exits with 1', async () => {
     const name = 'segments/p00/g1/0000000000000180.jsonl.gz';
     const file = join(archive.folder, name);
     const before = await readFile(file);

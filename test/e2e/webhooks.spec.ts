@@ -68,7 +68,7 @@ const received = (name: string, callId: string) => server.to(`/${name}`).filter(
 const arrival = (name: string, callId: string, nth = 0) => eventually(() => received(name, callId)[nth], `${callId} to arrive at ${name}`);
 
 describe('a webhook', () => {
-  it('gets approvals and ends once, signed by Standard Webhooks, whatever gateway they happen at', async () => {
+  it('sends approvals and ends to a webhook once, signed by Standard Webhooks, whatever gateway they happen at', async () => {
     const admin = as(0, gateways[1]);
     await admin.request('PUT', '/v1/sessions/webhooks', { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
     const { body: call } = await admin.submit('shell', { command: 'touch x' }, { sessionId: 'webhooks' });
@@ -92,7 +92,7 @@ describe('a webhook', () => {
     expect([received('chat', call.id).length, received('denials', call.id).length]).toEqual([2, 1]);
   });
 
-  it('that fails is tried again with the same id, then is dead, and sent again when a person asks', async () => {
+  it('tries a failed webhook again with the same id, then marks it dead, and sends it again when a person asks', async () => {
     const tries = (request: WebhookRequest) => received('flaky', bodyOf(request).data.callId).length;
     server.on('/flaky', (request, response) => response.writeHead(tries(request) < 3 ? 503 : 204).end());
     const twice = await refused('flaky_twice');
@@ -111,13 +111,13 @@ describe('a webhook', () => {
     expect((await retry()).body.code).toBe('conflict');
   });
 
-  it('does not reach an address that is not public and that the operator has not named', async () => {
+  it('sends no webhook to an address that is not public and that the operator has not named', async () => {
     const callId = await refused('private_end');
     expect((await deliveryOf('private', 'dead', callId)).lastError).toContain('Blocked');
     expect(server.to('/private')).toEqual([]);
   });
 
-  it('gets what happened while no gateway sent, and nothing of another tenant', async () => {
+  it('sends a webhook what happened while no gateway sent, and nothing of another tenant', async () => {
     const without = await startTestGateway(TENANT, { keys: KEYS });
     await Promise.all(gateways.map((gateway) => gateway.close()));
     const foreign = await refused('flaky_foreign', as(1, without));

@@ -29,7 +29,7 @@ describe('draining a worker on request', () => {
   const statusOf = async (id: string) =>
     (await agent.get<{ workers: WorkerStatus[] }>('/v1/workers')).body.workers.find((worker) => worker.id === id);
 
-  it('lets it take no more calls, finishes what it runs, shows it, and ends with the process', async () => {
+  it('lets a drained worker take no more calls, finishes what it runs, shows it, and ends with the process', async () => {
     const worker = await toolyard.worker({ WORKER_ID: 'w-drained', WORKER_POOLS: 'shell' });
     const slow = await agent.submit('shell', { command: 'until [ -e go ]; do sleep 0.05; done; echo ended here' });
     await eventually(async () => (await agent.get(`/v1/calls/${slow.body.id}`)).body.status === 'running', 'the call to run');
@@ -63,7 +63,7 @@ describe('draining a worker on request', () => {
     expect((await statusOf('w-drained'))?.draining).toBe(false);
   });
 
-  it('goes on when the request is malformed, or the message about a deleted session', async () => {
+  it('goes on with a worker when a drain request is malformed, or the message about a deleted session', async () => {
     const worker = await toolyard.worker({ WORKER_ID: 'w-sturdy', WORKER_POOLS: 'read' });
     const redis = createRedis(toolyard.redis.url);
     for (const request of ['no JSON', '{"actor":7}', 'null']) {
@@ -78,7 +78,7 @@ describe('draining a worker on request', () => {
       await eventually(() => worker.log().includes(fault), 'the log to name the fault');
   });
 
-  it('and setting its clock disturb no other worker, and no call that runs meanwhile', async () => {
+  it('disturbs no other worker, and no running call, when a worker is drained and its clock is set', async () => {
     const [hour, id] = [3_600_000, 'w-clock'];
     const clock = { NODE_OPTIONS: `--import=${resolve('test/support/set-clock.fixture.mjs')}`, CLOCK_STEPS_MS: `${hour},${-2 * hour}` };
     for (const other of toolyard.workers) other.signal('SIGTERM');
@@ -105,7 +105,7 @@ describe('draining a worker on request', () => {
     }
   });
 
-  it('is not for the administrator of a tenant, and neither is what the installation rests on', async () => {
+  it('refuses a drain to the administrator of a tenant, and what the installation rests on', async () => {
     const asked = await stranger.request<{ detail: string }>('POST', '/v1/workers/w-drained/drain');
     expect(asked).toMatchObject({ status: 403, body: { detail: expect.stringContaining('needs the scope operate') } });
     expect((await stranger.get('/v1/diagnostics')).status).toBe(403);
@@ -113,7 +113,7 @@ describe('draining a worker on request', () => {
     expect((await agent.get('/v1/diagnostics')).status).toBe(200);
   });
 
-  it('is for operators and for workers that are alive', async () => {
+  it('takes a drain from operators only, and for workers that are alive', async () => {
     expect((await reader.request('POST', '/v1/workers/w-drained/drain')).status).toBe(403);
     for (const id of ['unknown', 'x%20y']) {
       const answer = await agent.request<{ code: string }>('POST', `/v1/workers/${id}/drain`);

@@ -72,7 +72,7 @@ describe('a worker process', () => {
       ),
     );
 
-  it('runs calls, tells who it is and what it does, and leaves at SIGTERM with nothing behind [EX-22]', async () => {
+  it('runs calls in a worker, which tells who it is and what it does, and leaves at SIGTERM with nothing behind [EX-22]', async () => {
     const worker = await toolyard.worker({ WORKER_ID: 'w-one', WORKER_POOLS: 'read,shell', WORKER_CONCURRENCY: 'shell=2' });
     expect(await (await fetch(`${worker.url}/livez`)).json()).toEqual({ status: 'ok' });
     const call = await ended(await submit('echo', { n: 1 }));
@@ -146,7 +146,7 @@ describe('a worker process', () => {
     expect(leftMs).toBeLessThanOrEqual(leaseMs);
   });
 
-  it('says in one message everything that is wrong with its environment, and what to do about a taken port', async () => {
+  it('says in one message everything that is wrong with the environment of a worker, and what to do about a taken port', async () => {
     const run = (env: Record<string, string>) =>
       new Promise<{ code: number | null; text: string }>((resolve) => {
         const child = spawn(process.execPath, WORKER, {

@@ -34,7 +34,7 @@ describe('approvals while everything is killed (SIGKILL) and started again', () 
     agent = new Agent((await toolyard.gateway()).url);
   };
 
-  it('keeps the question, runs an allowed call once, and what was granted holds [EV-09, PP-75, PP-90]', async () => {
+  it('keeps the question of a call over a kill, runs an allowed call once, and what was granted holds [EV-09, PP-75, PP-90]', async () => {
     const [asked, allowed] = [await ask('later', 'later'), await ask('once', 'once')];
     await Promise.all(toolyard.workers.splice(0).map((worker) => (worker.signal('SIGKILL'), worker.ended())));
     expect((await decide(allowed.id, { decision: 'allow' })).status).toBe(200);

@@ -36,7 +36,7 @@ describe('retention of the archive', () => {
     return names;
   };
 
-  it('drops nothing that is younger, held or open, and all of a partition where nothing is', async () => {
+  it('drops nothing of the archive that is younger, held or open, and all of a partition where nothing is', async () => {
     const step = fc.record({
       tenant: fc.constantFrom('acme', 'other', 'held'),
       kind: fc.constantFrom('ends', 'ends', 'stays open', 'ends later'),
@@ -179,7 +179,7 @@ describe('retention of the archive', () => {
     }
   });
 
-  it('is no obstacle to a Redis that has lost everything, whose events are a generation of their own', async () => {
+  it('starts a generation of its own for the events of a Redis that has lost everything', async () => {
     const installation = await open();
     const lost = await installation.run('acme');
     await installation.archive();
@@ -222,7 +222,7 @@ describe('retention of the archive', () => {
     }
   });
 
-  it('takes the whole of a call whose beginning it drops, though another tenant keeps the segment of its End', async () => {
+  it('drops the whole of a call whose beginning it drops, though another tenant keeps the segment of its End', async () => {
     const installation = await open();
     const spanning = await installation.submit('acme');
     await installation.archive();
@@ -237,7 +237,7 @@ describe('retention of the archive', () => {
     expect([await installation.read(kept), await installation.faults()]).toEqual([undefined, []]);
   });
 
-  it('drops nothing that no checkpoint covers', async () => {
+  it('drops nothing of the archive that no checkpoint covers', async () => {
     const installation = await open();
     await installation.run('acme');
     await installation.archive();
@@ -307,7 +307,7 @@ describe('retention of the archive', () => {
     ['a tenant that is held while its leaf hashes are kept', /\/leaves\//, noDays, false],
     ['a tenant that is held while it is signed', /^log\/dropped\//, noDays, true],
     ['a session that is held while it is signed', /^log\/dropped\//, noDaysOfCalls, true],
-  ])('deletes nothing of %s', async (_when, name, heldDays, isSigned) => {
+  ])('deletes nothing of the archive of %s', async (_when, name, heldDays, isSigned) => {
     const installation = await open();
     const ids = [await installation.run('acme')];
     await installation.archive();
@@ -346,7 +346,7 @@ describe('retention of the archive', () => {
     expect(await installation.faults()).toEqual([]);
   });
 
-  it('deletes no more once a tenant is held, also of what was signed before', async () => {
+  it('deletes nothing more of the archive once a tenant is held, also of what was signed before', async () => {
     const installation = await open();
     const id = await installation.run('acme');
     await installation.archive();

@@ -80,7 +80,7 @@ describe('an installation with its archive in S3', () => {
     for (const name of moved) await eventually(async () => (await metric(name)) > 0, `the metric ${name}`);
   });
 
-  it('is verified over S3 by the command line, with the key of the projector', async () => {
+  it('verifies an archive over S3 by the command line, with the key of the projector', async () => {
     const { publicKey } = await readSigningKey(join(folder, 'key'));
     const verify = () => startCli(['verify', ARCHIVE_URL, '--key', publicKey], { url: 'http://127.0.0.1:1', env: s3.env }).ended();
     const signed = async () => {
@@ -108,7 +108,7 @@ describe('an installation with its archive in S3', () => {
     await eventually(async () => (await agent.get(`/v1/calls/${call.id}`)).status === 200, 'the call to be read');
   });
 
-  it('has its credentials in no log', () => {
+  it('shows the credentials of S3 in no log', () => {
     for (const app of [...cluster.gateways, ...cluster.workers, projector])
       expect([app.name, app.log()]).toEqual([app.name, expect.not.stringContaining(S3_CREDENTIALS.AWS_SECRET_ACCESS_KEY)]);
   });

@@ -50,7 +50,7 @@ describe('a call that has left Redis', () => {
   const inRedis = async (call: Call) => (await redis.exists(keys.call(call.id))) === 1;
   const post = <T>(path: string, body: unknown) => agent.request<T>('POST', path, body);
 
-  it('is read, listed in its batch, replayed and streamed as before', async () => {
+  it('reads, lists in its batch, replays and streams a call that has left Redis as before', async () => {
     const call = await agent.run('echo', { text: 'kept' }, { sessionId: 's' });
     const large = await agent.run('echo', { text: 'x'.repeat(300_000) });
     const batch = (await post<Batch>('/v1/batches', { sessionId: 'b', calls: [{ tool: 'echo', arguments: { text: 'one' } }] })).body;
@@ -78,7 +78,7 @@ describe('a call that has left Redis', () => {
     expect([decision.status, decision.body.code]).toEqual([409, 'conflict']);
   });
 
-  it('comes again on a WebSocket that goes on behind its first event, as on server-sent events', async () => {
+  it('sends a call again that has left Redis to a WebSocket that goes on behind its first event, as to server-sent events', async () => {
     const stream = await agent.stream();
     stream.send({ op: 'subscribe', id: 'live', filter: { sessionId: 'streamed' } });
     await stream.frame('subscribed', 'live');
@@ -106,7 +106,7 @@ describe('a call that has left Redis', () => {
     expect((await submit()).body).toMatchObject({ id: first.id, outcome: 'completed' });
   });
 
-  it('is not found by another tenant, and an unknown id is not found', async () => {
+  it('hides a call that has left Redis from another tenant, and finds no unknown id', async () => {
     const call = await agent.run('echo', { text: 'mine' });
     await archiveAll();
     const stranger = new Agent(agent.url, STRANGER);
@@ -118,7 +118,7 @@ describe('a call that has left Redis', () => {
     expect((await agent.get(`/v1/calls/${unknown}/events`)).status).toBe(404);
   });
 
-  it('waited for approval while the log was trimmed behind it, and runs when it is allowed', async () => {
+  it('runs a call when it is allowed that waited for approval while the log was trimmed behind it', async () => {
     const waiting = (await agent.submit('shell', { command: 'echo later' }, { sessionId: 'w' })).body;
     expect(waiting.status).toBe('waiting_approval');
     for (let n = 0; n < 5; n += 1) await agent.run('echo', { text: String(n) }, { sessionId: 'w' });

@@ -17,7 +17,7 @@ describe('a command in the background', () => {
   });
   afterAll(() => toolyard.close());
 
-  it('runs on while another worker and the gateway are replaced, and is lost with its own worker, which its End says', async () => {
+  it('runs on with a background command while another worker and the gateway are replaced, and loses it with its own worker', async () => {
     await toolyard.worker({ WORKER_POOLS: 'read,write' });
     const owner = await toolyard.worker({ WORKER_POOLS: 'shell' });
     const marker = newMarker();

@@ -42,29 +42,32 @@ describe('a worker that is killed (SIGKILL) while a bridged MCP server runs a ta
   it.each([
     ['newer', 'between two looks at the task', 'queued'],
     ['older', 'while its attempt follows the task', 'running'],
-  ] as const)('leaves it to another worker, which goes on with the same task: %s revision, %s', async (name, _when, status) => {
-    const server = servers[name];
-    const { id } = await agent.accepted(`${name}__held`, {});
-    await eventually(async () => {
-      // What the task says of itself: the second attempt has looked, and the id of the task was kept with the call before.
-      const looked = (await agent.events(id)).some(({ type }) => type === 'call.progress');
-      return looked && (await agent.get(`/v1/calls/${id}`)).body.status === status;
-    }, `the call to be ${status} with a task`);
-    const [victim] = toolyard.workers.splice(0);
-    victim?.signal('SIGKILL');
-    await victim?.ended();
-    await toolyard.worker();
-    server?.release();
-    const call = await agent.ended(id);
-    expect(call).toMatchObject({ outcome: 'completed', result: { content: [{ text: expect.stringContaining('held') }] } });
-    expect(server?.begun()).toBe(1);
-    const events = await agent.events(id);
-    expect(events.filter(({ type }) => type === 'call.end')).toHaveLength(1);
-    const lost = events.filter((event) => event.type === 'call.retry' && event.data.reason === 'worker_lost');
-    expect(lost).toHaveLength(status === 'running' ? 1 : 0);
-  });
+  ] as const)(
+    'leaves a task of a killed worker to another one, which goes on with the same task: %s revision, %s',
+    async (name, _when, status) => {
+      const server = servers[name];
+      const { id } = await agent.accepted(`${name}__held`, {});
+      await eventually(async () => {
+        // What the task says of itself: the second attempt has looked, and the id of the task was kept with the call before.
+        const looked = (await agent.events(id)).some(({ type }) => type === 'call.progress');
+        return looked && (await agent.get(`/v1/calls/${id}`)).body.status === status;
+      }, `the call to be ${status} with a task`);
+      const [victim] = toolyard.workers.splice(0);
+      victim?.signal('SIGKILL');
+      await victim?.ended();
+      await toolyard.worker();
+      server?.release();
+      const call = await agent.ended(id);
+      expect(call).toMatchObject({ outcome: 'completed', result: { content: [{ text: expect.stringContaining('held') }] } });
+      expect(server?.begun()).toBe(1);
+      const events = await agent.events(id);
+      expect(events.filter(({ type }) => type === 'call.end')).toHaveLength(1);
+      const lost = events.filter((event) => event.type === 'call.retry' && event.data.reason === 'worker_lost');
+      expect(lost).toHaveLength(status === 'running' ? 1 : 0);
+    },
+  );
 
-  it('ends it as unknown and never repeats it where the server is not trusted, whatever it says of its tools', async () => {
+  it('ends a task of a killed worker as unknown and never repeats it where the server is not trusted', async () => {
     const { id } = await agent.accepted('untrusted__held', {});
     await eventually(async () => {
       const follows = (await agent.events(id)).some(({ type }) => type === 'call.progress');

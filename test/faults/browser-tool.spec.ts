@@ -45,7 +45,7 @@ describe('the browser of a session', () => {
 
   const browser = (args: object) => agent.run('browser', args, { sessionId: 'shop', agentId: 'web' });
 
-  it('stays on its page from call to call: what a snapshot shows can be clicked, and a screenshot is an image [TB-64]', async () => {
+  it("stays on the page of a browser from call to call: a snapshot's items can be clicked, a screenshot is an image [TB-64]", async () => {
     expect(textOf(await browser({ action: 'open', url: `http://${host}/` }))).toContain('Title: Shop');
     const ref = /button "Buy" \[(@\w+)\]/.exec(textOf(await browser({ action: 'snapshot' })) ?? '')?.[1];
     expect(textOf(await browser({ action: 'click', selector: ref }))).toContain(`Clicked ${ref}`);

@@ -40,7 +40,7 @@ describe.each([
     client = new ToolyardClient({ baseUrl: proxy.url, apiKey: TEST_KEY, WebSocket: transport });
   });
 
-  it('that is cut after every few events has each of them once [EV-17]', async () => {
+  it('streams each event once over cuts after every few events [EV-17]', async () => {
     const seen: CallEvent[] = [];
     let cuts = 0;
     const reconnected = () => (cuts += 1);
@@ -91,7 +91,7 @@ describe.each([
 });
 
 describe('a watch of everything', () => {
-  it('has each event once, over cuts and a drain of its gateway', async () => {
+  it('watches each event once, over cuts and a drain of its gateway', async () => {
     const leaving = await toolyard.gateway();
     proxy.to(leaving.url);
     let onLive: () => void = () => {};
@@ -123,7 +123,7 @@ describe('a watch of everything', () => {
 });
 
 describe('a submission whose answer is lost', () => {
-  it('becomes one call, however often it is repeated', async () => {
+  it('makes one call of a submission whose answer is lost, however often it is repeated', async () => {
     const sessionId = 'cut-answers';
     let lost = 0;
     proxy.toClient = (piece) => (lost++ < 3 ? undefined : piece);

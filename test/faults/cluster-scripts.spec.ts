@@ -25,7 +25,7 @@ async function partitionsOf(master: number): Promise<string[]> {
   return names.filter((_, index) => Math.floor((slots[index] ?? 0) / Math.ceil(16_384 / 3)) === master);
 }
 
-it('the fullest master decides how full the cluster is', async () => {
+it('measures how full a cluster is by its fullest master', async () => {
   const nodes = cluster.masters.map(({ url }) => createRedis(url));
   try {
     for (const node of nodes) await node.config('SET', 'maxmemory', '1gb');
@@ -45,7 +45,7 @@ it('the fullest master decides how full the cluster is', async () => {
   }
 });
 
-it('the End of a child wakes its suspended parent, on every node', async () => {
+it('wakes the suspended parent by the End of a child, on every node', async () => {
   const log = new EventLog(redis, { partitions: PARTITIONS });
   const store = new CallStore(redis);
   const author = { source: '/worker/test', actor: 'worker:test' };
@@ -75,7 +75,7 @@ it('the End of a child wakes its suspended parent, on every node', async () => {
   }
 });
 
-it('a node that does not know a script gets it while another node and its replica are away', async () => {
+it('gives a node a script that it does not know while another node and its replica are away', async () => {
   const script = new LuaScript(`#!lua flags=allow-oom\nreturn redis.call('SET', KEYS[1], ARGV[1])`);
   const [away, [first, second]] = await Promise.all([partitionsOf(0), partitionsOf(1)]);
   expect(away.length).toBeGreaterThan(0);

@@ -83,7 +83,7 @@ describe('a config file that is replaced while Redis has not stored the safety s
   const knows = async (name: string) => (await new Agent(gateway.url, keyOf(name)).get('/v1/whoami')).status === 200;
   const isWriteHeld = async () => /flags=\S*b\S* .*cmd=set /.test(String(await redis.client('LIST')));
 
-  it('counts alone: a refused one keeps the slow one from being taken over later, and the newest holds as a whole', async () => {
+  it('takes over only the newest config file: a refused one keeps the slow one from being taken over later', async () => {
     save(edition('first'));
     await eventually(() => knows('first'), 'the first file to be taken over');
     await redis.client('PAUSE', '100000', 'WRITE');
@@ -107,7 +107,7 @@ describe('a config file that is replaced while Redis has not stored the safety s
 });
 
 describe('a config file that is empty for a moment while it is written', () => {
-  it('takes no key away: the settings before it stay until there is more to read', async () => {
+  it('takes no key away for a config file that is empty for a moment while it is written', async () => {
     const key = 'key-that-outlives-an-empty-file';
     const status = async () => (await new Agent(gateway.url, key).get('/v1/whoami')).status;
     save({ keys: [{ id: 'outlives', key, tenant: 'default', scopes: ['read'] }] });

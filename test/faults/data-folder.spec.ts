@@ -53,13 +53,13 @@ describe('a data folder of the first release, started by this one', () => {
     return (log.calls.get(callId) ?? []).some(isByThen);
   };
 
-  it.each(ended.map(([name]) => name))('has the ended call "%s" with its events', async (name) => {
+  it.each(ended.map(([name]) => name))('keeps the ended call "%s" of the first release with its events', async (name) => {
     const { id, outcome, events } = written.calls[name] ?? { id: '', events: [] };
     expect((await agent.get(`/v1/calls/${id}`)).body).toMatchObject({ id, status: 'ended', outcome });
     expect((await agent.events(id)).map(({ type }) => type)).toEqual(events);
   });
 
-  it('has results: text, a whole large output, an exit code', async () => {
+  it('keeps results of the first release: text, a whole large output, an exit code', async () => {
     const call = async (name: string) => (await agent.get(`/v1/calls/${ids[name]}`)).body;
     expect(textOf(await call('shell'))).toContain('hello');
     expect(await call('failed')).toMatchObject({ isError: true });
@@ -68,7 +68,7 @@ describe('a data folder of the first release, started by this one', () => {
     expect(body).toBe(Array.from({ length: 30_000 }, (_unused, n) => `${n + 1}\n`).join(''));
   });
 
-  it('runs queued calls once', async () => {
+  it('runs queued calls of the first release once', async () => {
     const queued = await Promise.all(['queued', 'queuedLow'].map((name) => agent.ended(ids[name] ?? '')));
     expect(queued).toMatchObject([
       { outcome: 'completed', attempt: 1 },
@@ -77,7 +77,7 @@ describe('a data folder of the first release, started by this one', () => {
     expect(queued.map(textOf)).toEqual([expect.stringContaining('after the upgrade'), expect.stringContaining('low')]);
   });
 
-  it('ends calls that ran, whose commands may have had an effect, as unknown', async () => {
+  it('ends running calls of the first release, whose commands may have had an effect, as unknown', async () => {
     for (const name of ['running', 'running2']) {
       const call = await agent.ended(ids[name] ?? '');
       expect(call).toMatchObject({ outcome: 'unknown', attempt: 1, error: { code: 'outcome_unknown' } });
@@ -86,7 +86,7 @@ describe('a data folder of the first release, started by this one', () => {
     }
   });
 
-  it('has batches, and ends the one that ran', async () => {
+  it('keeps batches of the first release, and ends the one that ran', async () => {
     const read = async (name: string) => (await agent.get<Batch>(`/v1/batches/${written.batches[name]?.id}`)).body;
     expect(await read('batch')).toMatchObject({ status: 'ended', results: [1, 2, 3].map(() => ({ outcome: 'completed' })) });
     const batch = await eventually(async () => {
@@ -98,7 +98,7 @@ describe('a data folder of the first release, started by this one', () => {
     expect(batch).toMatchObject({ stopped: { reason: 'steered' }, steering: [{ message: 'please hurry' }] });
   });
 
-  it('has sessions with posture, tools and grants, which still hold', async () => {
+  it('keeps sessions of the first release with posture, tools and grants, which still hold', async () => {
     const { body } = await agent.get<Session>('/v1/sessions/careful');
     expect(body).toMatchObject({
       posture: { autonomy: 'supervised', permissionMode: 'workspace-write' },
@@ -111,7 +111,7 @@ describe('a data folder of the first release, started by this one', () => {
     await agent.request('POST', `/v1/calls/${asked.body.id}/decision`, { decision: 'deny' });
   });
 
-  it('counts approvals that waited, and removes the key in which the first release counted them', async () => {
+  it('counts approvals that waited in the first release, and removes the key in which that counted them', async () => {
     // A scrape leaves out what Redis does not answer within 2 s.
     const metrics = await eventually(async () => {
       const text = await (await fetch(`${toolyard.url}/metrics`)).text();
@@ -149,7 +149,7 @@ describe('a data folder of the first release, started by this one', () => {
     expect([await updatesOf('running'), await updatesOf('running2')]).toEqual([undefined, undefined]);
   });
 
-  it('knows its idempotency keys', async () => {
+  it('knows the idempotency keys of the first release', async () => {
     const again = await agent.submit('echo', { n: 2 }, { sessionId: 'work' }, { 'idempotency-key': 'key-1' });
     expect(again.body.id).toBe(ids['keyed']);
   });
@@ -160,7 +160,7 @@ describe('a data folder of the first release, started by this one', () => {
     redis.disconnect();
   });
 
-  it('lists its calls', async () => {
+  it('lists the calls of the first release', async () => {
     const listed = await eventually(async () => {
       const { body } = await agent.get<{ calls: Call[] }>('/v1/calls?sessionId=work&limit=100');
       return body.calls.length > 8 ? body.calls.map(({ id }) => id) : undefined;
@@ -168,7 +168,7 @@ describe('a data folder of the first release, started by this one', () => {
     expect(listed).toEqual(expect.arrayContaining([ids['shell'], ids['large'], ids['cancelled'], ids['running']]));
   });
 
-  it('keeps the invariants of the log to the last call', async () => {
+  it('keeps the invariants of the log of the first release to the last call', async () => {
     const redis = createRedis(`unix://${join(toolyard.data, 'redis.sock')}`);
     try {
       // Registrations of its idle workers expire.

@@ -98,7 +98,7 @@ describe('erasing calls over HTTP and with the command line tool', () => {
     expect([replayed.status, replayed.body.code]).toEqual([409, 'conflict']);
   });
 
-  it('is not requested when the act cannot be recorded, and is recorded when it is repeated', async () => {
+  it('requests no erasure when the act cannot be recorded, and records it when it is repeated', async () => {
     const call = await agent(ADMIN).run('echo', { text: 'unrecorded' });
     await redis.config('SET', 'min-replicas-to-write', '1');
     const refused = await erase<Problem>(ADMIN, call.id);
@@ -110,7 +110,7 @@ describe('erasing calls over HTTP and with the command line tool', () => {
     expect(acts.map(({ type }) => type)).toEqual(['admin.call_erased']);
   });
 
-  it('is refused to other tenants as if there were no such call, and without the scope admin', async () => {
+  it('refuses an erasure to other tenants as if there were no such call, and without the scope admin', async () => {
     const call = await agent(ADMIN).run('echo', { text: 'mine' });
     const unknown = await erase<Problem>(STRANGER, `${call.id.slice(0, -4)}ZZZZ`);
     const foreign = await erase<Problem>(STRANGER, call.id);
@@ -124,7 +124,7 @@ describe('erasing calls over HTTP and with the command line tool', () => {
     expect(bulk.body).toMatchObject({ matched: 0, done: 0 });
   });
 
-  it('is refused with the fix to tenants that are not set to it, and under legal hold', async () => {
+  it('refuses an erasure with the fix to tenants that are not set to it, and under legal hold', async () => {
     const plain = await agent(PLAIN).run('echo', { text: 'plain' });
     const refused = await erase<Problem>(PLAIN, plain.id);
     expect([refused.status, refused.body.detail]).toEqual([409, expect.stringContaining('Set tenants.plain.retention.erasable: true')]);
@@ -136,7 +136,7 @@ describe('erasing calls over HTTP and with the command line tool', () => {
     for (const { status, body } of [held, bulk]) expect([status, body.detail]).toEqual([409, expect.stringContaining('legal hold')]);
   });
 
-  it('is refused for calls of a held session or agent, and erases the others of a filter', async () => {
+  it('refuses to erase calls of a held session or agent, and erases the others of a filter', async () => {
     const run = async (context: Record<string, string>) => (await agent(ADMIN).run('echo', { text: 'partly held' }, context)).id;
     const [session, byAgent, free] = [
       await run({ sessionId: 'held' }),

@@ -175,7 +175,7 @@ describe('erasure', () => {
     expect((await calls.blob(other, 'output'))?.toString()).toBe(largeOf('another-content'));
   });
 
-  it('shows the same rows after a rebuild, with keys and without', async () => {
+  it('shows the same rows after a rebuild of erased calls, with keys and without', async () => {
     const [callId, other] = [await run(), await run('another-content')];
     await project();
     await erase(callId);
@@ -222,7 +222,7 @@ describe('erasure', () => {
     expect(order[0]).toBe('keys');
   });
 
-  it('keeps what a call was submitted with when its tenant is set to something else later', async () => {
+  it('keeps the encryption that a call was submitted with when its tenant is set to something else later', async () => {
     const meta = { tenantId: TENANT, tool: 'echo', sessionId: 's' };
     const open = log.newCallId(TENANT, 's');
     await log.accept(aCall(open, { meta, submitted: aSubmission({ arguments: { text: SECRET } }) }));
@@ -244,7 +244,7 @@ describe('erasure', () => {
     expect(await new CallStore(redis, new ArchivedLog(store, contentKeys)).read(open)).toMatchObject({ erased: true, arguments: null });
   });
 
-  it('says so when a call turns out not to be encrypted, and erases again what a backup of the keys brought back', async () => {
+  it('says so when a call to erase is not encrypted, and erases again what a backup of the keys brought back', async () => {
     tenants = [];
     const plain = await run('plain-content');
     await request(plain);
@@ -261,7 +261,7 @@ describe('erasure', () => {
     expect((await contentKeys.read([callId])).get(callId)).toBeNull();
   });
 
-  it('goes on where it was killed, and is the same for two at once', async () => {
+  it('goes on with an erasure where it was killed, also with two at once', async () => {
     const callId = await run();
     await request(callId);
     await archive();

@@ -15,7 +15,7 @@ describe('a gateway that is killed (SIGKILL) while a worker in another language 
   });
   afterAll(() => toolyard.close());
 
-  it('ends each call once, as completed, when the worker connects to the other gateway', async () => {
+  it('ends each call of a foreign worker once, as completed, when it connects to the other gateway', async () => {
     const [victim, survivor] = toolyard.gateways;
     const agent = new Agent(survivor?.url ?? '');
     const worker = await ScriptedWorker.ready(victim?.url ?? '', TEST_KEY, 'adder', [ADD], 20);
@@ -48,7 +48,7 @@ describe('a gateway that is killed (SIGKILL) while a worker in another language 
     expect(await findInvariantViolations(toolyard.redis.url)).toEqual([]);
   });
 
-  it('ends each call once when the worker polls through a balancer, and the gateway of its hello dies', async () => {
+  it('ends each call once when a foreign worker polls through a balancer, and the gateway of its hello dies', async () => {
     const victim = await toolyard.gateway();
     const others = toolyard.gateways.filter((it) => it !== victim && it.child.exitCode === null && it.child.signalCode === null);
     let urls = [victim.url];

@@ -10,7 +10,7 @@ describe('a gateway that is killed (SIGKILL) right after its 202', () => {
   });
   afterAll(() => toolyard.close());
 
-  it('loses none of the calls it accepted', async () => {
+  it('loses none of the calls that a gateway accepted right before it was killed', async () => {
     const [victim, survivor] = toolyard.gateways;
     const agent = new Agent(victim?.url ?? '');
     const accepted: string[] = [];

@@ -36,7 +36,7 @@ describe('npm start with a PostgreSQL on the machine', () => {
     expect(existsSync(join(app.data, 'postgres/data/postmaster.pid'))).toBe(false);
   });
 
-  it('starts with tenants whose calls can be erased, since it holds the keys of their content', async () => {
+  it('starts npm start with tenants whose calls can be erased, since it holds the keys of their content', async () => {
     const data = freshDirectory();
     const file = join(data, 'toolyard.yaml');
     writeFileSync(file, 'tenants: { default: { retention: { erasable: true } } }\n');
@@ -45,7 +45,7 @@ describe('npm start with a PostgreSQL on the machine', () => {
     expect((await submit(app, echo('erasable'))).outcome).toBe('completed');
   });
 
-  it('runs calls while it is down, and lists all of them afterwards', async () => {
+  it('runs calls while PostgreSQL is down, and lists all of them afterwards', async () => {
     const app = await start();
     const agent = new Agent(app.url, app.key());
     const before = await submit(app, echo('before'));

@@ -30,7 +30,7 @@ describe('an installation of a release in which all queues have the name "calls"
       for (const callId of await redis.zrange(timers, '0', '-1')) await redis.zadd(timers, String(Date.now() + NEVER_DUE_MS), callId);
   };
 
-  it.each(['gateway', 'worker'] as const)('has each call of its queues run once when a %s of this release starts', async (first) => {
+  it.each(['gateway', 'worker'] as const)('runs each call of queues named "calls" once when a %s of this release starts', async (first) => {
     const agent = new Agent(toolyard.gateways[0]?.url ?? '');
     const echoes = await Promise.all(Array.from({ length: 50 }, (_unused, n) => agent.submit('echo', { n })));
     const shell = await agent.submit('shell', { command: 'echo once' });

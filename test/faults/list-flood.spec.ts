@@ -47,7 +47,7 @@ describe('a tenant that asks more than the database answers', () => {
     return rows.length;
   };
 
-  it('has four questions there at once, the rest waits or is answered 429, and others are asked at once', async () => {
+  it('asks the database four questions of a tenant at once; the rest waits or is answered 429, and others are asked at once', async () => {
     const url = cluster.gateways[0]?.url ?? '';
     const answers: Promise<number>[] = [];
     const refused: Problem[] = [];
@@ -91,7 +91,7 @@ describe('a tenant that asks more than the database answers', () => {
     expect((await test(BUSY)).status).toBe(200);
   });
 
-  it('has its turns back from clients that went away before them', async () => {
+  it('gives a tenant back the turns of clients that went away before them', async () => {
     const { host, hostname, port } = new URL(cluster.gateways[0]?.url ?? '');
     let refusals = 0;
     const open = (path: string) => {

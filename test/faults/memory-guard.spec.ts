@@ -53,7 +53,7 @@ describe('a Redis of 32 MiB that fills', () => {
   const submit = <T = Call>(priority: 'high' | 'normal' | 'low') =>
     agent.request<T>('POST', '/v1/calls', { tool: 'echo', arguments: { priority }, priority }, { prefer: 'wait=20' });
 
-  it('takes all calls below 80 %', async () => {
+  it('takes all calls below 80 % of the memory of Redis', async () => {
     await fillTo(0.72);
     for (const priority of ['high', 'normal', 'low'] as const) expect((await submit(priority)).body.outcome).toBe('completed');
   });
@@ -171,7 +171,7 @@ describe('a Redis of 32 MiB that fills', () => {
     }, 'the worker to write at most one update a second');
   });
 
-  it('is measured by one command a second and process, however many calls there are', async () => {
+  it('measures the memory of Redis by one command a second and process, however many calls there are', async () => {
     const infos = async () => Number(/cmdstat_info:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0);
     const [from, before] = [performance.now(), await infos()];
     await Promise.all(Array.from({ length: 200 }, () => submit('normal')));

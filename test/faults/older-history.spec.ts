@@ -43,7 +43,7 @@ describe('a gateway beside tables of an earlier release, without a projector', (
       return status === 200 ? body : undefined;
     }, 'lists to answer');
 
-  it('makes them those of today: lists answer, calls run, and a projector of that release goes on writing', async () => {
+  it("brings tables of an earlier release to today's: lists answer, calls run, and a projector of that release goes on writing", async () => {
     await makeEarlierTables(db);
     const earlier = await columnsOfCalls();
     expect(earlier).not.toContain('risk');

@@ -42,7 +42,7 @@ describe.each([
     return found;
   };
 
-  it('starts after an initialization that was killed halfway', async () => {
+  it('starts a private PostgreSQL after an initialization that was killed halfway', async () => {
     const folder = join(root, 'postgres');
     const programs = programsFor(folder);
     // Writes what the real one writes first, and is killed.
@@ -55,7 +55,7 @@ describe.each([
     expect(readdirSync(folder).filter((name) => name.startsWith('unfinished-'))).toEqual([]);
   });
 
-  it.each(['with spaces', 'more than a socket takes, '.repeat(5)])('starts in a folder named %p', async (name) => {
+  it.each(['with spaces', 'more than a socket takes, '.repeat(5)])('starts a private PostgreSQL in a folder named %p', async (name) => {
     const folder = join(root, name);
     mkdirSync(folder);
     await start(folder, programsFor(folder));
@@ -63,7 +63,7 @@ describe.each([
   });
 });
 
-it('starts where only its user may open the folder of its programs, as in a home', async () => {
+it('starts a private PostgreSQL where only its user may open the folder of its programs, as in a home', async () => {
   const [npm] = npmPrograms(root);
   if (npm === undefined) throw new Error('PostgreSQL is missing. Install the optional packages: npm ci.');
   const home = mkdtempSync(join(root, 'home-'));
@@ -74,7 +74,7 @@ it('starts where only its user may open the folder of its programs, as in a home
 });
 
 describe.each(USERS)('a private PostgreSQL of the user %i', (uid) => {
-  it('ends when the process that started it is killed', async () => {
+  it('ends a private PostgreSQL when the process that started it is killed', async () => {
     const folder = join(root, 'postgres');
     mkdirSync(folder, { mode: 0o700 });
     for (const path of [root, folder]) chownSync(path, uid, uid);

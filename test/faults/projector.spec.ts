@@ -72,7 +72,7 @@ describe('a projector', () => {
     ]);
   });
 
-  it('makes the same rows as `toolyard history rebuild`', async () => {
+  it('makes the same rows by a projector as by `toolyard history rebuild`', async () => {
     const { child, ended, ready } = await projector();
     await ready();
     const { body: call } = await agent.submit('echo', { text: 'rebuilt' }, {}, { prefer: 'wait=60' });
@@ -132,7 +132,7 @@ describe('a projector', () => {
     );
   });
 
-  it('names what is wrong with its environment', async () => {
+  it('names what is wrong with the environment of a projector', async () => {
     const { ended, said } = await projector({ DATABASE_URL: 'mysql://x', PROJECTOR_PORT: 'high' });
     expect(await ended).toBe(1);
     expect(said()).toContain('DATABASE_URL: expected an address such as postgres://user:password@host:5432/database');

@@ -64,7 +64,7 @@ say([call["tool"] for call in toolyard.calls(limit=1)["calls"]])
   it.each([
     ['a refused connection', 'http://127.0.0.1:1'],
     ['an unknown host', 'http://no-such-host.invalid:7411'],
-  ])('says at once where no gateway answers: %s', async (_what, url) => {
+  ])('says at once in toolyard.py where no gateway answers: %s', async (_what, url) => {
     const program = start(
       `
 import time
@@ -80,7 +80,7 @@ for ask in (toolyard.tools, lambda: toolyard.run("echo"), lambda: next(toolyard.
     expect(await program.ended()).toEqual(Array.from({ length: 3 }, () => ['unreachable', true, true]));
   });
 
-  it('runs a tool call of a model once, and gives the model the text of a refused one', async () => {
+  it('runs a tool call of a model once by toolyard.py, and gives the model the text of a refused one', async () => {
     const program = start(`
 ids = {"session_id": "py", "tool_call_id": "call_1"}
 first = toolyard.execute("file_write", '{"path": "a.txt", "content": "1"}', **ids)
@@ -94,7 +94,7 @@ say(toolyard.execute("file_write", '{"path": 1}', session_id="py", tool_call_id=
     expect(invalid).toEqual([expect.stringContaining('path')]);
   });
 
-  it('waits for a person, who may use it too', async () => {
+  it('waits in toolyard.py for a person, who may use it too', async () => {
     const waiting = start('say(toolyard.run("shell", {"command": "touch asked"}, sessionId="py-approval")["outcome"])');
     const person = start(`
 import time
@@ -105,7 +105,7 @@ say(toolyard.decide(toolyard.approvals()[0]["id"], "deny", reason="not today")["
     expect(await waiting.ended()).toEqual([['denied']]);
   });
 
-  it('streams each event once, also when the gateway is killed meanwhile', async () => {
+  it('streams each event once by toolyard.py, also when the gateway is killed meanwhile', async () => {
     const command = 'echo before; until [ -e go ]; do sleep 0.05; done; echo after';
     await start('toolyard.execute("file_write", \'{"path": "here", "content": ""}\', session_id="py-stream")').ended();
     const program = start(`
@@ -130,7 +130,7 @@ for event in toolyard.events(call["id"]):
     expect(events.map(([, text]) => text).join('')).toBe('before\nafter\n');
   });
 
-  it('raises one error with the reason of the gateway', async () => {
+  it('raises one error in toolyard.py with the reason of the gateway', async () => {
     const program = start(`
 for attempt in (lambda: Toolyard(key="wrong").tools(), lambda: toolyard.get("nope"), lambda: list(toolyard.events("nope")), lambda: toolyard.calls(limit="x")):
     try: attempt()

@@ -71,7 +71,7 @@ describe('calls that are dispatched again', () => {
   const hasPlace = (id: string, by = agent) =>
     eventually(async () => (await by.get(`/v1/calls/${id}`)).body.waiting?.position !== undefined, `call ${id} to stand in line`);
 
-  it('all run, though the queues of BullMQ were wiped while they waited', async () => {
+  it('runs all calls though the queues of BullMQ were wiped while they waited', async () => {
     const ids = await Promise.all(Array.from({ length: 100 }, async (_unused, n) => (await agent.submit('echo', { n })).body.id));
     await wipe('{q-*');
 
@@ -81,7 +81,7 @@ describe('calls that are dispatched again', () => {
     expect(await findInvariantViolations(toolyard.redis.url)).toEqual([]);
   });
 
-  it('keep their priority, and their tenants their turns, when the jobs of a pool are lost', async () => {
+  it('keeps the priority of calls, and the turns of tenants, when the jobs of a pool are lost', async () => {
     const other = new Agent(agent.url, OTHER_KEY);
     const free = await busy();
     const many = await fetches(30, '/normal');
@@ -99,7 +99,7 @@ describe('calls that are dispatched again', () => {
     expect(lastOf('/other')).toBeLessThanOrEqual(FETCHED_AHEAD + urgent.length + 2 * others.length);
   });
 
-  it('keep their priority when they are tried again', async () => {
+  it('keeps the priority of calls that are tried again', async () => {
     // Its first attempt keeps the one slot busy until all others stand in line.
     const failing = new Promise<ServerResponse>((resolve) => (answer = (_path, response) => resolve(response)));
     const retry = { maxAttempts: 2, backoffMs: 1 };

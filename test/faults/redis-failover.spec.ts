@@ -26,7 +26,7 @@ describe('Sentinel makes another Redis the master under load, with DURABILITY=re
   it.each([
     ['killed', async () => (await redis.master()).kill()],
     ['relieved', () => redis.failover()],
-  ])('the master %s: every call with a 202 ends once, under its idempotency key, and sockets hear of it', async (how, failOver) => {
+  ])('ends every call with a 202 once, under its idempotency key, when the master is %s, and sockets hear of it', async (how, failOver) => {
     const agents = toolyard.gateways.map(({ url }) => new Agent(url));
     const agentOf = (name: number) => agents[name % agents.length] ?? new Agent('');
     const listeners = await Promise.all(agents.map((agent) => listen(agent)));

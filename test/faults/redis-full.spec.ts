@@ -81,7 +81,7 @@ describe('Redis that cannot write to its disk', () => {
     }
   });
 
-  it('is logged by a worker whose call writes nothing, when its lease is not renewed', async () => {
+  it('logs in a worker whose call writes nothing that Redis cannot write, when its lease is not renewed', async () => {
     const toolyard = await startTestCluster({ env: { LEASE_MS: '9000' } });
     const agent = new Agent(toolyard.gateways[0]?.url ?? '');
     const disk = diskOf(toolyard);

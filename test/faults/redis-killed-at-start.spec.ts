@@ -99,7 +99,7 @@ describe.each([
     return started;
   };
 
-  it('at any step, and stays away, says so in one sentence and exits with 1', async () => {
+  it('says in one sentence that Redis was killed at any step of the start and stays away, and exits with 1', async () => {
     const starts = await Promise.all(steps.map(([step, sends]) => start(step, sends, 30_000)));
     const ends = await Promise.all(starts.map(async ({ step, wentAway, ended }) => ({ step, away: await wentAway, ended: await ended })));
     expect(ends).toEqual(steps.map(([step]) => ({ step, away: true, ended: [1, null] })));
@@ -109,7 +109,7 @@ describe.each([
     expect(starts.filter(({ said }) => !sentence.test(said)).map(({ step, said }) => [step, said])).toEqual([]);
   });
 
-  it('at any step, and comes back, goes on with its start', async () => {
+  it('goes on with the start when Redis is killed at any step and comes back', async () => {
     const starts = await Promise.all(steps.map(([step, sends]) => start(step, sends, 60_000)));
     const isReady = async ({ url }: Start) => (await fetch(`${url}/readyz`).catch(() => undefined))?.ok === true;
     const results = await Promise.all(

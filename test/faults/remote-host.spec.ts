@@ -32,7 +32,7 @@ describe('commands of some sessions on a host over ssh', () => {
     await server.close();
   });
 
-  it('run there and not on the worker, whose catalog and status say so', async () => {
+  it('runs commands of a session on its host and not on the worker, whose catalog and status say so', async () => {
     const ran = await agent.run('shell', { command: 'echo made > file; pwd; exit 3' }, REMOTE);
     expect(ran).toMatchObject({ outcome: 'completed', result: { isError: true, details: { exitCode: 3, sandbox: 'ssh', host: 'build' } } });
     expect(textOf(ran)).toContain('/work/default/sessions/build-1\n');
@@ -59,7 +59,7 @@ describe('commands of some sessions on a host over ssh', () => {
     client.close();
   });
 
-  it('run there in the background, and end with their worker, never twice', async () => {
+  it('runs commands on a host in the background, and ends them with their worker, never twice', async () => {
     const marker = newMarker();
     const started = await agent.run('shell', { command: `echo up; exec -a ${marker} sleep 600`, background: true }, REMOTE);
     const task_id = taskOf(started);
@@ -83,7 +83,7 @@ describe('commands of some sessions on a host over ssh', () => {
     expect(textOf(await agent.run('shell', { command: 'cat runs' }, REMOTE))).toBe('started\n');
   });
 
-  it('are refused by a worker whose own config does not name the host, also where no other worker does', async () => {
+  it("refuses commands for a host that the worker's own config does not name, also where no other worker does", async () => {
     for (const worker of toolyard.workers) worker.signal('SIGTERM');
     await Promise.all(toolyard.workers.map((worker) => worker.ended()));
     const config = server.path('without-hosts.yaml');

@@ -57,7 +57,7 @@ describe('with DURABILITY=replicated and a replica that hangs', () => {
     ['an administrative act', 'DELETE', () => `/v1/keys/${revoked}`, {}],
   ];
   it.each(requests)(
-    '%s is acknowledged only when the replica has it; no connection of other commands waits for that',
+    'acknowledges %s only when the replica has it; no connection of other commands waits for that',
     async (what, method, path, body) => {
       const key = what.replaceAll(' ', '-');
       const { body: call } = await confirmed(() =>
@@ -90,7 +90,7 @@ describe('with DURABILITY=replicated and a replica that hangs', () => {
     },
   );
 
-  it.each(requests.slice(2))('%s waits for it, and the gateway stays ready', async (_what, method, path, body) => {
+  it.each(requests.slice(2))('waits with %s for the replica, and the gateway stays ready', async (_what, method, path, body) => {
     replica.signal('SIGSTOP');
     const asked = Array.from({ length: 3 }, () => agent.request(method, path(''), body));
     let isOver = false;
@@ -130,7 +130,7 @@ describe('a worker with DURABILITY=replicated and a replica that hangs', () => {
 
   const blocked = () => namesOfBlocked(redis);
 
-  it('ends calls late, and everything else of it goes on: no other connection waits for the replica', async () => {
+  it('ends calls late without the replica, and everything else of the worker goes on: no other connection waits', async () => {
     replica.signal('SIGSTOP');
     const { body: first } = await agent.submit('echo', { n: 1 });
     const names = await eventually(async () => {
@@ -144,7 +144,7 @@ describe('a worker with DURABILITY=replicated and a replica that hangs', () => {
     expect((await agent.run('echo', { n: 2 })).outcome).toBe('completed');
   });
 
-  it('does not run a call with the effect `once` before the replica has its Start', async () => {
+  it('runs no call with the effect `once` before the replica has its Start', async () => {
     replica.signal('SIGSTOP');
     const { body: call } = await agent.submit('shell', { command: 'echo ran' });
     const types = async () => (await agent.events(call.id)).map(({ type }) => type);

@@ -61,14 +61,14 @@ describe('a call that retention has dropped from the archive', () => {
     expect((await agent.get(`/v1/calls/${kept?.id}`)).body).toEqual(kept);
   });
 
-  it('is in no list and no export, as its row leaves first, also of a tenant that keeps rows for ever', async () => {
+  it('shows a dropped call in no list and no export, as its row leaves first, also of a tenant that keeps rows for ever', async () => {
     const listed = async () => (await agent.get<{ calls: Call[] }>('/v1/calls')).body.calls.map(({ id }) => id);
     expect(await listed()).toEqual([kept?.id]);
     const lines = (await agent.get<string>('/v1/calls:export')).body.trim().split('\n');
     expect(new Set(lines.map((line) => (JSON.parse(line) as CallEvent).subject))).toEqual(new Set([kept?.id]));
   });
 
-  it('is no obstacle to a rebuild, which begins behind it', async () => {
+  it('begins a rebuild behind a call that retention has dropped', async () => {
     const env = { REDIS_URL: cluster.redis.url, DATABASE_URL: cluster.databaseUrl ?? '', ARCHIVE_URL: `file://${folder}/archive` };
     const rebuilt = await startCli(['history', 'rebuild'], { url: agent.url, env }).ended();
     expect(rebuilt).toMatchObject({ code: 0, out: expect.not.stringContaining('cannot be read') });
@@ -76,7 +76,7 @@ describe('a call that retention has dropped from the archive', () => {
     expect(ids).toEqual([kept?.id]);
   });
 
-  it('is skipped with a resync by a stream whose cursor is older', async () => {
+  it('skips a dropped call with a resync in a stream whose cursor is older', async () => {
     const messages = await readSse(`${agent.url}/v1/events?sessionId=s`, {
       lastEventId: cursor,
       enough: (found) => found.length > 0,
@@ -91,7 +91,7 @@ describe('a call that retention has dropped from the archive', () => {
     expect(later.some(({ event }) => event === 'resync')).toBe(false);
   });
 
-  it('is reported by verify as dropped, and the archive has no fault', async () => {
+  it('reports a dropped call in verify as dropped, and no fault of the archive', async () => {
     const { publicKey } = await readSigningKey(installation.keyFile);
     const words = ['verify', `${folder}/archive`, '--key', publicKey, '--published', installation.published.label];
     const verified = await startCli(words, { url: agent.url }).ended();
@@ -144,7 +144,7 @@ describe('a projector with days for the archive', () => {
       .filter((name) => name.endsWith('.gz'))
       .map((name) => Number(name.slice(-21, -9)));
 
-  it('drops what is older, nothing under legal hold, and says how old the rest is', async () => {
+  it('drops older calls from the archive, nothing under legal hold, and says how old the rest is', async () => {
     retained('archiveDays: 60, legalHold: true');
     const holding = await start();
     await eventually(async () => (await metric(holding.url, 'oldest_timestamp_seconds')) > 0, 'the first round');
@@ -168,7 +168,7 @@ describe('a projector with days for the archive', () => {
     });
   });
 
-  it('does not start without a key to sign with', async () => {
+  it('refuses to start a projector with days for the archive without a key to sign with', async () => {
     retained('archiveDays: 60');
     const started = cluster.projector({ ARCHIVE_URL: archiveUrl, TOOLYARD_CONFIG: config, PARTITIONS: '1' });
     await expect(started).rejects.toThrow('set ARCHIVE_SIGNING_KEY_FILE');

@@ -44,7 +44,7 @@ describe('a schedule whose gateway is killed (SIGKILL)', () => {
     eventually(async () => (await agent.get<Schedule>(`/v1/schedules/${id}`)).body.lastRun, 'the due time to be handled');
   const callsOf = async (id: string) => (await agent.get<CallPage>(`/v1/calls?scheduleId=${id}`)).body.calls;
 
-  it('between its due time and the submission makes exactly one call', async () => {
+  it('makes exactly one call of a schedule whose gateway is killed between its due time and the submission', async () => {
     webhooks.on('/slow', () => {});
     const { id } = await once({ tool: 'echo', arguments: { n: 1 }, agentId: 'hooked' }, 5_000);
     await eventually(() => webhooks.to('/slow').length === 1, 'the submission to begin');
@@ -57,7 +57,7 @@ describe('a schedule whose gateway is killed (SIGKILL)', () => {
     expect(await callsOf(id)).toHaveLength(1);
   });
 
-  it('before its due time makes up for it when one is started', async () => {
+  it('makes up for a due time of a schedule when a gateway is started that was killed before it', async () => {
     const { id } = await once({ tool: 'echo', arguments: { n: 2 } }, 5_000);
     await killGateway();
     await startAgain();

@@ -55,7 +55,7 @@ describe('a connection through Sentinel', () => {
     }, 'the connection to lead to the new master');
   });
 
-  it('comes back when it is to reconnect while it asks who the master is', async () => {
+  it('comes back when a connection through Sentinel is to reconnect while it asks who the master is', async () => {
     const connection = connect();
     await connection.ping();
     proxy.hold();
@@ -74,7 +74,7 @@ describe('a connection through Sentinel', () => {
     for (const sentinel of sentinels) await eventually(async () => !(await isHeard(sentinel)), `no listener at the Sentinel ${sentinel}`);
   });
 
-  it('stays closed once its owner has closed it', async () => {
+  it('stays closed once the owner of a connection through Sentinel has closed it', async () => {
     const [left, asking] = [connect(), connect()];
     await left.ping();
     expect(await left.quit()).toBe('OK');

@@ -5,7 +5,7 @@ import { cleanUp, echo, freshDirectory, isRunning, read, spawnStandalone, submit
 afterEach(cleanUp);
 
 describe('npm start when a process is killed', () => {
-  it('starts Redis again when it is killed, and calls go on with nothing lost', async () => {
+  it('starts Redis again when it is killed under npm start, and calls go on with nothing lost', async () => {
     const app = await spawnStandalone(freshDirectory());
     await app.up();
     const before = await submit(app, echo('before'));

@@ -73,7 +73,7 @@ describe('a sub-agent whose worker or gateway is killed (SIGKILL)', () => {
     return call;
   };
 
-  it('in the middle of a model turn asks the model again, and records one answer', async () => {
+  it('asks the model again after a kill in the middle of a model turn, and records one answer', async () => {
     const never = new Promise(() => {});
     models.on('helper', [
       { until: never },
@@ -88,7 +88,7 @@ describe('a sub-agent whose worker or gateway is killed (SIGKILL)', () => {
     expect(models.calls('helper')).toHaveLength(3);
   });
 
-  it('while it waits for its call goes on with the answer of that call', async () => {
+  it('goes on with the answer of a call after a kill while a sub-agent waits for it', async () => {
     models.on('helper', [{ toolCalls: [{ id: 'a', name: 'sleep', arguments: { duration_ms: 5_000 } }] }, { text: 'Rested.' }]);
     const { body } = await agent.submit('helper', { task: 'x' });
     await eventually(async () => (await agent.get(`/v1/calls/${body.id}`)).body.waiting?.reason === 'suspended', 'it to be suspended');
@@ -98,7 +98,7 @@ describe('a sub-agent whose worker or gateway is killed (SIGKILL)', () => {
     expect(models.calls('helper')).toHaveLength(2);
   });
 
-  it('between two calls that its strategy runs one after another makes each once, in their order', async () => {
+  it('makes each call once, in their order, after a kill between two calls that the strategy runs one after another', async () => {
     webhooks.on('/slow', {});
     const held = new Promise<ServerResponse>((resolve) => webhooks.on('/held', (_request, response) => resolve(response)));
     const both = [
@@ -120,7 +120,7 @@ describe('a sub-agent whose worker or gateway is killed (SIGKILL)', () => {
     expect(models.calls('helper')).toHaveLength(2);
   });
 
-  it('while its call is submitted makes that call once: gateway and worker are killed', async () => {
+  it("makes a sub-agent's call once when gateway and worker are killed while it is submitted", async () => {
     webhooks.on('/slow', () => {});
     const earlier = webhooks.to('/slow').length;
     const answers: ScriptedAnswer[] = [{ toolCalls: [{ id: 'a', name: 'echo', arguments: { n: 2 } }] }, { text: 'Done.' }];

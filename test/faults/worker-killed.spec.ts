@@ -59,7 +59,7 @@ describe('a worker that is killed (SIGKILL) while it runs calls', () => {
     onRequest = answer;
   };
 
-  it('has its reads run again elsewhere: all of them complete [DX-03]', async () => {
+  it('runs the reads of a killed worker again elsewhere: all of them complete [DX-03]', async () => {
     const folder = join(toolyard.workspaceRoot, 'default', 'default');
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'big.txt'), 'a line of text\n'.repeat(500_000));
@@ -78,7 +78,7 @@ describe('a worker that is killed (SIGKILL) while it runs calls', () => {
     expect(calls[0]?.attempt).toBeGreaterThan(1);
   });
 
-  it('ends its shell call as unknown and never runs it again [CC-37, DX-03]', async () => {
+  it('ends the shell call of a killed worker as unknown and never runs it again [CC-37, DX-03]', async () => {
     const victim = await startVictim();
     const { body } = await agent.submit('shell', { command: 'echo once >> ran.txt; echo begun; sleep 30' });
     await eventually(async () => (await agent.get(`/v1/calls/${body.id}`)).body.status === 'running', 'the shell to run');
@@ -94,7 +94,7 @@ describe('a worker that is killed (SIGKILL) while it runs calls', () => {
     expect(after.result?.content).toEqual([{ type: 'text', text: 'once\n' }]);
   });
 
-  it('ends its file_write as unknown and never writes again, whatever was written since [DX-03]', async () => {
+  it('ends the file_write of a killed worker as unknown and never writes again, whatever was written since [DX-03]', async () => {
     const folder = join(toolyard.workspaceRoot, 'default', 'default');
     // Another process holds the lock of the file, with a time in the future: the write has begun and waits.
     const name = createHash('sha256')

@@ -60,7 +60,7 @@ describe('a worker that is paused (SIGSTOP) for longer than its lease', () => {
     await second.ended();
   });
 
-  it('finds its call ended by another worker when it wakes, and its own End refused [DX-04]', async () => {
+  it('refuses the End of a worker that was paused, whose call another worker ended [DX-04]', async () => {
     const agent = new Agent(toolyard.gateways[0]?.url ?? '');
     const [paused] = toolyard.workers;
     const gate = join(toolyard.workspaceRoot, 'default', 'default', 'gate');
@@ -80,7 +80,7 @@ describe('a worker that is paused (SIGSTOP) for longer than its lease', () => {
     expect(await findInvariantViolations(toolyard.redis.url)).toEqual([]);
   });
 
-  it('cannot end the call while another worker runs it again', async () => {
+  it('refuses the End of a worker that was paused while another worker runs its call again', async () => {
     const agent = new Agent(toolyard.gateways[0]?.url ?? '');
     const requests: ServerResponse[] = [];
     const site = createServer((_request, response) => void requests.push(response));
@@ -112,7 +112,7 @@ describe('a worker that is paused (SIGSTOP) for longer than its lease', () => {
     }
   });
 
-  it('is handed one last call while it was idle, which another worker runs, and none that must not run twice', async () => {
+  it('hands an idle paused worker one last call, which another worker runs, and none that must not run twice', async () => {
     const agent = new Agent(toolyard.gateways[0]?.url ?? '');
     for (const worker of toolyard.workers.splice(0)) {
       worker.signal('SIGTERM');
