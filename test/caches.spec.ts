@@ -87,7 +87,7 @@ describe('a full cache', () => {
   beforeEach(() => void jest.spyOn(performance, 'now').mockReturnValue(1));
   afterEach(() => void jest.restoreAllMocks());
 
-  it.each(CACHES)('of %s drops the entry that was used longest ago, and no other', async (_what, make) => {
+  it.each(CACHES)('drops the entry of a full %s that was used longest ago, and no other', async (_what, make) => {
     const { size, hit } = make();
     for (let n = 0; n < size; n++) expect(await hit(n)).toBe(false);
     expect(await hit(0)).toBe(true);

@@ -17,22 +17,22 @@ const SHOWN_BY_A_UNIT = new Set(
 const map = capabilityMap();
 
 describe('test/capabilities.json', () => {
-  it('is what the titles of the tests say: `npm run generate` writes it', () => {
+  it('matches the titles of the tests in test/capabilities.json: `npm run generate` writes it', () => {
     expect(JSON.parse(readFileSync('test/capabilities.json', 'utf8'))).toEqual(map);
   });
 
-  it('has rows of the matrix and nothing else', () => {
+  it('names rows of the matrix and nothing else in test/capabilities.json', () => {
     expect(Object.keys(map).filter((row) => !/^(CC|RP|PP|EX|EV|HK|TB|TS|VA|AV|CN|DX|K)-\d{2,3}$/.test(row))).toEqual([]);
   });
 
-  it('has a test of the running product for each row that is about it', () => {
+  it('shows each row about the running product by a test of it', () => {
     const unitOnly = Object.entries(map).filter(([row, tests]) => !SHOWN_BY_A_UNIT.has(row) && !tests.some((it) => it.startsWith('test/')));
     expect(unitOnly.map(([row]) => row)).toEqual([]);
   });
 });
 
 describe('a row in a title', () => {
-  it('counts at its end only, one or several, in every form of a title', () => {
+  it('counts a row at the end of a title only, one or several, in every form of a title', () => {
     const source = `it('runs [PP-01]', f); it.each([[1]])("takes %s [PP-02, EX-30]", f); test(\`a \\'b\\' [K-24]\`, f); it('[PP-03] first', f);`;
     expect(claimsOf(source)).toEqual([
       ['PP-01', 'runs'],

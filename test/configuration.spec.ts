@@ -16,17 +16,17 @@ const schemas = {
 const document = readFileSync('deploy/CONFIGURATION.md', 'utf8');
 
 describe('deploy/CONFIGURATION.md', () => {
-  it('has the tables that the schemas give: run npm run generate', () => {
+  it('shows the tables that the schemas give in deploy/CONFIGURATION.md: run npm run generate', () => {
     expect(renewed(document, schemas)).toBe(document);
   });
 
-  it('cannot leave out a variable or field, nor show one twice, nor one that no schema has', () => {
+  it('refuses to leave out a variable or field, to show one twice, or one that no schema has', () => {
     expect(() => renewed(document.replace('REDIS_URL, PARTITIONS', 'PARTITIONS'), schemas)).toThrow('expected a table with REDIS_URL');
     expect(() => renewed(document.replace('REDIS_URL, PARTITIONS', 'REDIS_URL, REDIS_URL'), schemas)).toThrow('REDIS_URL is in no schema');
     expect(() => renewed(document.replace('REDIS_URL, PARTITIONS', 'REDIS_URI, PARTITIONS'), schemas)).toThrow('REDIS_URI is in no schema');
   });
 
-  it('has one description of each variable, in the schema of one app', () => {
+  it('describes each variable once, in the schema of one app', () => {
     const apps = { gateway: z.object({ A: z.string() }), worker: z.object({ A: z.string() }) };
     expect(() => renewed('<!-- variables: A -->\n<!-- end -->', { apps, file: z.object({}) })).toThrow('A: expected one description');
     const twice = { gateway: z.object({ A: z.string().describe('one') }), worker: z.object({ A: z.string().describe('two') }) };

@@ -162,11 +162,11 @@ describe('the guide', () => {
   });
   afterAll(() => model?.close());
 
-  it.each(['ai-sdk', 'langchain', 'openai'])('%s does what it says', (name) => follow(`deploy/guides/${name}.md`, place));
+  it.each(['ai-sdk', 'langchain', 'openai'])('does what the guide %s says', (name) => follow(`deploy/guides/${name}.md`, place));
 });
 
 describe("the snippets of the adapters' README", () => {
-  it('type-check with the SDKs', async () => {
+  it("type-checks the snippets of the adapters' README with the SDKs", async () => {
     expect(await Promise.all([checkSnippets(root, 'six'), checkSnippets(root, 'seven', ['AI SDK'])])).toEqual(['', '']);
   });
 });

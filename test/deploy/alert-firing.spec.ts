@@ -65,7 +65,7 @@ describe('trouble made on purpose, seen by a real Prometheus', () => {
     expect(await fires('ToolyardApprovalsExpire')).toBe('Approvals expired without a decision for calls of shell');
   });
 
-  it('tells that a tool fails more often than not', async () => {
+  it('alerts that a tool fails more often than not', async () => {
     const fail = () => agent.run('shell', { command: 'sleep 20' }, { timeouts: { runMs: 100 } });
     expect(await fail()).toMatchObject({ outcome: 'timed_out' });
     await eventually(async () => (await value('sum(toolyard_calls_ended_total{outcome="timed_out"})')) > 0, 'the first failure');
@@ -73,14 +73,14 @@ describe('trouble made on purpose, seen by a real Prometheus', () => {
     expect(await fires('ToolyardCallsFail')).toMatch(/% of the calls of shell fail$/);
   });
 
-  it('tells that all slots of a pool are taken', async () => {
+  it('alerts that all slots of a pool are taken', async () => {
     const calls = await Promise.all(Array.from({ length: SLOTS }, () => agent.submit('shell', { command: 'sleep 60' })));
     expect(await fires('ToolyardSlotsFull')).toBe('100% of the slots of the pool shell are taken');
     for (const { body } of calls) await agent.request('POST', `/v1/calls/${body.id}/cancel`, {});
     for (const { body } of calls) await agent.ended(body.id);
   });
 
-  it('tells that Redis is nearly full', async () => {
+  it('alerts that Redis is nearly full', async () => {
     // What Redis uses goes up and down by a few percent of so little.
     const fill = async () => {
       const used = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
@@ -97,7 +97,7 @@ describe('trouble made on purpose, seen by a real Prometheus', () => {
     await redis.config('SET', 'maxmemory', 0);
   });
 
-  it('tells that jobs cannot be added', async () => {
+  it('alerts that jobs cannot be added', async () => {
     const queue = ['wait', 'prioritized'].map((name) => queueKey('write', name));
     for (const key of queue) await redis.set(key, 'no list and no set');
     const submit = async () => {
@@ -114,7 +114,7 @@ describe('trouble made on purpose, seen by a real Prometheus', () => {
     for (const { id } of [first, second]) await agent.request('POST', `/v1/calls/${id}/cancel`, {});
   });
 
-  it('tells that the log refuses what is asked of it', async () => {
+  it('alerts that the log refuses what is asked of it', async () => {
     // Twenty people decide at the same moment: the log takes one of them.
     const decideAtOnce = async () => {
       const { body } = await agent.submit('shell', { command: 'touch x' }, { sessionId: 'careful' });
@@ -171,7 +171,7 @@ describe('trouble made on purpose, seen by a real Prometheus', () => {
     await agent.request('POST', `/v1/calls/${id}/cancel`, {});
   });
 
-  it('tells that spans do not reach the collector', async () => {
+  it('alerts that spans do not reach the collector', async () => {
     await agent.run('echo', { n: 5 });
     expect(await fires('ToolyardSpansLost')).toContain('do not reach the collector');
   });

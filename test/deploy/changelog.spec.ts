@@ -20,7 +20,7 @@ beforeAll(() => {
 afterAll(() => rmSync(repository, { recursive: true, force: true }));
 
 describe('the changelog of a release', () => {
-  it('has what is new, fixed and faster since the tag before, and what breaks first', () => {
+  it('lists what is new, fixed and faster since the tag before in a changelog, and what breaks first', () => {
     commit('feat(gateway): name who made a key');
     commit('test: wait for an event');
     commit('fix: end a socket', 'A body: it has colons.');
@@ -44,7 +44,7 @@ describe('the changelog of a release', () => {
     );
   });
 
-  it('is not made outside of a repository', () => {
+  it('refuses to make a changelog outside of a repository', () => {
     const folder = mkdtempSync(join(tmpdir(), 'toolyard-no-repository-'));
     expect(commitsOf(folder)).toBeUndefined();
     rmSync(folder, { recursive: true });

@@ -110,7 +110,7 @@ async function press(
 }
 
 describe('the example for approvals from chat', () => {
-  it('shows what waits, and allows or denies it by the button that a person presses', async () => {
+  it('shows what waits in the chat, and allows or denies it by the button that a person presses', async () => {
     const first = await asked('touch a # `x` <!channel>');
     expect(first.message.blocks[0]?.text?.text).toContain('touch a # ˋxˋ &lt;!channel&gt;');
     expect(await press(buttonsOf(first.message)[0])).toEqual([200, expect.any(Function)]);
@@ -145,7 +145,7 @@ describe('the example for approvals from chat', () => {
     ['CHAT_APPROVERS', 'U1,U2'],
     ['CHAT_APPROVERS', 'U1=one-key-of-two,U2=one-key-of-two'],
     ['CHAT_APPROVERS', 'U1=one-key,U1=another-key'],
-  ])('does not start with %s=%s', (name, value) => {
+  ])('refuses to start the example for approvals from chat with %s=%s', (name, value) => {
     const { status, stderr } = spawnSync(process.execPath, [PROGRAM], {
       env: { ...env, PORT: '0', [name]: value },
       encoding: 'utf8',
@@ -191,12 +191,12 @@ describe('the example for approvals from chat', () => {
     expect(chat.requests.length).toBe(text + 1);
   });
 
-  it('does not offer to allow what a chat message cannot show whole', async () => {
+  it('offers no approval in chat of what a message cannot show whole', async () => {
     const { message } = await asked(`echo ${'x'.repeat(3_000)}`);
     expect(buttonsOf(message).map(({ action_id }) => action_id)).toEqual(['deny']);
   });
 
-  it('takes the webhook again when the chat did not answer', async () => {
+  it('takes a webhook for the chat again when the chat did not answer', async () => {
     let tries = 0;
     chat.on('/incoming', (_request, response) => response.writeHead(++tries === 1 ? 500 : 200).end());
     const { id } = await asked('touch e');

@@ -27,7 +27,7 @@ const Scrapes = z.object({
 });
 
 describe('compose.yaml', () => {
-  it('runs two gateways and two workers a pool beside Redis, PostgreSQL, a projector, Prometheus and Grafana', () => {
+  it('runs two gateways and two workers a pool beside Redis, PostgreSQL, a projector, Prometheus and Grafana by compose.yaml', () => {
     expect(compose.services['gateway']?.deploy?.replicas).toBe(2);
     for (const pool of POOLS) {
       expect([
@@ -41,7 +41,7 @@ describe('compose.yaml', () => {
     );
   });
 
-  it('lets only the apps reach Redis', () => {
+  it('lets only the apps of compose.yaml reach Redis', () => {
     expect(compose.networks).toEqual({ data: { internal: true }, history: { internal: true } });
     expect(compose.services['redis']?.networks).toEqual(['data']);
     const onData = Object.entries(compose.services)
@@ -56,7 +56,7 @@ describe('compose.yaml', () => {
     expect(onHistory.map(([name]) => name).sort()).toEqual(['gateway', 'grafana', 'postgres', 'projector']);
   });
 
-  it('has one archive, which only the projector writes', () => {
+  it('declares one archive in compose.yaml, which only the projector writes', () => {
     const mounts = ['gateway', 'projector', ...POOLS.map((pool) => `worker-${pool}`)].map((name) => {
       const service = compose.services[name];
       return [name, service?.environment['ARCHIVE_URL'], service?.volumes.find((volume) => volume.startsWith('archive:'))];
@@ -66,7 +66,7 @@ describe('compose.yaml', () => {
     expect(dockerfile()).toContain('install -d -o toolyard -g toolyard /workspaces /archive /archive-key');
   });
 
-  it('sets only variables that the apps read, of which they take the values', () => {
+  it('sets only variables in compose.yaml that the apps read, of which they take the values', () => {
     const { gateway, projector } = compose.services;
     expect(readGatewayConfig({ ...gateway?.environment, TOOLYARD_API_KEY: 'a-key-of-some-length' })).toMatchObject({
       databaseUrl: 'postgres://toolyard@postgres:5432/toolyard',
@@ -103,7 +103,7 @@ describe('the Dockerfile', () => {
     }
   });
 
-  it('has a target with all in one container, which keeps its data in a volume', () => {
+  it('builds a target with all in one container, which keeps its data in a volume', () => {
     const standalone = stages()[2] ?? '';
     expect(standalone).toMatch(/^FROM system AS standalone$/m);
     expect(standalone).toMatch(/^ && apt-get install .*\bredis-server\b/m);
@@ -115,7 +115,7 @@ describe('the Dockerfile', () => {
 });
 
 describe('prometheus.yaml', () => {
-  it('passes promtool check config', () => {
+  it('passes promtool check config with prometheus.yaml', () => {
     const run = spawnSync('promtool', ['check', 'config', 'deploy/prometheus/prometheus.yaml'], { encoding: 'utf8' });
     if (run.error) throw new Error('promtool is missing. Install it: apt-get install prometheus', { cause: run.error });
     expect([run.status, run.stderr]).toEqual([0, '']);
@@ -133,7 +133,7 @@ describe('prometheus.yaml', () => {
 });
 
 describe('redis.conf', () => {
-  it('starts a Redis that has every write on disk before it answers and evicts nothing', async () => {
+  it('starts a Redis by redis.conf that has every write on disk before it answers and evicts nothing', async () => {
     const file = readFileSync('deploy/redis/redis.conf', 'utf8');
     const words = file
       .split('\n')

@@ -121,12 +121,12 @@ describe('clients that public generators make from /openapi.json', () => {
     refused: ['not_found', true],
   };
 
-  it('take the first calls of the README with openapi-typescript and openapi-fetch', async () => {
+  it('makes the first calls of the README with openapi-typescript and openapi-fetch', async () => {
     await run(program('openapi-typescript'), ['openapi.json', '--output', 'openapi-typescript.ts'], { cwd: folder });
     expect(await firstCalls('with-openapi-fetch', WITH_OPENAPI_FETCH)).toMatchObject(expected);
   });
 
-  it('take the first calls of the README with @hey-api/openapi-ts', async () => {
+  it('makes the first calls of the README with @hey-api/openapi-ts', async () => {
     await run(program('openapi-ts'), ['--input', 'openapi.json', '--output', 'hey-api', '--silent'], { cwd: folder });
     expect(await firstCalls('with-hey-api', WITH_HEY_API)).toMatchObject({ ...expected, listed: ['echo', 'shell', 'no_such_tool'].sort() });
   });

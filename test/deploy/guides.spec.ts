@@ -56,7 +56,7 @@ afterAll(async () => {
 });
 
 describe('the guide', () => {
-  it.each(GUIDES)('%s does what it says', (name) => follow(guide(name), place));
+  it.each(GUIDES)('does what the guide %s says', (name) => follow(guide(name), place));
 });
 
 describe('http.mcp.json', () => {
@@ -66,7 +66,7 @@ describe('http.mcp.json', () => {
     }),
   });
 
-  it('connects a client', async () => {
+  it('connects an MCP client by http.mcp.json', async () => {
     writeFiles(guide('mcp-clients'), place);
     const { url, headers } = Servers.parse(JSON.parse(readFileSync(join(place.folder, 'http.mcp.json'), 'utf8'))).mcpServers.toolyard;
     const client = new Client({ name: 'guides', version: '1' });

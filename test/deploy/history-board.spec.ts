@@ -60,16 +60,19 @@ describe('the history, as the role of Grafana reads it', () => {
     await postgres?.stop();
   });
 
-  it.each(board.panels.map((panel) => [panel.title, panel.targets[0]] as const))('fills the panel "%s"', async (title, target) => {
-    expect(target.datasource.type).toBe('grafana-postgresql-datasource');
-    const sent = asSent(target.rawSql);
-    expect(sent).not.toContain('$');
-    const { rows, fields } = await reader.query<Record<string, unknown>>(sent);
-    if (title !== 'Tried more than once') expect(rows.length).toBeGreaterThan(0);
-    if (target.format === 'time_series') expect(fields[0]?.name).toBe('time');
-  });
+  it.each(board.panels.map((panel) => [panel.title, panel.targets[0]] as const))(
+    'fills the panel "%s" as the role of Grafana',
+    async (title, target) => {
+      expect(target.datasource.type).toBe('grafana-postgresql-datasource');
+      const sent = asSent(target.rawSql);
+      expect(sent).not.toContain('$');
+      const { rows, fields } = await reader.query<Record<string, unknown>>(sent);
+      if (title !== 'Tried more than once') expect(rows.length).toBeGreaterThan(0);
+      if (target.format === 'time_series') expect(fields[0]?.name).toBe('time');
+    },
+  );
 
-  it('offers the tenants', async () => {
+  it('offers the tenants to the role of Grafana', async () => {
     const query = board.templating.list.find(({ name }) => name === 'tenant')?.query ?? '';
     expect((await reader.query(query)).rows).toEqual([{ tenant_id: 'default' }]);
   });
@@ -84,11 +87,11 @@ describe('the history, as the role of Grafana reads it', () => {
     await reader.query(sql);
   });
 
-  it('has at least ten documented queries', () => {
+  it('has at least ten documented queries of the history', () => {
     expect(documented.length).toBeGreaterThanOrEqual(10);
   });
 
-  it('is not written by this role, nor is anything read that is not documented', async () => {
+  it('refuses the role of Grafana to write the history, and to read what is not documented', async () => {
     const remove = () => reader.query("delete from calls where tenant_id = 'default'");
     await expect(remove()).rejects.toThrow('read-only transaction');
     await reader.query('set default_transaction_read_only = off');

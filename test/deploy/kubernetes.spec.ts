@@ -92,7 +92,7 @@ describe('the Kustomize base', () => {
     manifests = kustomize(BASE);
   });
 
-  it('renders what every part needs', () => {
+  it('renders what every part needs in the Kustomize base', () => {
     const kinds: Record<string, number> = {};
     for (const { kind } of manifests) kinds[kind] = (kinds[kind] ?? 0) + 1;
     expect(kinds).toEqual({
@@ -108,12 +108,12 @@ describe('the Kustomize base', () => {
     });
   });
 
-  it('has only fields that Kubernetes knows, with values of their types', async () => {
+  it('has only fields in the Kustomize base that Kubernetes knows, with values of their types', async () => {
     expect(typeFaults(manifests)).toEqual([]);
     expect(await schemaFaults(manifests)).toEqual([]);
   });
 
-  it('would be caught with an unknown field or a value of a wrong type', async () => {
+  it('finds an unknown field and a value of a wrong type in a manifest', async () => {
     const [deployment] = manifests.filter((manifest) => manifest.kind === 'Deployment');
     const misspelt = structuredClone(deployment) as Manifest & { spec: { template: { spec: Record<string, unknown> } } };
     misspelt.spec.template.spec['serviceAcountName'] = 'x';
@@ -122,7 +122,7 @@ describe('the Kustomize base', () => {
     expect(await schemaFaults([wrong])).not.toEqual([]);
   });
 
-  it('runs every pod under the restricted profile, without a token, with probes and limits', () => {
+  it('runs every pod of the Kustomize base under the restricted profile, without a token, with probes and limits', () => {
     expect(workloads()).toHaveLength(4 + POOLS.length);
     for (const { metadata, spec } of workloads()) {
       const pod = spec.template.spec;
@@ -152,7 +152,7 @@ describe('the Kustomize base', () => {
     }
   });
 
-  it('sets only variables that the apps read', () => {
+  it('sets only variables in the Kustomize base that the apps read', () => {
     const files = ['gateway/src/platform/gateway', 'worker/src/platform/worker', 'projector/src/projector'];
     const read = files.map((path) => readFileSync(`apps/${path}.config.ts`, 'utf8')).join('\n');
     const names = workloads()
@@ -194,7 +194,7 @@ describe('the overlays', () => {
   const overlay = (name: string) => kustomize(`deploy/kubernetes/overlays/${name}`);
   const known = metricNames();
 
-  it.each(['example', 'adapter', 'keda', 's3'])('%s renders with known fields, all in one namespace', async (name) => {
+  it.each(['example', 'adapter', 'keda', 's3'])('renders the overlay %s with known fields, all in one namespace', async (name) => {
     const manifests = overlay(name);
     expect(manifests.filter((manifest) => manifest.kind !== 'Namespace').map((manifest) => manifest.metadata.namespace)).not.toContain(
       undefined,
@@ -203,7 +203,7 @@ describe('the overlays', () => {
     expect(await schemaFaults(manifests)).toEqual([]);
   });
 
-  it('s3 has its archive in a bucket, mounts no volume for it, and keeps its keys in a Secret', () => {
+  it('puts the archive of the overlay s3 in a bucket, mounts no volume for it, and keeps its keys in a Secret', () => {
     const manifests = overlay('s3');
     expect(archiveSettings(manifests)).toMatchObject({ ARCHIVE_URL: expect.stringMatching(/^s3:/), AWS_REGION: expect.any(String) });
     const claims = manifests.filter(({ kind }) => kind === 'PersistentVolumeClaim').map(({ metadata }) => metadata.name);
@@ -217,7 +217,7 @@ describe('the overlays', () => {
     expect(JSON.stringify(manifests.filter(({ kind }) => kind !== 'Secret'))).not.toContain('AWS_SECRET_ACCESS_KEY');
   });
 
-  it('adapter scales the workers of each pool by that pool’s queue', () => {
+  it('scales the workers of each pool by that pool’s queue in the overlay adapter', () => {
     const autoscalers = overlay('adapter').flatMap((manifest) => Autoscaler.safeParse(manifest).data ?? []);
     for (const pool of POOLS) {
       const scaler = autoscalers.find(({ spec }) => spec.scaleTargetRef.name === `toolyard-worker-${pool}`);
@@ -230,7 +230,7 @@ describe('the overlays', () => {
     }
   });
 
-  it('keda does the same, and nothing else scales those workers', () => {
+  it('scales the workers of each pool by that pool’s queue in the overlay keda, and by nothing else', () => {
     const manifests = overlay('keda');
     const scaled = manifests.flatMap((manifest) => Scaled.safeParse(manifest).data ?? []);
     expect(scaled.map(({ spec }) => spec.scaleTargetRef.name).sort()).toEqual(POOLS.map((pool) => `toolyard-worker-${pool}`).sort());

@@ -58,17 +58,17 @@ describe('the conformance suite of the Model Context Protocol', () => {
     return suite.client(command, options, { TOOLYARD_URL: bridge.gateway.url, TOOLYARD_API_KEY: BOOTSTRAP_KEY });
   };
 
-  it.each(RUNS)('passes as a client: %s of %s', async (scenario, version) => {
+  it.each(RUNS)('passes the MCP conformance suite as a client: %s of %s', async (scenario, version) => {
     const scenarios = await run(['--scenario', scenario, '--spec-version', version]);
     expect(scenarios.flatMap((found) => faultsOf(found))).toEqual([]);
   });
 
-  it('passes as a client: the extension OAuth client credentials', async () => {
+  it('passes the MCP conformance suite as a client: the extension OAuth client credentials', async () => {
     const scenarios = await run(['--scenario', 'auth/client-credentials-basic']);
     expect(scenarios.flatMap((found) => faultsOf(found))).toEqual([]);
   });
 
-  it('has no other scenario for clients than those that run and those that do not apply', async () => {
+  it('knows of every conformance scenario for clients whether it runs or does not apply', async () => {
     const known = new Set([...RUNS.map(([name]) => name), ...Object.keys(EXCEPT)]);
     const listed = await suite.clientScenarios();
     expect(listed.length).toBeGreaterThan(40);

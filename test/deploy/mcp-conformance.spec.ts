@@ -97,13 +97,16 @@ describe('the conformance suite of the Model Context Protocol', () => {
   it.each([
     ['revision 2025-11-25', ['--suite', 'all', '--spec-version', '2025-11-25'], 19],
     ['revision 2026-07-28', ['--suite', 'all', '--spec-version', '2026-07-28'], 26],
-  ])('passes as a server for %s: each scenario that applies has a success and no failure', async (_what, options, applying) => {
-    const scenarios = (await suite.server(bridge.openUrl, options)).filter(({ name }) => EXCEPT[name] === undefined);
-    expect(scenarios.flatMap((scenario) => faultsOf(scenario, EXCEPT_CHECKS))).toEqual([]);
-    expect(scenarios).toHaveLength(applying);
-  });
+  ])(
+    'passes the MCP conformance suite as a server for %s: each scenario that applies has a success and no failure',
+    async (_what, options, applying) => {
+      const scenarios = (await suite.server(bridge.openUrl, options)).filter(({ name }) => EXCEPT[name] === undefined);
+      expect(scenarios.flatMap((scenario) => faultsOf(scenario, EXCEPT_CHECKS))).toEqual([]);
+      expect(scenarios).toHaveLength(applying);
+    },
+  );
 
-  it('passes as a server for the tasks extension', async () => {
+  it('passes the MCP conformance suite as a server for the tasks extension', async () => {
     const runs = TASKS.map((scenario) => suite.server(bridge.openUrl, ['--scenario', scenario]));
     const scenarios = (await Promise.all(runs)).flat();
     expect(scenarios.flatMap((scenario) => faultsOf(scenario, EXCEPT_CHECKS))).toEqual([]);

@@ -157,7 +157,7 @@ describe('software of the Model Context Protocol from npm', () => {
     return expected;
   };
 
-  it.each(Object.keys(servers) as Name[])('has every tool of the server %s', async (name) => {
+  it.each(Object.keys(servers) as Name[])('offers every tool of the MCP server %s', async (name) => {
     const [one, other] = await both(name);
     const all = await other.names();
     const missing = (await one.names()).filter((tool) => !all.includes(tool) && !all.includes(`${name}__${tool}`));
@@ -176,7 +176,7 @@ describe('software of the Model Context Protocol from npm', () => {
     await expectSame(everything, 'get-structured-content', { location: 'Chicago' });
   });
 
-  it('passes each step of progress on', async () => {
+  it('passes each step of progress of an MCP server on', async () => {
     const [one, other] = await both('everything');
     const stepsOf = async ({ call }: Reached) => {
       const steps: Step[] = [];

@@ -40,7 +40,7 @@ describe('a real run, scraped by a real Prometheus', () => {
   const fires = (alert: string) => eventually(async () => (await prometheus.firing()).get(alert), `${alert} to fire`);
   const isSilent = (alert: string) => eventually(async () => !(await prometheus.firing()).has(alert), `${alert} to be silent`);
 
-  it('is all up, fires nothing, and fills the boards [DX-11]', async () => {
+  it('keeps a real run all up, fires nothing, and fills the boards [DX-11]', async () => {
     await eventually(
       async () => (await prometheus.targets()).join() === 'toolyard-gateway up,toolyard-worker up,toolyard-worker up',
       'targets',
@@ -78,7 +78,7 @@ describe('a real run, scraped by a real Prometheus', () => {
     await eventually(isQuiet, () => `no alert to fire, as ${firing.join()} did`);
   });
 
-  it('has metrics that pass promtool check metrics, in every process', async () => {
+  it('passes promtool check metrics with the metrics of every process', async () => {
     for (const app of [...toolyard.gateways, ...toolyard.workers]) {
       const input = await (await fetch(`${app.url}/metrics`)).text();
       const run = spawnSync('promtool', ['check', 'metrics'], { input, encoding: 'utf8' });
@@ -119,7 +119,7 @@ describe('a real run, scraped by a real Prometheus', () => {
     await isSilent('ToolyardNoWorkerInPool');
   });
 
-  it('tells that Redis is away, and that no gateway is left', async () => {
+  it('alerts that Redis is away, and that no gateway is left', async () => {
     await toolyard.redis.kill();
     await fires('ToolyardRedisAway');
     for (const gateway of toolyard.gateways) gateway.signal('SIGKILL');

@@ -38,11 +38,11 @@ const namesIn = (expr: string) => [...expr.matchAll(/\btoolyard_[a-z0-9_]+/g)].m
 describe('the alerts', () => {
   const rules = alertRules();
 
-  it('pass promtool check rules', () => {
+  it('passes promtool check rules with the alerts', () => {
     expect(promtool('check', 'rules', `${FOLDER}/alerts.yaml`)).toMatchObject({ status: 0, said: expect.stringContaining('SUCCESS') });
   });
 
-  it('fire, each of them, and are silent before', () => {
+  it('fires each of the alerts, and none before', () => {
     const { tests } = Tests.parse(parse(readFileSync(`${FOLDER}/alerts.test.yaml`, 'utf8')));
     const seen = tests.filter(({ name, promql_expr_test: checks }) => {
       const own = checks.filter(({ expr }) => expr === `count(ALERTS{alertname="${name}",alertstate="firing"})`);
@@ -54,13 +54,13 @@ describe('the alerts', () => {
     expect(promtool('test', 'rules', `${FOLDER}/alerts.test.yaml`)).toMatchObject({ status: 0, said: expect.stringContaining('SUCCESS') });
   });
 
-  it('are about metrics that exist, and so are their tests', () => {
+  it('uses only metrics that exist in the alerts and their tests', () => {
     const known = seriesNames();
     expect(rules.flatMap(({ expr }) => namesIn(expr)).filter((name) => !known.has(name))).toEqual([]);
     expect(namesIn(readFileSync(`${FOLDER}/alerts.test.yaml`, 'utf8')).filter((name) => !known.has(name))).toEqual([]);
   });
 
-  it('lead to what to do, heading by heading', () => {
+  it('leads from each alert to what to do, heading by heading', () => {
     const headings = [...readFileSync(`${FOLDER}/runbook.md`, 'utf8').matchAll(/^## (\w+)\n\S/gm)].map((match) => match[1] ?? '');
     expect(headings.sort()).toEqual(rules.map(({ alert }) => alert).sort());
     for (const { alert, annotations } of rules) expect(annotations.runbook).toBe(`runbook.md#${alert.toLowerCase()}`);
@@ -68,16 +68,19 @@ describe('the alerts', () => {
 });
 
 describe('the boards', () => {
-  it.each(grafanaDashboards().map((board) => [board.title, board] as const))('%s asks only for metrics that exist', (_title, board) => {
-    const known = seriesNames();
-    const expressions = expressionsOf(board);
-    expect(expressions.length).toBeGreaterThan(8);
-    const variables = board.templating.list.map(({ query }) => JSON.stringify(query));
-    expect([...expressions, ...variables].flatMap(namesIn).filter((name) => !known.has(name))).toEqual([]);
-    expect(new Set(board.panels.map(({ id }) => id)).size).toBe(board.panels.length);
-  });
+  it.each(grafanaDashboards().map((board) => [board.title, board] as const))(
+    'asks only for metrics that exist on the board %s',
+    (_title, board) => {
+      const known = seriesNames();
+      const expressions = expressionsOf(board);
+      expect(expressions.length).toBeGreaterThan(8);
+      const variables = board.templating.list.map(({ query }) => JSON.stringify(query));
+      expect([...expressions, ...variables].flatMap(namesIn).filter((name) => !known.has(name))).toEqual([]);
+      expect(new Set(board.panels.map(({ id }) => id)).size).toBe(board.panels.length);
+    },
+  );
 
-  it('have expressions that Prometheus can read', () => {
+  it('has only expressions on the boards that Prometheus can read', () => {
     const folder = mkdtempSync(join(tmpdir(), 'toolyard-boards-'));
     try {
       const rules = grafanaDashboards().flatMap((board) =>
@@ -93,7 +96,7 @@ describe('the boards', () => {
     }
   });
 
-  it('show every metric but those that are named here', () => {
+  it('shows every metric on the boards but those that are named here', () => {
     const metrics = createMetrics({ role: 'gateway' });
     const all = metrics.registry.getMetricsAsArray().map(({ name }) => name);
     metrics.close();
@@ -102,7 +105,7 @@ describe('the boards', () => {
     expect(hidden.sort()).toEqual([...HIDDEN].sort());
   });
 
-  it('are mounted by compose.yaml with the alerts, and use its Prometheus', () => {
+  it('mounts the boards with the alerts in compose.yaml, which use its Prometheus', () => {
     const compose = readFileSync('deploy/compose.yaml', 'utf8');
     const mounts = [...compose.matchAll(/^ +- (\.\/(?:prometheus|grafana)[a-z/]*):([a-z/]+):ro$/gm)].map((match) => [
       match[1] ?? '',

@@ -10,7 +10,7 @@ afterAll(cleanUp);
 
 /** The image and the version file name Node 24; the other tests run on the Node that started them. */
 describe.each(['22', '24'])('Node %s', (version) => {
-  it('runs npm start, the call that it prints for curl, and a clean stop', async () => {
+  it('runs npm start, the call that it prints for curl, and a clean stop on this version of Node', async () => {
     const node = install(version);
     expect(spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout).toMatch(new RegExp(`^v${version}\\.`));
     const app = await spawnStandalone(freshDirectory(), {}, [node, programOf('standalone')]);
@@ -26,7 +26,7 @@ describe.each(['22', '24'])('Node %s', (version) => {
   });
 });
 
-it('is the version that the image and .nvmrc name', () => {
+it('names Node 24 in the image and in .nvmrc', () => {
   expect(readFileSync('.nvmrc', 'utf8').trim()).toBe('24');
   expect(readFileSync('deploy/Dockerfile', 'utf8')).toMatch(/^FROM node:24\b/m);
 });

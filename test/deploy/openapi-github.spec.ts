@@ -74,7 +74,7 @@ describe("operations of GitHub's document, called through gateway and worker", (
     expect({ tools: of('github').length, problems: body.problems }).toEqual({ tools: 1_223, problems: [] });
   });
 
-  it(`send requests that fit the document: ${COUNT} drawn by seed, and those with the rare bodies`, async () => {
+  it(`sends requests that fit GitHub's document: ${COUNT} drawn by seed, and those with the rare bodies`, async () => {
     const rare = of('github').filter(({ name }) => ['markdown_render-raw', 'repos_upload-release-asset'].includes(name));
     const drawn = fc.sample(fc.shuffledSubarray(of('github'), { minLength: COUNT, maxLength: COUNT }), { seed: SEED, numRuns: 1 })[0] ?? [];
     expect([rare.length, drawn.length]).toEqual([2, COUNT]);
@@ -82,7 +82,7 @@ describe("operations of GitHub's document, called through gateway and worker", (
     expect(new Set(mock.requests.map(({ method }) => method))).toEqual(new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']));
   });
 
-  it('send requests that fit a document with parameters in every place and most styles, and every kind of body', async () => {
+  it('sends requests that fit a document with parameters in every place and most styles, and every kind of body', async () => {
     expect(of('styles').length).toBe(Object.keys(STYLES.paths).length);
     for (let round = 0; round < 3; round += 1) expect(await faultsOf(of('styles'), stylesMock)).toEqual([]);
   });

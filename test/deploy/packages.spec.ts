@@ -99,11 +99,12 @@ describe('a release', () => {
     expect(components.map(({ name }) => name)).not.toContain('jest');
   });
 
-  it('has a changelog', () => expect(readFileSync(join(PACKED, 'CHANGELOG.md'), 'utf8')).toMatch(new RegExp(`^# ${version}\n`)));
+  it('has a changelog with a release', () =>
+    expect(readFileSync(join(PACKED, 'CHANGELOG.md'), 'utf8')).toMatch(new RegExp(`^# ${version}\n`)));
 });
 
 describe('the package @toolyard/cli', () => {
-  it('starts everything without a word, makes calls, serves the dashboard', async () => {
+  it('starts everything by the package @toolyard/cli without a word, makes calls, serves the dashboard', async () => {
     const [program = '', ...args] = toolyard;
     const env = { PATH: process.env['PATH'], TOOLYARD_URL: app.url, TOOLYARD_API_KEY: app.key() };
     const call = spawnSync(program, [...args, 'call', 'shell', 'command=echo packed'], { cwd: elsewhere, env, encoding: 'utf8' });
@@ -114,7 +115,7 @@ describe('the package @toolyard/cli', () => {
     expect(JSON.stringify(guide.result?.content)).toContain('GATEWAY_PORT');
   });
 
-  it('has a scope, as every package here, and the command toolyard', () => {
+  it('has a scope in the name of the package @toolyard/cli, as every package here, and the command toolyard', () => {
     const manifests = readdirSync(PACKED, { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
       .map(({ name }) => name)
@@ -128,7 +129,7 @@ describe('the package @toolyard/cli', () => {
     expect(JSON.parse(readFileSync('package.json', 'utf8'))).toMatchObject({ private: true });
   });
 
-  it('needs the packages of this project, and installs without a script', () => {
+  it('needs the packages of this project for @toolyard/cli, and installs without a script', () => {
     const manifest = JSON.parse(readFileSync(join(elsewhere, 'package/package.json'), 'utf8')) as object;
     expect(manifest).toMatchObject({ name: '@toolyard/cli', version, dependencies });
     expect(manifest).not.toHaveProperty('private');
@@ -144,14 +145,14 @@ describe('the package @toolyard/cli', () => {
 });
 
 describe('the package @toolyard/client', () => {
-  it('runs in an ES module, and in CommonJS', () => {
+  it('runs the package @toolyard/client in an ES module, and in CommonJS', () => {
     const expected = 'submitted start end {"text":"hello"}\n';
     expect(run('agent.mjs', `import { ToolyardClient } from '@toolyard/client';\n${CALL}`)).toBe(expected);
     const common = `const { ToolyardClient } = require('@toolyard/client');\nrequire('@toolyard/client/worker');\n`;
     expect(run('agent.cjs', `${common}(async () => {${CALL}})();\n`)).toBe(expected);
   });
 
-  it('has types, also in the ways of bundlers', () => {
+  it('has types in the package @toolyard/client, also in the ways of bundlers', () => {
     put(
       'typed.mts',
       `import { ToolyardClient } from '@toolyard/client';
@@ -190,7 +191,7 @@ export const tool = defineTool({ name: 'x', description: 'y', input: z.strictObj
     }
   });
 
-  it('runs in a browser, bundled', async () => {
+  it('runs the package @toolyard/client in a browser, bundled', async () => {
     const entry = put(
       'page.js',
       `import { ToolyardClient } from '@toolyard/client';

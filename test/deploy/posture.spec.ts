@@ -39,7 +39,7 @@ describe.each<[string, Record<string, string>]>(Object.entries(environments))('a
   });
   afterAll(() => toolyard?.close());
 
-  it('is supervised by itself [PP-01]', async () => {
+  it('gives a new session the supervised posture by the settings as they are shipped [PP-01]', async () => {
     const { body } = await agent.get<Session>('/v1/sessions/new');
     expect(body.posture).toEqual({ autonomy: 'supervised', permissionMode: 'workspace-write' });
   });

@@ -73,7 +73,7 @@ describe('deploy/CONFIGURATION.md', () => {
 });
 
 describe('README.md', () => {
-  it('has at most 150 lines', () => {
+  it('keeps README.md within 150 lines', () => {
     expect(read('README.md').split('\n').length).toBeLessThanOrEqual(150);
   });
 
@@ -113,7 +113,7 @@ describe('the documents and texts of the project', () => {
   /** Arrays of words, and the command and arguments of an MCP client, as one line. */
   const asCommands = (text: string) => text.replaceAll(/["'`[\](),]|\bargs"?:/g, ' ');
 
-  it('never run or install the package name toolyard, which anybody may register', () => {
+  it('mentions no command that runs or installs the package name toolyard, which anybody may register', () => {
     expect(files.length).toBeGreaterThan(1_000);
     expect(files.filter((path) => asCommands(read(path)).search(INSTALLS) !== -1)).toEqual([]);
   });
@@ -125,13 +125,13 @@ describe('libs/README.md and apps/README.md', () => {
       .filter((entry) => entry.isDirectory())
       .map(({ name }) => name);
 
-  it('name every library and every app once', () => {
+  it('names every library and every app once in libs/README.md and apps/README.md', () => {
     expect(matches(read('libs/README.md'), /^\| \[`[^`]+`\]\(([^)]+)\) \|/gm).toSorted()).toEqual(foldersOf('libs').toSorted());
     const [apps = ''] = read('apps/README.md').split('\n## ');
     expect(matches(apps, /^\| `([^`]+)` \|/gm).toSorted()).toEqual(foldersOf('apps').toSorted());
   });
 
-  it('list every decision', () => {
+  it('lists every decision in libs/README.md', () => {
     const decisions = foldersOf('libs').flatMap((name) =>
       existsSync(`libs/${name}/decisions`) ? readdirSync(`libs/${name}/decisions`).map((file) => `${name}/decisions/${file}`) : [],
     );
@@ -141,7 +141,7 @@ describe('libs/README.md and apps/README.md', () => {
     expect(ofGateway.filter((path) => !read('apps/README.md').includes(`](${path})`))).toEqual([]);
   });
 
-  it('state which libraries may import which, as the boundaries do', () => {
+  it('states which libraries may import which, as the boundaries do', () => {
     const [, section = ''] = /\n## Dependencies\n([\s\S]*?)\n## /.exec(read('libs/README.md')) ?? [];
     const stated = new Map(
       section
@@ -164,14 +164,14 @@ describe('libs/README.md and apps/README.md', () => {
     expect(Object.fromEntries(stated)).toEqual(Object.fromEntries(allowed));
   });
 
-  it('map the folders of gateway and worker', () => {
+  it('maps the folders of gateway and worker in apps/README.md', () => {
     const folders = [...foldersOf('apps/gateway/src'), ...foldersOf('apps/worker/src')];
     expect(folders.filter((name) => !read('apps/README.md').includes(`\`${name}/\``))).toEqual([]);
   });
 });
 
 describe('libs/tools/README.md', () => {
-  it('names every built-in tool', () => {
+  it('names every built-in tool in libs/tools/README.md', () => {
     const folder = 'libs/tools/src';
     const tools = readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.tool.ts'))

@@ -27,10 +27,13 @@ describe.each([1, 2])('the log as format %i wrote it', (format) => {
     expect(new Set(recording.events.map(({ type }) => type))).toEqual(new Set(types));
   });
 
-  it.each(recording.events.map((event, index) => [event.type, index] as const))('reads %s (event %i)', (_type, index) => {
-    expect(JSON.parse(stored[index] ?? '')).toEqual(recording.events[index]);
-    expect(CallEvent.parse(upcastEvent(stored[index] ?? ''))).toEqual(recording.events[index]);
-  });
+  it.each(recording.events.map((event, index) => [event.type, index] as const))(
+    'reads %s of an older format of the log (event %i)',
+    (_type, index) => {
+      expect(JSON.parse(stored[index] ?? '')).toEqual(recording.events[index]);
+      expect(CallEvent.parse(upcastEvent(stored[index] ?? ''))).toEqual(recording.events[index]);
+    },
+  );
 
   it('folds to the same call, through the states of the same machine', () => {
     const events = stored.map(upcastEvent);

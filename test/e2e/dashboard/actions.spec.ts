@@ -46,7 +46,7 @@ describe('the example in a form', () => {
 });
 
 describe('a command to copy', () => {
-  it('submits the same call when pasted into a terminal', async () => {
+  it('submits the same call when a copied command is pasted into a terminal', async () => {
     const args = { text: `it's "$HOME" and \`date\`; <b>` };
     const { id } = await stage.agent.run('echo', args, { sessionId: 'pasted' });
     const page = await stage.open(`/calls/${id}`, { permissions: ['clipboard-read', 'clipboard-write'] });
@@ -66,7 +66,7 @@ describe('a command to copy', () => {
 });
 
 describe('a worker', () => {
-  it('is drained from the page', async () => {
+  it('drains a worker from its page', async () => {
     const workers = async () => (await stage.agent.get<{ workers: WorkerStatus[] }>('/v1/workers')).body.workers;
     const [first] = await eventually(async () => ((await workers()).length === 1 ? workers() : undefined), 'the first worker to be known');
     await stage.toolyard.worker();

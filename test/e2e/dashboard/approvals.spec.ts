@@ -260,7 +260,7 @@ describe('answers that are held', () => {
     stage.agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
   const statusOf = async (id: string) => (await stage.agent.get(`/v1/calls/${id}`)).body.status;
 
-  it('can be taken back, are dropped when the page is left, and a double click decides one call only', async () => {
+  it('lets a person take held answers back, drops them when the page is left, and decides one call by a double click', async () => {
     await supervise('clicks');
     const first = await inSession('clicks', 'git push origin click-1');
     const page = await stage.open('/approvals');
@@ -295,7 +295,7 @@ describe('answers that are held', () => {
     await Promise.all(others.map((id) => stage.agent.request('POST', `/v1/calls/${id}/decision`, { decision: 'deny' })));
   });
 
-  it('go to each of the selected calls, and what becomes of each is shown', async () => {
+  it('sends held answers to each of the selected calls, and shows what becomes of each', async () => {
     await Promise.all(['many-a', 'many-b'].map(supervise));
     const [one, two, stale] = [
       await inSession('many-a', 'git push origin 1'),
@@ -341,7 +341,7 @@ describe('answers that are held', () => {
     await stage.agent.request('POST', `/v1/calls/${late}/decision`, { decision: 'deny' });
   });
 
-  it('are asked for by a notification that a person has switched on, with no arguments in it', async () => {
+  it('asks for answers by a notification that a person has switched on, with no arguments in it', async () => {
     await supervise('notified');
     const page = await stage.open('/approvals');
     await page.context().grantPermissions(['notifications']);

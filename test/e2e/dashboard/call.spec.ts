@@ -34,7 +34,7 @@ describe('the page of a call', () => {
     await eventually(async () => /^\$ .* – shell · Toolyard$/.test(await page.title()), 'the title to have the command');
   });
 
-  it('keeps its clocks running during ten updates a second', async () => {
+  it("keeps the clocks of a call's page running during ten updates a second", async () => {
     const { command, open } = stage.gated(['true']);
     const { body } = await stage.agent.submit('shell', {
       command: command.replace('sleep 0.02', 'echo tick; sleep 0.1'),

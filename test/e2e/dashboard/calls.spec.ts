@@ -42,7 +42,7 @@ describe('an installation without a call', () => {
 });
 
 describe('the list of calls', () => {
-  it('takes the key from the address and removes it from address and history', async () => {
+  it('takes the key from the address of a list and removes it from address and history', async () => {
     const page = await stage.open('/calls');
     await live(page);
     expect(page.url()).toBe(`${stage.url}/calls`);
@@ -82,7 +82,7 @@ describe('the list of calls', () => {
     expect(await page.locator('[role=row][data-call]').count()).toBe(1);
   });
 
-  it('is filtered by the address, and leaves out new calls that do not match', async () => {
+  it('filters the list of calls by the address, and leaves out new calls that do not match', async () => {
     const [echo, shell] = [await stage.agent.run('echo', { n: 1 }), await stage.agent.run('shell', { command: 'true' })];
     const page = await stage.open('/calls?tool=echo');
     await row(page, echo.id).waitFor();
@@ -104,7 +104,7 @@ describe('the list of calls', () => {
 });
 
 describe('a list that is narrowed and sorted', () => {
-  it('has counts by value, cells that filter, a sort and a saved view', async () => {
+  it('shows counts by value, cells that filter, a sort and a saved view above the list of calls', async () => {
     const inSession = { sessionId: 'narrow', agentId: 'coder' };
     const slow = await stage.agent.run('shell', { command: 'sleep 0.3; echo slow' }, inSession);
     const failing = await stage.agent.run('shell', { command: 'exit 7' }, inSession);
@@ -158,7 +158,7 @@ describe('a list by risk', () => {
 });
 
 describe('the state of a call that waits for its next attempt', () => {
-  it('is retrying after a failure and suspended during a sleep, before and after a reload', async () => {
+  it('shows a waiting call as retrying after a failure and suspended during a sleep, before and after a reload', async () => {
     const overloaded = createServer((_request, response) => response.writeHead(503).end('come back later'));
     overloaded.listen(0, '127.0.0.1').unref();
     await once(overloaded, 'listening');
@@ -193,7 +193,7 @@ describe('the state of a call that waits for its next attempt', () => {
 });
 
 describe('the live page', () => {
-  it('has a row for each agent with its command, its last line and the question that waits', async () => {
+  it('shows a row for each agent on Live with its command, its last line and the question that waits', async () => {
     await stage.agent.request('PUT', '/v1/sessions/agent', { posture: { autonomy: 'supervised', permissionMode: 'prompt' } });
     const page = await stage.open('/live');
     await live(page);
@@ -243,7 +243,7 @@ describe('the live page', () => {
     await waiting.getByText('0', { exact: true }).waitFor();
   });
 
-  it('updates its figures with calls of another client', async () => {
+  it('updates the figures of Live with calls of another client', async () => {
     const page = await stage.open('/live');
     await live(page);
     const tile = (name: string, value: string) => page.locator(`[data-tile="${name}"]`).getByText(value, { exact: true }).waitFor();
@@ -263,7 +263,7 @@ describe('the live page', () => {
 });
 
 describe('all calls of a filter', () => {
-  it('are counted first, then cancelled', async () => {
+  it('counts all calls of a filter first, then cancels them', async () => {
     const submitted = [1, 2, 3].map((n) =>
       stage.agent.submit('shell', { command: `sleep 60${n}`, timeout_ms: LONG_MS }, { sessionId: 'bulk' }),
     );
@@ -283,7 +283,7 @@ describe('all calls of a filter', () => {
 });
 
 describe('failures', () => {
-  it('include commands that ended with an error, grouped by their exit', async () => {
+  it('shows commands that ended with an error among the failures, grouped by their exit', async () => {
     const page = await stage.open('/failures');
     await page.locator('[data-connection=live]').waitFor();
     for (const n of [1, 2]) await stage.agent.run('shell', { command: `echo ${n}; exit 9` }, { sessionId: 'exits' });
@@ -296,7 +296,7 @@ describe('failures', () => {
     await eventually(async () => (await page.locator('[role=row][data-call][data-state=error]').count()) === 2, 'both calls');
   });
 
-  it('that are similar form a group, which appears live and is replayed as a whole', async () => {
+  it('groups similar failures, live, and replays a group as a whole', async () => {
     const page = await stage.open('/failures');
     await page.locator('[data-connection=live]').waitFor();
     for (const n of [1, 2]) await stage.agent.run('file_read', { path: `missing-${n}.txt` }, { sessionId: 'failing' });
@@ -320,7 +320,7 @@ describe('a page without a key', () => {
     await page.getByRole('alert').getByText('Not let in').waitFor();
   });
 
-  it('takes the key from an address, also in an open tab, and removes it there', async () => {
+  it('takes the key from an address on a page without a key, also in an open tab, and removes it there', async () => {
     const page = await stage.browser.page();
     await page.goto(`${stage.url}/calls`);
     await page.getByLabel('API key').waitFor();

@@ -5,14 +5,14 @@ import { dashboardHarness } from '../../support/dashboard-harness.js';
 const stage = dashboardHarness();
 
 describe('the API explorer at /docs', () => {
-  it('is accessible to all as it opens', async () => {
+  it('opens the API explorer at /docs accessible to all', async () => {
     const page = await stage.open('/docs');
     await page.locator('.opblock').first().waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
   });
 
   // One check for the phone and the dark, since the page is large: each takes seconds.
-  it('is dark where the dashboard is, accessible on a phone with samples and an operation that is tried, and uses the key of its tab', async () => {
+  it('shows the API explorer dark where the dashboard is, accessible on a phone, and with the key of its tab', async () => {
     const page = await stage.open('/live', { colorScheme: 'dark', viewport: { width: 375, height: 812 } });
     await page.locator('[data-connection=live]').waitFor();
     await page.goto(`${stage.url}/docs`);
@@ -28,7 +28,7 @@ describe('the API explorer at /docs', () => {
     await operation.locator('.live-responses-table .response-col_status').getByText('202').waitFor();
   });
 
-  it('has a page of the frames of the WebSockets, each with its fields and an example, that needs no script', async () => {
+  it('shows a page of the frames of the WebSockets, each with its fields and an example, that needs no script', async () => {
     const page = await stage.open('/docs/stream');
     await page.getByRole('heading', { name: 'Frames a client sends' }).waitFor();
     const frame = page.locator('details[id="client.subscribe"]');

@@ -7,7 +7,7 @@ import { dashboardHarness, READER_KEY } from '../../support/dashboard-harness.js
 const stage = dashboardHarness();
 const status = async (key: string) => (await new Agent(stage.url, key).get('/v1/whoami')).status;
 
-it('is made by a form that shows its text once, rotated, and revoked', async () => {
+it('makes a key by a form that shows its text once, rotates it, and revokes it', async () => {
   const page = await stage.open('/keys/new');
   await page.getByRole('button', { name: 'Make the key' }).click();
   await page.getByText('Say what the key is for.').waitFor();
@@ -47,7 +47,7 @@ it('is made by a form that shows its text once, rotated, and revoked', async () 
   expect(new URL(page.url()).search).toBe('?ended=shown');
 });
 
-it('is for administrators: others see neither the page in the navigation nor its content', async () => {
+it('hides keys from all but administrators, in the navigation and on the page', async () => {
   const page = await stage.open('/keys', { key: READER_KEY });
   await page.getByText('Not for this key').waitFor();
   await page.getByRole('link', { name: 'Usage' }).waitFor();

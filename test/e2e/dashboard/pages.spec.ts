@@ -66,7 +66,7 @@ let tab: Page;
 describe.each(PAGES.map(([path, shows], index) => ({ name: path().replace(/^\/calls\/$/, '/calls/:id'), index, path, shows })))(
   'page $name',
   ({ path, shows }) => {
-    it('is accessible to all in light and dark colours, and fits a phone', async () => {
+    it('shows a page accessible to all in light and dark colours, which fits a phone', async () => {
       tab ??= await stage.open('/live', { kept: true });
       await tab.setViewportSize({ width: 1280, height: 900 });
       await tab.emulateMedia({ colorScheme: 'light' });
@@ -115,7 +115,7 @@ it('says why the agents cannot be listed, and goes on when they can', async () =
   expect(await agents.getByRole('alert').count()).toBe(0);
 });
 
-it('is navigated by keyboard: search, and g with a letter for a page', async () => {
+it('navigates by keyboard: search, and g with a letter for a page', async () => {
   const page = await stage.open('/live');
   await page.locator('[data-connection=live]').waitFor();
   // In one go, as the second key counts for a moment only.

@@ -114,7 +114,7 @@ describe('a call that waits for input', () => {
     expect(JSON.stringify((await stage.agent.ended(id)).result?.content)).toContain('next');
   });
 
-  it('takes a text that another client may have given before', async () => {
+  it('takes a text for a call that waits for input, which another client may have given before', async () => {
     const id = await asked({ question: 'Why?' });
     const page = await stage.open(`/calls/${id}`);
     await page.getByRole('textbox', { name: 'Answer' }).fill('because');
@@ -125,7 +125,7 @@ describe('a call that waits for input', () => {
 });
 
 describe('audio of a tool', () => {
-  it('is played only on request, and only of kinds that browsers know', async () => {
+  it('plays audio of a tool only on request, and only of kinds that browsers know', async () => {
     await stage.agent.request('POST', '/v1/sources', { name: 'speaker', kind: 'mcp', url: `${speaker.url}/mcp` });
     await sourceIs('speaker');
     const { id } = await stage.agent.run('say', { kind: 'audio/wav' });

@@ -9,7 +9,7 @@ const made = async (body: object) =>
   (await stage.agent.request<Schedule>('POST', '/v1/schedules', { call: { tool: 'echo', arguments: { n: 1 } }, ...body })).body;
 
 describe('a schedule', () => {
-  it('is made by a form that shows its next due times, in words and by the clocks of its time zone', async () => {
+  it('makes a schedule by a form that shows its next due times, in words and by the clocks of its time zone', async () => {
     const page = await stage.open('/schedules', { timezoneId: 'Europe/Berlin' });
     await page.getByText('No schedules').waitFor();
     await page.getByRole('link', { name: 'New schedule' }).click();
@@ -37,7 +37,7 @@ describe('a schedule', () => {
     ]);
   });
 
-  it('is run now, shows the outcome of its last run, and links to its calls', async () => {
+  it('runs a schedule now, shows the outcome of its last run, and links to its calls', async () => {
     const { id } = await made({ everyMs: 86_400_000, name: 'daily', call: { tool: 'shell', arguments: { command: 'exit 3' } } });
     const page = await stage.open('/schedules');
     const row = page.locator(`[data-schedule="${id}"]`);
@@ -54,7 +54,7 @@ describe('a schedule', () => {
     await page.locator(`[role=row][data-call="${call}"]`).waitFor();
   });
 
-  it('is paused and resumed, opened by keyboard, and removed', async () => {
+  it('pauses, resumes and removes a schedule that is opened by keyboard', async () => {
     const { id } = await made({ everyMs: 86_400_000, name: 'a short one' });
     const page = await stage.open('/schedules');
     const row = page.locator(`[data-schedule="${id}"]`);
@@ -74,7 +74,7 @@ describe('a schedule', () => {
     await page.getByText('There is no such schedule').waitFor();
   });
 
-  it('of another key cannot be changed without the scope', async () => {
+  it('refuses to change a schedule of another key without the scope', async () => {
     const { id } = await made({ everyMs: 86_400_000 });
     const page = await stage.open(`/schedules/${id}`, { key: READER_KEY });
     for (const name of ['Pause', 'Run now', 'Remove']) await page.getByRole('button', { name, exact: true, disabled: true }).waitFor();

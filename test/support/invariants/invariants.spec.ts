@@ -48,7 +48,7 @@ const found = (facts: readonly EventFacts[], awayMs = 0) => {
 };
 
 describe('the checker of invariants', () => {
-  it('finds nothing in what is right', () => {
+  it('finds nothing wrong in a right log', () => {
     expect(found([submitted(), start(), end({ attempt: 1, fence: 1 })])).toEqual([]);
     expect(
       found([submitted(), asked, decided('allow'), start(), retry('worker_lost'), start(2, 3), end({ attempt: 2, fence: 3 })]),
@@ -72,7 +72,7 @@ describe('the checker of invariants', () => {
       'updates',
       [submitted(), start(), { type: 'call.update', attempt: 1, fence: 1, data: { content: [] } }, end({ attempt: 1, fence: 1 })],
     ],
-  ])('finds %s', (invariant, facts) => {
+  ])('finds a breach of the invariant %s', (invariant, facts) => {
     expect(found(facts)).toContain(invariant);
   });
 
