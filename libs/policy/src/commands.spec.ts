@@ -29,10 +29,10 @@ describe('commands in an unattended session', () => {
     'head -c 9 /dev/zero | tr "\\0" x',
     'if',
     'ls\r',
-  ])('run without asking: %s', (command) => expect(effectOf(command, { posture: UNATTENDED })).toBe('allow'));
+  ])('runs an unattended command without asking: %s', (command) => expect(effectOf(command, { posture: UNATTENDED })).toBe('allow'));
 
   it.each(['rm -rf /', 'sudo mkfs /dev/x', 'dd if=/dev/zero of=x', ':(){ :|:& };:', 'echo $(rm -rf /)'])(
-    'never destroy the machine: %s [PP-106]',
+    'denies an unattended command that destroys the machine: %s [PP-106]',
     (command) => {
       expect(judge(command, { posture: UNATTENDED, policy: approved }).effect).toBe('deny');
       expect(textOf(command, { posture: UNATTENDED })).toMatch(
@@ -41,7 +41,7 @@ describe('commands in an unattended session', () => {
     },
   );
 
-  it('are refused when they are of high risk and the policy blocks that', () => {
+  it('refuses unattended commands of high risk when the policy blocks them', () => {
     expect(effectOf('rm x', { posture: UNATTENDED, policy: { commands: { blockHighRisk: true } } })).toBe('deny');
     expect(effectOf('ls x', { posture: UNATTENDED, policy: { commands: { blockHighRisk: true } } })).toBe('allow');
   });
@@ -52,13 +52,13 @@ describe('commands in an unattended session', () => {
     ['is read many times over', `rm x; ${'env -S x '.repeat(100)}ls`],
     ['is no valid bash after it', 'rm x\nif'],
     ['has it behind what is read of it', `${'a;'.repeat(2_100)}rm x`],
-  ])('count as what is denied, and as of high risk, where the command %s', (_why, command) => {
+  ])('counts a command as denied, and as of high risk, where it %s', (_why, command) => {
     for (const denied of [{ deniedCommands: ['rm .*'] }, { blockHighRisk: true }])
       expect(effectOf(command, { posture: UNATTENDED, policy: { commands: denied } })).toBe('deny');
     expect(effectOf(command, { posture: UNATTENDED })).toBe('allow');
   });
 
-  it('are denied where they are too long to be compared with what is denied', () => {
+  it('denies unattended commands that are too long to be compared with denied ones', () => {
     const circumstances = { posture: UNATTENDED, policy: { commands: { deniedCommands: ['rm x{0,1000}y'] } } };
     expect(effectOf('echo a', circumstances)).toBe('allow');
     expect(textOf(`echo ${'a'.repeat(90_000)}`, circumstances)).toContain('Command is too long for the patterns of deniedCommands');
@@ -67,16 +67,17 @@ describe('commands in an unattended session', () => {
 });
 
 describe('commands in a supervised session', () => {
-  it.each(['ls', 'npm test', 'git push', 'rm x', 'ls | wc', 'curl x | bash', 'if', 'ls\r', 'echo $(id)'])('are asked for: %s', (command) =>
-    expect(effectOf(command)).toBe('ask'),
+  it.each(['ls', 'npm test', 'git push', 'rm x', 'ls | wc', 'curl x | bash', 'if', 'ls\r', 'echo $(id)'])(
+    'asks for the supervised command %s',
+    (command) => expect(effectOf(command)).toBe('ask'),
   );
 
-  it('that are missing are asked for by the tier of their tool', () => {
+  it('asks for missing commands by the tier of their tool', () => {
     const posture = { autonomy: 'supervised', permissionMode: 'danger-full-access' } as const;
     for (const args of [{}, { command: 7 }, { command: [] }]) expect(decide(factsOf('shell', args, { posture })).effect).toBe('ask');
   });
 
-  it('that only read run without asking when the policy says so, and others are asked for [PP-82]', () => {
+  it('runs commands that only read without asking when the policy says so, and asks for others [PP-82]', () => {
     const policy = { commands: { autoAllowReadonly: true } };
     expect(effectOf('git status', { policy })).toBe('allow');
     expect(effectOf('git status | head -3', { policy })).toBe('allow');
@@ -84,7 +85,7 @@ describe('commands in a supervised session', () => {
     expect(effectOf('git status')).toBe('ask');
   });
 
-  it('that may do something else than they say are asked for without trust options, unless the tool itself is allowed [PP-83]', () => {
+  it('asks without trust options for commands that may do something else than they say, unless the tool is allowed [PP-83]', () => {
     const policy = { commands: { allowedCommands: ['.*'] } };
     expect(judge('curl x | bash', { policy })).toMatchObject({ effect: 'ask', trustOptions: [] });
     expect(effectOf('ls', { policy })).toBe('allow');
@@ -92,13 +93,13 @@ describe('commands in a supervised session', () => {
     expect(effectOf('curl x | bash', { grants: { trustedTools: ['shell'] } })).toBe('allow');
   });
 
-  it('that cannot be read are never allowed by a pattern [PP-84]', () => {
+  it('allows no command that cannot be read by a pattern [PP-84]', () => {
     const policy = { commands: { allowedCommands: ['.*', 'ls.*'], autoAllowReadonly: true } };
     expect(effectOf('ls\r', { policy })).toBe('ask');
     expect(effectOf('ls "', { policy })).toBe('ask');
   });
 
-  it('are allowed when patterns match every part of them', () => {
+  it('allows commands when patterns match every part of them', () => {
     const policy = { commands: { allowedCommands: ['git .*', 'wc( .*)?'] } };
     expect(effectOf('git log | wc -l', { policy })).toBe('allow');
     expect(effectOf('git log | wc -l && make', { policy })).toBe('ask');
@@ -106,7 +107,7 @@ describe('commands in a supervised session', () => {
     expect(effectOf('not git', { policy })).toBe('ask');
   });
 
-  it('are denied when a denied pattern matches one part of them, allowed or not, in any spelling [PP-80]', () => {
+  it('denies commands when a denied pattern matches one part of them, allowed or not, in any spelling [PP-80]', () => {
     const policy = { commands: { deniedCommands: ['rm .*'], allowedCommands: ['.*'] }, allowedTools: ['*'] };
     for (const command of ['ls; rm x', '/bin/rm x', 'r\\m x', 'sudo rm x', "bash -c 'rm x'", 'echo $(rm x)']) {
       expect(judge(command, { policy, grants: { trustedTools: ['shell'] } }).effect).toBe('deny');
@@ -133,7 +134,7 @@ describe('commands in a supervised session', () => {
     'f() { kubectl "$@"; }; f delete pod x',
     'echo delete pod x | xargs kubectl',
     'echo delete pod x | xargs -n 1 timeout 5 kubectl',
-  ])('are denied where an expansion or the input may make them what is denied: %s', (command) => {
+  ])('denies a command that an expansion or the input may turn into a denied one: %s', (command) => {
     const policy = { commands: { deniedCommands: ['kubectl delete.*'], allowedCommands: ['.*'] } };
     expect(effectOf(command, { policy, posture: UNATTENDED })).toBe('deny');
     expect(effectOf(command, { posture: UNATTENDED })).toBe('allow');
@@ -147,30 +148,30 @@ describe('commands in a supervised session', () => {
     'bash <<< "echo x"',
     'helm $verb x',
     'ls *.ts',
-  ])('are not denied for an expansion that cannot make them so: %s', (command) => {
+  ])('allows a command that no expansion can turn into a denied one: %s', (command) => {
     const commands = { deniedCommands: ['kubectl delete.*', 'git push .*--force.*', '(a|b) x'] };
     expect(effectOf(command, { policy: { commands }, posture: UNATTENDED })).toBe('allow');
   });
 
-  it('are of high risk where only running them tells which program they run', () => {
+  it('rates commands as of high risk where only running them tells which program they run', () => {
     for (const command of ['k=ls; $k', 'cat x | sh', 'sh < x', 'cat x | parallel'])
       expect(effectOf(command, { policy: { commands: { blockHighRisk: true } }, posture: UNATTENDED })).toBe('deny');
   });
 
-  it('are all denied by a denied pattern that is no pattern, and an allowed one that is none allows nothing [PP-80]', () => {
+  it('denies all commands by a denied pattern that is no pattern, and allows none by an allowed one [PP-80]', () => {
     expect(textOf('ls', { policy: { commands: { deniedCommands: ['('] } } })).toContain('Invalid regex pattern in deniedCommands');
     expect(effectOf('ls', { policy: { commands: { deniedCommands: ['('] } }, posture: UNATTENDED })).toBe('deny');
     expect(effectOf('ls', { policy: { commands: { allowedCommands: ['('] } } })).toBe('ask');
   });
 
-  it('are denied instead of asked for where the policy denies by default [PP-81]', () => {
+  it('denies commands instead of asking where the policy denies by default [PP-81]', () => {
     const policy = { commands: { denyByDefault: true, allowedCommands: ['ls'] } };
     expect(judge('make', { policy })).toMatchObject({ effect: 'deny' });
     expect(textOf('make', { policy })).toContain('Command not in allowed list');
     expect(effectOf('ls', { policy })).toBe('allow');
   });
 
-  it('of medium and high risk say so', () => {
+  it('says so when a command is of medium or high risk', () => {
     expect(textOf('git commit -m x')).toContain('Medium-risk command requires approval');
     expect(textOf('rm x')).toContain('High-risk command requires approval');
     expect(answerOf('command-class', 'git commit -m x', { posture: { autonomy: 'full', permissionMode: 'workspace-write' } })?.effect).toBe(
@@ -283,12 +284,12 @@ describe('the engine of denied texts', () => {
 });
 
 describe('the presets', () => {
-  it.each(Object.entries(POLICY_PROFILES))('%s is a whole policy', (name, profile) => {
+  it.each(Object.entries(POLICY_PROFILES))('parses the preset %s as a whole policy', (name, profile) => {
     expect(PolicyConfig.parse(profile)).toEqual(profile);
     expect(profile.profile).toBe(name);
   });
 
-  it('choose the engines of the agents they are named after', () => {
+  it('chooses in presets the engines of the agents that they are named after', () => {
     const engines = Object.fromEntries(Object.entries(POLICY_PROFILES).map(([name, { commands }]) => [name, commands.engines]));
     expect(engines).toEqual({
       core: ['single', 'rules'],

@@ -114,7 +114,7 @@ describe('decide', () => {
     ['side_effecting', { autonomy: 'full', permissionMode: 'prompt' }, 'ask'],
     ['side_effecting', { autonomy: 'full', permissionMode: 'read-only' }, 'deny'],
     ['read_only', { autonomy: 'read_only', permissionMode: 'read-only' }, 'allow'],
-  ] as const)('%s under %j is %s [PP-51]', (tier, posture, effect) => {
+  ] as const)('decides %s under %j: %s [PP-51]', (tier, posture, effect) => {
     expect(judge(tier, posture)).toBe(effect);
   });
 

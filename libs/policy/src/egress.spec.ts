@@ -9,7 +9,7 @@ const textOf = ({ reasons }: ReturnType<typeof decide>) => reasons.map(({ reason
 
 describe('egress', () => {
   it.each(['https://example.com/', 'http://93.184.216.34/', 'https://[2606:2800:220:1::1]/', 'not a url'])(
-    'to public hosts is allowed, and what is no URL is left to the tool: %s',
+    'allows egress to public hosts, and leaves what is no URL to the tool: %s',
     (url) => expect(fetch(url).effect).toBe('allow'),
   );
 
@@ -32,26 +32,26 @@ describe('egress', () => {
     'http://metadata.google.internal/',
     'http://0.0.0.0/',
     'http://１２７.0.0.1/',
-  ])('to a private, loopback or metadata host is denied: %s', (url) => expect(fetch(url).effect).toBe('deny'));
+  ])('denies egress to a private, loopback or metadata host: %s', (url) => expect(fetch(url).effect).toBe('deny'));
 
   it.each(['file:///etc/passwd', 'gopher://example.com/', 'http://user:pass@example.com/', 'http://user@example.com/'])(
-    'by another protocol or with a user name is denied: %s',
+    'denies egress by another protocol or with a user name: %s',
     (url) => expect(fetch(url).effect).toBe('deny'),
   );
 
-  it('to a private host that the operator named is allowed, on the named port', () => {
+  it('allows egress to a private host that the operator named, on the named port', () => {
     expect(fetch('http://10.0.0.1:8080/', { privateHosts: ['10.0.0.1:8080'] }).effect).toBe('allow');
     expect(fetch('http://10.0.0.1:8081/', { privateHosts: ['10.0.0.1:8080'] }).effect).toBe('deny');
   });
 
-  it('to a blocked domain is denied with its subdomains, also when it is allowed', () => {
+  it('denies egress to a blocked domain with its subdomains, also when it is allowed', () => {
     const lists = { blockedDomains: ['example.com'], allowedDomains: ['*', 'sub.example.com'] };
     for (const url of ['https://example.com/', 'https://sub.example.com/', 'https://EXAMPLE.com./'])
       expect(fetch(url, lists).effect).toBe('deny');
     expect(fetch('https://notexample.com/', lists).effect).toBe('allow');
   });
 
-  it('in strict mode needs the domain in the list [PP-44]', () => {
+  it('requires the domain in the list for egress in strict mode [PP-44]', () => {
     const strict: Partial<EgressRules> = { mode: 'strict', allowedDomains: ['*', 'example.com'] };
     expect(fetch('https://sub.example.com/', strict).effect).toBe('allow');
     expect(textOf(fetch('https://other.org/', strict))).toContain('strict web egress policy blocked destination other.org');
@@ -59,7 +59,7 @@ describe('egress', () => {
     expect(fetch('https://other.org/', { allowedDomains: ['example.com'] }).effect).toBe('deny');
   });
 
-  it('of a command meets the domain lists', () => {
+  it('applies the domain lists to the egress of a command', () => {
     const shell = (command: string) =>
       decide(factsOf('shell', { command }, { posture: UNATTENDED, policy: { egress: { blockedDomains: ['bad.com'] } } })).effect;
     expect([

@@ -157,7 +157,7 @@ describe('grants', () => {
     allowedCommands: texts('x', 'z'),
   });
 
-  it('given twice are as given once, add no glob, and lose nothing but what they take back', () => {
+  it('adds a grant once however often it is given, adds no glob, and loses nothing but what it takes back', () => {
     fc.assert(
       fc.property(grants, change, (before, change) => {
         const once = addGrant(before, { grants: change });
@@ -170,7 +170,7 @@ describe('grants', () => {
     );
   });
 
-  it('of an older release allow no more than their globs did, and deny no less', () => {
+  it('allows by grants of an older release no more than their globs did, and denies no less', () => {
     const path = fc.constantFrom('/w/a', '/w/b', '/w/**', '/w/x/y', 'src/a', 'other', '**');
     fc.assert(
       fc.property(grants, path, (grants, path) => {
@@ -265,7 +265,7 @@ describe('the evaluators of commands', () => {
   const chain = (commands: string[], operator: string) => commands.join(operator);
   const operator = fc.constantFrom(' && ', '; ', ' | ', ' || ', '\n');
 
-  it('deny a chain with one denied part, wherever it stands and however its program is written', () => {
+  it('denies a chain with one denied part, wherever it stands and however its program is written', () => {
     fc.assert(
       fc.property(simple, fc.array(simple, { maxLength: 3 }), fc.nat(3), operator, posture, (denied, others, place, operator, posture) => {
         const policy = { allowedTools: ['*'], commands: { allowedCommands: ['.*'], deniedCommands: [quoteExpression(denied)] } };
@@ -283,7 +283,7 @@ describe('the evaluators of commands', () => {
     );
   });
 
-  it('ask nothing about a chain exactly when each of its parts is allowed', () => {
+  it('asks nothing about a chain exactly when each of its parts is allowed', () => {
     fc.assert(
       fc.property(fc.array(simple, { minLength: 1, maxLength: 3 }), fc.subarray([0, 1, 2]), operator, (parts, allowed, operator) => {
         const allowedCommands = allowed.flatMap((index) => parts[index] ?? []).map(quoteExpression);
@@ -297,7 +297,7 @@ describe('the evaluators of commands', () => {
     );
   });
 
-  it('grow no looser by a grant that is too large to be matched', () => {
+  it('allows no more by a grant that is too large to be matched', () => {
     const grants = { ...NO_GRANTS, allowedCommands: ['(a{1000}){1000}', '('] };
     fc.assert(
       fc.property(simple, (command) => {

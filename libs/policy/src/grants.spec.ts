@@ -31,9 +31,11 @@ describe('tool patterns', () => {
     [['fs_read', 'read'], ['file_read']],
     [['#agent', '#glob*'], []],
     [['@other', 'nothing', '@', '['], []],
-  ])('%j mean %j [AV-03, AV-04, AV-05, AV-06, AV-07, PP-71]', (patterns, names) => expect(meant(...patterns)).toEqual(names));
+  ])('matches by the tool patterns %j: %j [AV-03, AV-04, AV-05, AV-06, AV-07, PP-71]', (patterns, names) =>
+    expect(meant(...patterns)).toEqual(names),
+  );
 
-  it('that forbid go on meaning a tool that is qualified because another source has a tool of its name', () => {
+  it('forbids by patterns a tool that is qualified because another source has a tool of its name', () => {
     const tool = { ...TOOLS.git_status, name: 'git__status', aliases: [], source: 'git' };
     const policy = resolvePolicy({ exclude: ['status'] });
     expect(availability(tool, policy)).toMatchObject({ ok: false, reason: expect.stringContaining('excluded') });
@@ -41,7 +43,7 @@ describe('tool patterns', () => {
     expect(matchesTool('status', tool)).toBe(false);
   });
 
-  it('with wildcards do not mean a tool that must be named [AV-10]', () => {
+  it('matches by wildcards no tool that must be named [AV-10]', () => {
     const tool = { name: 'switch_to_execution', aliases: [], source: 'builtin' };
     expect(['*', '@builtin', '@builtin/*', 'switch*'].some((pattern) => matchesTool(pattern, tool))).toBe(false);
     expect(matchesTool('switch_to_execution', tool)).toBe(true);
@@ -73,7 +75,7 @@ describe('availability', () => {
     expect(of('echo', { tools: [] }).reason).toContain('(none)');
   });
 
-  it('of tools of the web ends when those are switched off [AV-11]', () => {
+  it('ends the availability of web tools when those are switched off [AV-11]', () => {
     expect(of('web_fetch', { webTools: false }).ok).toBe(false);
     expect(of('file_read', { webTools: false }).ok).toBe(true);
     expect(decide(factsOf('web_fetch', { url: 'https://example.com' }, { policy: { webTools: false } })).effect).toBe('deny');
@@ -91,7 +93,7 @@ describe('availability', () => {
 });
 
 describe('trust', () => {
-  it('in a tool makes its asks unnecessary, and the decision says which word did that [PP-71]', () => {
+  it('asks nothing about a trusted tool, and the decision says which word did that [PP-71]', () => {
     const asked = decide(shell('make'));
     expect(asked.effect).toBe('ask');
     const byConfig = decide(shell('make', { policy: { allowedTools: ['shell*'] } }));
@@ -102,7 +104,7 @@ describe('trust', () => {
     expect(decide(shell('make', { grants: addGrant(NO_GRANTS, { grants: alwaysAllow(TOOLS.shell) }) })).effect).toBe('allow');
   });
 
-  it('for a tool of a source does not go over to a tool of the same name of another source', () => {
+  it('trusts a tool of one source without trusting a tool of the same name of another', () => {
     const from = (source: string) => ({
       ...TOOLS.git_status,
       tier: 'privileged' as const,
@@ -120,19 +122,19 @@ describe('trust', () => {
     expect(addGrant(NO_GRANTS, { grants: neverAllow({ name: 'ours__deploy', source: 'ours' }) }).deniedTools).toEqual(['@ours/deploy']);
   });
 
-  it('denied by a person for the session is final [PP-72]', () => {
+  it('takes a denial by a person for the session as final [PP-72]', () => {
     const grants = addGrant(NO_GRANTS, { grants: neverAllow(TOOLS.shell) });
     const decision = decide(shell('ls', { grants, policy: { allowedTools: ['*'] } }));
     expect(decision.effect).toBe('deny');
     expect(decision.reasons[0]?.reason).toContain('Tool was denied by user');
   });
 
-  it('in tools and in arguments does not lift a denial [PP-72]', () => {
+  it('lifts no denial by trust in tools and in arguments [PP-72]', () => {
     const policy = { commands: { deniedCommands: ['make'], allowedCommands: ['.*'] }, allowedTools: ['*'] };
     expect(decide(shell('make', { policy, grants: { trustedTools: ['shell'], allowedCommands: ['make'] } })).effect).toBe('deny');
   });
 
-  it('for privileged tools is asked for by the gate in every mode [PP-61]', () => {
+  it('asks for privileged tools by the gate in every mode, trusted or not [PP-61]', () => {
     const gated = (permissionMode: 'allow' | 'danger-full-access') =>
       decide(shell('ls', { policy: { gatePrivileged: true }, posture: { autonomy: 'full', permissionMode } })).effect;
     expect([gated('allow'), gated('danger-full-access')]).toEqual(['ask', 'ask']);
@@ -142,7 +144,7 @@ describe('trust', () => {
 });
 
 describe('trust options', () => {
-  it('for a command are the command, its first argument and its program, as anchored patterns [PP-79]', () => {
+  it('offers trust in a command, its first argument and its program, as anchored patterns [PP-79]', () => {
     const options = trustOptions(shell('git pull --rebase'));
     expect(options.map(({ label, display }) => [label, display])).toEqual([
       ['Full command', 'git pull --rebase'],
@@ -160,7 +162,7 @@ describe('trust options', () => {
     expect([effect('git push', base), effect('gitx', base)]).toEqual(['allow', 'ask']);
   });
 
-  it('choosing any of them allows the very call that was asked for', () => {
+  it('allows the very call that was asked for by each trust option', () => {
     for (const command of [
       'git pull --rebase',
       'ls | wc -l',
@@ -180,16 +182,16 @@ describe('trust options', () => {
     }
   });
 
-  it('have no first argument that is an option or an absolute path, and no program that runs anything', () => {
+  it('offers no trust in a first argument that is an option or an absolute path, nor in a program that runs anything', () => {
     expect(trustOptions(shell('ls -la')).map(({ id }) => id)).toEqual(['command-full', 'command-base']);
     expect(trustOptions(shell('bash x.sh')).map(({ id }) => id)).toEqual(['command-full', 'command-partial']);
   });
 
-  it.each(['curl x | bash', 'echo $(id)', 'ls\r', 'if', '', 'PATH=/x ls'])('are none for the dangerous %j', (command) =>
+  it.each(['curl x | bash', 'echo $(id)', 'ls\r', 'if', '', 'PATH=/x ls'])('offers no trust options for the dangerous %j', (command) =>
     expect(trustOptions(shell(command))).toEqual([]),
   );
 
-  it('for files are the paths and the folder around them [PP-78]', () => {
+  it('offers trust in the paths of files and the folder around them [PP-78]', () => {
     const facts = factsOf('file_read', { path: ['/w/p/a.txt', '/w/p/b.txt'] });
     expect(trustOptions(facts).map(({ label, grants }) => [label, grants])).toEqual([
       ['Specific paths', { allowedPaths: { read: ['/w/p/a.txt', '/w/p/b.txt'] } }],
@@ -199,14 +201,14 @@ describe('trust options', () => {
     expect(trustOptions(factsOf('file_write', { path: 'a/b' }))[1]?.grants).toEqual({ allowedPaths: { write: [`${WORKSPACE}/a`] } });
   });
 
-  it('come with an ask, and with nothing else', () => {
+  it('offers trust options with an ask, and with nothing else', () => {
     expect(decide(shell('make')).trustOptions).toHaveLength(2);
     expect(decide(shell('make', { policy: { allowedTools: ['*'] } }))).not.toHaveProperty('trustOptions');
   });
 });
 
 describe('grants of a session', () => {
-  it('grow by what is chosen, once each, and the latest word on a tool holds', () => {
+  it('adds chosen grants to a session, once each, and the latest word on a tool holds', () => {
     const trusted = addGrant(addGrant(NO_GRANTS, { grants: { trustedTools: ['a'], allowedCommands: ['x'] } }), {
       grants: { trustedTools: ['a'], allowedPaths: { read: ['/r'] } },
     });

@@ -11,19 +11,19 @@ const wide: Circumstances = { profile: 'zeroclaw', policy: { paths: { workspaceO
 
 describe('paths of a call', () => {
   it.each(['a', 'a/b', './a', 'a..b', '..a', 'a/../b', `${WORKSPACE}/a`, '.', '%41', 'ＡＢ'])(
-    'inside the workspace are read without asking: %s [PP-85]',
+    'reads a path inside the workspace without asking: %s [PP-85]',
     (path) => expect(read(path).effect).toBe('allow'),
   );
 
   it.each(['/other', '../x', 'a/../../x', '~', '~/x', `${WORKSPACE}x/a`, '//etc/passwd'])(
-    'outside of it are asked for in a supervised session: %s [PP-85]',
+    'asks about a path outside of the workspace in a supervised session: %s [PP-85]',
     (path) => {
       expect(read(path).effect).toBe('ask');
       expect(read(path, { policy: { paths: { outside: 'deny' } } }).effect).toBe('deny');
     },
   );
 
-  it('outside of it are left to the tool in unattended sessions', () =>
+  it('leaves paths outside of the workspace to the tool in unattended sessions', () =>
     expect(read('/other', { posture: UNATTENDED }).effect).toBe('allow'));
 
   it.each([
@@ -40,27 +40,27 @@ describe('paths of a call', () => {
     'a‮b',
     '~root/x',
     'x'.repeat(5_000),
-  ])('that are there to be misread are denied in every posture: %j [PP-20, PP-21, PP-22]', (path) => {
+  ])('denies a path that is there to be misread in every posture: %j [PP-20, PP-21, PP-22]', (path) => {
     expect(read(path).effect).toBe('deny');
     expect(read(path, { posture: UNATTENDED, policy: { allowedTools: ['*'] } }).effect).toBe('deny');
   });
 
   it.each(POLICY_PROFILES.zeroclaw.paths.forbidden)(
-    'in the forbidden folder %s are denied, and so is everything below [PP-22, PP-24]',
+    'denies paths in the forbidden folder %s, and everything below [PP-22, PP-24]',
     (folder) => {
       for (const path of [folder, `${folder}/x`, `${folder}/../${folder.slice(1)}/x`]) expect(read(path, wide).effect).toBe('deny');
       expect(textOf(read(`${folder}/x`, wide))).toContain(`Forbidden path: ${folder}/x`);
     },
   );
 
-  it('inside the workspace are not forbidden with the folder that the workspace lies in, unless they are forbidden themselves', () => {
+  it('allows paths inside a workspace that lies in a forbidden folder, unless they are forbidden themselves', () => {
     const policy = { paths: { forbidden: ['/data', `${WORKSPACE}/private`] } };
     expect(read('a', { ...wide, policy }).effect).toBe('allow');
     expect(read('private/a', { ...wide, policy }).effect).toBe('deny');
     expect(read('../../other/s/a', { ...wide, policy: { paths: { ...policy.paths, workspaceOnly: false } } }).effect).toBe('deny');
   });
 
-  it('that are absolute or have a parent folder in them are refused where only the workspace counts [PP-21, PP-23]', () => {
+  it('refuses absolute paths and those with a parent folder where only the workspace counts [PP-21, PP-23]', () => {
     for (const path of ['/elsewhere/x', 'a/../b', '~/x', `${WORKSPACE}/a`]) expect(read(path, { profile: 'zeroclaw' }).effect).toBe('deny');
     for (const path of ['a..b', 'a/b']) expect(read(path, { profile: 'zeroclaw' }).effect).toBe('allow');
     expect(read('/elsewhere/x', { ...wide, policy: { paths: { workspaceOnly: false, outside: 'ask' } } }).effect).toBe('ask');
@@ -75,7 +75,7 @@ describe('paths of a call', () => {
     ];
     const circumstances: Circumstances = { policy: { paths: { roots } } };
 
-    it('are taken by the access of the root, and a denied root wins over the one around it', () => {
+    it('decides paths in other roots by the access of the root, and a denied root wins over the one around it', () => {
       expect([read('/shared/a', circumstances).effect, write('/shared/a', circumstances).effect]).toEqual(['allow', 'allow']);
       expect([read('/vault/a', circumstances).effect, write('/vault/a', circumstances).effect]).toEqual(['allow', 'deny']);
       expect([read('/shared/internal/a', circumstances).effect, write('/shared/internal/a', circumstances).effect]).toEqual([
@@ -85,7 +85,7 @@ describe('paths of a call', () => {
       expect(write('/vault/inbox/a', circumstances).effect).toBe('allow');
     });
 
-    it('say the reason of a violation [PP-28]', () => {
+    it('says the reason of a violation in other roots [PP-28]', () => {
       expect(textOf(write('/vault/a', circumstances))).toContain('blocked by security policy (PathOutsideAllowedRoots)');
       expect(textOf(read('/nowhere', { policy: { paths: { roots, outside: 'deny' } } }))).toContain('PathOutsideAllowedRoots');
     });
@@ -96,7 +96,7 @@ describe('paths of a call', () => {
       paths: { trustWorkspace: false, trusted: [{ tools: ['file_*'], allowed: ['src', '/docs/*.md'], denied: ['src/secret'] }] },
     };
 
-    it('run, ask or are denied; a pattern covers what is below it, and denied beats allowed [PP-30]', () => {
+    it('runs, asks or denies by path globs of a tool; a pattern covers what is below it, and denied beats allowed [PP-30]', () => {
       expect(read('src/a', { policy }).effect).toBe('allow');
       expect(read('/docs/a.md', { policy }).effect).toBe('allow');
       expect(read('docs/x', { policy }).effect).toBe('ask');
@@ -105,12 +105,12 @@ describe('paths of a call', () => {
       expect(textOf(denied)).toContain('src/secret');
     });
 
-    it('stay denied when the tool itself is trusted [PP-72]', () => {
+    it('denies paths by globs still when the tool itself is trusted [PP-72]', () => {
       expect(read('src/secret/x', { policy, grants: { trustedTools: ['file_read'] } }).effect).toBe('deny');
       expect(read('src/secret/x', { policy: { ...policy, allowedTools: ['file_read'] } }).effect).toBe('deny');
     });
 
-    it('that shell may not open are refused to the other tools that run commands, and those that it may are not opened for them', () => {
+    it('refuses paths that shell may not open to other tools that run commands, and opens none for them', () => {
       const repl = { ...TOOLS.shell, name: 'repl', aliases: [], pool: 'shell' as const };
       for (const name of ['shell', 'bash', 'execute_bash']) {
         const paths = { trustWorkspace: false, trusted: [{ tools: [name], allowed: ['src'], denied: ['src/secret'] }] };
@@ -124,11 +124,11 @@ describe('paths of a call', () => {
       }
     });
 
-    it('are trusted for that tool only', () =>
+    it('trusts paths by globs for that tool only', () =>
       expect(decide(factsOf('shell', { command: 'ls', working_dir: 'src/secret' }, { policy })).effect).toBe('ask'));
   });
 
-  it('are all judged: one denied path denies the call, and undecided ones are asked for together [PP-31]', () => {
+  it('decides all paths of a call: one denied path denies the call, and undecided ones are asked for together [PP-31]', () => {
     const denied = { paths: { trusted: [{ tools: ['*'], allowed: [], denied: ['no'] }] } };
     expect(read(['yes', 'no'], { policy: denied }).effect).toBe('deny');
     const asked = read(['/a', '/b', 'c']);
@@ -136,7 +136,7 @@ describe('paths of a call', () => {
     expect(textOf(asked)).toMatch(/\/a is outside.*\/b is outside/);
   });
 
-  it('granted or denied for the session count at once, below a folder too, and writing includes reading [PP-78]', () => {
+  it('applies paths granted or denied for the session at once, below a folder too, and writing includes reading [PP-78]', () => {
     const grants = { allowedPaths: { read: ['/r'], write: ['/w'] }, deniedPaths: { read: ['secret'], write: ['secret', 'src'] } };
     expect([read('/r/x', { grants }).effect, read('/w/x', { grants }).effect, write('/w/x', { grants }).effect]).toEqual([
       'allow',
@@ -152,7 +152,7 @@ describe('paths of a call', () => {
     expect(read('secret/x', { grants, posture: UNATTENDED }).effect).toBe('deny');
   });
 
-  it('that are granted need no word in a mode that asks for every write', () => {
+  it('asks about no granted path in a mode that asks for every write', () => {
     const posture = { autonomy: 'full', permissionMode: 'prompt' } as const;
     expect(write('a', { posture }).effect).toBe('ask');
     expect(write('a', { posture, grants: { allowedPaths: { read: [], write: [`${WORKSPACE}/a`] } } }).effect).toBe('allow');
@@ -173,24 +173,24 @@ describe('paths in a command', () => {
     'ls /tmp/../etc',
     'cat ~/.ssh/id',
     'echo $(cat /etc/passwd)',
-  ])('are found and denied when forbidden: %s [PP-05, PP-18, PP-22]', (command) => {
+  ])('finds and denies forbidden paths in a command: %s [PP-05, PP-18, PP-22]', (command) => {
     const circumstances: Circumstances = { policy: { paths: { forbidden: ['/etc', '~/.ssh'] } }, posture: UNATTENDED };
     expect(textOf(shell(command, circumstances))).toContain('Forbidden path: ');
     expect(shell(command, circumstances).effect).toBe('deny');
   });
 
   it.each(['curl http://x/etc', 'cat etc/passwd', 'echo hello', 'ls > /dev/null', 'sed s/etc/x/ f', "git commit -m 'see %2e%2e/etc'"])(
-    'are not seen in %s [PP-18]',
+    'sees no forbidden paths in the command %s [PP-18]',
     (command) => expect(shell(command, { policy: { paths: { forbidden: ['/etc', '/dev'] } }, posture: UNATTENDED }).effect).toBe('allow'),
   );
 
-  it('outside of the workspace are asked for even when a pattern allows the command', () => {
+  it('asks about paths outside of the workspace in a command even when a pattern allows the command', () => {
     const policy = { commands: { allowedCommands: ['cat .*'] } };
     expect(textOf(shell('cat ../../x', { policy, posture: SUPERVISED }))).toContain('../../x is outside');
     expect(textOf(shell('cat a/b', { policy }))).not.toContain('outside');
   });
 
-  it('denied for the session are denied as plain names too', () => {
+  it('denies paths denied for the session in a command as plain names too', () => {
     const grants = { deniedPaths: { read: ['secret.txt'], write: [] } };
     expect(shell('cat secret.txt', { grants, posture: UNATTENDED }).effect).toBe('deny');
     expect(shell('cat x/../secret.txt', { grants, posture: UNATTENDED }).effect).toBe('deny');

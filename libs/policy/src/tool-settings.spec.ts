@@ -11,7 +11,7 @@ const crew = (roles: readonly unknown[], toolsSettings: PolicySettings['toolsSet
   decide(factsOf('crew', { stages: roles.map((role) => ({ role })) }, { posture, policy: { toolsSettings } }));
 
 describe('operations of services', () => {
-  it('run when they only read, when a glob allows them, and are asked for otherwise [PP-86]', () => {
+  it('runs operations of services that only read or that a glob allows, and asks for others [PP-86]', () => {
     expect(aws('s3api', 'list-buckets').effect).toBe('allow');
     expect(aws('s3api', 'list-buckets', { aws: { autoAllowReadonly: false } }).effect).toBe('ask');
     expect(aws('s3api', 'put-object').effect).toBe('ask');
@@ -28,7 +28,7 @@ describe('operations of services', () => {
     ['IAM', 'Create-User', 'iam:create-*'],
     [' iam', 'create-user ', 'iam:create-user'],
     ['iam', 'a/b', 'iam:*'],
-  ])('never run where a glob denies them: %s %s is %s [PP-86]', (service, operation, glob) => {
+  ])('denies operations of services where a glob denies them: %s %s by %s [PP-86]', (service, operation, glob) => {
     const settings = { aws: { deniedServices: [glob], allowedServices: ['*'], autoAllow: true } };
     for (const posture of [SUPERVISED, UNATTENDED]) {
       const { effect, reasons } = aws(service, operation, settings, posture);
@@ -37,7 +37,7 @@ describe('operations of services', () => {
     }
   });
 
-  it('that are denied for all cannot be allowed for an agent', () => {
+  it('allows no operation to an agent that is denied for all', () => {
     const policy = resolvePolicy(
       { toolsSettings: { aws: { deniedServices: ['iam'] } } },
       { toolsSettings: { aws: { deniedServices: [] } } },
@@ -45,7 +45,7 @@ describe('operations of services', () => {
     expect(policy.toolsSettings['aws']?.deniedServices).toEqual(['iam']);
   });
 
-  it('do not only read when the tool excepts them, or when they may write a file', () => {
+  it('counts operations as more than reading when the tool excepts them, or when they may write a file', () => {
     expect([aws('vault', 'get-secret-value').effect, aws('sts', 'get-session-token').effect]).toEqual(['ask', 'ask']);
     expect(aws('other', 'get-session-token').effect).toBe('allow');
     const on = (targets: unknown) => decide(factsOf('aws', { service: 's3api', operation: 'get-object', targets }, {})).effect;
@@ -53,14 +53,14 @@ describe('operations of services', () => {
     expect([on(['.aws/cli/alias']), on(['s3://a', 'file']), on('file'), on([1])]).toEqual(['ask', 'ask', 'ask', 'ask']);
   });
 
-  it('are judged all, when a tool takes several', () => {
+  it('decides all operations when a tool takes several', () => {
     const several = (operation: string[]) => decide(factsOf('aws', { service: 'iam', operation }, {}));
     expect([several(['list-a', 'get-b']).effect, several(['list-a', 'put-b']).effect]).toEqual(['allow', 'ask']);
   });
 });
 
 describe('agents that a call starts', () => {
-  it('are refused when they are not available, run when they are trusted, and are asked for otherwise [PP-87]', () => {
+  it('refuses agents that are not available, runs trusted ones, and asks for others [PP-87]', () => {
     const settings = { crew: { availableAgents: ['review*', 'writer'], trustedAgents: ['reviewer'] } };
     expect(crew(['reviewer'], settings).effect).toBe('allow');
     expect(crew(['reviewer', 'writer'], settings).effect).toBe('ask');
@@ -74,7 +74,7 @@ describe('agents that a call starts', () => {
 });
 
 describe('the settings of a tool', () => {
-  it('say what the posture takes it for, by any of its names, the last word holding', () => {
+  it('takes the tier of a tool from its settings, by any of its names, the last word holding', () => {
     const tier = (...settings: PolicySettings[]) => tierOf(TOOLS.shell, resolvePolicy(...settings));
     expect(tier()).toBe('privileged');
     expect(tier({ toolsSettings: { bash: { tier: 'read_only' } } })).toBe('read_only');
@@ -87,7 +87,7 @@ describe('the settings of a tool', () => {
     ).toBe('read_only');
   });
 
-  it('of shell hold for the other tools that run commands where they forbid, and not where they allow', () => {
+  it('applies settings of shell to the other tools that run commands where they forbid, and not where they allow', () => {
     const family = { ...TOOLS.aws, pool: 'shell' as const };
     const judged = (toolsSettings: PolicySettings['toolsSettings'], operation: string) =>
       decide({ ...factsOf('aws', { service: 's3api', operation }, { policy: { toolsSettings } }), tool: family }).effect;
@@ -101,13 +101,13 @@ describe('the settings of a tool', () => {
     }
   });
 
-  it('of a profile apply to built-in tools only: other tools get no tier by their name [PP-54]', () => {
+  it('applies the settings of a profile to built-in tools only: other tools get no tier by their name [PP-54]', () => {
     const stranger = { ...TOOLS.git_status, name: 'read_file', tier: 'privileged' as const };
     expect(tierOf(stranger, POLICY_PROFILES.claw)).toBe('privileged');
     expect(tierOf({ ...stranger, source: 'builtin' }, POLICY_PROFILES.claw)).toBe('read_only');
   });
 
-  it('let a tool run without asking, and no denial is lifted by that', () => {
+  it('lets a tool run without asking by its settings, and lifts no denial by that', () => {
     const policy: PolicySettings = { toolsSettings: { shell: { autoAllow: true } } };
     expect(decide(factsOf('shell', { command: 'make' }, { policy })).effect).toBe('allow');
     expect(decide(factsOf('shell', { command: 'rm -rf /' }, { policy })).effect).toBe('deny');

@@ -32,7 +32,7 @@ describe('denials compared with earlier ones', () => {
       { ...NOTHING, roots: [READ_ONLY] },
       true,
     ],
-  ])('%s: %#', (_title, before, now, expected) => {
+  ])('compares denials with earlier ones: %s, %#', (_title, before, now, expected) => {
     expect(addsDenials(before, now)).toBe(expected);
   });
 });

@@ -9,6 +9,6 @@ it.each<[string, ToolSubject[]]>([
   ['file_read_only', [path('read')]],
   ['file_read_write', [path('read'), path('write')]],
   ['file_read_only+web', [{ kind: 'url', argument: 'url' }, path('read')]],
-])('the capability profile is %s for what its tool touches: %#', (profile, subjects) => {
+])('gives the capability profile %s by what a tool touches: %#', (profile, subjects) => {
   expect(capabilityProfileOf(subjects)).toBe(profile);
 });

@@ -17,9 +17,9 @@ describe('names of tools as people write them', () => {
     ['@git/status', { kind: 'source', source: 'git', name: 'status' }],
     ['@git', { kind: 'source', source: 'git' }],
     ['#reviewer', { kind: 'agent', name: 'reviewer' }],
-  ])('%s is read as %j [CC-15]', (text, written) => expect(parseName(text)).toEqual(written));
+  ])('reads the written name %s as %j [CC-15]', (text, written) => expect(parseName(text)).toEqual(written));
 
-  it('are printed as they were read, and read as they were printed [CC-15]', () => {
+  it('prints names of tools as they were read, and reads them as they were printed [CC-15]', () => {
     const texts = fc.oneof(fc.string(), fc.stringMatching(/^[@#]?[a-z/@#*-]{0,8}$/));
     fc.assert(fc.property(texts, (text) => expect(printName(parseName(text))).toBe(text)));
     fc.assert(fc.property(anyName, (written) => expect(parseName(printName(written))).toEqual(written)));

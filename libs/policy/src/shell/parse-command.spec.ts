@@ -159,7 +159,7 @@ describe('reading a command', () => {
 });
 
 describe('the risk of a command', () => {
-  it.each(['ls', 'git status', 'git -C x log', 'npm test', 'echo rm', 'cargo build'])('%s is low [PP-02, PP-17]', (source) =>
+  it.each(['ls', 'git status', 'git -C x log', 'npm test', 'echo rm', 'cargo build'])('rates %s as of low risk [PP-02, PP-17]', (source) =>
     expect(riskOf(parseCommand(source))).toBe('low'),
   );
   it.each([
@@ -171,7 +171,7 @@ describe('the risk of a command', () => {
     ...'touch mkdir mv cp ln'.split(' ').map((program) => `${program} x`),
     'git -c a=b push',
     'ls; git push',
-  ])('%s is medium [PP-02, PP-17]', (source) => expect(riskOf(parseCommand(source))).toBe('medium'));
+  ])('rates %s as of medium risk [PP-02, PP-17]', (source) => expect(riskOf(parseCommand(source))).toBe('medium'));
   it.each([
     ...'rm mkfs dd shutdown reboot halt poweroff sudo su chown chmod useradd userdel usermod passwd mount umount iptables ufw firewall-cmd curl wget nc ncat netcat scp ssh ftp telnet'.split(
       ' ',
@@ -190,9 +190,9 @@ describe('the risk of a command', () => {
     "env --split='rm x'",
     "env -vS 'rm\\_x'",
     'env -S nice rm x',
-  ])('%s is high [PP-02, PP-16]', (source) => expect(riskOf(parseCommand(source))).toBe('high'));
+  ])('rates %s as of high risk [PP-02, PP-16]', (source) => expect(riskOf(parseCommand(source))).toBe('high'));
 
-  it.each(['python', 'powershell', 'unknown'])('code in %s is high: only running it tells what it does', (language) =>
+  it.each(['python', 'powershell', 'unknown'])('rates code in %s as of high risk: only running it tells what it does', (language) =>
     expect(riskOf(readCommand('2 + 2', language))).toBe('high'),
   );
 });
@@ -261,7 +261,7 @@ describe('commands that only read', () => {
     'git --no-pager log',
     'cd x && ls',
     'kubectl get pods -n x',
-  ])('%s is one [PP-82]', (source) => expect(isReadonly(parseCommand(source))).toBe(true));
+  ])('counts %s among the commands that only read [PP-82]', (source) => expect(isReadonly(parseCommand(source))).toBe(true));
   it.each([
     '',
     'rm x',
@@ -307,7 +307,7 @@ describe('commands that only read', () => {
       .map((option) => `kubectl get pods ${option}`),
     'docker -H tcp://x ps',
     'docker --host=x ps',
-  ])('%j is none [PP-82]', (source) => expect(isReadonly(parseCommand(source))).toBe(false));
+  ])('counts %j as a command that does more than read [PP-82]', (source) => expect(isReadonly(parseCommand(source))).toBe(false));
 });
 
 describe('what destroys a machine', () => {

@@ -34,7 +34,7 @@ describe('xargs', () => {
     'ls | xargs nice -n 5 timeout 5 wc -l',
     'ls | xargs git log --',
     'ls | xargs --max-args=1 rg x --',
-  ])('only reads where the program does so whatever arguments come: %s', (source) =>
+  ])('counts xargs as reading where its program only reads whatever arguments come: %s', (source) =>
     expect(findDangerousCommand(parseCommand(source))).toBeUndefined(),
   );
 });
