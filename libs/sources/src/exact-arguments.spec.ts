@@ -58,7 +58,7 @@ describe('arguments of sources', () => {
     return got;
   };
 
-  it('reach an API with the digits of any 64-bit integer, as a number, a text of digits or in one JSON text, or are refused', async () => {
+  it('sends an API the digits of any 64-bit integer, as a number, a text of digits or in one JSON text, or refuses them', async () => {
     await fc.assert(
       fc.asyncProperty(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), async (id) => {
         const numbers = `{"id":${id},"body":{"ids":[${id}]}}`;
@@ -75,7 +75,7 @@ describe('arguments of sources', () => {
     );
   });
 
-  it('have all digits for programs that read JSON text, and are refused where a library would round them', async () => {
+  it('gives all digits to programs that read JSON text, and refuses them where a library would round them', async () => {
     const json = '{"id":725653563933458433}';
     expect(exactJsonText(await received('mcp', json))).toBe(json);
     expect(exactJsonText(await received('folder', json))).toBe(json);

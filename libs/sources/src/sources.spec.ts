@@ -355,7 +355,7 @@ describe('secrets of sources that keys add', () => {
       'the base address, wherever the document is',
       api({ document: 'https://docs.example.org/v1.json', url: 'https://api.example.com/v1' }),
     ],
-  ])('go to %s where a rule names it', (_where, more) => {
+  ])('lets secrets of sources that keys add go to %s where a rule names it', (_where, more) => {
     expect(faultOf(more)).toBeUndefined();
   });
 
@@ -371,11 +371,11 @@ describe('secrets of sources that keys add', () => {
     ['an API that gets the tokens', api({ document: 'https://evil.example.com/v1.json', auth: oauth('https://api.example.com/token') })],
     ['another issuer of tokens', api({ document: 'https://api.example.com/v1.json', auth: oauth('https://evil.example.com/token') })],
     ['a program', program],
-  ])('do not go to %s', (_where, more) => {
+  ])('keeps secrets of sources that keys add from %s', (_where, more) => {
     expect(faultOf(more)).toMatch(/sourceRules\.secrets .* does not let the secret TOKEN be/);
   });
 
-  it('are for the tenants of their rule, and a program gets one only with the host *', () => {
+  it('gives secrets to the tenants of their rule, and a program one only with the host *', () => {
     expect(faultOf(mcp('https://api.example.com/mcp'), rule({}), 'rival')).toMatch(
       /no rule that lets the tenant rival use the secret TOKEN/,
     );

@@ -90,7 +90,7 @@ toolContract(names.sort(), () => ({
 }));
 
 describe('the built-in tools', () => {
-  it('are all there, each in the file of its name [RP-13]', () => {
+  it('registers all built-in tools, each in the file of its name [RP-13]', () => {
     const registered = app.get(ToolRegistry).list();
     expect(registered.map(({ name }) => name)).toEqual(names);
     expect(names).toEqual(
@@ -105,11 +105,11 @@ describe('the built-in tools', () => {
     ['file_list', ['list_files', 'ls']],
     ['file_search', ['search', 'grep', 'grep_search']],
     ['glob', ['glob_search']],
-  ])('%s answers to the names that other agents taught models [CC-14]', (name, aliases) => {
+  ])('finds %s by the names that other agents taught models [CC-14]', (name, aliases) => {
     for (const alias of aliases) expect(app.get(ToolRegistry).resolve(alias)?.name).toBe(name);
   });
 
-  it('that only read never need a person, and none that writes is run twice by accident [CC-11]', () => {
+  it('declares built-in tools that only read as pure, and those that write as run once [CC-11]', () => {
     const effects = Object.fromEntries(
       app
         .get(ToolRegistry)

@@ -12,7 +12,7 @@ const tools = fc
   .map((list) => list.map((it): NamedTool => ({ source: it.source, name: mappedName(it.source, it.rawName) })));
 
 describe('names of tools of sources', () => {
-  it('are always valid, also with the source in front, and keep valid names', () => {
+  it('makes names of tools of sources valid, also with the source in front, and keeps valid names', () => {
     fc.assert(
       fc.property(source, fc.string({ minLength: 1, maxLength: 200 }), (from, rawName) => {
         const name = mappedName(from, rawName);
@@ -24,7 +24,7 @@ describe('names of tools of sources', () => {
     expect(mappedName('github', 'issues.create')).not.toBe(mappedName('github', 'issues/create'));
   });
 
-  it('are unique in the catalog and never taken from others', () => {
+  it('makes names of tools of sources unique in the catalog and takes none from others', () => {
     fc.assert(
       fc.property(tools, fc.array(fc.constantFrom('shell', 'echo', 'file_read')), (list, builtin) => {
         const unique = list.filter(
@@ -37,7 +37,7 @@ describe('names of tools of sources', () => {
     );
   });
 
-  it('get the source in front when two sources, or a built-in tool, have them', () => {
+  it('puts the source in front of names that two sources, or a built-in tool, have', () => {
     const named = (...list: [string, string][]) => list.map(([from, name]) => ({ source: from, name }));
     expect(
       catalogNames(named(['a', 'x'], ['b', 'x'], ['b', 'y'], ['b', 'shell'], ['b', 'a__z']), new Set(['shell'])).map(({ name }) => name),

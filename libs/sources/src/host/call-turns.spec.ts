@@ -3,7 +3,7 @@ import { eventually } from '../../../../test/support/eventually.js';
 import { CallTurns } from './call-turns.js';
 
 describe('the turns of calls', () => {
-  it('are given to others when a call ends, fails or gives up waiting', async () => {
+  it('gives turns of calls to others when a call ends, fails or gives up waiting', async () => {
     const turns = new CallTurns(1);
     const log: string[] = [];
     const faults: string[] = [];

@@ -38,7 +38,7 @@ describe('tokens by client credentials', () => {
   };
   const token = (n: number, more: object = {}) => Response.json({ access_token: `t${n}`, token_type: 'Bearer', expires_in: 100, ...more });
 
-  it('are asked for once until they end, whatever number of calls needs one', async () => {
+  it('asks for a token by client credentials once until it ends, whatever number of calls needs one', async () => {
     const { tokens, requests, pass } = start(token);
     expect(await Promise.all(Array.from({ length: 10 }, () => tokens.token()))).toEqual(Array.from({ length: 10 }, () => 't1'));
     pass(69_999);
@@ -47,7 +47,7 @@ describe('tokens by client credentials', () => {
     expect([await tokens.token(), requests.length]).toEqual(['t2', 2]);
   });
 
-  it('are used for half of their time where that is short, and once where it is nothing', async () => {
+  it('uses a token for half of its time where that is short, and once where it is nothing', async () => {
     const { tokens, pass } = start((n) => token(n, { expires_in: n < 3 ? 20 : 0 }));
     await tokens.token();
     pass(9_999);
@@ -58,7 +58,7 @@ describe('tokens by client credentials', () => {
     expect([await tokens.token(), await tokens.token()]).toEqual(['t3', 't4']);
   });
 
-  it('are asked for as RFC 6749 says, and their values count as secrets', async () => {
+  it('asks for tokens as RFC 6749 says, and counts their values as secrets', async () => {
     const { tokens, requests, issued } = start(token);
     await tokens.token();
     expect(issued).toEqual(['t1']);
@@ -75,7 +75,7 @@ describe('tokens by client credentials', () => {
     expect(inBody.requests[0]?.headers.has('authorization')).toBe(false);
   });
 
-  it('are asked for again when the API refused one', async () => {
+  it('asks for a token again when the API refused one', async () => {
     const { tokens } = start(token);
     const first = await tokens.token();
     tokens.refused('of-another-call');
@@ -92,7 +92,7 @@ describe('tokens by client credentials', () => {
     ['a token with a line break', () => token(1, { access_token: 'a\r\nb: c' })],
     ['no token', () => Response.json({})],
     ['nothing', () => Promise.reject(new Error('connect ECONNREFUSED'))],
-  ])('are unavailable when the issuer answers with %s, and asked for again by the next call', async (_what, answer) => {
+  ])('reports no token when the issuer answers with %s, and asks again for the next call', async (_what, answer) => {
     const { tokens } = start((n) => (n === 1 ? answer() : token(n)));
     await expect(tokens.token()).rejects.toMatchObject({ code: 'unavailable', options: { retryable: true } });
     expect(await tokens.token()).toBe('t2');

@@ -19,7 +19,7 @@ describe('the styles of parameters, by the examples of OpenAPI 3', () => {
     ['label', true, '.blue', '.blue.black.brown', '.R=100.G=200.B=150'],
     ['matrix', false, ';color=blue', ';color=blue,black,brown', ';color=R,100,G,200,B,150'],
     ['matrix', true, ';color=blue', ';color=blue;color=black;color=brown', ';R=100;G=200;B=150'],
-  ] as const)('write %s in a path, explode %s', (style, explode, one, list, object) => {
+  ] as const)('writes the style %s in a path, explode %s', (style, explode, one, list, object) => {
     const it = written(style, explode);
     expect([pathText(it, 'blue'), pathText(it, LIST), pathText(it, OBJECT)]).toEqual([one, list, object]);
   });
@@ -35,15 +35,15 @@ describe('the styles of parameters, by the examples of OpenAPI 3', () => {
     ['deepObject', true, { a: { b: ['c', 'd'] } }, 'color%5Ba%5D%5Bb%5D=c&color%5Ba%5D%5Bb%5D=d'],
     ['form', true, [], ''],
     ['form', true, 'a&b=c d', 'color=a%26b%3Dc%20d'],
-  ] as const)('write %s in a query, explode %s: %j', (style, explode, value, text) => {
+  ] as const)('writes the style %s in a query, explode %s: %j', (style, explode, value, text) => {
     expect(queryOf(written(style, explode), value)).toBe(text);
   });
 
-  it('keep reserved characters where the document allows them, but none that ends the value', () => {
+  it('keeps reserved characters where the document allows them, but none that ends the value', () => {
     expect(queryOf(written('form', true, { allowReserved: true }), '/a?b:c&d=e#f+g')).toBe('color=/a?b:c%26d%3De%23f%2Bg');
   });
 
-  it('leave the characters of headers as they are', () => {
+  it('leaves the characters of headers as they are', () => {
     expect(headerText(written('simple', false), ['a b', 'c/d'])).toBe('a b,c/d');
   });
 });
@@ -52,7 +52,7 @@ const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 }).map((it
 const name = fc.string({ unit: fc.constantFrom('a', 'b', '[', ']', '&', '=', ' ', 'é'), minLength: 1, maxLength: 5 });
 
 describe('a decoder reads back', () => {
-  it('every text of a query by URLSearchParams, whatever its name', () => {
+  it('reads back every text of a query by URLSearchParams, whatever its name', () => {
     fc.assert(
       fc.property(name, fc.array(text, { minLength: 1 }), (parameter, values) => {
         const pairs = pairsOf({ name: parameter, style: 'form', explode: true }, values);
@@ -99,7 +99,7 @@ describe('a decoder reads back', () => {
     );
   });
 
-  it('fields of deep objects', () => {
+  it('reads back fields of deep objects', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1 }), text), (value) => {
         const pairs = pairsOf(written('deepObject', true), value);

@@ -29,7 +29,7 @@ const built = async (operation: Awaited<ReturnType<typeof one>>, args: Record<st
 };
 
 describe('a document becomes operations', () => {
-  it('with names of operationId or method and path; equal ones get a digest that does not depend on their order', async () => {
+  it('names operations by operationId or method and path; equal ones get a digest that does not depend on their order', async () => {
     const paths = {
       '/a/{b}': { parameters: [{ name: 'b', in: 'path', schema: {} }], get: {} },
       '/c': { get: { operationId: 'repos/list-all' } },
@@ -44,11 +44,11 @@ describe('a document becomes operations', () => {
     expect(new Set(names.map((it) => it.split(' ')[1])).size).toBe(2);
   });
 
-  it.each(['2.0', '4.0.0', undefined])('only of version 3.0 or 3.1: %s is refused', async (openapi) => {
+  it.each(['2.0', '4.0.0', undefined])('reads only documents of version 3.0 or 3.1: %s is refused', async (openapi) => {
     await expect(read({ openapi, paths: {} })).rejects.toThrow('expected an OpenAPI document of version 3.0 or 3.1');
   });
 
-  it('with the server of the operation, the path or the document, and with defaults of its variables', async () => {
+  it('takes the server of the operation, the path or the document, and the defaults of its variables', async () => {
     const servers = [{ url: 'https://{region}.example.com/{v}', variables: { region: { default: 'eu' }, v: { default: 'v1' } } }];
     expect((await one({}, { servers })).baseUrl).toBe('https://eu.example.com/v1');
     expect((await one({ servers: [{ url: '../v9/' }] }, { servers })).baseUrl).toBe('https://api.example.com/v9');
@@ -61,12 +61,12 @@ describe('a document becomes operations', () => {
     expect(elsewhere).toMatchObject({ operations: [], problems: [expect.stringContaining('secrets are not sent there')] });
   });
 
-  it('within the number of tools, and says so', async () => {
+  it('reads operations within the number of tools, and says so', async () => {
     const { operations, problems } = await read(documentOf({ '/a': { get: {}, put: {} } }), { maxTools: 1 });
     expect([operations.length, problems]).toEqual([1, [expect.stringContaining('2 operations, of which 1 are taken')]]);
   });
 
-  it('with references written out, and circular ones as definitions', async () => {
+  it('writes references out, and circular ones as definitions', async () => {
     const Tree = {
       type: 'object',
       properties: {
@@ -82,7 +82,7 @@ describe('a document becomes operations', () => {
     });
   });
 
-  it('in bounded time and size, however often references double', async () => {
+  it('reads a document in bounded time and size, however often references double', async () => {
     const schemas = Object.fromEntries(
       Array.from({ length: 60 }, (_, level) => {
         const next = { $ref: `#/components/schemas/s${(level + 1) % 60}` };
@@ -98,7 +98,7 @@ describe('a document becomes operations', () => {
     expect(problems).toEqual([expect.stringContaining('POST /x: its schema is too large')]);
   });
 
-  it('without reading other documents, prototypes or wrong keywords', async () => {
+  it('reads a document without other documents, prototypes or wrong keywords', async () => {
     const schema = {
       type: 'object',
       properties: {
@@ -111,7 +111,7 @@ describe('a document becomes operations', () => {
     expect(input).toMatchObject({ properties: { body: { properties: { outside: {}, inherited: {}, wrong: {} } } } });
   });
 
-  it('of 3.0 with nullable and exclusive limits as JSON Schema 2020-12 has them, and without read-only properties', async () => {
+  it('reads nullable and exclusive limits of 3.0 as JSON Schema 2020-12 has them, and leaves out read-only properties', async () => {
     const schema = {
       type: 'object',
       required: ['id', 'n'],
@@ -136,7 +136,7 @@ describe('a document becomes operations', () => {
     });
   });
 
-  it('from JSON or YAML, by the first character', () => {
+  it('parses a document from JSON or YAML, by the first character', () => {
     expect(parseDocument(' {"openapi": "3.1.0"}')).toEqual({ openapi: '3.1.0' });
     expect(parseDocument('openapi: 3.1.0\n')).toEqual({ openapi: '3.1.0' });
     expect(() => parseDocument('{')).toThrow('the document cannot be read');
@@ -152,7 +152,7 @@ describe('a call becomes a request', () => {
     { name: 'filter[x]', in: 'query', content: { 'application/json': { schema: { type: 'object' } } } },
   ];
 
-  it('with a parameter of one name in every place [TS-25]', async () => {
+  it('builds a request with a parameter of one name in every place [TS-25]', async () => {
     const operation = await one({ parameters: PLACES }, {}, '/x/{id}');
     expect(Object.keys(operation.input['properties'] ?? {})).toEqual(['id', 'id_query', 'id_header', 'id_cookie', 'filter_x']);
     const request = await built(operation, { id: 'a/b?', id_query: 'q', id_header: 'h', id_cookie: 'c', filter_x: { y: 1 } });
@@ -162,7 +162,7 @@ describe('a call becomes a request', () => {
     });
   });
 
-  it('never with a missing path parameter, dots as one, or line breaks in a header', async () => {
+  it('builds no request with a missing path parameter, dots as one, or line breaks in a header', async () => {
     const operation = await one({ parameters: PLACES }, {}, '/x/{id}');
     await expect(built(operation, {})).rejects.toThrow("Missing required path parameter 'id' for /x/{id}");
     await expect(built(operation, { id: '' })).rejects.toThrow('Missing required path parameter');
@@ -170,7 +170,7 @@ describe('a call becomes a request', () => {
     await expect(built(operation, { id: 'a', id_header: 'b\r\nhost: evil' })).rejects.toThrow('without line breaks');
   });
 
-  it('with the credentials of the operator, which no argument can replace', async () => {
+  it('builds a request with the credentials of the operator, which no argument can replace', async () => {
     const parameters = ['authorization', 'X-Key', 'Host', 'Other'].map((name) => ({ name, in: 'header', schema: { type: 'string' } }));
     const rules = { reserved: { ...RULES.reserved, headers: new Set(['x-key']) } };
     const { operations } = await read(documentOf({ '/x': { get: { parameters } } }), rules);
@@ -181,7 +181,7 @@ describe('a call becomes a request', () => {
     expect(shownUrl(await buildRequest(await one({}), {}, credentials), credentials)).toBe('https://api.example.com/x');
   });
 
-  it('with a body as form, multipart, binary or text', async () => {
+  it('builds a request with a body as form, multipart, binary or text', async () => {
     const form = await one(
       body('application/x-www-form-urlencoded', { type: 'object' }, { encoding: { m: { style: 'deepObject', explode: true } } }),
     );

@@ -86,7 +86,7 @@ describe('a language server', () => {
     );
   });
 
-  it('that is not configured is an error that says what to set', async () => {
+  it('fails for a language server that is not configured, and says what to set', async () => {
     servers = new LanguageServers({ servers: [scriptedServer({})], most: 4, idleMs: 60_000, ...TIMES }, new TrustingSandbox());
     await workspace.put('a.py', 'x');
     const failure = await failureOf(ask({ operation: 'get_hover', path: 'a.py', row: 1, column: 1 }));
@@ -206,7 +206,7 @@ describe('a hostile language server', () => {
     ['a flood of notifications', 'flood', /was ended: it sent too much in a second/],
     ['an exit', 'exit', /was ended: it (ended with exit code 7|closed its output)/],
     ['an error', 'refuses', /^The language server scripted refused: no such symbol$/],
-  ])('that answers with %s costs the call and nothing else', async (_what, trick, message) => {
+  ])('loses only the call with a language server that answers with %s', async (_what, trick, message) => {
     serve({ 'textDocument/hover': trick });
     await workspace.put('a.ts', 'x\n');
     const failure = await failureOf(ask({ operation: 'get_hover', row: 1, column: 1 }));
@@ -214,7 +214,7 @@ describe('a hostile language server', () => {
     expect(['unavailable', 'tool_failed']).toContain(failure.code);
   });
 
-  it('that answers other questions than those asked is not believed', async () => {
+  it('ignores answers of a language server to other questions than those asked', async () => {
     serve({ 'textDocument/hover': 'wrongId' });
     await workspace.put('a.ts', 'x\n');
     expect(await hover()).toBe('right');
@@ -223,7 +223,7 @@ describe('a hostile language server', () => {
   it.each([
     ['answers', { 'textDocument/hover': 'never' }],
     ['reads', { deaf: true }],
-  ])('that never %s is late, and is ended when it goes on so', async (_what, options) => {
+  ])('reports a language server that never %s as late, and ends it when it goes on so', async (_what, options) => {
     serve(options, { requestMs: 200 });
     await workspace.put('a.ts', `x\n${'y'.repeat(900_000)}\n`);
     const late = async () => (await failureOf(ask({ operation: 'get_hover', row: 1, column: 1 }))).message;
@@ -232,7 +232,7 @@ describe('a hostile language server', () => {
     expect(await late()).toMatch(/has ended by itself and is not started again before 1 s/);
   });
 
-  it('that dies is started again after a pause', async () => {
+  it('starts a language server that died again after a pause', async () => {
     serve({ initialize: 'exit' });
     await workspace.put('a.ts', 'x\n');
     holdClock();
@@ -256,7 +256,7 @@ describe('a hostile language server', () => {
     ['places without range', [{ uri: 'ROOT/a.ts' }]],
     ['rows below nothing', [at('a.ts', -1, 0)]],
     ['places that are no places', ['x']],
-  ])('that answers with %s gets a typed error', async (_what, answer) => {
+  ])('gives a typed error of a language server that answers with %s', async (_what, answer) => {
     serve({ 'textDocument/definition': answer });
     await workspace.put('a.ts', 'x\n');
     const failure = await failureOf(code({ operation: 'goto_definition', path: 'a.ts', row: 1, column: 1 }));
@@ -319,7 +319,7 @@ describe('a hostile language server', () => {
     await other.remove();
   });
 
-  it('that a call uses ends after that call when its session is deleted', async () => {
+  it('ends a language server that a call uses after that call when its session is deleted', async () => {
     serve({ 'textDocument/completion': 'never', edits: { 'textDocument/completion': { asked: '' } } });
     await workspace.put('a.ts', 'x\n');
     const stop = jest.spyOn(LanguageServer.prototype, 'stop');
@@ -364,7 +364,7 @@ describe('LANGUAGE_SERVERS', () => {
     ['{"a":{"command":[],"extensions":["a"]}}', /command/],
     ['{"a":{"command":["x"],"extensions":["*.a"]}}', /extensions/],
     ['{"a":{"command":["x"],"extensions":["a"]},"b":{"command":["x"],"extensions":["A"]}}', /a and b both name the extension a/],
-  ])('%s is refused with what is wrong', (text, message) => {
+  ])('refuses the LANGUAGE_SERVERS %s with what is wrong', (text, message) => {
     expect(() => languageServersFrom({ LANGUAGE_SERVERS: text })).toThrow(message);
   });
 });

@@ -46,7 +46,7 @@ describe.each(sandboxes)('code %s', (_name, sandbox) => {
     }
   };
 
-  it('in Python keeps variables, functions and imports, and shows output, value and error', async () => {
+  it('keeps variables, functions and imports of Python, and shows output, value and error', async () => {
     expect(await text('python', 'import math\nn = 41\ndef up(x): return x + 1')).toBe('The code has run, without output or value.');
     expect(await text('py', 'print("hé\\0llo"); up(n)')).toBe('hé\0llo\n=> 42');
     expect(await text('python', 'math.floor(_ / 10)')).toBe('=> 4');
@@ -62,7 +62,7 @@ describe.each(sandboxes)('code %s', (_name, sandbox) => {
     expect(await text('python', 'n')).toBe('=> 41');
   });
 
-  it('in Node.js keeps variables and functions, awaits, and shows output, value and error', async () => {
+  it('keeps variables and functions of Node.js, awaits, and shows output, value and error', async () => {
     expect(await text('node', 'const n = 41; function up(x) { return x + 1 }')).toBe('The code has run, without output or value.');
     expect(await text('node', 'console.log("out"); up(n)')).toBe('out\n=> 42');
     expect(await text('node', 'await Promise.resolve({ n })')).toBe('=> { n: 41 }');
@@ -77,7 +77,7 @@ describe.each(sandboxes)('code %s', (_name, sandbox) => {
     expect(await text('node', 'n')).toBe('=> 41');
   });
 
-  it('in bash is the persistent shell of the session', async () => {
+  it('runs code in bash in the persistent shell of the session', async () => {
     await run('bash', 'mkdir -p deep && cd deep && x=41');
     expect(await text('bash', 'echo $x; basename "$PWD"')).toBe('41\ndeep\n');
   });
@@ -134,7 +134,7 @@ describe.each(sandboxes)('code %s', (_name, sandbox) => {
     rmSync(join(workspace.root, 'go'));
   });
 
-  it('that does not react to the interrupt is killed with all it started, and the state is lost', async () => {
+  it('kills code that does not react to the interrupt with all it started, and the state is lost', async () => {
     const marker = newMarker();
     const code = `import os, signal, subprocess, time\nsubprocess.Popen(['bash', '-c', 'trap "" INT; exec -a ${marker} sleep 600'], start_new_session=True)\nwhile True:\n  try:\n    print('begun', flush=True)\n    time.sleep(60)\n  except KeyboardInterrupt: pass`;
     const failure = await failureOverTime('python', code, 1_000);
@@ -155,7 +155,7 @@ describe.each(sandboxes)('code %s', (_name, sandbox) => {
     expect(await text('python', 'n')).toBe('=> 7');
   });
 
-  it('that ends its interpreter, or takes too much memory, loses the state and says so', async () => {
+  it('loses the state with code that ends its interpreter, or takes too much memory, and says so', async () => {
     await run('python', 'n = 1');
     expect((await failureOf(run('python', 'import os; os._exit(5)'))).message).toMatch(
       /^The interpreter is gone, and the state is lost: it ended with exit code 5/,
@@ -211,7 +211,7 @@ describe.each(sandboxes)('code %s', (_name, sandbox) => {
     expect(processesWith(marker)).toEqual([]);
   });
 
-  it('of another session, tenant, user or language, or of a session of the same name, finds nothing of it', async () => {
+  it('finds nothing of code of another session, tenant, user or language, or of a session of the same name', async () => {
     await run('python', 'secret = 1');
     for (const other of [{ sessionId: 'two' }, { tenantId: 'rival' }, { sessionEpoch: 1 }, { userId: 'eve' }]) {
       expect(await text('python', 'secret', context(other))).toContain('NameError');
@@ -223,7 +223,7 @@ describe.each(sandboxes)('code %s', (_name, sandbox) => {
     expect(await text('python', '"secret" in globals()', without as ReturnType<typeof context>)).toBe('=> False');
   });
 
-  it('of a session whose room another one of its tenant took says that its state is lost, and why', async () => {
+  it('says that the state is lost when another session of the tenant took the room, and why', async () => {
     for (const sessionId of ['a', 'b', 'c']) await run('python', 'n = 1', context({ sessionId }));
     expect(await text('python', 'n', context({ sessionId: 'c' }))).toBe('=> 1');
     const lost = await text('python', '1', context({ sessionId: 'a' }));
@@ -232,7 +232,7 @@ describe.each(sandboxes)('code %s', (_name, sandbox) => {
     );
   });
 
-  it('in Python takes the modules that run it from Python, and those it asks for also from the workspace', async () => {
+  it('takes the modules that run Python code from Python, and those it asks for also from the workspace', async () => {
     for (const name of ['ast', 'json', 'os', 'traceback', 'linecache', 'sitecustomize', 'usercustomize', 'own'])
       await workspace.put(`${name}.py`, 'print("planted")');
     const ctx = context({ sessionId: 'planted' });

@@ -25,7 +25,7 @@ export function sandboxLimitsContract(name: string, under: SandboxUnderTest): vo
       return result;
     }
 
-    it('that is a fork bomb is killed whole', async () => {
+    it('kills a fork bomb whole', async () => {
       const marker = newMarker();
       const bomb = `: ${marker}; bomb() { [ $1 -eq 0 ] || { bomb $(($1 - 1)) | bomb $(($1 - 1)) & }; sleep 300; }; bomb ${DOUBLINGS}`;
       const failure = await besideNeighbour(() => failureOf(runs.run(bomb, {}, runs.context(), { processes: 48 })));
@@ -34,7 +34,7 @@ export function sandboxLimitsContract(name: string, under: SandboxUnderTest): vo
       expect(processesWith(marker)).toEqual([]);
     });
 
-    it('that is a fork bomb in sessions of its own is killed whole', async () => {
+    it('kills a fork bomb in sessions of its own whole', async () => {
       const marker = newMarker();
       const bomb = `: ${marker}; export marker=${marker}; bomb() { trap '' TERM; [ $1 -eq 0 ] || { setsid bash -c 'bomb $1' ${marker} $(($1 - 1)) & setsid bash -c 'bomb $1' ${marker} $(($1 - 1)) & }; sleep 300; }; export -f bomb; bomb ${DOUBLINGS}`;
       const failure = await besideNeighbour(() => failureOf(runs.run(bomb, {}, runs.context(), { processes: 48 })));
@@ -42,7 +42,7 @@ export function sandboxLimitsContract(name: string, under: SandboxUnderTest): vo
       expect(processesWith(marker)).toEqual([]);
     });
 
-    it('that takes 8 GB is killed long before', async () => {
+    it('kills a command that takes 8 GB long before', async () => {
       const marker = newMarker();
       const greedy = `: ${marker}; head -c 8G /dev/zero | tail -c 8G > /dev/null`;
       const failure = await besideNeighbour(() => failureOf(runs.run(greedy, {}, runs.context(), { memoryBytes: 128 * MIB })));
@@ -57,14 +57,14 @@ export function sandboxLimitsContract(name: string, under: SandboxUnderTest): vo
       expect(textOf(output)).toBe('30000000\n'.repeat(6));
     });
 
-    it('that never stops writing is killed at its timeout and delays no other command', async () => {
+    it('kills a command that never stops writing at its timeout, and delays no other command', async () => {
       const marker = newMarker();
       const failure = await besideNeighbour(() => failureOf(runs.run(`yes ${marker}`, { timeout_ms: 800 })));
       expect(failure).toMatchObject({ code: 'run_timeout' });
       expect(processesWith(marker)).toEqual([]);
     });
 
-    it('that spins is ended by its processor time', async () => {
+    it('ends a command that spins by its processor time', async () => {
       const output = await runs.run('while :; do :; done', {}, runs.context(), { cpuSeconds: 1 });
       expect(output).toMatchObject({ isError: true });
       expect(textOf(output)).toContain('The command used the 1 seconds of processor time');

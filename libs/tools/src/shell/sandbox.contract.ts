@@ -24,7 +24,7 @@ export function sandboxContract(name: string, under: SandboxUnderTest): void {
       expect(output.isError).toBeUndefined();
     });
 
-    it('that ends with another code than 0 is shown to the model as an error, with the output [TB-01]', async () => {
+    it('shows a command that ends with another code than 0 to the model as an error, with the output [TB-01]', async () => {
       const output = await runs.run('printf partial; exit 3');
       expect(textOf(output)).toBe('partial\nExit code: 3');
       expect(output).toMatchObject({
@@ -41,7 +41,7 @@ export function sandboxContract(name: string, under: SandboxUnderTest): void {
       expect(times).toEqual([cpuMs === undefined ? undefined : expect.any(Number)]);
     });
 
-    it('that a signal ended shows which, as itself or as a shell does by 128 and its number', async () => {
+    it('shows the signal that ended a command, as itself or as a shell does by 128 and its number', async () => {
       const output = await runs.run('kill -SEGV $$');
       expect(textOf(output)).toMatch(/^(Exit code: -1\nSignal: SIGSEGV|Exit code: 139)$/);
       expect(output.isError).toBe(true);
@@ -131,7 +131,7 @@ export function sandboxContract(name: string, under: SandboxUnderTest): void {
       expect(await runs.text('cat tidied')).toBe('tidy\n');
     });
 
-    it('that ignores SIGTERM is killed after the grace that the cancel brought, and nothing of it is left', async () => {
+    it('kills a command that ignores SIGTERM after the grace that the cancel brought, and leaves nothing of it', async () => {
       const cancel = new AbortController();
       let graceMs = 60_000;
       const base = runs.context({ signal: cancel.signal });
@@ -146,7 +146,7 @@ export function sandboxContract(name: string, under: SandboxUnderTest): void {
       expect(processesWith(marker)).toEqual([]);
     });
 
-    it('that is too long for the system, or has a NUL in it, is refused with what to do', async () => {
+    it('refuses a command that is too long for the system, or has a NUL in it, with what to do', async () => {
       const failure = await failureOf(runs.run(`echo ${'x'.repeat(200_000)}`));
       expect(failure).toMatchObject({ code: 'invalid_arguments' });
       expect(failure.message).toContain('Write the script to a file');

@@ -97,7 +97,7 @@ describe('http_request', () => {
 });
 
 describe('paragraphs around search terms', () => {
-  it('are the first ones where no paragraph has any of them', () => {
+  it('gives the first paragraphs where none has any of the search terms', () => {
     const text = Array.from({ length: 30 }, (_unused, index) => `p${index}`).join('\n\n');
     expect(matchingSegments(text, 'p5, p7').text).toBe('p4\n\np5\n\np6\n\np7\n\np8');
     expect(matchingSegments(text, 'p1 p29').text).toMatch(/^p0\n\np1\n\n/);

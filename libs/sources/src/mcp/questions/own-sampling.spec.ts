@@ -84,7 +84,7 @@ describe('the model of the operator, which answers a server', () => {
     expect(requests).toEqual([]);
   });
 
-  it('that fails ends the call with a typed error', async () => {
+  it('ends the call with a typed error when the model of the operator fails', async () => {
     const { own, ctx, turns } = stage({}, () => Promise.reject(new Error('the server answered 500')));
     const failure = await own.answer(asked('x'), new SamplingBudget(), ctx).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(ToolError);

@@ -71,7 +71,7 @@ describe('tasks of MCP servers', () => {
     ['2026-07-28', modernTasks],
     ['2025-11-25', () => olderTasks({ sessions: true })],
   ] as const)('of revision %s over HTTP', (_revision, start) => {
-    it('are begun once and gone on with by any worker', async () => {
+    it('begins an MCP task once, and any worker goes on with it', async () => {
       const tasks = await server(start);
       const [one, other] = [await connect(tasks), await connect(tasks)];
       const begun = kept(await one.call('held', {}, context().ctx));
@@ -82,7 +82,7 @@ describe('tasks of MCP servers', () => {
       expect(tasks.begun()).toBe(1);
     });
 
-    it('give their questions to a person and get the answer', async () => {
+    it('gives questions of MCP tasks to a person and gets the answer', async () => {
       const tasks = await server(start);
       const connection = await connect(tasks);
       const asked = kept(await follow('ask', [connection]));
@@ -92,7 +92,7 @@ describe('tasks of MCP servers', () => {
       expect(tasks.begun()).toBe(1);
     });
 
-    it('end as failed calls, and are cancelled with their call', async () => {
+    it('ends failed MCP tasks as failed calls, and cancels them with their call', async () => {
       const tasks = await server(start);
       const connection = await connect(tasks);
       const failing = follow('fails', [connection]);
@@ -108,14 +108,14 @@ describe('tasks of MCP servers', () => {
     });
   });
 
-  it('of a suspended call are cancelled when the call is over', async () => {
+  it('cancels MCP tasks of a suspended call when the call is over', async () => {
     const tasks = await server(modernTasks);
     const connection = await connect(tasks, async () => true);
     kept(await connection.call('held', {}, context().ctx));
     await tasks.cancelled;
   });
 
-  it('report the status of the task as progress', async () => {
+  it('reports the status of an MCP task as progress', async () => {
     const tasks = await server(modernTasks);
     const connection = await connect(tasks);
     const { state } = kept(await connection.call('held', {}, context().ctx));
@@ -124,7 +124,7 @@ describe('tasks of MCP servers', () => {
     expect(progress).toEqual([{ message: 'reading sources' }]);
   });
 
-  it('of a program are followed by the worker that runs it', async () => {
+  it('follows MCP tasks of a program by the worker that runs it', async () => {
     const connection = await connect({ command: [process.execPath, FIXTURE] });
     expect(await connection.call('held', {}, context().ctx)).toMatchObject({ content: [{ text: 'held' }] });
     const asked = kept(await connection.call('ask', {}, context().ctx));
@@ -134,7 +134,7 @@ describe('tasks of MCP servers', () => {
     await expect(connection.call('held', {}, context({ reason: 'timer', state: lost }).ctx)).rejects.toThrow('is gone');
   });
 
-  it('of revision 2025-11-25 are followed by another worker where the server knows them', async () => {
+  it('follows MCP tasks of revision 2025-11-25 by another worker where the server knows them', async () => {
     const tasks = await server(olderTasks);
     const [one, other] = [await connect(tasks), await connect(tasks)];
     const { state } = kept(await one.call('held', {}, context().ctx));
@@ -142,7 +142,7 @@ describe('tasks of MCP servers', () => {
     expect(await other.call('held', {}, context({ reason: 'timer', state }).ctx)).toMatchObject({ content: [{ text: 'held' }] });
   });
 
-  it('that are begun by a server which keeps those of each session apart are passed on to their worker', async () => {
+  it('passes MCP tasks on to their worker when the server keeps those of each session apart', async () => {
     const tasks = await server(() => olderTasks({ sessions: true }));
     const [one, other] = [await connect(tasks), await connect(tasks)];
     const { state } = kept(await one.call('held', {}, context().ctx));
@@ -152,14 +152,14 @@ describe('tasks of MCP servers', () => {
     expect(await follow('held', [one], { reason: 'timer', state: passed.state })).toMatchObject({ content: [{ text: 'held' }] });
   });
 
-  it('of revision 2025-11-25 that failed at another worker fail at once', async () => {
+  it('fails MCP tasks of revision 2025-11-25 at once that failed at another worker', async () => {
     const tasks = await server(() => olderTasks({ fails: { method: 'tasks/result', message: 'no disk' } }));
     const [one, other] = [await connect(tasks), await connect(tasks)];
     const { state } = kept(await one.call('fails', {}, context().ctx));
     await expect(other.call('fails', {}, context({ reason: 'timer', state }).ctx)).rejects.toThrow('no disk');
   });
 
-  it('are begun by a call that waits for the same list of tools as one that is cancelled', async () => {
+  it('begins an MCP task by a call that waits for the same list of tools as one that is cancelled', async () => {
     let list = () => {};
     const until = new Promise<void>((resolve) => (list = resolve));
     const tasks = await server(() => olderTasks({ holds: { method: 'tools/list', until } }));
@@ -176,7 +176,7 @@ describe('tasks of MCP servers', () => {
   it.each([
     ['another task than the one asked for', { taskId: 'other', status: 'completed', result: { content: [] } }, /another task/],
     ['a state that does not exist', { status: 'sleeping' }, /Invalid result/],
-  ])('of a hostile server that answers with %s fail', async (_title, answer, message) => {
+  ])('fails MCP tasks of a hostile server that answers with %s', async (_title, answer, message) => {
     const tasks = await server(() => modernTasks({ answer }));
     const connection = await connect(tasks);
     const call = (state: Resumed['state']) => connection.call('held', {}, context({ reason: 'timer', state: state ?? null }).ctx);
@@ -188,7 +188,7 @@ describe('tasks of MCP servers', () => {
     ).rejects.toThrow(message);
   });
 
-  it('give what can be read of an odd result, since the tool has run', async () => {
+  it('gives what can be read of an odd result of an MCP task, since the tool has run', async () => {
     const tasks = await server(() => modernTasks({ answer: { status: 'completed', result: { structuredContent: { rows: 3 } } } }));
     const connection = await connect(tasks);
     const { state } = kept(await connection.call('held', {}, context().ctx));
@@ -196,7 +196,7 @@ describe('tasks of MCP servers', () => {
     expect(output).toEqual({ content: [{ type: 'text', text: '{"rows":3}' }], structuredContent: { rows: 3 } });
   });
 
-  it('that ask without an end, or for the same again, are bounded', async () => {
+  it('bounds MCP tasks that ask without an end, or for the same again', async () => {
     let asked = 0;
     const inputRequests = () => ({ [`q${asked++}`]: { method: 'elicitation/create', params: { message: 'your password' } } });
     const tasks = await server(() => modernTasks({ answer: () => ({ status: 'input_required', inputRequests: inputRequests() }) }));
@@ -204,7 +204,7 @@ describe('tasks of MCP servers', () => {
     expect(asked).toBe(21);
   });
 
-  it('survive a server that cannot be reached for a while', async () => {
+  it('survives an MCP server of a task that cannot be reached for a while', async () => {
     const tasks = await server(modernTasks);
     const connection = await connect(tasks);
     const { state } = kept(await connection.call('held', {}, context().ctx));
@@ -216,7 +216,7 @@ describe('tasks of MCP servers', () => {
     expect(await follow('held', [connection], { reason: 'timer', state: later.state })).toMatchObject({ content: [{ text: 'held' }] });
   });
 
-  it('get an answer once, also where the look after it fails', async () => {
+  it('gives an MCP task an answer once, also where the look after it fails', async () => {
     const seen: string[] = [];
     const tasks = await server(() =>
       modernTasks({ fails: (method) => seen.push(method) > 0 && method === 'tasks/get' && seen.at(-2) === 'tasks/update' }),

@@ -12,17 +12,17 @@ describe('limits of what a language server sends', () => {
     ['in another line of the 7-bit form', 'Content-Length: 5\r\nX: y\x8d\x8aContent-Length: 2147483647\r\n\r\n'],
     ['with a sign', 'Content-Length: -5\r\n\r\n'],
     ['not at all', 'X: y\r\n\r\n'],
-  ])('refuse a header that gives the length %s', (_how, header) => {
+  ])('refuses a header that gives the length %s', (_how, header) => {
     expect(accept(`${header}hello`)).toBe('it sent what is no message of the protocol');
   });
 
-  it('let messages pass, also in pieces, with other headers', () => {
+  it('lets messages of a language server pass, also in pieces, with other headers', () => {
     const limits = new IncomingLimits();
     const message = 'content-length: 5\r\nContent-Type: application/vscode-jsonrpc; charset=utf-8\r\n\r\nhello';
     for (const byte of Buffer.from(message + message)) expect(limits.accept(Buffer.from([byte]))).toBeUndefined();
   });
 
-  it('refuse a message that is too long', () => {
+  it('refuses a message of a language server that is too long', () => {
     expect(accept('Content-Length: 999999999\r\n\r\n')).toMatch(/more than 16 MiB/);
   });
 });

@@ -23,7 +23,7 @@ type Args = Parameters<FileReadTool['run']>[0];
 const read = (args: Args) => textFrom(tool.run(args, ctx));
 
 describe('lines with numbers', () => {
-  it('stand below a header with their count', async () => {
+  it('shows lines with numbers below a header with their count', async () => {
     await workspace.put('a', 'a\r\nb\n');
     await workspace.put('empty', '');
     expect(await read({ path: 'a', line_numbers: true })).toBe('[2 lines]\n   1 | a\n   2 | b');
@@ -39,7 +39,7 @@ describe('a PDF file', () => {
     expect(await read({ path: 'a.pdf', offset: 4 })).toBe('[Lines 4-4 of 4]\nSecond page\n');
   });
 
-  it('that is damaged fails with a clear error', async () => {
+  it('fails for a damaged PDF file with a clear error', async () => {
     await workspace.put('bad.pdf', '%PDF-1.4\nnothing of a PDF');
     expect(await read({ path: 'bad.pdf' })).toBe('Cannot read bad.pdf as PDF: it is damaged.');
   });
@@ -53,14 +53,17 @@ describe('an image', () => {
   };
 
   // Of a bmp, the header has the size of the file: one that is cut is taken for another binary file.
-  it.each(['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const)('that ends early fails wherever it ends: %s', async (type) => {
-    const whole = IMAGES[type];
-    for (let length = 12; length < whole.length; length += 1) expect(await readBytes(whole.subarray(0, length))).toBe(damaged);
-    expect(await readBytes(whole)).toBe('<image>');
-    expect(await readBytes(Buffer.concat([whole, Buffer.from('more')]))).toBe('<image>');
-  });
+  it.each(['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const)(
+    'fails for an image that ends early wherever it ends: %s',
+    async (type) => {
+      const whole = IMAGES[type];
+      for (let length = 12; length < whole.length; length += 1) expect(await readBytes(whole.subarray(0, length))).toBe(damaged);
+      expect(await readBytes(whole)).toBe('<image>');
+      expect(await readBytes(Buffer.concat([whole, Buffer.from('more')]))).toBe('<image>');
+    },
+  );
 
-  it('with a changed byte in a PNG chunk fails', async () => {
+  it('fails for an image with a changed byte in a PNG chunk', async () => {
     const bytes = Buffer.from(IMAGES['image/png']);
     bytes.writeUInt8(bytes.readUInt8(45) ^ 1, 45);
     expect(await readBytes(bytes)).toBe(damaged);
@@ -94,14 +97,14 @@ describe('a notebook', () => {
     expect(await read({ path: 'n.ipynb', raw: true })).toBe(JSON.stringify(notebook));
   });
 
-  it.each(['{', '{"cells":[]}', '{"cells":[],"nbformat":3}'])('that is none fails with a clear error: %s', async (text) => {
+  it.each(['{', '{"cells":[]}', '{"cells":[],"nbformat":3}'])('fails for a notebook that is none with a clear error: %s', async (text) => {
     await workspace.put('n.ipynb', text);
     expect(await read({ path: 'n.ipynb' })).toMatch(/^Cannot read n\.ipynb as a notebook: it is not .*raw/);
   });
 });
 
 describe('several operations', () => {
-  it('fail together, and the message names each failure', async () => {
+  it('fails several operations together, and names each failure', async () => {
     await workspace.put('a', 'a');
     const operations: Args['operations'] = [
       { mode: 'lines', path: 'none' },
@@ -114,14 +117,14 @@ describe('several operations', () => {
     );
   });
 
-  it('give no more than 30 MB together', async () => {
+  it('gives no more than 30 MB of several operations together', async () => {
     await workspace.put('big.png', Buffer.concat([IMAGES['image/png'], Buffer.alloc(12 * 1_048_576)]));
     const big = { mode: 'image', path: 'big.png' } as const;
     expect(await read({ operations: [big] })).toBe('<image>');
     expect(await read({ operations: [big, big, big] })).toBe('big.png is too much with the files before it: read it in a call of its own');
   });
 
-  it('are given instead of a path', async () => {
+  it('takes several operations instead of a path', async () => {
     expect(await read({})).toBe("Missing 'path' parameter: give the path of a file, or operations for several.");
     expect(await read({ path: 'a', operations: [{ mode: 'lines', path: 'a' }] })).toBe('Give either path or operations, not both.');
   });
@@ -142,7 +145,7 @@ describe('a folder', () => {
     expect((await names({ max_depth: 5, exclude: ['deep', 'n*'] })).sort()).toEqual(['old', 'src/']);
   });
 
-  it('with more than 1,000 entries says how many there are', async () => {
+  it('says of a folder with more than 1,000 entries how many there are', async () => {
     await Promise.all(Array.from({ length: 1_001 }, (_item, index) => workspace.put(`f${index}`, '')));
     const lines = (await list()).split('\n');
     expect(lines[0]).toBe('Directory at . was truncated (has total 1001 entries)');

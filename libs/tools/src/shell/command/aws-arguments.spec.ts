@@ -5,7 +5,7 @@ const base = { service_name: 's3api', operation_name: 'list-buckets', region: 'e
 const args = (more: Partial<AwsOperation>) => awsArguments({ ...base, ...more }).join(' ');
 
 describe('the arguments of the AWS CLI', () => {
-  it('are global options, service, operation, texts, and parameters in kebab-case', () => {
+  it('orders arguments of the AWS CLI: global options, service, operation, texts, and parameters in kebab-case', () => {
     expect(args({ parameters: { maxItems: 5 } })).toBe('--region eu-central-1 s3api list-buckets --max-items 5');
     expect(args({ profile_name: 'dev', positional_args: ['s3://b/k', '-'] })).toBe(
       '--region eu-central-1 --profile dev s3api list-buckets s3://b/k -',
@@ -30,7 +30,7 @@ describe('the arguments of the AWS CLI', () => {
     ['TLS that is not verified', { parameters: { 'no-verify-ssl': '' } }],
     ['a value that is an option', { parameters: { names: ['a', '--endpoint-url', 'http://evil'] } }],
     ['a name with a value in it', { parameters: { 'max-items=5 --x': 1 } }],
-  ])('are refused with %s', (_title, more: Partial<AwsOperation>) => {
+  ])('refuses arguments of the AWS CLI with %s', (_title, more: Partial<AwsOperation>) => {
     expect(() => args(more)).toThrow(expect.objectContaining({ code: 'invalid_arguments' }));
   });
 });
