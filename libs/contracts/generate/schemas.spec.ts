@@ -8,17 +8,17 @@ import { publishedSchemas } from './schemas.js';
 const folder = fileURLToPath(new URL('../schemas', import.meta.url));
 
 describe('the generated JSON Schemas', () => {
-  it('are exactly what the zod schemas say (npm run generate renews them)', () => {
+  it('matches the generated JSON Schemas to the zod schemas (npm run generate renews them)', () => {
     const onDisk = new Map(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
     expect(onDisk).toEqual(publishedSchemas());
   });
 
-  it.each([...publishedSchemas().keys()])('%s compiles as JSON Schema 2020-12', (name) => {
+  it.each([...publishedSchemas().keys()])('compiles %s as JSON Schema 2020-12', (name) => {
     const ajv = new Ajv2020({ strict: false, validateFormats: false });
     expect(() => ajv.compile(JSON.parse(publishedSchemas().get(name) ?? ''))).not.toThrow();
   });
 
-  it('let a reader of an older version take a Call with a new field', () => {
+  it('lets a reader of an older version take a Call with a new field', () => {
     const ajv = new Ajv2020({ strict: false, validateFormats: false });
     const validate = ajv.compile(JSON.parse(publishedSchemas().get('result.json') ?? ''));
     expect(validate({ content: [], isError: false, somethingNew: 1 })).toBe(true);

@@ -34,7 +34,7 @@ describe('the error catalog', () => {
 });
 
 describe('the routes', () => {
-  it('need a scope, except probes, metrics, documents, metadata, the dashboard and its login', () => {
+  it('requires a scope of each route, except probes, metrics, documents, metadata, the dashboard and its login', () => {
     const open = Object.entries(ROUTES).filter(([, route]) => !('scope' in route));
     expect(open.map(([name]) => name).sort()).toEqual([
       'finishLogin',
@@ -65,7 +65,7 @@ describe('the filter of events', () => {
 });
 
 describe('names', () => {
-  it('accept what they document and nothing that could leave a folder or a key [CC-01]', () => {
+  it('accepts documented names and nothing that could leave a folder or a key [CC-01]', () => {
     expect(CallId.safeParse('07-01JZ8C5W3Q4X9R7T2M6K8N0P1V').success).toBe(true);
     for (const bad of ['', '.', '..', 'a/b', 'a\\b', 'a b', 'a:b', 'a\0b', 'é', 'x'.repeat(129)])
       expect([bad, Label.safeParse(bad).success]).toEqual([bad, false]);
@@ -74,7 +74,7 @@ describe('names', () => {
     expect(ToolName.safeParse('shell').success).toBe(true);
   });
 
-  it('refuse a traceparent of zeros or another version', () => {
+  it('refuses a traceparent of zeros or another version', () => {
     const fine = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
     expect(Traceparent.safeParse(fine).success).toBe(true);
     expect(Traceparent.safeParse(`00-${'0'.repeat(32)}-${'b'.repeat(16)}-01`).success).toBe(false);
@@ -83,12 +83,12 @@ describe('names', () => {
 });
 
 describe('bodies and frames', () => {
-  it('fill the defaults of a submission and refuse unknown fields', () => {
+  it('fills the defaults of a submission and refuses unknown fields', () => {
     expect(SubmitCallBody.parse({ tool: 'echo' })).toEqual({ tool: 'echo', arguments: {}, priority: 'normal', timeouts: {}, labels: {} });
     expect(SubmitCallBody.safeParse({ tool: 'echo', surprise: 1 }).success).toBe(false);
   });
 
-  it('never throw on anything a client may send', () => {
+  it('parses any frame of a client without throwing', () => {
     fc.assert(fc.property(fc.anything(), (frame) => expect(typeof ClientFrame.safeParse(frame).success).toBe('boolean')));
   });
 });

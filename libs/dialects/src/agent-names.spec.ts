@@ -12,7 +12,7 @@ describe('names of agents', () => {
     { name: 'phi', tools: [tool('run', 'repl'), tool('task', 'task_list')], namesInRules: { Run: 'shell', Look: 'file_read' } },
   ]);
 
-  it('forbid every tool that an agent means by them, and allow one that all agents mean', () => {
+  it('forbids every tool that an agent means by a name, and allows one that all agents mean', () => {
     expect(['shell', 'repl', 'file_write', 'file_edit'].map((it) => names.of(it))).toEqual([['run', 'Run'], ['run'], ['put'], ['put']]);
     expect(['run', 'put', 'task', 'Run', 'none'].map((it) => names.meaning(it))).toEqual([
       undefined,
@@ -23,7 +23,7 @@ describe('names of agents', () => {
     ]);
   });
 
-  it('forbid by a name in other upper and lower case what each agent means by it', () => {
+  it('forbids by a name in other upper and lower case what each agent means by it', () => {
     expect(['put', 'Run', 'RUN', 'LOOK', 'none'].map((it) => names.meanings(it))).toEqual([
       ['file_write', 'file_edit'],
       ['shell'],
@@ -33,7 +33,7 @@ describe('names of agents', () => {
     ]);
   });
 
-  it('say who means what where two agents mean different tools', () => {
+  it('says who means what where two agents mean different tools by a name', () => {
     expect(['run', 'put', 'task'].map((it) => names.dispute(it))).toEqual(['shell in kiro, repl in phi', undefined, undefined]);
     expect(names.speakers('put', 'file_edit')).toEqual(['kiro']);
   });

@@ -21,17 +21,20 @@ afterAll(() => app.close());
 const tools = allDialects().flatMap(({ name, tools: all }) => all.map((tool) => [name, tool.name, tool] as const));
 
 describe('each dialect', () => {
-  it.each(tools)('%s maps %s to a tool that exists', (_dialect, _name, { tool }) => {
+  it.each(tools)('maps in the dialect %s the name %s to a tool that exists', (_dialect, _name, { tool }) => {
     expect(registry.resolve(tool)?.name).toBe(tool);
   });
 
-  it.each(tools)('%s has for its %s the names by which rules find it', (_dialect, name, { tool, means = [tool], aliases = [] }) => {
-    for (const it of [name, ...aliases]) {
-      expect(means).toContain(registry.resolve(it)?.name ?? means[0]);
-      for (const meant of means)
-        expect([registry.resolve(meant)?.name, AGENT_NAMES.of(meant)]).toEqual([meant, expect.arrayContaining([it])]);
-    }
-  });
+  it.each(tools)(
+    'finds in the dialect %s the tool %s by each of its names in rules',
+    (_dialect, name, { tool, means = [tool], aliases = [] }) => {
+      for (const it of [name, ...aliases]) {
+        expect(means).toContain(registry.resolve(it)?.name ?? means[0]);
+        for (const meant of means)
+          expect([registry.resolve(meant)?.name, AGENT_NAMES.of(meant)]).toEqual([meant, expect.arrayContaining([it])]);
+      }
+    },
+  );
 
   it('has names in rules for tools that exist', () => {
     for (const { namesInRules = {} } of allDialects())
@@ -39,7 +42,7 @@ describe('each dialect', () => {
   });
 
   it.each(tools)(
-    '%s adapts all arguments that its %s accepts to canonical ones, or says what is wrong with them',
+    'adapts in the dialect %s all arguments that its %s accepts to canonical ones, or says what is wrong with them',
     (dialect, name, spoken) => {
       const { tool, means = [tool] } = spoken;
       const view = viewOf(dialect);
@@ -63,18 +66,21 @@ describe('each dialect', () => {
     },
   );
 
-  it.each(tools)('%s has in its catalog %s with all of its names, and knows each', (dialect, name, { aliases = [], hidden = false }) => {
-    const view = viewOf(dialect);
-    const [descriptor] = view.catalog(registry.list()).filter((tool) => tool.name === name);
-    if (hidden) {
-      expect([descriptor, view.find(name)?.name]).toEqual([undefined, name]);
-      return;
-    }
-    expect(descriptor).toMatchObject({ name, aliases, description: expect.stringMatching(/\S/), input: { type: 'object' } });
-    for (const alias of aliases) expect(view.find(alias)?.name).toBe(name);
-  });
+  it.each(tools)(
+    'shows in the catalog of the dialect %s the tool %s with all of its names, and knows each',
+    (dialect, name, { aliases = [], hidden = false }) => {
+      const view = viewOf(dialect);
+      const [descriptor] = view.catalog(registry.list()).filter((tool) => tool.name === name);
+      if (hidden) {
+        expect([descriptor, view.find(name)?.name]).toEqual([undefined, name]);
+        return;
+      }
+      expect(descriptor).toMatchObject({ name, aliases, description: expect.stringMatching(/\S/), input: { type: 'object' } });
+      for (const alias of aliases) expect(view.find(alias)?.name).toBe(name);
+    },
+  );
 
-  it.each(allDialects())('$name leaves out only what is not there', ({ tools: own, missing }) => {
+  it.each(allDialects())('leaves out of the dialect $name only tools that are not there', ({ tools: own, missing }) => {
     for (const name of Object.keys(missing)) {
       expect(own.some((tool) => tool.name === name)).toBe(false);
     }

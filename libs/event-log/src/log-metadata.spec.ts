@@ -24,13 +24,13 @@ describe('an installation of the log', () => {
     expect(await stored()).toEqual({ format: LOG_FORMAT, partitions: 4 });
   });
 
-  it('of format 1 is taken over, so that code of format 1 writes no more into it', async () => {
+  it('takes an installation of format 1 over, so that code of format 1 writes no more into it', async () => {
     await redis.set(keys.logMetadata(), JSON.stringify({ format: 1, partitions: 4 }));
     await ensureLogMetadata(redis, 4);
     expect(await stored()).toEqual({ format: LOG_FORMAT, partitions: 4 });
   });
 
-  it('of a later format, or of another number of partitions, is refused and left alone', async () => {
+  it('refuses an installation of a later format, or of another number of partitions, and leaves it alone', async () => {
     const later = JSON.stringify({ format: LOG_FORMAT + 1, partitions: 4 });
     await redis.set(keys.logMetadata(), later);
     await expect(ensureLogMetadata(redis, 4)).rejects.toThrow(`format ${LOG_FORMAT + 1}`);

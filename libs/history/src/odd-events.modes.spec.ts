@@ -72,7 +72,7 @@ describe('an event of an odd shape', () => {
       { type: 'call.submitted', data: { ...aSubmission(), argumentsRef: null } },
       /argumentsRef/,
     ],
-  ])('that %s is skipped, counted and reported once, and stops neither rows nor lists', async (_what, event, fault) => {
+  ])('skips an event that %s, counts and reports it once, and stops neither rows nor lists', async (_what, event, fault) => {
     const before = await submit();
     const seq = await appendRaw(redis, { callId: before, tenantId: TENANT, ...event });
     const after = await submit();

@@ -16,7 +16,7 @@ describe('what a hook wrote', () => {
     expect(read(' \n')).toEqual({});
   });
 
-  it('that was meant as a verdict and is none is a failure that says what was expected', () => {
+  it('fails for output of a hook that was meant as a verdict and is none, and says what was expected', () => {
     expect(() => read('{"decision":"block"}')).toThrow('expected allow or deny');
     expect(() => read('{"decision":"deny","why":"no"}')).toThrow(/why/);
     expect(() => read('{"decision":"deny"')).toThrow('JSON that cannot be read');
@@ -26,7 +26,7 @@ describe('what a hook wrote', () => {
     );
   });
 
-  it('to a request must be JSON, of all shapes only an object', () => {
+  it('requires JSON of a hook that answers a request, of all shapes only an object', () => {
     for (const text of ['ok', '[]', '"allow"', 'null', 'true']) expect(() => read(text, { strict: true })).toThrow(HookFailure);
   });
 

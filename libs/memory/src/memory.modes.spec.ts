@@ -49,7 +49,7 @@ const usage = async (scope: typeof ALICE) => {
 };
 
 describe('a search', () => {
-  it('without a model finds words and other forms of them, and says that it finds no other words for the same thing', async () => {
+  it('finds without a model words and other forms of them, and says that it finds no other words for the same thing', async () => {
     const scope = { tenantId: 'offline', userId: 'alice' };
     const offline = memory();
     await offline.notes.save(scope, 'note-1', 'The deployments failed on Monday.', signal);
@@ -142,7 +142,7 @@ describe('what is stored', () => {
     await expect(memory().notes.delete(BOB, 'note-secret', signal)).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('of one user goes as a whole by `forget_user`, and nothing of others', async () => {
+  it('forgets everything of one user by `forget_user`, and nothing of others', async () => {
     const [gone, stays] = [
       { tenantId: 'forget', userId: 'gone' },
       { tenantId: 'forget', userId: 'stays' },
@@ -168,7 +168,7 @@ describe('what is stored', () => {
 });
 
 describe('changes of one user', () => {
-  it('that wait for one another keep no connection from other users, and none happens whose call ended before its turn', async () => {
+  it('keeps no connection from other users by changes that wait, and makes none whose call ended before its turn', async () => {
     const [alice, bob] = [
       { tenantId: 'busy', userId: 'alice' },
       { tenantId: 'busy', userId: 'bob' },
@@ -291,7 +291,7 @@ describe('indexing', () => {
     expect(await usage(scope)).toMatchObject([{ chunks: 0 }, { chunks: 0 }]);
   });
 
-  it('that was lost leaves nothing behind once another one begins', async () => {
+  it('leaves nothing of a lost indexing behind once another one begins', async () => {
     const lost = { tenantId: 'lost', userId: 'alice' };
     const store = memory();
     const one = async function* () {
@@ -338,7 +338,7 @@ describe('indexing', () => {
     await store.index({ ...many, userId: 'bob' }, request('first', page()), signal, () => {});
   });
 
-  it('again replaces the documents at once at its end, and keeps them when it fails', async () => {
+  it('replaces indexed documents at once at the end of the next indexing, and keeps them when that fails', async () => {
     const store = memory();
     const pages = async function* (...names: string[]) {
       for (const path of names) yield await Promise.resolve({ path, text: `page of ${path}` });
@@ -363,6 +363,6 @@ describe('indexing', () => {
   });
 });
 
-it('every failure of the database in these tests was expected', () => {
+it('meets no failure of the database that these tests did not expect', () => {
   expect(errors).toEqual([]);
 });

@@ -40,7 +40,7 @@ const memory = (exactRows: number) =>
   });
 
 describe('vectors in a database with pgvector', () => {
-  it('are compared there when the tenant has many, for this user alone, with the same scores as in the process [TB-74]', async () => {
+  it('compares many vectors in a database with pgvector, for this user alone, with the same scores as in the process [TB-74]', async () => {
     const [alice, bob] = ['alice', 'bob'].map((userId) => ({ tenantId: 'acme', userId }));
     if (alice === undefined || bob === undefined) throw new Error('two users');
     for (const [index, text] of TEXTS.entries()) await memory(50_000).notes.save(alice, `note-${index}`, text, signal);

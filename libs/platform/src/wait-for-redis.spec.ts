@@ -22,11 +22,11 @@ describe('a start with a REDIS_URL that leads to', () => {
     ['a replica', () => replica.url, /READONLY.*name its master/],
     ['a Redis instead of a Sentinel', () => open.url.replace('redis:', 'redis+sentinel:'), /is a Redis and no Sentinel/],
     ['a Redis instead of a cluster', () => open.url.replace('redis:', 'redis+cluster:'), /is no cluster/],
-  ])('%s says what to do', async (_what, url, says) => {
+  ])('says what to do at a start with a REDIS_URL that leads to %s', async (_what, url, says) => {
     await expect(waitForRedis({ what: 'worker', id: 'w', redisUrl: url(), partitions: 16, startTimeoutMs: 1_000 })).rejects.toThrow(says);
   });
 
-  it('a Redis that was trimmed names its archive', async () => {
+  it('names the archive at a start with the REDIS_URL of a Redis that was trimmed', async () => {
     const redis = createRedis(open.url);
     await redis.set(keys.archive(), 'file:/srv/archive');
     const start = { what: 'worker', id: 'w', redisUrl: open.url, partitions: 16, startTimeoutMs: 1_000 } as const;

@@ -105,7 +105,7 @@ describe('jobs that are handed over to idle workers', () => {
     for (const connection of [redis, watcher, adding, taking]) connection.disconnect();
   });
 
-  it('begin in the script that adds them, with the answers about their calls', async () => {
+  it('hands jobs to idle workers in the script that adds them, with the answers about their calls', async () => {
     consume(3);
     await noted(1);
     await dispatch(1);
@@ -120,7 +120,7 @@ describe('jobs that are handed over to idle workers', () => {
     await queueIsEmpty();
   });
 
-  it('are no more than the slots that are free; the others wait for the next who asks', async () => {
+  it('hands over no more jobs than slots are free; the others wait for the next who asks', async () => {
     const release: (() => void)[] = [];
     consume(2, () => new Promise((resolve) => release.push(resolve)));
     await noted(1);
@@ -136,7 +136,7 @@ describe('jobs that are handed over to idle workers', () => {
     expect(handled.size).toBe(5);
   });
 
-  it('do not take slots that were filled by the script that left the note', async () => {
+  it('hands over no job for slots that were filled by the script that left the note', async () => {
     let release = () => {};
     const gate = new Promise<void>((resolve) => (release = resolve));
     consume(3, () => gate);
@@ -152,7 +152,7 @@ describe('jobs that are handed over to idle workers', () => {
     await eventually(() => handled.size === 5, 'all jobs to be handled');
   });
 
-  it('go to as many idle workers as there is work for', async () => {
+  it('hands jobs to as many idle workers as there is work for', async () => {
     const ran = [0, 0, 0];
     for (const index of ran.keys()) consume(2, async () => void (ran[index] = (ran[index] ?? 0) + 1));
     await noted(3);
@@ -161,7 +161,7 @@ describe('jobs that are handed over to idle workers', () => {
     expect(ran).toEqual([2, 2, 2]);
   });
 
-  it('are handled once and never too many at a time, though connections break and messages get lost', async () => {
+  it('handles handed over jobs once and never too many at a time, though connections break and messages get lost', async () => {
     for (const slots of [1, 3, 20]) consume(slots, () => new Promise(setImmediate));
     for (let n = 0; n < 3000; n += 10) {
       await Promise.all(Array.from({ length: 10 }, (_unused, i) => dispatchSurely(n + i)));
@@ -173,7 +173,7 @@ describe('jobs that are handed over to idle workers', () => {
     expect(new Set(await redis.hvals('taken'))).toEqual(new Set(['1']));
   });
 
-  it('are all handled by a consumer that closes', async () => {
+  it('handles all jobs that were handed over to a consumer that closes', async () => {
     for (let round = 0; round < 60; round++) {
       const consumer = consume(30);
       await noted(1);
@@ -188,7 +188,7 @@ describe('jobs that are handed over to idle workers', () => {
     expect(twice).toEqual([]);
   });
 
-  it('stay in the queue when they must not run again, and when such jobs wait', async () => {
+  it('leaves jobs in the queue when they must not run again, and when such jobs wait', async () => {
     const stop = consume(1);
     await noted(1);
     const [[token, note]] = (await notes()) as [[string, string]];
@@ -206,7 +206,7 @@ describe('jobs that are handed over to idle workers', () => {
     await eventually(() => messages.length > 0, 'a job to be handed over');
   });
 
-  it('stay in the queue when the worker that left the note does not listen any more, or has said nothing for long', async () => {
+  it('leaves jobs in the queue when the worker that left the note listens no more, or has said nothing for long', async () => {
     consume(1);
     await noted(1);
     const [[token, note]] = (await notes()) as [[string, string]];
@@ -233,7 +233,7 @@ describe('jobs that are handed over to idle workers', () => {
     expect(await redis.exists(`${PREFIX}marker`)).toBe(0);
   });
 
-  it('wait while the queue is paused', async () => {
+  it('hands over no job while the queue is paused', async () => {
     consume(1);
     await noted(1);
     await redis.hset(`${PREFIX}meta`, 'paused', '1');
@@ -245,7 +245,7 @@ describe('jobs that are handed over to idle workers', () => {
     await eventually(() => handled.size === 2, 'both jobs to be handled');
   });
 
-  it('leave the marker to other workers when a worker takes it that has no slot free any more', async () => {
+  it('leaves the marker to other workers when a worker takes it that has no slot free any more', async () => {
     let release = () => {};
     consume(1, () => new Promise((resolve) => (release = resolve)));
     await noted(1);
@@ -260,7 +260,7 @@ describe('jobs that are handed over to idle workers', () => {
     release();
   });
 
-  it('are found when their message got lost, and nothing is fetched for their slots until then', async () => {
+  it('finds handed over jobs when their message got lost, and fetches nothing for their slots until then', async () => {
     let release = () => {};
     consume(1, () => new Promise((resolve) => (release = resolve)));
     await noted(1);
@@ -276,14 +276,14 @@ describe('jobs that are handed over to idle workers', () => {
     await queueIsEmpty();
   });
 
-  it('are for as many slots as there are now', async () => {
+  it('hands over jobs for as many slots as there are now', async () => {
     const consumer = consume(3);
     await noted(1);
     consumer.setConcurrency(1);
     await eventually(async () => (await notes())[0]?.[1].split(' ')[1] === '1', 'a note for one slot');
   });
 
-  it('are run once when they were found under the lock of the worker before their message came', async () => {
+  it('runs jobs once when they were found under the lock of the worker before their message came', async () => {
     consume(2);
     await noted(1);
     const [[token, note]] = (await notes()) as [[string, string]];

@@ -45,7 +45,7 @@ describe('queues of a release in which all queues have the name "calls"', () => 
     redis.disconnect();
   });
 
-  it('are emptied into the queues of today, each job once and in its order', async () => {
+  it('empties queues of the older release into those of today, each job once and in its order', async () => {
     for (const n of [1, 2, 3]) await addLegacy(n);
     await addLegacy(0, 1);
     // Added again by the reconciler of a newer release meanwhile.
@@ -58,7 +58,7 @@ describe('queues of a release in which all queues have the name "calls"', () => 
     expect(ran[0]).toBe(job(0).callId);
   });
 
-  it('lose no job however many they have, and leave none behind', async () => {
+  it('loses no job of older queues however many they have, and leaves none behind', async () => {
     const count = 2_345;
     await legacy.addBulk(
       Array.from({ length: count }, (_unused, n) => ({
@@ -75,7 +75,7 @@ describe('queues of a release in which all queues have the name "calls"', () => 
     expect(new Set(await runAll(count)).size).toBe(count);
   });
 
-  it('give up jobs that a worker of that release has, which then ends without harm', async () => {
+  it('gives up jobs of older queues that a worker of that release has, which then ends without harm', async () => {
     let finish = () => {};
     const working = new Promise<void>((resolve) => (finish = resolve));
     const worker = new Worker('calls', () => working, { prefix: '{q-net}', connection: { url: server.url } });
@@ -89,7 +89,7 @@ describe('queues of a release in which all queues have the name "calls"', () => 
     expect(await legacyKeys()).toEqual([]);
   });
 
-  it('keep their pause and their rate limit', async () => {
+  it('keeps the pause and the rate limit of older queues', async () => {
     await legacy.pause();
     await legacy.setGlobalConcurrency(3);
     await addLegacy(1);
@@ -99,7 +99,7 @@ describe('queues of a release in which all queues have the name "calls"', () => 
     await today.close();
   });
 
-  it('are emptied in all pools', async () => {
+  it('empties older queues in all pools', async () => {
     for (const pool of POOLS) {
       const old = new Queue('calls', { prefix: keys.queuePrefix(pool), connection: { url: server.url } });
       await old.add('call', job(1), { ...JOB_OPTIONS, jobId: idOf(1), priority: 2 });

@@ -35,7 +35,7 @@ describe.each<QueueBackend>(['batching', 'stock'])('queues of the %s backend, as
     await Promise.all([...consumers, ...queues].map((opened) => opened.close()));
   });
 
-  it('have names of their own, their jobs and their workers', async () => {
+  it('names each queue, its jobs and its workers apart for tools for BullMQ', async () => {
     const producer = await connected(new BullCallQueue({ redisUrl: server.url, backend }));
     for (const [index, pool] of NAMES.entries())
       for (let n = 0; n <= index; n++) await producer.dispatch(pool, { callId: `00-${String(n).padStart(26, '0')}`, attempt: 1 }, 'normal');

@@ -31,7 +31,7 @@ const json = fc.letrec<{ json: Json }>((tie) => ({
 const GITHUB = 'ghp_q7a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7';
 
 describe('placeholders', () => {
-  it('that come back unchanged at their paths mean the original value, texts and keys alike', () => {
+  it('restores the original value of placeholders that come back unchanged at their paths, texts and keys alike', () => {
     fc.assert(
       fc.property(json, (value) => {
         const { masked: shown, restore } = maskSecrets(redactor, value);
@@ -42,7 +42,7 @@ describe('placeholders', () => {
     );
   });
 
-  it('are refused at every path where no secret was', () => {
+  it('refuses placeholders at every path where no secret was', () => {
     const { restore } = maskSecrets(redactor, { login: { password: 'hunter2x' }, list: [GITHUB, 'b'], [GITHUB]: 1, 'a/b': 1 });
     const refused: readonly (readonly [Json, string])[] = [
       [{ other: '[REDACTED]' }, '/other'],
@@ -61,7 +61,7 @@ describe('placeholders', () => {
     });
   });
 
-  it('in a list are refused unless each item with one comes back as it was shown, at its place', () => {
+  it('refuses placeholders in a list unless each item with one comes back as it was shown, at its place', () => {
     const user = (name: string, password: string) => ({ name, password });
     const { restore } = maskSecrets(redactor, {
       users: [user('ann', 'hunter2x'), user('bob', 'hunter3x')],
@@ -89,7 +89,7 @@ describe('placeholders', () => {
     });
   });
 
-  it('of a list never become the secret of another place, whatever a hook takes out, moves or repeats', () => {
+  it('restores no secret of a list at another place, whatever a hook takes out, moves or repeats', () => {
     const secrets = fc.uniqueArray(token, { minLength: 1, maxLength: 4 });
     const moved = fc.array(fc.nat(5), { maxLength: 6 });
     fc.assert(
@@ -105,7 +105,7 @@ describe('placeholders', () => {
     );
   });
 
-  it('leave a value without secrets the very same', () => {
+  it('leaves a value without secrets the very same', () => {
     const value = { text: 'a\u200bb' };
     expect(maskSecrets(redactor, value).masked).toBe(value);
   });

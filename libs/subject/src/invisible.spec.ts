@@ -4,11 +4,11 @@ import { escapeInvisible, invisiblePieces, markedPieces, markedText } from './in
 import { anyText } from '../../../test/support/any-text.js';
 
 describe('characters that reorder or hide text', () => {
-  it('are written out', () => {
+  it('writes out characters that reorder or hide text', () => {
     expect(escapeInvisible('a\u202Eb\u200B\u{E0041}')).toBe('a‹U+202E›b‹U+200B›‹U+E0041›');
   });
 
-  it('are pieces of their own, also where the gateway has written them out', () => {
+  it('makes hiding characters pieces of their own, also where the gateway has written them out', () => {
     expect(invisiblePieces('a\u202Eb')).toEqual([{ text: 'a' }, { codePoint: 0x202e }, { text: 'b' }]);
     expect(invisiblePieces('a\\u{202E}b\\u{41}\u200b', true)).toEqual([
       { text: 'a' },
@@ -20,7 +20,7 @@ describe('characters that reorder or hide text', () => {
     expect(invisiblePieces('\\u{FFFFFF}', true)).toEqual([{ text: '\\u{FFFFFF}' }]);
   });
 
-  it('are all that is taken out of a text', () => {
+  it('takes nothing else than hiding characters out of a text', () => {
     fc.assert(
       fc.property(anyText(), (text) => {
         const again = invisiblePieces(text).map((piece) => ('text' in piece ? piece.text : String.fromCodePoint(piece.codePoint)));
@@ -53,7 +53,7 @@ describe('names that may not be what they look like', () => {
     ['a host that is written as a unit', 'curl https://k\u03a9/x', 'curl https://k\u03a9‹Latin and Greek: U+03A9›/x'],
     ['a word that only begins as a unit', 'k\u03a9pay 5\u03bcsx', 'k\u03a9pay‹Latin and Greek: U+03A9› 5\u03bcsx‹Latin and Greek: U+03BC›'],
     ['beside a hidden character', 'p\u0430y\u200b', 'p\u0430y‹Latin and Cyrillic: U+0430›‹U+200B›'],
-  ])('are marked: %s', (_what, text, marked) => expect(markedText(text)).toBe(marked));
+  ])('marks a name that may not be what it looks like: %s', (_what, text, marked) => expect(markedText(text)).toBe(marked));
 
   it.each([
     'git commit -m "fix: \u0438\u0441\u043f\u0440\u0430\u0432\u043b\u0435\u043d\u0438\u0435 API-\u043a\u043b\u044e\u0447\u0430"',
@@ -61,9 +61,9 @@ describe('names that may not be what they look like', () => {
     'https://\u043f\u0440\u0438\u043c\u0435\u0440.\u0440\u0444/',
     'żółw 日本語 naïve µs x--n',
     'R1=4.7k\u03a9, 10M\u2126, m\u03a9/m; sleep 250\u03bcs; 3\u03bcm \u03bcF 5\u03bcmol 21°C',
-  ])('are not those of one alphabet: %s', (text) => expect(markedText(text)).toBe(text));
+  ])('marks no name of one alphabet: %s', (text) => expect(markedText(text)).toBe(text));
 
-  it('keep all of a text, and take no longer the longer it is', () => {
+  it('keeps all of a marked text, and takes no longer the longer it is', () => {
     const again = (text: string) =>
       markedPieces(text).map((piece) => {
         if ('text' in piece) return piece.text;

@@ -6,7 +6,7 @@ import { subjectParts } from './subject-parts.js';
 const PATH: ToolSubject = { kind: 'path', argument: 'path', access: 'write' };
 
 describe('the parts of arguments', () => {
-  it('are the command first, with its real lines', () => {
+  it('shows the command first among the parts of arguments, with its real lines', () => {
     const args = { timeout_ms: 5000, command: 'git add .\ngit push --force' };
     expect(subjectParts(args, [{ kind: 'command', argument: 'command' }])).toEqual([
       { kind: 'command', name: 'command', text: 'git add .\ngit push --force' },
@@ -17,7 +17,7 @@ describe('the parts of arguments', () => {
   it.each([
     ['old_text', 'new_text'],
     ['old_string', 'new_string'],
-  ])('are an edit for %s and %s', (old, replacement) => {
+  ])('shows %s and %s as an edit', (old, replacement) => {
     expect(subjectParts({ path: 'a.ts', [old]: 'x', [replacement]: 'y', replace_all: true }, [PATH])).toEqual([
       { kind: 'path', name: 'path', text: 'a.ts' },
       { kind: 'edit', name: 'change', before: 'x', after: 'y' },
@@ -25,7 +25,7 @@ describe('the parts of arguments', () => {
     ]);
   });
 
-  it('are an edit each for a list of edits, and the list where one of them is something else', () => {
+  it('shows a list of edits as an edit each, and as a list where one of them is something else', () => {
     const edit = { old_text: 'x', new_text: 'y' };
     expect(subjectParts({ edits: [edit, edit] }, []).map(({ name }) => name)).toEqual(['change 1', 'change 2']);
     const mixed = [edit, { insert_text: 'z', insert_line: 1 }];
@@ -34,7 +34,7 @@ describe('the parts of arguments', () => {
     expect(subjectParts({ edits: more }, [])).toEqual([{ kind: 'value', name: 'edits', value: more }]);
   });
 
-  it('are a text in the language of its path, or a patch', () => {
+  it('shows a text in the language of its path, or a patch', () => {
     const patch = '--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n';
     expect(subjectParts({ path: 'a.py', content: 'a\nb', patch }, [PATH]).slice(1)).toEqual([
       { kind: 'text', name: 'content', text: 'a\nb', path: 'a.py' },
@@ -42,7 +42,7 @@ describe('the parts of arguments', () => {
     ]);
   });
 
-  it('hide no argument, whatever it is', () => {
+  it('hides no argument among the parts, whatever it is', () => {
     const subjects: ToolSubject[] = [
       { kind: 'command', argument: 'command' },
       { kind: 'url', argument: 'url' },

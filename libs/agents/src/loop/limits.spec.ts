@@ -14,7 +14,7 @@ const run = (above: number, budget?: AgentBudget) => ({ above, ...(budget && { b
 const amount = fc.integer({ min: 0, max: 100_000 });
 
 describe('the limits of a sub-agent', () => {
-  it('are those of its definition, and never more than the one above leaves', () => {
+  it('limits a sub-agent by its definition, and never to more than the one above leaves', () => {
     expect(limitsOf(definition, run(0))).toMatchObject({ depth: 3, tokens: 1_000, modelMs: 60_000, calls: 50 });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 9 }), amount, amount, amount, (depth, tokens, modelMs, calls) => {
@@ -28,7 +28,7 @@ describe('the limits of a sub-agent', () => {
     );
   });
 
-  it('refuse a run below a sub-agent that leaves it no level, or nothing at all [TS-42]', () => {
+  it('refuses a run below a sub-agent that leaves it no level, or nothing at all [TS-42]', () => {
     const plenty = { tokens: 1_000, modelMs: 60_000, calls: 50 };
     for (const budget of [undefined, { ...plenty, depth: 0 }, { ...plenty, depth: -1 }])
       expect(() => limitsOf(definition, run(1, budget))).toThrow('was called by a sub-agent that may not call any');

@@ -88,19 +88,19 @@ describe('a checkpoint', () => {
 });
 
 describe('nothing is signed', () => {
-  it('when the archive lost a checkpoint that was published', async () => {
+  it('signs nothing when the archive lost a checkpoint that was published', async () => {
     await archive.store.delete('log/checkpoint/0000000000000004');
     await seal(310);
     await expect(archive.checkpointer.sign()).rejects.toThrow('log/checkpoint/0000000000000004: was published');
   });
 
-  it('when a signed segment was replaced', async () => {
+  it('signs nothing when a signed segment was replaced', async () => {
     for (const suffix of ['.json', '.jsonl.gz']) await archive.store.delete(`segments/p01/g1/0000000000000300${suffix}`);
     await fillPartition(archive.store, { partition: '01', toSeq: 310, size: 110, previous: (await lastSegment(archive.store, '01'))! });
     await expect(another().sign()).rejects.toThrow('is not the tree of 300 events that the last checkpoint signed');
   });
 
-  it('when a new segment was changed', async () => {
+  it('signs nothing when a new segment was changed', async () => {
     await seal(310);
     const file = join(archive.folder, 'segments/p01/g1/0000000000000310.jsonl.gz');
     const bytes = await readFile(file);

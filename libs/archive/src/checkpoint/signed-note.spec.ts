@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { generateSigningKey, InvalidNote, openNote, parsePublicKey, parseSigningKey } from './signed-note.js';
 
 describe('signed notes', () => {
-  it('verify the example of c2sp.org/signed-note', () => {
+  it('verifies the example of c2sp.org/signed-note', () => {
     const key = parsePublicKey('example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k');
     const note =
       'This is an example message.\n\n— example.com/foo Uw2QOkn8srV1yJGh2VYRlL1Tnagv1YEq6TfXppzi2ONncAlTgK7Ztg1ERYNZXsYjOBH3mFXmRKuwHjG1Yu72IneyaQM=\n';
@@ -10,7 +10,7 @@ describe('signed notes', () => {
     expect(() => openNote(note.replace('example message', 'other message'), [key])).toThrow('the signature of example.com/foo is wrong');
   });
 
-  it('verify and make the notes of golang.org/x/mod/sumdb/note', () => {
+  it('verifies and makes the notes of golang.org/x/mod/sumdb/note', () => {
     // From its documentation: the keys of PeterNeumann.
     const signer = parseSigningKey('PRIVATE+KEY+PeterNeumann+c74f20a3+AYEKFALVFGyNhPJEMzD1QIDr+Y7hfZx09iUvxdXHKDFz');
     expect(signer.publicKey).toBe('PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW');
@@ -20,7 +20,7 @@ describe('signed notes', () => {
     expect(openNote(note, [parsePublicKey(signer.publicKey)])).toBe(text);
   });
 
-  it('are opened by one known key among unknown ones, and by none otherwise', () => {
+  it('opens a signed note by one known key among unknown ones, and by none otherwise', () => {
     const [one, two] = [parseSigningKey(generateSigningKey('one')), parseSigningKey(generateSigningKey('two'))];
     const note = one.sign('text\n') + two.sign('text\n').split('\n\n')[1];
     expect(openNote(note, [parsePublicKey(two.publicKey)])).toBe('text\n');
@@ -29,14 +29,14 @@ describe('signed notes', () => {
   });
 
   it.each(['', 'text', 'text\n\n', 'te\u0000xt\n\n— one AAAAAAA=\n', 'text\n\n- one AAAAAAA=\n', 'text\n\n— one AAAAAAB=\n'])(
-    'are not %j',
+    'refuses %j as a signed note',
     (note) => {
       expect(() => openNote(note, [])).toThrow(InvalidNote);
     },
   );
 
   it.each(['x', 'PRIVATE+KEY+PeterNeumann+c74f20a4+AYEKFALVFGyNhPJEMzD1QIDr+Y7hfZx09iUvxdXHKDFz'])(
-    'refuse the key %s and repeat nothing of it',
+    'refuses the signing key %s and repeats nothing of it',
     (key) => {
       expect(() => parseSigningKey(key)).toThrow(InvalidNote);
       expect(() => parseSigningKey(key)).not.toThrow(/AYEKF/);

@@ -35,17 +35,23 @@ const VECTORS = JSON.parse(readFileSync(new URL('testdata/merkle-proofs.json', i
 const bytes = (text: string | null) => Buffer.from(text ?? '', 'base64');
 
 describe('proofs agree with the vectors of transparency-dev/merkle', () => {
-  it.each(VECTORS.inclusion)('$file', ({ leafIdx, treeSize, root, leafHash: leaf, proof, wantErr }) => {
-    expect(verifyInclusion({ index: leafIdx, size: treeSize, root: bytes(root), leaf: bytes(leaf), path: (proof ?? []).map(bytes) })).toBe(
-      !wantErr,
-    );
-  });
+  it.each(VECTORS.inclusion)(
+    'verifies proofs of inclusion as the vector $file does',
+    ({ leafIdx, treeSize, root, leafHash: leaf, proof, wantErr }) => {
+      expect(
+        verifyInclusion({ index: leafIdx, size: treeSize, root: bytes(root), leaf: bytes(leaf), path: (proof ?? []).map(bytes) }),
+      ).toBe(!wantErr);
+    },
+  );
 
-  it.each(VECTORS.consistency)('$file', ({ size1, size2, root1, root2, proof, wantErr }) => {
-    expect(
-      verifyConsistency({ before: size1, size: size2, rootBefore: bytes(root1), root: bytes(root2), path: (proof ?? []).map(bytes) }),
-    ).toBe(!wantErr);
-  });
+  it.each(VECTORS.consistency)(
+    'verifies proofs of consistency as the vector $file does',
+    ({ size1, size2, root1, root2, proof, wantErr }) => {
+      expect(
+        verifyConsistency({ before: size1, size: size2, rootBefore: bytes(root1), root: bytes(root2), path: (proof ?? []).map(bytes) }),
+      ).toBe(!wantErr);
+    },
+  );
 });
 
 /** Merkle tree hash as RFC 6962, 2.1 defines it. */
@@ -109,9 +115,9 @@ describe('tiles', () => {
     [2, 67, 'x/tile/2/067'],
     [0, 1_000, 'x/tile/0/x001/000'],
     [0, 1_234_067, 'x/tile/0/x001/x234/067'],
-  ])('level %i, index %i is named %s', (level, index, name) => expect(tileName('x/', level, index)).toBe(name));
+  ])('names the tile of level %i, index %i: %s', (level, index, name) => expect(tileName('x/', level, index)).toBe(name));
 
-  it('prove what the leaves prove, for trees that grow over two levels', async () => {
+  it('proves by tiles what the leaves prove, for trees that grow over two levels', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'tiles-'));
     const store = await openArchive(`file:${folder}`);
     const leaves = leavesOf(66_100);

@@ -37,7 +37,7 @@ describe('dropped segments', () => {
   const faults = async () => (await verified()).faults.map(({ file, fault }) => `${file}: ${fault}`);
   const path = (name: string) => join(archive.folder, name);
 
-  it('leave an archive that verifies, with their numbers in the report', async () => {
+  it('verifies an archive with dropped segments, with their numbers in the report', async () => {
     await dropSegments(archive, { partition: '00', toSeq: 180 });
     await dropSegments(archive, { partition: '00', toSeq: 270 });
     const { report, faults: found } = await verified();
@@ -71,12 +71,12 @@ describe('dropped segments', () => {
     expect((await verified(sampleCallId('01', 4))).report.proof).toBeUndefined();
   });
 
-  it('are named when nothing says that they were dropped', async () => {
+  it('names a missing segment when nothing says that it was dropped', async () => {
     await rm(path('segments/p00/g1/0000000000000090.jsonl.gz'));
     expect(await faults()).toContain('segments/p00/g1/0000000000000090.jsonl.gz: is missing');
   });
 
-  it('are named after manipulations of the statements, the hashes and further segments', async () => {
+  it('names dropped segments after manipulations of the statements, the hashes and further segments', async () => {
     await dropSegments(archive, { partition: '00', toSeq: 180 });
     const older = await readFile(path(FIRST));
     await dropSegments(archive, { partition: '00', toSeq: 270 });
@@ -115,7 +115,7 @@ describe('dropped segments', () => {
     expect(await found(manifest, () => rm(path(manifest)))).not.toEqual([]);
   });
 
-  it('are named when their days were not over, or when the statement is of another archive', async () => {
+  it('names dropped segments when their days were not over, or when the statement is of another archive', async () => {
     const { store, signer } = archive;
     const segment = (await findInGeneration(store, '01', 1, 1))!;
     await keepLeaves(store, segment);
@@ -137,7 +137,7 @@ describe('dropped segments', () => {
     expect(await faults()).toContain('log/dropped/p02/g1/0000000000000030: is about another tree than the archive has');
   });
 
-  it('are dropped in steps, after each of which the archive verifies', async () => {
+  it('drops segments in steps, after each of which the archive verifies', async () => {
     let steps = 0;
     const afterStep = async () => {
       steps += 1;
@@ -147,7 +147,7 @@ describe('dropped segments', () => {
     expect(steps).toBe(6);
   });
 
-  it('end where readers begin, also with a later generation that replaces some of their events', async () => {
+  it('ends dropped segments where readers begin, also with a later generation that replaces some of their events', async () => {
     const { store } = archive;
     expect(await droppedSeq(store, '02')).toBe(0);
     await dropSegments(archive, { partition: '02', toSeq: 30 });

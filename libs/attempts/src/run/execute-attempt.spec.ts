@@ -95,7 +95,7 @@ describe('executeAttempt', () => {
     ['is the sum of its programs', [40.4, 2.5], 43],
     ['is absent when it is not known of one of them', [40, undefined, 2], undefined],
     ['is absent when it ran none', [], undefined],
-  ])('the CPU time in the End of a call %s', async (_title, times, sum) => {
+  ])('states the CPU time in the End of a call, which %s', async (_title, times, sum) => {
     parts.tool('works', { run: (_args, ctx) => (times.forEach((ms) => ctx.onCpuTime?.(ms)), 'done') });
     const callId = await parts.submit('works');
     await run(callId);

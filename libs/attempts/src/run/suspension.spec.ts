@@ -34,7 +34,7 @@ describe('a suspended call', () => {
     return parts.log.giveInput({ callId, guard: { by: 'command', version, commandId }, data: { request: 1, value }, author });
   };
 
-  it('until input holds no worker, shows its question, and gets the value and its state, which no event shows', async () => {
+  it('holds no worker while a call is suspended until input, shows its question, and gives it the value and its state', async () => {
     const inputSchema = { type: 'string' };
     const seen = suspending('asks', { until: 'input', prompt: 'Which branch?', inputSchema, state: { step: 'hidden-state' } });
     const callId = await parts.submit('asks');
@@ -52,7 +52,7 @@ describe('a suspended call', () => {
     expect(JSON.stringify(await parts.events(callId))).not.toContain('hidden-state');
   });
 
-  it('until children looks after 15 s at the latest when it is young, should their End not wake it', async () => {
+  it('looks at a young call suspended until children after 15 s at the latest, should their End not wake it', async () => {
     suspending('looks', { until: 'children' });
     const callId = await parts.submit('looks');
     expect(await run(callId, 1)).toMatchObject({ committed: { kind: 'retried', delayMs: 15_000 } });
@@ -60,7 +60,7 @@ describe('a suspended call', () => {
     expect(retry).toMatchObject({ data: { until: 'children', delayMs: 15_000 } });
   });
 
-  it('of a sub-agent leaves its journal for an hour after its End, however it ended', async () => {
+  it('leaves the journal of a sub-agent for an hour after its End, however it ended', async () => {
     const ends = [
       () => 'done',
       () => {
@@ -115,7 +115,7 @@ describe('a suspended call', () => {
     expect(await give(callId, 'late')).toMatchObject({ code: 'ENDED' });
   });
 
-  it('until its children end is woken by the End of one, in the same script', async () => {
+  it('wakes a call suspended until its children end by the End of one, in the same script', async () => {
     const seen = suspending('parent', { until: 'children', resumeInMs: 3_600_000 });
     suspending('child');
     const parent = await parts.submit('parent');
@@ -129,7 +129,7 @@ describe('a suspended call', () => {
     expect((await parts.events(child)).map(({ parentcallid }) => parentcallid)).toEqual([parent, parent, parent]);
   });
 
-  it('until its children end is due at once when one ended while it ran, and not a second time for the same End', async () => {
+  it('makes a suspended call due at once when a child ended while it ran, and not a second time for the same End', async () => {
     suspending('child');
     let child = '';
     const seen: (Resumed | undefined)[] = [];
@@ -156,7 +156,7 @@ describe('a suspended call', () => {
     expect(await parts.store.read(callId)).toMatchObject({ outcome: 'completed' });
   });
 
-  it('of another kind is not woken by its children', async () => {
+  it('keeps a call suspended for another reason when its children end', async () => {
     suspending('child');
     suspending('sleeper', { resumeInMs: 3_600_000 });
     const callId = await parts.submit('sleeper');

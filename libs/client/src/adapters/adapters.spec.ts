@@ -39,7 +39,7 @@ async function last<T>(items: AsyncIterable<T>): Promise<T | undefined> {
 }
 
 describe('tools of an adapter', () => {
-  it('are those that are included; a name that does not exist is refused', async () => {
+  it('offers the included tools by an adapter, and refuses a name that does not exist', async () => {
     const { client } = gateway();
     expect(Object.keys(await aiSdk.toolyardTools(client, { sessionId: 's' }))).toEqual(['file_read', 'shell']);
     expect(Object.keys(await aiSdk.toolyardTools(client, { sessionId: 's', include: ['shell'] }))).toEqual(['shell']);
@@ -48,7 +48,7 @@ describe('tools of an adapter', () => {
     );
   });
 
-  it('of the AI SDK have a schema that the SDK takes as its own, and content for the model', async () => {
+  it('gives tools for the AI SDK a schema that the SDK takes as its own, and content for the model', async () => {
     const { client, asked } = gateway(PICTURE);
     const { shell } = await aiSdk.toolyardTools(client, { sessionId: 's' });
     expect(shell).toMatchObject({
@@ -73,7 +73,7 @@ describe('tools of an adapter', () => {
     });
   });
 
-  it('of LangChain are made by its `tool`, with the answer as artifact', async () => {
+  it('makes tools for LangChain by its `tool`, with the answer as artifact', async () => {
     const { client, asked } = gateway(PICTURE);
     const [tool] = await langchain.toolyardTools(client, { sessionId: 's', tool: (run, fields) => ({ run, fields }) });
     expect(tool?.fields).toEqual({ name: 'file_read', description: 'Does it.', schema: SCHEMA, responseFormat: 'content_and_artifact' });
@@ -86,7 +86,7 @@ describe('tools of an adapter', () => {
     expect(asked).toMatchObject([{ toolCallId: 'call_1' }]);
   });
 
-  it('of OpenAI Agents take the text of the model', async () => {
+  it('takes the text of the model in tools for OpenAI Agents', async () => {
     const { client, asked } = gateway(PICTURE);
     const [tool] = await agents.toolyardTools(client, { sessionId: 's' });
     expect(tool).toMatchObject({ type: 'function', name: 'file_read', strict: false, parameters: SCHEMA });
@@ -97,7 +97,7 @@ describe('tools of an adapter', () => {
     expect(asked).toMatchObject([{ arguments: '{"path":', toolCallId: 'call_1' }]);
   });
 
-  it('of Anthropic throw error results in the class that the runner knows', async () => {
+  it('throws error results of tools for Anthropic in the class that the runner knows', async () => {
     class ToolError extends Error {
       constructor(readonly content: unknown) {
         super('tool error');
@@ -118,7 +118,7 @@ describe('tools of an adapter', () => {
 });
 
 describe('a loop', () => {
-  it('on Chat Completions runs the calls of a message as one batch, and answers each', async () => {
+  it('runs the calls of a message of Chat Completions as one batch, and answers each', async () => {
     const { client, asked } = gateway();
     const message = {
       tool_calls: [
@@ -142,7 +142,7 @@ describe('a loop', () => {
     expect(await openai.runChatToolCalls(client, { tool_calls: null }, { sessionId: 's' })).toEqual([]);
   });
 
-  it('on Responses leaves out items that are no calls', async () => {
+  it('leaves out items of Responses that are no calls', async () => {
     const output = [{ type: 'reasoning' }, { type: 'function_call', call_id: 'a', name: 'shell', arguments: '{}' }];
     expect(await openai.runResponsesToolCalls(gateway().client, output, { sessionId: 's' })).toEqual([
       { type: 'function_call_output', call_id: 'a', output: 'done' },
@@ -150,7 +150,7 @@ describe('a loop', () => {
     ]);
   });
 
-  it('on Messages marks errors and sends no empty text', async () => {
+  it('marks errors of Messages and sends no empty text', async () => {
     const content = [{ type: 'text' }, { type: 'tool_use', id: 'a', name: 'shell', input: {} }];
     expect(await anthropic.runToolUses(gateway([{ type: 'text', text: '\n' }], true).client, content, { sessionId: 's' })).toEqual([
       { type: 'tool_result', tool_use_id: 'a', content: [], is_error: true },
@@ -159,7 +159,7 @@ describe('a loop', () => {
   });
 });
 
-it('content without a place in an SDK is a text that names it, without its bytes', async () => {
+it('names content without a place in an SDK in a text, without its bytes', async () => {
   const content = [
     { type: 'json', json: { a: 1 } },
     { type: 'audio', data: 'aGk=', mimeType: 'audio/wav' },

@@ -48,7 +48,7 @@ describe('JSON that a model wrote wrongly', () => {
   });
 
   it.each(['{"path":"a"}{"path":"b"}', '{"path":"a"}\n {"path":"b"}', '{"path":"a"}{"path":'])(
-    'with several objects gives the first, with a warning: %s [VA-03]',
+    'takes the first of several JSON objects, with a warning: %s [VA-03]',
     (text) => {
       expect(repairJson(text)).toEqual({
         json: '{"path":"a"}',

@@ -43,7 +43,7 @@ describe('a hook in the config file', () => {
       { command: 'true', on: 'stop' },
       'hooks.0.on: expected before, after, after_end, before_update or after_update; hooks of prompts and sessions belong to the agent, which is not run here',
     ],
-  ])('%j is refused, and the fault says what is expected', (hook, fault) => {
+  ])('refuses the hook %j, and the fault says what is expected', (hook, fault) => {
     expect(faultsOf(hook)).toContain(fault);
   });
 

@@ -21,7 +21,7 @@ describe('sub-agents in the config file', () => {
     expect(faultsOf({ name: 'boss', tools: ['*'] }, { name: 'digger' })).toEqual([]);
   });
 
-  it('name their key, say no credentials in the address, and think only where that is possible', () => {
+  it('requires of sub-agents a key by name, no credentials in the address, and to think only where that is possible', () => {
     expect(faultsOf({ name: 'a', model: { ...model, url: 'https://me:secret@models.example' } })).toHaveLength(1);
     expect(faultsOf({ name: 'a', model: { ...model, apiKey: 'sk-1234567890' } })).toHaveLength(1);
     expect(faultsOf({ name: 'a', model: { ...model, thinkingLevel: 'high' } })).toEqual([]);

@@ -4,13 +4,13 @@ import { metaText, parseMeta } from './call-meta.js';
 const textOf = (n: number) => metaText({ tenantId: 'many', tool: `tool-${n}`, sessionId: `session-${n}` });
 
 describe('the facts of a call that every event repeats', () => {
-  it('are parsed as they were written', () => {
+  it('parses the repeated facts of a call as they were written', () => {
     const meta = { tenantId: 'a "b"', tool: 'shell', agentId: 'c', sessionId: 'd', traceparent: 'e', parentCallId: 'f' };
     expect(parseMeta(metaText(meta))).toEqual(meta);
     expect(parseMeta(metaText({ tenantId: 'a', tool: 'b' }))).toEqual({ tenantId: 'a', tool: 'b' });
   });
 
-  it('are remembered while they are in use, and forgotten one by one when there are many', () => {
+  it('remembers the repeated facts of calls in use, and forgets others one by one when there are many', () => {
     const [used, idle] = [parseMeta(textOf(-1)), parseMeta(textOf(-2))];
     const forgotten = Array.from({ length: 5_000 }, (_unused, n) => n).filter((n) => {
       const isAgain = parseMeta(textOf(n)) === parseMeta(textOf(n));

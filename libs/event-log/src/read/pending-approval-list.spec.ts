@@ -55,7 +55,7 @@ describe('the calls of a tenant that wait for a person', () => {
   };
   const askedAt = async (callId: string) => Number(await redis.zscore(keys.pendingApprovals(partitionOf(callId)), callId));
 
-  it('are listed newest first, each once, in pages over all partitions', async () => {
+  it('lists waiting calls of a tenant newest first, each once, in pages over all partitions', async () => {
     const ids = await askMany('paged', 23);
     const found = await pages('paged', 5);
     expect(found.map(({ length }) => length)).toEqual([5, 5, 5, 5, 3]);
@@ -64,7 +64,7 @@ describe('the calls of a tenant that wait for a person', () => {
     expect(times).toEqual(times.toSorted((a, b) => b - a));
   });
 
-  it('are listed each once when many of one partition were asked about in the same millisecond', async () => {
+  it('lists each waiting call once when many of one partition were asked about in the same millisecond', async () => {
     const ids = await askMany('same-time', 150, 'one');
     const set = keys.pendingApprovals(partitionOf(ids[0] ?? ''));
     await redis.zadd(set, 'XX', ...ids.flatMap((id) => [5, id]));
@@ -73,7 +73,7 @@ describe('the calls of a tenant that wait for a person', () => {
     expect(found.flat()).toEqual(ids.toSorted().toReversed());
   });
 
-  it('are not those that were decided, nor what an older release left in the set', async () => {
+  it('lists neither decided calls as waiting, nor what an older release left in the set', async () => {
     const [decided, left, kept] = [await ask('ended'), await ask('ended'), await ask('ended')];
     const guard = { by: 'command', version: 2, commandId: 'd' } as const;
     await log.decideApproval({ callId: decided, guard, data: { decision: 'allow', scope: 'once', digest: 'dig' }, author });
@@ -84,7 +84,7 @@ describe('the calls of a tenant that wait for a person', () => {
     expect(await pages('ended', 1)).toEqual([[kept]]);
   });
 
-  it('are listed by risk, highest first and then oldest first, each once, whatever comes and goes between pages', async () => {
+  it('lists waiting calls by risk, highest first and then oldest first, each once, whatever comes and goes between pages', async () => {
     const risk = fc.constantFrom('high', 'medium', 'low', undefined);
     const one = fc.record({ risk, session: fc.constantFrom('s1', 's2', 's3'), askedAt: fc.integer({ min: 1, max: 4 }) });
     const change = fc.record({ comes: fc.array(one, { maxLength: 2 }), goes: fc.nat(30) });
@@ -126,7 +126,7 @@ describe('the calls of a tenant that wait for a person', () => {
     );
   });
 
-  it('are listed by risk for the risks that are asked for, in pages without an empty one at the end', async () => {
+  it('lists waiting calls of the risks that are asked for, in pages without an empty one at the end', async () => {
     const [low, high, medium] = [await ask('some', 'a', 'low'), await ask('some', 'b', 'high'), await ask('some', 'c', 'medium')];
     await ask('some', 'd');
     const highAndLow = (tenantId: string, limit: number, cursor?: string) => pageByRisk(tenantId, limit, cursor, ['low', 'high']);
@@ -143,7 +143,7 @@ describe('the calls of a tenant that wait for a person', () => {
     }
   });
 
-  it('are those of this tenant alone, also behind thousands of another one', async () => {
+  it('lists waiting calls of this tenant alone, also behind thousands of another one', async () => {
     const [first] = await askMany('few', 1, 'session');
     const set = keys.pendingApprovals(partitionOf(first ?? ''));
     const flood = await ask('many', 'flood');

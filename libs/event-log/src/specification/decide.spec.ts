@@ -52,24 +52,24 @@ const retry = (
 });
 
 describe('a call', () => {
-  it('that is woken while it runs and again while it waits has no wake-up left', () => {
+  it('leaves no wake-up to a call that is woken while it runs and again while it waits', () => {
     const suspend: CallCommand = { kind: 'suspend', guard: byWorker(1, 1), nextAttempt: 2, delayMs: 1_000, until: 'children' };
     const again = after(after(after(accepted(), claim(), T0), suspend, T0), claim(2), T0 + 1_000);
     const waiting = after(after(again, { kind: 'wake' }, T0 + 1_000), retry(byWorker(2, 1), 1_000, false, 3), T0 + 1_000);
     expect(after(waiting, { kind: 'wake' }, T0 + 1_000).suspension).toMatch(/^0 w /);
   });
 
-  it('that was accepted is looked at after the fast path had its time, or when its queue wait is over', () => {
+  it('looks at an accepted call after the fast path had its time, or when its queue wait is over', () => {
     expect(accepted()).toMatchObject({ status: 'queued', version: 1, timer: T0 + DISPATCH_SAFETY_MS, deadline: T0 + 10_000 });
     expect(accepted({ queueMs: 500 }).timer).toBe(T0 + 500);
     expect(accepted({}, 700).deadline).toBe(T0 + 700);
   });
 
-  it('that was refused has its End and no timer', () => {
+  it('gives a refused call its End and no timer', () => {
     expect(accepted({}, 60_000, 'refuse')).toMatchObject({ status: 'ended', version: 2, timer: 0, lifecycleSeqs: [1, 2] });
   });
 
-  it('that waits for a person does so until the approval expires', () => {
+  it('lets a call wait for a person until the approval expires', () => {
     const waiting = accepted({}, 60_000, { approvalWithinMs: 30_000 });
     expect(waiting).toMatchObject({ status: 'waiting_approval', timer: T0 + 30_000 });
     const decision = (digest: string): CallCommand => ({
@@ -119,7 +119,7 @@ describe('a call', () => {
     expect(after(renewed, { kind: 'end', guard: byReconciler(1), outcome: 'timed_out' }, due)).toMatchObject({ status: 'ended', fence: 2 });
   });
 
-  it('that shall stop is looked at when the grace is over, however often the lease is renewed', () => {
+  it('looks at a call that shall stop when the grace is over, however often the lease is renewed', () => {
     const running = after(accepted(), claim(), T0);
     const cancelling = after(running, { kind: 'requestCancel', guard: { by: 'command', version: 2, commandId: 'c' }, graceMs: 1_000 }, T0);
     const renewed = after(cancelling, { kind: 'renew', fence: 1, leaseMs: 60_000 }, T0);
@@ -136,7 +136,7 @@ describe('a call', () => {
     expect(answer(queued, { kind: 'end', guard: byWorker(1, 1), outcome: 'completed' }, T0 + 3_000)).toEqual({ code: 'FENCED', fence: 2 });
   });
 
-  it('of a late worker without a successor still ends by it', () => {
+  it('accepts End from a late worker if no other worker has claimed the call', () => {
     expect(after(after(accepted(), claim(), T0), { kind: 'end', guard: byWorker(1, 1), outcome: 'completed' }, T0 + 50_000)).toMatchObject({
       status: 'ended',
       timer: 0,
@@ -176,7 +176,7 @@ describe('a call', () => {
     });
   });
 
-  it('that never was, is not found', () => {
+  it('finds no call that never was', () => {
     expect(answer(undefined, claim(), T0)).toEqual({ code: 'NOT_FOUND' });
   });
 

@@ -134,7 +134,7 @@ describe('the transition script and the pure decider', () => {
     await server.stop();
   });
 
-  it('give the same answers, states, events and timers for any sequence of transitions', async () => {
+  it('gives by the transition script and the decider the same answers, states, events and timers for any transitions', async () => {
     const seen = new Map<string, number>();
     const steps = fc.array(fc.tuple(fc.nat(CALLS.length - 1), making), { minLength: 1, maxLength: 5 });
     const run = steps.map((list) => new Run(list));

@@ -140,7 +140,7 @@ describe('EventHub subscriptions', () => {
       (_callId, type, meta) => meta.includes('"tenantid":"acme"') && meta.includes('"shell"') && ['call.start', 'call.end'].includes(type),
     ],
     ['one call', 'one call', (callId, type, meta, call) => callId === call && meta.includes('"tenantid":"acme"') && isUpdate(type)],
-  ])('resume at any cut under a concurrent writer with exactly what the log has: %s', async (_name, filterOf, wanted) => {
+  ])('resumes at any cut under a concurrent writer with exactly what the log has: %s', async (_name, filterOf, wanted) => {
     const calls = Array.from({ length: 8 }, (_, index) => rawCallId(index % PARTITIONS));
     const call = calls[1] ?? '';
     const filter: EventFilter = filterOf === 'one call' ? { callId: call, types: ['call.update', 'call.progress'] } : filterOf;
@@ -310,7 +310,7 @@ describe('EventHub resync', () => {
 });
 
 describe('EventHub watches', () => {
-  it('resolve thousands of waits, each with the lifecycle of its own call', async () => {
+  it('resolves thousands of waits, each with the lifecycle of its own call', async () => {
     const hub = await startHub();
     const calls = Array.from({ length: 3000 }, (_, index) => rawCallId(index % PARTITIONS));
     const watches = calls.map((callId) => hub.watch(callId, { timeoutMs: 20_000 }));
@@ -326,7 +326,7 @@ describe('EventHub watches', () => {
     expect(hub.counts.watches).toBe(0);
   });
 
-  it('resolve with nothing on time-out, abort, cancel and close, and leave nothing behind', async () => {
+  it('resolves watches with nothing on time-out, abort, cancel and close, and leaves nothing behind', async () => {
     const hub = await startHub();
     const abort = new AbortController();
     const cancelled = hub.watch(rawCallId(0));

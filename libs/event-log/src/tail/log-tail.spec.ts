@@ -112,7 +112,7 @@ describe('LogTail', () => {
     expect(repaired).toBeGreaterThan(0);
   });
 
-  it('neither loses nor doubles when its connection is cut again and again', async () => {
+  it('follows the log without loss or double when its connection is cut again and again', async () => {
     const { recorder, tail, start } = await follow();
     const writing = writeConcurrently(4, 400);
     let done = false;

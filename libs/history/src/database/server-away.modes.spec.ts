@@ -33,7 +33,7 @@ describe('the connections of the history database', () => {
     return rows.map(({ pid }) => pid);
   };
 
-  it('fail in bounded time while the server is stopped without a word, and are as many as before afterwards', async () => {
+  it('fails queries in bounded time while the server is stopped without a word, with as many connections afterwards', async () => {
     await Promise.all([ask(), ask()]);
     const pids = [...(await backends('asked')), ...(await backends('watcher')), postgres.pid ?? 0];
     for (const pid of pids) process.kill(pid, 'SIGSTOP');
@@ -45,7 +45,7 @@ describe('the connections of the history database', () => {
     await eventually(async () => (await backends('asked')).length <= CONNECTIONS, 'the server to end the connections that were given up');
   });
 
-  it('are ended when a process waits in a transaction, so that others get the partition', async () => {
+  it('ends the connection of a process that waits in a transaction, so that others get the partition', async () => {
     await migrateHistory(watcher);
     let letGo = (_error: Error): void => {};
     const away = new Promise<never>((_resolve, reject) => (letGo = reject));

@@ -90,7 +90,7 @@ describe('sums by hour', () => {
     expect(summed).toEqual(counted);
   };
 
-  it('answer as the rows do, whatever comes late, expires or is rebuilt, and are the same after a rebuild', async () => {
+  it('sums by hour as the rows do, whatever comes late, expires or is rebuilt, and the same after a rebuild', async () => {
     const step = fc.oneof(
       fc.record({ kind: fc.constantFrom('calls' as const), calls: fc.array(aCall, { minLength: 1, maxLength: 15 }) }),
       fc.record({ kind: fc.constantFrom('end' as const, 'sum' as const, 'expire' as const, 'rebuild' as const), which: fc.nat(40) }),
@@ -123,7 +123,7 @@ describe('sums by hour', () => {
     );
   });
 
-  it('are read instead of rows for hours that are over', async () => {
+  it('reads sums instead of rows for hours that are over', async () => {
     for (let n = 0; n < 30; n++)
       log.add({ tenantId: 'acme', tool: 'echo', submitted: 3 + n / 2, took: 1, runMs: 10 * n, failed: n % 3 === 0 });
     await project();
@@ -133,7 +133,7 @@ describe('sums by hour', () => {
     expect(await numbers()).toEqual(before);
   });
 
-  it('have percentiles within 2 % of the true value', async () => {
+  it('sums percentiles by hour within 2 % of the true value', async () => {
     await fc.assert(
       fc.asyncProperty(fc.maxSafeNat(), async (ms) => {
         const { rows } = await sql<{ found: number }>`select latency_of_bucket(latency_bucket(${ms}::bigint)) as found`.execute(db);
@@ -150,7 +150,7 @@ describe('sums by hour', () => {
     }
   });
 
-  it('wait for a batch that began before the hour was marked', async () => {
+  it('waits with a sum by hour for a batch that began before the hour was marked', async () => {
     log.add({ tenantId: 'acme', tool: 'echo', submitted: 5, took: 1, runMs: 5, failed: false });
     await project();
     const gate = new pg.Client({ connectionString: postgres.url });

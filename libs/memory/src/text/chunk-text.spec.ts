@@ -10,7 +10,7 @@ const sizes = fc
   .map(({ characters, share }) => ({ characters, overlap: Math.floor((characters * share) / 100) }));
 
 describe('the chunks of a text', () => {
-  it('are the whole text, none is too long, and each begins inside of the one before or right after it', () => {
+  it('cuts a text into chunks that are the whole text, none too long, each begun inside of the one before or right after it', () => {
     fc.assert(
       fc.property(text, sizes, (whole, size) => {
         const chunks = chunkText(whole, size);
@@ -29,7 +29,7 @@ describe('the chunks of a text', () => {
     );
   });
 
-  it('never cut a character in two', () => {
+  it('cuts no character in two between chunks', () => {
     fc.assert(
       fc.property(anyText({ minLength: 1 }), sizes, (whole, size) => {
         for (const { text: part } of chunkText(whole.toWellFormed(), size)) expect(part.isWellFormed()).toBe(true);
@@ -37,7 +37,7 @@ describe('the chunks of a text', () => {
     );
   });
 
-  it('end at paragraphs where one is near', () => {
+  it('ends chunks at paragraphs where one is near', () => {
     const paragraph = 'One sentence follows another here. '.repeat(3).trim();
     const [first] = chunkText(`${paragraph}\n\n${paragraph}\n\n${paragraph}`, { characters: 150, overlap: 20 });
     expect(first?.text).toBe(`${paragraph}\n\n`);

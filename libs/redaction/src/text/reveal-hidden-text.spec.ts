@@ -55,7 +55,7 @@ const readable = (text: string, secret: string) =>
   );
 
 describe('a secret with something hidden in it', () => {
-  it.each(SECRETS)('in %j is found whatever hides in it, and wherever', (text, secret) => {
+  it.each(SECRETS)('finds the secret in %j whatever hides in it, and wherever', (text, secret) => {
     const missed: unknown[] = [];
     for (const hidden of HIDDEN) {
       for (let at = 1; at < text.length; at++) {

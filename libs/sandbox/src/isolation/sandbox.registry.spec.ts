@@ -16,13 +16,13 @@ class WorkingBubblewrap extends BubblewrapSandbox {
 }
 
 describe('the sandbox settings', () => {
-  it('are one word for all pools, or pairs, and leave the rest to choose for itself', () => {
+  it('reads sandbox settings of one word for all pools, or of pairs, and leaves the rest to choose for itself', () => {
     expect(read().backends).toEqual({ read: 'auto', write: 'auto', shell: 'auto', net: 'auto', agent: 'auto' });
     expect(read({ SANDBOX: 'none' }).backends).toEqual({ read: 'none', write: 'none', shell: 'none', net: 'none', agent: 'none' });
     expect(read({ SANDBOX: 'shell=bubblewrap, net=host' }).backends).toMatchObject({ shell: 'bubblewrap', net: 'host', read: 'auto' });
   });
 
-  it('have limits and no network unless configured otherwise', () => {
+  it('sets limits and no network for sandboxes unless configured otherwise', () => {
     expect(read()).toMatchObject({ network: 'none', readable: [], required: [], limits: DEFAULT_LIMITS });
     expect(
       read({ SANDBOX_NETWORK: 'host', SANDBOX_READABLE: '/opt/tools, /nix', SANDBOX_MEMORY_BYTES: '67108864', SANDBOX_PROCESSES: '32' }),
@@ -46,7 +46,7 @@ describe('the sandbox settings', () => {
     [{ SANDBOX_SYSCALLS: 'ptrace,everything' }, 'expected a list of bpf, io_uring'],
     [{ SANDBOX_MEMORY_BYTES: '2G' }, 'expected a whole number'],
     [{ SANDBOX_PROCESSES: '1' }, 'expected a whole number from 8'],
-  ])('refuse %j and say what was expected', (env, message) => {
+  ])('refuses the sandbox settings %j and says what was expected', (env, message) => {
     expect(() => read(env)).toThrow(message);
   });
 

@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('when a worker is killed without a goodbye', () => {
-  it('its commands, their children and detached grandchildren end with it', async () => {
+  it('ends commands, their children and detached grandchildren with their killed worker', async () => {
     const pids = join(folder, 'pids');
     const script = `echo $$ >> ${pids}; sleep 300 & echo $! >> ${pids}; setsid env -i /bin/bash -c 'trap "" TERM HUP; echo $$ >> ${pids}; while :; do /bin/sleep 0.1; done' & wait`;
     const worker = spawn(process.execPath, [join(folder, 'main.js'), script, folder], { stdio: 'ignore' });

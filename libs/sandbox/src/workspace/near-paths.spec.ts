@@ -155,7 +155,7 @@ describe('nearPaths', () => {
     expect(await nearPaths({ ...place, denied: failing })).toEqual([]);
   });
 
-  it('never rejects, suggests only what the call can read, and the same whether denied files are there or not', async () => {
+  it('suggests only near paths that the call can read, the same whether denied files are there or not', async () => {
     const name = fc.constantFrom(
       'a',
       'main.ts',

@@ -145,7 +145,7 @@ describe('prepareArguments', () => {
     expect(strict('7')).toMatchObject({ ok: false, message: 'Invalid arguments: Arguments must be an object, instead found number 7' });
   });
 
-  it('never throws, and what it lets through is valid a second time', () => {
+  it('prepares any arguments without throwing, and what it lets through is valid a second time', () => {
     fc.assert(
       fc.property(fc.oneof(fc.json(), fc.string(), fc.object(), fc.jsonValue()), (raw) => {
         const prepared = prepare(raw);

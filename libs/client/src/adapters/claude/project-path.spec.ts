@@ -17,7 +17,7 @@ describe('projectPath', () => {
     ['//etc/./passwd', '/etc/passwd'],
     ['~/.ssh/id', '~/.ssh/id'],
     [String.raw`C:\Windows\x`, '/C:/Windows/x'],
-  ])('%s is %s to the policy', (path, expected) => expect(projectPath(path, view)).toBe(expected));
+  ])('reads the path %s as %s for the policy', (path, expected) => expect(projectPath(path, view)).toBe(expected));
 
   it('reads projects on drives of Windows', () => {
     const windows = { root: String.raw`C:\work`, cwd: String.raw`C:\work\src` };
@@ -50,5 +50,5 @@ describe('globFolder', () => {
     ['/*', '/'],
     ['../secrets/{a,b}', '../secrets'],
     ['plain.txt', '.'],
-  ])('%s starts in %s', (pattern, folder) => expect(globFolder(pattern)).toBe(folder));
+  ])('starts the glob %s in the folder %s', (pattern, folder) => expect(globFolder(pattern)).toBe(folder));
 });

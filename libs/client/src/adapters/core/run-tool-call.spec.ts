@@ -119,7 +119,7 @@ describe('callbacks', () => {
     seen.length = 0;
   });
 
-  it('get the arguments as an object, also those whose text was repaired, and a text that is none as it is', async () => {
+  it('gives callbacks the arguments as an object, also those whose text was repaired, and a text that is none as it is', async () => {
     const { client, requests } = gateway({ submit: [ENDED] });
     await runToolCall(client, { sessionId: 's', callbacks }, { ...CALL, arguments: '{force: true}' });
     expect(requests).toMatchObject([{ arguments: repaired }]);
@@ -129,7 +129,7 @@ describe('callbacks', () => {
     expect(seen).toEqual([force, force, force, force, 'ls', 'ls', '["ls"]', '["ls"]']);
   });
 
-  it('get them for each call of a turn', async () => {
+  it('gives callbacks the arguments of each call of a turn', async () => {
     const { content, isError } = ENDED.result;
     const requests: unknown[] = [];
     const batch = { id: ID, status: 'ended', steering: [], results: [{ callId: ID, outcome: 'completed', result: { content, isError } }] };
