@@ -2,13 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import { mistypedVariables, readCliConfig } from './cli.config.js';
 
 describe('the variables of the command line tool', () => {
-  it('are named where one is mistyped, and not where the right one is set or another is meant', () => {
+  it('names a mistyped variable of the command line tool, and none where the right one is set or another is meant', () => {
     const said = 'The variable TOOLYARD_URLL is not known: did you mean TOOLYARD_URL? It has no effect as it is.';
     expect(mistypedVariables({ TOOLYARD_URLL: 'x', TOOLYARD_TOOLS: 'y', TOOLYARD_CONFIG: 'z' })).toEqual([said]);
     expect(mistypedVariables({ TOOLYARD_URLL: 'x', TOOLYARD_URL: 'y' })).toEqual([]);
   });
 
-  it('say where the key may be when there is none', () => {
+  it('says where the key may be when there is none', () => {
     const folder = { TOOLYARD_DATA: '/nonexistent' };
     expect(() => readCliConfig({}, folder)).toThrow(/No API key: give --key, or set TOOLYARD_API_KEY/);
   });

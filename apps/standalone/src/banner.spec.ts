@@ -35,7 +35,7 @@ describe('the start message', () => {
     { autonomy: 'supervised', permissionMode: 'workspace-write' },
     { autonomy: 'read_only', permissionMode: 'danger-full-access' },
     { autonomy: 'read_only', permissionMode: 'read-only' },
-  ])('only names $autonomy, $permissionMode', (posture) => {
+  ])('names only $autonomy, $permissionMode in the start message', (posture) => {
     expect(postureLine(posture)).toBe(`${posture.autonomy}, ${posture.permissionMode}`);
   });
 });

@@ -11,9 +11,9 @@ describe('plain reasons', () => {
       'shell needs full access, and the session may only write its workspace.',
     ],
     ['the hook wants it', 'The hook wants it.'],
-  ])('say of %j: %j', (reason, plain) => expect(plainReason(reason)).toBe(plain));
+  ])('says of the reason %j plainly: %j', (reason, plain) => expect(plainReason(reason)).toBe(plain));
 
-  it('begin with the arguments, have each once, and keep what no rule of the decision has', () => {
+  it('begins plain reasons with the arguments, has each once, and keeps what no rule of the decision has', () => {
     const by = (axis: DecisionReason['axis'], reason: string, more: Partial<DecisionReason> = {}): DecisionReason => ({
       axis,
       rule: 'rule',

@@ -48,7 +48,7 @@ describe('the work of agents', () => {
     expect(after.map(({ open }) => open.map(({ id }) => id))).toEqual([['a', 'c'], ['b', 'd'], ['e']]);
   });
 
-  it('leave out agents that have done nothing for a while, but none with an open call', () => {
+  it('leaves out agents that have done nothing for a while, but none with an open call', () => {
     const old = NOW - IDLE_MS - 1;
     const rows = [
       row('b', { sessionId: 'idle', submittedAt: old, endedAt: old }),

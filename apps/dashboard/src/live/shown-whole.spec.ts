@@ -11,7 +11,7 @@ const isWhole = (line: string, args: Call['arguments'], secret = false) =>
   isShownWhole(line, { arguments: args, ...(secret && { argumentsRedacted: true }) }, SHELL);
 
 describe('a line says all that a call does', () => {
-  it('if it has the only argument, short and plain', () => {
+  it('takes a line for the whole call if it has the only argument, short and plain', () => {
     expect(isWhole('$ npm test', { command: 'npm test' })).toBe(true);
     expect(isWhole('$ npm test', { command: 'npm test', background: false })).toBe(true);
     expect(isWhole('text: hello', { text: 'hello' })).toBe(true);
@@ -27,7 +27,7 @@ describe('a line says all that a call does', () => {
     ['the other direction', 'npm \u202etest'],
     ['a letter that looks like another', 'npm t\u0435st'],
     ['more than fits', `npm test ${'x'.repeat(80)}`],
-  ])('but not with %s', (_case, command) => {
+  ])('takes no line with %s for the whole call', (_case, command) => {
     expect(isWhole(`$ ${command}`, { command })).toBe(false);
     expect(isWhole('$ npm test', { command })).toBe(false);
   });

@@ -9,14 +9,14 @@ describe('acts of a tenant that makes too many', () => {
   const acts = new AdminActs(...(parts as ConstructorParameters<typeof AdminActs>));
   const change = () => acts.admit(principal, { revokes: false });
 
-  it('are refused, those of other tenants and what revokes rights are not', () => {
+  it('refuses acts of a tenant that makes too many, not those of other tenants and what revokes rights', () => {
     for (let n = 0; n < 3; n += 1) change();
     expect(change).toThrow('TENANT_ACTS_PER_MINUTE');
     acts.admit({ ...principal, tenantId: 'globex' }, { revokes: false });
     acts.admit(principal, { revokes: true });
   });
 
-  it('are refused for what revokes, too, when that alone is too much', () => {
+  it('refuses acts that revoke, too, when those alone are too many', () => {
     const revoke = () => acts.admit({ ...principal, tenantId: 'initech' }, { revokes: true });
     for (let n = 0; n < 3; n += 1) revoke();
     expect(revoke).toThrow('TENANT_ACTS_PER_MINUTE');

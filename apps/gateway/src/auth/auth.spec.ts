@@ -253,7 +253,7 @@ describe('places of open sockets', () => {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the two fields that are read of a request
   const from = (remoteAddress: string) => ({ socket: { remoteAddress }, headers: {} }) as IncomingMessage;
 
-  it('are never more than any limit, refused only where one is reached, and all free in the end', () => {
+  it('opens no more sockets than any limit, refuses only where one is reached, and frees all in the end', () => {
     fc.assert(
       fc.property(steps, (all) => {
         const sockets = new OpenSockets({ sockets: LIMITS, trustedProxies: () => false });
@@ -319,7 +319,7 @@ describe('a token bucket', () => {
 describe('tool patterns of a key', () => {
   const named = (name: string, source = 'builtin') => ({ name, aliases: [], source });
 
-  it('allow what one of them matches, and all without patterns', () => {
+  it('allows what one of the tool patterns of a key matches, and all without patterns', () => {
     expect(isToolAllowed({}, named('shell'))).toBe(true);
     expect(isToolAllowed({ tools: ['file_*', 'echo'] }, named('file_read'))).toBe(true);
     expect(isToolAllowed({ tools: ['file_*', 'echo'] }, named('echo'))).toBe(true);
@@ -335,7 +335,7 @@ describe('tool patterns of a key', () => {
     expect(isToolAllowed({ tools: ['!@tracker'] }, issue)).toBe(false);
   });
 
-  it('forbid each tool that one of several negations means', () => {
+  it('forbids each tool that one of several negations means', () => {
     for (const tools of [
       ['!shell', '!file_write'],
       ['*', '!file_write', '!shell'],
@@ -352,11 +352,11 @@ describe('tool patterns of a key', () => {
     }
   });
 
-  it('forbid everything where no pattern can be made of a negation', () => {
+  it('forbids everything where no pattern can be made of a negation', () => {
     expect(isToolAllowed({ tools: ['*', '!file_[!r]*'] }, named('echo'))).toBe(false);
   });
 
-  it('go on forbidding a tool that is qualified because another source has a tool of its name', () => {
+  it('forbids a tool still that is qualified because another source has a tool of its name', () => {
     for (const pattern of ['!create_issue', '!create_*', '!tracker__*']) {
       expect(isToolAllowed({ tools: [pattern] }, { name: 'create_issue', aliases: ['tracker__create_issue'], source: 'tracker' })).toBe(
         false,
@@ -371,7 +371,7 @@ describe('tool patterns of a key', () => {
 describe('the origin policy', () => {
   const refused = (policy: OriginPolicy, host: string, origin?: string) => policy.rejectionReason({ host, origin }) !== undefined;
 
-  it('on loopback answers loopback names only, so that a rebound name gets nothing', () => {
+  it('answers on loopback to loopback names only, so that a rebound name gets nothing', () => {
     const policy = new OriginPolicy(withConfig({ allowedHosts: ['tools.local'] }));
     for (const host of ['127.0.0.1:7411', 'localhost', 'LOCALHOST:1', '[::1]:7411', 'tools.local:80'])
       expect([host, refused(policy, host)]).toEqual([host, false]);
@@ -379,7 +379,7 @@ describe('the origin policy', () => {
       expect([host, refused(policy, host)]).toEqual([host, true]);
   });
 
-  it('bound elsewhere answers any name unless names are configured', () => {
+  it('answers to any name when bound elsewhere unless names are configured', () => {
     expect(refused(new OriginPolicy(withConfig({ host: '0.0.0.0' })), 'tools.example')).toBe(false);
     const named = new OriginPolicy(withConfig({ host: '0.0.0.0', allowedHosts: ['tools.example'] }));
     expect([refused(named, 'tools.example:443'), refused(named, 'other.example')]).toEqual([false, true]);

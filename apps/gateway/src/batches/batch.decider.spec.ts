@@ -149,7 +149,7 @@ describe('a batch, by its decider', () => {
     );
   });
 
-  it('that is all or nothing runs all calls or none', () => {
+  it('runs all calls of an all-or-nothing batch or none', () => {
     fc.assert(
       fc.property(calls, strategies, choices, (given, strategy, choose) => {
         const { trace } = play(given, strategy, 'abort', choose);

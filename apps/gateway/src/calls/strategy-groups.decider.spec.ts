@@ -20,11 +20,11 @@ describe('the calls of a turn that start next', () => {
     [{ type: 'tiered' }, ['01', '+2', '+3']],
     [{ type: 'batched', size: 3 }, ['012', '+3']],
     [{ type: 'parallel', serializeSideEffects: false }, ['0123']],
-  ] as const)('are the next group: %j', (strategy, rounds) => {
+  ] as const)('starts the next group of calls: %j', (strategy, rounds) => {
     expect(roundsOf(strategy, 'rrwr')).toEqual(rounds);
   });
 
-  it('are all that only read, and one that writes, where side effects do not overlap', () => {
+  it('starts all calls that only read, and one that writes, where side effects do not overlap', () => {
     expect(roundsOf({ type: 'parallel', serializeSideEffects: true }, 'rwwrw')).toEqual(['013', '2', '4']);
   });
 });

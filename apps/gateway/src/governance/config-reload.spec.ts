@@ -34,7 +34,7 @@ describe('reloads of the config file that overlap', () => {
   beforeEach(() => void (redis = createRedis(base.redisUrl)));
   afterEach(() => redis.disconnect());
 
-  it('leave the newest in force, whichever Redis answers last', async () => {
+  it('leaves the newest of overlapping reloads in force, whichever Redis answers last', async () => {
     const { redis: held, answers } = withHeldWrites(redis);
     let edition = 'first';
     const read = (): GatewayConfig => ({
@@ -73,7 +73,7 @@ describe('reloads of the config file that overlap', () => {
   });
 });
 
-it('a tenant keeps what holds for all tenants where its own settings do not say', () => {
+it('keeps for a tenant what holds for all tenants where its own settings do not say', () => {
   const { tenants } = ConfigFile.parse({
     tenants: { acme: { approvals: {}, sessionHooks: {} }, other: { approvals: { fourEyes: false } } },
   });

@@ -14,7 +14,7 @@ describe('settings of limits', () => {
     return readGatewayConfig({ TOOLYARD_API_KEY: 'a-key-for-the-settings-of-limits', TOOLYARD_CONFIG: file });
   };
 
-  it('come from the config file, and an agent’s own replace the general ones field by field', () => {
+  it('reads limits from the config file, and an agent’s own replace the general ones field by field', () => {
     const text = 'limits: { actionsPerHour: 20, argumentBytes: 1000 }\nagents:\n  bob: { limits: { actionsPerHour: 5 } }\n';
     const settings = new LimitConfigService(read(text));
     expect(settings.of('default', undefined)).toEqual({ actionsPerHour: 20, argumentBytes: 1000 });
@@ -23,7 +23,7 @@ describe('settings of limits', () => {
     expect(settings.of('acme', 'bob')).toEqual({ actionsPerHour: 20, argumentBytes: 1000 });
   });
 
-  it('of a tenant replace the general ones, and those of its agents these', () => {
+  it('replaces general limits by those of a tenant, and these by those of its agents', () => {
     const tenant =
       'tenants:\n  acme: { limits: { actionsPerHour: 7, queueDepth: 3 }, agents: { bob: { limits: { actionsPerHour: 5 } } } }\n';
     const settings = new LimitConfigService(read(`limits: { actionsPerHour: 20, argumentBytes: 1000 }\n${tenant}`));
@@ -33,17 +33,17 @@ describe('settings of limits', () => {
     expect(settings.of('default', 'bob')).toEqual({ actionsPerHour: 20, argumentBytes: 1000 });
   });
 
-  it('are none where nothing is said', () => {
+  it('sets no limits where nothing is said', () => {
     expect(new LimitConfigService({}).of('default', 'bob')).toEqual({});
   });
 
-  it('hold from the next call on when they are replaced', () => {
+  it('applies replaced limits from the next call on', () => {
     const settings = new LimitConfigService({});
     settings.prepare({ limits: { queueDepth: 7 }, agents: { acme: { bob: { limits: { actionsPerHour: 1 } } } } })();
     expect(settings.of('acme', 'bob')).toEqual({ queueDepth: 7, actionsPerHour: 1 });
   });
 
-  it('are refused with the line and the field when they are wrong', () => {
+  it('refuses wrong limits with the line and the field', () => {
     expect(() => read('limits:\n  rates:\n    - { per: planet, calls: 1 }\n')).toThrow(/toolyard\.yaml:3: limits\.rates\.0\.per: /);
   });
 });

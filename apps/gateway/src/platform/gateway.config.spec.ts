@@ -26,7 +26,7 @@ function faultsOf(env: NodeJS.ProcessEnv): string {
 }
 
 describe('the settings of the gateway', () => {
-  it('are complete with nothing but a key [PP-01]', () => {
+  it('completes the settings of the gateway from nothing but a key [PP-01]', () => {
     expect(readGatewayConfig(key)).toMatchObject({
       host: '127.0.0.1',
       port: 7411,
@@ -38,17 +38,17 @@ describe('the settings of the gateway', () => {
     });
   });
 
-  it('are refused with all faults at once', () => {
+  it('refuses settings of the gateway with all faults at once', () => {
     const faults = faultsOf({ ...key, GATEWAY_PORT: 'x', PARTITIONS: '0', DURABILITY: 'maybe' });
     for (const name of ['GATEWAY_PORT', 'PARTITIONS', 'DURABILITY']) expect(faults).toContain(`${name}: `);
     expect(faults).toContain('GATEWAY_PORT: expected a whole number from 0 to 65535; got "x"');
   });
 
-  it('are refused without any key: authentication cannot be switched off', () => {
+  it('refuses settings of the gateway without any key: authentication cannot be switched off', () => {
     expect(faultsOf({})).toMatch(/^TOOLYARD_API_KEY: /);
   });
 
-  it('take an empty variable for one that is not set', () => {
+  it('takes an empty variable for one that is not set', () => {
     expect(readGatewayConfig({ ...key, GATEWAY_PORT: '', TOOLYARD_CONFIG: '' }).port).toBe(7411);
   });
 });

@@ -17,7 +17,7 @@ describe('the turns of tenants', () => {
     return { answer: turns.run(tenantId, ask), end, fail };
   };
 
-  it('run some questions of each tenant, the others in their order, also after one that failed', async () => {
+  it('runs some questions of each tenant, the others in their order, also after one that failed', async () => {
     const begun: string[] = [];
     const ask = open(turnsOf(1, 2), begun);
     const [first, second, third, other] = [ask('a', '1'), ask('a', '2'), ask('a', '3'), ask('b', '4')];
@@ -32,7 +32,7 @@ describe('the turns of tenants', () => {
     expect(begun).toEqual(['1', '4', '2', '3']);
   });
 
-  it('go round the tenants where all together ask for more than may run', async () => {
+  it('goes round the tenants where all together ask for more than may run', async () => {
     const begun: string[] = [];
     const ask = open(turnsOf(2, 9, 3), begun);
     const asked = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'].map((name) => ask(name.charAt(0), name));
@@ -42,7 +42,7 @@ describe('the turns of tenants', () => {
     expect(begun).toEqual(['a1', 'a2', 'b1', 'a3', 'b2', 'c1', 'a4']);
   });
 
-  it('are not those of clients that went away while they waited', async () => {
+  it('gives no turn to clients that went away while they waited', async () => {
     const turns = turnsOf(1, 1);
     const begun: string[] = [];
     const ask = open(turns, begun);
@@ -60,7 +60,7 @@ describe('the turns of tenants', () => {
     expect(begun).toEqual(['1', '3']);
   });
 
-  it('refuse a question of a tenant of which too many wait, until one of them runs', async () => {
+  it('refuses a question of a tenant of which too many wait, until one of them runs', async () => {
     const ask = open(turnsOf(1, 1), []);
     const [first, second] = [ask('a', '1'), ask('a', '2')];
     await expect(ask('a', '3').answer).rejects.toMatchObject({ code: 'too_many_requests', facts: { retryAfterMs: 2_000 } });

@@ -15,7 +15,7 @@ const of = (timing: Partial<Timing>): Timing => ({
 const shown = (timing: Partial<Timing>, count = 3) => nextTimes(of(timing), NOW, count).map((time) => new Date(time).toISOString());
 
 describe('the next due times', () => {
-  it('of a cron expression keep the local time over a change of the clocks', () => {
+  it('keeps the local time of a cron expression over a change of the clocks', () => {
     expect(shown({ cron: '0 7 * * *', timeZone: 'Europe/Berlin' })).toEqual([
       '2026-03-29T05:00:00.000Z',
       '2026-03-30T05:00:00.000Z',
@@ -24,7 +24,7 @@ describe('the next due times', () => {
     expect(shown({ cron: '*/10 * * * * *' }, 2)).toEqual(['2026-03-28T12:00:10.000Z', '2026-03-28T12:00:20.000Z']);
   });
 
-  it('of an interval are the same whenever they are asked for, after the moment, and one interval apart', () => {
+  it('gives the same due times of an interval whenever they are asked for, after the moment, and one interval apart', () => {
     const every = fc.integer({ min: 1_000, max: 10_000_000 });
     fc.assert(
       fc.property(every, fc.integer({ min: -1_000, max: 1_000_000_000 }), (everyMs, later) => {
@@ -36,7 +36,7 @@ describe('the next due times', () => {
     );
   });
 
-  it('of one moment are that one, or none when it is over', () => {
+  it('gives one moment as its only due time, or none when it is over', () => {
     expect(shown({ at: '2026-03-28T13:00:00+00:00' })).toEqual(['2026-03-28T13:00:00.000Z']);
     expect(shown({ at: '2026-03-28T12:00:00Z' })).toEqual([]);
   });

@@ -9,7 +9,7 @@ describe('a stored session', () => {
     expect(Object.keys(stored ?? {}).sort()).toEqual(['changedBy', 'epoch', 'grants', 'literalPaths', 'posture', 'touchedAt']);
   });
 
-  it('of an earlier release keeps the keys that changed it', () => {
+  it('keeps the keys that changed a stored session of an earlier release', () => {
     expect(parseSession('{"changedBy":["key-a"]}').changedBy).toEqual(['key-a']);
   });
 });

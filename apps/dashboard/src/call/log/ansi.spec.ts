@@ -7,7 +7,7 @@ const E = '\u001b';
 const spans = (line: string) => createLineParser()(line);
 
 describe('terminal colours', () => {
-  it('become styles of a closed set, and continue over line ends', () => {
+  it('turns terminal colours into styles of a closed set, and continues over line ends', () => {
     const parse = createLineParser();
     expect(parse(`${E}[1;31mred`)).toEqual([{ text: 'red', style: { color: 'red', bold: true } }]);
     expect(parse(`still${E}[m plain`)).toEqual([
@@ -28,11 +28,11 @@ describe('terminal colours', () => {
     ['text that runs backwards', 'a\u202eb', 'a\ufffdb'],
     ['hidden text', `${E}[8msecret`, 'secret'],
     ['a rewritten line', '10%\r50%\r100%\r', '100%'],
-  ])('%s is only text', (_what, input, shown) => {
+  ])('shows %s as text only', (_what, input, shown) => {
     expect(plainText(input)).toBe(shown);
   });
 
-  it('leave no control character in any text', () => {
+  it('leaves no control character in any text of a terminal', () => {
     const nasty = fc.array(
       fc.oneof(
         fc.constantFrom(E, '[', 'm', ';', '31', '\r', '\u0007', ']', '\\', '\u009b', '?', 'P', ' '),

@@ -10,13 +10,13 @@ const shown = (branches: readonly Branch[], toggled: string[] = [], here = 'root
 describe('the branches of a tree that are shown', () => {
   const small = [branch('root', 0), branch('a', 1), branch('a1', 2), branch('b', 1)];
 
-  it('are all of a small tree, without what a person has folded', () => {
+  it('shows all branches of a small tree, without what a person has folded', () => {
     expect(shown(small)).toEqual(['root 3', 'a 1', 'a1 0', 'b 0']);
     expect(shown(small, ['a'])).toEqual(['root 3', 'a 1 folded', 'b 0']);
     expect(shown(small, ['b'])).toEqual(['root 3', 'a 1', 'a1 0', 'b 0']);
   });
 
-  it('are the upper levels of a large one, and the way to the call that is looked at', () => {
+  it('shows the upper levels of a large tree, and the way to the call that is looked at', () => {
     const large = [...small, ...Array.from({ length: 100 }, (_, n) => branch(`c${n}`, 1)), branch('deep', 2)];
     expect(shown(large).slice(0, 3)).toEqual(['root 104', 'a 1 folded', 'b 0']);
     expect(shown(large, [], 'a1').slice(0, 3)).toEqual(['root 104', 'a 1', 'a1 0']);

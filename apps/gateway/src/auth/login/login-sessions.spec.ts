@@ -56,7 +56,7 @@ describe('logins of a gateway', () => {
   });
   afterEach(() => logins.onApplicationShutdown());
 
-  it('tell the other gateways of the end of a login, and nothing for a cookie that has none', async () => {
+  it('tells the other gateways of the end of a login, and nothing for a cookie that has none', async () => {
     await logins.end(settings, cookie);
     expect([end.mock.calls.length, publish.mock.calls.length]).toEqual([1, 1]);
     text = undefined;
@@ -64,7 +64,7 @@ describe('logins of a gateway', () => {
     expect([end.mock.calls.length, publish.mock.calls.length]).toEqual([1, 1]);
   });
 
-  it('do not end before what is to be done first is done', async () => {
+  it('ends no login before what is to be done first is done', async () => {
     const whose: string[] = [];
     const refused = logins.end(settings, cookie, ({ tenantId }) => {
       whose.push(tenantId);
@@ -78,7 +78,7 @@ describe('logins of a gateway', () => {
     ['the provider is away', () => Promise.reject(new ProblemError('unavailable', 'away')), 'goes on'],
     ['Redis is away', () => ((update = () => Promise.reject(new Error('no Redis'))), Promise.resolve({ claims: person })), 'goes on'],
     ['the provider refuses', () => Promise.reject(new ProblemError('unauthenticated', 'no')), 'ends'],
-  ])('are asked for again at the provider: while %s, the login %s', async (_when, answer, then) => {
+  ])('asks the provider again about a login: while %s, the login %s', async (_when, answer, then) => {
     const refreshToken = sealToken('refresh', 'A'.repeat(43));
     text = JSON.stringify({ ...record, checkedAt: 0, refreshToken });
     recheck.mockImplementation(answer);
@@ -86,7 +86,7 @@ describe('logins of a gateway', () => {
     expect(end.mock.calls.length).toBe(then === 'ends' ? 1 : 0);
   });
 
-  it('are looked at once while a look runs, however many messages come, and once more after it', async () => {
+  it('looks at logins once while a look runs, however many messages come, and once more after it', async () => {
     await logins.find(cookie);
     read.mockClear();
     const looks: (() => void)[] = [];

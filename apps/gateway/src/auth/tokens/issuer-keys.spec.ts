@@ -41,7 +41,7 @@ describe('the keys of an issuer that answers with', () => {
     return issuerKeys(rules, (error) => failures.push(error))(HEADER, TOKEN);
   };
 
-  it('a key set are found by their id', async () => {
+  it("finds the keys of an issuer's key set by their id", async () => {
     expect(await keyAt('/good')).toMatchObject({ type: 'public' });
     expect(failures).toEqual([]);
   });
@@ -49,7 +49,7 @@ describe('the keys of an issuer that answers with', () => {
   it.each([
     ['more than any key set has', '/large'],
     ['a redirect', '/moved'],
-  ])('%s are not known, and the operator hears it', async (_what, path) => {
+  ])('knows no keys of an issuer that answers with %s, and tells the operator', async (_what, path) => {
     await expect(keyAt(path)).rejects.toMatchObject({ code: 'unavailable' });
     expect(failures).toHaveLength(1);
   });

@@ -43,7 +43,7 @@ describe('a token', () => {
     return error instanceof ProblemError ? [error.code, error.detail] : error;
   };
 
-  it('that holds names its subject, tenant, agent and scopes', async () => {
+  it('takes subject, tenant, agent and scopes from a token that holds', async () => {
     const { principal, expiresAt } = await verifier.verify(await sign({ azp: 'deployer', scope: 'read approve admin openid' }));
     expect(principal).toEqual({
       keyId: `${ISSUER}#user-1`,
@@ -91,7 +91,7 @@ describe('a token', () => {
     ['a tenant that the issuer may not speak for', { org: 'rival' }, /claim org is wrong.*may speak for/],
     ['an agent that is no name', { azp: 'a b' }, /claim azp is wrong/],
   ];
-  it.each(WRONG)('with %s is refused, and the refusal names the claim', async (_what, change, detail) => {
+  it.each(WRONG)('refuses a token with %s, and names the claim', async (_what, change, detail) => {
     expect(await refusal(await sign(change))).toEqual(['unauthenticated', expect.stringMatching(detail)]);
   });
 
@@ -101,7 +101,7 @@ describe('a token', () => {
     expect(await refusal(await sign({}, { typ: 'JWT' }))).toEqual(['unauthenticated', expect.stringContaining('typ')]);
   });
 
-  it('without a signature, or signed with a shared secret, is refused', async () => {
+  it('refuses a token without a signature, or signed with a shared secret', async () => {
     const unsecured = new UnsecuredJWT(CLAIMS).encode();
     expect(await refusal(unsecured)).toEqual(['unauthenticated', expect.any(String)]);
     expect(await refusal(`${unsecured}c2ln`)).toEqual(['unauthenticated', expect.stringContaining('not accepted')]);
@@ -110,7 +110,7 @@ describe('a token', () => {
     expect(await refusal(shared)).toEqual(['unauthenticated', expect.stringContaining('not accepted')]);
   });
 
-  it('that was changed at any place, or is no token at all, is refused', async () => {
+  it('refuses a token that was changed at any place, or is no token at all', async () => {
     const token = await sign();
     await fc.assert(
       fc.asyncProperty(fc.nat(token.length - 3), fc.constantFrom('A', 'z', '.', '-'), async (at, char) => {
@@ -130,7 +130,7 @@ describe('scopes of a token', () => {
     JwtIssuer.parse({ issuer: ISSUER, audience: 'a', jwks: { keys: [{ kty: 'EC' }] }, tenant: 'acme', ...more });
   const scopesOf = (claims: object, more: object) => tokenPrincipal({ sub: 's', exp: NOW, ...claims }, rulesWith(more)).scopes;
 
-  it('are all of the issuer without a claim for them, and none when the claim is missing or knows no word', () => {
+  it('gives a token all scopes of the issuer without a claim for them, and none when the claim is missing or knows no word', () => {
     expect(scopesOf({}, {})).toEqual(['submit', 'read', 'cancel']);
     for (const claims of [{}, { scope: '' }, { scope: 'openid' }, { scope: 1 }, { scope: { read: true } }])
       expect(scopesOf(claims, { scopesClaim: 'scope' })).toEqual([]);
@@ -138,7 +138,7 @@ describe('scopes of a token', () => {
     expect(scopesOf({ roles: ['constructor', 'read'] }, { scopesClaim: 'roles', scopeMap: { viewer: ['read'] } })).toEqual([]);
   });
 
-  it('are never more than the issuer may give, whatever claim and map say', () => {
+  it('gives a token no more scopes than the issuer may give, whatever claim and map say', () => {
     const scopes = fc.subarray([...SCOPES], { minLength: 1 });
     const words = fc.array(fc.oneof(fc.constantFrom(...SCOPES), fc.string()));
     fc.assert(

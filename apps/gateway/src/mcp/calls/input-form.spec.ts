@@ -71,7 +71,7 @@ describe('inputAnswer', () => {
     ['sampling.2', { ...SAMPLED, content: 'x' }, undefined],
     ['sampling.2', { action: 'accept', content: { value: 'x' } }, undefined],
     ['sampling.0', SAMPLED, undefined],
-  ])('of %s reads %j', (question, response, expected) => {
+  ])('reads for %s the answer %j', (question, response, expected) => {
     expect(inputAnswer(question, response)).toEqual(expected);
   });
 

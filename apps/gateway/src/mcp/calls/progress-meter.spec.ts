@@ -24,7 +24,7 @@ describe('ProgressMeter', () => {
     expect(meter.stepOf(event('call.start', { tool: 't' }))?.message).toBe('t runs');
   });
 
-  it('always increases, whatever a tool reports', () => {
+  it('increases always, whatever progress a tool reports', () => {
     const anyEvent = fc.oneof(
       fc.tuple(fc.option(fc.double({ noNaN: true, min: -1e6, max: 1e6 }), { nil: undefined }), fc.option(fc.nat(), { nil: undefined })),
       fc.constant('retry' as const),

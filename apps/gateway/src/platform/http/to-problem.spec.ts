@@ -20,7 +20,7 @@ describe('the problem that an error is shown as', () => {
     ['another media type', framework(415), 415, 'unsupported_media_type'],
     ['a malformed URL', new BadRequestException('bad', { cause: framework(400) }), 422, 'invalid_request'],
     ['an HTTP exception without a cause', new HttpException('x', 415), 415, 'unsupported_media_type'],
-  ])('%s', (_name, error, status, code) => {
+  ])('shows %s as a problem with its status and code', (_name, error, status, code) => {
     const problem = toProblem(error);
     expect([problem.status, problem.code]).toEqual([status, code]);
     expect(status === 503).toBe(problem.facts.retryAfterMs !== undefined);
