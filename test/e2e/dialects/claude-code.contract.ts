@@ -7,7 +7,7 @@ export function claudeCodeContract(started: DialectInstallation): void {
   describe('claude-code', () => {
     const run = speakerOf(started, 'claude-code');
 
-    it('answers commands as JSON [TB-03, EX-28]', async () => {
+    it('answers commands as JSON as claude-code does [TB-03, EX-28]', async () => {
       expect(jsonOf(await run('bash', { command: 'exit 2' }))).toMatchObject({
         returnCodeInterpretation: 'exit_code:2',
         interrupted: false,
@@ -23,7 +23,7 @@ export function claudeCodeContract(started: DialectInstallation): void {
       });
     });
 
-    it('reads, writes and edits [K-02, TB-22, TB-32, TB-35]', async () => {
+    it('reads, writes and edits files as claude-code does [K-02, TB-22, TB-32, TB-35]', async () => {
       const created = jsonOf(await run('write_file', { path: 'c/a', content: 'one\ntwo\ntwo\n' }));
       expect(created).toMatchObject({ type: 'create', filePath: 'c/a', originalFile: null });
       expect(jsonOf(await run('read_file', { path: 'c/a', offset: 1, limit: 1 }))).toEqual({
@@ -47,7 +47,7 @@ export function claudeCodeContract(started: DialectInstallation): void {
       );
     });
 
-    it('finds files and lines [TB-50, TB-51]', async () => {
+    it('finds files and lines as claude-code does [TB-50, TB-51]', async () => {
       await run('bash', { command: "mkdir -p g && printf 'a\\nmatch\\nb\\n' > g/1.ts && cp g/1.ts g/2.ts" });
       expect(jsonOf(await run('glob_search', { pattern: 'g/*.ts' }))).toMatchObject({ numFiles: 2, truncated: false });
       const around = jsonOf(await run('grep_search', { pattern: 'MATCH', path: 'g/1.ts', output_mode: 'content', '-C': 1, '-i': true }));
@@ -105,7 +105,7 @@ export function claudeCodeContract(started: DialectInstallation): void {
       expect(textOf(await run('read_file', { path: 'a', x: 1 }))).toMatch(/unknown parameter 'x'/);
     });
 
-    it('starts commands in the background, runs code, finds tools and knows its sub-agents by the names there are', async () => {
+    it('starts commands in the background, runs code, finds tools and knows its sub-agents by the names of claude-code', async () => {
       const started = jsonOf(await run('bash', { command: 'sleep 60', run_in_background: true }));
       expect(started).toMatchObject({ stdout: '', backgroundTaskId: expect.stringMatching(/^[0-9a-f]+-/) });
       const { backgroundTaskId: task_id } = started as { backgroundTaskId: string };

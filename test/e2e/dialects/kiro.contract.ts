@@ -50,7 +50,7 @@ export function kiroContract(started: DialectInstallation): void {
       expect(first.slice(0, first.length - note.length) + rest === lines.join('')).toBe(true);
     });
 
-    it('creates, replaces and inserts [TB-34]', async () => {
+    it('creates, replaces and inserts files as kiro does [TB-34]', async () => {
       expect(textOf(await run('fs_write', { command: 'create', path: 'w', content: 'a\nb' }))).toBe('Successfully created w (2 lines).');
       expect(textOf(await run('write', { command: 'insert', path: 'w', content: 'c' }))).toBe(
         'Successfully inserted 1 line(s) at end of file in w.',
@@ -72,7 +72,7 @@ export function kiroContract(started: DialectInstallation): void {
       expect(textOf(await run('write', { command: 'create', path: '', content: '' }))).toMatch(/Path must not be empty$/);
     });
 
-    it('answers commands as JSON [TB-06]', async () => {
+    it('answers commands as JSON as kiro does [TB-06]', async () => {
       await run('shell', { command: 'mkdir -p sub' });
       const there = jsonOf(await run('execute_bash', { command: 'pwd; exit 2', working_dir: 'sub' }));
       expect(there).toEqual({ exit_status: '2', stdout: expect.stringMatching(/\/sub\n$/), stderr: '' });
@@ -103,7 +103,7 @@ export function kiroContract(started: DialectInstallation): void {
       expect(textOf(await run('read', { operations: [{ mode: 'Line', path: 'k' }] }))).toMatch(/^\S.*: .*directory/);
     });
 
-    it('runs nothing of a batch of which one call is refused [RP-27]', async () => {
+    it('runs nothing of a batch of kiro of which one call is refused [RP-27]', async () => {
       const calls = [
         { tool: 'shell', arguments: { command: 'touch ran' } },
         { tool: 'zzz', arguments: {} },
@@ -113,7 +113,7 @@ export function kiroContract(started: DialectInstallation): void {
       expect(textOf(await run('shell', { command: 'ls ran' }))).toContain('No such file');
     });
 
-    it('keeps tasks [TB-114]', async () => {
+    it('keeps tasks as kiro does [TB-114]', async () => {
       const tasks = [{ task_description: 'one' }, { task_description: 'two' }];
       const list = jsonOf(await run('todo_list', { command: 'create', task_list_description: 'all', tasks }));
       expect(list).toMatchObject({

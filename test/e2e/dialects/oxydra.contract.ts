@@ -7,7 +7,7 @@ export function oxydraContract(started: DialectInstallation): void {
   describe('oxydra', () => {
     const run = speakerOf(started, 'oxydra');
 
-    it('answers with plain texts [K-12, CC-32, TB-21, TB-28, TB-31, TB-37, TB-38, TB-40, TB-53]', async () => {
+    it('answers with plain texts as oxydra does [K-12, CC-32, TB-21, TB-28, TB-31, TB-37, TB-38, TB-40, TB-53]', async () => {
       expect(textOf(await run('file_write', { path: 'o/a', content: 'one\ntwo' }))).toBe('wrote 7 bytes to o/a');
       expect((await run('file_read', { path: 'o/a' })).result?.content).toEqual([{ type: 'text', text: 'one\ntwo' }]);
       expect(textOf(await run('file_edit', { path: 'o/a', old_text: 'two', new_text: 'three' }))).toBe('updated o/a');
@@ -39,7 +39,7 @@ export function oxydraContract(started: DialectInstallation): void {
         expect([tool, textOf(await run(tool, args))]).toEqual([tool, typeof text === 'string' ? text : expect.stringMatching(text)]);
     });
 
-    it('runs commands in the shell of the session [TB-05]', async () => {
+    it('runs commands of oxydra in the shell of the session [TB-05]', async () => {
       expect(textOf(await run('shell_exec', { command: 'mkdir -p deep && cd deep' }))).toBe('command completed with no output');
       expect(textOf(await run('shell_exec', { command: 'pwd' }))).toMatch(/\/deep\n$/);
       expect(textOf(await run('shell_exec', { command: 'echo a; exit 3' }))).toMatch(/command exited with status 3: a\n$/);

@@ -71,7 +71,7 @@ export function phiContract(started: DialectInstallation): void {
       expect(textOf(await run('list_files', { path: 'many', pattern: '20*' }))).toBe('200\n201\n(2 files)');
     });
 
-    it('names what is wrong [K-13, CC-41, CC-42, VA-13]', async () => {
+    it('names what is wrong as phi does [K-13, CC-41, CC-42, VA-13]', async () => {
       expect(textOf(await run('nope', {}))).toBe('Tool not found: nope');
       expect(textOf(await run('read_file', {}))).toBe("Invalid arguments: missing 'path' parameter");
     });

@@ -8,7 +8,7 @@ export function zeroclawContract(started: DialectInstallation): void {
   describe('zeroclaw', () => {
     const run = speakerOf(started, 'zeroclaw');
 
-    it('has a catalog of its own names, schemas and descriptions [RP-02]', async () => {
+    it('has a catalog of its own names, schemas and descriptions for zeroclaw [RP-02]', async () => {
       const { body } = await started().agent.get<{ tools: ToolDescriptor[] }>('/v1/tools?dialect=zeroclaw');
       const shell = body.tools.find(({ name }) => name === 'shell');
       expect(shell).toMatchObject({ canonicalName: 'shell', aliases: [], input: { required: ['command'] } });
@@ -42,7 +42,7 @@ export function zeroclawContract(started: DialectInstallation): void {
       expect(textOf(await run('file_write', { path: 'x' }))).toBe("Missing 'content' parameter");
     });
 
-    it('words what the policy refuses [TB-20, TB-30, PP-10]', async () => {
+    it('words refusals of the policy as zeroclaw does [TB-20, TB-30, PP-10]', async () => {
       expect(textOf(await run('file_read', { path: '../x' }))).toBe('Path not allowed by security policy: ../x');
       expect(textOf(await run('file_write', { path: '../x', content: '' }))).toBe('Path not allowed: ../x');
       const denied = await run('shell', { command: 'nmap host' }, { agentId: 'strict' });
@@ -52,7 +52,7 @@ export function zeroclawContract(started: DialectInstallation): void {
       );
     });
 
-    it('requests and fetches [TB-56, TB-57]', async () => {
+    it('requests and fetches pages as zeroclaw does [TB-56, TB-57]', async () => {
       const posted = await run('http_request', { url: `${started().origin}/`, method: 'POST', body: 'ping' });
       expect(textOf(posted)).toMatch(/Status: 200 OK\nResponse Headers: .*\n\nResponse Body:\nping/);
       const gone = await run('http_request', { url: `${started().origin}/gone` });

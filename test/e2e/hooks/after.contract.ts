@@ -75,7 +75,7 @@ export function hooksAfterContract(started: () => HookTestCluster): void {
       expect(lines.flat().join()).not.toContain('"stack"');
     });
 
-    it('cannot publish a secret of the arguments, nor can a hook before the call', async () => {
+    it('publishes no secret of the arguments by a hook after a call, nor by one before it', async () => {
       const token = `ghp_${'aB3dE6gH9kL2nP5r'.repeat(3).slice(0, 36)}`;
       const call = await hooked.runAs('repeating', 'echo', { say: `use ${token}` });
       expect(textOf(call)).toMatch(/Hook feedback:/);
@@ -83,7 +83,7 @@ export function hooksAfterContract(started: () => HookTestCluster): void {
       expect([JSON.stringify(call), JSON.stringify(events)].filter((text) => text.includes(token))).toEqual([]);
     });
 
-    it('adds what it says below the output, and stands in the details for people [HK-18, RP-24]', async () => {
+    it('adds what a hook after a call says below the output, and puts it in the details for people [HK-18, RP-24]', async () => {
       const call = await hooked.runAs('noting');
       expect(textOf(call)).toMatch(/Hook feedback:\nnote\nmore$/);
       expect(call).toMatchObject({ outcome: 'completed', result: { isError: false } });
@@ -93,37 +93,37 @@ export function hooksAfterContract(started: () => HookTestCluster): void {
       ]);
     });
 
-    it('that exits with 2 makes the result an error [HK-18]', async () => {
+    it('makes the result an error when a hook after a call exits with 2 [HK-18]', async () => {
       const call = await hooked.runAs('denying');
       expect(call).toMatchObject({ outcome: 'completed', result: { isError: true } });
       expect(textOf(call)).toMatch(/Hook feedback \(denied\):\nbad style$/);
       expect(call.result?.details?.['hooks']).toMatchObject([{ name: 'review', verdict: 'deny', reason: 'bad style' }]);
     });
 
-    it('may look at the files of the session, after each call of the tools that it matches [HK-10]', async () => {
+    it('shows a hook after a call the files of the session, after each call of the tools that it matches [HK-10]', async () => {
       const sessionId = hooked.newSession('lint');
       const call = await hooked.runAs('linting', 'file_write', { path: 'linted.txt', content: '12345' }, { sessionId });
       expect(textOf(call)).toMatch(/Hook feedback:\n\s*5$/);
       expect(textOf(await hooked.runAs('linting', 'echo', {}, { sessionId }))).not.toContain('Hook feedback');
     });
 
-    it('that fails leaves the result as it is, with a warning [HK-15]', async () => {
+    it('leaves the result as it is when a hook after a call fails, with a warning [HK-15]', async () => {
       const call = await hooked.runAs('after-failing');
       expect(call.result?.isError).toBe(false);
       expect(textOf(call)).toMatch(/Hook feedback:\nHook `review` exited with status 3; the result stands$/);
     });
 
-    it('says no more than its maxOutputBytes', async () => {
+    it('takes no more of a hook after a call than its maxOutputBytes', async () => {
       expect(textOf(await hooked.runAs('after-long'))).toMatch(/Hook feedback:\ny{49,50}$/);
     });
 
-    it('is asked about a tool that failed, too', async () => {
+    it('asks a hook after a call about a tool that failed, too', async () => {
       const call = await hooked.runAs('noting', 'file_read', { path: 'not-there.txt' });
       expect(call.result?.isError).toBe(true);
       expect(textOf(call)).toMatch(/Hook feedback:\nnote\nmore$/);
     });
 
-    it('gets as variables and as JSON what the tool answered, and whether it is an error [HK-17]', async () => {
+    it('gives a hook after a call as variables and as JSON what the tool answered, and whether it is an error [HK-17]', async () => {
       const variables = () => hooked.linesOf('after-env').filter((line) => /^HOOK_(EVENT|TOOL_(OUTPUT|IS_ERROR))=/.test(line));
       const answer = () => JSON.parse(readFileSync(hooked.at('after-stdin.json'), 'utf8')).tool_response;
       await hooked.runAs('telling-after', 'shell', { command: 'echo said' });
@@ -135,7 +135,7 @@ export function hooksAfterContract(started: () => HookTestCluster): void {
       expect(answer()).toMatchObject({ is_error: true });
     });
 
-    it('that was asked the same in its session is not run again, on whichever worker [DX-05, HK-16]', async () => {
+    it('runs a hook after a call once for the same question in its session, on whichever worker [DX-05, HK-16]', async () => {
       const sessionId = hooked.newSession('cache');
       const run = () => hooked.runAs('caching', 'echo', { n: 7 }, { sessionId });
       const calls = [await run()];
@@ -155,7 +155,7 @@ export function hooksAfterContract(started: () => HookTestCluster): void {
       expect(hooked.linesOf('cache-runs')).toHaveLength(2);
     });
 
-    it('gets each End of a worker once it can be read, and none of a call that never ran [HK-03]', async () => {
+    it('gives a hook each End of a worker once it can be read, and none of a call that never ran [HK-03]', async () => {
       const sessionId = hooked.newSession('ending');
       const seen: unknown[] = [];
       hooked.webhooks.on('/after-end', async ({ input }, response) => {
@@ -183,7 +183,7 @@ export function hooksAfterContract(started: () => HookTestCluster): void {
       ]);
     });
 
-    it('is killed with all that it started when the call is cancelled; the tool has finished first [HK-20]', async () => {
+    it('kills a hook after a call with all that it started when the call is cancelled; the tool has finished first [HK-20]', async () => {
       const { body: call } = await hooked.submitAs('cancelled');
       const pids = await hooked.pidsIn('cancel-pids');
       await agent.request('POST', `/v1/calls/${call.id}/cancel`, { graceMs: 2000 });
@@ -195,7 +195,7 @@ export function hooksAfterContract(started: () => HookTestCluster): void {
   });
 
   describe('hooks around updates', () => {
-    it('suppress what watchers do not get, before it is published; the tool and its result stay whole [HK-04, HK-05, HK-08]', async () => {
+    it('suppresses by hooks what watchers do not get, before it is published; the tool and its result stay whole [HK-04, HK-05, HK-08]', async () => {
       const sessionId = hooked.newSession('updates');
       const step = (n: number) => `/${n}`;
       hooked.webhooks.on('/before-update', ({ input }, response) => {
@@ -228,7 +228,7 @@ export function hooksAfterContract(started: () => HookTestCluster): void {
   describe('hooks of a session', () => {
     const put = (id: string, hooks: object[] | null) => agent.request<Session>('PUT', `/v1/sessions/${id}`, { hooks });
 
-    it('are webhooks at public addresses; commands and private addresses are rejected with the reason', async () => {
+    it('takes hooks of a session at public addresses only, and rejects commands and private addresses with the reason', async () => {
       const id = hooked.newSession('own');
       const command = await put(id, [{ ...ON_BEFORE, command: 'exit 2' }]);
       expect([command.status, problemOf(command).errors?.[0]?.pointer]).toEqual([422, '/hooks/0/command']);
@@ -237,7 +237,7 @@ export function hooksAfterContract(started: () => HookTestCluster): void {
       expect((await put(id, [{ ...ON_BEFORE, url: hooked.webhooks.url, secretEnv: 'TOOLYARD_API_KEY' }])).status).toBe(422);
     });
 
-    it('do not reach a private address by its name', async () => {
+    it('refuses a hook of a session a private address by its name', async () => {
       const sessionId = hooked.newSession('own');
       const { port } = new URL(hooked.webhooks.url);
       expect((await put(sessionId, [{ ...ON_BEFORE, onError: 'deny', url: `http://localhost:${port}/by-name` }])).status).toBe(200);
@@ -245,7 +245,7 @@ export function hooksAfterContract(started: () => HookTestCluster): void {
       expect(hooked.webhooks.to('/by-name')).toEqual([]);
     });
 
-    it('are asked for its calls until they are taken away', async () => {
+    it('asks the hooks of a session for its calls until they are taken away', async () => {
       const sessionId = hooked.newSession('own');
       hooked.webhooks.on('/session', { decision: 'deny', reason: 'not in this session' });
       const { body } = await put(sessionId, [{ ...ON_BEFORE, url: `${hooked.webhooks.url}/session` }]);
@@ -258,7 +258,7 @@ export function hooksAfterContract(started: () => HookTestCluster): void {
   });
 
   describe('the hooks in force', () => {
-    it('change with the config file for the next call; a call that was accepted keeps its own', async () => {
+    it('changes hooks with the config file for the next call; an accepted call keeps its own', async () => {
       const sessionId = hooked.newSession('kept');
       await agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: { permissionMode: 'prompt' } });
       const { body: waiting } = await hooked.submitAs('kept', 'file_write', { path: 'kept.txt', content: 'x' }, { sessionId });
@@ -272,13 +272,13 @@ export function hooksAfterContract(started: () => HookTestCluster): void {
       expect(textOf(await agent.ended(waiting.id))).toMatch(/Hook feedback:\nfirst$/);
     });
 
-    it('cost a call nothing that none of them concerns [HK-07]', async () => {
+    it('spends nothing on a call that concerns no hook [HK-07]', async () => {
       const call = await agent.run('echo', {});
       expect((await agent.events(call.id))[0]?.data).not.toHaveProperty('hooks');
       expect(call.result?.details).toBeUndefined();
     });
 
-    it('are counted by event and verdict', async () => {
+    it('counts hooks by event and verdict', async () => {
       const metricsOf = async ({ url }: AppProcess) =>
         (await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${agent.key}` } })).text();
       expect(await metricsOf(hooked.gateway)).toMatch(/toolyard_hook_runs_total\{event="before",verdict="deny",cached="false"\} [1-9]/);

@@ -111,7 +111,7 @@ export function hooksBeforeContract(started: () => HookTestCluster): void {
   afterAll(() => redis?.disconnect());
 
   describe('a hook before a call', () => {
-    it('that exits with 2 refuses it: a call of its own without Start, the reason, and a result for the model [HK-01, K-14]', async () => {
+    it('refuses a call when a hook exits with 2: a call of its own without Start, the reason, and a result for the model [HK-01, K-14]', async () => {
       const refused = await hooked.submitAs('refusing');
       const problem = problemOf(refused);
       expect([refused.status, problem.code]).toEqual([403, 'hook_rejected']);
@@ -125,7 +125,7 @@ export function hooksBeforeContract(started: () => HookTestCluster): void {
       expect((await agent.events(call.id)).map(({ type }) => type)).toEqual(['call.submitted', 'call.hook', 'call.hook', 'call.end']);
     });
 
-    it('that denies is reported in the words of the agent of the profile [HK-02, HK-14]', async () => {
+    it('reports the denial of a hook in the words of the agent of the profile [HK-02, HK-14]', async () => {
       const texts = await Promise.all(
         ['kiro', 'claw', 'phi', 'silent'].map(async (name) => textOf(problemOf(await hooked.submitAs(name)))),
       );
@@ -137,18 +137,18 @@ export function hooksBeforeContract(started: () => HookTestCluster): void {
       ]);
     });
 
-    it('that refuses is the last one that is asked [HK-19]', async () => {
+    it('asks no hook after one that refuses [HK-19]', async () => {
       expect(problemOf(await hooked.submitAs('three')).code).toBe('hook_rejected');
       expect([existsSync(hooked.at('one')), existsSync(hooked.at('three'))]).toEqual([true, false]);
     });
 
-    it('that lets a call pass may have something to say, which the model reads below the output [RP-24]', async () => {
+    it('lets the model read below the output what a hook says that lets the call pass [RP-24]', async () => {
       const call = await hooked.runAs('saying');
       expect(textOf(call)).toMatch(/Hook feedback:\nnote$/);
       expect(hookReasons(call)[0]?.reason).toMatch(/^let the call pass \(\d+ ms\): note$/);
     });
 
-    it('may print a secret that is cut in half: it is redacted for all readers', async () => {
+    it('redacts a secret for all readers that a hook prints cut in half', async () => {
       const call = await hooked.runAs('leaking');
       expect(hookReasons(call).map(({ reason }) => reason.replace(/^.*: /s, ''))).toEqual([
         expect.stringMatching(/^x{950} \[REDACTED\]$/),
@@ -158,7 +158,7 @@ export function hooksBeforeContract(started: () => HookTestCluster): void {
       expect(JSON.stringify([call, await agent.events(call.id)])).not.toContain(HOOK_GITHUB.slice(0, 12));
     });
 
-    it('that refuses a call of a batch that is all or nothing keeps the others from running [RP-27]', async () => {
+    it('keeps the other calls of an all-or-nothing batch from running when a hook refuses one [RP-27]', async () => {
       const calls = [
         { tool: 'echo', arguments: { n: 1 } },
         { tool: 'file_write', arguments: { path: 'a', content: 'b' } },
@@ -172,7 +172,7 @@ export function hooksBeforeContract(started: () => HookTestCluster): void {
       ]);
     });
 
-    it('may rewrite the arguments; the next hook, the tool and the call have the new ones', async () => {
+    it('lets a hook rewrite the arguments; the next hook, the tool and the call have the new ones', async () => {
       hooked.webhooks.on('/rewrite', { arguments: { n: 2 } });
       const call = await hooked.runAs('rewriting');
       expect(call).toMatchObject({ outcome: 'completed', arguments: { n: 2 } });
@@ -184,7 +184,7 @@ export function hooksBeforeContract(started: () => HookTestCluster): void {
       ]);
     });
 
-    it('that was asked the same in its session is not asked again, and what it rewrote holds', async () => {
+    it('asks a hook once the same question in its session, and what it rewrote holds', async () => {
       hooked.webhooks.on('/keeping', { arguments: { n: 3 }, reason: 'fine' });
       const sessionId = hooked.newSession('keeping');
       for (let n = 0; n < 2; n++)
@@ -205,7 +205,7 @@ export function hooksBeforeContract(started: () => HookTestCluster): void {
       expect(asked()).toBe(2);
     });
 
-    it('that answers with a secret, or is asked about one, is asked again: nothing of it is kept', async () => {
+    it('asks a hook again that answers with a secret, or is asked about one: nothing of it is kept', async () => {
       const sessionId = hooked.newSession('keeping');
       const asked = () => hooked.webhooks.to('/keeping').filter(({ input }) => input.session_id === sessionId).length;
       const answers = [{ arguments: { url: 'x', token: 'q7-of-the-hook' } }, { feedback: `use ${HOOK_GITHUB}` }, {}];
@@ -218,19 +218,19 @@ export function hooksBeforeContract(started: () => HookTestCluster): void {
       expect(await redis.keys(`hook-answer:*${sessionId}*`)).toEqual([]);
     });
 
-    it('that rewrites them into something the tool does not take refuses the call, and says what does not fit', async () => {
+    it('refuses a call when a hook rewrites its arguments into something the tool does not take, and says what does not fit', async () => {
       const refused = await hooked.submitAs('breaking', 'file_write', { path: 'a', content: 'b' });
       expect([refused.status, problemOf(refused).code]).toEqual([403, 'hook_rejected']);
       expect(problemOf(refused).detail).toMatch(/^Hook `guard` rewrote the arguments into something that file_write does not take: /);
       expect(problemOf(refused).errors).toEqual(expect.arrayContaining([expect.objectContaining({ pointer: '/arguments/path' })]));
     });
 
-    it('does not get anything past the policy by rewriting', async () => {
+    it('lets a hook get nothing past the policy by rewriting', async () => {
       const refused = await hooked.submitAs('forbidding', 'shell', { command: 'echo fine' });
       expect([refused.status, problemOf(refused).code]).toEqual([403, 'policy_denied']);
     });
 
-    it('is asked before a person is, who then sees and approves the rewritten arguments [K-05, K-15]', async () => {
+    it('asks a hook before a person, who then sees and approves the rewritten arguments [K-05, K-15]', async () => {
       hooked.webhooks.on('/rewrite', { arguments: { path: 'rewritten.txt', content: 'x' } });
       const sessionId = hooked.newSession('asking');
       await agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: { permissionMode: 'prompt' } });
@@ -242,7 +242,7 @@ export function hooksBeforeContract(started: () => HookTestCluster): void {
       expect(problemOf(await hooked.submitAs('refusing', 'file_write', args, { sessionId })).code).toBe('hook_rejected');
     });
 
-    it('that fails lets the call pass with a warning, or refuses it where it says onError deny; what it printed stays its own [HK-15]', async () => {
+    it('lets a call pass with a warning when a hook fails, or refuses it by onError deny; printed texts stay with the hook [HK-15]', async () => {
       const call = await hooked.runAs('failing');
       expect(call.outcome).toBe('completed');
       expect(hookReasons(call)[0]?.reason).toMatch(/Hook `guard` exited with status 1; allowing tool execution to continue$/);
@@ -254,19 +254,19 @@ export function hooksBeforeContract(started: () => HookTestCluster): void {
       });
     });
 
-    it('that misspells its verdict has failed, and does not count as a yes', async () => {
+    it('takes a misspelt verdict of a hook for a failure, not for a yes', async () => {
       expect(problemOf(await hooked.submitAs('misspelt')).detail).toContain(
         'answered with something that is no verdict: decision: expected allow or deny',
       );
     });
 
-    it('that takes too long is killed with all that it started, and its onError counts [HK-09, HK-12]', async () => {
+    it('kills a hook that takes too long with all that it started, and its onError counts [HK-09, HK-12]', async () => {
       const refused = await hooked.submitAs('slow');
       expect(problemOf(refused).detail).toBe('Hook `guard`: command timed out after 1500 ms; without its answer the call is refused');
       expect((await hooked.pidsIn('slow-pids')).filter(isAlive)).toEqual([]);
     });
 
-    it('may be a webhook, whose silence counts as its onError says [HK-09, K-14]', async () => {
+    it('asks a webhook before a call, whose silence counts as its onError says [HK-09, K-14]', async () => {
       hooked.webhooks.on('/never', () => {});
       expect(problemOf(await hooked.submitAs('slow-web'))).toMatchObject({
         code: 'hook_rejected',
@@ -275,7 +275,7 @@ export function hooksBeforeContract(started: () => HookTestCluster): void {
       expect((await hooked.runAs('slow-web-allowed')).outcome).toBe('completed');
     });
 
-    it('that is a webhook is not followed to another place, and a page is no answer', async () => {
+    it('follows no redirect of a webhook before a call, and takes a page for no answer', async () => {
       hooked.webhooks.on(
         '/redirect',
         (_request, response) => void response.writeHead(302, { location: `${hooked.webhooks.url}/elsewhere` }).end(),
@@ -286,7 +286,7 @@ export function hooksBeforeContract(started: () => HookTestCluster): void {
       expect(problemOf(await hooked.submitAs('page-answer')).detail).toContain('answered with text/html; expected application/json');
     });
 
-    it('that writes more than it may has failed', async () => {
+    it('fails a hook that writes more than it may', async () => {
       expect(problemOf(await hooked.submitAs('chatty')).detail).toContain('answered with more JSON than its maxOutputBytes allow');
     });
 
@@ -295,7 +295,7 @@ export function hooksBeforeContract(started: () => HookTestCluster): void {
       expect(problemOf(await hooked.submitAs('matching', 'file_write', { path: 'a', content: 'b' })).code).toBe('hook_rejected');
     });
 
-    it('gets the call as JSON and as variables, and of the environment only what it names [HK-13, HK-17]', async () => {
+    it('gives a hook the call as JSON and as variables, and of the environment only what it names [HK-13, HK-17]', async () => {
       const sessionId = hooked.newSession('hooked');
       const call = await hooked.runAs('telling', 'echo', { n: 1 }, { sessionId, toolCallId: 'call-1' });
       expect(JSON.parse(readFileSync(hooked.at('stdin.json'), 'utf8'))).toMatchObject({
@@ -322,7 +322,7 @@ export function hooksBeforeContract(started: () => HookTestCluster): void {
       expect(env.filter((line) => /^(TOOLYARD|REDIS|HOOK_TEST_TOKEN)/.test(line))).toEqual([]);
     });
 
-    it('that is a webhook is signed as Standard Webhooks say, and never shows its secret', async () => {
+    it('signs a webhook before a call as Standard Webhooks say, and never shows its secret', async () => {
       expect((await hooked.runAs('signed')).outcome).toBe('completed');
       const [request] = hooked.webhooks.to('/signed');
       const signed = `${String(request?.headers['webhook-id'])}.${String(request?.headers['webhook-timestamp'])}.${request?.text}`;
@@ -336,7 +336,7 @@ export function hooksBeforeContract(started: () => HookTestCluster): void {
       });
     });
 
-    it('may be a function of a module, whose false refuses, and whose silence counts as its onError says [HK-09, K-14]', async () => {
+    it('asks a function of a module before a call, whose false refuses, and whose silence counts as its onError says [HK-09, K-14]', async () => {
       expect((await hooked.runAs('module', 'echo', { fine: true })).outcome).toBe('completed');
       expect(problemOf(await hooked.submitAs('module', 'echo', { fine: false })).code).toBe('hook_rejected');
       const slow = problemOf(await hooked.submitAs('slow-module'));
@@ -344,7 +344,7 @@ export function hooksBeforeContract(started: () => HookTestCluster): void {
       expect((await hooked.runAs('slow-module-allowed')).outcome).toBe('completed');
     });
 
-    it('is not asked by a quote', async () => {
+    it('asks no hook by a quote', async () => {
       const { body } = await agent.request<Quote>('POST', '/v1/calls:quote', { tool: 'echo', arguments: {}, agentId: 'three' });
       expect(body.approvalNeeded).toBe(false);
     });

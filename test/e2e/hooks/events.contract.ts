@@ -87,7 +87,7 @@ export function hookEventsContract(started: () => HookTestCluster): void {
   }
 
   describe('hook runs before a call', () => {
-    it('are events after the submission and before the start, with verdict, duration and the failure of a hook [EV-11]', async () => {
+    it('records hook runs after the submission and before the start, with verdict, duration and the failure of a hook [EV-11]', async () => {
       const call = await hooked.runAs('ordered');
       const events = await agent.events(call.id);
       expect(outline(events)).toEqual([
@@ -118,7 +118,7 @@ export function hookEventsContract(started: () => HookTestCluster): void {
       ]);
     });
 
-    it('are events of a call that a hook denies: no Start, one End with the message for the model, no secret in a reason [EV-05, EV-11]', async () => {
+    it('records hook runs of a denied call: no Start, one End with the message for the model, no secret in a reason [EV-05, EV-11]', async () => {
       const { callId } = problemOf(await hooked.submitAs('events-denying'));
       const events = await agent.events(callId);
       expect(outline(events)).toEqual([
@@ -134,24 +134,24 @@ export function hookEventsContract(started: () => HookTestCluster): void {
       expect(JSON.stringify(events)).not.toContain(GITHUB);
     });
 
-    it('have a reason of at most 300 characters', async () => {
+    it('cuts the reason of a hook run to 300 characters', async () => {
       const { callId } = problemOf(await hooked.submitAs('verbose'));
       expect(hookRuns(await agent.events(callId)).at(-1)?.reason).toBe('é'.repeat(300));
     });
 
-    it('say that a hook rewrote the arguments', async () => {
+    it('records that a hook rewrote the arguments', async () => {
       const call = await hooked.runAs('events-rewriting');
       expect(hookRuns(await agent.events(call.id)).at(-1)).toMatchObject({ verdict: 'allow', rewrote: true });
     });
 
-    it('hide a secret that the hook wrote into the arguments and named in its reason', async () => {
+    it('hides a secret that the hook wrote into the arguments and named in its reason', async () => {
       const call = await hooked.runAs('injecting');
       const events = await agent.events(call.id);
       expect(hookRuns(events).at(-1)).toMatchObject({ rewrote: true, reason: 'added [REDACTED]' });
       expect(JSON.stringify(events.filter(({ type }) => type !== 'call.end'))).not.toContain('hunter2');
     });
 
-    it('are one `cached` event where a stored answer is used, and the hook does not run [EV-11, HK-16]', async () => {
+    it('records one `cached` event where a stored answer is used, and does not run the hook before a call [EV-11, HK-16]', async () => {
       const sessionId = 'hook-events-cache';
       const first = await hooked.runAs('events-caching', 'echo', { n: 1 }, { sessionId });
       const second = await hooked.runAs('events-caching', 'echo', { n: 1 }, { sessionId });
@@ -160,7 +160,7 @@ export function hookEventsContract(started: () => HookTestCluster): void {
       expect(hooked.linesOf('before-runs')).toEqual(['ran']);
     });
 
-    it('reach a WebSocket in the order of the log [EV-11]', async () => {
+    it('sends hook runs to a WebSocket in the order of the log [EV-11]', async () => {
       const stream = await agent.stream();
       stream.send({ op: 'subscribe', id: 's', filter: { agentId: 'ordered' } });
       await stream.frame('subscribed', 's');
@@ -173,7 +173,7 @@ export function hookEventsContract(started: () => HookTestCluster): void {
       expect(outline(events)).toContain('second finished allow');
     });
 
-    it('that come after a person stand before the decision, or before the End of a refusal [EV-11]', async () => {
+    it('records hook runs after a person before the decision, or before the End of a refusal [EV-11]', async () => {
       const sessionId = 'hook-events-people';
       await agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: { permissionMode: 'prompt' } });
       const decided = async (answer: object) => {
@@ -195,7 +195,7 @@ export function hookEventsContract(started: () => HookTestCluster): void {
     it.each([
       ['is cancelled', 'cancel', {}, 'cancelled'],
       ['is denied by another person', 'decision', { decision: 'deny' }, 'denied'],
-    ])('that came after a yes are kept when the call %s while one runs [EV-11]', async (_what, route, body, outcome) => {
+    ])('keeps hook runs after a yes when the call %s while one runs [EV-11]', async (_what, route, body, outcome) => {
       const sessionId = hooked.newSession('hook-events-cut');
       await agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: { permissionMode: 'prompt' } });
       const asked = new Promise<void>((resolve) => hooked.webhooks.on('/events-people-first', () => resolve()));
@@ -229,7 +229,7 @@ export function hookEventsContract(started: () => HookTestCluster): void {
     }
     const ran = ['call.submitted', 'call.approval_requested', 'guard started', 'guard finished allow'];
 
-    it('that came after a yes to a call of a batch are kept when another no ends the batch [EV-11]', async () => {
+    it('keeps hook runs after a yes to a call of a batch when another no ends the batch [EV-11]', async () => {
       const [held, other] = await heldCall();
       expect(outline(await agent.events(held))).toEqual(ran);
       await agent.request('POST', `/v1/calls/${other}/decision`, { decision: 'deny' });
@@ -237,27 +237,27 @@ export function hookEventsContract(started: () => HookTestCluster): void {
       expect(outline(await agent.events(held))).toEqual([...ran, 'call.end']);
     });
 
-    it('that came after a yes to a call of a batch are kept when the call runs [EV-11]', async () => {
+    it('keeps hook runs after a yes to a call of a batch when the call runs [EV-11]', async () => {
       const [held, other] = await heldCall();
       await agent.request('POST', `/v1/calls/${other}/decision`, { decision: 'allow' });
       expect((await agent.ended(held)).outcome).toBe('completed');
       expect(outline(await agent.events(held))).toEqual([...ran, 'call.approval_decided', 'call.start', 'call.end']);
     });
 
-    it('that came after a yes to a call of a batch are kept when the call itself is cancelled [EV-11]', async () => {
+    it('keeps hook runs after a yes to a call of a batch when the call itself is cancelled [EV-11]', async () => {
       const [held] = await heldCall();
       await agent.request('POST', `/v1/calls/${held}/cancel`, {});
       expect((await agent.ended(held)).outcome).toBe('cancelled');
       expect(outline(await agent.events(held))).toEqual([...ran, 'call.end']);
     });
 
-    it('that came after a yes to a call of a batch are kept when the call expires before the others are decided [EV-11]', async () => {
+    it('keeps hook runs after a yes to a call of a batch when the call expires before the others are decided [EV-11]', async () => {
       const [held] = await heldCall({ timeouts: { totalMs: 10_000 } });
       expect((await agent.ended(held)).error).toMatchObject({ code: 'approval_expired' });
       expect(outline(await agent.events(held))).toEqual([...ran, 'call.end']);
     });
 
-    it('after a second yes to a held call are not written again: it is a conflict [EV-11]', async () => {
+    it('answers a second yes to a held call with a conflict and records no hook run again [EV-11]', async () => {
       const [held] = await heldCall();
       expect(await agent.request('POST', `/v1/calls/${held}/decision`, { decision: 'allow' })).toMatchObject({ status: 409 });
       expect(hookRuns(await agent.events(held)).map(({ run }) => run)).toEqual([1, 1]);
@@ -265,7 +265,7 @@ export function hookEventsContract(started: () => HookTestCluster): void {
   });
 
   describe('hook runs in the worker', () => {
-    it('are events between Start and End, without secrets; a hook that watches the End has none [EV-11, EV-15, HK-08]', async () => {
+    it('records hook runs of the worker between Start and End, without secrets, and none of a hook that watches the End [EV-11, EV-15, HK-08]', async () => {
       const call = await hooked.runAs('reviewed');
       const events = await agent.events(call.id);
       expect(outline(events)).toEqual([
@@ -305,7 +305,7 @@ export function hookEventsContract(started: () => HookTestCluster): void {
       expect(await agent.events(call.id)).toEqual(events);
     });
 
-    it('are over before Start or End is written, in each of 100 calls at once [EV-15, HK-08]', async () => {
+    it('ends hook runs before Start or End is written, in each of 100 calls at once [EV-15, HK-08]', async () => {
       writeFileSync(
         hooked.at('timed.mjs'),
         `import { appendFileSync } from 'node:fs';
@@ -329,7 +329,7 @@ export function hookEventsContract(started: () => HookTestCluster): void {
       }
     });
 
-    it('are one `cached` event where a stored answer is used [EV-11, HK-16]', async () => {
+    it('records one `cached` event where a stored answer is used in the worker [EV-11, HK-16]', async () => {
       const sessionId = 'hook-events-cache-after';
       const run = async () => outline(await agent.events((await hooked.runAs('caching-after', 'echo', { n: 1 }, { sessionId })).id));
       expect(await run()).toEqual(['call.submitted', 'call.start', 'lint started', 'lint finished allow', 'call.end']);
@@ -337,7 +337,7 @@ export function hookEventsContract(started: () => HookTestCluster): void {
       expect(hooked.linesOf('after-runs')).toEqual(['ran']);
     });
 
-    it('end as `stopped` when the call is cancelled while a hook runs [EV-11]', async () => {
+    it('records a hook run as `stopped` when the call is cancelled while the hook runs [EV-11]', async () => {
       const { body: call } = await hooked.submitAs('events-cancelled');
       await hooked.pidsIn('events-stopped-pids');
       // The hook runs while its first event is written.
@@ -355,7 +355,7 @@ export function hookEventsContract(started: () => HookTestCluster): void {
       ]);
     });
 
-    it('stand around each update that they are asked about; the digest of the End covers the updates alone [EV-11]', async () => {
+    it('records hook runs around each update; the digest of the End covers the updates alone [EV-11]', async () => {
       const call = await hooked.runAs('events-updates', 'shell', { command: 'echo one' });
       const events = await agent.events(call.id);
       expect(outline(events)).toEqual([

@@ -33,7 +33,7 @@ export function hookStopsContract(started: () => HookTestCluster): void {
   afterAll(() => redis?.disconnect());
 
   describe('a hook before a call', () => {
-    it('is stopped with all that it started when the caller goes away, and the call is cancelled [HK-20]', async () => {
+    it('stops a hook with all that it started when the caller goes away, and cancels the call [HK-20]', async () => {
       const away = new AbortController();
       const sessionId = hooked.newSession('gone');
       const request = fetch(`${hooked.gateway.url}/v1/calls`, {
@@ -51,7 +51,7 @@ export function hookStopsContract(started: () => HookTestCluster): void {
       expect(call).toMatchObject({ status: 'ended', outcome: 'cancelled', attempt: 0 });
     });
 
-    it('is stopped, too, when the caller was a socket that is closed', async () => {
+    it('stops a hook when its caller was a socket that is closed', async () => {
       const stream = await agent.stream();
       stream.send({ op: 'submit', id: 1, call: { tool: 'echo', arguments: {}, agentId: 'gone-socket' } });
       const pids = await hooked.pidsIn('socket-pids');
@@ -59,7 +59,7 @@ export function hookStopsContract(started: () => HookTestCluster): void {
       await eventually(() => !pids.some(isAlive), 'the processes of the hook to be gone');
     });
 
-    it('is stopped with all that it started when its session is cancelled, and no other session', async () => {
+    it('stops a hook with all that it started when its session is cancelled, and no other session', async () => {
       const sessionId = hooked.newSession('cancelled');
       const submitted = hooked.submitAs('stopped', 'echo', {}, { sessionId });
       const pids = await hooked.pidsIn('stopped-pids');
@@ -72,7 +72,7 @@ export function hookStopsContract(started: () => HookTestCluster): void {
       await eventually(() => !pids.some(isAlive), 'the processes of the hook to be gone');
     });
 
-    it('is stopped also when the message about its cancelled session was lost [HK-20]', async () => {
+    it('stops a hook also when the message about its cancelled session was lost [HK-20]', async () => {
       const sessionId = hooked.newSession('cancelled');
       // An earlier cancel is none of this call.
       await agent.request('POST', `/v1/sessions/${sessionId}/cancel`, {});
@@ -93,7 +93,7 @@ export function hookStopsContract(started: () => HookTestCluster): void {
       await eventually(() => !pids.some(isAlive), 'the processes of the hook to be gone');
     });
 
-    it('is stopped, too, when it is asked about a call of a batch', async () => {
+    it('stops a hook when it is asked about a call of a batch', async () => {
       const sessionId = hooked.newSession('cancelled');
       const calls = [1, 2].map((n) => ({ tool: 'echo', arguments: { n } }));
       const body = { sessionId, agentId: 'stopped-batch', strategy: { type: 'sequential' }, calls };
@@ -108,7 +108,7 @@ export function hookStopsContract(started: () => HookTestCluster): void {
       await eventually(() => !pids.some(isAlive), 'the processes of the hook to be gone');
     });
 
-    it('is stopped when the batch of its call is cancelled, also without a session', async () => {
+    it('stops a hook when the batch of its call is cancelled, also without a session', async () => {
       const body = { agentId: 'stopped-turn', strategy: { type: 'sequential' }, calls: [{ tool: 'echo', arguments: {} }] };
       const { body: batch } = await agent.request<Batch>('POST', '/v1/batches', body);
       const pids = await hooked.pidsIn('stopped-turn-pids');

@@ -65,12 +65,12 @@ export function commandsContract(started: () => PolicyInstallation): void {
         ['echo one && echo two | cat', 'one\ntwo'],
         ['ls; pwd', ''],
         ['git status --help | head -1', ''],
-      ])('runs when every part of it is one of them, in any chain, without asking: %s [K-17, PP-13]', (command, output) =>
+      ])('runs a command when every part of it is in the allowlist, in any chain, without asking: %s [K-17, PP-13]', (command, output) =>
         judge('segments', command, { runs: typeof output === 'string' ? literally(output) : output }),
       );
 
       it.each(['node', 'ls && nmap', 'nmap host', '/usr/bin/nmap', 'FOO=1 nmap'])(
-        'is denied with the name of the program that is none of them: %s [PP-04, PP-10, PP-12, PP-13, PP-74]',
+        'denies a command with the name of the program that is not in the allowlist: %s [PP-04, PP-10, PP-12, PP-13, PP-74]',
         async (command) => {
           const { text } = await judge('segments', command, {
             denied: /Security policy violation: Command not in allowlist: (\/usr\/bin\/)?(node|nmap)/,
@@ -95,20 +95,20 @@ export function commandsContract(started: () => PolicyInstallation): void {
         'git -c a=b log',
         '   ',
         'ls "',
-      ])('is denied for what may hide another command in it: %j [PP-14, PP-15]', (command) =>
+      ])('denies a command for what may hide another command in it: %j [PP-14, PP-15]', (command) =>
         judge('segments', command, {
           denied:
             /Security policy violation: Command (has blocked syntax|has an unsafe argument|not in allowlist: tee|is empty|cannot be read)/,
         }),
       );
 
-      it('may be any program where the list is *, and of a path only that very path [PP-12]', async () => {
+      it('allows any program where the allowlist is *, and of a path only that very path [PP-12]', async () => {
         await judge('segments-any', 'node --version', { runs: /^v\d/ });
         await judge('segments-exact', '/bin/echo there', { runs: 'there' });
         await judge('segments-exact', 'echo there', { denied: 'Command not in allowlist: echo' });
       });
 
-      it('is denied for its program before its paths are spoken of, and for its paths before its risk is [PP-03]', async () => {
+      it('denies a command for its program before its paths are spoken of, and for its paths before its risk is [PP-03]', async () => {
         const { call } = await judge('segments', 'nmap /etc/passwd', { denied: 'Forbidden path: /etc/passwd' });
         const denials = call.decision.reasons.filter(({ effect }) => effect === 'deny');
         expect(denials.map(({ rule }) => rule)).toEqual(['command-segments', 'command-path']);
@@ -123,14 +123,17 @@ export function commandsContract(started: () => PolicyInstallation): void {
         ['grep -f/etc/shadow x', 'Forbidden path: /etc/shadow'],
         ['cat ~/.ssh/id', 'Forbidden path: ~/.ssh/id'],
         ['cat /srv/x', 'Path blocked by security policy: /srv/x'],
-      ])('is denied for a path among its words, though its programs are allowed: %s [PP-05, PP-11, PP-18]', async (command, reason) => {
-        const { call } = await judge('segments', command, { denied: literally(reason) });
-        const effects = call.decision.reasons.filter(({ rule }) => rule.startsWith('command')).map(({ rule, effect }) => [rule, effect]);
-        expect(Object.fromEntries(effects)).toMatchObject({ 'command-segments': 'allow', 'command-path': 'deny' });
-        await judge('segments-trusted', command, { denied: literally(reason) });
-      });
+      ])(
+        'denies a command for a path among its words, though its programs are allowed: %s [PP-05, PP-11, PP-18]',
+        async (command, reason) => {
+          const { call } = await judge('segments', command, { denied: literally(reason) });
+          const effects = call.decision.reasons.filter(({ rule }) => rule.startsWith('command')).map(({ rule, effect }) => [rule, effect]);
+          expect(Object.fromEntries(effects)).toMatchObject({ 'command-segments': 'allow', 'command-path': 'deny' });
+          await judge('segments-trusted', command, { denied: literally(reason) });
+        },
+      );
 
-      it('may name a URL, which is no path [PP-18]', () =>
+      it('allows a URL in a command, which is no path [PP-18]', () =>
         judge('segments', 'echo http://example.com/etc', { runs: literally('http://example.com/etc') }));
     });
 
@@ -146,7 +149,7 @@ export function commandsContract(started: () => PolicyInstallation): void {
         ...'touch mkdir mv cp ln'.split(' ').map((it) => `${it} x`),
       ];
 
-      it('that is high for programs that destroy, change rights or reach out, and those are blocked, asked for or not [PP-02, PP-06, PP-16]', async () => {
+      it('rates programs that destroy, change rights or reach out as of high risk, and blocks them, asks for them or not [PP-02, PP-06, PP-16]', async () => {
         for (const program of HIGH.split(' '))
           expect([program, await riskOf(`${program} x`)]).toEqual([program, 'High-risk commands are blocked']);
         await judge('segments-any', 'rm x', { denied: 'High-risk commands are blocked' });
@@ -155,7 +158,7 @@ export function commandsContract(started: () => PolicyInstallation): void {
         await judge('segments-alone', 'rm x', { denied: 'High-risk commands are blocked' });
       });
 
-      it('that is asked for where high risk is not blocked, and runs when a person allows it [K-05, PP-07]', async () => {
+      it('asks about a command of high risk where that is not blocked, and runs it when a person allows it [K-05, PP-07]', async () => {
         await judge('segments-open', 'touch doomed', { runs: '' }, { approved: true });
         const { call } = await judge('segments-open', 'rm doomed', { asks: 'High-risk command requires approval' });
         expect((await allow(call.id)).status).toBe(200);
@@ -163,7 +166,7 @@ export function commandsContract(started: () => PolicyInstallation): void {
         await judge('segments-open', 'rm -f doomed', { runs: '' }, { approved: true });
       });
 
-      it('that is medium for what changes a project, and is asked for in a supervised session only [PP-02, PP-08, PP-17]', async () => {
+      it('rates commands that change a project as of medium risk, and asks for them in a supervised session only [PP-02, PP-08, PP-17]', async () => {
         for (const command of MEDIUM)
           expect([command, await riskOf(command)]).toEqual([command, `Medium-risk command requires approval: ${command.split(' ')[0]}`]);
         expect(await riskOf('git status')).toBe("the command's risk is low");
@@ -174,66 +177,65 @@ export function commandsContract(started: () => PolicyInstallation): void {
         await judge('segments-alone', 'mkdir made', { runs: '' });
       });
 
-      it('counts as approved by the argument of the model only where the policy trusts models [K-05, PP-09]', async () => {
+      it('counts a command as approved by the argument of the model only where the policy trusts models [K-05, PP-09]', async () => {
         await judge('segments-any', 'touch x', { runs: '' }, { approved: true });
         await judge('core-supervised', 'touch x', { asks: 'requires approval' }, { approved: true });
       });
     });
 
     describe('of an agent that may run one program at a time', () => {
-      it.each(['ls', 'echo x', '/usr/bin/env true'])('runs: %s', (command) => judge('single', command, { runs: '' }));
+      it.each(['ls', 'echo x', '/usr/bin/env true'])('runs a single program of the list: %s', (command) =>
+        judge('single', command, { runs: '' }),
+      );
 
       it.each(['ls | wc', 'ls && ls', 'ls || ls', 'ls; ls', 'ls > f', 'cat < f', 'echo `id`', 'echo $(id)', 'ls\nls', 'ls\r'])(
-        'is denied as more than one: %j [PP-43]',
+        'denies a command of more than one program: %j [PP-43]',
         (command) => judge('single', command, { denied: 'only a single allowlisted command is permitted' }),
       );
 
-      it('is denied when it is none of the list [K-17, PP-43]', () =>
+      it('denies a single program that is none of the list [K-17, PP-43]', () =>
         judge('single', 'curl x', {
           denied: literally("blocked by security policy (CommandNotAllowed): 'curl' is not in shell allowlist"),
         }));
     });
 
     describe('of an agent with patterns', () => {
-      it('runs when an allowed pattern matches every part of it, and is asked for otherwise [K-17]', async () => {
+      it('runs a command when an allowed pattern matches every part of it, and asks otherwise [K-17]', async () => {
         await judge('rules-allow', 'echo a && echo b', { runs: 'a\nb' });
         await judge('rules-allow', 'echo a && make', { asks: 'no allowed pattern matches every part' });
         await judge('rules', 'echo a', { asks: 'no allowed pattern matches every part' });
       });
 
-      it('is denied when a denied pattern matches one part of it, in any spelling, allowed or not [PP-80]', async () => {
+      it('denies a command when a denied pattern matches one part of it, in any spelling, allowed or not [PP-80]', async () => {
         for (const command of ['echo x; rm x', '/bin/rm x', "bash -c 'rm x'", 'echo $(rm x)'])
           await judge('rules-allow', command, { denied: literally('Command matches the denied pattern: rm .*') });
       });
 
       /** One start with both. */
       let refused: Promise<unknown> | undefined;
-      it.each(['deniedCommands', 'allowedCommands'])(
-        'is not judged by a pattern in %s that is none: no gateway starts with it [PP-80]',
-        async (list) => {
-          const broken = join(folder, 'patterns.json');
-          const commands = { deniedCommands: ['fine', '('], allowedCommands: ['fine', '('] };
-          writeFileSync(broken, JSON.stringify({ agents: { a: { policy: { commands } } } }));
-          refused ??= toolyard.gateway({ TOOLYARD_CONFIG: broken });
-          await expect(refused).rejects.toThrow(
-            `agents.a.policy.commands.${list}.1: expected a regular expression of RE2: missing closing )`,
-          );
-        },
-      );
+      it.each(['deniedCommands', 'allowedCommands'])('starts no gateway with a pattern in %s that is none [PP-80]', async (list) => {
+        const broken = join(folder, 'patterns.json');
+        const commands = { deniedCommands: ['fine', '('], allowedCommands: ['fine', '('] };
+        writeFileSync(broken, JSON.stringify({ agents: { a: { policy: { commands } } } }));
+        refused ??= toolyard.gateway({ TOOLYARD_CONFIG: broken });
+        await expect(refused).rejects.toThrow(
+          `agents.a.policy.commands.${list}.1: expected a regular expression of RE2: missing closing )`,
+        );
+      });
 
-      it('is denied where an expansion may make it what a pattern denies, and of high risk where one names the program [PP-80]', async () => {
+      it('denies a command that an expansion may turn into a denied one, and rates one as high whose program it names [PP-80]', async () => {
         for (const command of ['k=rm; $k x', 'echo rm x | sh', "bash -c '$k x'", 'echo x | xargs $k'])
           await judge('rules-allow', command, { denied: 'Command cannot be compared with deniedCommands: ' });
         expect(await riskOf('k=ls; $k')).toMatch(/high/i);
         await judge('rules-allow', 'echo $HOME', { runs: /./ });
       });
 
-      it('is denied instead of asked for where the policy denies by default [PP-81]', async () => {
+      it('denies a command instead of asking where the policy denies by default [PP-81]', async () => {
         await judge('rules-strict', 'make', { denied: 'Command not in allowed list' });
         await judge('rules-strict', 'echo fine', { runs: 'fine' });
       });
 
-      it('that only reads runs where the policy lets those run, and only there [PP-82]', async () => {
+      it('runs a command that only reads where the policy lets those run, and only there [PP-82]', async () => {
         await judge('rules-readonly', 'ls | head -3', { runs: '' });
         for (const command of ['git branch -D x', 'find . -delete', 'echo x > y']) await judge('rules-readonly', command, { asks: /./ });
         await judge('rules', 'ls', { asks: 'no allowed pattern' });
@@ -250,34 +252,35 @@ export function commandsContract(started: () => PolicyInstallation): void {
         'git fetch --upload-pack=id',
         'sed s/x/id/e',
       ])(
-        'that may do something else than it says is asked for, with nothing to trust, whatever is allowed: %s [PP-83]',
+        'asks about a command that may do something else than it says, with nothing to trust, whatever is allowed: %s [PP-83]',
         async (command) => {
           const { call } = await judge('rules-any', command, { asks: /Dangerous command: / });
           expect(call.approval?.trustOptions).toEqual([]);
         },
       );
 
-      it('that cannot be read is never allowed by a pattern [PP-84]', async () => {
+      it('allows no command that cannot be read by a pattern of an agent [PP-84]', async () => {
         for (const command of ['ls\r', 'ls "']) await judge('rules-any', command, { asks: /./ });
       });
 
-      it('runs without any of it when the tool itself is allowed', () => judge('rules-tool', 'echo x | bash -c cat', { runs: 'x' }));
+      it('runs a command without any pattern when the tool itself is allowed', () =>
+        judge('rules-tool', 'echo x | bash -c cat', { runs: 'x' }));
     });
 
     it.each(['rm -rf /', 'rm -rf /*', 'sudo mkfs /dev/x', 'dd if=/dev/zero of=x', ':(){ :|:& };:'])(
-      'that destroys a machine never runs, in any posture and for any agent: %s [PP-16, PP-106]',
+      'runs no command that destroys a machine, in any posture and for any agent: %s [PP-16, PP-106]',
       async (command) => {
         const denied = /Command blocked by safety policy: contains '.+'\. This pattern is denied for safety\./;
         for (const agentId of ['core', 'texts', 'segments-trusted', 'rules-tool']) await judge(agentId, command, { denied });
       },
     );
 
-    it('that only has such a text in it is refused where texts are denied, and runs elsewhere [K-17, PP-106]', async () => {
+    it('refuses a command with a destructive text in it where texts are denied, and runs it elsewhere [K-17, PP-106]', async () => {
       await judge('texts', 'echo "rm -rf /tmp/x"', { denied: literally("contains 'rm -rf /'") });
       await judge('core', 'echo "rm -rf /tmp/x"', { runs: literally('rm -rf /tmp/x') });
     });
 
-    it('that was denied left no trace in its workspace and never reached a worker', async () => {
+    it('leaves no trace of a denied command in its workspace and sends it to no worker', async () => {
       const { call } = await submitted(agent, {
         tool: 'shell',
         args: { command: 'touch trace; nmap' },
@@ -297,7 +300,7 @@ export function commandsContract(started: () => PolicyInstallation): void {
         ['single-any', 'tool timed out after 0.3s'],
         ['ladder', 'Command exceeded timeout of 300 ms'],
         ['rules-any', 'Command timed out after 0.3s and was killed'],
-      ])('%s, when its time is over: %s [EX-28]', async (agentId, text) => {
+      ])('answers as %s when the time of a command is over: %s [EX-28]', async (agentId, text) => {
         const call = await agent.run('shell', { command: 'sleep 20', timeout_ms: 300 }, { agentId });
         expect([call.outcome, call.error?.message]).toEqual(['timed_out', text]);
       });
@@ -307,17 +310,20 @@ export function commandsContract(started: () => PolicyInstallation): void {
         ['texts', 262_144, '\n... (output truncated)'],
         ['rules-any', 133_333, ' ... truncated'],
         ['segments-alone', 1_048_576, '\n... [output truncated at 1MB]'],
-      ])('%s, when its output is longer than %i bytes [EX-42, EX-43, EX-44, K-06, K-07]', async (agentId, bytes, cut) => {
-        const [whole, more] = await Promise.all([
-          agent.run('shell', { command: dots(bytes) }, { agentId }),
-          agent.run('shell', { command: dots(bytes + 1) }, { agentId }),
-        ]);
-        expect(textOf(whole) === '.'.repeat(bytes)).toBe(true);
-        const kept = textOf(more);
-        expect([kept.length, kept.slice(bytes)]).toEqual([bytes + cut.length, cut]);
-      });
+      ])(
+        'answers as %s when the output of a command is longer than %i bytes [EX-42, EX-43, EX-44, K-06, K-07]',
+        async (agentId, bytes, cut) => {
+          const [whole, more] = await Promise.all([
+            agent.run('shell', { command: dots(bytes) }, { agentId }),
+            agent.run('shell', { command: dots(bytes + 1) }, { agentId }),
+          ]);
+          expect(textOf(whole) === '.'.repeat(bytes)).toBe(true);
+          const kept = textOf(more);
+          expect([kept.length, kept.slice(bytes)]).toEqual([bytes + cut.length, cut]);
+        },
+      );
 
-      it('rules-any, when it reads a file that is longer: goes on at the line that the text names, and nothing is missing [EX-45]', async () => {
+      it('goes on with a longer file at the line that the text of rules-any names, and misses nothing [EX-45]', async () => {
         const lines = Array.from({ length: 3_000 }, (_unused, n) => `${n} ${'.'.repeat(95)}\n`);
         const parties = { agentId: 'rules-any', sessionId: 'long-file' };
         expect(await agent.run('file_write', { path: 'long', content: lines.join('') }, parties)).toMatchObject({ outcome: 'completed' });

@@ -67,21 +67,21 @@ export function pathsContract(started: () => PolicyInstallation): void {
 
     describe('as a path', () => {
       it.each(['a\0b', 'a\nb', '..%2fetc', '%2f..%2fx', '%2e%2e/x', '..\\x%5c', '．．/x', 'a\u202eb', '~root/x'])(
-        'that is there to be misread is denied in every posture: %j [PP-20, PP-21, PP-22]',
+        'denies a path that is there to be misread in every posture: %j [PP-20, PP-21, PP-22]',
         async (path) => {
           for (const agentId of ['confined', 'unattended', 'supervised'])
             await read(agentId, path, { denied: /Path (has|is longer|begins with)/ });
         },
       );
 
-      it('is written and read below the workspace, folders on the way are made [PP-29, PP-85]', async () => {
+      it('writes and reads paths below the workspace, and makes folders on the way [PP-29, PP-85]', async () => {
         for (const agentId of ['confined', 'unattended', 'supervised', 'mounts']) {
           await write(agentId, 'new/folder/a..b.txt', { runs: 'Wrote 7 bytes to new/folder/a..b.txt' });
           await read(agentId, 'new/folder/a..b.txt', { runs: 'written' });
         }
       });
 
-      it('may be absolute where not only the workspace counts, in the workspace and in roots of the policy, unless it is forbidden [PP-23]', async () => {
+      it('takes absolute paths where not only the workspace counts, in it and in roots of the policy, unless forbidden [PP-23]', async () => {
         await write('wide-rooted', 'own.txt', { runs: /./ });
         const own = join(toolyard.workspaceRoot, 'default', 'sessions', 'of-wide-rooted', 'own.txt');
         await read('wide-rooted', own, { runs: 'written' });
@@ -92,7 +92,7 @@ export function pathsContract(started: () => PolicyInstallation): void {
         for (const path of [own, join(shared, 'wide.txt')]) await read('confined', path, { denied: /./ });
       });
 
-      it('is refused in the words of its tool, and with the reason of the violation [PP-28, TB-20, TB-30]', async () => {
+      it('refuses a path in the words of its tool, and with the reason of the violation [PP-28, TB-20, TB-30]', async () => {
         await read('plain', '../x', { denied: literally('Path not allowed by security policy: ../x') });
         await write('plain', '../x', { denied: literally('Path not allowed: ../x') });
         for (const path of ['../x', 'fine']) await write('reads-only', path, { denied: literally('Read-only mode: cannot write files') });
@@ -109,23 +109,23 @@ export function pathsContract(started: () => PolicyInstallation): void {
         );
       });
 
-      it('that is longer than any system takes is denied', () =>
+      it('denies a path that is longer than any system takes', () =>
         read('unattended', 'x'.repeat(5_000), { denied: 'Path is longer than 4096 characters' }));
 
       it.each(['/srv/x', 'a/../b', '../x', '.././x'])(
-        'that is not plainly below the workspace is denied where only that counts: %s [K-18, PP-21, PP-23]',
+        'denies a path that is not plainly below the workspace where only that counts: %s [K-18, PP-21, PP-23]',
         (path) => read('confined', path, { denied: /(Path not allowed by security policy|Forbidden path): / }),
       );
 
       it.each(POLICY_PROFILES.zeroclaw.paths.forbidden)(
-        'in the forbidden folder %s is denied, and so is everything below [PP-22, PP-24]',
+        'denies a path in the forbidden folder %s, and everything below [PP-22, PP-24]',
         async (path) => {
           await read('wide', path, { denied: literally(`Forbidden path: ${path}`) });
           await read('wide', `${path}/x`, { denied: literally(`Forbidden path: ${path}/x`) });
         },
       );
 
-      it('outside of everything is asked for in a supervised session, denied where the policy says so, and never read [K-18, PP-28, PP-85]', async () => {
+      it('asks about a path outside of everything in a supervised session, denies it by policy, and never reads it [K-18, PP-28, PP-85]', async () => {
         await read('supervised', '/other/file', { asks: literally('/other/file is outside of the workspace') });
         await read('supervised', '../other', { asks: 'is outside of the workspace' });
         await read('mounts', '/nowhere', { denied: literally('blocked by security policy (PathOutsideAllowedRoots)') });
@@ -136,7 +136,7 @@ export function pathsContract(started: () => PolicyInstallation): void {
         });
       });
 
-      it('that is a link out of the workspace is refused when it is opened, whatever the policy decided [PP-25]', async () => {
+      it('refuses a link out of the workspace when it is opened, whatever the policy decided [PP-25]', async () => {
         await write('unattended', 'd/own.txt', { runs: /./ });
         const root = join(toolyard.workspaceRoot, 'default', 'sessions', 'of-unattended');
         symlinkSync(join(folder, 'secret.txt'), join(root, 'link.txt'));
@@ -155,7 +155,7 @@ export function pathsContract(started: () => PolicyInstallation): void {
         }
       });
 
-      it('in a shared folder is read and written as that folder allows, and never left by a link [K-18, PP-26, PP-27, PP-40]', async () => {
+      it('reads and writes paths in a shared folder as that folder allows, and leaves it by no link [K-18, PP-26, PP-27, PP-40]', async () => {
         await read('mounts', join(vault, 'note.txt'), { runs: 'in the vault' });
         await write('mounts', join(vault, 'new.txt'), { denied: literally(`${vault}, which is read-only`) });
         await write('mounts', join(shared, 'deep/new.txt'), { runs: literally(`Wrote 7 bytes to ${join(shared, 'deep/new.txt')}`) });
@@ -170,12 +170,12 @@ export function pathsContract(started: () => PolicyInstallation): void {
         expect(text).not.toContain(SECRET);
       });
 
-      it('in a shared folder is not there for agents whose policy does not name the folder [PP-26]', async () => {
+      it('hides a shared folder from agents whose policy does not name it [PP-26]', async () => {
         await read('supervised', join(vault, 'note.txt'), { asks: 'is outside of the workspace' });
         await read('confined', join(vault, 'note.txt'), { denied: /(Path not allowed by security policy|Forbidden path): / });
       });
 
-      it('trusted by a glob runs, with all below; denied beats allowed; a path without a rule needs an approval [PP-30, PP-72, PP-74]', async () => {
+      it('runs paths trusted by a glob, with all below; denied beats allowed; a path without a rule needs an approval [PP-30, PP-72, PP-74]', async () => {
         await write('trusting', 'src/a', { runs: /./ });
         await read('trusting', 'src/deep/../a', { runs: 'written' });
         await read('trusting', 'src/secret/x', { denied: literally('by the pattern src/secret') });
@@ -183,14 +183,14 @@ export function pathsContract(started: () => PolicyInstallation): void {
         await read('trusting-tool', 'src/secret/x', { denied: literally('by the pattern src/secret') });
       });
 
-      it('among several is judged with all of them: one that is denied denies the call, undecided ones are asked for together [PP-31]', async () => {
+      it('decides several paths together: one that is denied denies the call, undecided ones are asked for together [PP-31]', async () => {
         await judge('wide', 'shell', { command: 'cat fine.txt /etc/passwd' }, { denied: 'Forbidden path: /etc/passwd' });
         const command = `cat ${join(vault, 'note.txt')} ${join(internal, 'state.txt')}`;
         await judge('mounts', 'shell', { command }, { denied: literally(`is in the denied root ${internal}`) });
         await judge('supervised', 'shell', { command: 'cat /one /two' }, { asks: /\/one is outside[\s\S]*\/two is outside/ });
       });
 
-      it('that was refused is still on record: who, what, when and why [PP-42]', async () => {
+      it('keeps a refused path on record: who, what, when and why [PP-42]', async () => {
         const { call } = await read('wide', '/etc/passwd', { denied: 'Forbidden path: /etc/passwd' });
         const [first, last] = await agent.events(call.id);
         expect(first).toMatchObject({

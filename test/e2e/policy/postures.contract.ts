@@ -60,7 +60,7 @@ export function posturesContract(started: () => Agent): void {
     };
 
     it.each(TABLE)(
-      '%s with %s answers to a read, a write and a command by what they need [K-03, PP-50, PP-51, PP-52, PP-100]',
+      'answers %s with %s to a read, a write and a command by what they need [K-03, PP-50, PP-51, PP-52, PP-100]',
       async (autonomy, permissionMode, expected) => {
         const sessionId = await session({ autonomy, permissionMode });
         for (const [index, tier] of TIERS.entries()) {
@@ -71,7 +71,7 @@ export function posturesContract(started: () => Agent): void {
     );
 
     it.each(['danger-full-access', 'allow', 'workspace-write'] as const)(
-      'with %s asks for every privileged call where those are gated, and for no other [PP-61]',
+      'asks with %s for every privileged call where those are gated, and for no other [PP-61]',
       async (permissionMode) => {
         const sessionId = await session({ autonomy: 'full', permissionMode });
         const gated = { sessionId, agentId: 'gated' };

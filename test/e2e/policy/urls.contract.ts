@@ -43,7 +43,7 @@ export function urlsContract(started: () => PolicyInstallation): void {
     const fetchUrl = (agentId: string, url: string, expected: Expected) => judge(agentId, 'web_fetch', { url }, expected);
 
     describe('as a URL', () => {
-      it('is fetched from a public host, or a private one that the operator named for gateway and worker', () =>
+      it('fetches a URL from a public host, or a private one that the operator named for gateway and worker', () =>
         fetchUrl('web', `http://127.0.0.1:${port}/`, { runs: 'fetched' }));
 
       it('needs no second list for a private host: the policy says only which of them an agent may not reach', async () => {
@@ -68,11 +68,11 @@ export function urlsContract(started: () => PolicyInstallation): void {
         ['file:///etc/passwd', 'only http and https URLs are allowed, not file'],
         ['gopher://example.org/', 'only http and https URLs are allowed, not gopher'],
         ['http://user:pass@example.org/', 'must not contain a user name or password'],
-      ])('is denied when it is not plainly public: %s [PP-40, PP-45]', (url, reason) =>
+      ])('denies a URL that is not plainly public: %s [PP-40, PP-45]', (url, reason) =>
         fetchUrl('web', url, { denied: literally(reason) }),
       );
 
-      it('that leads to a private host by a redirect is refused where it is fetched [PP-45]', async () => {
+      it('refuses a URL that leads to a private host by a redirect where it is fetched [PP-45]', async () => {
         const { call } = await submitted(agent, { tool: 'web_fetch', args: { url: `http://127.0.0.1:${port}/away` }, agentId: 'web' });
         expect(call).toMatchObject({ decision: { effect: 'allow' }, outcome: 'denied', error: { code: 'policy_denied' } });
       });
@@ -80,19 +80,19 @@ export function urlsContract(started: () => PolicyInstallation): void {
       it.each([
         ['web', 'http://sub.example.com/', 'sub.example.com is in the blocked domain example.com'],
         ['web-private', 'http://other.net/', 'strict web egress policy blocked destination other.net (allowed: example.org)'],
-      ])('is judged by the lists of the agent %s at each redirect: %s', async (agentId, to, reason) => {
+      ])('checks a URL by the lists of the agent %s at each redirect: %s', async (agentId, to, reason) => {
         const { call } = await submitted(agent, { tool: 'web_fetch', args: { url: `http://127.0.0.1:${port}/to?${to}` }, agentId });
         expect(call).toMatchObject({ decision: { effect: 'allow' }, outcome: 'denied', error: { code: 'policy_denied' } });
         expect(JSON.stringify(call)).toContain(reason);
       });
 
-      it('is denied in a blocked domain with all its subdomains, for tools and for words of commands', async () => {
+      it('denies a URL in a blocked domain with all its subdomains, for tools and for words of commands', async () => {
         for (const host of ['example.com', 'sub.example.com'])
           await fetchUrl('web', `https://${host}/`, { denied: literally(`${host} is in the blocked domain example.com`) });
         await judge('web', 'shell', { command: 'echo https://sub.example.com/' }, { denied: 'in the blocked domain example.com' });
       });
 
-      it('is judged by lists of domains: a subdomain as its domain, blocked before allowed, and an empty list denies all [PP-46]', async () => {
+      it('checks a URL by lists of domains: a subdomain as its domain, blocked before allowed, and an empty list denies all [PP-46]', async () => {
         const effectOf = async (agentId: string, host: string) => {
           const call = { tool: 'http_request', arguments: { url: `https://${host}/` }, agentId };
           return (await agent.request<Quote>('POST', '/v1/calls:quote', call)).body.decision?.effect;
@@ -105,7 +105,7 @@ export function urlsContract(started: () => PolicyInstallation): void {
         await judge('web-lists', 'http_request', { url }, { denied: 'a.evil.example.com is in the blocked domain evil.example.com' });
       });
 
-      it('is denied outside of the list where the policy is strict, and everywhere where it allows no egress [PP-44]', async () => {
+      it('denies a URL outside of the list where the policy is strict, and everywhere where it allows no egress [PP-44]', async () => {
         await fetchUrl('web-strict', 'https://other.net/', { denied: 'strict web egress policy blocked destination other.net' });
         await fetchUrl('web-none', 'https://example.org/', { denied: 'this policy allows no egress' });
       });
@@ -114,7 +114,7 @@ export function urlsContract(started: () => PolicyInstallation): void {
       it.each([
         [STRICT.top, 'no domain'],
         [STRICT.listed, '*'],
-      ])('may not be strict without a list: no gateway starts with %j [PP-44]', async (_egress, received) => {
+      ])('starts no gateway with a strict egress policy without a list: %j [PP-44]', async (_egress, received) => {
         await expect(refusal()).rejects.toThrow(
           `policy.egress.allowedDomains: expected the domains that the mode strict allows; received ${received}`,
         );
@@ -128,14 +128,14 @@ export function urlsContract(started: () => PolicyInstallation): void {
       };
       let refused: Promise<unknown> | undefined;
 
-      it('is fetched by a connection of its own: a proxy that the environment names is not asked [PP-44]', async () => {
+      it('fetches a URL by a connection of its own: a proxy that the environment names is not asked [PP-44]', async () => {
         const { proxied } = started();
         const before = proxied();
         await fetchUrl('web-private', `http://127.0.0.1:${port}/`, { runs: 'fetched' });
         expect(proxied() - before).toBe(0);
       });
 
-      it('has no tool where tools of the web are switched off: none in the catalog, and a call of one is refused [AV-11, AV-12]', async () => {
+      it('offers no tool for a URL where tools of the web are switched off, and refuses a call of one [AV-11, AV-12]', async () => {
         const { body } = await agent.get<{ tools: { name: string }[] }>('/v1/tools?format=openai&agentId=web-off');
         expect(JSON.stringify(body)).not.toMatch(/"name":"(web_|http_)/);
         await fetchUrl('web-off', 'https://example.org/', { denied: 'tools of the web are switched off' });

@@ -14,7 +14,7 @@ const offeredTo = (models: ModelServer, model: string): string[] =>
 /** What agents read of the tools that start several sub-agents, or hand over to one. */
 export function crewContract(started: SubAgentInstallation): void {
   describe('a sub-agent', () => {
-    it('is called by a model that speaks claude-code, which waits for its text or goes on with its id [K-21, TB-90]', async () => {
+    it('lets a model that speaks claude-code call a sub-agent, wait for its text or go on with its id [K-21, TB-90]', async () => {
       const { agent, models } = started();
       models.on('helper', [{ text: 'done' }]);
       const claude = { description: 'digs', prompt: 'Dig', subagent_type: 'helper', model: 'opus' };
@@ -60,7 +60,7 @@ export function crewContract(started: SubAgentInstallation): void {
       expect(await fault([stage('a', 'helper', ['z'])])).toContain("depends on unknown stage 'z'. Stages: a");
     });
 
-    it('of a known type has the tools of that type and no others, and no sub-agents [TB-91, AV-17]', async () => {
+    it('gives a sub-agent of a known type the tools of that type and no others, and no sub-agents [TB-91, AV-17]', async () => {
       const { agent, models } = started();
       models.on('explore', [{ toolCalls: calls('write_file', { path: 'a', content: 'b' }) }, { text: 'Looked.' }]);
       const asked = { description: 'looks', prompt: 'Look', subagent_type: 'Explore' };
@@ -75,7 +75,7 @@ export function crewContract(started: SubAgentInstallation): void {
       expect(offeredTo(models, 'verification')).toEqual(['file_list', 'file_read', 'file_search', 'shell', 'summary']);
     });
 
-    it('is named in the schemas of tools that start sub-agents; sub-agents have none of these tools [RP-14, AV-09, AV-13]', async () => {
+    it('names sub-agents in the schemas of tools that start them; sub-agents have none of these tools [RP-14, AV-09, AV-13]', async () => {
       const { agent, models } = started();
       const { body } = await agent.get<{ tools: ToolDescriptor[] }>('/v1/tools');
       const schemaOf = (name: string) => body.tools.find((tool) => tool.name === name)?.input;
@@ -93,7 +93,7 @@ export function crewContract(started: SubAgentInstallation): void {
       expect(resultsRead(models, 'all')).toEqual([expect.stringContaining('is not enabled'), expect.stringContaining('is not enabled')]);
     });
 
-    it('gets the plan of a planner as its first prompt, and the session shows the plan [TB-96]', async () => {
+    it('gives a sub-agent the plan of a planner as its first prompt, and shows the plan in the session [TB-96]', async () => {
       const { agent, models } = started();
       const sessionId = 'planned';
       models.on('helper', [{ text: 'Executed.' }]);

@@ -29,7 +29,7 @@ export function spawnedContract(started: SubAgentInstallation): void {
   };
 
   describe('session_management', () => {
-    it('is absent until a policy names its feature, and refuses calls [AV-14]', async () => {
+    it('offers no session_management until a policy names its feature, and refuses calls of it [AV-14]', async () => {
       const { agent } = started();
       const names = async (query: string) =>
         (await agent.get<{ tools: ToolDescriptor[] }>(`/v1/tools${query}`)).body.tools.map(({ name }) => name);
@@ -94,7 +94,7 @@ export function spawnedContract(started: SubAgentInstallation): void {
       proceed();
     });
 
-    it('begins no more than 8 that run, also when asked for many at once', async () => {
+    it('begins no more than 8 spawned sessions that run, also when asked for many at once', async () => {
       const proceed = hold();
       const all = await Promise.all(Array.from({ length: 12 }, (_unused, n) => spawn(`n${n}`, { sessionId: 'crowd' })));
       const begun = all.filter(({ session_id }) => session_id !== undefined);
@@ -107,7 +107,7 @@ export function spawnedContract(started: SubAgentInstallation): void {
       proceed();
     });
 
-    it('begins none for a session that was deleted since it was asked for', async () => {
+    it('begins no spawned session for a session that was deleted since it was asked for', async () => {
       const { agent } = started();
       const proceed = hold();
       const posture = { autonomy: 'supervised', permissionMode: 'prompt' };
