@@ -6,9 +6,11 @@ import { Terminal } from './terminal/terminal.js';
 describe('a call named by a part of its id', () => {
   const id = '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V';
 
-  it.each(['6K8N0P1V', '6K8N', '0P1V', 'T2M6K8N0P1V'])('is found by %s', (part) => expect(isNamed(id, part)).toBe(true));
+  it.each(['6K8N0P1V', '6K8N', '0P1V', 'T2M6K8N0P1V'])('finds a call by a part of its id: %s', (part) =>
+    expect(isNamed(id, part)).toBe(true),
+  );
 
-  it.each(['01JZ', 'K8N0', '6K8N0P1W'])('is not found by %s', (part) => expect(isNamed(id, part)).toBe(false));
+  it.each(['01JZ', 'K8N0', '6K8N0P1W'])('finds no call by %s', (part) => expect(isNamed(id, part)).toBe(false));
 });
 
 describe('a part that names several calls', () => {
@@ -32,13 +34,13 @@ describe('a part that names several calls', () => {
   const terminal = new Terminal(process.stdout, process.stderr, {});
   const context = { client, terminal };
 
-  it('names none of them: the error lists each with what it does', async () => {
+  it('names no call by a part of several ids: the error lists each with what it does', async () => {
     const error = await callIdOf(context, '6K8N').catch((why: unknown) => String(why));
     expect(error).toContain('6K8N names several calls. Give more characters');
     for (const id of ids) expect(error).toMatch(new RegExp(`${id} +shell .*echo ${id.slice(-4)}`));
   });
 
-  it('names one as soon as no other is meant, and none where nothing ends like this', async () => {
+  it('names one call as soon as no other is meant, and none where no id ends like this', async () => {
     expect(await callIdOf(context, '6k8nz')).toBe(ids[1]);
     await expect(callIdOf(context, 'AAAA')).rejects.toThrow('No call has an id that ends in AAAA');
   });

@@ -53,7 +53,7 @@ function life(n: number, ends = true): CallEvent[] {
 }
 
 describe('a call that completes with an error result', () => {
-  it('counts as failing on the live page, and in a line of its own', () => {
+  it('counts a call with an error result as failing on the live page, and in a line of its own', () => {
     const board = new LiveStats();
     const series = new Series(1000, 3);
     board.show(series);
@@ -72,7 +72,7 @@ describe('a call that completes with an error result', () => {
 });
 
 describe('an hour of calls', () => {
-  it('keeps the newest rows up to the limit, and active calls rather than ended ones', () => {
+  it('keeps the newest rows of an hour of calls up to the limit, and active calls rather than ended ones', () => {
     const table = new CallTable(CallFilter.parse({}), 500);
     const underWay = life(0, false)[0]!.subject;
     table.events(life(0, false));
@@ -83,7 +83,7 @@ describe('an hour of calls', () => {
     expect(ids).toContain(underWay);
   });
 
-  it('keeps statistics of constant size, and counts correctly', () => {
+  it('keeps statistics of an hour of calls of constant size, and counts correctly', () => {
     const board = new LiveStats();
     const series = new Series(2000, 300);
     board.show(series);

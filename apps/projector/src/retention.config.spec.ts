@@ -15,12 +15,12 @@ const fileOf = (text: string) => {
 };
 
 describe('the retention of a projector', () => {
-  it('is that of the environment without a config file', () => {
+  it('takes the retention of the environment without a config file', () => {
     expect(readRetention({ retentionDays: 30 })).toEqual({ days: 30, archiveDays: undefined, tenants: {} });
     expect(readRetention({})).toEqual({ days: undefined, tenants: {} });
   });
 
-  it('has days and legal holds of tenants, whatever else the file says', () => {
+  it('reads days and legal holds of tenants, whatever else the file says', () => {
     const configPath = fileOf(`
 keys: [{ id: a, key: some-secret-of-16-chars, tenant: acme }]
 tenants:
@@ -44,11 +44,11 @@ tenants:
     ['# tenants: all were cut\n', 'it is empty'],
     ['null', 'it is empty'],
     ['tenants: [', 'expected a readable YAML or JSON file'],
-  ])('is an error for %s, so that nothing is deleted', (text, message) => {
+  ])('fails for the retention %s, so that nothing is deleted', (text, message) => {
     expect(() => readRetention({ retentionDays: 1, configPath: fileOf(text) })).toThrow(message);
   });
 
-  it('is an error for a file that is not there', () => {
+  it('fails for a retention file that is not there', () => {
     expect(() => readRetention({ retentionDays: 1, configPath: join(folder, 'none.yaml') })).toThrow(
       'TOOLYARD_CONFIG: expected a readable',
     );
@@ -83,7 +83,7 @@ describe('a retention whose file loses settings', () => {
     };
   };
 
-  it('keeps holds, longer days and encryption until it has said so twice, a period apart', () => {
+  it('keeps holds, longer days and encryption until a file has said so twice, a period apart', () => {
     const read = start();
     expect(read(FULL)).toEqual({ ...KEPT, tenants: full });
     // Without days of its own a tenant has those of the environment: 30 and 9 are longer than 1 and 2.

@@ -28,7 +28,7 @@ describe('a loop of rounds', () => {
     return { rounds, errors, failure };
   };
 
-  it('goes on at once while there is more, then pauses, and ends in the pause when it is closed', async () => {
+  it('goes on with rounds at once while there is more, then pauses, and ends in the pause when it is closed', async () => {
     expect(await record([true, true, false])).toEqual({ rounds: 3, errors: [], failure: undefined });
   });
 
@@ -38,7 +38,7 @@ describe('a loop of rounds', () => {
     expect(await record([failed], false)).toMatchObject({ failure: undefined });
   });
 
-  it('waits for the round under way when it is closed, and reports no failure of it', async () => {
+  it('waits for the round under way when the loop is closed, and reports no failure of it', async () => {
     const errors: unknown[] = [];
     const round = (signal: AbortSignal) =>
       new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('stopped'))));

@@ -101,7 +101,7 @@ describe('the loop of a sub-agent', () => {
       steering: 0,
     });
 
-  it('ends with what there is when a request takes the rest of the time', async () => {
+  it('ends a sub-agent with what there is when a request takes the rest of the time', async () => {
     const output = await run(
       // Enough for the first answer on a slow machine.
       { budgets: { modelMs: 2_000 } },
@@ -111,21 +111,21 @@ describe('the loop of a sub-agent', () => {
     expect(output).toMatchObject({ content: [{ text: 'Found it.' }], details: { turns: 1, stopped: 'max_time' } });
   });
 
-  it('counts the time of requests that failed', async () => {
+  it('counts the time of requests of a sub-agent that failed', async () => {
     await journal.countFailure(RUN, 1, 150);
     await journal.countFailure(RUN, 1, 50);
     expect(await run({ budgets: { modelMs: 200 } })).toMatchObject({ details: { turns: 0, modelMs: 200, stopped: 'max_time' } });
     expect(asked).toEqual([]);
   });
 
-  it('does not wait for a call that is not stored any more', async () => {
+  it('waits for no call of a sub-agent that is not stored any more', async () => {
     await keepTurn(RUN, 1);
     await journal.keepSubmitted(RUN, 1, 0, [{ toolCallId: 'a', callId: CHILD, isAgent: false }]);
     expect(await run({}, { text: 'Done.' })).toMatchObject({ content: [{ text: 'Done.' }] });
     expect(asked[0]?.messages.at(-1)).toMatchObject({ results: [{ text: expect.stringContaining('not stored any more'), isError: true }] });
   });
 
-  it('does not take itself for one of its calls', async () => {
+  it('tells a sub-agent from its own calls', async () => {
     await keepTurn(RUN, 30);
     await journal.keepSubmitted(RUN, 1, 0, [{ toolCallId: 'a', callId: CHILD, isAgent: true }]);
     await keepTurn(CHILD, 10);
@@ -145,7 +145,7 @@ describe('the loop of a sub-agent', () => {
     expect(asked).toEqual([]);
   });
 
-  it('leaves each call of an answer an equal share of what it has not used itself', async () => {
+  it('leaves each call of an answer an equal share of what the sub-agent has not used itself', async () => {
     await keepTurn(RUN, 100, ['a', 'b']);
     await run({ maxDepth: 2, budgets: { tokens: 1_000, modelMs: 1_000, calls: 10 } });
     expect(submitted).toEqual([{ depth: 1, tokens: 450, modelMs: 499, calls: 4 }]);
@@ -174,7 +174,7 @@ describe('the loop of a sub-agent', () => {
     expect([asked[0]?.messages, kept]).toEqual([[{ role: 'user', text: 'Dig' }], []]);
   });
 
-  it('ends as refused by its gateway, and as cancelled where the gateway heard first that its call is over', async () => {
+  it('ends a sub-agent as refused by its gateway, and as cancelled where the gateway heard first that its call is over', async () => {
     const refused = { kind: 'refused', message: 'The key is gone' };
     opened = () => ({ ...refused, isOver: false });
     await expect(run({})).rejects.toMatchObject({ code: 'policy_denied', message: 'The key is gone' });

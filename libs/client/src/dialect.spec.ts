@@ -39,14 +39,14 @@ describe('the dialect of a model', () => {
     ['OpenAI Agents', async (client) => (await agents.toolyardTools(client, SESSION))[0]!.invoke({}, '{}')],
     ['Anthropic', async (client) => (await anthropic.toolyardTools(client, SESSION))[0]!.run({})],
     ['a loop of its own', async (client) => (await ToolFactories.withDefaults(client, SESSION)).resolve(['Bash'])[0]!.run('{}')],
-  ])('is in the catalog and in the calls of %s', async (_sdk, run) => {
+  ])('puts the dialect of a model into the catalog and the calls of %s', async (_sdk, run) => {
     const { client, listed, called } = gateway();
     await run(client).catch(() => undefined);
     expect(listed).toEqual(['claude-code']);
     expect(called).toMatchObject([{ tool: 'Bash', dialect: 'claude-code' }]);
   });
 
-  it('is in a call of execute', async () => {
+  it('puts the dialect of a model into a call of execute', async () => {
     const { client, called } = gateway();
     await client.execute('Bash', '{}', SESSION).catch(() => undefined);
     expect(called).toMatchObject([{ tool: 'Bash', dialect: 'claude-code' }]);
@@ -68,7 +68,7 @@ describe('the dialect of a model', () => {
       (client) => openai.runResponsesToolCalls(client, [{ type: 'function_call', call_id: 'a', name: 'Bash', arguments: '{}' }], SESSION),
     ],
     ['Messages', (client) => anthropic.runToolUses(client, [{ type: 'tool_use', id: 'a', name: 'Bash', input: {} }], SESSION)],
-  ])('is in the calls of a batch of %s', async (_api, run) => {
+  ])('puts the dialect of a model into the calls of a batch of %s', async (_api, run) => {
     const { client, called } = gateway();
     await run(client).catch(() => undefined);
     expect(called).toMatchObject([{ calls: [{ tool: 'Bash', dialect: 'claude-code' }] }]);

@@ -18,7 +18,7 @@ import {
 } from './index.js';
 
 describe('the error catalog', () => {
-  it('has a fitting status and title for every code [CC-51]', () => {
+  it('lists a fitting status and title for every code [CC-51]', () => {
     for (const code of [...CALL_ERROR_CODES, ...REQUEST_ERROR_CODES]) {
       const { status, title } = errorEntry(code);
       expect([code, status >= 400 && status < 600, title.length > 0]).toEqual([code, true, true]);
@@ -59,7 +59,7 @@ describe('the routes', () => {
 });
 
 describe('the filter of events', () => {
-  it('may name every type', () => {
+  it('accepts every type in the filter of events', () => {
     expect(EventFilter.safeParse({ types: EventType.options }).success).toBe(true);
   });
 });

@@ -36,7 +36,7 @@ describe('each dialect', () => {
     },
   );
 
-  it('has names in rules for tools that exist', () => {
+  it('maps names in rules to tools that exist', () => {
     for (const { namesInRules = {} } of allDialects())
       for (const [name, tool] of Object.entries(namesInRules)) expect([name, registry.resolve(tool)?.name]).toEqual([name, tool]);
   });
@@ -88,9 +88,9 @@ describe('each dialect', () => {
 });
 
 describe('the list of dialects', () => {
-  it('has exactly the dialects that have a file: run npm run generate', () => expect(outdated()).toEqual([]));
+  it('lists exactly the dialects that have a file: run npm run generate', () => expect(outdated()).toEqual([]));
 
-  it('is the only place besides their files that names one', () => {
+  it('names dialects only in the list and in their files', () => {
     const top = new URL('../../../', import.meta.url);
     // Policy profiles and clients of MCP are named after agents, and an example of the API documents speaks as one.
     const allowed =

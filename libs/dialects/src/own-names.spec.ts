@@ -27,7 +27,7 @@ describe('an error with advice', () => {
     'The command ended with code 3',
     'File not found: a. Use file_list.txt or another.',
     'Failed.\nUse file_list to see.',
-  ])('keeps words that are no advice: %s', (message) => {
+  ])('keeps words of an error that are no advice: %s', (message) => {
     expect(worded('claude-code', 'read_file', message)).toBe(message);
   });
 

@@ -18,7 +18,7 @@ describe('an installation of the log', () => {
     await server.stop();
   });
 
-  it('is written once and then found again', async () => {
+  it('writes the metadata of an installation once and then finds them again', async () => {
     await ensureLogMetadata(redis, 4);
     await ensureLogMetadata(redis, 4);
     expect(await stored()).toEqual({ format: LOG_FORMAT, partitions: 4 });

@@ -105,7 +105,7 @@ describe('the history of calls', () => {
     expect(await all('empty')).toEqual([]);
   });
 
-  it('does not show calls that came after the first page on later pages', async () => {
+  it('shows no calls on later pages that came after the first page', async () => {
     await Promise.all(Array.from({ length: 10 }, () => submit('growing')));
     const first = await index.page('growing', query({ limit: 5 }));
     const late = await submit('growing');
@@ -247,7 +247,7 @@ describe('the history of calls', () => {
     ['a label', 'blue', 1],
     ['the arguments', 'needle', 2],
     ['an id of the model’s', 'tc-77', 3],
-  ])('finds text in %s', async (_where, q, which) => {
+  ])('finds text in %s of the history', async (_where, q, which) => {
     const found = await Promise.all([
       submit('texts', { tool: 'file_read' }),
       submit('texts', {}, { labels: { colour: 'Blue' } }),
@@ -289,7 +289,7 @@ describe('the history of calls', () => {
     await expect(sessions.page('pages', { limit: 5, cursor: 'abc' })).rejects.toMatchObject({ code: 'invalid_request' });
   });
 
-  it('says how far it is behind when the log is too far ahead to read on', async () => {
+  it('says how far the history is behind when the log is too far ahead to read on', async () => {
     await redis.incrby(keys.seq('00'), 10_000);
     const { behind } = await index.page('pages', query());
     expect(behind?.events).toBeGreaterThanOrEqual(10_000);
@@ -299,7 +299,7 @@ describe('the history of calls', () => {
     expect((await index.page('pages', query())).behind).toBeUndefined();
   });
 
-  it('reads no more of the log than 4 MiB for an answer, and says that it is behind', async () => {
+  it('reads no more of the log than 4 MiB for an answer, and says that the history is behind', async () => {
     const preview = 'x'.repeat(60_000);
     const calls = Array.from({ length: 300 }, () => submit('sizes', {}, { labels: { preview } }));
     await Promise.all(calls);

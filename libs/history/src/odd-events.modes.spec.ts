@@ -108,7 +108,7 @@ describe('an event of an odd shape', () => {
     expect([(await stored()).includes(lost), (await stored()).includes(after)]).toEqual([false, true]);
   });
 
-  it('takes values that a newer release may write', async () => {
+  it('takes values of an event that a newer release may write', async () => {
     const callId = await submit();
     await appendRaw(redis, { callId, tenantId: TENANT, type: 'call.end', data: { ...END, outcome: 'vanished', newField: 1 } });
     expect(await project()).toEqual([]);

@@ -60,7 +60,7 @@ describe('a call that the database refuses', () => {
     return rows.map(({ calls }) => calls);
   };
 
-  it('has words cut within a letter of two halves, and is stored and found all the same', async () => {
+  it('stores and finds a call with words cut within a letter of two halves', async () => {
     // 32 UTF-16 units end in the first half of a letter.
     const word = `x${'𠀀'.repeat(40)}`;
     const odd = await submit({ arguments: { text: word }, labels: { a: word }, toolCallId: word });
@@ -70,7 +70,7 @@ describe('a call that the database refuses', () => {
     expect((await list.page(TENANT, ListCallsQuery.parse({ q: word }))).calls.map(({ id }) => id)).toEqual([odd]);
   });
 
-  it('is stored without its texts when these are what is refused; all others are stored', async () => {
+  it('stores a call without its texts when the database refuses these, and all others', async () => {
     // Here a rule of the table refuses it; it may as well be a limit of PostgreSQL.
     await sql`alter table calls add constraint no_poison check (preview not like '%poison%')`.execute(db);
     const before = await submit({ arguments: { text: 'fine' } });
@@ -84,7 +84,7 @@ describe('a call that the database refuses', () => {
     expect(skipped).toEqual([]);
   });
 
-  it('is left out and reported, where even that is refused; all others are stored and counted', async () => {
+  it('leaves out a call and reports it, where the database refuses even that; all others are stored and counted', async () => {
     const emitted: unknown[] = [];
     const off = telemetry.projectionSkipped.on((event) => emitted.push(event));
     await sql`alter table calls add constraint no_poison check (tool <> 'poison')`.execute(db);
@@ -115,7 +115,7 @@ describe('a call that the database refuses', () => {
     },
   );
 
-  it('has such an id itself, and is left out', async () => {
+  it('leaves out a call whose id the database refuses', async () => {
     const usual = await submit();
     const source = new LogReader(redis);
     const odd = '00-ZZZZZZZZZZZZZZZZZZZZZZZZZZ';

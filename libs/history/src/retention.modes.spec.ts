@@ -130,7 +130,7 @@ describe('retention of the history', () => {
     expect(await stored()).toHaveLength(6);
   });
 
-  it('keeps a week for one call that is held or has not ended', async () => {
+  it('keeps a week of the history for one call that is held or has not ended', async () => {
     await truncate();
     const one = { tenantId: 'acme', session: 1, submittedDay: 30, took: 0, failed: false };
     const { source } = logOf([one, { ...one, tenantId: 'held' }, { ...one, took: -1 }]);
@@ -172,7 +172,7 @@ describe('retention of the history', () => {
     expect(await stored()).toEqual([]);
   });
 
-  it('deletes nothing where calls are kept for ever', async () => {
+  it('deletes nothing of the history where calls are kept for ever', async () => {
     await truncate();
     await project(logOf([{ tenantId: 'acme', session: 1, submittedDay: 300, took: 0, failed: false }]).source);
     expect(await apply(undefined)).toEqual({ calls: 0, weeks: 0 });

@@ -8,7 +8,7 @@ const read = (text: string, more: { strict?: boolean; truncated?: boolean } = {}
   parseHookOutput('before', { text, strict: false, truncated: false, ...more });
 
 describe('what a hook wrote', () => {
-  it('is a verdict when it is JSON with one of our words, feedback when it is any other text, and nothing when there is none', () => {
+  it('reads a verdict of a hook from JSON with one of our words, feedback from any other text, and nothing from none', () => {
     expect(read('{"decision":"deny","reason":"no"}')).toEqual({ decision: 'deny', reason: 'no' });
     expect(read('{"arguments":{"a":1}}\n')).toEqual({ arguments: { a: 1 } });
     expect(read('all is well\n')).toEqual({ feedback: 'all is well' });
@@ -30,7 +30,7 @@ describe('what a hook wrote', () => {
     for (const text of ['ok', '[]', '"allow"', 'null', 'true']) expect(() => read(text, { strict: true })).toThrow(HookFailure);
   });
 
-  it('never becomes an "allow" by accident: any text is a verdict, feedback or a failure, and a refusal stays one', () => {
+  it('reads no "allow" by accident: any text is a verdict, feedback or a failure, and a refusal stays one', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
         try {
@@ -46,7 +46,7 @@ describe('what a hook wrote', () => {
 });
 
 describe('the text of an update', () => {
-  it('is its text items, joined by line feeds [HK-06]', () => {
+  it('joins the text items of an update by line feeds [HK-06]', () => {
     const text = (value: string) => ({ type: 'text' as const, text: value });
     expect(textOf([text('a'), { type: 'json', json: 1 }, text('b')])).toBe('a\nb');
     expect(textOf([])).toBe('');

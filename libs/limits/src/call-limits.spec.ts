@@ -62,7 +62,7 @@ describe('limits of calls', () => {
     expect(answer?.rejection?.retryAfterMs).toBeLessThanOrEqual(3_600_000);
   });
 
-  it('counts against no limit when one of them is full', async () => {
+  it('counts a call against no limit when one of them is full', async () => {
     const full = checksOf({ rates: [{ per: 'tool', calls: 0, windowMs: 60_000 }] });
     const roomy = checksOf({ actionsPerHour: 1 });
     expect(await admit('c1', [...roomy, ...full])).toBe(false);
@@ -88,7 +88,7 @@ describe('limits of calls', () => {
     expect(await admit('c5', checks)).toBe(false);
   });
 
-  it('keeps a quote from changing anything', async () => {
+  it('keeps a quote from changing any limit', async () => {
     const checks = checksOf({ actionsPerHour: 1, concurrency: [{ per: 'tenant', calls: 1 }] });
     for (let n = 0; n < 3; n++) {
       const answers = (await limits[0]?.peek(tenant, `q${n}`, checks)) ?? [];
@@ -97,7 +97,7 @@ describe('limits of calls', () => {
     expect(await admit('c1', checks)).toBe(true);
   });
 
-  it('never has more calls open than allowed, and loses no place, whether or not their ends are reported', async () => {
+  it('keeps no more calls open than allowed, and loses no place, whether or not their ends are reported', async () => {
     const step = fc.record({ by: fc.nat(2), what: fc.constantFrom('submit', 'end', 'end unheard') });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 60 }), fc.integer({ min: 1, max: 4 }), async (steps, allowed) => {
@@ -119,7 +119,7 @@ describe('limits of calls', () => {
     );
   });
 
-  it('never has more calls open than allowed while three processes submit and end at once', async () => {
+  it('keeps no more calls open than allowed while three processes submit and end at once', async () => {
     const checks = checksOf({ concurrency: [{ per: 'tenant', calls: 5 }] });
     let open = 0;
     let most = 0;
@@ -176,7 +176,7 @@ describe('limits of calls', () => {
     expect(await admit('e', tree)).toBe(false);
   });
 
-  it('keeps tenants apart', async () => {
+  it('keeps the limits of tenants apart', async () => {
     const checks = checksOf({ rates: [{ per: 'tool', calls: 1, windowMs: 60_000 }] });
     expect(await admit('c1', checks)).toBe(true);
     tenant = randomUUID();
@@ -185,7 +185,7 @@ describe('limits of calls', () => {
 });
 
 describe('which limits count a call', () => {
-  it('is none without settings, so that Redis is not asked', () => {
+  it('counts a call by no limit without settings, so that Redis is not asked', () => {
     expect(checksOf({})).toEqual([]);
     expect(checksOf({ argumentBytes: 10, queueDepth: 3 })).toEqual([]);
   });
@@ -202,7 +202,7 @@ describe('which limits count a call', () => {
     expect(named({ sessionId: undefined, agentId: undefined })).toBe('actions:key:k1');
   });
 
-  it('looks only at the tools that a rule names', () => {
+  it('looks only at the tools that the rule of a limit names', () => {
     const rates = [{ per: 'tenant' as const, calls: 1, windowMs: 1000, tools: ['shell'] }];
     expect(checksOf({ rates })).toHaveLength(1);
     expect(checksOf({ rates }, { tool: 'echo' })).toEqual([]);

@@ -93,7 +93,7 @@ describe('a search', () => {
 });
 
 describe('what is stored', () => {
-  it('is bounded by user and by tenant, counted to the byte, and given back when it goes', async () => {
+  it('bounds stored notes by user and by tenant, counted to the byte, and gives room back when they go', async () => {
     const [one, two] = [
       { tenantId: 'full', userId: 'one' },
       { tenantId: 'full', userId: 'two' },
@@ -112,7 +112,7 @@ describe('what is stored', () => {
     expect(await usage(one)).toEqual(['', 'one', 'two'].map((user_id) => ({ user_id, items: 0, chunks: 0, bytes: 0 })));
   });
 
-  it('is one version at any time when a note is replaced: a failure in between keeps the old text', async () => {
+  it('stores one version at any time when a note is replaced: a failure in between keeps the old text', async () => {
     const scope = { tenantId: 'crash', userId: 'alice' };
     await memory().notes.save(scope, 'note-x', 'the old text', signal);
     const failing = memory({ quotas: { user: { bytes: 1, rows: 1 }, tenant: QUOTA } });
@@ -122,7 +122,7 @@ describe('what is stored', () => {
     expect(await texts(memory(), scope, 'text')).toEqual(['the old text']);
   });
 
-  it('is hidden from other users by the server, too, whatever a query says', async () => {
+  it('hides notes from other users by the server, too, whatever a query says', async () => {
     await memory().notes.save(ALICE, 'note-secret', 'only for Alice', signal);
     await db.connection().execute(async (connection) => {
       await sql`create role reader_of_memory nologin`.execute(connection);
@@ -156,7 +156,7 @@ describe('what is stored', () => {
     expect([tenant?.items, user]).toEqual([1, { ...tenant, user_id: 'stays' }]);
   });
 
-  it('may be any text: NUL, half characters, quotes of the query language, and no words at all', async () => {
+  it('stores any text: NUL, half characters, quotes of the query language, and no words at all', async () => {
     const scope = { tenantId: 'odd', userId: 'alice' };
     const store = memory();
     for (const [index, text] of ['a\0b', '\ud800 half', "it's & | ! :* <-> \\ '", '…!?', 'x'.repeat(30_000)].entries()) {
@@ -210,7 +210,7 @@ describe('a call that ends while its change waits', () => {
     ['a note', (store, ended) => store.notes.delete(scope, 'note-ended', ended)],
     ['a context', (store, ended) => store.knowledge.remove(scope, { name: 'manual of alice' }, ended)],
     ['all contexts', (store, ended) => store.knowledge.clear(scope, ended)],
-  ])('deletes nothing: %s', async (_, change) => {
+  ])('deletes nothing for a call that ends while its change waits: %s', async (_, change) => {
     const store = memory();
     await store.knowledge.clear(scope, signal);
     await store.facts.store(scope, { key: 'fact', content: 'the fact', category: 'core', inSession: false }, signal);
@@ -274,7 +274,7 @@ describe('indexing', () => {
       .search(scope, { query, limit: 10, offset: 0, sortBy: 'path' }, signal)
       .then(({ results }) => results.map(({ path }) => path));
 
-  it('is cancelled by another call: nothing of it is found, and its room is given back [TB-79]', async () => {
+  it('cancels an indexing by another call: nothing of it is found, and its room is given back [TB-79]', async () => {
     const store = memory();
     const seen: unknown[] = [];
     const documents = async function* () {
@@ -316,7 +316,7 @@ describe('indexing', () => {
     ]);
   });
 
-  it('is one of at most 500 of a user, also when the last ones are indexed at the same time', async () => {
+  it('bounds indexes to 500 of a user, also when the last ones are made at the same time', async () => {
     const many = { tenantId: 'crowded', userId: 'alice' };
     const store = memory();
     expect(await store.knowledge.operations(many)).toEqual([]);

@@ -14,7 +14,7 @@ const text = fc.string({ unit: fc.constantFrom('a', 'b', ' ', 'c'), maxLength: 6
 const faultsOf = (...patterns: string[]) => compileExpressions(patterns).faults;
 
 describe('a list of expressions', () => {
-  it('finds those that match the whole text, as each alone would', () => {
+  it('finds the expressions of a list that match the whole text, as each alone would', () => {
     fc.assert(
       fc.property(fc.array(expression, { maxLength: 5 }), text, (patterns, text) => {
         expect(compileExpressions(patterns).matching(text)).toEqual(patterns.filter((it) => RE2JS.compile(it).testExact(text)));
@@ -23,17 +23,17 @@ describe('a list of expressions', () => {
     );
   });
 
-  it('is compiled once for each content', () => {
+  it('compiles a list of expressions once for each content', () => {
     expect(compileExpressions(['git .*'])).toBe(compileExpressions(['git .*']));
   });
 
-  it('is not taken for another one whose patterns have what could separate them', () => {
+  it('keeps lists of expressions apart whose patterns have what could separate them', () => {
     expect(compileExpressions(['a\n\0b']).matching('a')).toEqual([]);
     expect(compileExpressions(['a', 'b']).matching('b')).toEqual(['b']);
     expect(faultsOf('a\n\0b')).toEqual([{ index: 0, message: expect.stringContaining('no NUL character') }]);
   });
 
-  it('is refused as a whole, and not compiled, when it has too many characters', () => {
+  it('refuses a list of expressions as a whole, without compiling it, when it has too many characters', () => {
     const list = compileExpressions(Array.from({ length: 20 }, (_, index) => `[${'a'.repeat(4_000)}]${index}`));
     expect(list.faults).toEqual([{ index: 16, message: 'expected at most 65536 characters in the whole list' }]);
     expect(list.matching('a0')).toEqual([]);

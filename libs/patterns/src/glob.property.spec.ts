@@ -40,7 +40,7 @@ const pattern = fc
 const options = { dot: true, nonegate: true };
 
 describe('a glob', () => {
-  it('means what picomatch takes it for: braces, **, classes, escapes, dot files like others, no negation in front', () => {
+  it('reads a glob as picomatch does: braces, **, classes, escapes, dot files like others, no negation in front', () => {
     fc.assert(
       fc.property(pattern, text, (pattern, text) => {
         expect(compileGlob(pattern).matches(text)).toBe(text === pattern || picomatch(pattern, options)(text));
@@ -63,7 +63,7 @@ describe('a glob', () => {
     );
   });
 
-  it('is read without throwing anything but a PatternError, whatever it is, and then covers its own text', () => {
+  it('reads any glob without throwing anything but a PatternError, and then covers its own text', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'ab/*?[]{}!^-,.\\()|@+'.split('')), maxLength: 40 }), (pattern) => {
         const glob = globOrFault(pattern);
@@ -73,7 +73,7 @@ describe('a glob', () => {
     );
   });
 
-  it('takes steps that grow with the product of its length and the length of the text, not with its wildcards', () => {
+  it('matches a glob in steps that grow with the product of its length and the length of the text, not with its wildcards', () => {
     // A backtracking matcher does not end within the age of the universe.
     const stars = `${'*a'.repeat(1_000)}*b`;
     expect(globMatches(stars, 'a'.repeat(4_096))).toBe(false);
@@ -97,7 +97,7 @@ describe('a glob', () => {
     ['[!a]', /expected \[\^a\] in place of \[!a\]/],
     ['[z-a]', /from low to high/],
     ['{1..9}', /in place of the range \{1\.\.9\}/],
-  ])('is refused with what was expected: %.30s', (pattern, reason) => {
+  ])('refuses a glob with what was expected: %.30s', (pattern, reason) => {
     expect(globFaults(['fine', pattern])).toEqual([{ index: 1, message: expect.stringMatching(reason) }]);
     expect(globMatches(pattern, 'anything')).toBe(false);
   });

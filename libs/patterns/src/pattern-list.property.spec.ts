@@ -15,7 +15,7 @@ const has = (patterns: readonly string[], item: string) => isInList(patterns, (i
 const covers = (positives: readonly string[], one: string) => positives.some((it) => it === one || globMatches(it, one));
 
 describe('a list of patterns with negations', () => {
-  it('has an item that a positive pattern matches, or any where all are negated, and that no negated pattern matches', () => {
+  it('matches a list with negations where a positive pattern matches, or all are negated, and no negated pattern matches', () => {
     fc.assert(
       fc.property(list, name, (patterns, item) => {
         const positives = patterns.filter((it) => !it.startsWith('!'));
@@ -26,19 +26,19 @@ describe('a list of patterns with negations', () => {
     );
   });
 
-  it('has nothing when it is empty', () => fc.assert(fc.property(name, (item) => expect(has([], item)).toBe(false))));
+  it('matches nothing by an empty list of patterns', () => fc.assert(fc.property(name, (item) => expect(has([], item)).toBe(false))));
 
-  it('has the same items in every order', () => {
+  it('matches the same by a list of patterns in every order', () => {
     const orders = list.chain((it) => fc.tuple(fc.constant(it), fc.shuffledSubarray(it, { minLength: it.length })));
     fc.assert(fc.property(orders, name, ([some, shuffled], item) => expect(has(shuffled, item)).toBe(has(some, item))));
   });
 
-  it('is bound by each of its negations, whatever else is in it', () => {
+  it('applies each negation of a list of patterns, whatever else is in it', () => {
     fc.assert(fc.property(list, name, (patterns, item) => expect(has([...patterns, `!${item}`], item)).toBe(false)));
     expect(['shell', 'file_write'].map((item) => has(['!shell', '!file_write'], item))).toEqual([false, false]);
   });
 
-  it('never has more after a negation is added', () => {
+  it('matches no more after a negation is added to a list of patterns', () => {
     fc.assert(
       fc.property(list, positive, name, (patterns, added, item) => {
         expect(has([...patterns, `!${added}`], item) && !has(patterns, item)).toBe(false);
@@ -52,7 +52,7 @@ describe('a list of patterns with negations', () => {
     expect(negationsIn(['a', '!b', '!!c'])).toEqual(['b', '!c']);
   });
 
-  it('has nothing in common with another that one of the two has not', () => {
+  it('finds nothing in common of two lists of patterns that one of them has not', () => {
     fc.assert(
       fc.property(anyList, anyList, name, (some, others, item) => {
         expect(has(listOfBoth(some, others, covers), item) && !(has(some, item) && has(others, item))).toBe(false);
@@ -62,7 +62,7 @@ describe('a list of patterns with negations', () => {
     expect(listOfBoth(['!shell'], ['echo', 'shell'], covers)).toEqual(['echo', 'shell', '!shell']);
   });
 
-  it('has nothing together with another that neither has or that one negates', () => {
+  it('finds nothing that two lists have together where neither has it or one negates it', () => {
     fc.assert(
       fc.property(anyList, anyList, name, (some, others, item) => {
         const isNegated = negationsIn([...some, ...others]).some((it) => globMatches(it, item));
@@ -71,7 +71,7 @@ describe('a list of patterns with negations', () => {
     );
   });
 
-  it('counts as narrower than another only if it has nothing more', () => {
+  it('counts a list of patterns as narrower than another only if it has nothing more', () => {
     fc.assert(
       fc.property(anyList, anyList, name, (some, others, item) => {
         expect(isNarrowerList(some, others) && has(some, item) && !has(others, item)).toBe(false);

@@ -5,7 +5,7 @@ import { StartupError } from './startup-error.js';
 const NAMES = { what: 'gateway', port: 'GATEWAY_PORT', host: 'GATEWAY_HOST' };
 
 describe('what a failed start prints', () => {
-  it('is the sentence of a StartupError alone', () => {
+  it('prints the sentence of a StartupError alone', () => {
     expect(startupFailure(new StartupError('Start Redis.'), NAMES)).toBe('Start Redis.');
   });
 

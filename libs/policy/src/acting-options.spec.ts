@@ -152,7 +152,7 @@ const ACTING = [
 ];
 
 describe('a pattern that trusts a command that reads', () => {
-  it.each(ACTING)('does not cover arguments by which it writes or runs something: %s', (command) => {
+  it.each(ACTING)('covers by trust in a reading command no arguments by which it writes or runs something: %s', (command) => {
     expect(judge(command)).toMatchObject({ effect: 'ask', trustOptions: [] });
   });
 
@@ -199,9 +199,9 @@ describe('a pattern that trusts a command that reads', () => {
     'curl -d a=b https://example.com',
     'curl --data a=b https://example.com',
     'find . | xargs git log --',
-  ])('covers other arguments: %s', (command) => expect(judge(command).effect).toBe('allow'));
+  ])('covers by trust in a reading command other arguments: %s', (command) => expect(judge(command).effect).toBe('allow'));
 
-  it('does not cover an option that acts, however it is abbreviated, bundled, quoted and placed', () => {
+  it('covers no option that acts, however it is abbreviated, bundled, quoted and placed', () => {
     const longs: readonly { program: string; name: string; least: number }[] = [
       { program: 'git diff', name: 'output', least: 2 },
       { program: 'git log', name: 'ext-diff', least: 3 },

@@ -36,7 +36,7 @@ const spelt = fc
   });
 
 describe('a file that later commands run', () => {
-  it('is asked for where other writes of the workspace are not, in every spelling', () => {
+  it('asks about a file that later commands run where other writes of the workspace are not asked about, in every spelling', () => {
     fc.assert(fc.property(spelt, (path) => expect([path, ...written(path)]).toEqual([path, 'ask', 'ask'])));
     for (const path of [
       '.git./config',
@@ -49,14 +49,14 @@ describe('a file that later commands run', () => {
       expect([path, ...written(path)]).toEqual([path, 'ask', 'ask']);
   });
 
-  it('is none of the files that a workspace is made of', () => {
+  it('counts none of the files that a workspace is made of among those that later commands run', () => {
     const files =
       'src/index.ts package.json Makefile conftest.py setup.py pyproject.toml .gitignore .github/workflows/ci.yml git/config src/head/a.ts ' +
       'head.ts .eslintrc.json .env config a.git.md .gitkeep README.md ssh/config';
     for (const path of files.split(' ')) expect([path, ...written(path)]).toEqual([path, 'allow', undefined]);
   });
 
-  it('is also asked for by tools of other sources, which may write several files, and may be read', () => {
+  it('asks also for tools of other sources about files that later commands run, which may be several and may be read', () => {
     const tool = {
       ...factsOf('file_write', {}).tool,
       name: 'put',
@@ -69,7 +69,7 @@ describe('a file that later commands run', () => {
     expect(decide(factsOf('file_read', { path: '.git/config' })).effect).toBe('allow');
   });
 
-  it('does not count the folders around the workspace', () => {
+  it('counts no folders around the workspace among files that later commands run', () => {
     expect(decide({ ...factsOf('file_write', { path: 'a' }), workspaceRoot: '/home/.git/.vscode' }).effect).toBe('allow');
   });
 });
@@ -78,14 +78,14 @@ describe('trust in a file that later commands run', () => {
   const literal = (...write: string[]) => ({ allowed: { read: [], write }, denied: { read: [], write: [] } });
   const effect = (circumstances: Circumstances) => written('.git/config', circumstances)[0];
 
-  it('is given by its name, by a folder or glob that names such files, and for all calls by the policy', () => {
+  it('gives trust in a file that later commands run by its name, by a folder or glob of such files, or by the policy', () => {
     expect(effect({ grants: { literalPaths: literal(`${WORKSPACE}/.git/config`) } })).toBe('allow');
     expect(effect({ grants: { literalPaths: literal(`${WORKSPACE}/.git`) } })).toBe('allow');
     expect(effect({ grants: { allowedPaths: { read: [], write: ['**/.git/**'] } } })).toBe('allow');
     expect(effect({ policy: { paths: { trusted: [{ tools: ['file_write'], allowed: ['.git/config'], denied: [] }] } } })).toBe('allow');
   });
 
-  it('is not given by a folder around it, by the tool, by the model, or by a glob that names no such file', () => {
+  it('gives no trust in a file that later commands run by a folder around it, the tool, the model or a glob of no such file', () => {
     expect(effect({ grants: { literalPaths: literal(WORKSPACE) } })).toBe('ask');
     expect(effect({ grants: { allowedPaths: { read: ['.git'], write: ['**', '.', '*/config'] } } })).toBe('ask');
     expect(effect({ grants: { trustedTools: ['file_write'] } })).toBe('ask');
@@ -102,7 +102,7 @@ describe('in an unattended session, writing a file that later commands run', () 
     ['zeroclaw', 'deny'],
     ['oxydra', 'deny'],
     ['kiro', 'ask'],
-  ] as const)('answers as the engine of %s does: %s', (profile, expected) => {
+  ] as const)('answers in an unattended session as the engine of %s does: %s', (profile, expected) => {
     expect(written('.git/config', { posture: UNATTENDED, profile })).toEqual([expected, expected]);
     expect(written('src/a.ts', { posture: UNATTENDED, profile })[0]).toBe('allow');
   });
@@ -135,7 +135,9 @@ describe('a command that may write a file that later commands run', () => {
     'find . -name a -exec cp a .git/config ";"',
     'ls | xargs -I{} cp {} .git/hooks/',
   ];
-  it.each(WRITES)('is asked for although a pattern allows its words: %s', (command) => expect(asks(command)).toBe(true));
+  it.each(WRITES)('asks about a command that may write a file that later commands run although a pattern allows its words: %s', (command) =>
+    expect(asks(command)).toBe(true),
+  );
 
   it.each([
     'cat .git/config',
@@ -151,21 +153,21 @@ describe('a command that may write a file that later commands run', () => {
     'cp src/*.ts dist/',
     'cp $A dist/',
     'node scripts/build.js && touch done',
-  ])('is not asked for when it writes none: %s', (command) => expect(asks(command)).toBe(false));
+  ])('asks nothing about a command that writes no file that later commands run: %s', (command) => expect(asks(command)).toBe(false));
 
-  it('is asked for where it is started in such a folder', () => {
+  it('asks about a command that is started in a folder of files that later commands run', () => {
     expect(run('cp ../a config', 'cp .*', { working_dir: '.git' })).toBe('ask');
     expect(run('cp ../a config', 'cp .*', { working_dir: 'src' })).toBe('allow');
   });
 
-  it('is allowed by a pattern that means this command alone', () => {
+  it('allows a command that may write such a file by a pattern that means this command alone', () => {
     expect(asks('cp a .git/config', '^(?:cp a \\.git/config)$')).toBe(false);
     expect(asks('cp a .git/config', 'cp a \\.git/config')).toBe(false);
     expect(asks('cp a .git/config', 'cp a .git/config')).toBe(true);
     expect(asks('cp a .git/config', 'cp \\w \\.git/config')).toBe(true);
   });
 
-  it('is trusted in the words of a person who was asked', () => {
+  it('trusts a command that may write such a file in the words of a person who was asked', () => {
     const facts = factsOf('shell', { command: 'cp a .git/config' }, READS_RUN);
     const [full, partial] = decide(facts).trustOptions ?? [];
     const trusting = (option: typeof full) =>
@@ -175,7 +177,7 @@ describe('a command that may write a file that later commands run', () => {
 });
 
 describe('a command that reads', () => {
-  it('counts as such for git only in the workspace itself, since another folder may have a repository of its own', () => {
+  it('counts git as reading only in the workspace itself, since another folder may have a repository of its own', () => {
     const reading = (args: object) => decide(factsOf('shell', { command: 'git status', ...args }, READS_RUN)).effect;
     for (const working_dir of ['.', './', '']) expect([working_dir, reading({ working_dir })]).toEqual([working_dir, 'allow']);
     for (const working_dir of ['sub', 'a/..', '.git', '/srv'])
@@ -185,7 +187,7 @@ describe('a command that reads', () => {
 });
 
 describe('the list of files that later commands run', () => {
-  it('is read without throwing and in little time, whatever the path is', () => {
+  it('reads any path against the list of files that later commands run without throwing and in little time', () => {
     fc.assert(fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), (path) => expect(() => autoRunReason(path)).not.toThrow()));
     expect(autoRunReason('a/'.repeat(2_048))).toBeUndefined();
     // Backtracking would not end here.

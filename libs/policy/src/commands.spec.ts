@@ -187,7 +187,7 @@ describe('the engine that takes chains of allowed programs', () => {
   });
 
   it.each(['date', 'ls; pwd', 'echo "a; b"', 'FOO=1 ls', "echo '$HOME'", 'ls | wc -l && git status', '/usr/bin/ls'])(
-    'takes %s [PP-12, PP-13, PP-14]',
+    'takes the chain %s of allowed programs [PP-12, PP-13, PP-14]',
     (command) => expect(answerOf('command-segments', command, zeroclaw())?.effect).toBe('allow'),
   );
 
@@ -210,7 +210,7 @@ describe('the engine that takes chains of allowed programs', () => {
     'ls "',
     '$X',
     '(ls)',
-  ])('refuses %j [PP-12, PP-13, PP-14, PP-15]', (command) =>
+  ])('refuses %j as a chain of allowed programs [PP-12, PP-13, PP-14, PP-15]', (command) =>
     expect(answerOf('command-segments', command, zeroclaw())?.effect).toBe('deny'),
   );
 
@@ -258,7 +258,7 @@ describe('the engine that takes chains of allowed programs', () => {
 describe('the engine that takes a single program', () => {
   const oxydra: Circumstances = { profile: 'oxydra', posture: UNATTENDED };
 
-  it.each(['ls', 'git log', 'python3 x.py', '/usr/bin/ls'])('takes %s [PP-12, PP-13, PP-14]', (command) =>
+  it.each(['ls', 'git log', 'python3 x.py', '/usr/bin/ls'])('takes %s as a single program [PP-12, PP-13, PP-14]', (command) =>
     expect(effectOf(command, oxydra)).toBe('allow'),
   );
 

@@ -167,7 +167,7 @@ function withSaid(it: Situation, change: (before: ToolSettings) => ToolSettings)
 const more = { numRuns: 1_500 };
 
 describe('every decision', () => {
-  it('comes without throwing, fits its schema, and is the strictest of its answers that nothing satisfied [PP-70]', () => {
+  it('decides without throwing, by its schema, with the strictest of its answers that nothing satisfied [PP-70]', () => {
     fc.assert(
       fc.property(situation, (it) => {
         const decision = decide(factsOf(it));
@@ -182,14 +182,14 @@ describe('every decision', () => {
     );
   });
 
-  it('is the same for the same facts', () => {
+  it('decides the same for the same facts', () => {
     fc.assert(
       fc.property(situation, (it) => expect(decide(factsOf(it))).toEqual(decide(structuredClone(factsOf(it))))),
       { numRuns: 300 },
     );
   });
 
-  it('stays a denial whatever is trusted [PP-70]', () => {
+  it('denies still whatever is trusted [PP-70]', () => {
     const trust: GrantChange = {
       trustedTools: Object.keys(TOOLS),
       allowedPaths: { read: ['/'], write: ['/'] },
@@ -214,7 +214,7 @@ describe('every decision', () => {
     );
   });
 
-  it('is never more generous when anything more is denied', () => {
+  it('decides no more generously when anything more is denied', () => {
     const denials: fc.Arbitrary<(it: Situation) => Situation> = fc.oneof(
       patterns.map((exclude) => (it: Situation) => ({
         ...it,
@@ -272,7 +272,7 @@ describe('every decision', () => {
     );
   });
 
-  it('is never stricter when anything more is granted', () => {
+  it('decides no more strictly when anything more is granted', () => {
     fc.assert(
       fc.property(situation, grants, (it, more) => {
         const change: GrantChange = {
@@ -288,7 +288,7 @@ describe('every decision', () => {
     );
   });
 
-  it('is never stricter when anything more of a tool runs without asking', () => {
+  it('decides no more strictly when anything more of a tool runs without asking', () => {
     fc.assert(
       fc.property(situation, services, agents, (it, allowedServices, trustedAgents) => {
         const trusting = withSaid(it, (before) => ({

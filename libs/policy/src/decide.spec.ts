@@ -73,7 +73,7 @@ describe('decide', () => {
       expect(decide({ tool, args: { commands }, posture: { autonomy: 'supervised', permissionMode }, ...rest }).risk).toBe(risk);
   });
 
-  it('never lets anything but a read through read_only autonomy [CC-13, PP-100]', () => {
+  it('lets nothing but a read through read_only autonomy [CC-13, PP-100]', () => {
     fc.assert(
       fc.property(facts, (call) => {
         const decision = decide({ ...call, posture: { ...call.posture, autonomy: 'read_only' } });
@@ -93,7 +93,7 @@ describe('decide', () => {
     );
   });
 
-  it('is never more generous in a stricter permission mode', () => {
+  it('decides no more generously in a stricter permission mode', () => {
     const strictness = { allow: 0, ask: 1, deny: 2 };
     fc.assert(
       fc.property(facts, (call) => {

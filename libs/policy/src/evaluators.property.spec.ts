@@ -84,7 +84,7 @@ describe('the evaluator of paths', () => {
     );
   });
 
-  it('says the same of a path however it is written', () => {
+  it('decides the same of a path however it is written', () => {
     fc.assert(
       fc.property(relative, globs, settings, (path, denied, paths) => {
         const circumstances = { policy: { paths }, grants: { deniedPaths: { read: denied, write: [] } } };
@@ -126,7 +126,7 @@ describe('the evaluator of hosts', () => {
     );
   });
 
-  it('never allows what is not public unless it is named as private', () => {
+  it('allows no host that is not public unless it is named as private', () => {
     const numbers = fc.constantFrom('127.0.0.1', '10.1.2.3', '169.254.169.254', '[::1]', 'localhost', '2130706433', '0x7f.1');
     fc.assert(
       fc.property(numbers, fc.constantFrom('default', 'strict'), (host, mode) => {
@@ -195,7 +195,7 @@ describe('the evaluator of operations', () => {
   const of = (service: string, operation: string, aws: (PolicySettings['toolsSettings'] & object)[string], more: Circumstances = {}) =>
     answerOf('operation', 'aws', { service, operation }, { ...more, policy: { toolsSettings: { aws } } });
 
-  it('denies what is denied, however it is spelt and whatever allows it', () => {
+  it('denies a denied operation, however it is spelt and whatever allows it', () => {
     fc.assert(
       fc.property(service, operation, patterns, posture, (service, operation, allowedServices, posture) => {
         const settings = { allowedServices: ['*', ...allowedServices], deniedServices: [`${service}:${operation}`] };
@@ -229,7 +229,7 @@ describe('the evaluator of agents', () => {
   const of = (roles: string[], crew: (PolicySettings['toolsSettings'] & object)[string], more: Circumstances = {}) =>
     answerOf('agent', 'crew', { stages: roles.map((role) => ({ role })) }, { ...more, policy: { toolsSettings: { crew } } });
 
-  it('denies all when one is not available, and allows when each is available and trusted by name', () => {
+  it('denies all agents when one is not available, and allows when each is available and trusted by name', () => {
     fc.assert(
       fc.property(fc.array(agent, { minLength: 1, maxLength: 3 }), patterns, posture, (roles, trustedAgents, posture) => {
         expect(
@@ -242,7 +242,7 @@ describe('the evaluator of agents', () => {
     );
   });
 
-  it('is as strict about several as about the strictest of them', () => {
+  it('decides as strictly about several agents as about the strictest of them', () => {
     fc.assert(
       fc.property(fc.array(agent, { minLength: 1, maxLength: 3 }), patterns, patterns, (roles, availableAgents, trustedAgents) => {
         const settings = { availableAgents, trustedAgents };

@@ -64,7 +64,7 @@ describe('availability', () => {
     for (const tools of [['shell'], ['bash'], ['sh*']]) expect(availability(repl, resolvePolicy({ tools })).ok).toBe(false);
   });
 
-  it('is what tools and include say, without what exclude says; each refusal says why', () => {
+  it('offers what tools and include say, without what exclude says; each refusal says why', () => {
     expect(of('file_read', { tools: ['read'] })).toEqual({ ok: true });
     expect(of('shell', { tools: ['read'] })).toEqual({ ok: false, reason: `shell is not among this agent's tools (read)` });
     expect(of('shell', { tools: ['read'], include: ['bash'] }).ok).toBe(true);
@@ -81,14 +81,14 @@ describe('availability', () => {
     expect(decide(factsOf('web_fetch', { url: 'https://example.com' }, { policy: { webTools: false } })).effect).toBe('deny');
   });
 
-  it('is enforced for a call that names the tool all the same [AV-15]', () => {
+  it('refuses a call that names an unavailable tool all the same [AV-15]', () => {
     const decision = decide(
       factsOf('echo', {}, { policy: { tools: ['file_*'], allowedTools: ['*'] }, grants: { trustedTools: ['echo'] } }),
     );
     expect(decision).toMatchObject({ effect: 'deny', reasons: [{ rule: 'availability', effect: 'deny' }, { rule: 'posture' }] });
   });
 
-  it('ends when a person denied the tool for the session', () =>
+  it('ends the availability of a tool when a person denied it for the session', () =>
     expect(availability(TOOLS.echo, POLICY_PROFILES.core, { ...NO_GRANTS, deniedTools: ['echo'] }).ok).toBe(false));
 });
 
@@ -225,7 +225,7 @@ describe('grants of a session', () => {
 });
 
 describe('a policy of several settings', () => {
-  it('takes the last word on everything, and adds up what forbids', () => {
+  it('takes the last word on everything of several settings, and adds up what forbids', () => {
     const forAllAgents: PolicySettings = {
       exclude: ['shell'],
       commands: { deniedCommands: ['a'], autoAllowReadonly: true },
@@ -248,7 +248,7 @@ describe('a policy of several settings', () => {
     });
   });
 
-  it('is the preset by default, and one can be chosen and changed', () => {
+  it('takes the preset by default, and lets one be chosen and changed', () => {
     expect(resolvePolicy()).toEqual(POLICY_PROFILES.core);
     expect(resolvePolicy({ profile: 'zeroclaw' })).toEqual(POLICY_PROFILES.zeroclaw);
     expect(resolvePolicy({ profile: 'zeroclaw' }, { paths: { forbidden: ['/x'] } }).paths.forbidden).toEqual(['/x']);

@@ -76,7 +76,7 @@ describe('the batching backend', () => {
     expect(left.filter((key) => !['marker', 'pc', 'meta', 'stalled', 'stalled-check', 'events'].includes(key))).toEqual([]);
   });
 
-  it('does not end a job that another worker has taken over', async () => {
+  it('ends no job that another worker has taken over', async () => {
     let release = () => {};
     const gate = new Promise<void>((resolve) => (release = resolve));
     consume(1, () => gate);

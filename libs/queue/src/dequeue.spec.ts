@@ -71,7 +71,7 @@ describe('a script that runs when jobs are taken', () => {
     redis.disconnect();
   });
 
-  it('tells each handler what it said about its call', async () => {
+  it('tells each handler what the dequeue script said about its call', async () => {
     consume(5, counting);
     await Promise.all(Array.from({ length: 40 }, (_unused, n) => dispatch(n)));
     await eventually(() => handled.size === 40, 'all jobs to be handled');
@@ -79,7 +79,7 @@ describe('a script that runs when jobs are taken', () => {
     await queueIsEmpty();
   });
 
-  it('runs once for each job, and each job is handled once, though connections break and answers get lost', async () => {
+  it('runs a dequeue script once for each job, and handles each once, though connections break and answers get lost', async () => {
     for (const slots of [3, 20]) consume(slots, counting, () => new Promise(setImmediate));
     for (let n = 0; n < 3000; n += 100) {
       await Promise.all(Array.from({ length: 100 }, (_unused, i) => dispatch(n + i)));
@@ -91,7 +91,7 @@ describe('a script that runs when jobs are taken', () => {
     expect(new Set(await redis.hvals('taken'))).toEqual(new Set(['1']));
   });
 
-  it('says that an answer got lost when the script failed, since it may have run', async () => {
+  it('says that an answer got lost when the dequeue script failed, since it may have run', async () => {
     consume(2, { lua: "local function onDequeue() error('no') end", args: [] });
     await dispatch(1);
     await eventually(() => handled.size === 1, 'the job to be handled');

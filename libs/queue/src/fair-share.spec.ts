@@ -70,7 +70,7 @@ describe('fair share of a pool', () => {
     expect(order).toContain(lone);
   });
 
-  it('is as fair to who comes while the other’s backlog is already being worked off', async () => {
+  it('shares as fairly with who comes while the other’s backlog is already being worked off', async () => {
     await send(many(500, 'greedy'));
     let open: (() => void)[] = [];
     consume(4, () => new Promise<void>((resolve) => open.push(resolve)));
@@ -133,7 +133,7 @@ describe('fair share of a pool', () => {
     await eventually(async () => (await redis.exists('{q-shell}:calls-shell:fair')) === 0, 'the tags to be gone');
   });
 
-  it('stays a queue when its tags are lost in between', async () => {
+  it('keeps a queue in order when its tags are lost in between', async () => {
     await send([...many(20, 'a'), ...many(2, 'b')]);
     await redis.del('{q-shell}:calls-shell:fair');
     await send([...many(20, 'a'), ...many(2, 'b')]);
@@ -152,7 +152,7 @@ describe('fair share of a pool', () => {
     expect(await queue.position('shell', { callId: ids[0] ?? '', attempt: 1 })).toBeUndefined();
   });
 
-  it('knows the oldest job behind any number of lines', async () => {
+  it('finds the oldest job behind any number of lines', async () => {
     const [taken = '', ...old] = await send(many(3, 'a'));
     for (const callId of old) await redis.hset(`{q-shell}:calls-shell:${callId}-1`, 'timestamp', Date.now() - 60_000);
     await redis.zrem('{q-shell}:calls-shell:prioritized', `${taken}-1`);

@@ -12,7 +12,7 @@ describe('MicroBatcher', () => {
     expect(runs).toEqual([[1, 2, 3]]);
   });
 
-  it('never lets an item join a run that is under way, and runs one at a time', async () => {
+  it('lets no item join a run that is under way, and runs one at a time', async () => {
     const started: (() => void)[] = [];
     const seen: number[][] = [];
     const batcher = new MicroBatcher<number, number>(async (items) => {

@@ -33,7 +33,7 @@ describe('environmentSecrets', () => {
 describe('Safety', () => {
   const safety = ContentSanitizer.of(SafetySettings.parse({ redaction: { values: ['open "sesame" now'] } }));
 
-  it('knows a value in the writings of JSON, URLs, Basic credentials and Markdown', () => {
+  it('finds a secret value in the writings of JSON, URLs, Basic credentials and Markdown', () => {
     for (const text of [
       'open "sesame" now',
       JSON.stringify({ a: 'open "sesame" now' }),
@@ -84,7 +84,7 @@ describe('Safety', () => {
     });
   });
 
-  it('finds nothing when redaction is off, but cleans', () => {
+  it('finds no secret when redaction is off, but cleans', () => {
     const off = ContentSanitizer.of(SafetySettings.parse({ redaction: { enabled: false, values: ['open sesame'] } }));
     expect(off.text('password: hunter2x, open sesame\u200b')).toBe('password: hunter2x, open sesame');
     expect(off.json({ password: 'x' })).toEqual({ password: 'x' });
@@ -92,7 +92,7 @@ describe('Safety', () => {
 });
 
 describe('provenance', () => {
-  it('is of others for the web and for tools of other servers, by host where there is one', () => {
+  it('marks results of the web and of tools of other servers as of others, by host where there is one', () => {
     const subjects = [{ kind: 'url' as const, argument: 'url' }];
     expect(originOf(tool({ pool: 'net', subjects }), { url: 'https://Example.com:8443/x' }, [])).toBe('example.com:8443');
     expect(originOf(tool({ source: 'files-server' }), {}, [])).toBe('files-server');
@@ -108,7 +108,7 @@ describe('provenance', () => {
     expect(tagUntrusted([], 'a.b')).toEqual([]);
   });
 
-  it('takes its mark off again, once, and leaves content without one as it is', () => {
+  it('takes the mark of others off again, once, and leaves content without one as it is', () => {
     const image = { type: 'image', data: 'aGk=', mimeType: 'image/png' } as const;
     const text = { type: 'text', text: 'page' } as const;
     for (const content of [[text], [text, image], [image, text], [{ type: 'json', json: { a: 1 } } as const], []]) {
@@ -120,7 +120,7 @@ describe('provenance', () => {
 });
 
 describe('the baseline of system calls', () => {
-  it('has the 39 that any ordinary program makes [PP-104]', () => {
+  it('lists the 39 system calls that any ordinary program makes [PP-104]', () => {
     expect(new Set(BASELINE_SYSCALLS).size).toBe(39);
   });
 });

@@ -112,7 +112,7 @@ describe('placeholders', () => {
 });
 
 describe('a secret as a key', () => {
-  it('is taken out, at any depth, and keys that become alike stay apart', () => {
+  it('takes out a secret as a key, at any depth, and keeps keys apart that become alike', () => {
     const other = GITHUB.replaceAll('q7', 'x9');
     const { value, secrets } = redactor.json({ a: [{ [GITHUB]: 1, [other]: 2, plain: 3 }] });
     expect(value).toEqual({ a: [{ '[REDACTED]': 1, '[REDACTED] (2)': 2, plain: 3 }] });

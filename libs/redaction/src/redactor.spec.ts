@@ -103,7 +103,7 @@ describe('Redactor', () => {
     );
   });
 
-  it('gives the same for every single place to cut at, and one character at a time', () => {
+  it('redacts the same for every single place to cut at, and one character at a time', () => {
     fc.assert(
       fc.property(texts, (parts) => {
         const text = textOf(parts).slice(0, 600);
@@ -182,7 +182,7 @@ describe('Redactor', () => {
     ['export DB_PASS=a&b(c)', 'export DB_PASS=[REDACTED]'],
     ["password = 'let me in'", "password = 'let me in'"],
     ['head of a key: -----BEGIN EC PRIVATE KEY-----\nMHcCAQEEIIDAQABAoIBAQ\nand so on', 'head of a key: [REDACTED]\nand so on'],
-  ])('makes of %j %j [CC-50, PP-105, RP-28]', (text, shown) => {
+  ])('redacts %j to %j [CC-50, PP-105, RP-28]', (text, shown) => {
     expect(redactor.text(text)).toBe(shown);
   });
 
@@ -205,7 +205,7 @@ describe('Redactor', () => {
     'see the Bearer authentication scheme',
     'a flag --token-file secrets.txt --password',
     'tokenizer: fast, secretary: Ms. Moneypenny2',
-  ])('leaves alone %j [PP-105]', (text) => {
+  ])('leaves %j unredacted [PP-105]', (text) => {
     expect(redactor.text(text)).toBe(text);
   });
 
@@ -243,7 +243,7 @@ describe('Redactor', () => {
     expect(redactor.json(harmless).value).toBe(harmless);
   });
 
-  it('knows texts that are secret wherever they stand, the longer one of two', () => {
+  it('redacts texts that are secret wherever they stand, the longer one of two', () => {
     const by = Redactor.of({ values: ['open-sesame', 'open-sesame-street'] });
     expect(by.text('xopen-sesame-streetx open-sesame!')).toBe('x[REDACTED]x [REDACTED]!');
     expect(by.withSecrets(['once-more']).text('open-sesame once-more')).toBe('[REDACTED] [REDACTED]');

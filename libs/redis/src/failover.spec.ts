@@ -27,7 +27,7 @@ describe('a master that may be a new one', () => {
 
   const script = new LuaScript(`#!lua flags=allow-oom\nreturn redis.call('SET', KEYS[1], ARGV[1])`);
 
-  it('is noticed, and then written to, also when it is full', async () => {
+  it('notices a master that may be a new one, and then writes to it, also when it is full', async () => {
     await redis.config('SET', 'maxmemory', '1');
     expect(await script.run(redis, ['{p00}:x'], ['1'])).toBe('OK');
     expect(await redis.get(HISTORY)).toMatch(/^[0-9a-f]{40}$/);

@@ -15,7 +15,7 @@ describe('parseRedisUrl', () => {
     expect(parseRedisUrl('rediss://[::1]:6390')).toMatchObject({ options: { host: '::1', port: 6390, tls: {} } });
   });
 
-  it('reads a Unix socket', () => {
+  it('reads the URL of a Unix socket', () => {
     expect(parseRedisUrl('unix:///run/toolyard/redis.sock')).toMatchObject({
       kind: 'single',
       options: { path: '/run/toolyard/redis.sock' },
@@ -49,7 +49,7 @@ describe('parseRedisUrl', () => {
     },
   );
 
-  it('keeps the password out of the message', () => {
+  it('keeps the password of a Redis URL out of the message', () => {
     expect(() => parseRedisUrl('redis://u:hunter2@a,b')).toThrow(
       expect.not.objectContaining({ message: expect.stringContaining('hunter2') }),
     );

@@ -102,7 +102,7 @@ describe('archiving and trimming', () => {
     expect(plain(after)).toEqual(plain(before));
   });
 
-  it('has a step to do when events are old enough or to be erased, and else looks no further than two numbers', async () => {
+  it('archives when events are old enough or to be erased, and else looks no further than two numbers', async () => {
     const meta = { tenantId: 'acme', tool: 'echo', sessionId: 's' };
     const name = partitionOf(await run(await submit({ meta })));
     const archiver = archiverOf(name);

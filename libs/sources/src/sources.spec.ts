@@ -96,7 +96,7 @@ describe('the catalog of sources', () => {
     expect(registry.resolve('create')).toBeUndefined();
   });
 
-  it('runs a tool by the name that the source knows', async () => {
+  it('runs a tool of a source by the name that the source knows', async () => {
     const mine = tenant();
     await define(mine, 'tracker');
     const host = await worker(new ScriptedSource(offered('issue.create')));
@@ -105,7 +105,7 @@ describe('the catalog of sources', () => {
     expect(await host.run({ tenantId: mine, name: 'tracker' }, 'issue.create', { text: 'a' }, CONTEXT)).toBe('issue.create {"text":"a"}');
   });
 
-  it('knows after a refresh what was announced before it, also when an older look is under way', async () => {
+  it('knows after a refresh what a source announced before it, also when an older look is under way', async () => {
     let release = () => {};
     let held: Promise<void> | undefined;
     class HeldStore extends SourceStore {
@@ -173,7 +173,7 @@ describe('the catalog of sources', () => {
     await announced(mine, 'create', 'list');
   });
 
-  it('never lets a tenant rename or displace what the operator named', async () => {
+  it('lets no tenant rename or displace what the operator named', async () => {
     const mine = tenant();
     await store.putDefinition({ tenantId: mine, origin: 'config', definition: definition('ops') });
     await worker(new ScriptedSource(offered('deploy')));

@@ -2,12 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import { actorText } from './actor-text.js';
 
 describe('who did something', () => {
-  it('is named with the id that only the provider gives, whatever name a person has chosen', () => {
+  it('names an actor with the id that only the provider gives, whatever name a person has chosen', () => {
     expect(actorText('apikey:https://id.example.com#7', 'apikey:release-bot')).toBe('apikey:release-bot (apikey:https://id.example.com#7)');
     expect(actorText('apikey:release-bot', undefined)).toBe('apikey:release-bot');
   });
 
-  it('has no character that cannot be seen', () => {
+  it('shows no character of an actor that cannot be seen', () => {
     expect(actorText('id', 'Ada\u202e')).not.toContain('\u202e');
   });
 });

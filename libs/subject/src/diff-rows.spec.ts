@@ -5,7 +5,7 @@ import { diffRows, folded, type Side } from './diff-rows.js';
 const textOf = (side: Side | undefined) => side?.spans.map(({ text }) => text).join('');
 
 describe('the difference of two texts', () => {
-  it('has changed lines side by side with the words that differ, and counts both', () => {
+  it('shows changed lines side by side with the words that differ, and counts both', () => {
     const { rows, added, removed } = diffRows('a\nb old c\nd\n', 'a\nb new c\nd\ne\n');
     expect([added, removed]).toEqual([2, 1]);
     expect(rows.map(({ before, after }) => [before?.number, textOf(before), after?.number, textOf(after)])).toEqual([
@@ -33,7 +33,7 @@ describe('the difference of two texts', () => {
     ]);
   });
 
-  it('has every line of both texts, whatever they are', () => {
+  it('shows every line of both texts, whatever they are', () => {
     const text = fc
       .array(fc.constantFrom('a', 'b', 'a b', '', ' c'), { maxLength: 12 })
       .map((lines) => lines.map((line) => `${line}\n`).join(''));

@@ -9,7 +9,7 @@ const SHELL = [
 const SEARCH = [{ kind: 'path', argument: 'path', access: 'read' }] as const;
 
 describe('the subject of a call', () => {
-  it('is the command, the path, the pattern in a path, or else the arguments by name', () => {
+  it('shows as subject of a call the command, the path, the pattern in a path, or else the arguments by name', () => {
     expect(subjectText('{"command":"cd app\\n  make","working_dir":"x"}', SHELL)).toBe('$ cd app ⏎ make');
     expect(subjectText('{"path":"src/login.ts"}', SEARCH)).toBe('src/login.ts');
     expect(subjectText('{"pattern":"TODO","path":"src"}', SEARCH)).toBe('TODO in src');
@@ -17,13 +17,13 @@ describe('the subject of a call', () => {
     expect(subjectText('{}')).toBe('');
   });
 
-  it('is read from a preview cut anywhere', () => {
+  it('reads the subject of a call from a preview cut anywhere', () => {
     const whole = JSON.stringify({ command: 'echo "a\u{1F600}b" \\ c', timeout_ms: 5000 });
     expect(subjectText(whole.slice(0, 20), SHELL)).toBe('$ echo "a');
     for (let end = 0; end <= whole.length; end += 1) expect(typeof subjectText(whole.slice(0, end), SHELL)).toBe('string');
   });
 
-  it('is a text for any arguments', () => {
+  it('gives a text as subject of a call for any arguments', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.nat(200), (value, cut) => {
         expect(typeof subjectText(JSON.stringify(value).slice(0, cut), SHELL)).toBe('string');

@@ -22,7 +22,7 @@ describe('a plugin', () => {
     ],
   });
 
-  it('makes its tools of functions and of classes', async () => {
+  it('makes the tools of a plugin of functions and of classes', async () => {
     expect([isPlugin(greeter), isPlugin({ name: 'greeter' }), isPlugin(undefined)]).toEqual([true, false, false]);
     const tools = await greeter.open({ greeting: 'Hello' });
     expect(tools.map(({ options }) => options.name)).toEqual(['shout', 'greet']);

@@ -59,13 +59,13 @@ const wrongOptions = [
 ];
 
 describe('Tool decorator', () => {
-  it('keeps what it says about a class', () => {
+  it('keeps what the Tool decorator says about a class', () => {
     expect(toolOptionsOf(FitsTool)).toMatchObject({ name: 'sample', description: 'A sample.' });
     expect(toolOptionsOf(StructuredTool)?.output).toBeDefined();
     expect(toolOptionsOf(class Plain {})).toBeUndefined();
   });
 
-  it('is checked by the compiler: each marked line above must be an error, or this file does not compile', () => {
+  it('checks the Tool decorator by the compiler: each marked line above must be an error, or this file does not compile', () => {
     expect([WrongArgumentTool, WrongResultTool, WrongStructureTool, NoRunTool, ...wrongOptions]).toHaveLength(7);
   });
 });

@@ -32,14 +32,14 @@ export function toolContract(names: readonly string[], subject: () => ToolContra
       call(subject().registry, name, raw, fakeToolContext({ toolName: name, workspace, ...subject().contexts?.[name], ...overrides }));
     const runs = (): boolean => !(subject().notRun ?? []).includes(name);
 
-    it('describes itself [RP-12, RP-13]', () => {
+    it('describes the tool itself [RP-12, RP-13]', () => {
       expect(ToolDescriptor.parse(tool())).toEqual(tool());
       expect(tool().description.length).toBeGreaterThan(20);
       expect(tool().examples.length).toBeGreaterThan(0);
       for (const alias of tool().aliases) expect(subject().registry.resolve(alias)).toBe(tool());
     });
 
-    it('has examples that are valid and run [RP-01, RP-13]', async () => {
+    it('shows examples of the tool that are valid and run [RP-01, RP-13]', async () => {
       for (const example of tool().examples) {
         const raw = JSON.stringify(example.arguments);
         expect(subject().registry.validateArguments(name, raw)).toMatchObject({ ok: true });
@@ -56,20 +56,20 @@ export function toolContract(names: readonly string[], subject: () => ToolContra
       );
     }, 180_000);
 
-    it('touches nothing when it is cancelled before it starts [EX-26, RP-13]', async () => {
+    it('touches nothing when a call of the tool is cancelled before it starts [EX-26, RP-13]', async () => {
       const before = await workspace.snapshot();
       const reason = new ToolError('cancelled', 'Cancelled');
       expect(await settled(run(firstExample(tool()), { signal: AbortSignal.abort(reason) }))).toBe(reason);
       expect(await workspace.snapshot()).toBe(before);
     });
 
-    it('touches nothing when its time is over before it starts [RP-13]', async () => {
+    it('touches nothing when the time of a call of the tool is over before it starts [RP-13]', async () => {
       const before = await workspace.snapshot();
       expect(await settled(run(firstExample(tool()), { deadline: Date.now() - 1 }))).toMatchObject({ code: 'run_timeout' });
       expect(await workspace.snapshot()).toBe(before);
     });
 
-    it('ends soon when it is cancelled while it runs', async () => {
+    it('ends a call of the tool soon when it is cancelled while it runs', async () => {
       if (!runs()) return;
       const cancel = new AbortController();
       const running = run(firstExample(tool()), { signal: cancel.signal });

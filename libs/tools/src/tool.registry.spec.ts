@@ -192,7 +192,7 @@ describe('ToolsModule', () => {
     expect(registry.resolve('extra')).toMatchObject({ source: 'builtin', tier: 'privileged', effect: 'once' });
   });
 
-  it('can check the arguments and the results of every tool of the built-in folder', async () => {
+  it('checks the arguments and the results of every tool of the built-in folder', async () => {
     const registry = await boot();
     const check = (name: string) => [registry.validateArguments(name, { surprise: 1 }), registry.checkOutput(name, {})];
     for (const { name } of registry.list()) expect(() => check(name)).not.toThrow();

@@ -40,7 +40,7 @@ describe('the check of the sandbox of a pool', () => {
     [{ ok: true, isolation: 'namespaces', reason: 'no filter' }, 'warn', 'commands are isolated by bubblewrap, but no filter'],
     [{ ok: true, isolation: 'none', reason: 'no bwrap' }, 'warn', 'commands run without isolation: no bwrap'],
     [{ ok: false, isolation: 'none', reason: 'no bwrap' }, 'fail', 'bubblewrap: no bwrap'],
-  ])('finds of %j: %s', (sandbox, verdict, found) => {
+  ])('reports of the sandbox %j: %s', (sandbox, verdict, found) => {
     const state = { backend: 'bubblewrap', ...sandbox };
     const shell = { id: 'w1', draining: false, pools: [{ pool: 'shell', slots: 1, running: 0 }], sandbox: { shell: state } };
     const checks = checkPools([shell as unknown as WorkerStatus], [], [{ name: 'shell', pool: 'shell' } as unknown as ToolDescriptor]);

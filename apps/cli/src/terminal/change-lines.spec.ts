@@ -21,7 +21,7 @@ describe('changes of files on a terminal', () => {
     ]);
   });
 
-  it('draws each of several, and nothing for other details or a file that stayed the same', () => {
+  it('draws each of several changed files, and nothing for other details or a file that stayed the same', () => {
     const same = { ...change({ lines: [] }), added: 0, removed: 0, hunks: [] };
     const details = {
       diffs: [change({ path: 'b.txt', lines: ['-x', '+y'] }), 'no diff', same, change({ path: 'c.txt', lines: ['-1', '+2'] })],
@@ -41,7 +41,7 @@ describe('changes of files on a terminal', () => {
     ]);
   });
 
-  it('cuts what is long, says how many lines are left out, and what the tool has left out', () => {
+  it('cuts a long change, says how many lines are left out, and what the tool has left out', () => {
     const long = change({ lines: Array.from({ length: 250 }, (_, n) => `+${n}`) });
     const cut = drawn({ diffs: [long, change({ lines: ['+x'] })] });
     expect(cut).toHaveLength(201);

@@ -15,7 +15,7 @@ describe('text for a terminal', () => {
     expect(safeText('50 %\rdone\r\n')).toBe('50 %\ndone\n');
   });
 
-  it('has no control character left, wherever a chunk was cut', () => {
+  it('leaves no control character in text for a terminal, wherever a chunk was cut', () => {
     const hostile = fc
       .array(fc.constantFrom(ESC, '\u009b', '\u0007', '\u0000', '\u007f', '[2J', ']52;c;', 'x', '\u2066', '\r'))
       .map((parts) => parts.join(''));

@@ -8,14 +8,14 @@ describe('a list of calls', () => {
     ['590X03QM', 'failed', 'file_read', '3m ago', 'README.md'],
   ];
 
-  it('has a line for a call where the terminal is wide', () => {
+  it('shows a call in a line where the terminal is wide', () => {
     expect(listing(rows, 100)).toEqual([
       'MSWNFSST  waiting_approval  shell      20s ago  $ rm -rf dist node_modules',
       '590X03QM  failed            file_read  3m ago   README.md',
     ]);
   });
 
-  it('keeps what calls do on a line of its own where it is narrow', () => {
+  it('shows what calls do on a line of its own where the terminal is narrow', () => {
     expect(listing(rows, 60)).toEqual([
       'MSWNFSST  waiting_approval  shell      20s ago',
       '    $ rm -rf dist node_modules',
@@ -26,15 +26,15 @@ describe('a list of calls', () => {
 });
 
 describe('a long line', () => {
-  it('is broken at blanks, with the lines after the first indented', () => {
+  it('breaks a long line at blanks, with the lines after the first indented', () => {
     expect(wrapped('  Why: a rule asks a person', 16)).toEqual(['  Why: a rule', '    asks a', '    person']);
     expect(wrapped('[e]dit  change its arguments', 20, 8)).toEqual(['[e]dit  change its', '        arguments']);
   });
 
-  it('is broken anywhere where there is no blank, and stays whole where it fits', () => {
+  it('breaks a long line anywhere where there is no blank, and keeps it whole where it fits', () => {
     expect(wrapped('abcdefgh', 5)).toEqual(['abcde', '  fgh']);
     expect(wrapped('abc', 5)).toEqual(['abc']);
   });
 
-  it('ends also where the indent leaves no room', () => expect(wrapped('ab cd', 2, 8)).toEqual(['ab', ' c', ' d']));
+  it('ends a broken line also where the indent leaves no room', () => expect(wrapped('ab cd', 2, 8)).toEqual(['ab', ' c', ' d']));
 });

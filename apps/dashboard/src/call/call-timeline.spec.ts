@@ -32,7 +32,7 @@ const submitted = (effect: 'allow' | 'deny') => ['call.submitted', 0, aSubmissio
 const start = (attempt: number) => ['call.start', attempt, { tool: 'echo', worker: 'w1' }] as const;
 
 describe('the timeline of a call', () => {
-  it('has no waiting time for a call that was refused at admission', () => {
+  it('shows no waiting time of a call that was refused at admission', () => {
     const error = { code: 'invalid_arguments', message: 'no', retryable: false };
     const story = buildTimeline(eventsOf(submitted('deny'), ['call.end', 0, { outcome: 'failed', attempts: 0, error }]));
     expect(story.segments).toEqual([]);

@@ -11,7 +11,7 @@ it('takes exit code, signal, sandbox and bytes from the details of a run', () =>
   });
 });
 
-it('has no facts of details of other tools', () => {
+it('finds no facts of a run in details of other tools', () => {
   expect(Object.values(runFacts({ exitCode: 'none' })).filter(Boolean)).toEqual([]);
   expect(Object.values(runFacts()).filter(Boolean)).toEqual([]);
 });

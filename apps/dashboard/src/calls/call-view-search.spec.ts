@@ -2,12 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import { columnWidths, readView, shownColumns, sorted } from './call-view-search.js';
 
 describe('how the list of calls is shown', () => {
-  it('is read from the address, without what it does not know', () => {
+  it('reads from the address how the list of calls is shown, without what it does not know', () => {
     expect(readView({ sort: 'longest', hide: 'Agent,Subject,colour', peek: '', tool: 'echo' })).toEqual({ sort: 'longest', hide: 'Agent' });
     expect(readView({ sort: 'loudest', hide: '' })).toEqual({});
   });
 
-  it('leaves columns out', () => {
+  it('leaves columns out of the list of calls', () => {
     const columns = shownColumns({ hide: 'Tool,Session' });
     expect(columns).toEqual(['State', 'Subject', 'Agent', 'Risk', 'Run time', 'Submitted']);
     expect(columnWidths(columns).split('px')).toHaveLength(7);

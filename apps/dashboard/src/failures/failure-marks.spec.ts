@@ -5,13 +5,13 @@ const HOUR_MS = 3_600_000;
 const at = (hour: number) => new Date(hour * HOUR_MS).toISOString();
 
 describe('a group of failures', () => {
-  it('is new without an earlier failure, and back after an absence as long as the period', () => {
+  it('marks a group of failures as new without an earlier one, and as back after an absence as long as the period', () => {
     expect(markOf({ firstSeen: at(50) }, 24 * HOUR_MS)).toBe('new');
     expect(markOf({ firstSeen: at(50), previousSeen: at(26) }, 24 * HOUR_MS)).toBe('back');
     expect(markOf({ firstSeen: at(50), previousSeen: at(27) }, 24 * HOUR_MS)).toBeUndefined();
   });
 
-  it('is not replayed where the same arguments are refused again', () => {
+  it('replays no group of failures where the same arguments are refused again', () => {
     expect([mayReplayHelp('invalid_arguments'), mayReplayHelp('tool_failed'), mayReplayHelp(undefined)]).toEqual([false, true, true]);
   });
 });

@@ -19,7 +19,7 @@ function row(id: string, more: Partial<CallRow>): CallRow {
 }
 
 describe('the work of agents', () => {
-  it('is one row for each agent and session, with the questions to people first', () => {
+  it('shows one row for each agent and session, with the questions to people first', () => {
     const agents = workOf(
       [
         row('e', { agentId: 'ann', sessionId: 'one', status: 'running' }),

@@ -32,7 +32,7 @@ describe('a line says all that a call does', () => {
     expect(isWhole('$ npm test', { command })).toBe(false);
   });
 
-  it('does not if there are more arguments, a secret, or the line is about something else', () => {
+  it('takes no line for the whole call if there are more arguments, a secret, or it is about something else', () => {
     expect(isWhole('$ npm test', { command: 'npm test', cwd: '/etc' })).toBe(false);
     expect(isWhole('$ npm test', { command: 'npm test', background: true })).toBe(false);
     expect(isWhole('$ npm test', { command: 'npm test' }, true)).toBe(false);

@@ -7,7 +7,7 @@ const faults = (...args: Parameters<typeof definitionOf>) => {
 };
 
 describe('a source that is filled in', () => {
-  it('has headers, of which a value with $ is a secret by reference', () => {
+  it('fills in headers of a source, of which a value with $ is a secret by reference', () => {
     const draft = {
       ...EMPTY_DRAFT,
       name: 'tracker',
@@ -20,7 +20,7 @@ describe('a source that is filled in', () => {
     });
   });
 
-  it('may get OAuth tokens, for a client whose secret is the name of a variable', () => {
+  it('fills in OAuth tokens of a source, for a client whose secret is the name of a variable', () => {
     const oauth = { auth: 'oauth', issuer: 'https://login.test', clientId: 'app', clientSecret: '$APP', scopes: 'read write' };
     const draft = { ...EMPTY_DRAFT, name: 'tracker', url: 'https://t.test/mcp', ...oauth };
     const auth = { type: 'clientCredentials', issuer: 'https://login.test', clientId: 'app', clientSecret: { secretEnv: 'APP' } };
@@ -30,7 +30,7 @@ describe('a source that is filled in', () => {
     expect(faults('mcp', { ...draft, clientId: '' })).toEqual(['auth.clientId']);
   });
 
-  it('may be a sub-agent, whose key is the name of a variable', () => {
+  it('fills in a sub-agent as a source, whose key is the name of a variable', () => {
     const draft = { ...EMPTY_DRAFT, name: 'scout', url: 'https://m.test/v1', model: 'm', apiKey: '$KEY', tools: 'echo, @git/*' };
     expect(definitionOf('agent', draft)).toMatchObject({
       definition: {
@@ -43,7 +43,7 @@ describe('a source that is filled in', () => {
     expect(faults('agent', { ...draft, url: 'm.test', model: '', apiKey: 'a key' })).toEqual(['model.name', 'model.url', 'model.apiKey']);
   });
 
-  it('says by field what is wrong', () => {
+  it('says by field what is wrong with a source that is filled in', () => {
     expect(faults('mcp', { ...EMPTY_DRAFT, name: 'Tracker', url: 'ftp://t.test' })).toEqual(['name', 'url']);
     expect(faults('openapi', { ...EMPTY_DRAFT, name: 'api', document: 'no', baseUrl: 'https://a.test/?b' })).toEqual(['document', 'url']);
     expect(faults('json', { ...EMPTY_DRAFT, json: '{' })).toEqual(['json']);

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { sortedTools } from './tool-order.js';
 
 describe('the order of tools', () => {
-  it('is by name, calls, failures or run time; tools without a call come last', () => {
+  it('orders tools by name, calls, failures or run time; tools without a call come last', () => {
     const tools = ['c', 'a', 'd', 'b'].map((name) => ({ name }));
     const stats = new Map([
       ['a', { calls: 1, errorRate: 0.5, run: { p95: 10 } }],

@@ -25,7 +25,7 @@ it('orders agents by a measure, those without a name among them', () => {
   ]);
 });
 
-it('has every hour of the period, also those without calls, and puts the least together', () => {
+it('shows every hour of the period, also those without calls, and puts the least together', () => {
   const rows = [row(10, 'a', { calls: 5 }), row(12, 'b', { calls: 3 }), row(12, 'c'), row(10, undefined, { calls: 2 })];
   const period = { from: FROM, until: FROM + 2 * HOUR_MS, stepMs: HOUR_MS };
   const { times, lines } = seriesOf(rows, 'calls', period, 3);

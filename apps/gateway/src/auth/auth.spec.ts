@@ -26,7 +26,7 @@ describe('the key ring', () => {
     }),
   );
 
-  it('knows a key by its text or its digest, and whose it is', () => {
+  it('finds a key by its text or its digest, and whose it is', () => {
     expect(ring.authenticate('bootstrap-key-of-the-test')).toMatchObject({ keyId: 'bootstrap', tenantId: 'default' });
     expect(ring.authenticate('the-hashed-key-of-acme')).toEqual({
       keyId: 'hashed',
@@ -37,7 +37,7 @@ describe('the key ring', () => {
     });
   });
 
-  it('does not know other keys, the digest of a key, or an expired one', () => {
+  it('finds no other keys, the digest of a key, or an expired one', () => {
     for (const token of [
       '',
       'x',
@@ -51,7 +51,7 @@ describe('the key ring', () => {
     expect(ring.authenticate('the-expired-key-of-acme', undefined, Date.parse('2019-12-31T00:00:00Z'))).toMatchObject({ keyId: 'old' });
   });
 
-  it('judges each key that comes on one connection by itself, and none longer than it is valid', () => {
+  it('checks each key that comes on one connection by itself, and none longer than it is valid', () => {
     const own = new ApiKeyStore(withConfig({ keys: [...base.keys, { ...key('brief'), expiresAt: '2030-01-01T00:00:00Z' }, key('other')] }));
     const connection = {};
     const who = (token: string, now?: string) =>
@@ -82,7 +82,7 @@ describe('a principal that outlives its request', () => {
     ['has fewer scopes', [{ ...key('long'), scopes: ['submit'] }], 'forbidden'],
   ];
 
-  it.each(LOST)('may not go on when its key %s, and hears it once', (_what, keys, code) => {
+  it.each(LOST)('stops a principal when its key %s, and tells it once', (_what, keys, code) => {
     const { ring, principal } = start();
     const heard: string[] = [];
     ring.watch(principal, 'read', (problem) => heard.push(problem.code));
@@ -93,7 +93,7 @@ describe('a principal that outlives its request', () => {
     expect([heard, ring.rejection(principal, 'read')?.code]).toEqual([[code], code]);
   });
 
-  it('has what its key has now, also when it was stored and read again', () => {
+  it('gives a principal what its key has now, also when it was stored and read again', () => {
     const { ring, principal } = start();
     const stored = { ...principal };
     ring.replace([{ ...key('long'), scopes: ['cancel'], agents: ['bot'] }]);
@@ -102,7 +102,7 @@ describe('a principal that outlives its request', () => {
     expect([ring.current(principal)?.keyId, ring.current(stored)]).toEqual(['renamed', undefined]);
   });
 
-  it('ends at its expiry, and hears nothing after it stopped to watch', () => {
+  it('ends a principal at its expiry, and tells it nothing after it stopped to watch', () => {
     const { ring, principal } = start({ expiresAt: EXPIRES });
     expect(ring.rejection(principal, 'read', Date.parse(EXPIRES) - 1)).toBeUndefined();
     expect(ring.rejection(principal, 'read', Date.parse(EXPIRES))?.detail).toContain('expired');
@@ -114,7 +114,7 @@ describe('a principal that outlives its request', () => {
 });
 
 describe('the person behind a key', () => {
-  it('has all keys that name the person, and the tokens of that subject', () => {
+  it('finds for the person behind a key all keys that name the person, and the tokens of that subject', () => {
     const ring = new ApiKeyStore(
       withConfig({ keys: [{ ...key('one'), person: 'ada' }, { ...key('two'), person: 'ada' }, key('ada'), key('plain')] }),
     );
@@ -147,18 +147,18 @@ describe('the stored principal of a token', () => {
   };
   const now = (more: object) => new ApiKeyStore(withConfig({ keys: base.keys, jwt: [rules(more)] })).current(stored);
 
-  it('may do what the token allowed, where the issuer may still give it', () => {
+  it('allows a stored principal what the token allowed, where the issuer may still give it', () => {
     expect(now({ agents: ['team-*'], tools: ['echo'] })).toEqual({ ...stored, tools: ['echo'] });
     expect(now({ scopes: ['read'] })?.scopes).toEqual([]);
     expect(now({ tenantClaim: undefined, tenant: 'rival' })).toBeUndefined();
   });
 
-  it('is lost when the issuer may not speak for its tenant any more', () => {
+  it('loses a stored principal when the issuer may not speak for its tenant any more', () => {
     expect(now({ tenants: ['acme*'] })?.tenantId).toBe('acme');
     expect(now({ tenants: ['rival'] })).toBeUndefined();
   });
 
-  it('may name no agent besides its own that the issuer may not give now', () => {
+  it('allows a stored principal no agent besides its own that the issuer may not give now', () => {
     expect(now({})?.agents).toBeUndefined();
     expect(now({ agents: ['team-a'] })?.agents).toEqual(['team-a']);
   });
@@ -190,7 +190,7 @@ describe('the stored principal of a login, where tokens are of the same issuer',
     return new ApiKeyStore(withConfig({ keys: base.keys, jwt, login })).current(stored);
   };
 
-  it('has what it had and roles give now, not what the issuer gives tokens', () => {
+  it('gives the stored principal of a login what it had and roles give now, not what the issuer gives tokens', () => {
     expect(now({})).toEqual({ ...stored, scopes: ['submit'], tools: ['file_read'], agents: ['team-a'], users: ['ada'] });
     expect(now({ tools: undefined })?.tools).toEqual(stored.tools);
     expect(now({ tools: ['!@files', 'shell'], agents: undefined })).toMatchObject({ tools: ['shell', '!@files'], agents: [] });

@@ -74,7 +74,7 @@ it('ends a batch with all its calls, also those whose notes a failover lost', as
   expect(await redis.zrange(keys.batches('00'), '0', '-1')).toEqual([]);
 });
 
-it('does not miss a call that ends before its submission is answered', async () => {
+it('misses no end of a call that comes before its submission is answered', async () => {
   const store = openStore();
   await store.create(DOC, [], undefined);
   const seen = [

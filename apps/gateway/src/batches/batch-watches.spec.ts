@@ -25,7 +25,7 @@ it('tells from the events whether a call ran, and nothing where it did not see t
   expect((await watched(undefined, 'call.end')).ends).toEqual([undefined]);
 });
 
-it('keeps text only while a client waits, within the room of all batches, and gives it back', async () => {
+it('keeps text of a batch only while a client waits, within the room of all batches, and gives it back', async () => {
   const room = new KeptText(250);
   expect(room.take(250)).toBe(true);
   room.giveBack(250);

@@ -115,7 +115,7 @@ describe('a batch, by its decider', () => {
     );
   });
 
-  it('never lets calls of two groups overlap, nor more than its strategy allows', () => {
+  it('lets no calls of two groups of a batch overlap, nor more than its strategy allows', () => {
     fc.assert(
       fc.property(calls, strategies, choices, (given, strategy, choose) => {
         const { trace } = play(given, strategy, 'isolate', choose);

@@ -38,7 +38,7 @@ describe('a durable write', () => {
     expect(await offset()).toBeGreaterThan(before);
   });
 
-  it.each([true, false])('runs its script once while the replicas are away (repeatable: %s)', async (repeatable) => {
+  it.each([true, false])('runs the script of a durable write once while the replicas are away (repeatable: %s)', async (repeatable) => {
     replica.signal('SIGSTOP');
     const refused = writes(1_500).run(count(repeatable), ['{a}:n'], []);
     await expect(refused).rejects.toThrow(EventLogUnreplicated);
@@ -53,7 +53,7 @@ describe('a durable write', () => {
   it.each([
     [true, '2'],
     [false, '1'],
-  ])('is repeated on another master only where it may be (repeatable: %s)', async (repeatable, left) => {
+  ])('repeats a durable write on another master only where it may be (repeatable: %s)', async (repeatable, left) => {
     replica.signal('SIGSTOP');
     const writing = writes(60_000).run(count(repeatable), ['{a}:n'], []);
     const settled = writing.then(
@@ -70,7 +70,7 @@ describe('a durable write', () => {
     expect(await redis.get('{a}:n')).toBe(left);
   });
 
-  it('is refused at its deadline also when others wait before it', async () => {
+  it('refuses a durable write at its deadline also when others wait before it', async () => {
     replica.signal('SIGSTOP');
     const all = Array.from({ length: 5 }, () => writes(1_500).run(FIND, ['{a}:n'], []));
     const results = await Promise.allSettled(all);

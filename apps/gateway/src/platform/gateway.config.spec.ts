@@ -85,7 +85,7 @@ describe('the config file', () => {
     expect(faults).toContain(`${path}:9: limits.actionsPerHour: `);
   });
 
-  it('says which field was probably meant, for each that it does not know', () => {
+  it('says which field of the config file was probably meant, for each that it does not know', () => {
     const path = file(
       'polcy: {}\nkeys:\n  - { id: ci, key: sixteen-characters-at-least, tenant: acme, agnt: a, colour: red }\ntenants:\n  acme:\n    agents:\n      a:\n        policy: { exclud: [shell] }\nlimits:\n  rates: [{ per: agent, calls: 1, windoMs: 100 }]\n',
     );
@@ -119,7 +119,7 @@ describe('the config file', () => {
     );
   });
 
-  it('keeps the agents of tenants apart; those at its top level are the default tenant’s', () => {
+  it('keeps the agents of tenants apart; those at the top level of the config file are the default tenant’s', () => {
     const top = 'agents: { bob: { tools: [echo] } }\n';
     const path = file(`${top}tenants: { acme: { agents: { bob: { tools: [shell] } } }, default: { agents: { ann: {} } } }\n`);
     expect(readGatewayConfig({ ...key, TOOLYARD_CONFIG: path }).agents).toEqual({
@@ -160,7 +160,7 @@ describe('the config file', () => {
     expect(readGatewayConfig({ TOOLYARD_CONFIG: free }).keys[0]).toMatchObject({ agent: 'eve', agents: ['*'] });
   });
 
-  it('takes the last key away from a gateway that runs where it says so, and starts none without a key', () => {
+  it('takes the last key from a running gateway where the config file says so, and starts none without a key', () => {
     const path = file('keys: [{ id: ci, key: sixteen-characters-at-least, tenant: acme }]');
     const running = readGatewayConfig({ TOOLYARD_CONFIG: path }).file;
     file('{"keys": []}');

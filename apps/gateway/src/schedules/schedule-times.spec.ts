@@ -53,7 +53,7 @@ describe('a timing that cannot be', () => {
     ['/timeZone', { cron: '* * * * *', timeZone: 'Mars/Base' }],
     ['/at', { at: '2020-01-01T00:00:00Z' }],
   ];
-  it.each(WRONG)('is refused at %s: %j', (pointer, timing) => {
+  it.each(WRONG)('refuses a timing that cannot be at %s: %j', (pointer, timing) => {
     const refused = () => {
       try {
         assertTiming(of(timing), NOW);
@@ -64,7 +64,7 @@ describe('a timing that cannot be', () => {
     expect(refused()?.facts.errors?.[0]?.pointer).toBe(pointer);
   });
 
-  it('is refused with a ProblemError, whatever the expression is', () => {
+  it('refuses a wrong timing with a ProblemError, whatever the expression is', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 40 }), (cron) => {
         try {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { NEW_SESSION, parseSession, putBy, storedSession } from './session-state.js';
 
 describe('a stored session', () => {
-  it('keeps its field names, so that gateways of other releases read it', () => {
+  it('keeps the field names of a stored session, so that gateways of other releases read it', () => {
     const session = putBy('key-a', NEW_SESSION, { posture: { autonomy: 'full' } });
     const stored: unknown = JSON.parse(storedSession(session));
     expect(stored).toMatchObject({ changedBy: ['key-a'], posture: { autonomy: 'full' }, epoch: 0, touchedAt: 0 });

@@ -100,7 +100,7 @@ describe('what a gateway does for a sub-agent', () => {
     expect(await names({ agentsAbove: 1 })).toMatchObject({ tools: ['echo'] });
   });
 
-  it('does not take the parent for the call, when that may make none any more', async () => {
+  it('takes the refusal of the parent as an error of the call, when that may make none any more', async () => {
     await keepTurn();
     refusal = new ProblemError('conflict', 'The parent call is being cancelled', { callId: CALL });
     expect(await turns(`${ISSUER}#ann`, token).submit({ ...ASKED, kind: 'submit' })).toEqual({

@@ -38,7 +38,7 @@ describe('lockDirectory', () => {
     }
   });
 
-  it('takes over the lock of a process that is gone, also when another process has its pid', () => {
+  it('takes over the lock of a directory from a process that is gone, also when another process has its pid', () => {
     writeFileSync(directory.lock, JSON.stringify({ pid: process.pid, identity: 'an-earlier-boot:1' }));
     const release = lockDirectory(directory);
     expect(existsSync(directory.lock)).toBe(true);
@@ -52,7 +52,7 @@ describe('lockDirectory', () => {
     expect(locksLeft()).toEqual([]);
   });
 
-  it('does not release the lock of another process', () => {
+  it('releases no lock of another process', () => {
     const release = lockDirectory(directory);
     writeFileSync(directory.lock, JSON.stringify({ pid: 1, identity: 'another' }));
     release();
@@ -61,7 +61,7 @@ describe('lockDirectory', () => {
 });
 
 describe('processIdentity', () => {
-  it('is constant for a process, different for each, and undefined without one', async () => {
+  it('gives a process a constant identity, different for each, and undefined without one', async () => {
     const child = spawn('sleep', ['60'], { stdio: 'ignore' });
     const pid = child.pid ?? 0;
     expect(processIdentity(process.pid)).toBe(processIdentity(process.pid));

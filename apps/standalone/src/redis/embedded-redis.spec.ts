@@ -45,7 +45,7 @@ describe('the private Redis', () => {
     expect(await onClient(redis.url, (client) => client.ping())).toBe('PONG');
   });
 
-  it('keeps acknowledged writes when it is killed, and reports its restart', async () => {
+  it('keeps acknowledged writes of the private Redis when it is killed, and reports its restart', async () => {
     const lines: string[] = [];
     const redis = await start((line) => lines.push(line));
     await onClient(redis.url, async (client) => {
@@ -66,7 +66,7 @@ describe('the private Redis', () => {
     expect(await onClient(again.url, (client) => client.get('kept'))).toBe('yes');
   });
 
-  it('does not touch a process that reuses the pid of an old Redis', async () => {
+  it('touches no process that reuses the pid of an old Redis', async () => {
     const innocent = spawn('sleep', ['60'], { stdio: 'ignore' });
     writeFileSync(directory.redisPid, String(innocent.pid));
     await start();

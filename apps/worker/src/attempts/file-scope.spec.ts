@@ -11,13 +11,13 @@ const openedBy = async (outsideRoots: readonly string[], path: string) => {
 };
 
 describe('a path that the decision opens', () => {
-  it('is opened below OUTSIDE_ROOTS only', async () => {
+  it('opens a path of a decision below OUTSIDE_ROOTS only', async () => {
     expect(await openedBy(['/srv'], '/srv/a')).toEqual({ opened: ['/srv/a'], unopened: [] });
     expect(await openedBy(['/srv'], '/etc/passwd')).toEqual({ opened: [], unopened: ['/etc/passwd'] });
     expect(await openedBy([], '/srv/a')).toEqual({ opened: [], unopened: ['/srv/a'] });
   });
 
-  it('is never one of this installation, and never holds one', async () => {
+  it('opens no path of this installation, and none that holds one', async () => {
     for (const path of ['/data/key', '/data', '/', '/proc/1/environ'])
       expect(await openedBy(['/'], path)).toEqual({ opened: [], unopened: [path] });
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { readWorkerConfig } from './worker.config.js';
 
 describe('readWorkerConfig', () => {
-  it('needs nothing: all pools with their usual slots', () => {
+  it('needs no settings of a worker: all pools with their usual slots', () => {
     const config = readWorkerConfig({});
     expect(config).toMatchObject({
       redisUrl: 'redis://127.0.0.1:6379',

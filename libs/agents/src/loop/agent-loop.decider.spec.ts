@@ -16,7 +16,7 @@ const state = (more: Partial<LoopState> = {}): LoopState => ({
 });
 
 describe('the next step of a sub-agent', () => {
-  it('is a request, then the calls of the answer, then the wait for them, then the next request', () => {
+  it('asks a model, then makes the calls of the answer, then waits for them, then asks again', () => {
     const turns = [calling(1)];
     expect(nextStep(state())).toEqual({ kind: 'ask', turn: 1 });
     expect(nextStep(state({ turns, unsubmitted: 1 }))).toEqual({ kind: 'submit', turn: 1 });
@@ -26,7 +26,7 @@ describe('the next step of a sub-agent', () => {
     expect(nextStep(state({ turns: [...turns, turn()] }))).toEqual({ kind: 'end' });
   });
 
-  it('is the end at each limit, before anything more is spent [TS-41]', () => {
+  it('ends a sub-agent at each limit, before anything more is spent [TS-41]', () => {
     const turns = [calling(2)];
     const limitOf = (more: Partial<LoopState>) => nextStep(state({ turns, ...more }));
     expect(limitOf({ turns: Array.from({ length: 10 }, () => calling(1)) })).toEqual({ kind: 'end', limit: 'max_turns' });
@@ -35,7 +35,7 @@ describe('the next step of a sub-agent', () => {
     expect(limitOf({ unsubmitted: 2, spent: { ...NOTHING, calls: 9 } })).toEqual({ kind: 'end', limit: 'max_calls' });
   });
 
-  it('never leaves calls alone that run, and never submits or asks at a limit', () => {
+  it('leaves no running calls of a sub-agent alone, and submits and asks nothing at a limit', () => {
     const number = fc.integer({ min: 0, max: 20 });
     const anyState = fc.record({
       turns: number,

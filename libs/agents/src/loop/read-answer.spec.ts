@@ -8,14 +8,14 @@ const read = (toolCalls: readonly { id: string; name: string; arguments: string 
   readAnswer({ text: '', toolCalls }, { offered: tools, exists: (name) => name === 'shell' }).toolCalls;
 
 describe('an answer of a model', () => {
-  it('keeps calls of offered tools as they are', () => {
+  it('keeps calls of offered tools as a model made them', () => {
     expect(read([{ id: 'call_1', name: 'echo', arguments: '{"n":1}' }])).toEqual([
       { toolCallId: 'call_1', tool: 'echo', arguments: '{"n":1}' },
     ]);
     expect(read([{ id: 'a', name: 'echo', arguments: ' ' }])[0]?.arguments).toBe('{}');
   });
 
-  it('gets a refusal to read for a tool that it was not offered, for arguments that are no object, and for an id used twice', () => {
+  it('refuses in text a tool that was not offered, arguments that are no object, and an id used twice', () => {
     expect(read([{ id: 'a', name: 'rm', arguments: '{}' }])[0]).toMatchObject({ refusal: 'Tool not found: rm. Available: echo.' });
     expect(read([{ id: 'a', name: 'shell', arguments: '{}' }])[0]).toMatchObject({
       refusal: 'tool `shell` is not enabled for this sub-agent. Available: echo.',
@@ -36,7 +36,7 @@ describe('an answer of a model', () => {
     ]);
   });
 
-  it('is bounded, has an id of its own for each call, and arguments that are an object, whatever comes', () => {
+  it('bounds the answer of a model, with an id of its own for each call, and arguments that are an object, whatever comes', () => {
     const someText = anyText({ maxLength: 20 });
     const anyId = fc.oneof(fc.constantFrom('a', 'call-1', ''), someText);
     const anyArguments = fc.oneof(fc.constantFrom('{}', '[]', '{"a":1}', '1', 'null', '{'), someText);

@@ -44,7 +44,7 @@ describe.each(['openai-compatible', 'anthropic'] as const)('a model behind the A
       (error: ModelFailure) => error,
     );
 
-  it('gets system, messages, results and tools, and answers text in pieces, calls and usage', async () => {
+  it('sends a model system, messages, results and tools, and takes text in pieces, calls and usage', async () => {
     server.on('good', [
       { text: ['It ', 'is 3.'], toolCalls: [{ id: 'b', name: 'price', arguments: { of: 'milk' } }], usage: { input: 100, output: 20 } },
     ]);
@@ -61,7 +61,7 @@ describe.each(['openai-compatible', 'anthropic'] as const)('a model behind the A
     expect(provider === 'anthropic' ? call?.headers['x-api-key'] : call?.headers.authorization).toContain(KEY);
   });
 
-  it('says when a refused request may come again, and never what the server wrote', async () => {
+  it('says when a refused request may come again, and never what the server of a model wrote', async () => {
     server.on('busy', [{ status: 429, headers: { 'Retry-After': '7' } }]);
     expect(await failed('busy')).toMatchObject({ message: 'its server answered with HTTP 429', retryable: true, retryAfterMs: 7_000 });
     server.on('down', [{ status: 503 }]);
@@ -88,7 +88,7 @@ describe.each(['openai-compatible', 'anthropic'] as const)('a model behind the A
     expect(await failed('huge')).toMatchObject({ message: 'expected an answer of at most 8388608 bytes', retryable: false });
   });
 
-  it('is not asked where the egress policy forbids it, by address or by name', async () => {
+  it('asks no model where the egress policy forbids it, by address or by name', async () => {
     const strict = egressFetch(new EgressPolicy([], async () => [{ address: '10.0.0.1', family: 4 }]));
     for (const [url, reason] of [
       [server.url, '127.0.0.1 is a loopback address'],
@@ -102,7 +102,7 @@ describe.each(['openai-compatible', 'anthropic'] as const)('a model behind the A
     await strict.close();
   });
 
-  it('ends with the reason of its signal', async () => {
+  it('ends a request to a model with the reason of its signal', async () => {
     const controller = new AbortController();
     server.on('waiting', () => {
       controller.abort(new Error('cancelled'));

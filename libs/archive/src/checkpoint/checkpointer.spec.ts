@@ -19,7 +19,7 @@ const seal = async (toSeq: number) =>
   fillPartition(archive.store, { partition: '01', toSeq, size: 10, previous: (await lastSegment(archive.store, '01'))! });
 
 describe('a checkpoint', () => {
-  it('is a signed note over the trees of all partitions, in the form of a transparency log', async () => {
+  it('signs a checkpoint as a note over the trees of all partitions, in the form of a transparency log', async () => {
     const note = String(await archive.store.get('log/checkpoint/0000000000000004'));
     const lines = openNote(note, archive.keys).split('\n');
     const { tree } = (await lastSegment(archive.store, '01'))!;
@@ -36,12 +36,12 @@ describe('a checkpoint', () => {
     expect(await archive.published.get('log/checkpoint/0000000000000004')).toEqual(Buffer.from(note));
   });
 
-  it('is not made when nothing was sealed since the last one', async () => {
+  it('makes no checkpoint when nothing was sealed since the last one', async () => {
     expect(await archive.checkpointer.sign()).toBeUndefined();
     expect(await another().sign()).toBeUndefined();
   });
 
-  it('is made once when two processes sign at the same time, and each continues after the other', async () => {
+  it('makes one checkpoint when two processes sign at the same time, and each continues after the other', async () => {
     await seal(310);
     const made = await Promise.all([archive.checkpointer.sign(), another().sign()]);
     expect(made.filter((checkpoint) => checkpoint !== undefined)).toHaveLength(1);
@@ -51,7 +51,7 @@ describe('a checkpoint', () => {
     expect((await archive.checkpointer.sign())?.number).toBe(7);
   });
 
-  it('is made by the next process when one is killed before or after any of its writes, and the archive verifies', async () => {
+  it('makes a checkpoint by the next process when one is killed before or after any of its writes, and the archive verifies', async () => {
     const { store, published, signer, keys } = archive;
     let isKilled = true;
     for (let write = 1; isKilled; write += 1) {
@@ -78,7 +78,7 @@ describe('a checkpoint', () => {
     }
   });
 
-  it('is published later when the second store was away', async () => {
+  it('publishes a checkpoint later when the second store was away', async () => {
     await seal(310);
     await another().sign();
     expect(await archive.published.get('log/checkpoint/0000000000000005')).toBeUndefined();
@@ -110,7 +110,7 @@ describe('nothing is signed', () => {
 });
 
 describe('the signing key', () => {
-  it('is made once, readable by its owner alone', async () => {
+  it('makes the signing key once, readable by its owner alone', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'key-'));
     const file = join(folder, 'data', 'archive-key');
     await ensureSigningKey(file);

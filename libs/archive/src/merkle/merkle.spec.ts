@@ -66,7 +66,7 @@ function definedRoot(leaves: readonly Buffer[]): Buffer {
 const leavesOf = (count: number) => Array.from({ length: count }, (_, index) => leafHash(Buffer.from(`leaf ${index}`)));
 
 describe('a tree', () => {
-  it('has the roots of the tree of certificate-transparency-go', () => {
+  it('computes the roots of the tree of certificate-transparency-go', () => {
     // google/certificate-transparency, cpp/merkletree/merkle_tree_test.cc: the inputs and the root of 8 leaves.
     const inputs = ['', '00', '10', '2021', '3031', '40414243', '5051525354555657', '606162636465666768696a6b6c6d6e6f'];
     const tree = CompactTree.empty();

@@ -57,7 +57,7 @@ describe('dropped segments', () => {
     expect(await archive.published.get(SECOND)).toEqual(await archive.store.get(SECOND));
   });
 
-  it('may be all of a partition, whose tree goes on and proves later calls', async () => {
+  it('drops all of a partition, whose tree goes on and proves later calls', async () => {
     await dropSegments(archive, { partition: '01', toSeq: 300 });
     const previous = (await lastSegment(archive.store, '01'))!;
     await fillPartition(archive.store, { partition: '01', toSeq: 600, size: 100, previous });

@@ -30,7 +30,7 @@ afterEach(() => rm(folder, { recursive: true }));
 const first = () => sealSegment({ partition: '07', generation: 1, epoch: 1, previous: undefined, events: sampleEvents('07', 1, 10) });
 
 describe('a segment', () => {
-  it('is one event a line as the log has it, whose hashes anyone can make from the text', () => {
+  it('stores a segment as one event a line as the log has it, whose hashes anyone can make from the text', () => {
     const { manifest, file, fileName, manifestName } = first();
     expect([fileName, manifestName]).toEqual(['segments/p07/g1/0000000000000010.jsonl.gz', 'segments/p07/g1/0000000000000010.json']);
     const lines = gunzipSync(file).toString().trimEnd().split('\n');
@@ -56,7 +56,7 @@ describe('a segment', () => {
     expect(events.map(({ json }) => JSON.parse(json))).toEqual(sampleEvents('07', 1, 10).map(({ json }) => JSON.parse(json)));
   });
 
-  it('is the same bytes for the same events', () => {
+  it('stores the same bytes of a segment for the same events', () => {
     expect(first()).toEqual(first());
   });
 
@@ -64,7 +64,7 @@ describe('a segment', () => {
     ['a lone surrogate', '"\\ud800"'],
     ['values nested 5,000 deep', '['.repeat(5_000) + ']'.repeat(5_000)],
     ['the key __proto__', '{"__proto__":{"b":1,"a":2}}'],
-  ])('can hold %s', (_, text) => {
+  ])('stores %s in a segment', (_, text) => {
     const [event] = sampleEvents('07', 1, 1);
     const json = event!.json.replace('"data":{', `"data":{"hostile":${text},`);
     const { manifest, file } = sealSegment({
@@ -83,14 +83,14 @@ describe('a segment', () => {
     ['events of another partition', () => sampleEvents('08', 11, 15), 'is the event 1.8.11, expected 1.7.11'],
     ['events of another epoch', () => sampleEvents('07', 11, 15, { epoch: 2 }), 'is the event 2.7.11, expected 1.7.11'],
     ['no event', () => [], 'A segment has 1 to 4096 events, got 0'],
-  ])('refuses %s', (_, events, message) => {
+  ])('refuses %s in a segment', (_, events, message) => {
     expect(() => sealSegment({ partition: '07', generation: 1, epoch: 1, previous: first().manifest, events: events() })).toThrow(message);
   });
 
   it.each([
     ['a changed bit', (file: Buffer) => Buffer.from(file.map((byte, index) => (index === 100 ? byte ^ 1 : byte))), 'has the SHA-256'],
     ['a cut file', (file: Buffer) => file.subarray(0, -1), 'bytes, its manifest says'],
-  ])('does not read %s', (_, change, message) => {
+  ])('refuses to read a segment with %s', (_, change, message) => {
     const { manifest, file } = first();
     expect(() => readSegment(change(file), manifest)).toThrow(message);
     expect(() => readSegment(change(file), manifest)).toThrow(ArchiveCorrupt);
@@ -98,7 +98,7 @@ describe('a segment', () => {
 });
 
 describe('storeSegment', () => {
-  it('may be repeated after a crash, with or without the manifest', async () => {
+  it('repeats storing a segment after a crash, with or without the manifest', async () => {
     await store.put(first().fileName, first().file);
     await storeSegment(store, first());
     expect(await storeSegment(store, first())).toEqual(first().manifest);
@@ -136,7 +136,7 @@ describe('storeSegment', () => {
     expect(await findSegment(store, '07', 5)).toEqual(next.manifest);
   });
 
-  it.each(['.jsonl.gz', '.json'])('does not return when the store gives back another %s', async (suffix) => {
+  it.each(['.jsonl.gz', '.json'])('fails to store a segment when the store gives back another %s', async (suffix) => {
     const lying: ArchiveStore = {
       label: 'lying',
       put: (name, bytes) => store.put(name, bytes),

@@ -37,7 +37,7 @@ describe('an archive in a folder', () => {
     expect(await store.list('')).toEqual(['a/b', 'd/e/f']);
   });
 
-  it('can be written as soon as its folder can be made', async () => {
+  it('writes an archive as soon as its folder can be made', async () => {
     const fresh = await openArchive(`file://${folder}/file/archive`);
     await writeFile(join(folder, 'file'), '');
     await expect(fresh.put('a', Buffer.from('one'))).rejects.toThrow(/ENOTDIR|EEXIST/);
@@ -64,7 +64,7 @@ describe('an archive in a folder', () => {
     expect(await store.list('')).toEqual(['a']);
   });
 
-  it('writes nothing when it only reads', async () => {
+  it('writes nothing into an archive when it only reads', async () => {
     await chmod(folder, 0o500);
     expect(await store.list('')).toEqual([]);
     expect(await readdir(folder)).toEqual([]);
@@ -73,7 +73,7 @@ describe('an archive in a folder', () => {
 });
 
 describe('openArchive', () => {
-  it('takes a folder relative to the current one', async () => {
+  it('opens an archive in a folder relative to the current one', async () => {
     const relativeStore = await openArchive(`file:${relative(process.cwd(), folder)}`);
     await store.put('a', Buffer.from('one'));
     expect(await relativeStore.get('a')).toEqual(Buffer.from('one'));

@@ -73,7 +73,7 @@ describe('an S3 store that does not do what it should', () => {
       return true;
     };
 
-  it('is refused when it overwrites, or knows no conditional writes', async () => {
+  it('refuses an S3 store that overwrites, or knows no conditional writes', async () => {
     server.fault = (request) => {
       delete request.headers['if-none-match'];
       return false;
@@ -83,7 +83,7 @@ describe('an S3 store that does not do what it should', () => {
     await expect(openArchive(`s3://${S3_BUCKET}/none`)).rejects.toThrow('supports conditional writes');
   });
 
-  it('is asked again after 500, 503 and a connection that breaks off', async () => {
+  it('asks an S3 store again after 500, 503 and a connection that breaks off', async () => {
     store = await fresh();
     server.fault = first('PUT', answers(500, 'InternalError'));
     expect(await store.put('a', Buffer.from('one'))).toBe('created');
@@ -96,7 +96,7 @@ describe('an S3 store that does not do what it should', () => {
     expect(await store.get('a')).toEqual(Buffer.from('one'));
   });
 
-  it('has written what it did not acknowledge: the repetition finds it, and it is right', async () => {
+  it('finds by the repetition what an S3 store has written without acknowledging it, and it is right', async () => {
     store = await fresh();
     server.fault = first('PUT', async (_request, response, pass) => {
       await pass();
@@ -130,7 +130,7 @@ describe('an S3 store that does not do what it should', () => {
     await expect(storeVerified(store, 'b', Buffer.from('one'))).rejects.toThrow('b: was written, and the store does not have it');
   });
 
-  it('does not answer: the request ends in time', async () => {
+  it('ends a request in time when an S3 store does not answer', async () => {
     server.fault = () => true;
     const hurried = await openS3(`s3://${S3_BUCKET}/slow`, { readOnly: true, deadlineMs: 100 });
     await expect(hurried.get('a')).rejects.toThrow('the store did not answer in time');
@@ -142,7 +142,7 @@ describe('an S3 store that does not do what it should', () => {
     await expect(hurried.get('a')).rejects.toThrow('could not read a');
   });
 
-  it('lists the same page for ever: it is an error', async () => {
+  it('fails when an S3 store lists the same page for ever', async () => {
     store = await fresh();
     await store.put('a', Buffer.from('one'));
     server.fault = async (request, response, pass) => {
@@ -155,7 +155,7 @@ describe('an S3 store that does not do what it should', () => {
     await expect(store.list('')).rejects.toThrow('out of order, or more than once');
   });
 
-  it('has no such bucket, which is not an empty archive', async () => {
+  it('fails for an S3 store without such a bucket, which is not an empty archive', async () => {
     const none = await openArchive('s3://no-such-bucket/x', { readOnly: true });
     await expect(none.get('a')).rejects.toThrow('NoSuchBucket (404)');
     await expect(none.list('')).rejects.toThrow('NoSuchBucket (404)');

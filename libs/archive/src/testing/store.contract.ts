@@ -11,7 +11,7 @@ export function archiveStoreContract(open: () => ArchiveStore): void {
     expect(await store.get('segments/p00/g1/a.json/b')).toBeUndefined();
   });
 
-  it('keeps the content of a name that exists', async () => {
+  it('keeps the content of a name that exists in a store', async () => {
     const store = open();
     await store.put('a', Buffer.from('one'));
     expect(await store.put('a', Buffer.from('two'))).toBe('exists');
@@ -49,7 +49,7 @@ export function archiveStoreContract(open: () => ArchiveStore): void {
     expect(await store.get('a/b')).toBeUndefined();
   });
 
-  it.each(['../a', '/a', 'a/../b', 'a//b', '.tmp/a', 'a/', '', 'a\0b', 'a\nb'])('refuses the name %j', async (name) => {
+  it.each(['../a', '/a', 'a/../b', 'a//b', '.tmp/a', 'a/', '', 'a\0b', 'a\nb'])('refuses the name %j in a store', async (name) => {
     await expect(open().put(name, Buffer.from(''))).rejects.toThrow(TypeError);
     await expect(open().get(name)).rejects.toThrow(TypeError);
   });

@@ -43,7 +43,7 @@ describe('verifyArchive', () => {
     expect(report).toMatchObject({ faults: 0, keyFromArchive: true });
   });
 
-  it('names random manipulations', async () => {
+  it('names random manipulations of an archive', async () => {
     const all = await archive.store.list('');
     await fc.assert(
       fc.asyncProperty(manipulations(all), async (manipulation) => {

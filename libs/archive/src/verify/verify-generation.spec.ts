@@ -29,7 +29,7 @@ describe('an archive whose files fit their manifests', () => {
   const changed = (line: number, from: string, to: string) =>
     SECOND.events().map((event, index) => (index === line - 1 ? { ...event, json: event.json.replace(from, to) } : event));
 
-  it('has no fault', async () => {
+  it('finds no fault in an archive whose files fit their manifests', async () => {
     await seal(SECOND.events(), await seal(sampleEvents('00', 1, 6)));
     expect(await faults()).toEqual([]);
   });
@@ -55,25 +55,25 @@ describe('an archive whose files fit their manifests', () => {
       changed(1, '"callver":1', '"callver":2'),
       { line: 1, fault: `has version 2 of call ${sampleCallId('00', 2)}, expected 1` },
     ],
-  ])('is reported for %s, with the line', async (_what, events, fault) => {
+  ])('reports %s in an archive, with the line', async (_what, events, fault) => {
     await seal(events, await seal(sampleEvents('00', 1, 6)));
     expect(await faults()).toContainEqual({ file: `${SECOND.name}.jsonl.gz`, ...fault });
   });
 
-  it('is reported for a segment that continues another chain', async () => {
+  it('reports a segment that continues another chain', async () => {
     const first = await seal(sampleEvents('00', 1, 6));
     await seal(SECOND.events(), { ...first, chain: 'ab'.repeat(32) });
     expect(await faults()).toContainEqual({ file: `${SECOND.name}.json`, fault: 'its hash chain does not continue the one before' });
   });
 
-  it('is reported for a segment whose tree is not that of all events up to it', async () => {
+  it('reports a segment whose tree is not that of all events up to it', async () => {
     const first = await seal(sampleEvents('00', 1, 6));
     const edge = first.tree.edge.map(() => 'ab'.repeat(32));
     await seal(SECOND.events(), { ...first, tree: { ...first.tree, edge } });
     expect(await faults()).toContainEqual({ file: `${SECOND.name}.json`, fault: 'its tree does not follow from the events up to it' });
   });
 
-  it('is reported for events between two segments that are in none', async () => {
+  it('reports events between two segments that are in none', async () => {
     const first = await seal(sampleEvents('00', 1, 6));
     const left = { ...first, toSeq: 9, tree: { ...first.tree, size: 9 } };
     await seal(sampleEvents('00', 10, 12), left);

@@ -51,7 +51,7 @@ const anyFacts = fc
   );
 
 describe('decideAttempt', () => {
-  it('waits as long as the failure says, unless that is longer than the time left or than a pause may be', () => {
+  it('waits with an attempt as long as the failure says, unless that is longer than the time left or than a pause may be', () => {
     const after = (retryAfterMs: number, over: Partial<AttemptFacts> = {}) =>
       decide({ run: { kind: 'failure', failure: { code: 'tool_failed', message: 'm', retryable: true, retryAfterMs } }, ...over });
     expect(after(7_000)).toMatchObject({ kind: 'retry', delayMs: 7_000 });
@@ -61,7 +61,7 @@ describe('decideAttempt', () => {
     expect(after(7_000, { effect: 'once' })).toMatchObject({ kind: 'end' });
   });
 
-  it('never runs an effect that must not happen twice again after its tool began, and never beyond the attempts', () => {
+  it('runs no effect again that must not happen twice after its tool began, and never beyond the attempts', () => {
     fc.assert(
       fc.property(anyFacts, (given) => {
         const finish = decideAttempt(given, () => 0.5);
@@ -74,7 +74,7 @@ describe('decideAttempt', () => {
     );
   });
 
-  it('writes nothing exactly when the lease is lost', () => {
+  it('writes nothing of an attempt exactly when the lease is lost', () => {
     fc.assert(
       fc.property(anyFacts, (given) =>
         expect(decideAttempt(given, () => 0.5).kind === 'nothing').toBe(given.aborted?.reason === 'lease_lost'),

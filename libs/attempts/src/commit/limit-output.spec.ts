@@ -63,7 +63,7 @@ describe('keepEnds', () => {
 });
 
 describe('limitOutput', () => {
-  it('is the identity at the limit and cuts one byte above it [EX-40]', () => {
+  it('leaves an output whole at the limit and cuts one byte above it [EX-40]', () => {
     const exact: Content[] = [{ type: 'text', text: 'x'.repeat(16_384) }];
     expect(limitOutput(exact, 16_384)).toEqual({ content: exact });
     const over = limitOutput([{ type: 'text', text: 'x'.repeat(16_385) }], 16_384);
@@ -84,7 +84,7 @@ describe('limitOutput', () => {
     expect(limitOutput([{ type: 'text', text }], 8_890, { ends })).toEqual({ content: [{ type: 'text', text }] });
   });
 
-  it('keeps within the limit, in order, everything that is no text, and the whole text beside', () => {
+  it('keeps within the limit, in order, everything of an output that is no text, and the whole text beside', () => {
     fc.assert(
       fc.property(anyContent, fc.nat(400), (content, limit) => {
         const { content: kept, whole } = limitOutput(content, limit);

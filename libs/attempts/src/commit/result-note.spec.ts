@@ -10,7 +10,7 @@ const result = (text: string, details?: Result['details']) => ({
 });
 
 describe('the note of an error result', () => {
-  it('says how the program ended', () => {
+  it('notes of an error result how the program ended', () => {
     expect(noteOf(result('boom', { exitCode: 2, signal: null }))).toBe('exit 2');
     expect(noteOf(result('boom', { exitCode: -1, signal: 'SIGSEGV' }))).toBe('signal SIGSEGV');
     expect(noteOf(result('boom', { exitCode: 2, errorLine: 'error: missing semicolon' }))).toBe('exit 2 · error: missing semicolon');
@@ -18,14 +18,14 @@ describe('the note of an error result', () => {
     expect(noteOf(result('boom', { exitCode: 2, errorLine: 'x'.repeat(500) }))).toBe(`exit 2 · ${'x'.repeat(190)}…`);
   });
 
-  it('is the first line of the text of any other tool, cut to 200 characters and never within a character', () => {
+  it('notes the first line of the text of any other tool, cut to 200 characters and never within a character', () => {
     expect(noteOf(result('\n  No such page  \nmore', { exitCode: 0 }))).toBe('No such page');
     expect(noteOf({ content: [], isError: true })).toBeUndefined();
     const long = noteOf(result(`${'x'.repeat(198)}\u{1F600}\u{1F600}`));
     expect(long).toBe(`${'x'.repeat(198)}…`);
   });
 
-  it('is the message of an error in JSON, whatever the form', () => {
+  it('notes the message of an error in JSON, whatever the form', () => {
     const forms: JsonValue[] = [
       { error: 'no such pet' },
       { error: { code: 7, message: 'no such pet' } },
@@ -62,7 +62,7 @@ describe('the note of an error result', () => {
     expect(marked([{ type: 'image', data: 'aGk=', mimeType: 'image/png' }])).toBeUndefined();
   });
 
-  it('is what a hook had against a result that was none', () => {
+  it('notes what a hook had against a result that was none', () => {
     const remarks = { denied: true, runs: [], text: 'Hook feedback (denied):\nnot on Fridays' };
     expect(noteOf({ ...result('fine'), isError: false }, remarks)).toBe('not on Fridays');
   });

@@ -57,7 +57,7 @@ describe('LeaseRenewer', () => {
     expect(heard).toEqual([]);
   });
 
-  it('does not renew a young lease', async () => {
+  it('renews no young lease', async () => {
     let asked = 0;
     const { hold } = start(async () => ((asked += 1), { code: 'OK', cancelRequested: false }), 60_000);
     const table = LeaseTable.ofSize(1);

@@ -44,7 +44,7 @@ const anyHead = fc
   .map(head);
 
 describe('decideRecovery', () => {
-  it('never runs again what must not happen twice, what was cancelled, or what has no attempt left', () => {
+  it('recovers no call that must not happen twice, was cancelled, or has no attempt left by another run', () => {
     fc.assert(
       fc.property(anyHead, fc.integer({ min: NOW - 9_000, max: NOW }), (given, dueAt) => {
         const verdict = decideRecovery(given, dueAt, NOW);

@@ -93,7 +93,7 @@ describe('Reconciler', () => {
     for (const callId of callIds) await claim(callId, 30_000);
   });
 
-  it('ends what waited too long in the queue, where its job is of no use any more', async () => {
+  it('ends a call that waited too long in the queue, where its job is of no use any more', async () => {
     const queue = new ListQueue();
     const callId = await parts.submit('safe', {}, { timeouts: { queueMs: 50, runMs: 1_000, totalMs: 60_000 } });
     const whole = await parts.submit('safe', {}, { timeouts: { queueMs: 50, runMs: 1_000, totalMs: 50 } });
@@ -175,7 +175,7 @@ describe('Reconciler', () => {
     expect(await end(callId)).toMatchObject({ outcome: 'denied', error: { code: 'approval_expired' } });
   });
 
-  it('does no harm when three of them sweep at the same time', async () => {
+  it('does no harm when three reconcilers sweep at the same time', async () => {
     const queues = [new ListQueue(), new ListQueue(), new ListQueue()];
     const lost = await Promise.all(Array.from({ length: 30 }, (_unused, n) => parts.submit(n % 2 === 0 ? 'safe' : 'risky')));
     for (const callId of lost) await claim(callId, 10);
@@ -191,7 +191,7 @@ describe('Reconciler', () => {
     }
   });
 
-  it('lets one of them sweep, and the next when that one leaves', async () => {
+  it('lets one reconciler sweep, and the next when that one leaves', async () => {
     const lease = (workerId: string) => new SweeperLock(parts.redis, workerId, 60_000);
     expect(await lease('a').tryAcquire()).toBe(true);
     expect(await lease('b').tryAcquire()).toBe(false);

@@ -51,7 +51,7 @@ describe('drainAttempts', () => {
     expect(await parts.store.read(write.callId)).toMatchObject({ outcome: 'completed', result: { content: [{ text: 'aborted: false' }] } });
   });
 
-  it('ends as unknown what must not run twice and is not done in time, also when it does not listen', async () => {
+  it('ends on a drain as unknown what must not run twice and is not done in time, also when it does not listen', async () => {
     const worker = parts.worker({ stopGraceMs: 200 });
     const [write, deaf] = [await begin(worker, 'write'), await begin(worker, 'deaf')];
     expect(await drainAttempts(worker.inFlight, { drainMs: 100, stopGraceMs: 200 })).toBe('idle');
@@ -70,7 +70,7 @@ describe('drainAttempts', () => {
     expect(await parts.types(callId)).toEqual(['call.submitted', 'call.start', 'call.retry']);
   });
 
-  it('is done at once when nothing runs', async () => {
+  it('drains at once when nothing runs', async () => {
     const startedAt = performance.now();
     expect(await drainAttempts(parts.worker().inFlight, { drainMs: 10_000, stopGraceMs: 1_000 })).toBe('idle');
     expect(performance.now() - startedAt).toBeLessThan(9_000);

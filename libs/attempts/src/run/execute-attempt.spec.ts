@@ -223,7 +223,7 @@ describe('executeAttempt', () => {
     expect(await parts.store.read(callId)).toMatchObject({ outcome: 'completed', attempt: 2 });
   });
 
-  it('writes nothing more when another worker has the call, and aborts the tool', async () => {
+  it('writes nothing more of an attempt when another worker has the call, and aborts the tool', async () => {
     let aborted = false;
     let release = () => {};
     const started = new Promise<void>((resolve) => {

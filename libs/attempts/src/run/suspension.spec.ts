@@ -78,7 +78,7 @@ describe('a suspended call', () => {
     }
   });
 
-  it('takes the first value only, and the same command once more', async () => {
+  it('takes the first value of a suspended call only, and the same command once more', async () => {
     suspending('once', { until: 'input' });
     const callId = await parts.submit('once');
     await run(callId, 1);
@@ -87,7 +87,7 @@ describe('a suspended call', () => {
     expect(await give(callId, 2, 'other')).toEqual({ code: 'BAD_TRANSITION', status: 'queued' });
   });
 
-  it('gets what its last suspension left again when the attempt after it failed', async () => {
+  it('gives a suspended call what its last suspension left again when the attempt after it failed', async () => {
     const seen: (Resumed | undefined)[] = [];
     parts.tool('fails', {
       run: (_args, ctx) => {
@@ -106,7 +106,7 @@ describe('a suspended call', () => {
     expect(seen).toEqual([undefined, resumed, resumed]);
   });
 
-  it('goes on without a value when the tool said how long it waits', async () => {
+  it('goes on without a value when the tool said how long a suspended call waits', async () => {
     const seen = suspending('patient', { until: 'input', resumeInMs: 0, state: 'kept' });
     const callId = await parts.submit('patient');
     await run(callId, 1);
@@ -198,7 +198,7 @@ describe('a suspended call', () => {
     });
   });
 
-  it('leaves nothing beside the log when it has ended', async () => {
+  it('leaves nothing of a suspended call beside the log when it has ended', async () => {
     suspending('tidy', { until: 'input', state: 'x' });
     const callId = await parts.submit('tidy');
     await run(callId, 1);

@@ -49,7 +49,7 @@ describe('the processor of jobs', () => {
     expect(await parts.store.read(callId)).toMatchObject({ outcome: 'completed' });
   });
 
-  it('runs what was claimed when its job was taken even while it stops, and hands back what was not', async () => {
+  it('runs what was claimed when its job was taken even while the processor stops, and hands back what was not', async () => {
     const { processor, dispatched, handle } = processorOf(parts.worker());
     const [claimed, fresh] = [await parts.submit('echo'), await parts.submit('echo', {}, { priority: 'high' })];
     const closing = processor.close();

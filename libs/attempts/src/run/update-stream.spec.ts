@@ -82,7 +82,7 @@ describe('UpdateStream', () => {
     );
   });
 
-  it('says truncated exactly where something of a window was left out', () => {
+  it('says truncated exactly where something of a window of updates was left out', () => {
     const { clock, updates, stream: s } = stream();
     s.onUpdate(text('first'));
     for (let n = 0; n < 10; n++) s.onUpdate(text('x'.repeat(1_000)));
@@ -93,7 +93,7 @@ describe('UpdateStream', () => {
     expect(textsOf(updates.slice(1, 2)).length).toBeGreaterThan(8_000);
   });
 
-  it('keeps other items whole, and text apart from them', () => {
+  it('keeps other items of updates whole, and text apart from them', () => {
     const { clock, updates, stream: s } = stream();
     s.onUpdate(text('start'));
     s.onUpdate([...text('a'), ...text('b'), { type: 'image', data: 'aGk=', mimeType: 'image/png' }, ...text('c')]);
@@ -101,7 +101,7 @@ describe('UpdateStream', () => {
     expect(updates[1]?.data.content).toEqual([...text('ab'), { type: 'image', data: 'aGk=', mimeType: 'image/png' }, ...text('c')]);
   });
 
-  it('ends after 1,000 updates or 1 MiB with truncated, and then is silent', () => {
+  it('ends updates after 1,000 or 1 MiB with truncated, and then is silent', () => {
     for (const words of ['x', 'x'.repeat(8_000)]) {
       const { clock, updates, stream: s } = stream();
       for (let n = 0; n < 1_100; n++) {
@@ -117,7 +117,7 @@ describe('UpdateStream', () => {
     }
   });
 
-  it('sends what is held when it is closed, proves all of it, and sends nothing later [EV-02]', () => {
+  it('sends held updates when the stream is closed, proves all of it, and sends nothing later [EV-02]', () => {
     const { clock, updates, stream: s } = stream();
     s.onUpdate(text('a'));
     s.onUpdate(text('b'));
@@ -129,7 +129,7 @@ describe('UpdateStream', () => {
     expect(updates.at(-1)?.digest).toBe(`2 ${sha256}`);
   });
 
-  it('counts on from the attempts before, and says nothing where these were not counted', () => {
+  it('counts updates on from the attempts before, and says nothing where these were not counted', () => {
     const first = new UpdatesDigest(NO_UPDATES).add('["one"]');
     const digestOf = (words: string) => createHash('sha256').update(words).digest('hex');
     expect(first).toBe(`1 ${digestOf('["one"]\n')}`);
@@ -139,7 +139,7 @@ describe('UpdateStream', () => {
     expect(new UpdatesDigest('').add('["two"]')).toBe('');
   });
 
-  it('drops what is held when it is abandoned', () => {
+  it('drops held updates when the stream is abandoned', () => {
     const { clock, updates, stream: s } = stream();
     s.onUpdate(text('a'));
     s.onUpdate(text('b'));

@@ -175,7 +175,7 @@ it('names content without a place in an SDK in a text, without its bytes', async
 describe('toolyardMcpServer', () => {
   const baseUrl = 'http://127.0.0.1:7411/';
 
-  it('is the address of the gateway, or the command line tool where calls have a session', () => {
+  it('names the address of the gateway as MCP server, or the command line tool where calls have a session', () => {
     expect(claude.toolyardMcpServer({ baseUrl, apiKey: 'k' })).toEqual({
       type: 'http',
       url: 'http://127.0.0.1:7411/mcp',

@@ -25,21 +25,24 @@ function clientOf(answers: (() => Promise<Response>)[], more: { retries?: number
 describe('a server that has never answered', () => {
   const wrong = { code: 'unreachable', neverAnswered: true, message: expect.stringContaining(baseUrl) };
 
-  it.each(['ECONNREFUSED', 'ENOTFOUND', 'DEPTH_ZERO_SELF_SIGNED_CERT'])('is not asked again after %s', async (code) => {
-    for (const ask of [
-      (client: ToolyardClient) => client.tools.list(),
-      (client: ToolyardClient) => client.calls.run(CALL),
-      (client: ToolyardClient) => client.execute('shell', '{}', { sessionId: 's' }),
-      (client: ToolyardClient) => client.batches.run({ sessionId: 's', calls: [CALL] }),
-      (client: ToolyardClient) => client.watch()[Symbol.asyncIterator]().next(),
-    ]) {
-      const { client, sent } = clientOf([failure(code)]);
-      await expect(ask(client)).rejects.toMatchObject(wrong);
-      expect(sent.requests).toBe(1);
-    }
-  });
+  it.each(['ECONNREFUSED', 'ENOTFOUND', 'DEPTH_ZERO_SELF_SIGNED_CERT'])(
+    'gives up on a server that has never answered after %s',
+    async (code) => {
+      for (const ask of [
+        (client: ToolyardClient) => client.tools.list(),
+        (client: ToolyardClient) => client.calls.run(CALL),
+        (client: ToolyardClient) => client.execute('shell', '{}', { sessionId: 's' }),
+        (client: ToolyardClient) => client.batches.run({ sessionId: 's', calls: [CALL] }),
+        (client: ToolyardClient) => client.watch()[Symbol.asyncIterator]().next(),
+      ]) {
+        const { client, sent } = clientOf([failure(code)]);
+        await expect(ask(client)).rejects.toMatchObject(wrong);
+        expect(sent.requests).toBe(1);
+      }
+    },
+  );
 
-  it('is asked again after a cut connection, and as often as `retries` says', async () => {
+  it('asks a server that has never answered again after a cut connection, and as often as `retries` says', async () => {
     expect(await clientOf([failure('ECONNRESET'), tools]).client.tools.list()).toEqual([]);
     expect(await clientOf([failure('ECONNREFUSED'), tools], { retries: 1 }).client.tools.list()).toEqual([]);
   });
@@ -56,7 +59,7 @@ describe('a server that has never answered', () => {
 });
 
 describe('a server that has answered', () => {
-  it('is asked again after a refused connection', async () => {
+  it('asks a server that has answered again after a refused connection', async () => {
     const { client } = clientOf([tools, failure('ECONNREFUSED'), tools]);
     await client.tools.list();
     expect(await client.tools.list()).toEqual([]);

@@ -7,7 +7,7 @@ import { urlOf } from './route-request.js';
 const pathOf = (id: string) => new URL(`http://127.0.0.1${urlOf(ROUTES.putSession, { params: { id } })}`).pathname;
 
 describe('the path of a request', () => {
-  it.each(['.', '..'])('is not made for the id %s, which would change it', (id) => {
+  it.each(['.', '..'])('makes no request for the id %s, which would change the path', (id) => {
     expect(() => pathOf(id)).toThrow(ToolyardError);
     expect(() => pathOf(id)).toThrow(`id: expected an id, got "${id}"`);
   });

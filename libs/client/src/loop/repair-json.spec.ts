@@ -12,7 +12,7 @@ describe('JSON that a model wrote wrongly', () => {
     ['a comment', '{"path":"a" /* the file */}'],
     ['an apostrophe in a comment', `{"path":"a", // don't read\n}`],
     ['a Markdown fence', '```json\n{"path":"a"}\n```'],
-  ])('is read where it has one meaning: %s', (_what, text) => {
+  ])('reads wrong JSON where it has one meaning: %s', (_what, text) => {
     expect(repairJson(text)).toEqual({
       json: '{"path":"a"}',
       warning: 'Warning: the arguments were not valid JSON. They were read as {"path":"a"}',
@@ -27,11 +27,11 @@ describe('JSON that a model wrote wrongly', () => {
     expect(meant(`{'url':'http://a', // 'True'\n all:True}`)).toEqual({ url: 'http://a', all: true });
   });
 
-  it('may break lines inside strings and use constants of Python', () => {
+  it('reads JSON with lines broken inside strings and constants of Python', () => {
     expect(meant('{"text":"one\n\ttwo \\"True\\"","all":True,"none":None}')).toEqual({ text: 'one\n\ttwo "True"', all: true, none: null });
   });
 
-  it('keeps all digits of numbers, or is refused', () => {
+  it('keeps all digits of numbers in wrong JSON, or refuses it', () => {
     expect(meant('{id: -725653563933458433, "x": [+1e400, 0.5, 2,], "t": "725653563933458433"}')).toEqual({
       id: '-725653563933458433',
       x: ['1e400', 0.5, 2],
@@ -41,7 +41,7 @@ describe('JSON that a model wrote wrongly', () => {
     expect(repairJson('{id: 0xFFFFFFFFFFFFFFFFF}')).toBeUndefined();
   });
 
-  it('has no backslash before a line break, which may be of the text or of JSON5', () => {
+  it('reads no backslash before a line break, which may be of the text or of JSON5', () => {
     expect(repairJson('{"command":"echo a \\\n b"}')).toBeUndefined();
     expect(repairJson('{"command":"echo a \\\\\\\r b"}')).toBeUndefined();
     expect(meant('{"command":"echo a \\\\\n b"}')).toEqual({ command: 'echo a \\\n b' });
@@ -66,11 +66,11 @@ describe('JSON that a model wrote wrongly', () => {
     ['has a number that JSON has not', '{"limit":Infinity}'],
     ['is no object', 'ls -l'],
     ['is valid', '{"command":"ls"}'],
-  ])('stays as it is if it %s', (_what, text) => {
+  ])('leaves JSON as it is if it %s', (_what, text) => {
     expect(repairJson(text)).toBeUndefined();
   });
 
-  it('is cut in the warning, and never throws', () => {
+  it('cuts wrong JSON in the warning, and never throws', () => {
     expect(repairJson(`{a:'${'x'.repeat(5000)}'}`)?.warning.length).toBeLessThan(300);
     fc.assert(
       fc.property(

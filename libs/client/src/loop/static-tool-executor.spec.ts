@@ -11,7 +11,7 @@ describe('StaticToolExecutor', () => {
     expect(await executor.execute('date', '{}')).toBe('unknown tool: date; registered are break, echo');
   });
 
-  it('refuses a name twice', () => {
+  it('refuses a name of a function twice', () => {
     expect(() => executor.register('echo', () => '')).toThrow('expected a new name, got echo, which is registered');
   });
 });

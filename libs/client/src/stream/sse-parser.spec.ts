@@ -9,7 +9,7 @@ const read = (...pieces: string[]): SseItem[] => {
 const message = (data: string, id = '', event = 'message') => ({ kind: 'message', id, event, data });
 
 describe('the text of an event stream', () => {
-  it('is parsed as messages and comments, with an id that persists', () => {
+  it('parses an event stream as messages and comments, with an id that persists', () => {
     expect(read(': from 1.2.3\n\nid: 7\nevent: call.end\ndata: {"a":1}\n\ndata:two\ndata: lines\n\n')).toEqual([
       { kind: 'comment', text: 'from 1.2.3' },
       message('{"a":1}', '7', 'call.end'),
@@ -17,12 +17,12 @@ describe('the text of an event stream', () => {
     ]);
   });
 
-  it('has a message only with data and an empty line after it', () => {
+  it('parses a message only with data and an empty line after it', () => {
     expect(read('event: call.end\n\ndata: cut of')).toEqual([]);
     expect(read('retry: 2000\nunknown: x\ndata\n\n')).toEqual([message('')]);
   });
 
-  it('is parsed alike wherever it is cut, with any line end', () => {
+  it('parses an event stream alike wherever it is cut, with any line end', () => {
     const line = fc.constantFrom('id: 4', 'event: gap', 'data: a:b', 'data:  c', 'data', ': here', '', '');
     fc.assert(
       fc.property(fc.array(line), fc.constantFrom('\n', '\r\n', '\r'), fc.array(fc.nat(80)), (lines, end, cuts) => {

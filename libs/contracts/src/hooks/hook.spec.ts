@@ -7,7 +7,7 @@ const faultsOf = (hook: object) => {
 };
 
 describe('a hook in the config file', () => {
-  it('concerns all tools, has ten seconds and ten KiB, is not cached, sees no secrets, and lets calls pass when it fails, unless it says so [HK-12]', () => {
+  it('completes a hook: all tools, ten seconds and ten KiB, not cached, no secrets, and calls pass when it fails [HK-12]', () => {
     expect(ConfigFile.parse({ hooks: [{ name: 'a', on: 'after', command: 'true' }] }).hooks).toEqual([
       {
         name: 'a',
@@ -47,7 +47,7 @@ describe('a hook in the config file', () => {
     expect(faultsOf(hook)).toContain(fault);
   });
 
-  it('has a name that no other hook of its list has', () => {
+  it('refuses a hook with the name of another one of its list', () => {
     const hook = { name: 'a', on: 'before', command: 'true' };
     expect(ConfigFile.safeParse({ hooks: [hook, hook] }).error?.issues[0]?.message).toBe('expected a different `name` for every hook');
   });

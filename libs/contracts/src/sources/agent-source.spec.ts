@@ -8,7 +8,7 @@ const faultsOf = (...sources: object[]) =>
   );
 
 describe('sub-agents in the config file', () => {
-  it('may not list sub-agents as tools where their depth is 1 [TS-42]', () => {
+  it('refuses sub-agents as tools of a sub-agent whose depth is 1 [TS-42]', () => {
     const why = (name: string, found: string) =>
       `expected no sub-agent among the tools of the sub-agent ${name}, found ${found}: take it out, or set maxDepth to 2`;
     for (const pattern of ['digger', 'digger__digger', '@digger', '@digger/*', '@digger/digger'])

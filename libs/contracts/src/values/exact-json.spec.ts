@@ -34,7 +34,7 @@ describe('parseExactJson', () => {
     ['0e99', 0],
     ['"12345678901234567890"', '12345678901234567890'],
     ['"\\"12345678901234567890"', '"12345678901234567890'],
-  ])('reads %s', (text, value) => {
+  ])('reads %s as exact JSON', (text, value) => {
     expect(parseExactJson(text)).toBe(value);
   });
 
@@ -50,7 +50,7 @@ describe('parseExactJson', () => {
     expect(parseExactJson(`["${long}",12345678901234567890]`)).toEqual([JSON.parse(`"${long}"`), '12345678901234567890']);
   });
 
-  it('knows texts of numbers that a double does not hold', () => {
+  it('finds texts of numbers that a double does not hold', () => {
     for (const text of ['725653563933458433', '725653563933458400', '-9223372036854775808', '1e400', '0.1234567890123456789'])
       expect(isExactNumberText(text)).toBe(true);
     for (const text of ['5', '1.5', '9007199254740991', '0725653563933458433', '+725653563933458433', ' 725653563933458433', 'x', 7])

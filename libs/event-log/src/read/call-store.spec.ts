@@ -125,7 +125,7 @@ describe('the events of a call', () => {
     expect(paged).toEqual(seqs);
   });
 
-  it('reads them page by page, and scans a bounded part of a busy partition for a page where there is no index', async () => {
+  it('reads the events of a call page by page, and scans a bounded part of a busy partition where there is no index', async () => {
     const callId = await submit('pages');
     const partition = partitionOf(callId);
     await crowd(callId, 12_000);

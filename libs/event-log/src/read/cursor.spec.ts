@@ -23,7 +23,7 @@ describe('cursors', () => {
     );
   });
 
-  it('keeps the map of 16 partitions within a close reason', () => {
+  it('keeps the cursor of 16 partitions within a close reason', () => {
     const positions = Array.from({ length: 16 }, () => ({ epoch: 1, seq: 200_000_000 }));
     expect(`cursor=${encodeVectorCursor(positions)}`.length).toBeLessThanOrEqual(123);
   });

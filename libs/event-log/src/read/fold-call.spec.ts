@@ -55,7 +55,7 @@ describe('the fold of a call', () => {
     expect(fold(submitted, start, retry({ reason: 'worker_drained', delayMs: 0 })).waiting?.reason).toBe('worker_drained');
   });
 
-  it('says nothing of waiting while the call runs and when it has ended', () => {
+  it('says nothing of waiting while a call runs and when it has ended', () => {
     expect(fold(submitted, start)).not.toHaveProperty('waiting');
     const ended = fold(submitted, start, () => event('call.end', endOf('completed'), 1));
     expect(ended).toMatchObject({
@@ -93,7 +93,7 @@ describe('the fold of a call', () => {
     expect(foldCall(events, { arguments: { text: 'long' }, result })).toMatchObject({ arguments: { text: 'long' }, result });
   });
 
-  it('does not begin in the middle of a call', () => {
+  it('refuses to fold a call from its middle', () => {
     expect(() => fold(start)).toThrow('expected call.submitted');
   });
 });

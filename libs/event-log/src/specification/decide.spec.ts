@@ -87,7 +87,7 @@ describe('a call', () => {
     expect(answer(waiting, decision('dig'), T0 + 30_000)).toEqual({ code: 'BAD_TRANSITION', status: 'waiting_approval' });
   });
 
-  it('runs until the smaller of its run limit and what is left of the total', () => {
+  it('runs a call until the smaller of its run limit and what is left of the total', () => {
     expect(after(accepted(), claim(), T0 + 1_000)).toMatchObject({
       status: 'running',
       attempt: 1,
@@ -99,7 +99,7 @@ describe('a call', () => {
     expect(after(accepted({}, 3_000), claim(), T0 + 1_000).deadline).toBe(T0 + 3_000);
   });
 
-  it('is not started too late, too early, twice, or out of turn', () => {
+  it('refuses to start a call too late, too early, twice, or out of turn', () => {
     expect(answer(accepted(), claim(), T0 + 10_000)).toEqual({ code: 'BAD_TRANSITION', status: 'queued' });
     expect(answer(accepted(), claim(2), T0)).toEqual({ code: 'CONFLICT', version: 1 });
     const running = after(accepted(), claim(), T0);
@@ -110,7 +110,7 @@ describe('a call', () => {
     expect(after(delayed, claim(2), T0 + 2_000)).toMatchObject({ attempt: 2, fence: 2, failures: 1 });
   });
 
-  it('is left to its worker past the deadline for as long as stopping a tool may take, however often the lease is renewed', () => {
+  it('leaves a call to its worker past the deadline for as long as stopping a tool may take, however often it is renewed', () => {
     const renewed = after(after(accepted(), claim(), T0), { kind: 'renew', fence: 1, leaseMs: 60_000 }, T0);
     expect(renewed.timer).toBe(T0 + 5_000 + DEADLINE_SLACK_MS);
     // It may be ended then, but not given to another worker: this one still holds the lease.
@@ -128,7 +128,7 @@ describe('a call', () => {
     expect(after(renewed, { kind: 'end', guard: byReconciler(1), outcome: 'cancelled' }, T0 + 1_000).status).toBe('ended');
   });
 
-  it('is not given back to a worker whose lease expired', () => {
+  it('keeps a call from a worker whose lease expired', () => {
     const running = after(accepted(), claim(), T0);
     expect(answer(running, retry(byReconciler(1)), T0 + 2_999)).toEqual({ code: 'NOT_DUE', retryInMs: 1 });
     const queued = after(running, retry(byReconciler(1)), T0 + 3_000);
@@ -143,7 +143,7 @@ describe('a call', () => {
     });
   });
 
-  it('is tried again only while attempts are left, and what must not happen twice never is', () => {
+  it('tries a call again only while attempts are left, and never what must not happen twice', () => {
     const once = after(accepted({ effect: 'once' }), claim(), T0);
     expect(answer(once, retry(byWorker(1, 1)), T0)).toEqual({ code: 'BAD_TRANSITION', status: 'running' });
     expect(answer(once, retry(byReconciler(1), 0, false), T0 + 3_000)).toEqual({ code: 'BAD_TRANSITION', status: 'running' });
@@ -154,7 +154,7 @@ describe('a call', () => {
     });
   });
 
-  it('completes only while it runs, and is ended by a caller only while it does not', () => {
+  it('completes a call only while it runs, and ends it by a caller only while it does not', () => {
     const command = { by: 'command', version: 1, commandId: 'c' } as const;
     expect(answer(accepted(), { kind: 'end', guard: command, outcome: 'completed' }, T0)).toEqual({
       code: 'BAD_TRANSITION',
@@ -167,7 +167,7 @@ describe('a call', () => {
     });
   });
 
-  it('takes a later write of its worker after one that never came', () => {
+  it('takes a later write of the worker after one that never came', () => {
     const running = after(accepted(), claim(), T0);
     expect(after(running, { kind: 'update', guard: byWorker(1, 4), updates: '1 ab' }, T0)).toMatchObject({
       writeSeq: 4,
@@ -180,7 +180,7 @@ describe('a call', () => {
     expect(answer(undefined, claim(), T0)).toEqual({ code: 'NOT_FOUND' });
   });
 
-  it('has a state that survives packing', () => {
+  it('packs the state of a call and unpacks the same', () => {
     const packed = after(after(accepted(), claim(), T0), { kind: 'update', guard: byWorker(1, 1), updates: '1 ab' }, T0);
     const whole = { ...packed, meta: { tenantId: 'acme', tool: 'grüße', agentId: 'bob', sessionId: 's', traceparent: '00-x' } };
     expect(decodeSnapshot(callId, encodeSnapshot(whole))).toEqual(whole);

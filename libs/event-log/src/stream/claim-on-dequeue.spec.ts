@@ -46,7 +46,7 @@ describe('claiming the calls of jobs that are taken', () => {
   };
   const claim = (by: EventLog, callId: string, attempt: number, taken?: DequeueClaim) => by.claim({ ...CLAIMANT, callId, attempt }, taken);
 
-  it('is the claim that a worker would have made, for calls of any partitions at once', async () => {
+  it('makes on dequeue the claim that a worker would have made, for calls of any partitions at once', async () => {
     const ids = await Promise.all(Array.from({ length: 40 }, (_unused, n) => submit({ n })));
     const taken = await take(log, ...ids.map((id): [string, number] => [id, 1]));
     for (const [index, callId] of ids.entries()) {
@@ -66,7 +66,7 @@ describe('claiming the calls of jobs that are taken', () => {
     expect({ ...(await claim(log, 'unused', 1, again)), ...sizes }).toEqual({ ...usual, ...sizes });
   });
 
-  it('refuses each by itself: what runs already, what is not there, and a job of an attempt that is over', async () => {
+  it('refuses each claim by itself: what runs already, what is not there, and a job of an attempt that is over', async () => {
     const [running, fresh] = [await submit(), await submit()];
     const unknown = log.newCallId('test');
     await take(log, [running, 1]);
@@ -75,7 +75,7 @@ describe('claiming the calls of jobs that are taken', () => {
     expect(codes).toEqual(['BAD_TRANSITION', 'NOT_FOUND', 'CONFLICT', 'OK']);
   });
 
-  it('is granted again only to the worker whose answer was lost', async () => {
+  it('grants a claim again only to the worker whose answer was lost', async () => {
     const callId = await submit();
     const other = await EventLog.open(redis, { partitions: PARTITIONS });
     const [taken] = await take(log, [callId, 1]);
@@ -89,7 +89,7 @@ describe('claiming the calls of jobs that are taken', () => {
     await other.close();
   });
 
-  it('is made again when the answer was lost because the script never ran', async () => {
+  it('makes a claim again when the answer was lost because the script never ran', async () => {
     expect(await claim(log, await submit(), 1, { kind: 'lost' })).toMatchObject({ code: 'OK', fence: 1 });
   });
 });

@@ -47,7 +47,7 @@ describe('a snapshot that does not know the updates of all attempts', () => {
   const end = (callId: string, fence: number, writeSeq: number) =>
     log.end({ callId, guard: { by: 'worker', fence, writeSeq }, data: endOf('completed'), author });
 
-  it('is counted from its first attempt on: before, there can be none', async () => {
+  it('counts updates of an older snapshot from its first attempt on: before, there can be none', async () => {
     const callId = await submit();
     await rewrite(callId);
     const { fence, updates } = await claim(callId);
@@ -87,7 +87,7 @@ describe('a snapshot that does not know the updates of all attempts', () => {
     expect(await endData(callId)).not.toHaveProperty('updates');
   });
 
-  it('counts on in a later attempt, with updates that come at once and one that comes twice', async () => {
+  it('counts on in a later attempt of an older snapshot, with updates that come at once and one that comes twice', async () => {
     const callId = await submit();
     const first = await claim(callId);
     let counted = new UpdatesDigest(first.updates).add('[]');
@@ -109,7 +109,7 @@ describe('a snapshot that does not know the updates of all attempts', () => {
     expect((await endData(callId)).updates).toEqual({ count: 4, sha256: counted.split(' ')[1] });
   });
 
-  it('ends all the same when what it says of updates cannot be read', async () => {
+  it('ends a call all the same when what its snapshot says of updates cannot be read', async () => {
     const callId = await submit();
     const { fence } = await claim(callId);
     await rewrite(callId, 'what is this');

@@ -134,7 +134,7 @@ describe('LogTail', () => {
     expect(recorder.resets).toEqual([]);
   });
 
-  it('says that events are missing when entries were deleted before it came to them', async () => {
+  it('reports missing events when entries were deleted before the tail came to them', async () => {
     const partition = 1;
     const log = keys.log(partitionName(partition));
     const { recorder, tail, start } = await follow({
@@ -175,7 +175,7 @@ describe('LogTail', () => {
     two.tail.close();
   });
 
-  it('goes on from its place when a new epoch began and nothing that it has read was lost', async () => {
+  it('goes on from its place in the log when a new epoch began and nothing that it has read was lost', async () => {
     const { recorder, start } = await follow();
     const callId = rawCallId(0);
     await appendRaw(redis, { callId });
@@ -217,7 +217,7 @@ describe('LogTail', () => {
     expectDense(recorder, start, 5);
   });
 
-  it('may be closed twice, and before anything came', async () => {
+  it('closes a tail twice, and before anything came', async () => {
     const { tail } = await follow({ blockMs: 60_000 });
     tail.close();
     tail.close();

@@ -78,7 +78,7 @@ describe('a page of calls by risk, among many calls', () => {
     expect(last.nextCursor).toBeUndefined();
   });
 
-  it('finds words by risk', async () => {
+  it('finds words in a page of calls by risk', async () => {
     const { calls, nextCursor } = await page({ sort: 'risk', q: 'ech', limit: 4 });
     expect(calls.map(({ id }) => id)).toEqual([19_000, 19_500, 19_001, 0].map(idOf));
     expect((await page({ sort: 'risk', q: 'ech', limit: 2, cursor: nextCursor })).calls.map(({ id }) => id)).toEqual([1, 2].map(idOf));

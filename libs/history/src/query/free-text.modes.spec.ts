@@ -45,7 +45,7 @@ describe('a page of calls by free text, among more calls than are walked or sort
     ['by its beginning', 'ZEB', (n) => [2, 15_000, 15_001, 15_009].includes(n)],
     ['that are all wanted', 'zeb middling', (n) => [15_000, 15_001, 15_009].includes(n)],
     ['that no call has', 'giraffe', () => false],
-  ])('finds words %s', async (_what, q, has) => {
+  ])('finds words %s among more calls than are walked or sorted at once', async (_what, q, has) => {
     const expected = mine.filter(has).map(idOf);
     const first = await list.page('acme', ListCallsQuery.parse({ q, limit: 2 }));
     expect(first.calls.map(({ id }) => id)).toEqual(expected.slice(0, 2));

@@ -12,7 +12,7 @@ const path = fc.oneof(
 );
 
 describe('the template of a message', () => {
-  it('is the same for messages that differ in a path only', () => {
+  it('makes the same template of messages that differ in a path only', () => {
     fc.assert(
       fc.property(path, (any) => {
         expect(messageTemplate(`File not found: ${any}. Use glob (in ${any})`)).toBe('File not found: <path>. Use glob (in <path>)');
@@ -20,7 +20,7 @@ describe('the template of a message', () => {
     );
   });
 
-  it('keeps words, also before a full stop, and numbers stay numbers', () => {
+  it('keeps words in a template, also before a full stop, and numbers stay numbers', () => {
     expect(messageTemplate('It ended. Then 3.5 s later, again, at 10.0.0.1:80')).toBe('It ended. Then <n> s later, again, at <n>');
   });
 });
@@ -28,20 +28,20 @@ describe('the template of a message', () => {
 describe('the fingerprint of a failed command', () => {
   const of = (command: string, note: string) => errorResultFingerprint('shell', note, JSON.stringify({ command }).slice(0, 160));
 
-  it('is one for the same last words of one program, whatever its numbers, paths and exit code', () => {
+  it('makes one fingerprint of the same last words of one program, whatever its numbers, paths and exit code', () => {
     const first = of('npm test', 'exit 1 · 3 failed in /w/a.ts after 12 s');
     expect(of('cd /w && CI=1 npm run check', 'exit 2 · 44 failed in /w/b/c.ts after 3 s')).toBe(first);
     expect(of('pnpm test', 'exit 1 · 3 failed in /w/a.ts after 12 s')).not.toBe(first);
     expect(of('npm test', 'exit 1 · no such script')).not.toBe(first);
   });
 
-  it('is one for each exit code of each program that said nothing', () => {
+  it('makes one fingerprint of each exit code of each program that said nothing', () => {
     const silent = [of('a', 'exit 1'), of('a', 'exit 2'), of('b', 'exit 1'), of('a', 'signal SIGSEGV')];
     expect(new Set(silent).size).toBe(4);
     expect(of('a x', 'exit 1')).toBe(silent[0]);
   });
 
-  it('is that of earlier releases where neither program nor last words are known', () => {
+  it('makes the fingerprint of earlier releases where neither program nor last words are known', () => {
     expect(errorResultFingerprint('t', 'exit 7', '{"a":1}')).toBe(fingerprintOf('t', 'exit 7', ''));
     expect(errorResultFingerprint('t', 'No such page', '{"a":1}')).toBe(fingerprintOf('t', '', 'No such page'));
   });
@@ -58,7 +58,7 @@ describe('the fingerprint of a failed command', () => {
     expect(programOf(JSON.stringify({ other: 1, command, x: 2 }))).toBe(program);
   });
 
-  it('takes it of arguments that are cut anywhere', () => {
+  it('takes the program of arguments that are cut anywhere', () => {
     const whole = JSON.stringify({ command: 'a\u0001 "x" \\ \n' });
     fc.assert(fc.property(fc.nat(whole.length), (end) => void programOf(whole.slice(0, end))));
   });

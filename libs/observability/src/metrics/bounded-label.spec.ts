@@ -12,7 +12,7 @@ describe('boundedLabel', () => {
     expect([label('a'), label('b'), label('c'), label('a')]).toEqual(['a', 'b', 'other', 'a']);
   });
 
-  it('bounds known values too', () => {
+  it('bounds known values of a label too', () => {
     const label = boundedLabel({ isKnown: () => true, limit: 1 });
     expect([label('a'), label('b')]).toEqual(['a', 'other']);
   });

@@ -55,7 +55,7 @@ describe('metrics', () => {
     expect(await gateway.scrape()).not.toContain('toolyard_call_run_seconds_count{tool="shell"}');
   });
 
-  it('begins what is counted by source and partition at 0, also where there are no sources', async () => {
+  it('begins metrics by source and partition at 0, also where there are no sources', async () => {
     const ours = { source: 'ours', status: 'ok', tools: 3, pending: 1 } as const;
     const none = (await open({ probes: { sources: () => [] }, partitions: ['07'] }).scrape()).split('\n');
     expect(none).toEqual(
@@ -78,13 +78,13 @@ describe('metrics', () => {
     );
   });
 
-  it('keeps what it begins with within bounds, however many tools there are', async () => {
+  it('keeps what metrics begin with within bounds, however many tools there are', async () => {
     const tools = Array.from({ length: 1_000 }, (_unused, n) => ({ name: `tool_${n}`, pool: 'read' as const }));
     const lines = (await open({ tools: () => tools }).scrape()).split('\n');
     expect(lines.filter((line) => line.startsWith('toolyard_calls_submitted_total{'))).toHaveLength(200);
   });
 
-  it('shows what its probes read, in base units', async () => {
+  it('shows what the probes of metrics read, in base units', async () => {
     const lines = (await open({ probes: allProbes }).scrape()).split('\n');
     expect(lines).toEqual(
       expect.arrayContaining([

@@ -33,18 +33,18 @@ const PRETTY =
   /^\[\d\d:\d\d:\d\d\] WARN: gateway: the call c1 failed with \[REDACTED\] \{"err":"TypeError: no .*such file ↵ second line","key":"\[REDACTED\]","callId":"c1"\}$/;
 
 describe('the log of a process', () => {
-  it('is one readable line an event on a terminal, with secrets redacted and without escape sequences of texts', () => {
+  it('writes one readable line an event on a terminal, with secrets redacted and without escape sequences of texts', () => {
     const [line = '', loaded] = onTerminal({ FORMAT: 'auto', NO_COLOR: '1' });
     expect(line).toMatch(PRETTY);
     expect(line).not.toContain('\u001b');
     expect(loaded).toBe('loaded: true');
   });
 
-  it('is coloured on a terminal', () => {
+  it('colours the log on a terminal', () => {
     expect(onTerminal({ FORMAT: 'auto' })[0]).toContain('\u001b[33mWARN');
   });
 
-  it('is JSON in a pipe and in CI, where pino-pretty is not loaded', () => {
+  it('writes the log as JSON in a pipe and in CI, where pino-pretty is not loaded', () => {
     for (const [line = '', loaded] of [inPipe({ FORMAT: 'auto' }), onTerminal({ FORMAT: 'auto', CI: 'true' })]) {
       expect(JSON.parse(line)).toMatchObject({ level: 40, app: 'gateway', name: 'g-1', callId: 'c1', err: { type: 'TypeError' } });
       expect(loaded).toBe('loaded: false');
@@ -52,7 +52,7 @@ describe('the log of a process', () => {
     }
   });
 
-  it('is what LOG_FORMAT says, whatever the output is', () => {
+  it('writes the log as LOG_FORMAT says, whatever the output is', () => {
     expect(inPipe({ FORMAT: 'pretty' })[0]).toMatch(PRETTY);
     expect(JSON.parse(onTerminal({ FORMAT: 'json' })[0] ?? '')).toMatchObject({ app: 'gateway' });
   });

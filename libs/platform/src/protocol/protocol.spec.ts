@@ -22,7 +22,7 @@ describe('the decision whether a process may start', () => {
     ['beside the release before', [release('worker', 'w', 4, 4, '1.4.0')], undefined],
     ['beside a newer release that still works with it', [release('worker', 'w', 9, 5, '2.0.0')], undefined],
     ['on data that a newer release wrote and it can read', [], { version: '2.0.0', protocol: 9, oldestReader: 5 }],
-  ])('allows a start %s', (_what, others, data) => {
+  ])('allows the start of a process %s', (_what, others, data) => {
     expect(refusalToStart(own, others, data)).toBeUndefined();
   });
 
@@ -49,7 +49,7 @@ describe('the decision whether a process may start', () => {
     );
   });
 
-  it('is the same for both processes, whichever starts first', () => {
+  it('decides the same about two processes, whichever starts first', () => {
     fc.assert(
       fc.property(anyRelease, anyRelease, (one, other) => {
         expect(areCompatible(one, other)).toBe(areCompatible(other, one));

@@ -97,7 +97,7 @@ describe('reading a command', () => {
     },
   );
 
-  it('never throws and never takes long, whatever the text', () => {
+  it('reads any text as a command without throwing and without taking long', () => {
     fc.assert(
       fc.property(fc.oneof(shellish, anyText({ maxLength: 200 })), (source) => {
         const reading = parseCommand(source);
@@ -137,7 +137,7 @@ describe('reading a command', () => {
     ['words', 10_000, `rm ${'x '.repeat(10_000)}`],
     ['words', 10_000, '>x '.repeat(10_001)],
     ['words', 10_000, 'sudo '.repeat(2_000)],
-  ])('reads no more than so many %s', (what, most, source) => {
+  ])('reads no more of a command than so many %s', (what, most, source) => {
     const reading = parseCommand(source);
     expect(reading).toMatchObject({ fault: expect.stringMatching(new RegExp(`more than ${most} ${what}`)), unread: true });
     expect(reading.commands.length).toBeLessThanOrEqual(2_000);
@@ -226,7 +226,7 @@ describe('danger in a command', () => {
     'bash -c "$X"',
     "let 'a[$(id)]'",
     "unset 'a[`id`]'",
-  ])('is seen in %s [PP-83]', (source) => expect(findDangerousCommand(parseCommand(source))).toBeDefined());
+  ])('sees danger in %s [PP-83]', (source) => expect(findDangerousCommand(parseCommand(source))).toBeDefined());
   it.each([
     'ls -la',
     'PAGER=cat git log',
@@ -237,7 +237,7 @@ describe('danger in a command', () => {
     'echo "$HOME"',
     "echo '$(id)'",
     'npm test && npm run build',
-  ])('is not seen in %s', (source) => expect(findDangerousCommand(parseCommand(source))).toBeUndefined());
+  ])('sees no danger in %s', (source) => expect(findDangerousCommand(parseCommand(source))).toBeUndefined());
 });
 
 describe('commands that only read', () => {
@@ -333,7 +333,7 @@ describe('what destroys a machine', () => {
     'kill -s KILL -- -1',
     'sudo /bin/kill -- -1',
     'kill -9 -1 "',
-  ])('is seen in %s [PP-83]', (source) => expect(findDestructiveCommand(parseCommand(source))).toBeDefined());
+  ])('sees that %s destroys a machine [PP-83]', (source) => expect(findDestructiveCommand(parseCommand(source))).toBeDefined());
   it.each([
     'rm -rf /tmp/x',
     'rm -rf ./',
@@ -346,5 +346,5 @@ describe('what destroys a machine', () => {
     'kill -9 -4711',
     'kill -l',
     'f() { if x; then f; fi; }; f',
-  ])('is not seen in %s', (source) => expect(findDestructiveCommand(parseCommand(source))).toBeUndefined());
+  ])('sees that %s destroys no machine', (source) => expect(findDestructiveCommand(parseCommand(source))).toBeUndefined());
 });

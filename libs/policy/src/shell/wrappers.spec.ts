@@ -22,7 +22,7 @@ describe('xargs', () => {
     'ls | xargs -I {} {} x',
     'ls | xargs --process-slot-var=PATH cat',
     'ls | parallel cat',
-  ])('is dangerous when what it runs may do more than read: %s', (source) => {
+  ])('rates xargs as dangerous when what it runs may do more than read: %s', (source) => {
     expect(findDangerousCommand(parseCommand(source))).toBeDefined();
     expect(isReadonly(parseCommand(source))).toBe(false);
   });
@@ -60,16 +60,16 @@ describe('a command that runs another one', () => {
     ['runuser -u x -- touch p', 'touch p'],
     ['runuser -u x touch p', 'touch p'],
     ['runuser --user=x -- touch p', 'touch p'],
-  ])('is read with the values of its options: %s', (source, inner) => {
+  ])('reads a command that runs another one with the values of its options: %s', (source, inner) => {
     expect(parseCommand(source).commands.map(plainText)).toContain(inner);
     expect(isReadonly(parseCommand(source))).toBe(false);
   });
 
-  it('is seen to destroy a machine behind a cluster of letters', () =>
+  it('sees a machine destroyed behind a cluster of letters', () =>
     expect(findDestructiveCommand(parseCommand('xargs -tI ls rm -rf /'))).toBeDefined());
 
   it.each(['nice --adjust 5 ls', '/usr/bin/time --form x ls', 'timeout -q 5 ls', 'nice -n $x ls', 'flock f -c ls', 'env -iS "ls x"'])(
-    'is dangerous with an option that is not known: %s',
+    'rates a command that runs another one as dangerous with an option that is not known: %s',
     (source) => expect(findDangerousCommand(parseCommand(source))).toBeDefined(),
   );
 });

@@ -30,12 +30,12 @@ describe('SyscallAnomalyDetector', () => {
     expect(detector().inspect('x', line, 0)[0]?.syscall).toBe(syscall);
   });
 
-  it('is silent about ordinary calls, and about output without system calls', () => {
+  it('raises no alert about ordinary calls, and about output without system calls', () => {
     expect(detector().inspect('x', 'syscall=read\nauditing the books\nall is well', 0)).toEqual([]);
     expect(detector({ strict: false, baseline: ['ptrace'] }).inspect('x', DENIED, 0)).toEqual([]);
   });
 
-  it('does not repeat itself within the cooldown, and raises a bounded number of alerts a minute [PP-104]', () => {
+  it('repeats no alert within the cooldown, and raises a bounded number of alerts a minute [PP-104]', () => {
     const cooling = detector({ maxDeniedPerMinute: 1_000 });
     const at = (now: number) => cooling.inspect('x', DENIED, now).length;
     expect([at(0), at(29_999), at(30_000)]).toEqual([1, 0, 1]);

@@ -44,7 +44,7 @@ describe('escapeInvisibleText', () => {
     );
   });
 
-  it('goes through JSON, keys too, and leaves alone what hides nothing', () => {
+  it('escapes invisible text in JSON, keys too, and leaves alone what hides nothing', () => {
     expect(escapeInvisibleJson({ 'pa\u200bth': ['x\u202ey', 1, null], ok: true })).toEqual({
       'pa\\u{200B}th': ['x\\u{202E}y', 1, null],
       ok: true,

@@ -70,7 +70,7 @@ describe('a secret with something hidden in it', () => {
     expect(missed).toEqual([]);
   });
 
-  it('is found with many hidden characters, and takes nothing else with it', () => {
+  it('finds a secret with many hidden characters, and takes nothing else with it', () => {
     const hidden = fc.constantFrom(...HIDDEN.filter((one) => one !== '\x1b'));
     fc.assert(
       fc.property(
@@ -91,7 +91,7 @@ describe('a secret with something hidden in it', () => {
     );
   });
 
-  it('is known by its key, too, and in all other places as it is read', () => {
+  it('finds a secret with something hidden in it by its key, too, and in all other places as it is read', () => {
     const { value, secrets } = redactor.json({ 'pass\u200bword': `hun\u200bter2x` });
     expect(value).toEqual({ 'pass\u200bword': '[REDACTED]' });
     expect(redactor.withSecrets(secrets).text('it is hunter2x')).toBe('it is [REDACTED]');
@@ -105,7 +105,7 @@ describe('a secret with something hidden in it', () => {
     }
   });
 
-  it('is taken out of outputs also where hidden characters are written out', () => {
+  it('takes a secret out of outputs also where hidden characters are written out', () => {
     const safety = ContentSanitizer.of(SafetySettings.parse({ hiddenCharacters: 'escape' }));
     for (const at of Array(BODY.length).keys()) {
       const torn = `ghp_${BODY.slice(0, at)}\u200b${BODY.slice(at)}`;

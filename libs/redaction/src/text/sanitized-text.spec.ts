@@ -73,7 +73,7 @@ describe('cleaning', () => {
     ['cursor games, titles and the clipboard', 'a\x1b[2J\x1b[1;1H\x1b]0;title\x07\x1b]52;c;cm0gLXJm\x1b\\b', 'ab'],
     ['control characters', 'a\x00\x07\x08b\tc', 'ab\tc'],
     ['line ends that overwrite', '10%\r20%\r\ndone', '10%\n20%\r\ndone'],
-  ])('takes out %s [PP-107]', (_what, text, clean) => {
+  ])('takes %s out of a text [PP-107]', (_what, text, clean) => {
     expect(cleanText(text)).toBe(clean);
   });
 
@@ -91,14 +91,14 @@ describe('cleaning', () => {
 });
 
 describe('a text that was cut off', () => {
-  it('has no half of a secret or of an escape sequence at the cut', () => {
+  it('leaves no half of a secret or of an escape sequence at the cut of a text', () => {
     expect(sanitizeTruncated(`key ${GHP.slice(0, 30)}`, redactor, 'drop')).toBe('key [REDACTED]');
     expect(sanitizeTruncated('title \x1b]0;half of', redactor, 'drop')).toBe('title ');
     expect(sanitizeTruncated('all of it', redactor, 'drop')).toBe('all of it');
     expect(sanitizeTruncated('1\ufe0f\ufe0f', redactor, 'drop')).toBe('1');
   });
 
-  it('is the same to watchers and models', () => {
+  it('cuts a text the same for watchers and models', () => {
     fc.assert(
       fc.property(texts, (text) => {
         const stream = new SanitizedTextStream(redactor, 'drop');
@@ -121,13 +121,13 @@ describe('SanitizedTextStream', () => {
     );
   });
 
-  it('keeps colours in their places and puts those of a secret behind its mark', () => {
+  it('keeps colours of a text in their places and puts those of a secret behind its mark', () => {
     expect(watched(`\x1b[31mkey\x1b[0m gh\x1b[1mp_abcdefghijklmnopqrstuvwxyz012345\x1b[0m6789 \x1b[2Jend\x1b[32m`, [3, 7, 20, 33])).toBe(
       '\x1b[31mkey\x1b[0m [REDACTED]\x1b[1m\x1b[0m end\x1b[32m',
     );
   });
 
-  it('leaves nothing that acts on a terminal but colours', () => {
+  it('leaves nothing in a text that acts on a terminal but colours', () => {
     fc.assert(
       fc.property(texts, (text) => {
         expect(watched(text, []).replaceAll(STYLES, '')).not.toMatch(

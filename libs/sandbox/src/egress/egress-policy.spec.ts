@@ -79,7 +79,7 @@ describe('the egress policy', () => {
     ['http://[fec0::1]/', 'a reserved address'],
     ['http://[4000::1]/', 'a reserved address'],
     ['http://[100::1]/', 'a reserved address'],
-  ])('refuses %s as %s [PP-45]', (url, why) => {
+  ])('refuses egress to %s as %s [PP-45]', (url, why) => {
     expect(refusal(url)).toMatch(new RegExp(`^blocked: Blocked: .+ is ${why}\\. Only public internet addresses can be fetched\\.$`));
   });
 
@@ -99,7 +99,7 @@ describe('the egress policy', () => {
     ['http://1.2.3.4.5/', 'invalid: Not a valid URL'],
     ['http://256.256.256.256/', 'invalid: Not a valid URL'],
     ['http://[::1', 'invalid: Not a valid URL'],
-  ])('refuses %s', (url, message) => {
+  ])('refuses egress to %s', (url, message) => {
     expect(refusal(url)).toContain(message);
   });
 
@@ -112,7 +112,7 @@ describe('the egress policy', () => {
     'http://[::ffff:93.184.216.34]/',
     'http://172.32.0.1/',
     'http://100.128.0.1/',
-  ])('allows %s', (url) => {
+  ])('allows egress to %s', (url) => {
     expect(refusal(url)).toMatch(/^allowed http/);
   });
 

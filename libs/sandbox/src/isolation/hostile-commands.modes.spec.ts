@@ -55,7 +55,7 @@ describe.each(ok ? [sandbox] : [])('a hostile command in bubblewrap', () => {
     run(['/usr/bin/python3', '-c', program, ...args], settings);
   const shell = (script: string) => run(['/bin/sh', '-c', script]);
 
-  it('writes nothing below /proc and /sys outside its own processes', async () => {
+  it('writes nothing below /proc and /sys outside its own processes in bubblewrap', async () => {
     expect(await python(WALK)).toEqual({ stdout: '', stderr: '' });
     expect((await shell('printf x > /proc/sys/kernel/core_pattern; cat /proc/sys/kernel/core_pattern')).stderr).toMatch(/Read-only|denied/);
   });
@@ -98,14 +98,14 @@ describe.each(ok ? [sandbox] : [])('a hostile command in bubblewrap', () => {
     expect((await shell('chmod 751 file && stat -c %a file')).stdout).toBe('751\n');
   });
 
-  it('gets the system calls that the configuration allows', async () => {
+  it('gets the system calls in bubblewrap that the configuration allows', async () => {
     const keyctl = REFUSED_SYSCALLS.find(({ name }) => name === 'keyctl')?.[process.arch === 'arm64' ? 'arm64' : 'x64'];
     const allowed = await python(CALL, [String(keyctl)], { syscalls: ['keyctl'] });
     expect(allowed.stdout).not.toBe('-1 1\n');
     expect((await python(CALL, [String(keyctl)])).stdout).toBe('-1 1\n');
   });
 
-  it('traces what it starts itself, and nothing else', async () => {
+  it('traces in bubblewrap what a command starts itself, and nothing else', async () => {
     const trace = `import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\nprint(libc.ptrace(0x4206, 1, 0, 0), ctypes.get_errno(), libc.ptrace(0, 0, 0, 0))`;
     expect((await python(trace)).stdout).toBe('-1 1 0\n');
   });
@@ -133,7 +133,7 @@ describe.each(ok && process.getuid?.() === 0 ? [sandbox] : [])('a command of a w
     return stdout.text + stderr.text;
   };
 
-  it('has the user of its tenant outside, who is not root, and no capabilities inside', async () => {
+  it('runs a command of a root worker as the user of its tenant, who is not root, without capabilities inside', async () => {
     expect(await shell('id -u; id -G; cat before; echo made > made; sed -i s/e/a/ before; grep -E "^(Cap|NoNew)" /proc/self/status')).toBe(
       '65534\n65534\ntext\n' +
         ['Inh', 'Prm', 'Eff', 'Bnd', 'Amb'].map((set) => `Cap${set}:\t0000000000000000\n`).join('') +
@@ -143,7 +143,7 @@ describe.each(ok && process.getuid?.() === 0 ? [sandbox] : [])('a command of a w
     for (const name of ['made', 'before']) expect((await stat(join(workspace, name))).uid).toBe(sandbox.userOf('acme'));
   });
 
-  it('reaches its workspace by its whole path, and has folders for what is temporary', async () => {
+  it('reaches the workspace of a root worker by its whole path, and has folders for what is temporary', async () => {
     expect(await shell(`cat ${workspace}/before; for d in /tmp /var/tmp /dev/shm; do rm "$(mktemp -p $d)" && echo $d; done`)).toBe(
       'taxt\n/tmp\n/var/tmp\n/dev/shm\n',
     );
@@ -170,11 +170,11 @@ describe.each(ok && process.getuid?.() === 0 ? [sandbox] : [])('a command of a w
 });
 
 describe('the sandbox bubblewrap', () => {
-  it('is reported as working exactly if it isolates', async () => {
+  it('reports bubblewrap as working exactly if it isolates', async () => {
     expect(await sandbox.probe()).toMatchObject({ ok, isolation: ok ? 'namespaces' : 'none' });
   });
 
-  it('is reported as weaker where bwrap takes no filter, and still runs commands', async () => {
+  it('reports bubblewrap as weaker where bwrap takes no filter, and still runs commands', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'toolyard-old-bwrap-'));
     try {
       const bwrap = join(folder, 'bwrap');

@@ -50,7 +50,7 @@ describe('the sandbox settings', () => {
     expect(() => read(env)).toThrow(message);
   });
 
-  it('cannot require isolation of a pool that is to run on the host', () => {
+  it('refuses to require isolation of a pool that is to run on the host', () => {
     expect(validateSandboxConfig(read({ SANDBOX: 'host', SANDBOX_REQUIRED: 'shell' }))).toEqual([
       expect.stringContaining('isolation of shell'),
     ]);
@@ -65,14 +65,14 @@ describe('the sandbox of a pool', () => {
   const open = (env: Record<string, string>, bubblewrap: BubblewrapSandbox = missing) =>
     SandboxRegistry.open(read(env), ['read', 'shell'], bubblewrap);
 
-  it('is bubblewrap where it works, without a word', async () => {
+  it('chooses bubblewrap for a pool where it works, without a word', async () => {
     const registry = await open({}, new WorkingBubblewrap());
     expect(registry.for('shell').name).toBe('bubblewrap');
     expect(registry.status().shell).toEqual({ backend: 'bubblewrap', ok: true, isolation: 'namespaces' });
     expect(aboutIsolation(registry)).toEqual([]);
   });
 
-  it('is the host where nothing was asked for and bubblewrap does not work, with one clear warning', async () => {
+  it('chooses the host where nothing was asked for and bubblewrap does not work, with one clear warning', async () => {
     const registry = await open({});
     expect(registry.for('shell').name).toBe('host');
     expect(registry.status().shell).toMatchObject({
@@ -104,7 +104,7 @@ describe('the sandbox of a pool', () => {
     }
   });
 
-  it('is what was asked for, and says what the host means', async () => {
+  it('chooses the sandbox that was asked for, and says what the host means', async () => {
     const registry = await open({ SANDBOX: 'shell=host,read=none' });
     expect(registry.status()).toMatchObject({
       read: { backend: 'none', ok: false },

@@ -40,20 +40,23 @@ describe('the memory of a command', () => {
   const most = memoryFolder === undefined ? Infinity : (memoryBytes * 17) / 16;
   const takes = 'head -c 8G /dev/zero | tail -c 8G > /dev/null';
 
-  it.each([takes, `(${takes}); exec sleep 60`])('is held by the kernel where a control group can be made: %s', async (command) => {
-    const { exit, leftAlive } = await run(command, { ...DEFAULT_LIMITS, memoryBytes });
-    expect([exit, leftAlive]).toEqual([
-      { how: 'over_limit', overrun: { limit: 'memory', used: expect.any(Number), allowed: memoryBytes } },
-      [],
-    ]);
-    expect(exit.how === 'over_limit' && exit.overrun.used).toBeLessThanOrEqual(most);
-  });
+  it.each([takes, `(${takes}); exec sleep 60`])(
+    'holds the memory of a command by the kernel where a control group can be made: %s',
+    async (command) => {
+      const { exit, leftAlive } = await run(command, { ...DEFAULT_LIMITS, memoryBytes });
+      expect([exit, leftAlive]).toEqual([
+        { how: 'over_limit', overrun: { limit: 'memory', used: expect.any(Number), allowed: memoryBytes } },
+        [],
+      ]);
+      expect(exit.how === 'over_limit' && exit.overrun.used).toBeLessThanOrEqual(most);
+    },
+  );
 });
 
 describe('the CPU time of a command', () => {
   const counts = (loops: number) => `i=0; while [ $i -lt ${loops} ]; do i=$((i+1)); done`;
 
-  it('is that of all that it started, and unknown where no control group counts it', async () => {
+  it('counts the CPU time of all that a command started, and none where no control group counts it', async () => {
     const [little, much] = [await run('true'), await run(`setsid -w sh -c '${counts(200_000)}'; exit 3`)];
     if (controlGroupsFolder('cpuacct') === undefined) return expect([little.cpuMs, much.cpuMs]).toEqual([undefined, undefined]);
     expect(little.cpuMs).toBeGreaterThan(0);
@@ -65,7 +68,7 @@ describe('the CPU time of a command', () => {
 });
 
 describe('the number of processes of a command', () => {
-  it('is held by the kernel where a control group can be made, also for root, and everywhere by the looks at the tree', async () => {
+  it('holds the number of processes by the kernel where a control group can be made, also for root, else by looks at the tree', async () => {
     const { exit, stderr } = await run(BURST);
     const used = exit.how === 'over_limit' ? exit.overrun.used : 0;
     const most = folder === undefined ? STARTED : MOST_THREADS + 1;
@@ -98,7 +101,7 @@ describe('the number of processes of a command', () => {
     await eventually(() => own().length === 0);
   });
 
-  it('leaves those of no process, and takes no group of an earlier process with its pid for its own', async () => {
+  it('leaves control groups of no process, and takes no group of an earlier process with its pid for its own', async () => {
     if (folder === undefined) return expect(openControlGroup({ ...DEFAULT_LIMITS, processes: PROCESSES })).toBeUndefined();
     const groups = (prefix: string) => readdirSync(folder).filter((name) => name.startsWith(prefix));
     // As if this process had the pid of one that was killed; and one with a pid that no process has.
@@ -114,7 +117,7 @@ describe('the number of processes of a command', () => {
     await group?.close();
   });
 
-  it('is held by the kernel for an ordinary user, in the namespace of bubblewrap and where there is no such namespace', () => {
+  it('holds the number of processes by the kernel for an ordinary user, in the namespace of bubblewrap and without one', () => {
     const profile = bubblewrapProfile({
       workspace: '/usr/share',
       cwd: '/usr/share',

@@ -41,7 +41,7 @@ describe('when a worker is killed without a goodbye', () => {
     await eventually(() => running.filter(isAlive).length === 0);
   });
 
-  it('does not keep a process without work alive', async () => {
+  it('keeps no process without work alive', async () => {
     const worker = spawn(process.execPath, [join(folder, 'main.js'), 'true', folder], { stdio: 'ignore' });
     const code = await new Promise((resolve) => worker.once('exit', resolve));
     expect(code).toBe(0);

@@ -54,7 +54,7 @@ describe('runProcess', () => {
     expect(report.stdout.text).toBe('😀a\ufffdb\ufffd');
   });
 
-  it('keeps what fits into the limit, ends between characters and counts everything [EX-42]', async () => {
+  it('keeps output that fits into the limit, ends between characters and counts everything [EX-42]', async () => {
     const report = await bash(`printf 'aé€😀'`, { captureBytes: 8 });
     expect(report.stdout).toEqual({ text: 'aé€', tail: '😀', bytes: 10, truncated: true, hasGap: false });
   });
@@ -72,7 +72,7 @@ describe('runProcess', () => {
     expect(peak - before).toBeLessThan(64 * 1_048_576);
   });
 
-  it('keeps the end of what it cannot keep whole', async () => {
+  it('keeps the end of output that it cannot keep whole', async () => {
     const report = await bash('seq 1 400000; echo "the end" >&2; echo "FAILED: 1"');
     const { text, tail, bytes, truncated, hasGap } = report.stdout;
     expect([truncated, hasGap, text.startsWith('1\n2\n'), tail.endsWith('\n399999\n400000\nFAILED: 1\n')]).toEqual([
@@ -85,7 +85,7 @@ describe('runProcess', () => {
     expect(report.stderr).toEqual({ text: 'the end\n', tail: '', bytes: 8, truncated: false, hasGap: false });
   });
 
-  it('is stopped in the middle of endless output', async () => {
+  it('stops a process in the middle of endless output', async () => {
     const report = await bash('yes', { signal: AbortSignal.timeout(300) });
     expect(report.exit.how).toBe('stopped');
     expect(report.stdout.text.length).toBe(1_048_576);
@@ -100,7 +100,7 @@ describe('runProcess', () => {
     await expect(start({ args: ['-c', 'a\0b'] })).rejects.toMatchObject({ reason: 'invalid' });
   });
 
-  it('starts nothing when it is aborted before', async () => {
+  it('starts no process when it is aborted before', async () => {
     const reason = new Error('too late');
     await expect(bash(`touch ${folder}/started`, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
     await expect(readFile(join(folder, 'started'))).rejects.toMatchObject({ code: 'ENOENT' });
@@ -108,7 +108,7 @@ describe('runProcess', () => {
 });
 
 describe('what a run leaves behind', () => {
-  it('is nothing when it is aborted: the whole group ends on SIGTERM [EX-25]', async () => {
+  it('leaves nothing of an aborted run: the whole group ends on SIGTERM [EX-25]', async () => {
     const pids = join(folder, 'group');
     const abort = new AbortController();
     const run = bash(`sleep 300 & echo $! >> ${pids}; sleep 300 & echo $! >> ${pids}; wait`, { signal: abort.signal });
@@ -120,7 +120,7 @@ describe('what a run leaves behind', () => {
     expect(children.filter(isAlive)).toEqual([]);
   });
 
-  it('is nothing when SIGTERM is ignored: it is killed after the grace [EX-25]', async () => {
+  it('leaves nothing of a run that ignores SIGTERM: it is killed after the grace [EX-25]', async () => {
     const pids = join(folder, 'stubborn');
     const abort = new AbortController();
     const run = bash(`trap '' TERM; echo $$ >> ${pids}; while :; do sleep 0.05; done`, { signal: abort.signal, graceMs: 300 });
@@ -133,7 +133,7 @@ describe('what a run leaves behind', () => {
     expect(children.filter(isAlive)).toEqual([]);
   });
 
-  it('is not a setsid grandchild that emptied its environment and holds the pipes', async () => {
+  it('leaves no setsid grandchild of a run that emptied its environment and holds the pipes', async () => {
     const pids = join(folder, 'daemon');
     const began = performance.now();
     const report = await bash(
@@ -147,7 +147,7 @@ describe('what a run leaves behind', () => {
     expect(isAlive(daemon)).toBe(processTagMethod().kind !== 'rlimit');
   });
 
-  it('is not a daemon that detached twice, when the run is aborted', async () => {
+  it('leaves no daemon that detached twice, when the run is aborted', async () => {
     const pids = join(folder, 'twice');
     const abort = new AbortController();
     const run = bash(
@@ -160,7 +160,7 @@ describe('what a run leaves behind', () => {
     expect(daemons.filter(isAlive)).toEqual([]);
   });
 
-  it('is not a tree that keeps growing while it is killed', async () => {
+  it('leaves no tree that keeps growing while it is killed', async () => {
     const pids = join(folder, 'growing');
     const abort = new AbortController();
     const run = bash(`f() { trap '' TERM; echo $BASHPID >> ${pids}; sleep 0.1; f & f & wait; }; f`, { signal: abort.signal, graceMs: 50 });
@@ -170,7 +170,7 @@ describe('what a run leaves behind', () => {
     expect((await eventually(() => pidsIn(pids, 1))).filter(isAlive)).toEqual([]);
   });
 
-  it('does not touch the processes of another run', async () => {
+  it('touches no processes of another run', async () => {
     const abort = new AbortController();
     const gate = join(folder, 'other-gate');
     const other = bash(`until [ -e ${gate} ]; do sleep 0.02; done; echo survived`);

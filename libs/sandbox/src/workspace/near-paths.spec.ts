@@ -67,7 +67,7 @@ describe('nearPaths', () => {
     ['a file where a folder is meant', 'src/main.tx/a', []],
     ['a path that is there', 'src/main.ts', []],
     ['the workspace itself', '.', []],
-  ])('finds for %s', async (_title, path, found) => {
+  ])('finds near paths for %s', async (_title, path, found) => {
     await put('src/main.ts', 'src/deep/er/a.md', 'lib/other.ts', 'notes/note1.txt', ...[2, 3, 4, 5].map((n) => `notes/note${n}.md`));
     expect(await near(path.replace('{root}', root))).toEqual(found);
   });
@@ -81,7 +81,7 @@ describe('nearPaths', () => {
     expect(await near(`${shared}/wrok/a`, { roots })).toEqual([]);
   });
 
-  it('finds nothing beside a path that was opened by itself', async () => {
+  it('finds no near paths beside a path that was opened by itself', async () => {
     await writeFile(join(home, 'plan.md'), '');
     const opened = [{ path: join(home, 'plan.txt'), access: 'read' as const, locks: home }];
     expect(await near(join(home, 'plan.txt'), { opened })).toEqual([]);
@@ -137,12 +137,12 @@ describe('nearPaths', () => {
     expect(await near('noets/note', {}, 2)).toHaveLength(1);
   });
 
-  it('finds nothing in a workspace that is not there, and for a path with very many names', async () => {
+  it('finds no near paths in a workspace that is not there, and for a path with very many names', async () => {
     expect(await near('a/b', { root: join(home, 'gone') })).toEqual([]);
     expect(await near('a/'.repeat(2_000))).toEqual([]);
   });
 
-  it('finds nothing where the rules fail', async () => {
+  it('finds no near paths where the rules fail', async () => {
     await put('main.ts');
     const place = resolveFile({ root }, 'mian.ts', 'read');
     const failing = {

@@ -35,7 +35,7 @@ describe('the limit on files, for commands', () => {
   };
   const failure = { code: 'quota_exceeded', message: expect.stringContaining('of 10 files') };
 
-  it('is met by a command that runs', async () => {
+  it('stops a running command at the limit on files', async () => {
     const it = quota();
     expect(await it.remaining()).toMatchObject({ files: 10 });
     put(0, 10);

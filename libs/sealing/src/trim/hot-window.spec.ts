@@ -15,11 +15,11 @@ describe('the hot window', () => {
     ['older than 15 s where Redis is full', [50_000, 15_000, 14_999], { isFull: true }, 2],
     ['up to an event that is to be erased', [50_000, 40_000], { eraseSeq: 10 }, 1],
     ['up to an event that is to be erased, of a segment that goes on behind it', [50_000, 40_000], { eraseSeq: 11 }, 2],
-  ])('leaves out segments %s', (_which, ages, changes, count) => {
+  ])('leaves out of the hot window segments %s', (_which, ages, changes, count) => {
     expect(countOutside(segments(...ages), WINDOW, { nowMs: NOW_MS, isFull: false, ...changes })).toBe(count);
   });
 
-  it('has all else: in order, and nothing younger than 15 s for any reason', () => {
+  it('trims all else than the hot window: in order, and nothing younger than 15 s for any reason', () => {
     expect(countOutside(segments(60_000, 50_000), WINDOW, { nowMs: NOW_MS, isFull: false })).toBe(0);
     expect(countOutside(segments(10_000, 70_000), WINDOW, { nowMs: NOW_MS, isFull: true, eraseSeq: 99 })).toBe(0);
     expect(countOutside(segments(14_000, 14_000, 14_000, 14_000), WINDOW, { nowMs: NOW_MS, isFull: false })).toBe(0);

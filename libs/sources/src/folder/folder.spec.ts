@@ -28,7 +28,7 @@ describe('a folder tool', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('is another tool when its program is another one, and that is noticed without a change of tool.yaml', async () => {
+  it('counts a folder tool as another one when its program is another one, also without a change of tool.yaml', async () => {
     const digest = async () => acceptOffer(await connection.list(new AbortController().signal), RULES).tools[0]?.digest;
     const before = await digest();
     expect(await digest()).toBe(before);

@@ -58,7 +58,7 @@ describe('McpConnector with a hostile server', () => {
   });
   const input = { type: 'object' };
 
-  it('does not check results with patterns that take for ever', async () => {
+  it('checks no results with patterns that take for ever', async () => {
     const outputSchema = { type: 'object', properties: { a: { type: 'string', pattern: '^(a+)+$' } } };
     const open = await serve({
       initialize,

@@ -22,19 +22,19 @@ const argsOf = (raw: unknown): unknown => {
 };
 
 describe('prepareArguments', () => {
-  it('gives the same for an object and for its JSON text, with defaults filled [CC-16, VA-11]', () => {
+  it('prepares the same arguments for an object and for its JSON text, with defaults filled [CC-16, VA-11]', () => {
     expect(argsOf({ command: 'ls' })).toEqual({ command: 'ls', limit: 5 });
     expect(argsOf('{"command":"ls"}')).toEqual({ command: 'ls', limit: 5 });
   });
 
-  it('never changes what it was given', () => {
+  it('changes nothing of the arguments that it was given', () => {
     const raw = { cmd: 'ls', dir: null, __tool_use_purpose: 'look' };
     const before = structuredClone(raw);
     expect(prepare(raw).ok).toBe(true);
     expect(raw).toEqual(before);
   });
 
-  it('refuses what has no canonical form, and says where', () => {
+  it('refuses arguments that have no canonical form, and says where', () => {
     for (const [raw, pointer] of [
       ['{"command":"\\ud83d"}', '/command'],
       ['{"command":"ls","\\ud83d":1}', '/\ufffd'],
@@ -71,7 +71,7 @@ describe('prepareArguments', () => {
     expect(choose({ method: 'constructor' })).toMatch(/^Invalid arguments: \/method/);
   });
 
-  it('takes the purpose out and keeps it [CC-18]', () => {
+  it('takes the purpose out of arguments and keeps it [CC-18]', () => {
     expect(prepare({ command: 'ls', __tool_use_purpose: 'look' })).toEqual({
       ok: true,
       args: { command: 'ls', limit: 5 },
@@ -93,7 +93,7 @@ describe('prepareArguments', () => {
     expect(argsOf('{"command":')).toMatch(/^Invalid arguments: the arguments are not valid JSON: .*JSON/);
   });
 
-  it('takes JSON that was written as a text once more, and never as the raw argument', () => {
+  it('takes arguments that were written as a JSON text once more, and never as the raw argument', () => {
     expect(argsOf('"{\\"command\\":\\"ls\\"}"')).toEqual({ command: 'ls', limit: 5 });
     expect(argsOf('"{\\"command\\":"')).toMatch(/^Invalid arguments: the arguments are not valid JSON: /);
     expect(argsOf('```json\n{"command":"ls"}\n```')).toMatch(/^Invalid arguments: the arguments are not valid JSON: .*without the fence/);
@@ -119,7 +119,7 @@ describe('prepareArguments', () => {
     expect(argsOf({ command: null })).toContain('expected string, got null');
   });
 
-  it('lists all violations, one a line [VA-04]', () => {
+  it('lists all violations of a schema, one a line [VA-04]', () => {
     expect(argsOf({ limit: 'x', zzz: 1 })).toBe(
       "Invalid arguments:\n- missing 'command' parameter: expected string\n- unknown parameter 'zzz'; known: command, limit, note, dir\n- /limit: expected integer, got string \"x\"",
     );
@@ -136,7 +136,7 @@ describe('prepareArguments', () => {
     expect(argsOf(deep)).toContain('nested deeper than 64 levels');
   });
 
-  it('refuses what is no object', () => {
+  it('refuses arguments that are no object', () => {
     const strict = (raw: unknown): PreparedArguments => prepareArguments(raw, argumentShape(schema), compileSchema(schema));
     expect(strict('[1]')).toMatchObject({
       ok: false,

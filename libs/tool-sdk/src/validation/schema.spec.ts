@@ -114,7 +114,7 @@ describe('compileSchema', () => {
     expect(check({ on: 'true' })).toHaveLength(1);
   });
 
-  it('knows draft-07 by its $schema and refuses other drafts, unknown keywords and wrong schemas [CC-04, VA-15]', () => {
+  it('reads a schema of draft-07 by its $schema and refuses other drafts, unknown keywords and wrong schemas [CC-04, VA-15]', () => {
     const check = compileSchema({
       $schema: 'http://json-schema.org/draft-07/schema#',
       type: 'object',

@@ -171,7 +171,7 @@ describe('browser', () => {
     expect(content[0]?.type === 'image' ? Buffer.from(content[0].data, 'base64').toString('latin1', 1, 4) : '').toBe('PNG');
   });
 
-  it('says what is missing, and that no page is open', async () => {
+  it('says what the browser misses, and that no page is open', async () => {
     session = 'nothing';
     expect(await act('click')).toBe("Missing 'selector' for click");
     expect(await act('open', { url: 'file:///etc/passwd' })).toBe('file:// URLs are not allowed in browser automation');
@@ -210,7 +210,7 @@ describe('browser', () => {
     expect(inside.requests).toEqual([]);
   });
 
-  it('refuses them for a click and for scripts that navigate', async () => {
+  it('refuses private addresses for a click and for scripts that navigate', async () => {
     session = 'clicks';
     await open('/link-inside');
     expect(await act('click', { selector: '#in' })).toMatch(/^Blocked: 127\.0\.0\.1 is a loopback address/);
@@ -264,13 +264,13 @@ describe('browser', () => {
     expect(await act('find', { by: 'role', value: 'button' })).toBe('Send');
   });
 
-  it('stays where it is when a page leads to a file', async () => {
+  it('stays where the browser is when a page leads to a file', async () => {
     session = 'files';
     await open('/to-file');
     expect(await act('get_text')).toMatch(/^still here/);
   });
 
-  it('cuts a huge text', async () => {
+  it('cuts a huge text of a page', async () => {
     session = 'huge';
     await open('/huge');
     const text = await act('get_text');
@@ -300,7 +300,7 @@ describe('browser with little time', () => {
     expect(await acts('open', { url: '/shop' })).toContain('Title: Shop');
   });
 
-  it('names what did not appear', async () => {
+  it('names what did not appear on a page', async () => {
     session = 'waits';
     await acts('open', { url: '/shop' });
     expect(await acts('click', { selector: '#none' })).toBe(
@@ -367,7 +367,7 @@ describe('browser with little time', () => {
   it.each([
     [{ mode: 'off' as const }, /^browser is not available: BROWSER switches it off on this worker$/],
     [{ executable: '/nonexistent/chromium' }, /^browser is not available: there is no Chromium at \/nonexistent\/chromium: install/],
-  ])('is unavailable with the reason: %j [AV-16]', async (settings, message) => {
+  ])('reports the browser as unavailable with the reason: %j [AV-16]', async (settings, message) => {
     const none = toolWith(settings);
     session = 'unavailable';
     for (const action of ['open', 'get_text']) expect(await textFrom(call({ action, url: '/shop' }, {}, none))).toMatch(message);

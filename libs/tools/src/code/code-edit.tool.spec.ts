@@ -60,7 +60,7 @@ describe('code_edit', () => {
     ['edits that overlap', { changes: { 'ROOT/a.ts': [0, 1].map(() => ({ range: range(0, 0, 2), newText: 'x' })) } }, /overlap; no file/],
     ['edits beyond the end', { changes: { 'ROOT/a.ts': [{ range: range(70, 0, 1), newText: 'x' }] } }, /beyond the end/],
     ['a file to delete', { documentChanges: [{ kind: 'delete', uri: 'ROOT/a.ts' }] }, /not of the protocol/],
-  ])('changes nothing where a server wants to change %s', async (_what, answer, message) => {
+  ])('changes nothing where a language server wants to change %s', async (_what, answer, message) => {
     const own = { range: range(0, 0, 0), newText: 'first ' };
     const changes = 'changes' in answer ? { changes: { 'ROOT/0.ts': [own], ...answer.changes } } : answer;
     serve({ 'textDocument/rename': changes });
@@ -78,7 +78,7 @@ describe('code_edit', () => {
     for (const path of ['0.ts', 'a.ts', 'secret/a.ts']) expect(await text(path)).toBe('tax();\n');
   });
 
-  it('formats a file', async () => {
+  it('formats a file by a language server', async () => {
     serve({ 'textDocument/formatting': [{ range: range(0, 0, 4), newText: '' }] });
     await workspace.put('a.ts', '    x;\n');
     expect(await textFrom(edit({ operation: 'format' }))).toContain('-    x;\n+x;');
@@ -110,7 +110,7 @@ describe('code_edit', () => {
     }
   });
 
-  it('changes nothing where a server wants to change a file that is not watched', async () => {
+  it('changes nothing where a language server wants to change a file that is not watched', async () => {
     const edits = [{ range: range(0, 0, 3), newText: 'duty' }];
     serve({ 'textDocument/rename': { changes: { 'ROOT/a.ts': edits, 'ROOT/b.py': edits } } });
     for (const path of ['a.ts', 'b.py']) await workspace.put(path, 'tax();\n');
@@ -119,7 +119,7 @@ describe('code_edit', () => {
     expect(await text('a.ts')).toBe('tax();\n');
   });
 
-  it('leaves what came meanwhile where it takes back a change of several files, and names the file', async () => {
+  it('leaves what came meanwhile where code_edit takes back a change of several files, and names the file', async () => {
     const edits = [{ range: range(0, 0, 3), newText: 'duty' }];
     serve({ 'textDocument/rename': { changes: { 'ROOT/a.ts': edits, 'ROOT/b.ts': edits } } });
     for (const path of ['a.ts', 'b.ts']) await workspace.put(path, 'tax();\n');

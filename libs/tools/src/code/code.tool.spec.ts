@@ -72,13 +72,13 @@ const SAMPLES: readonly (readonly [string, string, string])[] = [
 ];
 
 describe('code', () => {
-  it.each(SAMPLES)('outlines %s [TB-130]', async (path, text, outline) => {
+  it.each(SAMPLES)('outlines code of %s [TB-130]', async (path, text, outline) => {
     await workspace.put(path, text);
     const lines = (await code('get_document_symbols', { path })).split('\n').map((line) => line.trim());
     expect(lines.join(', ')).toBe(outline);
   });
 
-  it('indents what is inside other definitions, or leaves it out', async () => {
+  it('indents in an outline what is inside other definitions, or leaves it out', async () => {
     await workspace.put('a.ts', 'class A {\n  m() {\n    const g = () => 1;\n  }\n}\n');
     expect(await code('get_document_symbols', { path: 'a.ts' })).toBe('1-5 class A\n  2-4 method m\n    3 function g');
     expect(await code('get_document_symbols', { path: 'a.ts', top_level_only: true })).toBe('1-5 class A');
@@ -189,7 +189,7 @@ describe('code', () => {
     ['get_document_symbols', { path: '.' }, /^\. is a folder: give a file/],
     ['get_document_symbols', { path: 'notes.txt' }, /^notes\.txt is in no language that is parsed/],
     ['get_document_symbols', { path: '../outside/secret.txt' }, /^Path not allowed/],
-  ])('refuses %s of %j', async (operation, args, message) => {
+  ])('refuses in code %s of %j', async (operation, args, message) => {
     await workspace.put('notes.txt', 'x');
     const answer = await code(operation, args);
     if (typeof message === 'string') expect(answer).toBe(message);
@@ -211,7 +211,7 @@ describe('code', () => {
     expect(await textFrom(run({ operation: 'get_document_symbols', path: 'secret/a.ts' }, careful))).toMatch(/It is denied/);
   });
 
-  it('says which files it leaves out: large ones, binary ones, and those too complex to parse', async () => {
+  it('says which files code leaves out: large ones, binary ones, and those too complex to parse', async () => {
     await workspace.put('good.ts', 'class Good {}\n');
     await workspace.put('binary.ts', Buffer.from([0x63, 0, 0x64]));
     await workspace.put('large.ts', `class Large {}\n${' '.repeat(1_048_576)}`);

@@ -70,7 +70,7 @@ describe('a language server', () => {
     );
   });
 
-  it('is not needed for a position: the name at it is searched for', async () => {
+  it('needs no language server for a position: the name at it is searched for', async () => {
     servers = new LanguageServers();
     await workspace.put('a.ts', 'const x = tax(1);\n');
     await workspace.put('b.ts', 'function tax() {}\n');
@@ -133,7 +133,7 @@ describe('a language server', () => {
   it.each([
     ['after a pause', {}],
     ['after the last report once more, of the version before', { outdated: true }],
-  ])('reports what a file has now, where it does so %s', async (_when, more) => {
+  ])('reports what a file has now, where a language server does so %s', async (_when, more) => {
     const fault = { range: range(0, 0, 5), message: 'Type is wrong' };
     // Longer than the pauses by which a server is taken to be done.
     serve({ reports: [fault], reportsWhere: 'wrong', reportsAfterMs: 10 * 5 * TIMES.quietMs, ...more });
@@ -146,7 +146,7 @@ describe('a language server', () => {
     expect(answers).toEqual([shown, 'No errors or warnings in a.ts', shown]);
   });
 
-  it('starts nowhere without isolation, which its worker says before it is asked', async () => {
+  it('starts no language server without isolation, which its worker says before it is asked', async () => {
     const marker = newMarker();
     const settings = { servers: [scriptedServer({}, marker)], most: 4, idleMs: 60_000, ...TIMES };
     servers = new LanguageServers(settings, new NoSandbox());
@@ -162,7 +162,7 @@ describe('a language server', () => {
     expect(languageServersStatus(settings, { ...host, isolation: 'namespaces' })).toEqual({ ok: true });
   });
 
-  it('learns what commands and tools change between two questions', async () => {
+  it('tells a language server what commands and tools change between two questions', async () => {
     serve({ 'textDocument/hover': { contents: 'HEARD' } });
     await workspace.put('a.ts', 'one\n');
     await workspace.put('b.ts', 'b\n');
@@ -179,7 +179,7 @@ describe('a language server', () => {
     expect((await hover()).split('\n').slice(5)).toEqual(['workspace/didChangeWatchedFiles 2 b.ts', 'textDocument/didClose b.ts']);
   });
 
-  it('is one for all calls in a workspace, and ends with all it started', async () => {
+  it('runs one language server for all calls in a workspace, and ends it with all it started', async () => {
     const marker = newMarker();
     servers = new LanguageServers(
       { servers: [scriptedServer({ 'textDocument/hover': { contents: 'x' } }, marker)], most: 4, idleMs: 60_000, ...TIMES },
@@ -241,7 +241,7 @@ describe('a hostile language server', () => {
     expect(failure).toMatchObject({ code: 'unavailable', options: { retryable: true, retryAfterMs: expect.any(Number) } });
   });
 
-  it('ends no call that is cancelled later than at once', async () => {
+  it('ends a cancelled call of a language server at once', async () => {
     serve({ 'textDocument/hover': 'never' });
     await workspace.put('a.ts', 'x\n');
     await ask({ operation: 'initialize_workspace', path: '.' });
@@ -263,7 +263,7 @@ describe('a hostile language server', () => {
     expect(failure.message).toBe('The language server scripted gave an answer that is not of the protocol.');
   });
 
-  it('shows nothing of what is outside of the workspace or denied to the call', async () => {
+  it('shows nothing of a language server that is outside of the workspace or denied to the call', async () => {
     const outside = `file://${workspace.outside}/secret.txt`;
     const places = [
       at('a.ts', 0, 0),
@@ -293,13 +293,13 @@ describe('a hostile language server', () => {
     ['no column', { column: undefined }, /^Missing 'column'/],
     ['a row that is not there', { row: 5 }, /^row 5 is beyond the end of a\.ts, which has 2 rows$/],
     ['no file', { path: '.' }, /^Missing 'path' for get_hover$/],
-  ])('is not asked about a place with %s', async (_what, args, message) => {
+  ])('refuses to ask a language server about a place with %s', async (_what, args, message) => {
     serve({});
     await workspace.put('a.ts', 'x\n');
     expect(await hover(args)).toMatch(message);
   });
 
-  it('takes no room of a call that has just found its server', async () => {
+  it('takes no room of a call that has just found its language server', async () => {
     /** Both calls come to the choice of a server at the same time. */
     const sandbox = new (class extends TrustingSandbox {
       private both = () => {};
@@ -339,7 +339,7 @@ describe('a hostile language server', () => {
     expect(stop).toHaveBeenCalledWith('its session was deleted');
   });
 
-  it('takes no more room than there is', async () => {
+  it('takes no more room for language servers than there is', async () => {
     serve({ 'textDocument/hover': 'never', edits: { 'textDocument/hover': { asked: '' } } }, { most: 2 });
     await workspace.put('a.ts', 'x\n');
     const cancel = new AbortController();

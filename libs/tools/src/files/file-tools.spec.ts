@@ -68,7 +68,7 @@ describe('file_read', () => {
     expect(await text(tool.run({ path: 'picture' }, as(whole)))).toBe('<image>');
   });
 
-  it('takes an empty file for an empty text', async () => {
+  it('reads an empty file as an empty text', async () => {
     await workspace.put('empty', '');
     expect(await text(tool.run({ path: 'empty' }, ctx))).toBe('');
     expect(await text(tool.run({ path: 'empty', offset: 1, limit: 5 }, ctx))).toBe('');
@@ -110,20 +110,20 @@ describe('file_read', () => {
 describe('file_write', () => {
   const tool = new FileWriteTool();
 
-  it('counts bytes, makes folders and says whether the file is new [CC-25, TB-30, TB-33]', async () => {
+  it('counts bytes of a written file, makes folders and says whether the file is new [CC-25, TB-30, TB-33]', async () => {
     expect(await text(tool.run({ path: 'a/b/x', content: 'é' }, ctx))).toBe('Wrote 2 bytes to a/b/x');
     expect(await content('a/b/x')).toBe('é');
     expect(await details(tool.run({ path: 'a/b/x', content: '' }, ctx))).toMatchObject({ path: 'a/b/x', bytes: 0, created: false });
   });
 
-  it('keeps the mode of a file that it replaces', async () => {
+  it('keeps the mode of a file that file_write replaces', async () => {
     await workspace.put('run.sh', 'old');
     await chmod(join(workspace.root, 'run.sh'), 0o755);
     await tool.run({ path: 'run.sh', content: 'new' }, ctx);
     expect((await stat(join(workspace.root, 'run.sh'))).mode & 0o777).toBe(0o755);
   });
 
-  it('never writes through a link, not even to a file inside [TB-30]', async () => {
+  it('writes through no link, not even to a file inside [TB-30]', async () => {
     await symlink(join(workspace.outside, 'secret.txt'), join(workspace.root, 'out'));
     await symlink('real', join(workspace.root, 'in'));
     for (const path of ['out', 'in'])
@@ -132,7 +132,7 @@ describe('file_write', () => {
     expect(await readdir(workspace.root)).toEqual(['in', 'out']);
   });
 
-  it('leaves nothing when it was cancelled before it began [EX-26]', async () => {
+  it('leaves nothing of a file_write that was cancelled before it began [EX-26]', async () => {
     const reason = new ToolError('cancelled', 'Cancelled');
     await expect(tool.run({ path: 'new/a', content: 'x' }, fakeToolContext({ workspace, signal: AbortSignal.abort(reason) }))).rejects.toBe(
       reason,
@@ -146,19 +146,19 @@ describe('file_edit', () => {
   const edit = (old_text: string, new_text: string, replace_all = false): Promise<string> =>
     text(tool.run({ path: 'a.txt', old_text, new_text, replace_all }, ctx));
 
-  it('replaces what occurs exactly once, character by character [TB-36]', async () => {
+  it('replaces in a file what occurs exactly once, character by character [TB-36]', async () => {
     await workspace.put('a.txt', 'one\ntwo\nthree\n');
     expect(await edit('two\n', '$& and\nmore\n')).toBe('Replaced 1 line(s) with 2 line(s) in a.txt');
     expect(await content('a.txt')).toBe('one\n$& and\nmore\nthree\n');
   });
 
-  it('replaces all when asked', async () => {
+  it('replaces all occurrences in a file when asked', async () => {
     await workspace.put('a.txt', 'x y x y x');
     expect(await edit('x', 'z', true)).toBe('Replaced 3 occurrence(s) in a.txt');
     expect(await content('a.txt')).toBe('z y z y z');
   });
 
-  it('changes nothing and explains when the text is missing, ambiguous or the same [TB-36]', async () => {
+  it('changes nothing in file_edit and explains when the text is missing, ambiguous or the same [TB-36]', async () => {
     await workspace.put('a.txt', 'if (x) {\n    return  1;\n}\nreturn 2; return 2;\n');
     expect(await edit('return 2;', 'y')).toBe(
       'old_text matches 2 locations in a.txt. Include more surrounding context to make the match unique, or set replace_all.',
@@ -188,7 +188,7 @@ describe('file_edit', () => {
     expect(await edit('one\ntwo', 'y')).toContain('Windows line ends in part');
   });
 
-  it('counts places that overlap', async () => {
+  it('counts places in file_edit that overlap', async () => {
     await workspace.put('a.txt', 'end\n\n\nstart\n');
     expect(await edit('\n\n', '\n')).toMatch(/^old_text matches 2 locations/);
     expect(await edit('\n\n', '\n', true)).toBe('Replaced 1 occurrence(s) in a.txt');
@@ -251,7 +251,7 @@ describe('file_list', () => {
     expect(await list({ pattern: '!*.ts' })).toContain('begins with "!"');
   });
 
-  it('says when there are more than 1,000 entries', async () => {
+  it('says when a folder has more than 1,000 entries', async () => {
     await mkdir(join(workspace.root, 'many'));
     for (let index = 0; index < 1_001; index += 1) await mkdir(join(workspace.root, 'many', `d${index}`));
     const lines = (await list({ path: 'many' })).split('\n');
@@ -288,7 +288,7 @@ describe('glob', () => {
     expect((await glob('*.ts', { limit: 1 })).split('\n')[0]).toBe('deep/down/newest.ts');
   });
 
-  it('says how many there are when it does not show all', async () => {
+  it('says how many files a glob matches when it does not show all', async () => {
     for (let index = 0; index < 21; index += 1) await workspace.put(`f${index}.ts`, '');
     const output = await tool.run({ pattern: '*.ts', path: '.', limit: 20, max_depth: 30 }, ctx);
     expect((await text(output)).split('\n').at(-1)).toBe('... (21 files, showing the 20 newest)');
@@ -302,7 +302,7 @@ describe('glob', () => {
     expect(await glob('*', { path: '../outside' })).toMatch(/^Path not allowed/);
   });
 
-  it('never leaves the workspace by a pattern or a link', async () => {
+  it('leaves the workspace by no pattern or link of a glob', async () => {
     await symlink(workspace.outside, join(workspace.root, 'out'));
     expect(await glob('../**')).toMatch(/^No files found/);
     expect(await glob('**/secret.txt')).toMatch(/^No files found/);
@@ -321,7 +321,7 @@ describe('file_search', () => {
     await workspace.put('with:colon.ts', 'four\n');
   });
 
-  it('keeps no more of a line than a bound, however many matches it has', async () => {
+  it('keeps no more of a searched line than a bound, however many matches it has', async () => {
     await workspace.put('long.txt', 'z'.repeat(2_000_000));
     expect(await search({ query: 'z' })).toMatch(/^A line is too long, or has too many matches, to be read\./);
     expect(await search({ query: 'z', output_mode: 'files_with_matches' })).toBe('long.txt');
@@ -336,7 +336,7 @@ describe('file_search', () => {
     expect(await search({ query: 'one', path: 'a.ts' })).toBe('a.ts:1:one');
   });
 
-  it('takes regular expressions or plain text, and explains a wrong expression', async () => {
+  it('takes regular expressions or plain text in file_search, and explains a wrong expression', async () => {
     expect(await search({ query: 't[wh]\\w+$', include: '*.ts' })).toBe('a.ts:3:three');
     expect(await search({ query: '(2)', literal: true, include: 'a.*' })).toBe('a.ts:2:Two (2)');
     expect(await search({ query: '(' })).toMatch(/^The search is not valid: regex parse error/);
@@ -373,7 +373,7 @@ describe('file_search', () => {
     expect(await search({ query: 'one', max_results: 1 })).toBe('a.ts:1:one');
   });
 
-  it('finds nothing outside, through links or paths', async () => {
+  it('finds in file_search nothing outside, through links or paths', async () => {
     await symlink(workspace.outside, join(workspace.root, 'out'));
     await symlink(join(workspace.outside, 'secret.txt'), join(workspace.root, 'link.txt'));
     expect(await search({ query: 'SECRET' })).toBe('No matches');
@@ -389,7 +389,7 @@ describe('file_search', () => {
     return fakeToolContext({ workspace, env: { PATH: alone } });
   }
 
-  it('does the same where there is no bubblewrap', async () => {
+  it('searches the same where there is no bubblewrap', async () => {
     const alone = await unconfined();
     await workspace.put('.gitignore', 'ignored*\n/out\n');
     await workspace.put('src/ignored.js', 'two');
@@ -424,7 +424,7 @@ describe('file_search', () => {
     },
   );
 
-  it('says what is missing where there is no ripgrep', async () => {
+  it('says what file_search misses where there is no ripgrep', async () => {
     const failure = await tool
       .run({ ...defaults, query: 'x' }, fakeToolContext({ workspace, env: { PATH: '/nonexistent' } }))
       .catch((error: unknown) => error);

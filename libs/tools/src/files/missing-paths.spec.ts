@@ -76,7 +76,7 @@ describe('a path that is not there', () => {
     ],
     ['a denied file near', () => read.run({ path: 'src/env' }, ctx), `src/env. ${LOOK}`],
     ['nothing near', () => read.run({ path: 'lib/other.ts' }, ctx), `lib/other.ts. ${LOOK}`],
-  ])('is answered with near ones: %s', async (_tool, run, message) => {
+  ])('answers a path that is not there with near ones: %s', async (_tool, run, message) => {
     expect(await textFrom(run() as never)).toBe(`File not found: ${message}`);
   });
 });

@@ -50,14 +50,14 @@ async function refusal(work: Promise<unknown>): Promise<ToolError> {
 }
 
 describe('paths of a workspace', () => {
-  it.each(['a.txt', './a.txt', 'x/../a.txt', '//a.txt'.slice(1)])('takes %s where it stays inside', async (path) => {
+  it.each(['a.txt', './a.txt', 'x/../a.txt', '//a.txt'.slice(1)])('takes the path %s where it stays inside', async (path) => {
     await workspace.put('a.txt', 'hello');
     await expect(path.startsWith('/') ? refusal(read(path)) : read(path)).resolves.toEqual(
       path.startsWith('/') ? expect.any(ToolError) : 'hello',
     );
   });
 
-  it('takes an absolute path that begins with the root', async () => {
+  it('takes an absolute path that begins with the root of the workspace', async () => {
     await workspace.put('d/a.txt', 'hello');
     expect(await read(join(workspace.root, 'd/a.txt'))).toBe('hello');
   });
@@ -120,7 +120,7 @@ describe('paths of a workspace', () => {
     expect((await refusal(read('big/below'))).message).toMatch(/^Not a directory/);
   });
 
-  it('stays inside for every path and every tree of links [PP-29]', async () => {
+  it('stays inside of the workspace for every path and every tree of links [PP-29]', async () => {
     const name = fc.constantFrom('a', 'b', 'l', '..', '.', '', 'secret.txt', 'outside', '%2e%2e', '~', 'one');
     const path = fc.array(name, { minLength: 1, maxLength: 6 }).map((names) => names.join('/'));
     const target = fc.oneof(
@@ -144,7 +144,7 @@ describe('paths of a workspace', () => {
     );
   });
 
-  it('does not escape while another process keeps exchanging a folder for a link out [PP-32]', async () => {
+  it('stays inside of the workspace while another process keeps exchanging a folder for a link out [PP-32]', async () => {
     await workspace.put('d/secret.txt', 'mine');
     await workspace.put('spare/secret.txt', 'mine');
     const swapper = await startSwapper(workspace, 'd');
@@ -209,7 +209,7 @@ describe('withPathLock', () => {
     return withPathLock(workspace, directory, 'a.txt', signal, work).finally(() => directory.handle.close());
   };
 
-  it('lets one in at a time and leaves no lock and nothing visible behind [TB-41]', async () => {
+  it('lets one in at a time by the lock of a path and leaves no lock and nothing visible behind [TB-41]', async () => {
     let inside = 0;
     let most = 0;
     await Promise.all(
@@ -257,7 +257,7 @@ async function restored(ws: TestWorkspace): Promise<TestWorkspace> {
 }
 
 describe('the root of a shared folder', () => {
-  it('is no file to write: the answer says which folder it is', async () => {
+  it('refuses the root of a shared folder as a file to write: the answer says which folder it is', async () => {
     const shared = await testWorkspace();
     const roots = [{ path: shared.root, access: 'write' as const, locks: shared.outside }];
     const ctx = fakeToolContext({ workspace: { ...workspace, roots } });

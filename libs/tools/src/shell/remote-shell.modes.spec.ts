@@ -61,7 +61,7 @@ describe('the shell on a host over ssh', () => {
     expect(await text('kill -SEGV $$')).toBe('Exit code: 139');
   });
 
-  it('runs on a server that an ordinary user started, and ends there what runs too long', async () => {
+  it('runs on a server over ssh that an ordinary user started, and ends there what runs too long', async () => {
     const own = await SshServer.start({ asOrdinaryUser: true });
     const hosts = new RemoteHosts({ build: own.settings() }, { env: {} });
     const marker = newMarker();
@@ -76,14 +76,14 @@ describe('the shell on a host over ssh', () => {
     }
   });
 
-  it('runs nothing where the rule of this worker is another than that of the gateway', async () => {
+  it('runs nothing on a host where the rule of this worker is another than that of the gateway', async () => {
     const unknown = { message: expect.stringContaining('run on the host build, which this worker does not know. Nothing was run.') };
     for (const hosts of [new RemoteHosts(), hostsOf({ sessions: ['other'] }), hostsOf({ tenant: 'rival' })])
       expect(await failureOf(run('echo ran > ran', {}, contextOf(), hosts))).toMatchObject({ code: 'unavailable', ...unknown });
     expect(await text('cat ran || echo none')).toContain('none');
   });
 
-  it('runs each session in a folder of its own, and in no folder outside of it', async () => {
+  it('runs each session on a host in a folder of its own, and in no folder outside of it', async () => {
     const root = `${await realpath(server.path('work'))}/default/sessions/s1`;
     expect(await text('mkdir -p "a b"; echo kept > file; pwd; echo "$HOME"')).toBe(`${root}\n${root}\n`);
     expect(await text('pwd; cat ../file', { working_dir: 'a b' })).toBe(`${root}/a b\nkept\n`);
@@ -103,7 +103,7 @@ describe('the shell on a host over ssh', () => {
     expect(names.filter((name) => !allowed.includes(name))).toEqual([]);
   });
 
-  it('shows each line while it still runs, also half of one, and keeps 1 MiB of a stream, its end and its exit code', async () => {
+  it('shows each line of a remote command while it runs, also half of one, and keeps 1 MiB of a stream, end and exit code', async () => {
     const ctx = contextOf();
     const running = run('printf half; until [ -e gate ]; do sleep 0.02; done; echo two', {}, ctx);
     await eventually(() => ctx.updatedText() === 'half');
@@ -119,7 +119,7 @@ describe('the shell on a host over ssh', () => {
     expect(await text('printf "\\n\\nabc \\n" >&2; sleep 0.1; printf "\\n" >&2')).toBe('\n\nabc \n\n');
   });
 
-  it('is killed on the host when it takes longer than it may, with what left its process group', async () => {
+  it('kills a remote command on the host when it takes longer than it may, with what left its process group', async () => {
     const marker = newMarker();
     const daemon = `setsid bash -c 'trap "" TERM HUP; while :; do sleep 0.1; done' ${marker} & echo working; sleep 300`;
     const failure = await failureOverTime(daemon, 'working\n', 1_500);
@@ -128,13 +128,13 @@ describe('the shell on a host over ssh', () => {
     expect(processesWith(marker)).toEqual([]);
   });
 
-  it('leaves nothing behind when it ends by itself', async () => {
+  it('leaves nothing of a remote command behind when it ends by itself', async () => {
     const marker = newMarker();
     expect(await text(`setsid bash -c 'sleep 300' ${marker} & bash -c 'sleep 300' ${marker} & echo up`)).toBe('up\n');
     expect(processesWith(marker)).toEqual([]);
   });
 
-  it('may end in order when it is cancelled, and is killed after the grace when it does not', async () => {
+  it('lets a cancelled remote command end in order, and kills it after the grace when it does not', async () => {
     const cancelled = async (command: string, graceMs: number) => {
       const cancel = new AbortController();
       const ctx = contextOf({ signal: cancel.signal, graceMs });
@@ -152,7 +152,7 @@ describe('the shell on a host over ssh', () => {
     expect(processesWith(marker)).toEqual([]);
   });
 
-  it('is held to the limits of processor time and file size', async () => {
+  it('holds a remote command to the limits of processor time and file size', async () => {
     const hosts = new RemoteHosts(
       { build: server.settings() },
       { env: {}, limits: { cpuSeconds: 1, fileBytes: MIB, openFiles: 64, memoryBytes: MIB, processes: 8 } },
@@ -162,7 +162,7 @@ describe('the shell on a host over ssh', () => {
     expect(await text('head -c 3000000 /dev/zero > large; exit $?', {}, contextOf(), hosts)).toContain('larger than the 1 MiB');
   });
 
-  it('has an unknown outcome when the connection is lost while it runs, and the host ends it', async () => {
+  it('reports an unknown outcome when the connection is lost while a remote command runs, and the host ends it', async () => {
     const marker = newMarker();
     const ctx = contextOf();
     const running = run(`: ${marker}; echo up; while :; do sleep 0.05; done`, {}, ctx);
@@ -175,7 +175,7 @@ describe('the shell on a host over ssh', () => {
     await eventually(() => processesWith(marker).length === 0);
   });
 
-  it('is ended by the host when the worker falls silent', async () => {
+  it('ends a remote command by the host when the worker falls silent', async () => {
     const marker = newMarker();
     const ctx = contextOf();
     const running = run(`: ${marker}; echo up; while :; do sleep 0.05; done`, {}, ctx);
@@ -212,7 +212,7 @@ describe('the shell on a host over ssh', () => {
     expect(await stranger.get('build')?.probe()).toEqual({ ok: false, reason: 'it refuses the configured user or key' });
   });
 
-  it('takes the private key from the environment, too, and forwards no agent', async () => {
+  it('takes the private key for ssh from the environment, too, and forwards no agent', async () => {
     const key = server.privateKey();
     const hosts = hostsOf({ identity: { secretEnv: 'BUILD_KEY' } }, { BUILD_KEY: key });
     expect(await text('echo "[$SSH_AUTH_SOCK]"', {}, contextOf(), hosts)).toBe('[]\n');
@@ -221,7 +221,7 @@ describe('the shell on a host over ssh', () => {
     );
   });
 
-  it('refuses what would run beside it on the worker: files, interpreters, a persistent shell', async () => {
+  it('refuses on a host what would run beside it on the worker: files, interpreters, a persistent shell', async () => {
     const ctx = contextOf();
     const files = new FileReadTool();
     expect(await failureOf(files.run({ path: 'file' }, ctx))).toMatchObject({

@@ -82,7 +82,7 @@ describe.each(sandboxes)('code %s', (_name, sandbox) => {
     expect(await text('bash', 'echo $x; basename "$PWD"')).toBe('41\ndeep\n');
   });
 
-  it('is interrupted after its time, and says that the state was kept', async () => {
+  it('interrupts code after its time, and says that the state was kept', async () => {
     await run('python', 'n = 1');
     await run('node', 'var n = 1');
     for (const [language, code] of [
@@ -100,7 +100,7 @@ describe.each(sandboxes)('code %s', (_name, sandbox) => {
     }
   });
 
-  it('is interrupted in the middle of its output in Node.js, and writes again afterwards', async () => {
+  it('interrupts code in the middle of its output in Node.js, and writes again afterwards', async () => {
     await run('node', 'var n = 1');
     for (const stream of ['log', 'error', 'log', 'error']) {
       const failure = await failureOverTime('node', `for (;;) console.${stream}("begun")`, 300);
@@ -109,7 +109,7 @@ describe.each(sandboxes)('code %s', (_name, sandbox) => {
     }
   });
 
-  it('is interrupted also when its time is over before it begins', async () => {
+  it('interrupts code also when its time is over before it begins', async () => {
     for (const language of ['python', 'node'] as const)
       for (const limitMs of [1, 10, 20, 30, 50, 70]) {
         const ctx = context({ sessionId: `early ${limitMs}` });
@@ -119,7 +119,7 @@ describe.each(sandboxes)('code %s', (_name, sandbox) => {
       }
   });
 
-  it('is interrupted also when its interpreter is still busy with earlier code', async () => {
+  it('interrupts code also when its interpreter is still busy with earlier code', async () => {
     // Written after the answer: it is shown with the next code, which is then sent already, and waits.
     await run('node', `var fs = require('node:fs'); setImmediate(() => { fs.writeSync(1, 'busy'); while (!fs.existsSync('go')); }); 0`);
     const cancel = new AbortController();
@@ -144,7 +144,7 @@ describe.each(sandboxes)('code %s', (_name, sandbox) => {
     expect(await text('python', '1 + 1')).toBe('=> 2');
   });
 
-  it('is interrupted by the cancel of its call', async () => {
+  it('interrupts code by the cancel of its call', async () => {
     const cancel = new AbortController();
     const ctx = context({ signal: cancel.signal, onUpdate: () => cancel.abort(new ToolError('cancelled', 'Cancelled by Ann')) });
     const failure = await failureOf(run('python', 'n = 7\nprint("begun", flush=True)\nwhile True: pass', ctx));
@@ -166,7 +166,7 @@ describe.each(sandboxes)('code %s', (_name, sandbox) => {
     expect(await text('python', 'n')).toContain("NameError: name 'n' is not defined");
   });
 
-  it('is paused between calls with all it started, and goes on with the next call', async () => {
+  it('pauses code between calls with all it started, and goes on with the next call', async () => {
     const marker = newMarker();
     await run('python', STARTS_PROCESSES(marker));
     const found = processesWith(marker);
@@ -181,12 +181,12 @@ describe.each(sandboxes)('code %s', (_name, sandbox) => {
     expect([...processesWith(marker), ...processesWith(workspace.root)]).toEqual([]);
   });
 
-  it('is paused between calls in Node.js, and its timers go on with the next call', async () => {
+  it('pauses code between calls in Node.js, and its timers go on with the next call', async () => {
     await run('node', 'var n = 0; setInterval(() => n++, 1)');
     expect(await text('node', 'await new Promise((r) => setInterval(() => n > 9 && r(), 1)); n > 9')).toBe('=> true');
   });
 
-  it('ends with its session in the middle of a call, with all it started', async () => {
+  it('ends code with its session in the middle of a call, with all it started', async () => {
     const marker = newMarker();
     const session = { tenantId: context().tenantId, sessionId: 'one' };
     const ctx = context({ onUpdate: () => void interpreters.endOf(session) });
@@ -195,7 +195,7 @@ describe.each(sandboxes)('code %s', (_name, sandbox) => {
     expect(processesWith(marker)).toEqual([]);
   });
 
-  it('has an interpreter of its own while that of earlier code ends, and it ends with the session, too', async () => {
+  it('runs code in an interpreter of its own while that of earlier code ends, and ends it with the session, too', async () => {
     const marker = newMarker();
     const session = { tenantId: context().tenantId, sessionId: 'one' };
     let next: Promise<unknown> | undefined;
@@ -240,7 +240,7 @@ describe.each(sandboxes)('code %s', (_name, sandbox) => {
     expect(await text('python', 'import own', ctx)).toBe('planted');
   });
 
-  it('does not go on in an interpreter that may see other files', async () => {
+  it('continues no code in an interpreter that may see other files', async () => {
     await run('python', 'n = 1');
     const denied = { denialReason: (path: string) => (path.endsWith('secret.txt') ? 'denied' : undefined), mayDenyBelow: () => true };
     await workspace.put('secret.txt', 'x');

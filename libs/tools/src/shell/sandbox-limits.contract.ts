@@ -51,7 +51,7 @@ export function sandboxLimitsContract(name: string, under: SandboxUnderTest): vo
       expect(processesWith(marker)).toEqual([]);
     });
 
-    it('is not charged twice for memory that its processes share', async () => {
+    it('charges a command once for memory that its processes share', async () => {
       const sharing = `x=$(head -c 30000000 /dev/zero | tr "\\0" x); for i in 1 2 3 4 5 6; do (sleep 0.5; echo \${#x}) & done; wait`;
       const output = await runs.run(sharing, {}, runs.context(), { memoryBytes: 150 * MIB });
       expect(textOf(output)).toBe('30000000\n'.repeat(6));
@@ -70,7 +70,7 @@ export function sandboxLimitsContract(name: string, under: SandboxUnderTest): vo
       expect(textOf(output)).toContain('The command used the 1 seconds of processor time');
     });
 
-    it('cannot write a file larger than it may, nor open more files', async () => {
+    it('refuses a command a file larger than it may write, or more open files', async () => {
       const large = await runs.run('head -c 3000000 /dev/zero > large; exit $?', {}, runs.context(), { fileBytes: MIB });
       expect(large).toMatchObject({ isError: true });
       expect(textOf(large)).toContain('larger than the 1 MiB');

@@ -65,7 +65,7 @@ describe('what a command sees of folders that were opened to it', () => {
     expect(view?.readOnly.toSorted()).toEqual(['shared/kept', 'shared/secret', 'tenants/one/.env'].map(at));
   });
 
-  it('cannot be got around by a pattern', async () => {
+  it('keeps denied folders from a command that names them by a pattern', async () => {
     expect(await run(`cat ${home}/*/s*/key ${home}/shared/open ${home}/opened/file .e*; true`)).not.toMatch(/secret\/key|one\/\.env/);
     expect(await run(`cat ${home}/shared/open ${home}/opened/file own`)).toBe('shared/openopened/filetenants/one/own');
     expect(await run(`echo x > ${home}/shared/k*t || echo y > ${home}/shared/new; cat ${home}/shared/kept ${home}/shared/new`)).toContain(
@@ -73,7 +73,7 @@ describe('what a command sees of folders that were opened to it', () => {
     );
   });
 
-  it('has the workspace also where a denied folder lies around it', async () => {
+  it('shows a command the workspace also where a denied folder lies around it', async () => {
     const around = { path: home, access: 'write' as const, locks: home };
     const of = { ...workspace, roots: [around], opened: [], denied: deniedAt({ read: ['tenants', 'tenants/one/.env'], write: [] }) };
     expect(await run(`ls -a ${home}/tenants; cat own; echo more > more && cat more`, of)).toBe('.\n..\none\ntenants/one/ownmore\n');

@@ -18,7 +18,7 @@ export function sandboxContract(name: string, under: SandboxUnderTest): void {
       ['stderr alone', 'echo b >&2', 'b\n'],
       ['both, separated', 'echo a; echo b >&2', 'stdout:\na\n\n\nstderr:\nb\n'],
       ['a word for nothing', 'true', 'command completed with no output'],
-    ])('returns %s [EX-31, TB-01]', async (_, command, expected) => {
+    ])('returns %s of a command [EX-31, TB-01]', async (_, command, expected) => {
       const output = await runs.run(command);
       expect(textOf(output)).toBe(expected);
       expect(output.isError).toBeUndefined();
@@ -33,7 +33,7 @@ export function sandboxContract(name: string, under: SandboxUnderTest): void {
       });
     });
 
-    it('tells its CPU time, or that it is not known', async () => {
+    it('tells the CPU time of a command, or that it is not known', async () => {
       const times: unknown[] = [];
       await runs.run('true', {}, { ...runs.context(), onCpuTime: (ms) => void times.push(ms) });
       const bare = { file: '/bin/true', args: [], cwd: '/', env: {}, limits: DEFAULT_LIMITS };
@@ -47,7 +47,7 @@ export function sandboxContract(name: string, under: SandboxUnderTest): void {
       expect(output.isError).toBe(true);
     });
 
-    it('runs in the workspace, which is also its home, or in a folder of it [CC-19]', async () => {
+    it('runs a command in the workspace, which is also its home, or in a folder of it [CC-19]', async () => {
       const { root } = runs;
       expect(await runs.text('pwd; echo "$HOME $PWD"')).toBe(`${root}\n${root} ${root}\n`);
       expect(await runs.text('pwd', { working_dir: 'sub' })).toBe(`${root}/sub\n`);
@@ -63,7 +63,7 @@ export function sandboxContract(name: string, under: SandboxUnderTest): void {
       ['~', 'policy_denied'],
       ['missing', 'invalid_arguments'],
       ['file', 'invalid_arguments'],
-    ])('is refused in %j', async (working_dir, code) => {
+    ])('refuses to run a command in %j', async (working_dir, code) => {
       await expect(runs.run('pwd', { working_dir })).rejects.toMatchObject({ name: 'ToolError', code });
     });
 
@@ -72,7 +72,7 @@ export function sandboxContract(name: string, under: SandboxUnderTest): void {
       expect((await stat(join(runs.root, 'made'))).uid).toBe((await stat(runs.root)).uid);
     });
 
-    it('has a user with a name, finds localhost, and has the usual folders for what is temporary', async () => {
+    it('gives a command a user with a name, localhost, and the usual folders for what is temporary', async () => {
       expect(await runs.text('getent passwd "$(id -u)" | cut -d: -f3; id -gn >/dev/null')).toMatch(/^\d+\n$/);
       expect(await runs.text('getent ahosts localhost | cut -d" " -f1 | sort -u')).toMatch(/^(127\.0\.0\.1|::1)\n/);
       expect(await runs.text('for folder in /tmp /var/tmp /dev/shm; do rm "$(mktemp -p $folder)" && echo $folder; done')).toBe(
@@ -89,7 +89,7 @@ export function sandboxContract(name: string, under: SandboxUnderTest): void {
       expect(names).toContain('GIVEN');
     });
 
-    it('shows each line while it still runs', async () => {
+    it('shows each line of a command while it still runs', async () => {
       const ctx = runs.context();
       let ended = false;
       const running = runs.run('echo one; until [ -e gate ]; do sleep 0.02; done; echo two', {}, ctx).finally(() => (ended = true));
@@ -100,7 +100,7 @@ export function sandboxContract(name: string, under: SandboxUnderTest): void {
       expect(ctx.updatedText()).toBe('one\ntwo\n');
     });
 
-    it('keeps 1 MiB of a stream, says so, and sends no more as updates', async () => {
+    it('keeps 1 MiB of a stream of a command, says so, and sends no more as updates', async () => {
       const ctx = runs.context();
       const output = await runs.run('head -c 3000000 /dev/zero | tr "\\0" x', {}, ctx);
       expect(textOf(output).slice(1_048_576)).toBe(
@@ -110,13 +110,13 @@ export function sandboxContract(name: string, under: SandboxUnderTest): void {
       expect(output.details).toMatchObject({ stdoutBytes: 3_000_000 });
     });
 
-    it('is killed when it takes longer than it may, and the last it said is shown [EX-31]', async () => {
+    it('kills a command when it takes longer than it may, and shows the last it said [EX-31]', async () => {
       const failure = await failureOf(runs.run('echo working; sleep 300', { timeout_ms: 1_500 }));
       expect(failure).toMatchObject({ code: 'run_timeout' });
       expect(failure.message).toBe('Command timed out after 1.5s and was killed\n\nLast output:\nworking');
     });
 
-    it('may end in order when it is cancelled', async () => {
+    it('lets a cancelled command end in order', async () => {
       const cancel = new AbortController();
       const ctx = runs.context({ signal: cancel.signal, graceMs: 10_000 });
       const running = runs.run(

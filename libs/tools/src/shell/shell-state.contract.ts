@@ -14,7 +14,7 @@ export function shellStateContract(name: string, under: SandboxUnderTest): void 
     const keeps = (ctx: ToolContext, command: string, more: { working_dir?: string; timeout_ms?: number } = {}) =>
       runs.text(command, { persistent: true, ...more }, ctx);
 
-    it('stays in the folder it went to, inside the workspace and in /tmp [TB-05]', async () => {
+    it('stays with a persistent shell in the folder it went to, inside the workspace and in /tmp [TB-05]', async () => {
       const ctx = await runs.session('folders');
       await keeps(ctx, 'mkdir -p "a b/c" && cd "a b/c"');
       expect(await keeps(ctx, 'pwd; cd ..')).toBe(`${ctx.workspace.root}/a b/c\n`);
@@ -24,7 +24,7 @@ export function shellStateContract(name: string, under: SandboxUnderTest): void 
       expect(await runs.text('pwd', {}, ctx)).toBe(`${ctx.workspace.root}\n`);
     });
 
-    it('keeps variables of every kind, functions and the umask', async () => {
+    it('keeps variables of every kind, functions and the umask of a persistent shell', async () => {
       const ctx = await runs.session('variables');
       await keeps(
         ctx,
@@ -36,7 +36,7 @@ export function shellStateContract(name: string, under: SandboxUnderTest): void 
       expect(await keeps(ctx, 'echo "[$plain][$1][$#]"')).toBe('[][][0]\n');
     });
 
-    it('keeps functions that need extended patterns, and which functions are exported', async () => {
+    it('keeps functions of a persistent shell that need extended patterns, and which functions are exported', async () => {
       const ctx = await runs.session('functions');
       const define = 'shopt -s extglob\nf() { case $1 in +([0-9])) echo num;; *) echo other;; esac; }\nzz() { echo zz; }';
       expect(await keeps(ctx, `${define}\nf 12`)).toBe('num\n');
@@ -47,7 +47,7 @@ export function shellStateContract(name: string, under: SandboxUnderTest): void 
       expect(await keeps(ctx, 'bash -c greet 2>/dev/null || greet')).toBe('hi\n');
     });
 
-    it('keeps what a failing command or an exit left, and answers with its code', async () => {
+    it('keeps what a failing command or an exit left in a persistent shell, and answers with its code', async () => {
       const ctx = await runs.session('failing');
       const failed = await runs.run('x=1; set -eu; y=2; false; y=3', { persistent: true }, ctx);
       expect(textOf(failed)).toBe('Exit code: 1');
@@ -68,14 +68,14 @@ export function shellStateContract(name: string, under: SandboxUnderTest): void 
       );
     });
 
-    it('is as it was before when a command is cut off', async () => {
+    it('restores a persistent shell as it was before when a command is cut off', async () => {
       const ctx = await runs.session('cut');
       await keeps(ctx, 'x=before');
       await failureOf(runs.run('x=during; echo up; sleep 300', { persistent: true, timeout_ms: 400 }, { ...ctx, graceMs: 50 }));
       expect(await keeps(ctx, 'echo $x')).toBe('before\n');
     });
 
-    it('is not visible to another session, nor to a call that is not persistent', async () => {
+    it('hides a persistent shell from another session, and from a call that is not persistent', async () => {
       const [one, two] = [await runs.session('mine'), await runs.session('theirs')];
       await keeps(one, 'secret=canary; cd /tmp');
       expect(await keeps(two, 'echo "[$secret]"; pwd')).toBe(`[]\n${two.workspace.root}\n`);
@@ -89,7 +89,7 @@ export function shellStateContract(name: string, under: SandboxUnderTest): void 
         ).toBe('theirs\n');
     });
 
-    it('does not let what was written into its state out of the sandbox', async () => {
+    it('keeps what was written into the state of a persistent shell inside of the sandbox', async () => {
       const ctx = await runs.session('hostile');
       const marker = newMarker();
       await keeps(ctx, 'true');
@@ -107,7 +107,7 @@ export function shellStateContract(name: string, under: SandboxUnderTest): void 
       }
     });
 
-    it('takes over no half or endless state, and says so when it was too large', async () => {
+    it('takes over no half or endless state of a persistent shell, and says so when it was too large', async () => {
       const ctx = await runs.session('large');
       await keeps(ctx, 'x=small');
       expect(await keeps(ctx, 'x=large; big=$(head -c 300000 /dev/zero | tr "\\0" x)')).toContain("this command's are not kept");
@@ -125,7 +125,7 @@ export function shellStateContract(name: string, under: SandboxUnderTest): void 
       expect(textOf(await running)).toBe('up\ndone\n');
     });
 
-    it('is refused in a call without a session', async () => {
+    it('refuses a persistent shell in a call without a session', async () => {
       expect(await failureOf(runs.run('pwd', { persistent: true }))).toMatchObject({
         code: 'invalid_arguments',
         message: expect.stringContaining('sessionId'),

@@ -26,7 +26,7 @@ describe('a pool of threads', () => {
     await Promise.all(kept);
   });
 
-  it('keeps its thread when a task is aborted before it has one', async () => {
+  it('keeps the thread of a pool when a task is aborted before it has one', async () => {
     pool = new ThreadPool({ source, workerData: {}, limits: {} });
     const thread = await pool.run({ keep: false }, TIMEOUT_MS, never);
     await expect(pool.run({ keep: false }, TIMEOUT_MS, AbortSignal.abort(new Error('cancelled')))).rejects.toThrow('cancelled');

@@ -131,7 +131,7 @@ describe('web_fetch', () => {
     expect((await fetchText('/links/page', { output_format: 'raw' })).body).toBe(LINKS);
   });
 
-  it('gives it as text, as source, or only its facts [TB-58]', async () => {
+  it('gives a page as text, as source, or only its facts [TB-58]', async () => {
     expect((await fetchText('/page', { output_format: 'text' })).body).toBe('Menu\n\nAll fresh, see prices.\n\n- tea\n- cake');
     expect((await fetchText('/page', { output_format: 'raw' })).body).toBe(PAGE);
     expect(await fetchText('/page', { output_format: 'metadata_only' })).toMatchObject({
@@ -150,7 +150,7 @@ describe('web_fetch', () => {
     ['/gzip', 'packed'],
     ['/br', 'packed'],
     ['/hop/10', 'arrived'],
-  ])('reads %s', async (path, expected) => {
+  ])('reads %s by web_fetch', async (path, expected) => {
     expect((await fetchText(path)).body).toBe(expected);
   });
 
@@ -178,7 +178,7 @@ describe('web_fetch', () => {
     expect(failure.message).toBe(`HTTP ${status} ${words} from http://${site.host}/status/${status}\n\nbecause ${'x'.repeat(504)}`);
   });
 
-  it('says what the network did', async () => {
+  it('says what the network did in web_fetch', async () => {
     expect(await failureOf(fetchText('/hang-up'))).toMatchObject({
       code: 'tool_failed',
       options: { retryable: true },
@@ -200,7 +200,7 @@ describe('web_fetch and hostile servers', () => {
     ['/to-inside', 'Blocked: 127.0.0.1 is a loopback address.'],
     ['/to-metadata', 'is a cloud metadata address.'],
     ['/to-file', 'Blocked: only http and https URLs can be fetched, not file'],
-  ])('does not follow %s [PP-45]', async (path, message) => {
+  ])('follows no redirect %s in web_fetch [PP-45]', async (path, message) => {
     const failure = await failureOf(fetchText(path));
     expect(failure).toMatchObject({ code: 'policy_denied', options: { retryable: false } });
     expect(failure.message).toContain(message);
@@ -211,7 +211,7 @@ describe('web_fetch and hostile servers', () => {
     expect((await failureOf(fetchText('/hop/11'))).message).toContain('more than 10 redirects');
   });
 
-  it('does not connect to a name that resolves to a private address', async () => {
+  it('connects to no name that resolves to a private address', async () => {
     const lured = new WebFetchTool(new EgressPolicy([], async () => [{ address: '127.0.0.1', family: 4 }]));
     const url = `http://innocent.example:${other.host.split(':')[1]}/`;
     const failure = await failureOf(lured.run({ url, output_format: 'auto', max_chars: 10 }, fakeToolContext()));
@@ -262,7 +262,7 @@ describe('web_fetch and hostile servers', () => {
     await eventually(async () => (await site.connections()) === 0);
   });
 
-  it('unpacks no more than 5 MiB of a bomb', async () => {
+  it('unpacks no more than 5 MiB of a bomb in web_fetch', async () => {
     const before = process.memoryUsage().rss;
     expect((await fetchText('/bomb', { output_format: 'raw', max_chars: 10 })).details).toMatchObject({ truncated: true });
     expect(process.memoryUsage().rss - before).toBeLessThan(80 * MIB);

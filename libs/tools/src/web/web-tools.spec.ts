@@ -37,7 +37,7 @@ describe('web_search', () => {
     return textFrom(tool.run({ query: 'q', count: 5, ...more }, fakeToolContext()));
   };
 
-  it('says that it is not configured', async () => {
+  it('says that web_search is not configured', async () => {
     expect(await search({})).toBe(
       'Web search is not configured. Ask the operator to set SEARXNG_URLS, BRAVE_API_KEY or TAVILY_API_KEY for the workers.',
     );
@@ -93,7 +93,7 @@ describe('http_request', () => {
     [{ body: 'x' }, /^GET takes no body/],
     [{ url: 'http://127.0.0.1:1/' }, /^Blocked: 127\.0\.0\.1/],
     [{ url: 'http://a:b@example.com/' }, /must not contain a user name or password/],
-  ])('refuses %j', async (more, message) => expect(await send('/', more)).toMatch(message));
+  ])('refuses the http_request %j', async (more, message) => expect(await send('/', more)).toMatch(message));
 });
 
 describe('paragraphs around search terms', () => {

@@ -49,7 +49,7 @@ describe('terminal colours', () => {
 });
 
 describe('streamed text', () => {
-  it('is the same however it is cut into chunks', () => {
+  it('reads streamed text the same however it is cut into chunks', () => {
     const whole = `one ${E}[32mgreen${E}[0m\nprogress 1%\rprogress 2%\nlast`;
     fc.assert(
       fc.property(fc.array(fc.nat(whole.length)), (cuts) => {
@@ -64,7 +64,7 @@ describe('streamed text', () => {
     );
   });
 
-  it('keeps a colour until it is reset, and the time of each line', () => {
+  it('keeps a colour of streamed text until it is reset, and the time of each line', () => {
     const terminal = new TerminalText();
     terminal.append(`plain\n${E}[31mred\nstill red\n${E}[0mplain`, 7);
     terminal.append(' again', 8);
@@ -73,7 +73,7 @@ describe('streamed text', () => {
     expect([terminal.time(0), terminal.time(3), terminal.text(3)]).toEqual([7, 8, 'plain again']);
   });
 
-  it('stays within its limits and reports what it dropped', () => {
+  it('bounds streamed text by its limits and reports what it dropped', () => {
     const terminal = new TerminalText();
     for (let line = 0; line < TERMINAL_LIMITS.lines + 7; line += 1) terminal.append(`line ${line}\n`);
     terminal.append('x'.repeat(TERMINAL_LIMITS.lineChars + 5));

@@ -5,7 +5,7 @@ const HTTPS = 'https://tools.example.com';
 const LOCAL = 'http://127.0.0.1:7411';
 
 describe('the cookie of a login', () => {
-  it('is for this host alone and only for TLS where the dashboard has https, and never for scripts', () => {
+  it('sets the cookie of a login for this host alone and only for TLS where the dashboard has https, and never for scripts', () => {
     const { login, begun } = cookieNames(HTTPS);
     expect([login, begun]).toEqual(['__Host-toolyard-login', '__Host-toolyard-login-begun']);
     expect(setCookie(HTTPS, login, 'x', 60_000)).toBe('__Host-toolyard-login=x; Path=/; HttpOnly; SameSite=Strict; Max-Age=60; Secure');
@@ -14,7 +14,7 @@ describe('the cookie of a login', () => {
     );
   });
 
-  it('is read by its whole name, once, and only as a secret of ours', () => {
+  it('reads the cookie of a login by its whole name, once, and only as a secret of ours', () => {
     const { login } = cookieNames(HTTPS);
     const secret = newSecret();
     expect(readCookie(`a=b; ${login}=${secret}; c=d`, login)).toBe(secret);

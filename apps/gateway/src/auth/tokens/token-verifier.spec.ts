@@ -95,7 +95,7 @@ describe('a token', () => {
     expect(await refusal(await sign(change))).toEqual(['unauthenticated', expect.stringMatching(detail)]);
   });
 
-  it('is refused when another key signed it, its key is unknown, or its type is another', async () => {
+  it('refuses a token when another key signed it, its key is unknown, or its type is another', async () => {
     expect(await refusal(await sign({}, {}, other))).toEqual(['unauthenticated', expect.stringContaining('signature')]);
     expect(await refusal(await sign({}, { kid: 'k2' }))).toEqual(['unauthenticated', expect.stringContaining('a key that')]);
     expect(await refusal(await sign({}, { typ: 'JWT' }))).toEqual(['unauthenticated', expect.stringContaining('typ')]);

@@ -48,7 +48,7 @@ describe('a session of a foreign worker', () => {
     expect(session.receive(finish())).toHaveLength(1);
   });
 
-  it('drops a repeated update', () => {
+  it('drops a repeated update of a foreign worker', () => {
     const session = running();
     const update: WorkerFrame = { op: 'update', callId: ID, fence: 1, wseq: 1, content: [] };
     expect(session.receive(update)).toHaveLength(1);
@@ -99,7 +99,7 @@ describe('a session of a foreign worker', () => {
     expect(session.receive(finish())).toEqual([]);
   });
 
-  it('never sends more calls than the credit of their pool, and none while it drains', () => {
+  it('sends a foreign worker no more calls than the credit of their pool, and none while it drains', () => {
     const step = fc.oneof(
       fc.record({ do: fc.constant('credit' as const), pool: fc.constantFrom<Pool>('net', 'read'), n: fc.integer({ min: 1, max: 5 }) }),
       fc.record({ do: fc.constant('assign' as const), pool: fc.constantFrom<Pool>('net', 'read') }),

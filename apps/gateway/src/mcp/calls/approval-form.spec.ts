@@ -13,13 +13,13 @@ describe('approvalForm', () => {
     expect(requestedSchema.required).toEqual(['approve']);
   });
 
-  it('says how much of long arguments is not shown and where to read all, and does not let them be changed', () => {
+  it('says in a form how much of long arguments is not shown and where to read all, and offers no change of them', () => {
     const { message, requestedSchema } = approvalForm(callWith({ text: 'x'.repeat(10_000) }), FACTS);
     expect(message).toMatch(/\[6,?\d+ more characters are not shown\. Read all with GET \/v1\/calls\/c1 before you approve\]$/);
     expect(requestedSchema.properties).not.toHaveProperty('arguments');
   });
 
-  it('does not let arguments with secrets be changed: what is shown is not what runs', () => {
+  it('offers no change of arguments with secrets in a form: what is shown is not what runs', () => {
     const { requestedSchema } = approvalForm(callWith({ token: '[REDACTED]' }, { argumentsRedacted: true }), FACTS);
     expect(requestedSchema.properties).not.toHaveProperty('arguments');
   });
@@ -41,7 +41,7 @@ describe('formAnswer', () => {
     [{ action: 'cancel' }, { decision: 'dismissed' }],
     [{ action: 'other' }, undefined],
     [5, undefined],
-  ])('reads %j', (response, expected) => {
+  ])('reads the answer %j of a form', (response, expected) => {
     expect(formAnswer(response)).toEqual(expected);
   });
 });

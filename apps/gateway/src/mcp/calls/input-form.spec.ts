@@ -17,7 +17,7 @@ const FIELDS = [
 ];
 
 describe('inputForm', () => {
-  it('has the fields of a flat object', () => {
+  it('shows the fields of a flat object in a form', () => {
     const { message, requestedSchema } = inputForm(asking(FLAT));
     expect(message).toBe('The tool ask asks: Which?');
     expect(requestedSchema).toEqual({ type: 'object', properties: FLAT.properties, required: ['name'] });
@@ -29,7 +29,7 @@ describe('inputForm', () => {
     { type: 'number', minimum: 0 },
     { type: 'boolean' },
     ...FIELDS,
-  ])('has one field of %j', (schema) => {
+  ])('shows one field of %j in a form', (schema) => {
     expect(inputForm(asking(schema)).requestedSchema).toEqual({ type: 'object', properties: { value: schema }, required: ['value'] });
   });
 
@@ -46,7 +46,7 @@ describe('inputForm', () => {
 });
 
 describe('valueOf', () => {
-  it('is the object of a flat form, the field of another, and the JSON of a text', () => {
+  it('takes the object of a flat form as the value, the field of another, and the JSON of a text', () => {
     expect(valueOf(FLAT, { name: 'a' })).toEqual({ name: 'a' });
     expect(valueOf({ type: 'string' }, { value: '{}' })).toBe('{}');
     expect(valueOf(undefined, { value: '{"a":[1]}' })).toEqual({ a: [1] });
@@ -75,7 +75,7 @@ describe('inputAnswer', () => {
     expect(inputAnswer(question, response)).toEqual(expected);
   });
 
-  it('is the one to the latest question of a request', () => {
+  it('takes the answer to the latest question of a request', () => {
     const responses = { 'input.10': { action: 'decline' }, 'input.9': { action: 'accept' }, approval: { action: 'accept' } };
     expect(inputAnswerIn(responses)).toEqual({ kind: 'declined', attempt: 10 });
   });

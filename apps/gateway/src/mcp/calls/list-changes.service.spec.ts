@@ -11,7 +11,7 @@ function changesOf(tools: (principal: unknown) => string[], current: (principal:
 }
 
 describe('ListChanges', () => {
-  it('goes on for a listener of the same key when another one stops twice', async () => {
+  it('goes on for a listener of tool changes when another one of the same key stops twice', async () => {
     jest.useFakeTimers();
     let tools = ['x'];
     const changes = changesOf(() => tools);

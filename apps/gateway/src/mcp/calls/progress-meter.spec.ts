@@ -18,7 +18,7 @@ describe('ProgressMeter', () => {
     ]);
   });
 
-  it('says that a call runs which has waited', () => {
+  it('reports that a call runs which has waited', () => {
     const meter = new ProgressMeter();
     meter.waiting('10 s');
     expect(meter.stepOf(event('call.start', { tool: 't' }))?.message).toBe('t runs');

@@ -88,11 +88,11 @@ function bareIn(document: Node): string[] {
 describe('the OpenAPI document', () => {
   const document = openApiDocument('1.2.3');
 
-  it('is valid OpenAPI 3.1', async () => {
+  it('writes valid OpenAPI 3.1', async () => {
     expect(await new Validator().validate(JSON.parse(JSON.stringify(document)))).toEqual({ valid: true });
   });
 
-  it('has no finding of a public linter', async () => {
+  it('passes a public linter with the OpenAPI document', async () => {
     const config = await createConfig({ extends: ['recommended'], rules: EXAMPLE_RULES });
     const findings = await lintFromString({ source: JSON.stringify(document), config });
     const reported = findings.map(({ ruleId, location }) => `${ruleId} at ${location.map(({ pointer }) => pointer).join(', ')}`);
@@ -105,7 +105,7 @@ describe('the OpenAPI document', () => {
     ]);
   });
 
-  it('describes every operation', () => {
+  it('describes every operation in the OpenAPI document', () => {
     const paths = Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
       Object.entries(methods as Record<string, { readonly description?: string }>).map(([method, { description }]) => ({
         operation: `${method} ${path}`,
@@ -144,7 +144,7 @@ describe('the OpenAPI document', () => {
     expect(keywords).not.toContain('"default":');
   });
 
-  it('has every route with every success status', () => {
+  it('lists every route with every success status in the OpenAPI document', () => {
     for (const route of Object.values<Route>(ROUTES)) {
       const operation = document.paths?.[route.path]?.[route.method];
       expect(Object.keys(operation?.responses ?? {})).toEqual(expect.arrayContaining(Object.keys(route.responses)));
@@ -155,7 +155,7 @@ describe('the OpenAPI document', () => {
     expect(bareIn({ ...document })).toEqual([]);
   });
 
-  it('has examples of every body and every answer for programs, which the contract accepts', () => {
+  it('gives examples of every body and every answer for programs, which the contract accepts', () => {
     const media = Object.entries(ROUTES as Readonly<Record<string, Route>>).flatMap(([operationId, route]) => {
       const operation = document.paths?.[route.path]?.[route.method] as unknown as DocumentedOperation & { requestBody?: RequestBody };
       const body = Object.entries(operation.requestBody?.content ?? {}).map(([type, given]) => ({
@@ -188,7 +188,7 @@ describe('the OpenAPI document', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('has an example of every parameter', () => {
+  it('gives an example of every parameter in the OpenAPI document', () => {
     const bare = Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
       Object.values(methods as unknown as Record<string, { parameters?: DocumentedParameter[] }>).flatMap(({ parameters = [] }) =>
         parameters
@@ -210,14 +210,14 @@ describe('the OpenAPI document', () => {
 describe('the AsyncAPI document', () => {
   const document = asyncApiDocument('1.2.3');
 
-  it('is valid AsyncAPI 3.0', () => {
+  it('writes valid AsyncAPI 3.0', () => {
     const schema = require('@asyncapi/specs/schemas/3.0.0-without-$id.json') as object;
     const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
     const valid = ajv.validate(schema, document);
     expect({ valid, errors: ajv.errors?.slice(0, 3) ?? [] }).toEqual({ valid: true, errors: [] });
   });
 
-  it('has one message for each frame of either side', () => {
+  it('lists one message for each frame of either side in the AsyncAPI document', () => {
     const ops = (union: typeof ClientFrame | typeof ServerFrame | typeof WorkerFrame | typeof WorkerServerFrame) =>
       union.options.map((frame) => frame.shape.op.value);
     expect(Object.keys((document['components'] as { messages: object }).messages).sort()).toEqual(
@@ -230,7 +230,7 @@ describe('the AsyncAPI document', () => {
     );
   });
 
-  it('has the frames that the gateway sends and takes, and says what each is for', () => {
+  it('lists the frames that the gateway sends and takes, and says what each is for', () => {
     const { messages } = document['components'] as { messages: Record<string, { summary?: string }> };
     expect(Object.keys(serverFrames).map((op) => `server.${op}`)).toEqual(
       expect.arrayContaining(Object.keys(messages).filter((name) => name.startsWith('server.'))),
@@ -246,7 +246,7 @@ describe('the AsyncAPI document', () => {
   it('describes every field of every frame', () => {
     expect(bareIn(document)).toEqual([]);
   });
-  it('has an example of each frame of either side, which the contract accepts', () => {
+  it('gives an example of each frame of either side, which the contract accepts', () => {
     const { messages } = document['components'] as { messages: Record<string, { examples?: { payload: { op: string } }[] }> };
     const unions = { client: ClientFrame, server: ServerFrame, worker: WorkerFrame, toWorker: WorkerServerFrame };
     for (const [side, union] of Object.entries(unions)) {
@@ -257,14 +257,14 @@ describe('the AsyncAPI document', () => {
     }
   });
 
-  it('says where it is served and how to authenticate', () => {
+  it('says in the AsyncAPI document where it is served and how to authenticate', () => {
     expect(document).toMatchObject({
       servers: { local: { protocol: 'ws', security: [{ $ref: '#/components/securitySchemes/apiKey' }] }, gateway: { protocol: 'wss' } },
       components: { securitySchemes: { apiKey: { type: 'http', scheme: 'bearer' } } },
     });
   });
 
-  it('has no dangling reference, and none beside which fields are forbidden', () => {
+  it('has no dangling reference in the AsyncAPI document, and none beside which fields are forbidden', () => {
     const text = JSON.stringify(document);
     for (const [, pointer = ''] of text.matchAll(/"\$ref":"#\/([^"]+)"/g)) {
       const target = pointer.split('/').reduce<unknown>((node, key) => (node as Record<string, unknown> | undefined)?.[key], document);

@@ -15,7 +15,7 @@ function problemOf(action: () => unknown): ProblemError {
 }
 
 describe('what is wrong', () => {
-  it('is said in the words of who wrote it: which header, and no NaN', () => {
+  it('says what is wrong in the words of who wrote it: which header, and no NaN', () => {
     expect(problemOf(() => parseIdempotencyKey('two words\n')).message).toContain(': The header Idempotency-Key is not valid');
     expect(problemOf(() => parse(ROUTES.getCall.query, { wait: 'soon' }, 'query')).facts.errors).toEqual([
       { pointer: '/wait', message: 'expected a number' },
@@ -29,28 +29,28 @@ describe('what is wrong', () => {
 });
 
 describe('a JSON body', () => {
-  it('may be nested 64 levels deep and not 65', () => {
+  it('takes a JSON body nested 64 levels deep and not 65', () => {
     const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
     expect(() => parseJsonBody(nested(64))).not.toThrow();
     expect(problemOf(() => parseJsonBody(nested(65))).code).toBe('invalid_request');
     expect(problemOf(() => parseJsonBody(nested(500_000))).code).toBe('invalid_request');
   });
 
-  it('may not hold keys that pollute prototypes, at any depth', () => {
+  it('refuses keys in a JSON body that pollute prototypes, at any depth', () => {
     for (const text of ['{"__proto__":{"x":1}}', '{"a":[{"\\u005f_proto__":1}]}', '{"a":{"constructor":{"prototype":{}}}}']) {
       expect([text, problemOf(() => parseJsonBody(text)).code]).toEqual([text, 'malformed_json']);
     }
     expect(parseJsonBody('{"constructor":"Ferrari"}')).toEqual({ constructor: 'Ferrari' });
   });
 
-  it('may not hold what has no canonical form: halves of characters', () => {
+  it('refuses a JSON body that has no canonical form: halves of characters', () => {
     for (const text of ['"\\ud83d"', '{"a":["\\ude00\\ud83d"]}', '{"\\ud83d":1}']) {
       expect([text, problemOf(() => parseJsonBody(text)).code]).toEqual([text, 'invalid_request']);
     }
     expect(parseJsonBody('"\\ud83d\\ude00"')).toBe('😀');
   });
 
-  it('comes with the numbers that were sent, as texts of their digits where a double does not hold them', () => {
+  it('gives the numbers of a JSON body as they were sent, as texts of their digits where a double does not hold them', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 80n), max: 2n ** 80n }), fc.string(), (integer, beside) => {
         const text = `{"id":${integer},"beside":${JSON.stringify(`${beside}"12345678901234567`)}}`;
@@ -64,7 +64,7 @@ describe('a JSON body', () => {
     }
   });
 
-  it('is malformed when it is not JSON, and absent when it is empty', () => {
+  it('refuses a JSON body as malformed when it is not JSON, and as absent when it is empty', () => {
     expect(problemOf(() => parseJsonBody('{"a":')).code).toBe('malformed_json');
     expect(parseJsonBody('')).toBeUndefined();
   });

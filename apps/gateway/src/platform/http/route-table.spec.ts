@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { RouteTable } from './route-table.js';
 
 describe('the route table', () => {
-  it('knows the methods of a path, with parameters, literal colons and queries', () => {
+  it('finds the methods of a path, with parameters, literal colons and queries', () => {
     const table = new RouteTable();
     table.record({ url: '/v1/calls/:id', method: 'GET' });
     table.record({ url: '/v1/calls::quote', method: 'POST' });

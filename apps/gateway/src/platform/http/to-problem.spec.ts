@@ -26,7 +26,7 @@ describe('the problem that an error is shown as', () => {
     expect(status === 503).toBe(problem.facts.retryAfterMs !== undefined);
   });
 
-  it('keeps what is a problem already', () => {
+  it('shows what is a problem already as it is', () => {
     const problem = new ProblemError('conflict', 'why');
     expect(toProblem(problem)).toBe(problem);
     expect(toProblem(new HttpException('x', 409, { cause: problem }))).toBe(problem);

@@ -48,7 +48,7 @@ describe('a socket of the stream', () => {
     return { client, wire, socket, closed: once(client, 'close') as Promise<[number, Buffer]> };
   };
 
-  it('is closed when it has not said who it is in time, and stays when it has', async () => {
+  it('closes a socket when it has not said who it is in time, and keeps it when it has', async () => {
     const known = await connect(undefined);
     known.client.send(JSON.stringify({ op: 'auth', token: TOKEN }));
     await once(known.client, 'message');
@@ -63,7 +63,7 @@ describe('a socket of the stream', () => {
     expect(known.client.readyState).toBe(WebSocket.OPEN);
   });
 
-  it('is cut off when it answered none of the last two pings, and not when it answers', async () => {
+  it('cuts off a socket when it answered none of the last two pings, and not when it answers', async () => {
     const dead = await connect(TOKEN, contextOf(), false);
     const alive = await connect(TOKEN);
     for (let beat = 0; beat < 3; beat++) {
@@ -77,7 +77,7 @@ describe('a socket of the stream', () => {
     expect(alive.client.readyState).toBe(WebSocket.OPEN);
   });
 
-  it('is closed as soon as its key is no longer good, and not when other keys change', async () => {
+  it('closes a socket as soon as its key is no longer good, and not when other keys change', async () => {
     const apiKeys = ring();
     const { client, closed } = await connect(TOKEN, contextOf(apiKeys));
     apiKeys.replace([GOOD, { ...GOOD, id: 'other', key: 'another-key-of-the-socket-tests' }]);

@@ -67,7 +67,7 @@ describe('judgeToolUse', () => {
     expect(await decided('allow')).toBe('allow');
   });
 
-  it('decides nothing about tools without an equivalent, unless it is said', async () => {
+  it('makes no decision about tools of Claude Code without an equivalent, unless it is said', async () => {
     const todo = use('TodoWrite', { todos: [] });
     expect(await decided('deny', todo)).toBeUndefined();
     expect(await decided('allow', todo, { unmapped: 'ask' })).toBe('ask');
@@ -91,7 +91,7 @@ describe('judgeToolUse', () => {
     expect(await decided('allow', use('Read', 'a'))).toBe('ask');
   });
 
-  it('does not lift the sandbox of Claude Code', async () => {
+  it('leaves the sandbox of Claude Code in force', async () => {
     const command = { command: 'ls', dangerouslyDisableSandbox: true };
     expect(await decided('allow', use('Bash', command))).toBe('ask');
     expect(await decided('deny', use('Bash', command))).toBe('deny');

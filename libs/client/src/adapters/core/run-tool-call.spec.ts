@@ -89,7 +89,7 @@ describe('runToolCall', () => {
     await expect(runToolCall(client, { sessionId: 's' }, CALL)).rejects.toThrow('wrong key');
   });
 
-  it('goes on while gateways restart, for as long as it is said', async () => {
+  it('goes on with a tool call while gateways restart, for as long as it is said', async () => {
     const { client } = gateway({ submit: [AWAY, QUEUED], get: [AWAY, ENDED] });
     expect(await runToolCall(client, { sessionId: 's' }, CALL)).toMatchObject({ text: 'done' });
     await expect(runToolCall(gateway({ submit: [AWAY] }).client, { sessionId: 's', outageMs: 0 }, CALL)).rejects.toBe(AWAY);

@@ -46,7 +46,7 @@ async function install(bytes: Buffer, sha256 = digestOf(bytes)) {
 const withManifest = (...files: BundleFile[]) => mcpBundle([{ name: 'manifest.json', text: JSON.stringify(MANIFEST) }, ...files]);
 
 describe('installing a bundle', () => {
-  it('unpacks it once, with the modes of its programs', async () => {
+  it('unpacks a bundle once, with the modes of its programs', async () => {
     const { bytes, sha256 } = await withManifest(
       { name: 'bin/run', text: 'x', mode: 0o100_755 },
       { name: 'data', text: 'y', mode: 0o104_644 },
@@ -60,14 +60,14 @@ describe('installing a bundle', () => {
     expect(again.folder).toBe(installed.folder);
   });
 
-  it('unpacks nothing of one with another digest', async () => {
+  it('unpacks nothing of a bundle with another digest', async () => {
     const { bytes, sha256 } = await mcpBundle();
     const wrong = 'a'.repeat(64);
     await expect(install(bytes, wrong)).rejects.toThrow(`the bundle has the SHA-256 digest ${sha256}, expected ${wrong}`);
     expect(readdirSync(join(folder, `root-${next}`))).toEqual([]);
   });
 
-  it('is removed when no worker used it for a week, and not before: one in use, and one of an older release, stay', async () => {
+  it('removes a bundle when no worker used it for a week, and not before: one in use, and one of an older release, stay', async () => {
     const root = join(folder, 'used');
     const [used, unused, unmarked] = ['a', 'b', 'c'].map((letter) => letter.repeat(64)) as [string, string, string];
     const stop = await useBundle(root, used);
@@ -87,7 +87,7 @@ describe('installing a bundle', () => {
     stop();
   });
 
-  it('fetches it where egress allows, and follows no redirects', async () => {
+  it('fetches a bundle where egress allows, and follows no redirects', async () => {
     const { bytes, sha256 } = await mcpBundle();
     served = bytes;
     const host = `127.0.0.1:${(web.address() as AddressInfo).port}`;
@@ -117,7 +117,7 @@ describe('installing a bundle', () => {
     ['outside of its folder', '../escaped'],
     ['at an absolute path', '/tmp/escape'],
     ['with a backslash', '..\\escaped'],
-  ])('refuses a file %s', async (_what, name) => {
+  ])('refuses a bundle with a file %s', async (_what, name) => {
     const safe = 'x'.repeat(name.length);
     const { bytes } = await withManifest({ name: safe, text: 'z' });
     const text = bytes.toString('latin1').replaceAll(safe, name);
@@ -138,11 +138,11 @@ describe('installing a bundle', () => {
       [{ name: 'manifest.json', text: JSON.stringify({ ...MANIFEST, server: { type: 'uv' } }) }],
       'uv are not implemented',
     ],
-  ])('refuses %s', async (_what, files, fault) => {
+  ])('refuses a bundle with %s', async (_what, files, fault) => {
     await expect(install((await mcpBundle(files)).bytes)).rejects.toThrow(fault);
   });
 
-  it('counts files, folders and bytes while it unpacks', async () => {
+  it('counts files, folders and bytes of a bundle while it unpacks', async () => {
     const { bytes } = await withManifest({ name: 'a/zeros', text: '0'.repeat(100_000) });
     const path = join(folder, 'counted.mcpb');
     writeFileSync(path, bytes);
@@ -155,7 +155,7 @@ describe('installing a bundle', () => {
     await unpack({ files: 3, bytes: 200_000, levels: 2 });
   });
 
-  it('refuses what is no archive', async () => {
+  it('refuses a bundle that is no archive', async () => {
     await expect(install(Buffer.from('no archive'))).rejects.toThrow(/end of central directory/i);
   });
 });
@@ -165,7 +165,7 @@ describe('the command of a bundle', () => {
   const command = (given: Record<string, ConfigValue>, changes: object = {}) =>
     bundleCommand(BundleManifest.parse({ ...MANIFEST, ...changes }), places, given);
 
-  it('has its folder and the settings, lists as words of their own', () => {
+  it('builds the command of a bundle with its folder and the settings, lists as words of their own', () => {
     const { words, env, secrets } = command({ token: 'abc', words: ['one', 'two words'] });
     expect(words).toEqual([process.execPath, '/bundles/1/server/index.js', 'one', 'two words']);
     expect(env).toEqual({ GREETING: 'Hello', TOKEN: 'abc' });
@@ -188,12 +188,15 @@ describe('the command of a bundle', () => {
     expect(command({ token: 'x', where: ['/srv/a', '/srv/b'] }, { user_config: settings }).paths).toEqual(['/srv/a', '/srv/b']);
   });
 
-  it.each(['LD_PRELOAD', 'BASH_ENV', 'ENV', 'GCONV_PATH'])('may not set %s, which what starts the sandbox would have, too', (name) => {
-    const server = { ...MANIFEST.server, mcp_config: { ...MANIFEST.server.mcp_config, env: { [name]: '${__dirname}/x.so' } } };
-    expect(() => command({ token: 'x' }, { server })).toThrow(`the bundle sets the variable ${name}`);
-  });
+  it.each(['LD_PRELOAD', 'BASH_ENV', 'ENV', 'GCONV_PATH'])(
+    'refuses to set %s by a bundle, which what starts the sandbox would have, too',
+    (name) => {
+      const server = { ...MANIFEST.server, mcp_config: { ...MANIFEST.server.mcp_config, env: { [name]: '${__dirname}/x.so' } } };
+      expect(() => command({ token: 'x' }, { server })).toThrow(`the bundle sets the variable ${name}`);
+    },
+  );
 
-  it('says nothing of the value of a setting that is wrong', () => {
+  it('says nothing of the value of a wrong setting of a bundle', () => {
     const settings = { token: { type: 'number', sensitive: true } };
     expect(() => command({ token: 'ghp_secret' }, { user_config: settings })).toThrow(/^(?!.*ghp_secret).*expected a number/);
   });
@@ -214,7 +217,7 @@ describe('the command of a bundle', () => {
     ['a text as a number', { n: 'many' }, { user_config: { n: { type: 'number' } } }, 'expected a number'],
     ['a number as a truth value', { n: 1 }, { user_config: { n: { type: 'boolean' } } }, 'expected true or false'],
     ['another system', { token: 'x' }, { compatibility: { platforms: ['win32'] } }, 'the bundle is for win32'],
-  ])('is refused with %s', (_what, given, changes, fault) => {
+  ])('refuses the command of a bundle with %s', (_what, given, changes, fault) => {
     expect(() => command(given, changes)).toThrow(fault);
   });
 });

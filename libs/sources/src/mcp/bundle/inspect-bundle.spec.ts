@@ -15,7 +15,7 @@ const stating = (bytes: Buffer, name: string, size: number) => {
 };
 
 describe('a bundle that is looked at without unpacking it', () => {
-  it('answers its manifest, with texts for people cut', async () => {
+  it('answers the manifest of a bundle without unpacking it, with texts for people cut', async () => {
     const {
       name,
       description,
@@ -37,17 +37,17 @@ describe('a bundle that is looked at without unpacking it', () => {
     ['has a file twice', bytesOf(manifest, { name: 'a', text: '1' }, { name: 'a', text: '2' }), 'the file "a" twice'],
     ['has its manifest twice', bytesOf(manifest, manifest), 'the file "manifest.json" twice'],
     ['has a name of many levels', bytesOf(manifest, { name: 'a/'.repeat(40) + 'b', text: '' }), 'or 32 levels'],
-  ])('is refused when it %s', async (_what, bytes, fault) => {
+  ])('refuses a bundle that is looked at when it %s', async (_what, bytes, fault) => {
     await expect(inspectBundle(await bytes)).rejects.toThrow(fault);
   });
 
-  it.each(['../escaped', '/tmp/escape', '..\\escaped'])('is refused with a file %s', async (name) => {
+  it.each(['../escaped', '/tmp/escape', '..\\escaped'])('refuses a bundle that is looked at with a file %s', async (name) => {
     const safe = 'x'.repeat(name.length);
     const text = (await bytesOf(manifest, { name: safe, text: '' })).toString('latin1').replaceAll(safe, name);
     await expect(inspectBundle(Buffer.from(text, 'latin1'))).rejects.toThrow(/invalid|absolute|relative/);
   });
 
-  it('is refused when it would be too large, whatever it says of its manifest', async () => {
+  it('refuses a bundle that would be too large, whatever it says of its manifest', async () => {
     const zeros = await bytesOf(manifest, { name: 'zeros', text: '0'.repeat(100_000) });
     expect(zeros.byteLength).toBeLessThan(5_000);
     await expect(inspectBundle(zeros, { ...BUNDLE_LIMITS, bytes: 50_000 })).rejects.toThrow('more than 50000 bytes when it is unpacked');
@@ -66,7 +66,7 @@ describe('what a key sets for a bundle', () => {
   const bundle = BundleManifest.parse({ ...MANIFEST, user_config: settings });
   const TOKEN = { secretEnv: 'TOKEN' };
 
-  it('fits its manifest, with secrets by reference', () => {
+  it('fits settings of a key to the manifest of a bundle, with secrets by reference', () => {
     expect(() => assertConfigOfKey(bundle, { token: TOKEN, words: ['a', 'b'], limit: 3 })).not.toThrow();
     expect(() => assertConfigOfKey(bundle, { token: TOKEN, limit: { secretEnv: 'LIMIT' } })).not.toThrow();
     expect(settingsOf(bundle)).toContainEqual({
@@ -91,7 +91,7 @@ describe('what a key sets for a bundle', () => {
     ['one value is a list', { token: TOKEN, greeting: ['a'] }, 'expected one value'],
     ['a folder of the workers is named', { token: TOKEN, folder: '/etc' }, 'is for sources of the config file'],
     ['a folder is a reference', { token: TOKEN, folder: TOKEN }, 'is for sources of the config file'],
-  ])('is refused when %s', (_what, config, fault) => {
+  ])('refuses settings of a key for a bundle when %s', (_what, config, fault) => {
     expect(() => assertConfigOfKey(bundle, config)).toThrow(fault);
   });
 });

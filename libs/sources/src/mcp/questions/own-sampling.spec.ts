@@ -38,7 +38,7 @@ function stage(
 }
 
 describe('the model of the operator, which answers a server', () => {
-  it('is asked texts with the smaller bound, and each answer is a turn of the call without secrets', async () => {
+  it('asks the model of the operator texts with the smaller bound, and each answer is a turn of the call without secrets', async () => {
     const { own, ctx, requests, turns } = stage();
     const budget = new SamplingBudget();
     const result = await own.answer(asked('two and two?', { systemPrompt: 'Count.', includeContext: 'allServers' }), budget, ctx);
@@ -62,7 +62,7 @@ describe('the model of the operator, which answers a server', () => {
     await expect(own.answer(asked('5'), spent, ctx)).rejects.toThrow('has used 100 tokens, and sampling.maxTokens allows 100');
   });
 
-  it('counts requests that are under way together', async () => {
+  it('counts requests to the model of the operator that are under way together', async () => {
     const { own, ctx } = stage({ maxCalls: 5 }, () => new Promise(() => {}));
     const budget = new SamplingBudget();
     void own.answer(asked('1'), budget, ctx);
@@ -78,7 +78,7 @@ describe('the model of the operator, which answers a server', () => {
     ],
     ['tools', asked('x', { tools: [] }), 'no tools for the model'],
     ['too much', asked('x'.repeat(20_000)), 'expected at most 16384'],
-  ])('is not asked %s', async (_what, params, fault) => {
+  ])('refuses a request to the model of the operator with %s', async (_what, params, fault) => {
     const { own, ctx, requests } = stage();
     await expect(own.answer(params, new SamplingBudget(), ctx)).rejects.toThrow(fault);
     expect(requests).toEqual([]);

@@ -25,7 +25,7 @@ describe('a question of a server for a model', () => {
     ['a message that the protocol does not know', { ...PARAMS, messages: [{ role: 'system', content: TEXT }] }],
     ['no size', { messages: PARAMS.messages }],
     ['too much', { ...PARAMS, systemPrompt: 'x'.repeat(16_384) }],
-  ])('is refused with %s', (_title, params) => {
+  ])('refuses a question of a server for a model with %s', (_title, params) => {
     expect(samplingQuestion('server', params)).toMatch(/expected/);
   });
 
@@ -43,7 +43,7 @@ describe('a question of a server for a model', () => {
     expect(() => samplingResult('input' in given ? { value: given.input } : {})).toThrow('no answer of its model');
   });
 
-  it('takes the result of the model as it is', () => {
+  it("takes the result of the model of a server's question as it is", () => {
     expect(answered('server', roundOf(PARAMS), { reason: 'input', input: RESULT }).responses).toEqual({ one: RESULT });
     expect(samplingResult({ value: RESULT })).toEqual(RESULT);
   });

@@ -73,9 +73,9 @@ describe('file_edit', () => {
     [{ old_text: 'x', new_text: 'y', insert_text: 'z' }, 'Give either old_text and new_text, or insert_text, not both.'],
     [{ edits: [{ old_text: 'x' }] }, "Edit 1: Missing 'new_text' parameter."],
     [{ old_text: 'x', edits: [{ old_text: 'x', new_text: 'y' }] }, 'Give either edits or one edit, not both.'],
-  ])('refuses %j', async (args, message) => expect(await edit(args)).toBe(message));
+  ])('refuses the file_edit %j', async (args, message) => expect(await edit(args)).toBe(message));
 
-  it('does not show a denied file under another name', async () => {
+  it('shows no denied file under another name in file_edit', async () => {
     await workspace.put('secret', SECRET);
     await link(join(workspace.root, 'secret'), join(workspace.root, 'a'));
     const edited = textFrom(tool.run({ path: 'a', old_text: 'S', new_text: 'T', first_match: true }, denying()));
@@ -86,7 +86,7 @@ describe('file_edit', () => {
 });
 
 describe('a diff', () => {
-  it('is left out for texts that are too large or too different, and cut where it is long', () => {
+  it('leaves out a diff of texts that are too large or too different, and cuts it where it is long', () => {
     expect(fileDiff('a', 'x'.repeat(600_000), 'y'.repeat(600_000), ctx)).toBeUndefined();
     const lines = (mark: string, count: number) =>
       Array.from({ length: count }, (_item, index) => `${mark}${index} ${'.'.repeat(60)}\n`).join('');
@@ -111,7 +111,7 @@ describe('file_delete', () => {
     expect(await readdir(workspace.outside)).toEqual(['secret.txt']);
   });
 
-  it('says of an empty folder that it was empty', async () => {
+  it('says of a deleted empty folder that it was empty', async () => {
     await mkdir(join(workspace.root, 'empty'));
     expect(await remove('empty')).toBe('Deleted directory empty (it was empty)');
   });
@@ -121,7 +121,7 @@ describe('file_delete', () => {
     ['../outside', /^Path not allowed/],
     ['way/secret.txt', /^Path not allowed/],
     ['none', /^File not found: none\. Use file_list/],
-  ])('refuses %s', async (path, message) => {
+  ])('refuses to delete %s', async (path, message) => {
     await symlink(workspace.outside, join(workspace.root, 'way'));
     expect(await remove(path)).toMatch(message);
     expect(await readdir(workspace.outside)).toEqual(['secret.txt']);
@@ -177,7 +177,7 @@ describe('file_patch', () => {
     ['--- a/a\n+++ b/a\n@@ -1,9 +1 @@\n-1\n+2\n', ['a'], /^Invalid patch: /],
     ['--- a/a\n+++ b/a\n@@ -1 +1 @@\n-1\n+2\n'.repeat(2), ['a'], /it has a twice/],
     ['--- a/../x\n+++ b/../x\n@@ -1 +1 @@\n-1\n+2\n', ['../x'], /^Path not allowed/],
-  ])('refuses %j', async (patch, paths, message) => expect(await apply(patch, paths)).toMatch(message));
+  ])('refuses the file_patch %j', async (patch, paths, message) => expect(await apply(patch, paths)).toMatch(message));
 });
 
 describe('notebook_edit', () => {
@@ -213,7 +213,7 @@ describe('notebook_edit', () => {
     [{ cell_id: 'zero', new_source: 'x' }, 'Cell not found: zero. Its cells are one, cell-1.'],
     [{ cell_id: 'oen', new_source: 'x' }, 'Cell not found: oen. Did you mean one?'],
     [{ cell_id: 'ones', new_source: 'x' }, 'Cell not found: ones. Did you mean one?'],
-  ])('refuses %j', async (args, message) => expect(await edit(args)).toBe(message));
+  ])('refuses the notebook_edit %j', async (args, message) => expect(await edit(args)).toBe(message));
 });
 
 describe('file_copy', () => {
@@ -233,7 +233,7 @@ describe('file_copy', () => {
     expect(await copy('in', 'in/c', ctx)).toContain('it is a directory');
   });
 
-  it('leaves nothing when it was cancelled before it began', async () => {
+  it('leaves nothing of a file_copy that was cancelled before it began', async () => {
     await workspace.put('a', 'a');
     const signal = AbortSignal.abort(new ToolError('cancelled', 'Cancelled'));
     expect(

@@ -33,7 +33,7 @@ describe('lines with numbers', () => {
 });
 
 describe('a PDF file', () => {
-  it('is the text of its pages, and lines of that', async () => {
+  it('reads a PDF file as the text of its pages, and lines of that', async () => {
     await workspace.put('a.pdf', pdfOf('Hello PDF', 'Second page'));
     expect(await read({ path: 'a.pdf' })).toBe('[Page 1 of 2]\nHello PDF\n[Page 2 of 2]\nSecond page\n');
     expect(await read({ path: 'a.pdf', offset: 4 })).toBe('[Lines 4-4 of 4]\nSecond page\n');
@@ -89,7 +89,7 @@ describe('a notebook', () => {
     nbformat_minor: 5,
   };
 
-  it('is its cells with their outputs, or its source', async () => {
+  it('reads a notebook as its cells with their outputs, or as its source', async () => {
     await workspace.put('n.ipynb', JSON.stringify(notebook));
     expect(await read({ path: 'n.ipynb' })).toBe(
       '[cell 0 c1 markdown]\n# T\nx\n[cell 1 cell-1 code]\nprint(1)\n[output]\n1\n[output]\n(image/png)\n[output]\nValueError: no\n',
@@ -133,7 +133,7 @@ describe('several operations', () => {
 describe('a folder', () => {
   const list = (more: object = {}) => read({ operations: [{ mode: 'directory', path: '.', ...more }] });
 
-  it('is listed newest first, without what is excluded and without what seldom matters', async () => {
+  it('lists a folder newest first, without what is excluded and without what seldom matters', async () => {
     await workspace.put('old', 'xx');
     await workspace.put('src/deep/a', '');
     await workspace.put('node_modules/m/index.js', '');
