@@ -94,7 +94,7 @@ export function eventLogContract(name: string, open: () => Promise<EventLogPlace
       expect((await store.events(callId)).length).toBe(5);
     });
 
-    it('knows the same idempotency key again, with the same request or another', async () => {
+    it('finds the same idempotency key again, with the same request or another', async () => {
       const key = { scopedKey: 'none/order-1', requestSha256: 'a1' };
       const rootId = 'k:order-1';
       const accept = (idempotency: NonNullable<NewCall['idempotency']>) => {
@@ -265,7 +265,7 @@ export function eventLogContract(name: string, open: () => Promise<EventLogPlace
       await expect(log.accept(aCall(log.newCallId('acme'), { submitted }))).rejects.toThrow(/blob store/);
     });
 
-    it('goes on after Redis has forgotten its scripts', async () => {
+    it('goes on with the log after Redis has forgotten its scripts', async () => {
       if (redis.isCluster) return;
       await redis.script('FLUSH');
       await start(await submit());

@@ -149,7 +149,7 @@ export function queueContract({ name, jobsUnderLoad, openQueue, consume, obliter
       await allRan(20);
     });
 
-    it('starts no more than its slots at once, and follows when they change', async () => {
+    it('starts no more jobs than slots at once, and follows when they change', async () => {
       let most = 0;
       const release: (() => void)[] = [];
       const worker = consumer(2, async (job) => {
@@ -168,7 +168,7 @@ export function queueContract({ name, jobsUnderLoad, openQueue, consume, obliter
       expect(most).toBe(5);
     });
 
-    it('runs high before normal before low, and equals in the order of their dispatch', async () => {
+    it('runs high before normal before low jobs, and equals in the order of their dispatch', async () => {
       const wanted: string[] = [];
       for (const priority of ['low', 'high', 'normal'] as const) {
         for (let i = 0; i < 5; i++) {
@@ -266,7 +266,7 @@ export function queueContract({ name, jobsUnderLoad, openQueue, consume, obliter
       expect(depth.oldestWaitingMs).toBeGreaterThanOrEqual(30);
     });
 
-    it('never sleeps through a job: hammered with lone jobs and small bursts', async () => {
+    it('sleeps through no job: hammered with lone jobs and small bursts', async () => {
       for (const slots of [1, 2, 5]) {
         consumer(slots, async (job) => {
           if (Math.random() < 0.3) await new Promise(setImmediate);

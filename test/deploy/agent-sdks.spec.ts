@@ -124,7 +124,7 @@ describe.each(SDKS)('an agent on $name', (sdk) => {
     });
   });
 
-  it('gets the result of its call after a restart in the middle of an approval', async () => {
+  it('gets the result of a call of an agent SDK after a restart in the middle of an approval', async () => {
     const sessionId = session('approval');
     await client.sessions.put(sessionId, { posture: { permissionMode: 'prompt' } });
     const calls = [{ id: 'call_1', name: 'shell', input: { command: 'echo run >> runs; echo approved' } }];
@@ -140,7 +140,7 @@ describe.each(SDKS)('an agent on $name', (sdk) => {
     expect((await callsOf(sessionId)).map((call) => call.id)).toEqual([id]);
   });
 
-  it('cancels its call when it is aborted', async () => {
+  it('cancels the call of an agent SDK when it is aborted', async () => {
     const sessionId = session('abort');
     const agent = startAgent(sdk, sessionId, [{ id: 'call_1', name: 'shell', input: { command: 'sleep 600' } }]);
     const id = await callThatIs('running', sessionId, agent);
@@ -166,7 +166,7 @@ describe('the guide', () => {
 });
 
 describe("the snippets of the adapters' README", () => {
-  it("type-checks the snippets of the adapters' README with the SDKs", async () => {
+  it("checks the types of the snippets of the adapters' README with the SDKs", async () => {
     expect(await Promise.all([checkSnippets(root, 'six'), checkSnippets(root, 'seven', ['AI SDK'])])).toEqual(['', '']);
   });
 });

@@ -42,7 +42,7 @@ export function zeroclawContract(started: DialectInstallation): void {
       expect(textOf(await run('file_write', { path: 'x' }))).toBe("Missing 'content' parameter");
     });
 
-    it('words refusals of the policy as zeroclaw does [TB-20, TB-30, PP-10]', async () => {
+    it('puts refusals of the policy in the words of zeroclaw [TB-20, TB-30, PP-10]', async () => {
       expect(textOf(await run('file_read', { path: '../x' }))).toBe('Path not allowed by security policy: ../x');
       expect(textOf(await run('file_write', { path: '../x', content: '' }))).toBe('Path not allowed: ../x');
       const denied = await run('shell', { command: 'nmap host' }, { agentId: 'strict' });

@@ -93,7 +93,7 @@ export function hookStopsContract(started: () => HookTestCluster): void {
       await eventually(() => !pids.some(isAlive), 'the processes of the hook to be gone');
     });
 
-    it('stops a hook when it is asked about a call of a batch', async () => {
+    it('stops a hook that is asked about a call of a batch when the session is cancelled', async () => {
       const sessionId = hooked.newSession('cancelled');
       const calls = [1, 2].map((n) => ({ tool: 'echo', arguments: { n } }));
       const body = { sessionId, agentId: 'stopped-batch', strategy: { type: 'sequential' }, calls };
