@@ -107,7 +107,7 @@ describe('the stream', () => {
     }
   });
 
-  it('gives a hundred sockets the same', async () => {
+  it('gives a hundred sockets the same events', async () => {
     const streams = await Promise.all(Array.from({ length: 100 }, () => connect()));
     const { body } = await agent.submit('echo', {});
     for (const stream of streams) stream.send({ op: 'subscribe', id: 1, filter: { callId: body.id } });

@@ -132,7 +132,7 @@ describe('a path that a person trusts', () => {
     });
 
     it.each(['git diff a', 'PAGER=cat LC_ALL=C git diff', 'git diff 2>&1', 'git diff > /dev/null', 'for x in a b; do git diff a; done'])(
-      'harmless ones need no trust: %s',
+      'needs no trust in harmless variables and files beside a trusted command: %s',
       async (command) => {
         const sessionId = await trusting('git diff', 'command-partial');
         expect((await shell(sessionId, command)).status).toBe('queued');

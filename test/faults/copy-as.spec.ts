@@ -43,7 +43,7 @@ describe('a call, copied and pasted', () => {
     ['command line', asCli, ['sh', '-c']],
     ['TypeScript', asSdk, [process.execPath, '--input-type=module', '-e']],
     ['Python', asPython, ['python3', '-c']],
-  ] as const)('as %s is the same call again', async (name, copyAs, [program, ...words]) => {
+  ] as const)('submits the same call again when it is copied as %s', async (name, copyAs, [program, ...words]) => {
     const sessionId = `copied-${name.replace(' ', '-')}`;
     const first = await client.calls.run({ tool: 'echo', arguments: HOSTILE, sessionId });
     const env = { PATH: `${folder}:${process.env['PATH']}`, TOOLYARD_API_KEY: TEST_KEY };

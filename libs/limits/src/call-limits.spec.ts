@@ -78,7 +78,7 @@ describe('limits of calls', () => {
     expect(await admit('c3', checks)).toBe(false);
   });
 
-  it('slides: what was counted a window ago counts no more [PP-101]', async () => {
+  it('slides the window of a limit: what was counted a window ago counts no more [PP-101]', async () => {
     const checks = checksOf({ rates: [{ per: 'agent', calls: 2, windowMs: 60_000 }] });
     await admit('c1', checks);
     await admit('c2', checks);

@@ -327,7 +327,7 @@ describe('tool patterns of a key', () => {
     expect(isToolAllowed({ tools: [] }, named('echo'))).toBe(false);
   });
 
-  it('address tools of a source by @source and @source/name, also where the name is qualified', () => {
+  it('matches tools of a source by @source and @source/name, also where the name is qualified', () => {
     const issue = { name: 'tracker__create_issue', aliases: [], source: 'tracker' };
     expect(isToolAllowed({ tools: ['@tracker'] }, issue)).toBe(true);
     expect(isToolAllowed({ tools: ['@tracker/create_*'] }, issue)).toBe(true);

@@ -180,7 +180,7 @@ describe('a call', () => {
     expect(answer(undefined, claim(), T0)).toEqual({ code: 'NOT_FOUND' });
   });
 
-  it('packs the state of a call and unpacks the same', () => {
+  it('packs the state of a call and unpacks it unchanged', () => {
     const packed = after(after(accepted(), claim(), T0), { kind: 'update', guard: byWorker(1, 1), updates: '1 ab' }, T0);
     const whole = { ...packed, meta: { tenantId: 'acme', tool: 'grüße', agentId: 'bob', sessionId: 's', traceparent: '00-x' } };
     expect(decodeSnapshot(callId, encodeSnapshot(whole))).toEqual(whole);
