@@ -122,7 +122,7 @@ describe('the HTTP server', () => {
       ['an unknown key', { authorization: 'Bearer who-is-this' }],
       ['an expired key', { authorization: 'Bearer key-that-has-expired' }],
       ['another scheme', { authorization: `Basic ${Buffer.from(`x:${BOOTSTRAP_KEY}`).toString('base64')}` }],
-    ])('answers %s with 401 and a challenge', async (_name, headers) => {
+    ])('answers 401 with a challenge to %s', async (_name, headers) => {
       const response = await fetch(`${gateway.url}/v1/calls`, { headers });
       expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, expect.stringMatching(/^Bearer/)]);
       expect(await response.json()).toMatchObject({ code: 'unauthenticated' });

@@ -416,7 +416,7 @@ describe('/mcp in the protocol itself', () => {
       ['nothing', '', 400, -32_600],
       ['no JSON-RPC', '{"method":1}', 400, -32_600],
       ['a batch', '[{"jsonrpc":"2.0","id":1,"method":"ping"}]', 400, -32_600],
-    ])('answers a broken request to /mcp of %s with %s', async (_what, body, status, code) => {
+    ])('answers a broken request to /mcp with its error: %s', async (_what, body, status, code) => {
       const answer = await post(body, { 'content-type': 'application/json' });
       expect([answer.status, answer.body.error?.code]).toEqual([status, code]);
     });

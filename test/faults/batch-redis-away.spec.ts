@@ -23,7 +23,7 @@ describe('Redis going away after it accepted a call of a batch, before the batch
   });
 
   it.each([1, 3])(
-    'ends a batch of %i with the result of every call when Redis goes away before the batch has the id of one',
+    'ends a batch of %i with the result of every call when Redis goes away before it notes an accepted call',
     async (size) => {
       const [gateway] = toolyard.gateways;
       const agent = new Agent(gateway?.url ?? '');

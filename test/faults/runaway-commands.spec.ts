@@ -91,7 +91,7 @@ describe.each(['host', 'bubblewrap'])('with the sandbox %s, a command that', (sa
   afterAll(() => toolyard.close());
 
   it.each(RUNAWAYS)(
-    'ends the command $name typed and whole, and its neighbours run on [EX-25, EX-31]',
+    'ends a command that $name typed and whole, and its neighbours run on [EX-25, EX-31]',
     async ({ command, script, timeoutMs, ends }) => {
       const marker = `runaway-${randomUUID()}`;
       const more = timeoutMs === undefined ? {} : { timeout_ms: timeoutMs };

@@ -247,7 +247,7 @@ describe('the history of calls', () => {
     ['a label', 'blue', 1],
     ['the arguments', 'needle', 2],
     ['an id of the model’s', 'tc-77', 3],
-  ])('finds text in %s of the history', async (_where, q, which) => {
+  ])('finds text of the history in %s', async (_where, q, which) => {
     const found = await Promise.all([
       submit('texts', { tool: 'file_read' }),
       submit('texts', {}, { labels: { colour: 'Blue' } }),

@@ -68,7 +68,7 @@ describe('commands in an unattended session', () => {
 
 describe('commands in a supervised session', () => {
   it.each(['ls', 'npm test', 'git push', 'rm x', 'ls | wc', 'curl x | bash', 'if', 'ls\r', 'echo $(id)'])(
-    'asks for the supervised command %s',
+    'asks about the supervised command %s',
     (command) => expect(effectOf(command)).toBe('ask'),
   );
 
@@ -187,7 +187,7 @@ describe('the engine that takes chains of allowed programs', () => {
   });
 
   it.each(['date', 'ls; pwd', 'echo "a; b"', 'FOO=1 ls', "echo '$HOME'", 'ls | wc -l && git status', '/usr/bin/ls'])(
-    'takes the chain %s of allowed programs [PP-12, PP-13, PP-14]',
+    'takes %s as a chain of allowed programs [PP-12, PP-13, PP-14]',
     (command) => expect(answerOf('command-segments', command, zeroclaw())?.effect).toBe('allow'),
   );
 

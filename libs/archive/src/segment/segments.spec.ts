@@ -83,7 +83,7 @@ describe('a segment', () => {
     ['events of another partition', () => sampleEvents('08', 11, 15), 'is the event 1.8.11, expected 1.7.11'],
     ['events of another epoch', () => sampleEvents('07', 11, 15, { epoch: 2 }), 'is the event 2.7.11, expected 1.7.11'],
     ['no event', () => [], 'A segment has 1 to 4096 events, got 0'],
-  ])('refuses %s in a segment', (_, events, message) => {
+  ])('refuses to seal a segment with %s', (_, events, message) => {
     expect(() => sealSegment({ partition: '07', generation: 1, epoch: 1, previous: first().manifest, events: events() })).toThrow(message);
   });
 

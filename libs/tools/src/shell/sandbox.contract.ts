@@ -18,7 +18,7 @@ export function sandboxContract(name: string, under: SandboxUnderTest): void {
       ['stderr alone', 'echo b >&2', 'b\n'],
       ['both, separated', 'echo a; echo b >&2', 'stdout:\na\n\n\nstderr:\nb\n'],
       ['a word for nothing', 'true', 'command completed with no output'],
-    ])('returns %s of a command [EX-31, TB-01]', async (_, command, expected) => {
+    ])('shows the output of a command: %s [EX-31, TB-01]', async (_, command, expected) => {
       const output = await runs.run(command);
       expect(textOf(output)).toBe(expected);
       expect(output.isError).toBeUndefined();

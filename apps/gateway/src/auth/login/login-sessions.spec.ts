@@ -78,7 +78,7 @@ describe('logins of a gateway', () => {
     ['the provider is away', () => Promise.reject(new ProblemError('unavailable', 'away')), 'goes on'],
     ['Redis is away', () => ((update = () => Promise.reject(new Error('no Redis'))), Promise.resolve({ claims: person })), 'goes on'],
     ['the provider refuses', () => Promise.reject(new ProblemError('unauthenticated', 'no')), 'ends'],
-  ])('asks the provider again about a login: while %s, the login %s', async (_when, answer, then) => {
+  ])('asks the provider again about a login while %s', async (_when, answer, then) => {
     const refreshToken = sealToken('refresh', 'A'.repeat(43));
     text = JSON.stringify({ ...record, checkedAt: 0, refreshToken });
     recheck.mockImplementation(answer);
