@@ -133,11 +133,11 @@ describe('execute, for the loop of an agent', () => {
     ['broken JSON', 'shell', '{"command":', /JSON/],
     ['wrong arguments', 'shell', '{"command":7}', /command/],
     ['a command that fails', 'shell', '{"command":"echo no >&2; exit 3"}', /no\n[^]*3/],
-  ])('resolves with a text for the model for %s', async (_what, tool, json, text) => {
+  ])('resolves execute of the client with a text for the model for %s', async (_what, tool, json, text) => {
     expect(await client.execute(tool, json, { sessionId })).toMatch(text);
   });
 
-  it('rejects if the request itself fails, and cancels the call on abort', async () => {
+  it('rejects execute of the client if the request itself fails, and cancels the call on abort', async () => {
     const stranger = clientOf(gatewayUrl(), { apiKey: 'wrong-key-of-the-test' });
     expect((await errorOf(stranger.execute('echo', '{}', { sessionId }))).code).toBe('unauthenticated');
     const controller = new AbortController();
@@ -410,7 +410,7 @@ describe('the client without a gateway', () => {
     expect((await errorOf(clientOf(url, { attemptTimeoutMs: 50, retries: 0 }).workers.list())).message).toContain('in time');
   });
 
-  it('refuses options that cannot work', () => {
+  it('refuses options of the client that cannot work', () => {
     expect(() => clientOf('127.0.0.1:7411')).toThrow('expected an http(s) URL');
     expect(() => clientOf('http://127.0.0.1', { apiKey: 'with a blank' })).toThrow('visible ASCII');
   });

@@ -32,7 +32,7 @@ describe('the End of a call', () => {
     return status < 400 ? body.id : (body as unknown as { callId: string }).callId;
   };
 
-  it('proves the updates of all attempts', async () => {
+  it('proves in End the updates of all attempts', async () => {
     const id = await submit();
     const first = await tenant.held.claim(id);
     first.update('a');
@@ -45,7 +45,7 @@ describe('the End of a call', () => {
     expect((await endOf(id)).data).toMatchObject({ attempts: 3, updates: { count: 3, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) } });
   });
 
-  it('proves the updates of the attempts before it, when a call is cancelled in the queue', async () => {
+  it('proves in End the updates of the attempts before it, when a call is cancelled in the queue', async () => {
     const id = await submit();
     const first = await tenant.held.claim(id);
     first.update('a');

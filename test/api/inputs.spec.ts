@@ -68,7 +68,7 @@ describe('a call that waits for input', () => {
     expect(events[3]).toMatchObject({ actor: expect.stringContaining('apikey:'), data: { request: 1, value: 'next' } });
   });
 
-  it('refuses a value that does not fit, one for another question, and a second one; the same one may be repeated', async () => {
+  it('refuses input that does not fit, that is for another question, and a second one; the same one may be repeated', async () => {
     const { id } = await asked();
     const wrong = await give(id, { value: 'other' });
     expect([wrong.status, wrong.body.code, wrong.body.errors?.[0]?.pointer]).toEqual([422, 'invalid_request', '/value']);

@@ -68,7 +68,7 @@ describe('1,000 calls of 20 agents that repeat themselves', () => {
     );
   });
 
-  it('refuses a key that comes again with another body', async () => {
+  it('refuses an Idempotency-Key that comes again with another body', async () => {
     const { agent } = tenant;
     await agent.submit('echo', { a: 1 }, {}, { 'idempotency-key': 'same' });
     expect(await agent.submit('echo', { a: 2 }, {}, { 'idempotency-key': 'same' })).toMatchObject({

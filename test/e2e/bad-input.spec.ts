@@ -64,7 +64,7 @@ describe('bad input at every interface', () => {
     ['arguments of the wrong kind', '{"tool":"echo","arguments":[1]}', 422, 'invalid_request'],
     ['thousands of unknown fields', `{${Array.from({ length: 5_000 }, (_, n) => `"f${n}":0`).join()}}`, 422, 'invalid_request'],
     ['a session id that is a path', '{"tool":"echo","sessionId":"../x"}', 422, 'invalid_request'],
-  ])('answers %s with the documented problem, which a model can read [DX-12]', async (_name, body, status, code) => {
+  ])('answers bad input, %s, with the documented problem, which a model can read [DX-12]', async (_name, body, status, code) => {
     const answer = await agent.request<Problem>('POST', '/v1/calls', body);
     expect([answer.status, answer.body.code]).toEqual([status, code]);
     const { detail, result, callId } = answer.body;
@@ -166,7 +166,7 @@ describe('bad input at every interface', () => {
     'file:///etc/passwd',
     'gopher://127.0.0.1/',
     'http://user:pass@127.0.0.1/',
-  ])('does not fetch %s [PP-45]', async (url) => {
+  ])('refuses to fetch %s [PP-45]', async (url) => {
     const call = await agent.run('web_fetch', { url });
     expect(call).toMatchObject({ outcome: 'denied', error: { code: 'policy_denied' }, result: { isError: true } });
   });
@@ -191,7 +191,7 @@ describe('bad input at every interface', () => {
     small.close();
   });
 
-  it('leaves the other calls undisturbed', async () => {
+  it('leaves other calls undisturbed by bad input', async () => {
     expect((await agent.run('echo', { still: 'fine' })).outcome).toBe('completed');
     expect(await findInvariantViolations(toolyard.redis.url)).toEqual([]);
   });

@@ -53,7 +53,7 @@ describe('a call that another call makes', () => {
     expect(submitted).toMatchObject({ type: 'call.submitted', data: { parentCallId: first.id, rootCallId: root.id, depth: 2 } });
   });
 
-  it('costs the read of one event of its parent, however many that has', async () => {
+  it('reads for a child call one event of its parent, however many that has', async () => {
     const { body: parent } = await agent.submit('sleep', { duration_ms: 60_000 });
     const attempt = await gateway.claim(parent.id);
     for (let n = 0; n < 10; n++) await attempt.update(`update ${n}`);

@@ -72,7 +72,7 @@ async function decision(input: unknown, flags?: readonly string[], env?: Record<
 }
 
 describe('toolyard hook claude', () => {
-  it('gives the decision of the policy for the session of Claude Code', async () => {
+  it('gives Claude Code the decision of the policy for its session', async () => {
     const command = { command: 'touch x', description: 'makes a file' };
     expect(await Promise.all(['free', 'careful', 'locked'].map((session) => decision(use('Bash', command, session))))).toEqual([
       'allow',
@@ -85,7 +85,7 @@ describe('toolyard hook claude', () => {
     });
   });
 
-  it('judges files of the project as those of the workspace, and links by their targets', async () => {
+  it('evaluates files of the project for Claude Code as those of the workspace, and links by their targets', async () => {
     await client.sessions.put('paths', { grants: { deniedPaths: { read: ['secret/**'], write: ['/etc/**'] } } });
     const read = (file_path: string) => decision(use('Read', { file_path }, 'paths'));
     const write = (file_path: string) => decision(use('Write', { file_path, content: 'x' }, 'paths'));
@@ -104,7 +104,7 @@ describe('toolyard hook claude', () => {
     expect(await decision(use('Search', { url: 'https://example.com/' }, 'locked'), ['--map', 'Search=web_fetch'])).toBe('deny');
   });
 
-  it('lets the user decide if no gateway answers, unless a flag says otherwise', async () => {
+  it('lets the user of Claude Code decide if no gateway answers, unless a flag says otherwise', async () => {
     const away = { TOOLYARD_URL: 'http://127.0.0.1:1' };
     const bash = use('Bash', { command: 'ls' });
     const flags = ['--timeout', '300ms'];
@@ -115,7 +115,7 @@ describe('toolyard hook claude', () => {
     expect(await decision(bash, ['--on-error', 'allow'], { TOOLYARD_API_KEY: 'not-a-key-of-this-gateway' })).toBe('allow');
   });
 
-  it('exits with 2, which blocks the tool use, if it is called wrongly', async () => {
+  it('exits with 2 from toolyard hook claude if it is called wrongly, which blocks the tool use', async () => {
     const bash = use('Bash', { command: 'ls' });
     const runs = [
       hook('no JSON'),
@@ -130,7 +130,7 @@ describe('toolyard hook claude', () => {
     }
   });
 
-  it('prints settings whose command decides from any folder, without the key in it', async () => {
+  it('prints settings for Claude Code whose command decides from any folder, without the key in it', async () => {
     const data = mkdtempSync(join(tmpdir(), 'toolyard data '));
     writeFileSync(join(data, 'address'), toolyard.gateways[0]?.url ?? '');
     writeFileSync(join(data, 'key'), TEST_KEY);

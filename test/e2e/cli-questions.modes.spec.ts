@@ -14,7 +14,7 @@ const SESSION = 'cli-questions';
 const inTerminal = (...words: string[]) => installation.command(words, { terminal: true });
 
 describe('a person at a terminal', () => {
-  it('answers calls where they wait, sees what is hidden, and names calls by short ids', async () => {
+  it('answers calls in a terminal where they wait, shows what is hidden, and names calls by short ids', async () => {
     const { client } = installation;
     await client.sessions.put(SESSION, { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
     const call = inTerminal('call', 'shell', 'curl example.com; echo \u202e\r', '--session', SESSION);

@@ -143,7 +143,7 @@ describe('toolyard call', () => {
     expect(lines.slice(-2)).toEqual([expect.stringMatching(/^… 102 more lines\. All of them: toolyard show \S+ --json$/), '']);
   });
 
-  it('shows a person that it waits, and cancels at Ctrl-C', async () => {
+  it('shows a person that toolyard call waits, and cancels at Ctrl-C', async () => {
     const cli = start(['call', 'sleep', 'duration_ms=600000', '--session', 'cli-waits'], { terminal: true });
     await cli.says('⠙');
     // Of a call that has not started, no time is shown.
@@ -155,7 +155,7 @@ describe('toolyard call', () => {
     expect(code).toBe(5);
   });
 
-  it('leaves at the second Ctrl-C, whatever the call does', async () => {
+  it('leaves toolyard call at the second Ctrl-C, whatever the call does', async () => {
     const stubborn = 'trap "" TERM INT; echo up; for i in $(seq 300); do sleep 0.1; done';
     const cli = start(['call', 'shell', `command=${stubborn}`], { terminal: true });
     await cli.says('up');
@@ -191,7 +191,7 @@ describe('toolyard watch', () => {
     expect((await rest.ended()).out).not.toContain(lines[0]!.subject);
   });
 
-  it('refuses a type that there is not, and says which there are', async () => {
+  it('refuses a type of event that there is not in toolyard watch, and says which there are', async () => {
     expect(await run(['watch', '--type', 'nonsense'])).toMatchObject({
       code: 2,
       err: expect.stringContaining('submitted, approval_requested'),

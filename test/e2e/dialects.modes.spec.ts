@@ -144,7 +144,7 @@ describe('a dialect', () => {
     expect(textOf(body)).toBe('Exit code: 3\nhi\n');
   });
 
-  it('holds for the calls of a batch and their strategy', async () => {
+  it('applies a dialect to the calls of a batch and their strategy', async () => {
     const calls = [
       { tool: 'shell', arguments: 'echo a' },
       { tool: 'file_raed', arguments: { path: 'a' } },

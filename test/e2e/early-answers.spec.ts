@@ -96,7 +96,7 @@ describe('an answer before the request has arrived completely', () => {
 
   describe.each<Framing>(['Content-Length', 'chunked'])('of a body by %s', (framing) => {
     it.each(KEPT_ALIVE)(
-      'answers %i at once to %s, drops the rest of the body and keeps the connection',
+      'answers %i at once to %s before the body has arrived, drops its rest and keeps the connection',
       async (status, _what, head, code) => {
         const client = await open();
         await client.send(requestHead(head, framing, 3 * PIECE.length));
@@ -109,13 +109,16 @@ describe('an answer before the request has arrived completely', () => {
       },
     );
 
-    it.each(CLOSED)('answers %i at once to %s, drops the rest of the body and closes the connection', async (status, _what, head, code) => {
-      const client = await open();
-      await client.send(requestHead(head, framing, 10 * LIMITS.bodyBytes));
-      for (let bytes = 0; bytes <= LIMITS.bodyBytes; bytes += PIECE.length) await client.send(framed(PIECE, framing));
-      expect(await client.answer()).toMatchObject({ status, problem: { code }, connection: 'close' });
-      await client.finishes((piece) => framed(piece, framing));
-    });
+    it.each(CLOSED)(
+      'answers %i at once to %s before the body has arrived, drops its rest and closes the connection',
+      async (status, _what, head, code) => {
+        const client = await open();
+        await client.send(requestHead(head, framing, 10 * LIMITS.bodyBytes));
+        for (let bytes = 0; bytes <= LIMITS.bodyBytes; bytes += PIECE.length) await client.send(framed(PIECE, framing));
+        expect(await client.answer()).toMatchObject({ status, problem: { code }, connection: 'close' });
+        await client.finishes((piece) => framed(piece, framing));
+      },
+    );
 
     it.each([...KEPT_ALIVE, ...CLOSED])(
       'delivers %i for %s to a client that sends 50 MB without looking',
@@ -129,7 +132,7 @@ describe('an answer before the request has arrived completely', () => {
     );
   });
 
-  it.each(MALFORMED)('answers %i to %s and drops what follows', async (status, _what, start) => {
+  it.each(MALFORMED)('answers %i to a malformed request, %s, and drops what follows', async (status, _what, start) => {
     const client = await open();
     await client.send(start);
     expect(await client.answer()).toMatchObject({ status, connection: 'close' });

@@ -100,7 +100,7 @@ describe.each(['bubblewrap', 'none'])('every tool of an installation with SANDBO
   );
 
   it.each(Dialect.options.filter((name) => name !== 'core'))(
-    'answers what the tools of %s accept, by all of their names, in the same way',
+    'answers what the tools of the dialect %s accept, by all of their names, in the same way',
     async (dialect) => {
       const { body } = await agent.get<{ tools: Spoken[] }>(`/v1/tools?dialect=${dialect}`);
       // No test asks another machine.

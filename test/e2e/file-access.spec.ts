@@ -227,7 +227,7 @@ describe('which files a call reaches', () => {
       },
     );
 
-    it('does not show denied files in a search or a listing', async () => {
+    it('shows no denied files in a search or a listing', async () => {
       for (const args of [{ query: 'secret' }, { query: 'secret', output_mode: 'count' }, { query: 'secret', path: 'public.txt' }]) {
         const found = await call('file_search', args, 'unattended', sessionId);
         expect(textOf(found).split('\n')).toEqual([expect.stringMatching(/^public\.txt:1/)]);

@@ -352,7 +352,7 @@ describe('http_request', () => {
   const request = (path: string, args: object = {}) =>
     run('http_request', { url: `http://${host}${path}`, ...args }, 'http', { agentId: 'web' });
 
-  it('sends method, headers and body, secrets by their names, and shows no cookies', async () => {
+  it('sends method, headers and body by http_request, secrets by their names, and shows no cookies', async () => {
     const sent = await request('/echo', { method: 'POST', body: 'hello', headers: { authorization: { secret: 'SITE_AUTHORIZATION' } } });
     expect(textOf(sent)).toMatch(/Status: 200 OK\nResponse Headers: .*set-cookie: \[REDACTED\].*\n\nResponse Body:\n/);
     expect(textOf(sent)).toContain('{"method":"POST","body":"hello","token":true}');
@@ -367,7 +367,7 @@ describe('http_request', () => {
     expect(there.error).toMatchObject({ code: 'policy_denied' });
   });
 
-  it('refuses a header value with a line break', async () => {
+  it('refuses a header value of http_request with a line break', async () => {
     const { error } = await request('/echo', { headers: { x: 'a\r\nhost: other' } });
     expect(error).toMatchObject({
       code: 'invalid_arguments',
@@ -379,7 +379,7 @@ describe('http_request', () => {
 describe('web_search', () => {
   const search = (args: object) => run('web_search', { query: 'tea', ...args }, 'search');
 
-  it('asks the next engine where one is down [TB-61]', async () => {
+  it('asks the next search engine where one is down [TB-61]', async () => {
     const { result } = await search({});
     expect(result?.details).toMatchObject({ provider: 'searxng', baseUrl: `http://${host}/up`, resultCount: 3 });
   });
@@ -391,7 +391,7 @@ describe('web_search', () => {
     expect(textOf(await search({ allowed_domains: ['none.example'] }))).toContain('No web search results matched the query "tea".');
   });
 
-  it('sends 200 characters of a longer query [TB-63]', async () => {
+  it('sends 200 characters of a longer query to a search engine [TB-63]', async () => {
     await search({ query: 'x'.repeat(300) });
     expect(queries.at(-1)).toBe('x'.repeat(200));
   });

@@ -46,7 +46,7 @@ describe('a worker in another language whose key changes', () => {
   const changedKeys = (change: Partial<ApiKeyConfig> | undefined): ApiKeyConfig[] =>
     keys.flatMap((key) => (key.id !== 'works' ? [key] : change === undefined ? [] : [{ ...key, ...change }]));
 
-  it.each(CHANGES)('sends no call to a worker, by socket or by poll, from the moment its key %s', async (_how, change) => {
+  it.each(CHANGES)('sends no call to a foreign worker, by socket or by poll, from the moment its key %s', async (_how, change) => {
     const apiKeys = gateway.app.get(ApiKeyStore);
     const worker = await ready();
     const poller = new Agent(gateway.url, WORK_KEY);

@@ -368,7 +368,7 @@ describe('workers in other languages', () => {
     expect((await agent.ended(id)).outcome).toBe('unknown');
   });
 
-  it('answers hostile frames with problems and goes on', async () => {
+  it('answers hostile frames of a foreign worker with problems and goes on', async () => {
     const worker = await ready();
     worker.raw('{');
     expect((await worker.next('refused')).problem.code).toBe('malformed_json');
@@ -410,7 +410,7 @@ describe('workers in other languages', () => {
     expect(JSON.stringify((await agent.ended(id)).result)).toContain('[REDACTED]');
   });
 
-  it('refuses keys without the scope, and another subprotocol', async () => {
+  it('refuses a foreign worker with a key without the scope, and with another subprotocol', async () => {
     await expect(ScriptedWorker.open(gateway.url, 'no-such-key')).rejects.toThrow('401');
     await expect(ScriptedWorker.open(gateway.url, WORK_KEY, 'other.1')).rejects.toThrow('422');
     expect((await new Agent(gateway.url, WORK_KEY).get('/v1/calls')).status).toBe(403);

@@ -72,7 +72,7 @@ const decide = (callId: string, body: object, by = agent) =>
   by.request<Call & Omit<Problem, 'status'>>('POST', `/v1/calls/${callId}/decision`, body);
 
 describe('a call that waits for a person', () => {
-  it('shows reasons, answers, what could be trusted and when it expires, also in the list [EV-09, PP-73, PP-90]', async () => {
+  it('shows reasons, answers, trust options and the expiry of a waiting call, also in the list [EV-09, PP-73, PP-90]', async () => {
     const { body: call } = await write(await asking());
     expect(call).toMatchObject({ status: 'waiting_approval', arguments: { path: 'a', content: 'b' } });
     expect(call.approval).toMatchObject({ reasons: [expect.any(String)], expiresAt: expect.any(String), digest: expect.any(String) });
@@ -96,7 +96,7 @@ describe('a call that waits for a person', () => {
     expect(decided).toMatchObject({ actor: 'apikey:bootstrap', data: { reason: 'not on a Friday' } });
   });
 
-  it('refuses an answer to another question than it asks, and goes on waiting', async () => {
+  it('refuses an answer to another question than a waiting call asks, and goes on waiting', async () => {
     const { body: call } = await write(await asking());
     const { body: another } = await write(await asking(), 'other');
     const digest = another.approval?.digest;

@@ -185,7 +185,7 @@ describe('web tools before a hostile server', () => {
     for (const call of calls) expect(ended(call)).toEqual(['failed', 'tool_failed', expect.stringMatching(message)]);
   });
 
-  it('believes a length that is too small, and reads no second answer behind it', async () => {
+  it('takes a length that is too small, and reads no second answer behind it', async () => {
     expect(textOf(await get('web_fetch', '/too-long'))).not.toContain('more');
     expect(textOf(await get('http_request', '/too-long'))).not.toContain('more');
   });

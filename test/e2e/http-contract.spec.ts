@@ -40,7 +40,7 @@ describe('HEAD', () => {
     '/openapi.json',
     '/docs',
     '/',
-  ])('answers %s as GET does, without the body', async (path) => {
+  ])('answers HEAD of %s as GET does, without the body', async (path) => {
     const url = path.replace('{id}', await ended());
     const [get, head] = await Promise.all([agent.get(url), agent.request('HEAD', url)]);
     const headers = ({ headers: all }: typeof get) =>
@@ -123,7 +123,7 @@ describe('Prefer: wait=n, cancel-on-disconnect', () => {
     return found.id;
   };
 
-  it('cancels a call whose client goes away during the wait, and no other', async () => {
+  it('cancels a call whose client goes away during the wait with cancel-on-disconnect, and no other', async () => {
     const kept = await abandon('wait=30', 'toolu_kept');
     const cancelled = await agent.ended(await abandon('wait=30, cancel-on-disconnect', 'toolu_left'));
     expect(cancelled).toMatchObject({ outcome: 'cancelled', error: { message: expect.stringContaining('went away') } });

@@ -9,7 +9,7 @@ import { Agent } from '../support/agent.js';
 import { BOOTSTRAP_KEY, startTestGateway } from '../support/gateway.js';
 
 describe('a gateway that stops', () => {
-  it('answers open waits early and is closed soon, whatever the callers wanted to wait for', async () => {
+  it('answers open waits early when a gateway stops, which is closed soon, whatever the callers wanted to wait for', async () => {
     const gateway = await startTestGateway('drain');
     const submission = gateway.agent.submit('echo', {}, {}, { prefer: 'wait=60' });
     await eventually(() => gateway.app.get(EventHub).counts.watches > 0, 'the wait to begin');

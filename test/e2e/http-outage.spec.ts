@@ -27,7 +27,7 @@ describe('a gateway whose Redis goes away and comes back', () => {
     await redis.stop();
   });
 
-  it('answers submissions and reads with 503 and when to come again [DX-10]', async () => {
+  it('answers submissions and reads without Redis with 503 and when to come again [DX-10]', async () => {
     for (const answer of await Promise.all([
       agent.submit('echo', {}),
       agent.submit('echo', {}, { sessionId: 's' }),

@@ -53,7 +53,7 @@ describe('the HTTP server', () => {
     ['a session id that is a path', '{"tool":"echo","sessionId":"../x"}', 422, 'invalid_request'],
     ['an unknown tool', '{"tool":"no_such_tool"}', 404, 'not_found'],
     ['arguments that are broken JSON', '{"tool":"echo","arguments":"{\\"a\\":"}', 422, 'invalid_arguments'],
-  ])('answers %s with a problem [VA-02]', async (_name, body, status, code) => {
+  ])('answers a call with %s by a problem [VA-02]', async (_name, body, status, code) => {
     isProblem(await agent.request('POST', '/v1/calls', body), status, code);
   });
 

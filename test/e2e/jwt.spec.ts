@@ -46,7 +46,7 @@ describe('JWTs as bearer tokens', () => {
     new Agent(gateway.url, await issuer.token(kid, { scope: 'submit read cancel', ...claims }));
   const whoami = (agent: Agent) => agent.get<Principal & Problem>('/v1/whoami');
 
-  it('names the subject in events, and its agent and scopes are those of the token', async () => {
+  it('names the subject of a JWT in events, and its agent and scopes are those of the token', async () => {
     const agent = await agentWith({ sub: 'alice', azp: 'deployer', scope: 'submit read admin' });
     expect((await whoami(agent)).body).toMatchObject({
       keyId: 'https://issuer.example.com#alice',
@@ -120,7 +120,7 @@ describe('JWTs as bearer tokens', () => {
       expect((await whoami(agent)).body.detail).toContain('has expired');
     });
 
-    it('lets an approval and a batch go on with what the token allowed', async () => {
+    it('lets an approval and a batch go on with what an expired JWT allowed', async () => {
       expect(call.status).toBe('waiting_approval');
       await eventually(async () => (await whoami(asker)).status === 401, 'the end of the token');
       const decision = await gateway.agent.request('POST', `/v1/calls/${call.id}/decision`, { decision: 'allow', scope: 'once' });

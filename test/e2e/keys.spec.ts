@@ -58,7 +58,7 @@ const list = async (agent = by('operator')) => (await agent.get<ApiKeyPage>('/v1
 const whoami = (key: string, at = 0) => as(key, at).get<Principal & Problem>('/v1/whoami');
 
 describe('an API key that is made over HTTP', () => {
-  it('works at once on every gateway, until it is revoked', async () => {
+  it('accepts a new API key at once on every gateway, until it is revoked', async () => {
     const { id, key } = await made({ scopes: ['read'], name: 'dashboards' });
     for (const at of [1, 0]) expect((await whoami(key, at)).body).toMatchObject({ keyId: id, tenantId: TENANT, scopes: ['read'] });
     const stream = await as(key, 1).stream();
@@ -204,7 +204,7 @@ describe('a key never makes one that may do more than itself', () => {
     expect([status, body.code, body.errors?.[0]?.pointer]).toEqual([403, 'forbidden', pointer]);
   });
 
-  it('gives no higher rate than a key without its own has', async () => {
+  it('gives a made key no higher rate than a key without its own has', async () => {
     const { status, body } = await create<Problem>({ scopes: ['read'], ratePerMinute: 60_001 });
     expect([status, body.errors?.[0]?.message]).toEqual([403, 'expected at most 60000']);
     expect((await create({ scopes: ['read'], ratePerMinute: 60_000 })).status).toBe(201);

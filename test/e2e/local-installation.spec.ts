@@ -53,7 +53,7 @@ describe('an example without a gateway', () => {
     expect([code, said.trim().split('\n')]).toEqual([1, [expect.stringContaining(`No API key: there is no ${join(folder, 'key')}.`)]]);
   });
 
-  it('sends no key to another machine that the folder names', async () => {
+  it('sends no key of an example to another machine that the folder names', async () => {
     const folder = freshDirectory();
     const file = join(folder, 'address');
     writeFileSync(file, 'https://gateway.invalid\n');

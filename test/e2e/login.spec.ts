@@ -81,7 +81,7 @@ const question = async () => {
 const ALLOW = { decision: 'allow', scope: 'once' };
 
 describe('a person who signs in', () => {
-  it('approves a call, and is named in the decision and the log', async () => {
+  it('approves a call by a person who signed in, and names the person in the decision and the log', async () => {
     const call = await question();
     const page = await signIn();
     const { body: me } = await page.get<Me>('/v1/me');
@@ -113,7 +113,7 @@ describe('a person who signs in', () => {
     expect((await page.request('POST', `/v1/calls/${body.id}/decision`, { decision: 'deny', scope: 'once' })).status).toBe(200);
   });
 
-  it('sees pages and the stream with the cookie alone, which no script can read', async () => {
+  it('shows pages and the stream with the cookie alone, which no script can read', async () => {
     const jar = new CookieJar();
     const back = await comeBack(jar);
     const cookies = (await visit(jar, back)).headers.getSetCookie();
@@ -156,7 +156,7 @@ describe('a person who signs in', () => {
     expect((await first().agent.get<{ logins: unknown[] }>('/v1/logins')).body.logins).toEqual([]);
   });
 
-  it('loses the keys that the person made, and those made with these, where an administrator asks for it', async () => {
+  it('revokes the keys that a person made, and those made with these, where an administrator asks for it', async () => {
     provider.person = { ...ADA, sub: 'eve-1', roles: ['admins'] };
     const make = async (by: Agent | Page) =>
       (await by.request<{ id: string; key: string }>('POST', '/v1/keys', { name: 'of a program', scopes: ['read', 'admin'] })).body;

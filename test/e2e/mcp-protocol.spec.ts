@@ -122,7 +122,7 @@ describe('/mcp in the protocol itself', () => {
       ['with another method than the body', { 'mcp-method': 'tools/list' }],
       ['with another name than the body', { 'mcp-name': 'shell' }],
       ['with a name that is no Base64', { 'mcp-name': '=?base64?*?=' }],
-    ])('refuses a request %s with 400 and -32020', async (_what, change) => {
+    ])('refuses an MCP request %s with 400 and -32020', async (_what, change) => {
       const headers = Object.fromEntries(
         Object.entries({ 'mcp-protocol-version': REVISION, 'mcp-method': 'tools/call', 'mcp-name': 'echo', ...change }).flatMap(
           ([name, value]) => (value === undefined ? [] : [[name, value]]),
@@ -134,7 +134,7 @@ describe('/mcp in the protocol itself', () => {
       expect([answer.status, answer.body.error?.code, answer.body.id]).toEqual([400, -32_020, 9]);
     });
 
-    it('refuses a call whose mirrored parameter is missing in the headers or another one there', async () => {
+    it('refuses an MCP call whose mirrored parameter is missing in the headers or another one there', async () => {
       const regionIs = (value: string): Record<string, string> => ({ 'mcp-param-region': value });
       const call = (region: string, headers: Record<string, string>) =>
         modern('tools/call', { name: 'regional', arguments: { region } }, { headers, capabilities: TASKS });
@@ -173,7 +173,7 @@ describe('/mcp in the protocol itself', () => {
       expect(body.result?.content?.[0]?.text).toContain('ms');
     });
 
-    it('cancels the call when the response is closed, if the key may cancel', async () => {
+    it('cancels an MCP call when the response is closed, if the key may cancel', async () => {
       const gone = new AbortController();
       const { 'io.toolyard/sessionId': sessionId, ...meta } = { ...inSession('closed'), progressToken: 'p' };
       const _meta = {
@@ -221,7 +221,7 @@ describe('/mcp in the protocol itself', () => {
     const retry = (requestState: string, more: Ask = {}, command = 'make deploy', inputResponses: object = accept) =>
       modern('tools/call', { ...shell(command), requestState, inputResponses }, { capabilities: FORMS, ...more });
 
-    it('asks with a form, and a state that any gateway takes back', async () => {
+    it('asks for approval over /mcp with a form, and a state that any gateway takes back', async () => {
       const { body, requestState, id } = await ask('form');
       expect(body.result).toMatchObject({
         resultType: 'input_required',
@@ -264,7 +264,7 @@ describe('/mcp in the protocol itself', () => {
       expect((await gateways[0].agent.get(`/v1/calls/${id}`)).body.status).toBe('waiting_approval');
     });
 
-    it('asks again without an answer, and says how to approve when the user dismisses the form', async () => {
+    it('asks for approval over /mcp again without an answer, and says how to approve when the user dismisses the form', async () => {
       const { requestState, id } = await ask('again');
       expect((await retry(requestState, {}, 'make deploy', {})).body.result?.['resultType']).toBe('input_required');
       const { body } = await retry(requestState, {}, 'make deploy', { approval: { action: 'cancel' } });

@@ -77,7 +77,7 @@ describe.each(REVISIONS)('toolyard mcp for a client of the SDK that speaks revis
     expect((await answering).content[0]?.text).toBe('deployed');
   });
 
-  it('cancels the call when it gives the request up', async () => {
+  it('cancels the call when the client of toolyard mcp gives the request up', async () => {
     const gone = new AbortController();
     const answering = client.call('echo', {}, { signal: gone.signal });
     const { id } = await callIn(session);
@@ -86,7 +86,7 @@ describe.each(REVISIONS)('toolyard mcp for a client of the SDK that speaks revis
     expect((await gateway.agent.ended(id)).outcome).toBe('cancelled');
   });
 
-  it('answers with an error while the gateway is away, and goes on when it is back', async () => {
+  it('answers toolyard mcp with an error while the gateway is away, and goes on when it is back', async () => {
     network.away();
     const failed = client.call('call_result', { callId: 5 });
     await expect(failed).rejects.toMatchObject({
@@ -163,7 +163,7 @@ describe('toolyard mcp', () => {
     expect((await cli.ended()).code).toBe(0);
   });
 
-  it('passes on numbers with all their digits', async () => {
+  it('passes numbers on in toolyard mcp with all their digits', async () => {
     const { cli } = start();
     const meta = JSON.stringify({ ...META, 'io.toolyard/sessionId': 'stdio-digits' });
     const params = `{"name":"echo","arguments":{"id":725653563933458433},"_meta":${meta}}`;
@@ -184,7 +184,7 @@ describe('toolyard mcp', () => {
     expect((await cli.ended()).code).toBe(0);
   });
 
-  it('opens a new session when the gateway has lost its own, unseen by the client, and ends it at last', async () => {
+  it('opens a new session of toolyard mcp when the gateway has lost its own, unseen by the client, and ends it at last', async () => {
     const redis = createRedis(gateway.redisUrl);
     const opened = async () => {
       const sessions = await redis.keys('*mcp-session:*');
@@ -258,21 +258,24 @@ describe('toolyard mcp --print-config', () => {
       .find((it) => it !== undefined);
   };
 
-  it.each(Object.entries(PARSERS))('prints a block for %s whose program answers in any folder, without a key', async (name, parse) => {
-    const { code, out, err } = await print(['--session', 'printed', '--print-config', name], { TOOLYARD_DATA: data });
-    expect([code, out.includes(BOOTSTRAP_KEY), out.includes('API_KEY')]).toEqual([0, false, false]);
-    expect(err).toMatch(/^For .+: .+/);
-    const server = serverIn(parse(out));
-    expect(server).toEqual({
-      command: process.execPath,
-      args: [resolve('apps/cli/toolyard.mjs'), 'mcp', '--session', 'printed'],
-      env: { TOOLYARD_DATA: data },
-    });
-    const client = new Client({ name, version: '1' });
-    await client.connect(new StdioClientTransport({ ...server, cwd: tmpdir() }));
-    expect((await client.listTools()).tools.length).toBeGreaterThan(0);
-    await client.close();
-  });
+  it.each(Object.entries(PARSERS))(
+    'prints a block of configuration for %s whose program answers in any folder, without a key',
+    async (name, parse) => {
+      const { code, out, err } = await print(['--session', 'printed', '--print-config', name], { TOOLYARD_DATA: data });
+      expect([code, out.includes(BOOTSTRAP_KEY), out.includes('API_KEY')]).toEqual([0, false, false]);
+      expect(err).toMatch(/^For .+: .+/);
+      const server = serverIn(parse(out));
+      expect(server).toEqual({
+        command: process.execPath,
+        args: [resolve('apps/cli/toolyard.mjs'), 'mcp', '--session', 'printed'],
+        env: { TOOLYARD_DATA: data },
+      });
+      const client = new Client({ name, version: '1' });
+      await client.connect(new StdioClientTransport({ ...server, cwd: tmpdir() }));
+      expect((await client.listTools()).tools.length).toBeGreaterThan(0);
+      await client.close();
+    },
+  );
 
   it.each(Object.entries(PARSERS))('names the variable of the key for %s, never the key, without a data folder', async (name, parse) => {
     const { out, err } = await print(['--print-config', name], { TOOLYARD_URL: gateway.url, TOOLYARD_API_KEY: BOOTSTRAP_KEY });

@@ -128,7 +128,7 @@ describe.each(REVISIONS)('/mcp for clients of the SDK that speak revision %s, ov
     expect(steps).toHaveLength(seen);
   });
 
-  it('cancels the call when the client gives the request up', async () => {
+  it('cancels the call when the MCP client gives the request up', async () => {
     const gone = new AbortController();
     const answering = client.call('echo', {}, { ...inSession('cancel'), signal: gone.signal, onprogress: () => {} });
     const { id } = await callIn('cancel');

@@ -262,7 +262,7 @@ describe('a secret in what a tool says', () => {
     await expectNoHalf(call);
   });
 
-  it('leaves no half where an output is cut', async () => {
+  it('leaves no half of a secret where an output is cut', async () => {
     const [half, session] = [20, torn()];
     const run = (tool: string, args: object) => agent.run(tool, args, session);
     const full = await run('shell', { command: `yes '' | head -c ${1_048_576 - half - 1}; printf ' %s' $(cat torn.txt)` });

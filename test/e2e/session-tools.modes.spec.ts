@@ -122,7 +122,7 @@ describe('todo_write', () => {
     expect((await session('todos')).todos).toBeUndefined();
   });
 
-  it('refuses lists that make no sense, calls without a session, and keeps no secrets', async () => {
+  it('refuses todo lists that make no sense, calls without a session, and keeps no secrets', async () => {
     const refused = (todos: object[]) => run('todo_write', { todos }, 'refused');
     expect(await refused([])).toMatchObject({ code: 'invalid_arguments', message: expect.stringContaining('todos must not be empty') });
     expect(await refused([todo(' ', 'pending')])).toMatchObject({ message: expect.stringContaining('todo content must not be empty') });

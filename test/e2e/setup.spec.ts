@@ -66,7 +66,7 @@ describe('setup', () => {
     expect(setUp()).toEqual({ status: 0, said: '', calls: [] });
   });
 
-  it('accepts a Valkey server, and no server at all where REDIS_URL names one', () => {
+  it('accepts a Valkey server in setup, and no server at all where REDIS_URL names one', () => {
     for (const name of ['rg', 'bwrap']) program(name);
     expect(setUp({ REDIS_URL: 'redis://127.0.0.1:6379' })).toEqual({ status: 0, said: '', calls: [] });
     program('valkey-server');

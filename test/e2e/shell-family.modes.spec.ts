@@ -72,7 +72,7 @@ describe('aws', () => {
     expect([files, home.startsWith('/tmp/aws-'), existsSync(home)]).toEqual([['/dev/null', '/dev/null'], true, false]);
   });
 
-  it('reads without asking in a supervised session, and asks for the rest', async () => {
+  it('reads by aws without asking in a supervised session, and asks for the rest', async () => {
     await supervised('aws');
     expect((await agent.run('aws', operation('describe-things'), { sessionId: 'aws' })).outcome).toBe('completed');
     const { body } = await agent.submit('aws', operation('delete-bucket'), { sessionId: 'aws' });
@@ -162,7 +162,7 @@ describe('repl', () => {
     await eventually(() => processesWith(marker).length === 0, 'the interpreter to end');
   });
 
-  it('interrupts code after its time and keeps the state [TB-07]', async () => {
+  it('interrupts code of the repl after its time and keeps the state [TB-07]', async () => {
     await run('python', 'n = 1', 'timed');
     // Time that passes before the code begins counts, too.
     const call = await run('python', 'while True: pass', 'timed', { timeout_ms: 3_000 });
@@ -196,7 +196,7 @@ describe('a language server', () => {
   const run = (tool: string, args: object) => agent.run(tool, args, { sessionId });
   const place = { file_path: 'use.ts', row: 2, column: 9 };
 
-  it('answers by types where it is configured: definition, references, hover, completions, errors [TB-131]', async () => {
+  it('answers by types where a language server is configured: definition, references, hover, completions, errors [TB-131]', async () => {
     const { tools } = (await agent.get<{ tools: ToolDescriptor[] }>('/v1/tools?q=language')).body;
     expect(tools.find(({ name }) => name === 'language_server')?.available).toEqual({ ok: true });
     await run('file_write', { path: 'shop.ts', content: 'export class Shop {\n  open(): number {\n    return 1;\n  }\n}\n' });
@@ -227,7 +227,7 @@ describe('a language server', () => {
     expect(wrong.error).toMatchObject({ code: 'invalid_arguments', message: 'row must be >= 1 (got 0)' });
   });
 
-  it('renames in all files, and not before it is said so [TB-132]', async () => {
+  it('renames in all files by a language server, and not before it is said so [TB-132]', async () => {
     const rename = { operation: 'rename_symbol', ...place, column: 13, new_name: 'unlock' };
     const dry = textOf(await run('code_edit', rename));
     expect(dry).toContain('Would change shop.ts (1 edit)\nWould change use.ts (2 edits)');

@@ -188,7 +188,7 @@ describe('tools of sources', () => {
     expect(env).not.toHaveProperty('REDIS_URL');
   });
 
-  it('pass progress and cancellation on', async () => {
+  it('passes progress and cancellation of tools of sources on', async () => {
     const { body } = await gateway.agent.submit('wait', {});
     await eventually(async () => (await gateway.agent.events(body.id)).some(({ type }) => type === 'call.progress'), 'progress');
     await gateway.agent.request('POST', `/v1/calls/${body.id}/cancel`, {});

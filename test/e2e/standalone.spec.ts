@@ -62,7 +62,7 @@ describe('npm start', () => {
     expect(await value('toolyard_worker_slots{pool="read"}')).toBe(64);
   });
 
-  it('lets the running call end after Ctrl-C, then stops everything; the next start has key and calls', async () => {
+  it('lets the running call end after Ctrl-C of npm start, then stops everything; the next start has key and calls', async () => {
     const [key, redis] = [app.key(), app.redisPid()];
     const kept = await submit(app, echo('kept'));
     const call = await submit(app, { tool: 'shell', arguments: { command: 'sleep 1; echo finished' } }, 0);
@@ -111,12 +111,12 @@ describe('npm start on a path that is too long for a socket', () => {
     app = await start(join(freshDirectory(), 'x'.repeat(120)));
   });
 
-  it('uses a loopback port for Redis', async () => {
+  it('uses a loopback port for Redis on a path that is too long for a socket', async () => {
     expect(app.output()).toMatch(/AOF always \(redis:\/\/127\.0\.0\.1:\d+\)/);
     expect((await submit(app, echo('hello'))).outcome).toBe('completed');
   });
 
-  it('continues when its output is closed, as after a closed terminal, and stops on a signal', async () => {
+  it('continues npm start when its output is closed, as after a closed terminal, and stops on a signal', async () => {
     app.child.stdout?.destroy();
     app.child.stderr?.destroy();
     expect((await submit(app, echo('unheard'))).outcome).toBe('completed');

@@ -140,7 +140,7 @@ describe('the stream', () => {
     expect(idsOf(rest.events(1))).toEqual(idsOf(single.events(1)).slice(11));
   });
 
-  it('cancels, and says what is wrong with a call that is refused', async () => {
+  it('cancels over the stream, and says what is wrong with a call that is refused', async () => {
     const stream = await connect();
     stream.send({ op: 'submit', id: 'c', call: { tool: 'echo' } });
     const { call } = await stream.frame('accepted', 'c');
@@ -157,7 +157,7 @@ describe('the stream', () => {
 });
 
 describe('the stream keeps tenants and scopes apart', () => {
-  it('shows no other tenant anything, and answers as if it did not exist [DX-08]', async () => {
+  it('shows on the stream nothing of another tenant, and answers as if it did not exist [DX-08]', async () => {
     const [own, rival] = [await connect(), await connect(RIVAL_KEY)];
     rival.send({ op: 'subscribe', id: 'all', filter: {} });
     rival.send({ op: 'subscribe', id: 'tool', filter: { tool: 'echo' } });
@@ -281,7 +281,7 @@ describe('the stream answers bad input', () => {
     await stream.frame('pong', 'still there');
   });
 
-  it('closes with 1009 on a frame over 1 MiB, and others do not notice', async () => {
+  it('closes a socket with 1009 on a frame over 1 MiB, and others do not notice', async () => {
     const [big, other] = [await connect(), await connect()];
     big.socket.send('x'.repeat(1024 * 1024 + 1));
     expect((await eventually(() => big.closed, 'the close')).code).toBe(1009);
@@ -301,7 +301,7 @@ describe('the stream answers bad input', () => {
     await stream.frame('subscribed', 'new');
   });
 
-  it('closes a socket that floods it', async () => {
+  it('closes a socket that floods the stream', async () => {
     const stream = await connect();
     // As long as it takes: a gateway that is short of CPU reads no more frames a second than it allows at first.
     const isClosed = async () => {
@@ -344,7 +344,7 @@ describe('the stream lets in', () => {
 });
 
 describe('a draining gateway', () => {
-  it('asks every socket to reconnect before it closes', async () => {
+  it('asks every socket of a draining gateway to reconnect before it closes', async () => {
     const other = await startTestGateway(TENANT);
     const stream = new Stream(other.url, BOOTSTRAP_KEY);
     await stream.opened;
@@ -365,7 +365,7 @@ describe('a draining gateway', () => {
     await eventually(() => stream.closed, 'the close');
   });
 
-  it('accepts no frame after it asked to reconnect', async () => {
+  it('accepts no frame of a draining gateway after it asked to reconnect', async () => {
     const other = await startTestGateway(TENANT);
     const stream = new Stream(other.url, BOOTSTRAP_KEY);
     await stream.opened;

@@ -81,7 +81,7 @@ const only = async (parentCallId: string) =>
   }, 'the call of the sub-agent');
 
 describe('a sub-agent', () => {
-  it('answers with the last text of its model, after the calls that it made [TB-93, TS-40, TS-46]', async () => {
+  it('answers with the last text of the model of a sub-agent, after the calls that it made [TB-93, TS-40, TS-46]', async () => {
     models.on('helper', [{ text: 'Let me see.', toolCalls: calls('echo', { n: 1 }) }, { text: ['It is ', 'done.'] }]);
     const call = await agent.run('helper', { task: 'Do it' });
     expect(call).toMatchObject({ outcome: 'completed', result: { content: [{ type: 'text', text: 'It is done.' }], isError: false } });
@@ -170,7 +170,7 @@ describe('a sub-agent', () => {
     for (const secret of [GITHUB, API_KEY]) expect(JSON.stringify(events)).not.toContain(secret);
   });
 
-  it('streams text and calls as updates, and turns as progress [TS-44]', async () => {
+  it('streams text and calls of a sub-agent as updates, and turns as progress [TS-44]', async () => {
     models.on('helper', [{ text: 'First.', toolCalls: calls('echo') }, { text: 'Second.' }]);
     const { id } = await agent.run('helper', { task: 'Do it' });
     const events = await agent.events(id);
@@ -208,7 +208,7 @@ describe('a sub-agent', () => {
     });
   });
 
-  it('calls another one where its depth allows, on the only slot of the pool, and both name each other [CC-31, TS-45, TS-48]', async () => {
+  it('lets a sub-agent call another one where its depth allows, on the only slot of the pool, and both name each other [CC-31, TS-45, TS-48]', async () => {
     models.on('boss', [{ toolCalls: calls('helper', { task: 'Dig' }) }, { text: 'Dug.' }]);
     models.on('helper', [{ text: 'Digging', toolCalls: calls('echo') }, { text: 'A hole.' }]);
     const call = await agent.run('boss', { task: 'Make a hole' });
@@ -401,7 +401,7 @@ describe('a sub-agent that a key adds for its tenant', () => {
     expect(tenantModels.calls('their-scout')[0]?.headers.authorization).toBeUndefined();
   });
 
-  it('reaches no private host, sends no secret that its tenant may not send there, and widens nothing', async () => {
+  it("lets a tenant's sub-agent reach no private host, send no secret that its tenant may not send there, and widen nothing", async () => {
     const refused = async (more: object, model: object, by = agent) => {
       const { status, body } = await add({ name: 'rogue', ...more }, model, by);
       return `${status} ${body.detail}`;

@@ -97,7 +97,7 @@ describe('what happens beside calls', () => {
   it.each([
     ['a WebSocket', WebSocket],
     ['server-sent events', false as const],
-  ])('reaches programs by the client over %s', async (_name, socket) => {
+  ])('sends system events to programs by the client over %s', async (_name, socket) => {
     const client = new ToolyardClient({ baseUrl: agent.url, apiKey: agent.key, WebSocket: socket });
     let live = false;
     const onState = ({ state }: { state: string }) => void (live ||= state === 'live');

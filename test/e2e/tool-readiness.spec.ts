@@ -87,7 +87,7 @@ describe('a tool that no worker can run', () => {
     expect(await forModels()).toContain('shell');
   });
 
-  it('leaves the catalog when its last worker stops, with the reason no_worker; its calls wait for the next worker [AV-18]', async () => {
+  it('takes a tool out of the catalog when its last worker stops, with the reason no_worker; calls wait for the next one [AV-18]', async () => {
     const last = toolyard.workers.at(-1);
     last?.signal('SIGTERM');
     await last?.ended();

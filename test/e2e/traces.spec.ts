@@ -251,7 +251,7 @@ describe('traces', () => {
 });
 
 describe('a collector that is away', () => {
-  it('costs no call and holds up no stop', async () => {
+  it('runs calls and stops in time while the collector of traces is away', async () => {
     const collector = await OtlpCollector.start();
     const { url } = collector;
     await collector.close();

@@ -74,7 +74,7 @@ describe('toolyard verify', () => {
     [['/no/such/folder'], 'There is no folder /no/such/folder'],
     [['.', '--key', 'wrong'], 'Expected a public key'],
     [['s3://Bad_Bucket'], 's3://bucket'],
-  ])('answers %j as wrong usage', async (words, message) => {
+  ])('answers toolyard verify with %j as wrong usage', async (words, message) => {
     expect(await verify(...words)).toEqual({ code: 2, out: '', err: expect.stringContaining(message) });
   });
 });

@@ -127,7 +127,7 @@ describe('a worker process', () => {
     expect(await ended(waiting)).toMatchObject({ outcome: 'completed', attempt: 1 });
   });
 
-  it('exits at once at the second signal', async () => {
+  it('exits a worker at once at the second signal', async () => {
     const worker = await toolyard.worker({ WORKER_POOLS: 'net' });
     const callId = await shell('sleep 20', { pool: 'net' });
     await running(callId);

@@ -102,7 +102,7 @@ describe('retention of the archive', () => {
     expect([await installation.read(kept), await installation.faults()]).toEqual([undefined, []]);
   });
 
-  it('works in S3 as in a folder', async () => {
+  it('drops segments of an archive in S3 as in a folder', async () => {
     const s3 = await S3Server.start();
     const environment = { ...process.env };
     Object.assign(process.env, s3.env);
@@ -161,7 +161,7 @@ describe('retention of the archive', () => {
     }
   });
 
-  it('completes an erasure of a call that it has dropped', async () => {
+  it('completes an erasure of a call that retention has dropped', async () => {
     const db = openTestDatabase(await testDatabase());
     try {
       const [contentKeys, erasures] = [new ContentKeyStore(db), new ErasureStore(db)];
@@ -252,7 +252,7 @@ describe('retention of the archive', () => {
     expect(await installation.faults()).toEqual([]);
   });
 
-  it('leaves an archive that verifies wherever it stops, and goes on there', async () => {
+  it('leaves an archive that verifies wherever retention stops, and goes on there', async () => {
     for (let stop = 1, isDone = false; !isDone; stop += 1) {
       const installation = await open();
       const ids = [await installation.run('acme'), await installation.run('other')];

@@ -93,7 +93,7 @@ describe('an installation with its archive in S3', () => {
     });
   });
 
-  it('answers with an error while the store is away, and goes on afterwards', async () => {
+  it('answers with an error while the store of the archive is away, and goes on afterwards', async () => {
     const call = await agent.run('echo', { text: 'again' });
     await fill();
     await eventually(async () => !(await inRedis(call)), 'the call to leave Redis');

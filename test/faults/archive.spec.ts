@@ -98,7 +98,7 @@ describe('a call that has left Redis', () => {
     later.close();
   });
 
-  it('answers a repeated submission with its idempotency key', async () => {
+  it('answers a repeated submission with its idempotency key from a call that has left Redis', async () => {
     const submit = () => agent.submit('echo', { text: 'once' }, {}, { 'idempotency-key': 'k1' });
     const first = await agent.ended((await submit()).body.id);
     await archiveAll();

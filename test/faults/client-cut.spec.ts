@@ -59,7 +59,7 @@ describe.each([
     expect(idsOf(seen)).toEqual(idsOf(await direct.calls.events(seen[0]!.subject)));
   });
 
-  it('outlives the gateway that it was on [EV-17]', async () => {
+  it('goes on with a stream at another gateway when its own is killed [EV-17]', async () => {
     const doomed = await toolyard.gateway();
     proxy.to(doomed.url);
     const other = toolyard.gateways[0]!;

@@ -15,7 +15,7 @@ describe('a cluster with a master that hangs', () => {
     await redis?.stop();
   });
 
-  it('lets gateways and workers start, and run calls', async () => {
+  it('starts gateways and workers beside a master that hangs, and runs calls', async () => {
     redis.masters[0]?.signal('SIGSTOP');
     const env = { START_TIMEOUT_MS: '60000' };
     const [gateway] = await Promise.all([toolyard.gateway(env), toolyard.worker(env)]);

@@ -56,7 +56,7 @@ describe('a config file whose safety settings Redis does not store', () => {
     ];
   };
 
-  it('leaves the one before in force as a whole and says so; when Redis stores again, all of it is taken over', async () => {
+  it('leaves the config in force as a whole that Redis has stored, and says so; the newer one counts when Redis stores again', async () => {
     expect(await inForce()).toEqual([true, 401, undefined]);
     await redis.config('SET', 'maxmemory', '1');
     save(CHANGED);

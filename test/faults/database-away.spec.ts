@@ -89,7 +89,7 @@ describe('PostgreSQL, away while 500 calls a second come', () => {
   };
 
   it(
-    'fails no call while it is stopped, and lists all of them afterwards',
+    'fails no call while PostgreSQL is stopped, and lists all of them afterwards',
     async () => {
       const away = async () => {
         await postgres.stop();
@@ -107,7 +107,7 @@ describe('PostgreSQL, away while 500 calls a second come', () => {
   );
 
   it(
-    'fails no call while it takes connections and answers nothing, and lists all of them afterwards',
+    'fails no call while PostgreSQL takes connections and answers nothing, and lists all of them afterwards',
     async () => {
       const away = async () => {
         const pids = await stopProcessesOf(postgres);

@@ -75,7 +75,7 @@ describe('erasing calls over HTTP and with the command line tool', () => {
   const erase = <T = Erasure>(by: string, callId: string, body: object = {}) =>
     agent(by).request<T>('POST', `/v1/calls/${callId}/erase`, body);
 
-  it('shows who called which tool when, and nothing that was said', async () => {
+  it('shows of an erased call who called which tool when, and nothing that was said', async () => {
     const call = await agent(ADMIN).run('echo', { text: 'private words' }, { sessionId: 's', labels: { ticket: 'private' } });
     const asked = await erase(ADMIN, call.id, { reason: 'request 1' });
     expect([asked.status, asked.body]).toEqual([

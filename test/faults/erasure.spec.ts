@@ -152,7 +152,7 @@ describe('erasure', () => {
 
   const filesWith = async (text: string) => (await placesOf(text)).filter((place) => place.includes('/') && !place.includes('{'));
 
-  it('leaves the content of a call nowhere, and the archive verifies', async () => {
+  it('leaves the content of an erased call nowhere, and the archive verifies', async () => {
     const callId = await run();
     const other = await run('another-content');
     await project();

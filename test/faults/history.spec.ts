@@ -19,7 +19,7 @@ const idsOf = async (app: StandaloneProcess) =>
   (await new Agent(app.url, app.key()).get<CallPage>('/v1/calls')).body.calls.map(({ id }) => id);
 
 describe('npm start with a PostgreSQL on the machine', () => {
-  it('answers lists and numbers from it, and stops it', async () => {
+  it('answers lists and numbers from the PostgreSQL of npm start, and stops it', async () => {
     const app = await start();
     expect(app.output()).toContain('private PostgreSQL');
     const call = await submit(app, echo('listed'));

@@ -148,7 +148,7 @@ describe('a Redis of 32 MiB that fills', () => {
     expect(await acts()).toBe(Number(before) + 5);
   });
 
-  it('submits the run of a schedule that was refused when there is room again', async () => {
+  it('submits the run of a schedule that a full Redis refused when there is room again', async () => {
     await fillTo(0.83);
     const call = { tool: 'echo', arguments: { text: 'due' }, priority: 'low' };
     const refusals = () => gatewayMetric('toolyard_memory_refusals_total{refused="low"}');

@@ -90,7 +90,7 @@ describe('the memory of users', () => {
 });
 
 describe('a worker that dies', () => {
-  it('leaves the old text of a note or the new one, and the call ends', async () => {
+  it('leaves the old text of a note or the new one when its worker dies, and ends the call', async () => {
     const { result } = await as('alice').run('memory_save', { content: 'the old text of the note' });
     const [first] = result?.content ?? [];
     const { note_id } = JSON.parse(first?.type === 'text' ? first.text : '') as { note_id: string };

@@ -50,7 +50,7 @@ async function projector(env: Record<string, string> = {}) {
 }
 
 describe('a projector', () => {
-  it('fills the tables, and is not needed for a call to be listed afterwards', async () => {
+  it('fills the tables by a projector, which is not needed for a call to be listed afterwards', async () => {
     const { body: early } = await agent.submit('echo', { text: 'early' }, {}, { prefer: 'wait=60' });
     const { child, ended, get, ready } = await projector();
     await ready();
@@ -92,7 +92,7 @@ describe('a projector', () => {
     expect(unset).toMatchObject({ code: 2, err: expect.stringContaining('Set REDIS_URL and DATABASE_URL') });
   });
 
-  it('exits with one sentence when the database does not answer, and without its password', async () => {
+  it('exits a projector with one sentence when the database does not answer, and without its password', async () => {
     const { ended, said } = await projector({ DATABASE_URL: 'postgres://someone:very-secret-word@127.0.0.1:1/history' });
     expect(await ended).toBe(1);
     expect(withoutWaitingLines(said())).toMatch(
@@ -101,7 +101,7 @@ describe('a projector', () => {
     expect(said()).not.toContain('very-secret-word');
   });
 
-  it('exits with one sentence when its user may create nothing', async () => {
+  it('exits a projector with one sentence when its user may create nothing', async () => {
     const owner = new pg.Client({ connectionString: postgres.url });
     await owner.connect();
     await owner.query('create database other');
@@ -114,7 +114,7 @@ describe('a projector', () => {
     expect(said()).toMatch(/refused a statement: permission denied .*\. The user of DATABASE_URL needs CREATE on the database\.\n$/);
   });
 
-  it('exits with one sentence when a newer release has changed the tables', async () => {
+  it('exits a projector with one sentence when a newer release has changed the tables', async () => {
     const first = await projector();
     await first.ready();
     first.child.kill('SIGTERM');

@@ -50,7 +50,7 @@ function start(program: string, env: Record<string, string> = {}) {
 }
 
 describe('toolyard.py', () => {
-  it('lists tools, runs calls and reads their results', async () => {
+  it('lists tools, runs calls and reads their results by toolyard.py', async () => {
     const program = start(`
 call = toolyard.run("echo", {"text": "héllo"})
 say(call["outcome"], text_of(call))
@@ -144,7 +144,7 @@ for attempt in (lambda: Toolyard(key="wrong").tools(), lambda: toolyard.get("nop
     ]);
   });
 
-  it('finds address and key of npm start, and says what to set without them', async () => {
+  it('finds address and key of npm start in toolyard.py, and says what to set without them', async () => {
     const data = join(folder, 'data');
     const missing = start('say(0)', { TOOLYARD_URL: '', TOOLYARD_DATA: data });
     await expect(missing.ended()).rejects.toThrow('Set TOOLYARD_URL, or run in the folder of `npm start`');

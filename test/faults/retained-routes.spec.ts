@@ -55,7 +55,7 @@ describe('a call that retention has dropped from the archive', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('answers 404 on every route, and leaves the others as they are', async () => {
+  it('answers 404 on every route for a call that retention has dropped, and leaves the others as they are', async () => {
     for (const path of ['', '/events', '/output']) expect((await agent.get(`/v1/calls/${gone?.id}${path}`)).status).toBe(404);
     expect((await agent.request('POST', `/v1/calls/${gone?.id}/replay`, {})).status).toBe(404);
     expect((await agent.get(`/v1/calls/${kept?.id}`)).body).toEqual(kept);

@@ -38,7 +38,7 @@ describe('a connection through Sentinel', () => {
     await redis.stop();
   });
 
-  it('leads to the new master when it hears of the failover while it asks who the master is', async () => {
+  it('leads a connection through Sentinel to the new master of a failover while it asks who the master is', async () => {
     const connection = connect();
     await connection.ping();
     await hearsOfFailovers();
@@ -66,7 +66,7 @@ describe('a connection through Sentinel', () => {
     await eventually(() => connection.ping().catch(() => undefined), 'the connection to answer');
   });
 
-  it('listens to no Sentinel any more when its owner has quit', async () => {
+  it('listens to no Sentinel any more when the owner of a connection has quit', async () => {
     const connection = connect();
     await connection.ping();
     await hearsOfFailovers();

@@ -34,7 +34,7 @@ describe('npm start when a process is killed', () => {
     expect(await read(next, call.id)).toEqual(call);
   });
 
-  it('exits at once at a second Ctrl-C, and Redis ends too', async () => {
+  it('exits npm start at once at a second Ctrl-C, and Redis ends too', async () => {
     const app = await spawnStandalone(freshDirectory());
     await app.up();
     const redis = app.redisPid();

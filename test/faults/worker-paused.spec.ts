@@ -37,7 +37,7 @@ describe('a worker that is paused (SIGSTOP) for longer than its lease', () => {
     );
   };
 
-  it('leaves a cancelled call whose command had ended before: the receipt says unknown', async () => {
+  it('leaves a cancelled call of a paused worker whose command had ended before: the receipt says unknown', async () => {
     const agent = new Agent(toolyard.gateways[0]?.url ?? '');
     const [paused] = toolyard.workers;
     const done = join(toolyard.workspaceRoot, 'default', 'default', 'done');

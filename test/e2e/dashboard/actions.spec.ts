@@ -9,7 +9,7 @@ import { TEST_KEY } from '../../support/test-cluster.js';
 const stage = dashboardHarness();
 
 describe('the form of a tool', () => {
-  it('shows the error of each field, then submits the call and shows its result beside it', async () => {
+  it("shows the error of each field of a tool's form, then submits the call and shows its result beside it", async () => {
     const page = await stage.open('/tools/file_write');
     const path = page.getByRole('textbox', { name: 'path' });
     await path.fill('');
@@ -35,7 +35,7 @@ describe('the form of a tool', () => {
 });
 
 describe('the example in a form', () => {
-  it('succeeds unchanged in an empty workspace', async () => {
+  it('runs the example in a form unchanged in an empty workspace', async () => {
     for (const tool of ['file_edit', 'shell']) {
       const page = await stage.open(`/tools/${tool}`);
       await page.getByRole('textbox', { name: 'Session' }).fill(`fresh-${tool}`);
@@ -82,7 +82,7 @@ describe('a worker', () => {
 });
 
 describe('a key with the scope read alone', () => {
-  it('disables every action, with the reason', async () => {
+  it('disables every action for a key with the scope read alone, with the reason', async () => {
     const { id } = await stage.agent.run('echo', {});
     const page = await stage.open(`/calls/${id}`, { key: READER_KEY });
     const replay = page.getByRole('button', { name: 'Replay', exact: true, disabled: true });

@@ -119,7 +119,7 @@ describe('the page of a call', () => {
     });
   });
 
-  it('cancels, and shows in the timeline who cancelled and how the tool stopped', async () => {
+  it('cancels a call on its page, and shows in the timeline who cancelled and how the tool stopped', async () => {
     const { body } = await stage.agent.submit('shell', { command: 'sleep 600', timeout_ms: LONG_MS });
     const page = await stage.open(`/calls/${body.id}`);
     await state(page, 'running');
@@ -131,7 +131,7 @@ describe('the page of a call', () => {
     expect((await stage.agent.ended(body.id)).outcome).toBe('cancelled');
   });
 
-  it('replays with other arguments, after showing the error of each field', async () => {
+  it('replays a call with other arguments on its page, after showing the error of each field', async () => {
     const call = await stage.agent.run('sleep', { duration_ms: 1 });
     const page = await stage.open(`/calls/${call.id}`);
     await page.getByRole('button', { name: 'Edit and replay' }).click();
@@ -203,7 +203,7 @@ describe('the page of a call', () => {
     await page.waitForURL(/\/calls\?q=dot.png/);
   });
 
-  it('continues without a gap after the gateway was killed and restarted', async () => {
+  it('continues the page of a call without a gap after the gateway was killed and restarted', async () => {
     const { command, open } = stage.gated(['echo first', 'echo second; echo third', 'echo fourth']);
     const { body } = await stage.agent.submit('shell', { command, timeout_ms: LONG_MS }, { sessionId: 'restart' });
     const page = await stage.open(`/calls/${body.id}`);

@@ -15,7 +15,7 @@ const row = (page: Page, callId: string) => page.locator(`[role=row][data-call="
 const live = (page: Page) => page.locator('[data-connection=live]').waitFor();
 
 describe('an installation without a call', () => {
-  it('offers code to paste and an example, which makes six calls', async () => {
+  it('offers code to paste and an example in an installation without a call, which makes six calls', async () => {
     const page = await stage.open('/calls');
     await page.getByText('-d \'{"tool":"shell"').waitFor();
     for (const language of ['TypeScript', 'Python']) await page.getByText(language, { exact: true }).click();
@@ -136,7 +136,7 @@ describe('a list that is narrowed and sorted', () => {
 });
 
 describe('a list by risk', () => {
-  it('begins with the highest risk, also when a hundred calls of lower risk are newer', async () => {
+  it('begins a list by risk with the highest risk, also when a hundred calls of lower risk are newer', async () => {
     const inSession = { sessionId: 'by-risk' };
     const risky = await stage.agent.run('shell', { command: 'rm -rf old' }, inSession);
     expect(risky.risk).toBe('high');
@@ -216,7 +216,7 @@ describe('the live page', () => {
     await page.locator('[data-agent-row=agent-running] [data-state=completed]').waitFor();
   });
 
-  it('stands still while it is paused, counts the calls that come, and goes on', async () => {
+  it('stands still while the live page is paused, counts the calls that come, and goes on', async () => {
     await stage.agent.request('PUT', '/v1/sessions/paused', { posture: { autonomy: 'supervised', permissionMode: 'prompt' } });
     const asking = await stage.agent.submit('shell', { command: 'touch paused' }, { sessionId: 'paused', agentId: 'coder' });
     const page = await stage.open('/live');
@@ -312,7 +312,7 @@ describe('failures', () => {
 });
 
 describe('a page without a key', () => {
-  it('asks for a key, and refuses a wrong one', async () => {
+  it('asks for a key on a page without one, and refuses a wrong one', async () => {
     const page = await stage.browser.page();
     await page.goto(`${stage.url}/calls`);
     await page.getByLabel('API key').fill('not-the-key-of-anybody');

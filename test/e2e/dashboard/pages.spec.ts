@@ -153,7 +153,7 @@ const LISTS: readonly (readonly [path: string, rows: string, opens: (row: string
 ];
 
 describe.each(LISTS)('the list %s', (path, rows, opens) => {
-  it('moves between rows with j and k and opens one with Enter', async () => {
+  it('moves between rows of a list with j and k and opens one with Enter', async () => {
     const page = await stage.open(path);
     await page.locator(rows).nth(1).waitFor();
     const steps = [

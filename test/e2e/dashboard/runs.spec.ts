@@ -52,7 +52,7 @@ const sourceIs = (name: string) =>
   eventually(async () => (await stage.agent.get<Source>(`/v1/sources/${name}`)).body.status === 'ok', `${name} to be offered`);
 
 describe('the run of a sub-agent', () => {
-  it('shows turns with tokens, text and calls, budgets used, messages of people, and the tree', async () => {
+  it('shows turns of a sub-agent with tokens, text and calls, budgets used, messages of people, and the tree', async () => {
     await sourceIs('boss');
     await sourceIs('helper');
     const ask = (id: string, name: string, args: object) => ({ id, name, arguments: args });
@@ -100,7 +100,7 @@ describe('a call that waits for input', () => {
     return body.id;
   };
 
-  it('shows the question, offers its choices, and goes on with the answer', async () => {
+  it('shows the question of a call that waits for input, offers its choices, and goes on with the answer', async () => {
     const id = await asked({ question: 'Which branch?', options: ['main', 'next'] });
     const page = await stage.open(`/calls/${id}`);
     await page.locator('main [data-state=waiting_input]').first().waitFor();

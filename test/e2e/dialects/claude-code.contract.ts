@@ -58,7 +58,7 @@ export function claudeCodeContract(started: DialectInstallation): void {
       });
     });
 
-    it('fetches, waits, edits notebooks and keeps todos [TB-09, TB-39, TB-59, TB-113]', async () => {
+    it('fetches, waits, edits notebooks and keeps todos as claude-code does [TB-09, TB-39, TB-59, TB-113]', async () => {
       const page = jsonOf(await run('WebFetch', { url: `${started().origin}/`, prompt: 'What is the title?' }));
       expect(page).toMatchObject({ code: 200, codeText: 'OK', result: `Fetched ${started().origin}/\nTitle: X` });
       expect(jsonOf(await run('Sleep', { duration_ms: 10 }))).toEqual({ duration_ms: 10, message: 'Slept for 10ms' });
@@ -86,7 +86,7 @@ export function claudeCodeContract(started: DialectInstallation): void {
       );
     });
 
-    it('sets settings, gives structured answers and sends messages [TB-98, TB-99, TB-118]', async () => {
+    it('sets settings, gives structured answers and sends messages as claude-code does [TB-98, TB-99, TB-118]', async () => {
       expect(jsonOf(await run('Config', { setting: 'verbose', value: 'true' }))).toMatchObject({
         success: true,
         operation: 'set',
@@ -99,7 +99,7 @@ export function claudeCodeContract(started: DialectInstallation): void {
       expect(textOf(await run('SendUserMessage', { message: ' ', status: 'normal' }))).toBe('message must not be empty');
     });
 
-    it('refuses names and arguments that it does not have [K-13, CC-46, VA-05, VA-13]', async () => {
+    it('refuses names and arguments that claude-code does not have [K-13, CC-46, VA-05, VA-13]', async () => {
       expect(textOf(await run('x', {}))).toBe('unknown tool: x');
       expect(textOf(await run('reed_file', {}))).toBe('unknown tool: reed_file\nDid you mean: read_file?');
       expect(textOf(await run('read_file', { path: 'a', x: 1 }))).toMatch(/unknown parameter 'x'/);

@@ -11,7 +11,7 @@ export function kiroContract(started: DialectInstallation): void {
   describe('kiro', () => {
     const run = speakerOf(started, 'kiro');
 
-    it('reads several files and folders in one call, also by its older names [K-12, CC-14, TB-24, TB-26]', async () => {
+    it('reads several files and folders in one call as kiro does, also by its older names [K-12, CC-14, TB-24, TB-26]', async () => {
       await run('write', { command: 'create', path: 'k/a.txt', content: 'one\ntwo\nthree' });
       await run('shell', { command: `base64 -d <<< ${PNG} > k/p.png` });
       const operations = [
@@ -39,7 +39,7 @@ export function kiroContract(started: DialectInstallation): void {
       expect(missing).toMatch(/k\/b.*, .*k\/c/s);
     });
 
-    it('continues a long file without a gap [EX-45]', async () => {
+    it('continues a long file without a gap as kiro does [EX-45]', async () => {
       const lines = Array.from({ length: 3_000 }, (_unused, n) => `${n} ${'.'.repeat(95)}\n`);
       await run('write', { command: 'create', path: 'long', content: lines.join('') });
       const first = textOf(await run('read', { operations: [{ mode: 'Line', path: 'long' }] }));
@@ -80,7 +80,7 @@ export function kiroContract(started: DialectInstallation): void {
       expect(textOf(await run('shell', { command: 'ls', working_dir: 'nowhere' }))).toBe('Working directory is not a directory: nowhere');
     });
 
-    it('searches names and contents of files [TB-54, TB-55]', async () => {
+    it('searches names and contents of files as kiro does [TB-54, TB-55]', async () => {
       await run('shell', { command: 'mkdir -p s && for n in 1 2 3; do echo match > s/$n.txt; done; echo other > s/4.txt' });
       const found = jsonOf(await run('grep', { pattern: 'match', path: 's', max_files: 2, output_mode: 'files_with_matches' }));
       expect(found).toMatchObject({ numFiles: 2, truncated: true, results: [{ file: 's/1.txt' }, { file: 's/2.txt' }] });
@@ -94,7 +94,7 @@ export function kiroContract(started: DialectInstallation): void {
       expect(textOf(await run('glob', { pattern: ' ' }))).toMatch(/Glob pattern cannot be empty$/);
     });
 
-    it('tells the three ways to fail a parse apart, and the context of an error [K-13, CC-47, CC-48, VA-08, VA-13]', async () => {
+    it('tells the three ways to fail a parse of kiro apart, and the context of an error [K-13, CC-47, CC-48, VA-08, VA-13]', async () => {
       expect(textOf(await run('zzz', {}))).toBe(`Failed to parse the tool use: A tool with the name 'zzz' does not exist`);
       expect(textOf(await run('shell', { command: 7 }))).toMatch(
         /^Failed to parse the tool use: The tool input does not match the tool schema: .*command/,

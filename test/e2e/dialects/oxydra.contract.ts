@@ -19,7 +19,7 @@ export function oxydraContract(started: DialectInstallation): void {
       expect(textOf(await run('file_delete', { path: 'o' }))).toBe('deleted directory o');
     });
 
-    it('wraps errors for its model [K-13, CC-45, VA-06, VA-13, TB-21, TB-37]', async () => {
+    it('wraps errors for the model of oxydra [K-13, CC-45, VA-06, VA-13, TB-21, TB-37]', async () => {
       await run('file_write', { path: 'errors', content: 'aa' });
       const texts = [
         ['file_read', { path: 7 }, /^Tool execution failed: invalid arguments for tool file_read: .*path/],
@@ -45,7 +45,7 @@ export function oxydraContract(started: DialectInstallation): void {
       expect(textOf(await run('shell_exec', { command: 'echo a; exit 3' }))).toMatch(/command exited with status 3: a\n$/);
     });
 
-    it('answers a page as JSON [TB-58]', async () => {
+    it('answers a page as JSON as oxydra does [TB-58]', async () => {
       const page = jsonOf(await run('web_fetch', { url: `${started().origin}/image` }));
       expect(page).toMatchObject({
         mode: 'metadata_only',

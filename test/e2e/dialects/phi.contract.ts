@@ -9,7 +9,7 @@ export function phiContract(started: DialectInstallation): void {
   describe('phi', () => {
     const run = speakerOf(started, 'phi');
 
-    it('gives a loop its tools from factories by name, of which a later one replaces an earlier, and leaves out unknown names [RP-09]', async () => {
+    it('gives a loop of phi its tools from factories by name, a later one in place of an earlier, without unknown names [RP-09]', async () => {
       const sessionId = 'phi-factories';
       const client = new ToolyardClient({ baseUrl: started().agent.url, apiKey: TEST_KEY });
       await client.sessions.put(sessionId, { dialect: 'phi' });
@@ -23,7 +23,7 @@ export function phiContract(started: DialectInstallation): void {
       expect([await own?.run('{}'), factories.size]).toEqual(['own', 6]);
     });
 
-    it('answers a command by exit code and streams, and a non-zero one is no error [TB-04, K-11]', async () => {
+    it('answers a command by exit code and streams as phi does, and a non-zero one is no error [TB-04, K-11]', async () => {
       const failed = await run('bash', { command: 'false' });
       expect([failed.result?.isError ?? false, textOf(failed)]).toEqual([false, 'Exit code: 1\n']);
       expect(failed.result?.details).toMatchObject({ exit_code: 1, success: false });
@@ -32,7 +32,7 @@ export function phiContract(started: DialectInstallation): void {
       expect(long).toBe(`Exit code: 0\n${'.'.repeat(262_144)}\n... (output truncated)`);
     });
 
-    it('reads, writes, edits, lists and searches [K-02, TB-23, TB-27, TB-33, TB-36, TB-52]', async () => {
+    it('reads, writes, edits, lists and searches as phi does [K-02, TB-23, TB-27, TB-33, TB-36, TB-52]', async () => {
       const written = await run('write_file', { path: 'p/a.txt', content: 'a\nb' });
       expect([textOf(written), written.result?.details]).toEqual([
         'Wrote 3 bytes to p/a.txt',
@@ -62,7 +62,7 @@ export function phiContract(started: DialectInstallation): void {
       );
     });
 
-    it('lists 200 files, in order, and says how many there are [TB-27]', async () => {
+    it('lists 200 files as phi does, in order, and says how many there are [TB-27]', async () => {
       await run('bash', { command: 'mkdir -p many/target many/deep/.git && cd many && touch target/a deep/.git/b $(seq -w 1 201)' });
       const many = await run('list_files', { path: 'many' });
       const names = Array.from({ length: 200 }, (_, index) => String(index + 1).padStart(3, '0'));

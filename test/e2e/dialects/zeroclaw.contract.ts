@@ -19,7 +19,7 @@ export function zeroclawContract(started: DialectInstallation): void {
       expect(body.tools.some(({ name }) => name === 'file_edit')).toBe(false);
     });
 
-    it('answers a command by success, output and error [K-12, CC-30, TB-01, TB-02]', async () => {
+    it('answers a command by success, output and error as zeroclaw does [K-12, CC-30, TB-01, TB-02]', async () => {
       const silent = await run('shell', { cmd: 'exit 3' });
       expect([silent.result?.structuredContent, textOf(silent), silent.result?.isError]).toEqual([
         { success: false, output: '', error: 'Exit code: 3' },
@@ -30,7 +30,7 @@ export function zeroclawContract(started: DialectInstallation): void {
       expect(both.result?.structuredContent).toEqual({ success: true, output: 'stdout:\na\n\n\nstderr:\nb\n' });
     });
 
-    it('names a parameter that is missing [VA-10, TB-02, TB-20, TB-30]', async () => {
+    it('names a missing parameter as zeroclaw does [VA-10, TB-02, TB-20, TB-30]', async () => {
       for (const [tool, missing] of [
         ['shell', 'command'],
         ['file_read', 'path'],

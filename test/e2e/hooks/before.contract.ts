@@ -192,7 +192,7 @@ export function hooksBeforeContract(started: () => HookTestCluster): void {
       expect(hooked.webhooks.to('/keeping').map(({ input }) => input.tool_input)).toEqual([{ n: 1 }]);
     });
 
-    it('asks again when the session was deleted and is used again', async () => {
+    it('asks a hook again when the session was deleted and is used again', async () => {
       hooked.webhooks.on('/keeping', { reason: 'fine' });
       const sessionId = hooked.newSession('keeping');
       const asked = () => hooked.webhooks.to('/keeping').filter(({ input }) => input.session_id === sessionId).length;
@@ -290,7 +290,7 @@ export function hooksBeforeContract(started: () => HookTestCluster): void {
       expect(problemOf(await hooked.submitAs('chatty')).detail).toContain('answered with more JSON than its maxOutputBytes allow');
     });
 
-    it('concerns the tools that it matches [HK-11]', async () => {
+    it('asks a hook only about the tools that it matches [HK-11]', async () => {
       expect((await hooked.runAs('matching')).outcome).toBe('completed');
       expect(problemOf(await hooked.submitAs('matching', 'file_write', { path: 'a', content: 'b' })).code).toBe('hook_rejected');
     });

@@ -123,7 +123,7 @@ export function hookOrderContract(started: () => HookTestCluster): void {
       expect(await hooked.runAs('people-first')).toMatchObject({ outcome: 'completed', arguments: { n: 2 } });
     });
 
-    it('sees arguments that the approver edited, whatever the order, and refuses them without ending the call', async () => {
+    it('shows a hook arguments that the approver edited, whatever the order, and ends no call by its refusal', async () => {
       for (const name of ['people-first', 'people-last'] as const) {
         const sessionId = hooked.newSession('edited');
         await agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: { permissionMode: 'prompt' } });

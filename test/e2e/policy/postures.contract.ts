@@ -85,7 +85,7 @@ export function posturesContract(started: () => Agent): void {
       },
     );
 
-    it('refuses without asking a person: a denied call raises no question [PP-53]', async () => {
+    it('refuses a denied call by the posture without asking a person [PP-53]', async () => {
       const sessionId = await session({ autonomy: 'full', permissionMode: 'read-only' });
       const { call } = await expectDecision(
         agent,
@@ -96,7 +96,7 @@ export function posturesContract(started: () => Agent): void {
       expect(call.approval).toBeUndefined();
     });
 
-    it('meets tools by the tier that the catalog tells', async () => {
+    it('applies to tools the tier that the catalog tells', async () => {
       const { body } = await agent.get<{ tools: ToolDescriptor[] }>('/v1/tools');
       const tierOf = Object.fromEntries(body.tools.map(({ name, tier }) => [name, tier]));
       expect(tierOf).toMatchObject({

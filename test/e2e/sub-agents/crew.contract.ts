@@ -25,7 +25,7 @@ export function crewContract(started: SubAgentInstallation): void {
       expect((await agent.ended(later.result?.childCallIds?.[0] ?? '')).outcome).toBe('completed');
     });
 
-    it('works in a crew: stages run when those that they depend on have ended, and read their results [TB-94]', async () => {
+    it('runs a crew: stages run when those that they depend on have ended, and read their results [TB-94]', async () => {
       const { agent, models } = started();
       const stage = (name: string, role: string, depends_on: string[] = []) => ({
         name,

@@ -81,7 +81,7 @@ export function spawnedContract(started: SubAgentInstallation): void {
       proceed();
     });
 
-    it('begins sessions whose calls count for its own limits', async () => {
+    it('begins spawned sessions whose calls count for the limits of their starter', async () => {
       const { agent } = started();
       const proceed = hold();
       const of = { agentId: 'metered', sessionId: 'metronome' };
@@ -137,7 +137,7 @@ export function spawnedContract(started: SubAgentInstallation): void {
       proceed();
     });
 
-    it('holds to what is forbidden in the session that began it from then on', async () => {
+    it('holds a spawned session to what is forbidden in the session that began it from then on', async () => {
       const { agent, models } = started();
       const proceed = hold();
       const { call_id, session_id } = await spawn('harp', { sessionId: 'loft' });
