@@ -76,7 +76,7 @@ export function eventLogContract(name: string, open: () => Promise<EventLogPlace
       expect(await finish(callId, guard(4))).toEqual({ code: 'ENDED' });
     });
 
-    it('answers a repeated write as it did the first time, and writes nothing', async () => {
+    it('answers a repeated write to the log as it did the first time, and writes nothing', async () => {
       const callId = await submit();
       const again = aCall(callId);
       expect(await log.accept(again)).toMatchObject({ code: 'REPLAY', version: 1 });
@@ -271,7 +271,7 @@ export function eventLogContract(name: string, open: () => Promise<EventLogPlace
       await start(await submit());
     });
 
-    it('refuses to open with another number of partitions and says what to do', async () => {
+    it('refuses to open the log with another number of partitions and says what to do', async () => {
       const { partitions } = place.options;
       await expect(EventLog.open(redis, { partitions: partitions + 1 })).rejects.toThrow(`set PARTITIONS=${partitions}`);
       const another = await EventLog.open(place.url, { partitions });

@@ -109,7 +109,7 @@ export function queueContract({ name, jobsUnderLoad, openQueue, consume, obliter
       expect([...runs.values()].filter((count) => count !== 1)).toEqual([]);
     });
 
-    it('loses and doubles nothing while workers join and leave', async () => {
+    it('loses and doubles no job while workers join and leave', async () => {
       consumer(3);
       const dispatched = (async () => {
         for (let i = 0; i < 40; i++) {

@@ -104,7 +104,7 @@ async function callThatIs(status: string, sessionId: string, agent: ReturnType<t
 describe.each(SDKS)('an agent on $name', (sdk) => {
   const session = (what: string) => `${sdk.program}-${sdk.folder}-${what}`;
 
-  it('gives results to the model, and denials as texts', async () => {
+  it('gives results of an agent SDK to the model, and denials as texts', async () => {
     const sessionId = session('results');
     await client.sessions.put(sessionId, { grants: { deniedPaths: { read: ['**/secret.txt'], write: [] } } });
     const calls = [

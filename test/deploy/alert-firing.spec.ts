@@ -50,7 +50,7 @@ describe('trouble made on purpose, seen by a real Prometheus', () => {
   };
   const value = async (expr: string) => (await prometheus.query(expr))[0]?.value ?? 0;
 
-  it('fires for an approval without a decision, and for its expiry', async () => {
+  it('alerts about an approval without a decision, and its expiry', async () => {
     await agent.request('PUT', '/v1/sessions/careful', { posture: { autonomy: 'supervised', permissionMode: 'prompt' } });
     const ask = () => agent.accepted('shell', { command: 'touch x' }, { sessionId: 'careful' });
     let { id } = await ask();
@@ -128,7 +128,7 @@ describe('trouble made on purpose, seen by a real Prometheus', () => {
     expect(await eventually(hasFired, 'the alert about refusals')).toContain('The log refuses');
   });
 
-  it('tells an event loop that is held up again and again', async () => {
+  it('alerts about an event loop that is held up again and again', async () => {
     // One held turn in a hundred makes the 99th percentile, however long Prometheus takes to answer in between.
     const hold = async () => {
       for (let times = 0; times < 5; times++) {
@@ -142,7 +142,7 @@ describe('trouble made on purpose, seen by a real Prometheus', () => {
     expect(await eventually(hold, 'ToolyardEventLoopDelay to fire')).toContain('is held up for');
   });
 
-  it('tells a process that is held up, and what it leaves undone: timers, queues, lists, deliveries', async () => {
+  it('alerts about a process that is held up, and what it leaves undone: timers, queues, lists, deliveries', async () => {
     const { body: suspended } = await agent.submit('sleep', { duration_ms: 500 });
     const isWaiting = async () => (await agent.events(suspended.id)).some(({ type }) => type === 'call.retry');
     await eventually(isWaiting, 'the call to be suspended');
@@ -176,7 +176,7 @@ describe('trouble made on purpose, seen by a real Prometheus', () => {
     expect(await fires('ToolyardSpansLost')).toContain('do not reach the collector');
   });
 
-  it('tells a process that starts again and again', async () => {
+  it('alerts about a process that starts again and again', async () => {
     for (let starts = 1; starts <= 4; starts += 1) {
       const before = toolyard.gateways.at(-1);
       before?.signal('SIGKILL');

@@ -103,7 +103,7 @@ describe('deploy/BACKUP.md', () => {
   const listed = async (agent: Agent) =>
     ((await agent.get<Partial<CallPage>>('/v1/calls')).body.calls ?? []).map(({ id }) => id).toSorted();
 
-  it('brings back calls, archive and lists after all of them are gone, and what waited goes on', async () => {
+  it('brings back calls, archive and lists by deploy/BACKUP.md after all of them are gone, and what waited goes on', async () => {
     const before = await start();
     const old = await before.agent.run('echo', { text: 'x'.repeat(300_000) }, { sessionId: 'old' });
     const waiting = (await before.agent.submit('shell', { command: 'echo later' }, { sessionId: 'waiting' })).body;

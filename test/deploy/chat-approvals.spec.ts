@@ -154,7 +154,7 @@ describe('the example for approvals from chat', () => {
     expect([status, stderr]).toEqual([1, expect.stringContaining(`at ${name}`)]);
   });
 
-  it('refuses answers that are forged, old, repeated, of another user, for another host or for another question', async () => {
+  it('refuses answers from chat that are forged, old, repeated, of another user, for another host or for another question', async () => {
     const { id, message } = await asked('touch c');
     const [allow] = buttonsOf(message);
     expect((await press(allow, { secret: 'another' }))[0]).toBe(401);
@@ -170,7 +170,7 @@ describe('the example for approvals from chat', () => {
     expect(await call(id)).toMatchObject({ status: 'queued' });
   });
 
-  it('refuses webhooks that are unsigned or old, and drops repeated ones', async () => {
+  it('refuses webhooks for chat that are unsigned or old, and drops repeated ones', async () => {
     const { id } = await asked('touch d');
     const text = chat.requests.length;
     const body = JSON.stringify({

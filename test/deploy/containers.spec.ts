@@ -75,7 +75,7 @@ describe('compose.yaml', () => {
     expect(readProjectorConfig(projector?.environment ?? {})).toMatchObject({ signingKeyFile: '/archive-key/key' });
   });
 
-  it('mounts files that exist and starts programs that the build makes', () => {
+  it('mounts files that exist in compose.yaml and starts programs that the build makes', () => {
     const mounted = Object.values(compose.services)
       .flatMap(({ volumes }) => volumes.map((volume) => volume.split(':')[0] ?? ''))
       .filter((path) => path.startsWith('.'));

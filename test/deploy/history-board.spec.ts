@@ -77,7 +77,7 @@ describe('the history, as the role of Grafana reads it', () => {
     expect((await reader.query(query)).rows).toEqual([{ tenant_id: 'default' }]);
   });
 
-  it('shows no other tenant than the chosen ones', () => {
+  it('shows the role of Grafana no other tenant than the chosen ones', () => {
     for (const { title, targets } of board.panels)
       expect([title, targets[0].rawSql]).toEqual([title, expect.stringContaining('tenant_id in (${tenant:sqlstring})')]);
     expect(new Set(board.panels.map(({ id }) => id)).size).toBe(board.panels.length);

@@ -144,7 +144,7 @@ describe('the Kustomize base', () => {
     }
   });
 
-  it('gives every pool workers of its own', () => {
+  it('gives every pool workers of its own in the Kustomize base', () => {
     for (const pool of POOLS) {
       const worker = workloads().find((workload) => workload.metadata.name === `toolyard-worker-${pool}`);
       const env = Object.fromEntries(worker?.spec.template.spec.containers[0]?.env.map(({ name, value }) => [name, value]) ?? []);
@@ -162,7 +162,7 @@ describe('the Kustomize base', () => {
     expect([...new Set(names)].filter((name) => !new RegExp(`\\b${name}\\b`).test(read))).toEqual([]);
   });
 
-  it('gives every app the same archive, which only the projector can write', () => {
+  it('gives every app of the Kustomize base the same archive, which only the projector can write', () => {
     const apps = workloads().filter(({ kind }) => kind === 'Deployment');
     expect(apps).toHaveLength(2 + POOLS.length);
     for (const { metadata, spec } of apps) {

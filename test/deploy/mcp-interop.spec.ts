@@ -164,7 +164,7 @@ describe('software of the Model Context Protocol from npm', () => {
     expect(missing).toEqual([]);
   });
 
-  it('gives results of every kind of content as the server does', async () => {
+  it('gives results of every kind of content as the MCP server does', async () => {
     const everything = await both('everything');
     await expectSame(everything, 'echo', { message: 'hé ✓' });
     await expectSame(everything, 'get-sum', { a: 1, b: 2 });
@@ -189,12 +189,12 @@ describe('software of the Model Context Protocol from npm', () => {
     expect((await stepsOf(other)).slice(0, 3)).toEqual(expected);
   });
 
-  it('gives errors of tools as errors for the model', async () => {
+  it('gives errors of MCP tools as errors for the model', async () => {
     const [one, other] = await both('everything');
     for (const reached of [one, other]) expect(await reached.call('get-sum', { a: 'one' })).toMatchObject({ isError: true });
   });
 
-  it('lets the model of the operator answer what a server asks of a model, within its bounds', async () => {
+  it('lets the model of the operator answer what an MCP server asks of a model, within its bounds', async () => {
     models.on('operators', [{ text: 'Forty-two.', usage: { input: 7, output: 3 } }]);
     const { agent } = bridge.gateway;
     const call = await agent.run('trigger-sampling-request', { prompt: 'What is the answer?', maxTokens: 20 });
@@ -212,7 +212,7 @@ describe('software of the Model Context Protocol from npm', () => {
     expect(turns).toMatchObject([{ turn: 1, model: 'operators', text: 'Forty-two.', usage: { inputTokens: 7, outputTokens: 3 } }]);
   });
 
-  it('gives the form of a server with each kind of field to a person, and the answer to the server', async () => {
+  it('gives the form of an MCP server with each kind of field to a person, and the answer to the server', async () => {
     const { agent } = bridge.gateway;
     const { id } = await agent.accepted('trigger-elicitation-request', {});
     expect((await asking(id)).inputSchema).toMatchObject({
@@ -230,7 +230,7 @@ describe('software of the Model Context Protocol from npm', () => {
   });
 
   it.each(['everything__simulate-research-query', 'online__simulate-research-query'])(
-    'follows the task of a server to its end, with its stages and its question: %s',
+    'follows the task of an MCP server to its end, with its stages and its question: %s',
     async (tool) => {
       const { agent } = bridge.gateway;
       const { id } = await agent.accepted(tool, { topic: 'python', ambiguous: true });
@@ -246,7 +246,7 @@ describe('software of the Model Context Protocol from npm', () => {
     },
   );
 
-  it('cancels the task of a server with its call', async () => {
+  it('cancels the task of an MCP server with its call', async () => {
     const { agent } = bridge.gateway;
     online.sent.splice(0);
     const { id } = await agent.accepted('online__simulate-research-query', { topic: 'tea' });
@@ -258,7 +258,7 @@ describe('software of the Model Context Protocol from npm', () => {
     expect(online.sent.filter((method) => method === 'tools/call')).toHaveLength(1);
   });
 
-  it('works with files as the server does alone', async () => {
+  it('works with files as the MCP server does alone', async () => {
     const files = await both('files');
     await expectSame(files, 'write_file', { path: 'a.txt', content: 'one\ntwo\n' });
     await expectSame(files, 'create_directory', { path: 'sub' });
@@ -279,7 +279,7 @@ describe('software of the Model Context Protocol from npm', () => {
     await expectSame(memory, 'search_nodes', { query: 'durable' });
   });
 
-  it('serves the inspector in its CLI mode', async () => {
+  it('serves the MCP inspector in its CLI mode', async () => {
     const inspect = async (...words: string[]) => {
       const program = join(modules, '@modelcontextprotocol/inspector/clients/launcher/build/index.js');
       const where = ['--cli', `${bridge.gateway.url}/mcp`, '--transport', 'http', '--header', `Authorization: Bearer ${BOOTSTRAP_KEY}`];

@@ -87,14 +87,14 @@ describe('a real run, scraped by a real Prometheus', () => {
     }
   });
 
-  it('tells a config file that was refused, until it is mended', async () => {
+  it('alerts about a config file that was refused, until it is mended', async () => {
     writeFileSync(config, 'keyz: []\n');
     expect(await fires('ToolyardConfigRefused')).toContain('refused the config file');
     writeFileSync(config, settings);
     await isSilent('ToolyardConfigRefused');
   });
 
-  it('tells a call that waits for a person, by number and age', async () => {
+  it('shows in the metrics a call that waits for a person, by number and age', async () => {
     await agent.request('PUT', '/v1/sessions/careful', { posture: { autonomy: 'supervised', permissionMode: 'prompt' } });
     const { body } = await agent.submit('shell', { command: 'touch x' }, { sessionId: 'careful' });
     const waiting = async (n: number) => (await prometheus.query('max(toolyard_approvals_waiting_calls)'))[0]?.value === n;
@@ -104,7 +104,7 @@ describe('a real run, scraped by a real Prometheus', () => {
     await eventually(() => waiting(0), 'no call to wait');
   });
 
-  it('fires for a worker that died with a call, and for a pool without a worker', async () => {
+  it('alerts about a worker that died with a call, and a pool without a worker', async () => {
     const { body } = await agent.submit('shell', { command: 'sleep 60' });
     await eventually(async () => (await agent.get(`/v1/calls/${body.id}`)).body.status === 'running', 'the call to run');
     first?.signal('SIGKILL');

@@ -69,7 +69,7 @@ describe("operations of GitHub's document, called through gateway and worker", (
     return faults;
   };
 
-  it('turns every operation of the document into a tool', async () => {
+  it("turns every operation of GitHub's document into a tool", async () => {
     const { body } = await gateway.agent.get<{ problems: string[] }>('/v1/sources/github');
     expect({ tools: of('github').length, problems: body.problems }).toEqual({ tools: 1_223, problems: [] });
   });

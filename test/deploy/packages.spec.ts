@@ -92,7 +92,7 @@ describe('a release', () => {
     components: z.array(z.object({ name: z.string(), version: z.string() })),
   });
 
-  it('names every package that it brings with its version, and none that only tests need', () => {
+  it('names every package that a release brings with its version, and none that only tests need', () => {
     const { components } = Bill.parse(JSON.parse(readFileSync(join(PACKED, 'sbom.cdx.json'), 'utf8')));
     const names = new Set(components.map((it) => `${it.name}@${it.version}`));
     expect(Object.entries(dependencies).filter(([name, at]) => !names.has(`${name}@${String(at)}`))).toEqual([]);
@@ -136,7 +136,7 @@ describe('the package @toolyard/cli', () => {
     expect(manifest).not.toHaveProperty('scripts');
   });
 
-  it('loads a plugin that was written with the package of the SDK', async () => {
+  it('loads a plugin by @toolyard/cli that was written with the package of the SDK', async () => {
     const greeted = await submit(app, { tool: 'greet', arguments: { name: 'Ada' } });
     expect(greeted.result?.content).toEqual([{ type: 'text', text: expect.stringMatching(/Good day, Ada!$/) }]);
     const refused = await submit(app, { tool: 'refuse', arguments: {} });

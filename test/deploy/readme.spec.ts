@@ -55,13 +55,13 @@ const anchorOf = (heading: string) =>
 describe('deploy/CONFIGURATION.md', () => {
   const configuration = read(CONFIGURATION);
 
-  it('shows parts of a config file that are valid', () => {
+  it('shows parts of a config file in deploy/CONFIGURATION.md that are valid', () => {
     const parts = matches(configuration, /```yaml\n([\s\S]*?)```/g).map((text) => z.record(z.string(), z.unknown()).parse(parse(text)));
     expect(parts.length).toBeGreaterThan(2);
     expect(parts.filter((part) => !ConfigFile.safeParse(part).success)).toEqual([]);
   });
 
-  it('shows hooks that do what it says', () => {
+  it('shows hooks in deploy/CONFIGURATION.md that do what it says', () => {
     const [text = ''] = matches(configuration, /```yaml\n(hooks:[\s\S]*?)```/g);
     const guard = ConfigFile.parse(parse(text)).hooks.find((hook) => hook.command !== undefined);
     const exitCodeFor = (command: string) => {

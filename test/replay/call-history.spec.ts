@@ -22,7 +22,7 @@ describe.each([1, 2])('the log as format %i wrote it', (format) => {
     ([entryId, fields]) => toStoredEvent(recording.partition, recording.epoch, entryId, fields)?.json ?? '',
   );
 
-  it('holds every type of event of its time', () => {
+  it('holds every type of event of its time in the recorded log', () => {
     const types = CALL_EVENT_TYPES.filter((type) => !YOUNGER.includes(type));
     expect(new Set(recording.events.map(({ type }) => type))).toEqual(new Set(types));
   });
@@ -35,14 +35,14 @@ describe.each([1, 2])('the log as format %i wrote it', (format) => {
     },
   );
 
-  it('folds to the same call, through the states of the same machine', () => {
+  it('folds a recorded log to the same call, through the states of the same machine', () => {
     const events = stored.map(upcastEvent);
     // What the fold learned to show since then may stand beside it.
     expect(foldCall(events)).toMatchObject(recording.call);
     expect(checkCall(recording.call.id, events, { atRest: true })).toEqual([]);
   });
 
-  it('skips a type it does not know', () => {
+  it('skips a type of event in a log that it does not know', () => {
     const [[entryId, fields] = ['', []]] = recording.entries;
     const unknown = fields.map((value) => value.replace(/(^| )call\.submitted/, '$1call.submitted:2'));
     expect(toStoredEvent(recording.partition, 1, entryId, unknown)).toBeUndefined();

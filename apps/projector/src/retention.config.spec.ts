@@ -93,7 +93,7 @@ describe('a retention whose file loses settings', () => {
     expect(read('tenants: {}', 1)).toEqual({ ...KEPT, tenants: {} });
   });
 
-  it('adds to what is held, and takes no session or agent out of it at once', () => {
+  it('adds to what is held, and takes no session or agent out of a hold at once', () => {
     const read = start();
     const held = (sessions: string, agents: string) =>
       `tenants: { acme: { retention: { heldSessions: [${sessions}], heldAgents: [${agents}] } } }`;
@@ -103,7 +103,7 @@ describe('a retention whose file loses settings', () => {
     expect(read(held('s2, s3', ''), HOUR_MS)).toMatchObject({ tenants: { acme: { heldSessions: ['s2', 's3'], heldAgents: [] } } });
   });
 
-  it('begins again when a reading in between differs or fails', () => {
+  it('begins again with a retention file when a reading in between differs or fails', () => {
     const read = start();
     read(FULL);
     read('tenants: {}');

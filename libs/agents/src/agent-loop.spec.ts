@@ -168,7 +168,7 @@ describe('the loop of a sub-agent', () => {
   it.each([
     ['its definition does not say so', {}, { recall: true, keep: true }],
     ['its caller may not', { memory: true }, { recall: false, keep: false }],
-  ])('leaves the memory alone where %s', async (_why, more, allowed) => {
+  ])('leaves the memory of a sub-agent alone where %s', async (_why, more, allowed) => {
     may = allowed;
     await run(more, { text: 'Found it.' });
     expect([asked[0]?.messages, kept]).toEqual([[{ role: 'user', text: 'Dig' }], []]);

@@ -157,7 +157,7 @@ describe('the event log over a bad connection', () => {
     expect(await checkInvariants(direct, 4)).toEqual([]);
   });
 
-  it('gives up with EventLogUnavailable after its deadline, and works again afterwards', async () => {
+  it('gives up with EventLogUnavailable after the deadline of a transition, and works again afterwards', async () => {
     const log = await EventLog.open(redis, { partitions: 4, deadlineMs: 150 });
     await server.kill();
     const startedAt = performance.now();
@@ -236,7 +236,7 @@ describe('the event log over a bad connection', () => {
     await Promise.all([log.close(), local.close()]);
   });
 
-  it('says past the deadline that it is a replica that is missing', async () => {
+  it('says past the deadline that a replica is missing', async () => {
     const log = await EventLog.open(redis, { partitions: 1, durability: 'replicated', replicaTimeoutMs: 20, deadlineMs: 2_000 });
     await expect(log.accept(aCall(log.newCallId('acme')))).rejects.toThrow(EventLogUnreplicated);
     await log.close();
@@ -276,7 +276,7 @@ describe('the event log over a bad connection', () => {
     ]);
   });
 
-  it('closes twice without harm and takes nothing afterwards', async () => {
+  it('closes the event log twice without harm and takes nothing afterwards', async () => {
     const log = await EventLog.open(wire.url, { partitions: 4 });
     await log.close();
     await log.close();

@@ -212,7 +212,7 @@ describe('the history of calls', () => {
     );
   });
 
-  it('refuses the cursor of another order', async () => {
+  it('refuses the cursor of another order of calls', async () => {
     for (let n = 0; n < 2; n += 1) await submit('orders');
     const cursorOf = async (sort: 'newest' | 'risk') => (await index.page('orders', query({ sort, limit: 1 }))).nextCursor ?? '';
     for (const [sort, cursor] of [
@@ -282,7 +282,7 @@ describe('the history of calls', () => {
     expect(call).toMatchObject({ id: callId, labels: { name: 'a\uFFFDb' }, error: { message: 'broke at \uFFFD and \uFFFD' } });
   });
 
-  it('refuses a cursor that is not from here, and a text without words', async () => {
+  it('refuses a cursor of calls that is not from here, and a text without words', async () => {
     await expect(index.page('pages', query({ cursor: 'abc' }))).rejects.toMatchObject({ code: 'invalid_request' });
     await expect(index.page('pages', query({ q: '!?' }))).rejects.toMatchObject({ facts: { errors: [{ pointer: '/q' }] } });
     const sessions = new SessionList(db, reader, PARTITIONS);

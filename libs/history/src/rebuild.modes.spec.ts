@@ -109,7 +109,7 @@ describe('a rebuild of the history', () => {
     expect(rebuilt).toEqual([await reader.end('00'), await reader.end('01')]);
   });
 
-  it('lets lists show all calls meanwhile, and projectors run', async () => {
+  it('lets lists show all calls during a rebuild, and projectors run', async () => {
     const before = { rows: await rows(), page: await page() };
     let looks = 0;
     const source = watched(async () => {

@@ -233,7 +233,7 @@ describe('a call that ends while its change waits', () => {
     expect((await store.knowledge.contexts(scope)).map(({ name }) => name)).toEqual(['manual of alice']);
   });
 
-  it('stops and begins no indexing', async () => {
+  it('stops and begins no indexing for a call that has ended', async () => {
     const store = memory();
     const ended = new AbortController();
     let changed: Promise<unknown[]> | undefined;

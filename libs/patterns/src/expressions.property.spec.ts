@@ -44,7 +44,7 @@ describe('a list of expressions', () => {
     `a(?s-i)|(?i:[${'C-\\x{1e942}'.repeat(350)}])`,
     `(?i)[${'\\pL'.repeat(6)}]`,
     `[${'\\pL'.repeat(800)}]`,
-  ])('refuses at once, however it is compiled, what takes seconds: %.30s', (pattern) => {
+  ])('refuses an expression at once, however it is compiled, that takes seconds: %.30s', (pattern) => {
     const before = process.cpuUsage();
     expect(faultsOf(pattern)).toEqual([{ index: 0, message: expect.stringMatching(/Unicode classes \(\\p\)/) }]);
     expect(() => compileExpression(pattern)).toThrow(PatternError);
@@ -89,7 +89,7 @@ describe('a list of expressions', () => {
     ['a{1000}b{1000}c{1000}', /at most 2500 instructions; it has 3\d{3}/],
     ['(?=a)', /a regular expression of RE2/],
     ['(', /a regular expression of RE2: missing closing \)/],
-  ])('refuses with what was expected: %.30s', (pattern, reason) => {
+  ])('refuses an expression with what was expected: %.30s', (pattern, reason) => {
     expect(faultsOf('fine', pattern)).toEqual([{ index: 1, message: expect.stringMatching(reason) }]);
   });
 

@@ -115,7 +115,7 @@ describe('a glob', () => {
       expect([pattern, compileGlob(pattern).matches(name), picomatch(pattern, options)(name)]).toEqual([pattern, true, true]);
   });
 
-  it('shares the limits of its list', () => {
+  it('shares the limits of a list among its globs', () => {
     expect(globFaults(Array.from({ length: 501 }, (_, index) => `a${index}`))).toEqual([
       { index: 500, message: 'expected at most 500 patterns; received 501' },
     ]);

@@ -12,7 +12,7 @@ describe('mistypedVariables', () => {
     ]);
   });
 
-  it('leaves alone what is known, what other programs read, and what Kubernetes sets for services', () => {
+  it('leaves alone variables that are known, that other programs read, and that Kubernetes sets for services', () => {
     const env = {
       REDIS_URL: 'redis://x',
       REDIS_URI: 'x',

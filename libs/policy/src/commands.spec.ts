@@ -223,7 +223,7 @@ describe('the engine that takes chains of allowed programs', () => {
     expect(answerOf('command-segments', 'tool a', exact)?.effect).toBe('deny');
   });
 
-  it('speaks before paths and classes do [PP-03, PP-05]', () => {
+  it('denies a program before its paths and its class [PP-03, PP-05]', () => {
     const denied = judge('nmap /etc/passwd', zeroclaw()).reasons.filter(({ effect }) => effect === 'deny');
     expect(denied[0]?.reason).toContain('Command not in allowlist');
     expect(denied[1]?.reason).toContain('Forbidden path: /etc/passwd');
@@ -263,7 +263,7 @@ describe('the engine that takes a single program', () => {
   );
 
   it.each(['ls | wc', 'ls && ls', 'ls; ls', 'ls > f', 'cat < f', 'echo `id`', 'echo $(id)', 'ls\nls', 'ls\r', 'ls &'])(
-    'refuses %j as more than one [PP-43]',
+    'refuses %j as more than one program [PP-43]',
     (command) => {
       expect(effectOf(command, oxydra)).toBe('deny');
       expect(textOf(command, oxydra)).toContain('only a single allowlisted command is permitted');
@@ -277,7 +277,7 @@ describe('the engine that takes a single program', () => {
 });
 
 describe('the engine of denied texts', () => {
-  it('refuses a command that contains one, wherever it is', () => {
+  it('refuses a command that contains a denied text, wherever it is', () => {
     expect(textOf('echo "rm -rf /tmp/x"', { profile: 'phi', posture: UNATTENDED })).toContain(`contains 'rm -rf /'`);
     expect(effectOf('ls | wc', { profile: 'phi', posture: UNATTENDED })).toBe('allow');
   });

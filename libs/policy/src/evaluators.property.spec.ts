@@ -66,7 +66,7 @@ describe('the evaluator of paths', () => {
     );
   });
 
-  it('grows no stricter by what is trusted, and no looser by what is denied', () => {
+  it('grows no stricter by trusted paths, and no looser by denied ones', () => {
     fc.assert(
       fc.property(path, globs, globs, glob, settings, posture, (path, allowed, denied, more, paths, posture) => {
         const under = (allowed: string[], denied: string[]) =>
@@ -206,7 +206,7 @@ describe('the evaluator of operations', () => {
     );
   });
 
-  it('grows no stricter by what is allowed, no looser by what is denied, and asks nothing in unattended sessions', () => {
+  it('grows no stricter by allowed operations, no looser by denied ones, and asks nothing in unattended sessions', () => {
     fc.assert(
       fc.property(service, operation, patterns, patterns, pattern, (service, operation, allowedServices, deniedServices, more) => {
         const under = (allowedServices: string[], deniedServices: string[]) => of(service, operation, { allowedServices, deniedServices });

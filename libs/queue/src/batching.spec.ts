@@ -135,7 +135,7 @@ describe('the batching backend', () => {
     await eventually(() => ran.size === 2, 'both jobs to run');
   });
 
-  it('refuses jobs that it would never run', async () => {
+  it('refuses jobs that the batching backend would never run', async () => {
     const { Queue } = await import('bullmq');
     const { producerBackend } = await import('./bull-connection.js');
     const delayed = new Queue('calls-net', { connection: {} }, producerBackend(redis, 'batching', '{q-net}'));

@@ -126,7 +126,7 @@ describe('fair share of a pool', () => {
     );
   });
 
-  it('forgets the tenants when the queue has run empty', async () => {
+  it('forgets the tenants of a pool when the queue has run empty', async () => {
     await send([...many(5, 'a'), ...many(5, 'b', 'low')]);
     consume(3);
     await ran(10);

@@ -156,7 +156,7 @@ describe('Redactor', () => {
     }
   });
 
-  it('gives out lines as they come: nothing is held behind a line break', () => {
+  it('gives out redacted lines as they come: nothing is held behind a line break', () => {
     const stream = redactor.stream();
     expect(stream.push('compiling token.ts\n')).toBe('compiling token.ts\n');
     expect(stream.push('password: ')).toBe('password:');

@@ -4,7 +4,7 @@ import { startRedisServer } from '../../../test/support/redis-server.mjs';
 import { createRedis, parseRedisUrl, redisOptionsFor } from './redis-client.js';
 
 describe('parseRedisUrl', () => {
-  it('reads a single node with credentials and a database', () => {
+  it('reads the Redis URL of a single node with credentials and a database', () => {
     expect(parseRedisUrl('redis://ann:p%3Ass@cache.example:6380/2')).toEqual({
       kind: 'single',
       options: { username: 'ann', password: 'p:ss', host: 'cache.example', port: 6380, db: 2 },
@@ -22,7 +22,7 @@ describe('parseRedisUrl', () => {
     });
   });
 
-  it('reads the nodes of Sentinel with the master name, and of a cluster', () => {
+  it('reads the Redis URL of the nodes of Sentinel with the master name, and of a cluster', () => {
     expect(parseRedisUrl('redis+sentinel://a:26379,b:26380/main')).toMatchObject({
       kind: 'sentinel',
       options: {
@@ -43,7 +43,7 @@ describe('parseRedisUrl', () => {
   });
 
   it.each(['', 'localhost:6379', 'http://x', 'redis://a,b', 'redis://a/x', 'redis://a:999999', 'unix://'])(
-    'refuses %j and says what it expects',
+    'refuses the Redis URL %j and says what it expects',
     (url) => {
       expect(() => parseRedisUrl(url)).toThrow(/Expected redis:\/\//);
     },
@@ -57,7 +57,7 @@ describe('parseRedisUrl', () => {
 });
 
 describe('createRedis', () => {
-  it('talks to the server it names', async () => {
+  it('connects to the Redis server that the URL names', async () => {
     const redis = createRedis(process.env.TEST_REDIS_URL ?? '', { name: 'redis-client-spec' });
     expect(await redis.ping()).toBe('PONG');
     redis.disconnect();
@@ -84,7 +84,7 @@ describe('createRedis', () => {
     }
   });
 
-  it('makes workers wait for ever', () => {
+  it('lets workers wait for Redis for ever', () => {
     expect(redisOptionsFor(parseRedisUrl('redis://a')).maxRetriesPerRequest).toBeNull();
   });
 });

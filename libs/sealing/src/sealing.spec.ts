@@ -123,7 +123,7 @@ describe('archiving and trimming', () => {
     expect(await due()).toEqual([true, true]);
   });
 
-  it('answers undefined for ids that no call has', async () => {
+  it('answers undefined for ids that no archived call has', async () => {
     await run(await submit());
     await archiveAll();
     const store = new CallStore(redis, new ArchivedLog(archive));

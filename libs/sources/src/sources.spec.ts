@@ -206,7 +206,7 @@ describe('the catalog of sources', () => {
     expect(await store.renew(id, 60_000)).toBe(false);
   });
 
-  it('leaves out what cannot be read, and shows everything else', async () => {
+  it('leaves out tools of a source that cannot be read, and shows everything else', async () => {
     const [mine, other] = [tenant(), tenant()];
     await redis.hset(keys.sourceEntries(), `${other}/broken`, '{"tools": [');
     await redis.hset(keys.sourceDefinitions(), `${other}/broken`, 'no JSON');

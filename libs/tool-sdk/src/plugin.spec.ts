@@ -30,7 +30,7 @@ describe('a plugin', () => {
     expect(tools.map(({ handler }) => handler.run({ name: 'Ada' } as never, {} as never))).toEqual(['ADA!', 'Hello, Ada']);
   });
 
-  it('refuses wrong settings, and what is no tool', async () => {
+  it('refuses wrong settings of a plugin, and what is no tool', async () => {
     await expect(greeter.open({ greeting: 5 })).rejects.toThrow(/^its config is wrong: .*greeting/);
     const odd = definePlugin({ name: 'odd', config: z.looseObject({}), tools: () => [{ run: () => '' }] });
     await expect(odd.open({})).rejects.toThrow('Object is no tool: expected defineTool({...})');

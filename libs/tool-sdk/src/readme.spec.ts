@@ -26,7 +26,7 @@ describe('the example in the README of tool-sdk', () => {
   const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
   const [example = ''] = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, text]) => text ?? '');
 
-  it('compiles against the exports of the library', () => {
+  it('compiles the example of tool-sdk against the exports of the library', () => {
     expect(example).toContain('@Tool({');
     expect(typeErrors(example)).toEqual([]);
   });

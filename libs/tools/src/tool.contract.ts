@@ -47,7 +47,7 @@ export function toolContract(names: readonly string[], subject: () => ToolContra
       }
     });
 
-    it('answers 500 random inputs with content or a coded failure, and nothing else [CC-49, RP-13]', async () => {
+    it('answers 500 random inputs of the tool with content or a coded failure, and nothing else [CC-49, RP-13]', async () => {
       await fc.assert(
         fc.asyncProperty(randomArguments(tool(), subject().texts?.[name] ?? []), async (raw) => {
           expectOutput(await settled(run(raw)));

@@ -66,7 +66,7 @@ const decorated = (options: Partial<ToolOptions>): new () => object => {
 };
 
 describe('ToolRegistry', () => {
-  it('completes the facts from each other, to the careful side [CC-02, CC-12]', () => {
+  it('completes the facts of a tool from each other, to the careful side [CC-02, CC-12]', () => {
     const registry = registryOf(
       facts('nothing_said'),
       facts('reads', { tier: 'read_only' }),
@@ -100,7 +100,7 @@ describe('ToolRegistry', () => {
     expect(version({ input: { type: 'object' } })).not.toBe(version({}));
   });
 
-  it('lists by name and resolves every alias to its one tool [RP-12, RP-17]', () => {
+  it('lists tools by name and resolves every alias to its one tool [RP-12, RP-17]', () => {
     const registry = registryOf(facts('zeta', { aliases: ['z_one', 'zTwo'] }), facts('alpha'));
     expect(registry.list().map(({ name }) => name)).toEqual(['alpha', 'zeta']);
     for (const name of ['zeta', 'z_one', 'zTwo']) expect(registry.resolve(name)?.name).toBe('zeta');
@@ -218,14 +218,14 @@ describe('ToolsModule', () => {
 describe('formatCatalog', () => {
   const tool = describeTool(facts('a', { label: 'Nice A', output: { type: 'object' } }));
 
-  it('gives models exactly what they need and no facts [CC-02, CC-04, CC-05, CC-07, CN-03]', () => {
+  it('gives models exactly what they need of the catalog and no facts [CC-02, CC-04, CC-05, CC-07, CN-03]', () => {
     expect(formatCatalog([tool], 'anthropic')).toEqual([{ name: 'a', description: 'Does a.', input_schema: tool.input }]);
     expect(formatCatalog([tool], 'openai')).toEqual([
       { type: 'function', function: { name: 'a', description: 'Does a.', parameters: tool.input } },
     ]);
   });
 
-  it('gives MCP its annotations and the whole to people [CC-02]', () => {
+  it('gives MCP the annotations of the catalog and the whole to people [CC-02]', () => {
     expect(formatCatalog([tool], 'mcp')).toEqual([
       {
         name: 'a',
@@ -239,7 +239,7 @@ describe('formatCatalog', () => {
     expect(formatCatalog([tool], 'full')).toEqual([tool]);
   });
 
-  it('searches names, aliases, labels and descriptions for every word', () => {
+  it('searches names, aliases, labels and descriptions of tools for every word', () => {
     expect(matchesSearch(tool, 'nice does')).toBe(true);
     expect(matchesSearch(tool, 'nice shell')).toBe(false);
   });

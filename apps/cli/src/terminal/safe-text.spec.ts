@@ -9,7 +9,7 @@ describe('text for a terminal', () => {
     for (const text of ['plain\ttext\n', 'żółw, 日本語, 👩‍🚀', 'a\u00a0b']) expect(safeText(text)).toBe(text);
   });
 
-  it('loses escape sequences and characters that change the direction of text', () => {
+  it('drops escape sequences and characters that change the direction of text for a terminal', () => {
     expect(safeText(`${ESC}[2J${ESC}]0;title\u0007${ESC}[31mred${ESC}[0m`)).toBe('red');
     expect(safeText('invoice\u202efdp.exe')).toBe('invoicefdp.exe');
     expect(safeText('50 %\rdone\r\n')).toBe('50 %\ndone\n');
@@ -29,7 +29,7 @@ describe('text for a terminal', () => {
     );
   });
 
-  it('fits on one line of a table', () => {
+  it('fits text for a terminal on one line of a table', () => {
     expect(oneLine('one\n  two\tthree', 40)).toBe('one two three');
     expect(oneLine('0123456789', 5)).toBe('0123…');
   });

@@ -14,14 +14,14 @@ describe('how the list of calls is shown', () => {
     expect(shownColumns({ peek: '07-x' })).toEqual(['State', 'Tool', 'Subject', 'Run time']);
   });
 
-  it('sorts by run time, with calls that have none at the end', () => {
+  it('sorts calls by run time, with calls that have none at the end', () => {
     const rows = [{ runMs: 5 }, {}, { runMs: 9 }, { runMs: 1 }];
     expect(sorted(rows, 'longest').map(({ runMs }) => runMs)).toEqual([9, 5, 1, undefined]);
     expect(sorted(rows, 'shortest').map(({ runMs }) => runMs)).toEqual([1, 5, 9, undefined]);
     expect(sorted(rows, undefined)).toBe(rows);
   });
 
-  it('sorts by risk, in the same order within one, with calls that were not judged at the end', () => {
+  it('sorts calls by risk, in the same order within one, with calls without a decision at the end', () => {
     const risks = ['low', undefined, 'high', 'medium', 'high'] as const;
     const rows = risks.map((risk, index) => ({ n: index + 1, risk }));
     expect(sorted(rows, 'risk').map(({ n }) => n)).toEqual([3, 5, 4, 1, 2]);

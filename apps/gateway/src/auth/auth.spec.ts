@@ -297,7 +297,7 @@ describe('places of open sockets', () => {
 });
 
 describe('a token bucket', () => {
-  it('gives at most its burst and what came since, and never more than the burst at once', () => {
+  it('gives at most the burst of a token bucket and what came since, and never more than the burst at once', () => {
     const waits = fc.array(fc.nat(3000), { maxLength: 60 });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 5 }), waits, (burst, perSecond, times) => {

@@ -6,11 +6,11 @@ describe('a kept approval', () => {
   const plain: DeferredApproval = { actor: 'apikey:a', scope: 'once', digest: 'd1' };
   const edited: DeferredApproval = { ...plain, edited: { arguments: { text: 'b' }, argumentsDigest: 'd2', changes: [] } };
 
-  it('survives being stored and read, with edited arguments too', () => {
+  it('stores and reads a kept approval, with edited arguments too', () => {
     for (const approval of [plain, edited]) expect(approvalOf(heldText(approval))).toEqual(approval);
   });
 
-  it('names no digest of the question where it has edited arguments, so that an older release cannot let the others run', () => {
+  it('names no digest of the question of an approval with edited arguments, so that an older release lets the others not run', () => {
     expect(JSON.parse(heldText(plain))).toMatchObject({ digest: 'd1' });
     expect(JSON.parse(heldText(edited))).toMatchObject({ digest: expect.not.stringMatching(/^d1$/) });
   });

@@ -86,7 +86,7 @@ function overlaps(trace: readonly string[]): number[][] {
 const choices = fc.infiniteStream(fc.nat({ max: 1000 })).map((stream) => () => Number(stream.next().value));
 
 describe('a batch, by its decider', () => {
-  it('puts every call into one group, in order, whatever the strategy', () => {
+  it('puts every call of a batch into one group, in order, whatever the strategy', () => {
     fc.assert(
       fc.property(strategies, fc.array(fc.boolean(), { minLength: 1, maxLength: 40 }), (strategy, readOnly) => {
         expect(groupsOf(strategy, readOnly).flat()).toEqual(readOnly.map((_, index) => index));
@@ -94,12 +94,12 @@ describe('a batch, by its decider', () => {
     );
   });
 
-  it('runs reads that follow each other together, and any other call alone', () => {
+  it('runs reads of a batch that follow each other together, and any other call alone', () => {
     expect(groupsOf({ type: 'tiered' }, [true, true, false, true, false, false, true, true])).toEqual([[0, 1], [2], [3], [4], [5], [6, 7]]);
     expect(groupsOf({ type: 'batched', size: 2 }, [true, true, true, true, true])).toEqual([[0, 1], [2, 3], [4]]);
   });
 
-  it('ends, with every call ended, whatever its calls do and in whichever order', () => {
+  it('ends a batch, with every call ended, whatever its calls do and in whichever order', () => {
     fc.assert(
       fc.property(
         calls,
@@ -137,7 +137,7 @@ describe('a batch, by its decider', () => {
     );
   });
 
-  it('runs every call that may run when nothing stops it, also beside refused ones', () => {
+  it('runs every call of a batch that may run when nothing stops it, also beside refused ones', () => {
     fc.assert(
       fc.property(calls, strategies, choices, (given, strategy, choose) => {
         const { trace, skipped } = play(given, strategy, 'isolate', choose);

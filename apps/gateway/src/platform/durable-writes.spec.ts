@@ -32,7 +32,7 @@ describe('a durable write', () => {
     await Promise.all([master.stop(), replica.stop()]);
   });
 
-  it('writes also when the script finds its effect there, so that WAIT asks for what is there', async () => {
+  it('writes also when a durable script finds its effect there, so that WAIT asks for what is there', async () => {
     const before = await offset();
     expect(await writes(5_000).run(FIND, ['{a}:n'], [])).toBe(0);
     expect(await offset()).toBeGreaterThan(before);

@@ -54,7 +54,7 @@ describe('the settings of the gateway', () => {
 });
 
 describe('the config file', () => {
-  it('adds keys and defaults, as YAML or JSON', () => {
+  it('adds keys and defaults from a config file, as YAML or JSON', () => {
     const yaml = file(
       'keys:\n  - { id: ci, key: sixteen-characters-at-least, tenant: acme, scopes: [submit, read], tools: ["file_*"] }\ndefaults:\n  posture: { permissionMode: prompt }\n',
     );
@@ -65,7 +65,7 @@ describe('the config file', () => {
     expect(readGatewayConfig({ TOOLYARD_CONFIG: json }).keys[0]?.scopes).toEqual(['submit', 'read', 'cancel']);
   });
 
-  it('stops the start naming line and field of what is wrong', () => {
+  it('stops the start naming line and field of a fault in the config file', () => {
     const path = file(
       'keys:\n  - id: ci\n    key: sixteen-characters-at-least\n    tenant: acme\n    scopes: [submit, fly]\n    colour: red\n',
     );
@@ -74,7 +74,7 @@ describe('the config file', () => {
     expect(faults).toContain(`${path}:6: keys.0.colour: `);
   });
 
-  it('names line and field of what is wrong in policies, agents and limits, too', () => {
+  it('names line and field of a fault in policies, agents and limits, too', () => {
     const path = file(
       'policy:\n  exclude: shell\nagents:\n  reader:\n    policy:\n      commands: { engines: [guess] }\n    colour: red\nlimits:\n  actionsPerHour: many\n',
     );
@@ -172,7 +172,7 @@ describe('the config file', () => {
     }
   });
 
-  it('refuses a file that is empty while it is written, whose settings it would take back, and starts with one', () => {
+  it('refuses a config file that is empty while it is written, whose settings it would take back, and starts with one', () => {
     const path = file('keys: [{ id: ci, key: sixteen-characters-at-least, tenant: acme }]');
     const env = { TOOLYARD_CONFIG: path, TOOLYARD_API_KEY: 'key-of-the-environment' };
     const running = readGatewayConfig(env).file;
@@ -190,7 +190,7 @@ describe('the config file', () => {
     expect(faultsOf({ TOOLYARD_CONFIG: path })).toContain(`${path}:2: keys.0.agents.1: expected 1 to 128 of the characters`);
   });
 
-  it('stops the start when it is not YAML, not there, or has a key with neither text nor digest', () => {
+  it('stops the start when the config file is not YAML, not there, or has a key with neither text nor digest', () => {
     expect(faultsOf({ TOOLYARD_CONFIG: file('keys: [\n  {id: a') })).toMatch(/:\d+: not valid YAML or JSON/);
     expect(faultsOf({ TOOLYARD_CONFIG: join(folder, 'missing.yaml') })).toContain('expected a readable file');
     expect(faultsOf({ TOOLYARD_CONFIG: file('keys:\n  - id: ci\n    tenant: acme\n') })).toContain('exactly one of `key` and `sha256`');

@@ -86,7 +86,7 @@ describe('what a gateway does for a sub-agent', () => {
       steering: 0,
     });
 
-  it('submits with what the token of the call allowed and its issuer may give now', async () => {
+  it('submits a call of a sub-agent with what the token of its call allowed and its issuer may give now', async () => {
     await keepTurn();
     expect(await turns(`${ISSUER}#ann`, token).submit({ ...ASKED, kind: 'submit' })).toMatchObject({ calls: [{ callId: 'child' }] });
     expect(submittedBy).toMatchObject({ keyId: `${ISSUER}#ann`, scopes: ['submit'] });

@@ -18,7 +18,7 @@ afterEach(() => rmSync(path, { recursive: true, force: true }));
 const locksLeft = () => readdirSync(path).filter((name) => name.startsWith('lock'));
 
 describe('lockDirectory', () => {
-  it('locks once, and unlocks by a release that may be called twice', () => {
+  it('locks a directory once, and unlocks it by a release that may be called twice', () => {
     const release = lockDirectory(directory);
     expect(() => lockDirectory(directory)).toThrow(`Another Toolyard (process ${process.pid}) is running on ${path}.`);
     release();
@@ -27,7 +27,7 @@ describe('lockDirectory', () => {
     expect(locksLeft()).toEqual([]);
   });
 
-  it('refuses while another running process holds the lock', () => {
+  it('refuses a directory while another running process holds the lock', () => {
     const child = spawn('sleep', ['60'], { stdio: 'ignore' });
     try {
       writeFileSync(directory.lock, JSON.stringify({ pid: child.pid, identity: processIdentity(child.pid ?? 0) }));

@@ -39,7 +39,7 @@ async function onClient<T>(url: string, use: (client: ReturnType<typeof createRe
 }
 
 describe('the private Redis', () => {
-  it('answers on a socket that only this user can open, also under a path with a space', async () => {
+  it('answers by the private Redis on a socket that only this user can open, also under a path with a space', async () => {
     const redis = await start();
     expect(redis.url).toBe(`unix://${encodeURI(directory.redisSocket)}`);
     expect(await onClient(redis.url, (client) => client.ping())).toBe('PONG');
@@ -56,7 +56,7 @@ describe('the private Redis', () => {
     });
   });
 
-  it('stops with its data on disk and leaves no process; stop may be called twice', async () => {
+  it('stops the private Redis with its data on disk and leaves no process; stop may be called twice', async () => {
     const redis = await start();
     await onClient(redis.url, (client) => client.set('kept', 'yes'));
     const pid = redis.pid ?? 0;

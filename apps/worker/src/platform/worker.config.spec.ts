@@ -23,7 +23,7 @@ describe('readWorkerConfig', () => {
     expect(readWorkerConfig({}).id).not.toBe(config.id);
   });
 
-  it('reads pools, slots and the port, and turns the server off', () => {
+  it('reads pools, slots and the port of a worker, and turns the server off', () => {
     expect(readWorkerConfig({ WORKER_POOLS: 'shell, read', WORKER_CONCURRENCY: 'read=2', WORKER_PORT: '0' })).toMatchObject({
       pools: [
         { pool: 'shell', slots: 8 },
@@ -43,7 +43,7 @@ describe('readWorkerConfig', () => {
     expect(readWorkerConfig({ PATH: '/bin', MINE: '1', TOOL_ENV_ALLOWLIST: 'MINE,OTHER' }).toolEnv).toEqual({ MINE: '1' });
   });
 
-  it('names every fault at once', () => {
+  it('names every fault of the settings of a worker at once', () => {
     const wrong = () =>
       readWorkerConfig({
         WORKER_POOLS: 'reed',

@@ -74,7 +74,7 @@ describe.each(['openai-compatible', 'anthropic'] as const)('a model behind the A
     });
   });
 
-  it('fails when the answer breaks off, is sent elsewhere, takes too long or is too large', async () => {
+  it('fails when the answer of a model breaks off, is sent elsewhere, takes too long or is too large', async () => {
     server.on('cut', [{ text: 'It', cut: true }]);
     expect(await failed('cut')).toMatchObject({ name: 'ModelFailure', retryable: true });
     server.on('moved', [{ status: 307, headers: { Location: `${server.url}/chat/completions` } }]);
@@ -111,7 +111,7 @@ describe.each(['openai-compatible', 'anthropic'] as const)('a model behind the A
     await expect(ask('waiting', {}, controller.signal)).rejects.toThrow('cancelled');
   });
 
-  it('fails without the secret that it names', () => {
+  it('fails without the secret that the model names', () => {
     const settings = AgentModel.parse({ provider, name: 'm', url: server.url, apiKey: { secretEnv: 'OTHER' } });
     expect(() => new AiSdkModel(settings, {}, guarded)).toThrow('the secret OTHER is not set in the environment of the worker');
   });

@@ -75,7 +75,7 @@ describe('a tree', () => {
     expect(tree.root().toString('hex')).toBe('5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328');
   });
 
-  it('grows to the root that is defined for its leaves, also from a stored edge', () => {
+  it('grows a tree to the root that is defined for its leaves, also from a stored edge', () => {
     const leaves = leavesOf(130);
     let tree = CompactTree.empty();
     for (const [index, leaf] of leaves.entries()) {

@@ -49,7 +49,7 @@ describe('a segment', () => {
     expect(manifest.tree.root).toBe(manifest.merkleRoot);
   });
 
-  it('gives the events back as they were sealed', () => {
+  it('gives back the events of a segment as they were sealed', () => {
     const { manifest, file } = first();
     const events = readSegment(file, manifest);
     expect(events.map(({ seq, time }) => ({ seq, time }))).toEqual(sampleEvents('07', 1, 10).map(({ seq, time }) => ({ seq, time })));
@@ -114,7 +114,7 @@ describe('storeSegment', () => {
     expect(await lastSegment(store, '07')).toEqual(stored);
   });
 
-  it('refuses a name that holds other events, as before a failover', async () => {
+  it('refuses a name of a segment that holds other events, as before a failover', async () => {
     const lost = sealSegment({
       partition: '07',
       generation: 1,

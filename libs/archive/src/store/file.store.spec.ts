@@ -23,7 +23,7 @@ describe('an archive in a folder', () => {
     expect(await readdir(join(folder, '.tmp'))).toEqual([]);
   });
 
-  it('fails while its folder is gone, instead of looking empty or making it again', async () => {
+  it('fails while the folder of an archive is gone, instead of looking empty or making it again', async () => {
     await store.put('a/b', Buffer.from('one'));
     await rename(folder, `${folder}-away`);
     await expect(store.get('a/b')).rejects.toThrow(ArchiveUnusable);
@@ -45,7 +45,7 @@ describe('an archive in a folder', () => {
     expect(await fresh.put('a', Buffer.from('one'))).toBe('created');
   });
 
-  it('reads no symbolic link and no device', async () => {
+  it('reads no symbolic link and no device in an archive', async () => {
     await writeFile(join(folder, 'secret'), 'secret');
     await symlink(join(folder, 'secret'), join(folder, 'link'));
     await mkdir(join(folder, 'folder'));
@@ -81,7 +81,7 @@ describe('openArchive', () => {
   });
 
   it.each(['/a/b', 'http://secret@host/', 'file:', 's3://', 's3://Bad_Bucket/x', ''])(
-    'refuses the address %j and repeats no secret',
+    'refuses the address %j of an archive and repeats no secret',
     async (url) => {
       await expect(openArchive(url)).rejects.toThrow(ArchiveUnusable);
       await expect(openArchive(url)).rejects.not.toThrow(/secret/);

@@ -36,7 +36,7 @@ describe('an archive in S3', () => {
     afterEach(async () => (contractStore = await fresh()));
   }
 
-  it('lists more names than a page has', async () => {
+  it('lists more names of S3 than a page has', async () => {
     store = await fresh();
     const names = Array.from({ length: 1_050 }, (_, n) => `n/${String(n).padStart(5, '0')}`);
     for (let at = 0; at < names.length; at += 50)
@@ -107,7 +107,7 @@ describe('an S3 store that does not do what it should', () => {
     await storeVerified(store, 'a', Buffer.from('one'));
   });
 
-  it('cuts a body: it is read again, and at last an error', async () => {
+  it('reads a body again that an S3 store has cut, and at last fails', async () => {
     store = await fresh();
     await store.put('a', Buffer.from('one two three'));
     const cut = onGet((body) => ({ body: body.subarray(0, 5), announced: body.length }));
@@ -117,7 +117,7 @@ describe('an S3 store that does not do what it should', () => {
     await expect(store.get('a')).rejects.toThrow(/could not read a: the body broke off after \d bytes/);
   });
 
-  it('gives back other bytes than were written: nothing counts as stored', async () => {
+  it('counts nothing as stored when an S3 store gives back other bytes than were written', async () => {
     store = await fresh();
     server.fault = onGet((body) => ({ body: Buffer.from(body).fill('x', 0, 1) }));
     await expect(storeVerified(store, 'a', Buffer.from('one'))).rejects.toThrow('a: holds other bytes than those that were written');
@@ -162,7 +162,7 @@ describe('an S3 store that does not do what it should', () => {
     await expect(none.put('a', Buffer.from('one'))).rejects.toThrow('NoSuchBucket (404)');
   });
 
-  it('refuses the credentials: no message repeats what the store says about the request', async () => {
+  it('repeats nothing of what an S3 store says about a request with refused credentials', async () => {
     store = await fresh();
     const canonical = 'GET\nx-amz-security-token:a-token-of-a-role';
     server.fault = (_request, response) => {

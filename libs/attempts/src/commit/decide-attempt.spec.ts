@@ -82,7 +82,7 @@ describe('decideAttempt', () => {
     );
   });
 
-  it('gives every end that is not completed a reason', () => {
+  it('gives every end of an attempt that is not completed a reason', () => {
     fc.assert(
       fc.property(anyFacts, (given) => {
         const finish = decideAttempt(given, () => 0.5);

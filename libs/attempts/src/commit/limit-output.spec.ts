@@ -21,7 +21,7 @@ const anyContent = fc.array(
 );
 
 describe('cutUtf8', () => {
-  it('gives the longest prefix that fits and splits no character [EX-47]', () => {
+  it('cuts the longest prefix of a text that fits and splits no character [EX-47]', () => {
     fc.assert(
       fc.property(someText, fc.nat(300), (text, limit) => {
         const cut = cutUtf8(text, limit);
@@ -40,7 +40,7 @@ describe('keepEnds', () => {
     .array(fc.oneof(someText, fc.constant('\n'), fc.constant('a line\n')), { maxLength: 60 })
     .map((parts) => parts.join(''));
 
-  it('gives a beginning and an end, each within its size, that overlap nowhere and split no character', () => {
+  it('keeps a beginning and an end of a text, each within its size, that overlap nowhere and split no character', () => {
     fc.assert(
       fc.property(withLines, fc.nat(300), fc.nat(400), (text, limit, tailBytes) => {
         fc.pre(Buffer.byteLength(text) > limit);
@@ -53,7 +53,7 @@ describe('keepEnds', () => {
     );
   });
 
-  it('gives whole lines where lines are short, and wastes less than half of the room where they are long', () => {
+  it('keeps whole lines of a text where lines are short, and wastes less than half of the room where they are long', () => {
     const lines = Array.from({ length: 1_000 }, (_unused, n) => `line ${n}\n`).join('');
     const { head, tail } = keepEnds(lines, 1_000, 750);
     expect([head, tail].map((part) => /^(line \d+\n)+$/.test(part))).toEqual([true, true]);
@@ -70,7 +70,7 @@ describe('limitOutput', () => {
     expect(over.content).toEqual([{ type: 'text', text: `${'x'.repeat(16_384)}[output truncated — original size: 16,385 bytes]` }]);
   });
 
-  it('names the size with thousands separators [EX-41]', () => {
+  it('names the size of a cut output with thousands separators [EX-41]', () => {
     expect(truncationNotice(142_857)).toBe('[output truncated — original size: 142,857 bytes]');
   });
 

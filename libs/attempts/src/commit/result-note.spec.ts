@@ -53,7 +53,7 @@ describe('the note of an error result', () => {
     expect(noteOf(result('{"ok":false}'))).toBe('{"ok":false}');
   });
 
-  it('leaves out the mark of content from outside', () => {
+  it('leaves out of a note the mark of content from outside', () => {
     const provenance = { trust: 'untrusted', origin: 'pets' } as const;
     const marked = (content: Result['content']) => noteOf({ content: tagUntrusted(content, 'pets'), isError: true, provenance });
     expect(marked([{ type: 'text', text: '{"error":"no such pet"}' }])).toBe('no such pet');

@@ -34,7 +34,7 @@ describe('drainAttempts', () => {
     return { callId, done };
   };
 
-  it('hands back what may run elsewhere without counting a failure, and lets the rest finish [DX-09]', async () => {
+  it('hands back on a drain what may run elsewhere without counting a failure, and lets the rest finish [DX-09]', async () => {
     const worker = parts.worker();
     const [read, write] = [await begin(worker, 'read'), await begin(worker, 'writeShort')];
     const drained = drainAttempts(worker.inFlight, { drainMs: 60_000, stopGraceMs: 300 });

@@ -166,7 +166,7 @@ describe('a suspended call', () => {
     expect(await run(callId, 2)).toMatchObject({ kind: 'not_claimed', code: 'NOT_DUE' });
   });
 
-  it('fails when it wants to keep more than its limit, or no JSON', async () => {
+  it('fails a suspended call when it wants to keep more than its limit, or no JSON', async () => {
     const circular: Record<string, unknown> = {};
     circular['self'] = circular;
     for (const state of ['x'.repeat(LIMITS.suspensionStateBytes), circular as never]) {
@@ -177,7 +177,7 @@ describe('a suspended call', () => {
     }
   });
 
-  it('fails with the reason when Redis is above maxmemory and does not take its state', async () => {
+  it('fails a suspended call with the reason when Redis is above maxmemory and does not take its state', async () => {
     parts.tool('full', {
       run: async () => {
         await parts.redis.config('SET', 'maxmemory', '1');

@@ -12,7 +12,7 @@ describe('the path of a request', () => {
     expect(() => pathOf(id)).toThrow(`id: expected an id, got "${id}"`);
   });
 
-  it('holds every other id as one segment', () => {
+  it('holds every other id as one segment of the path', () => {
     const ids = fc
       .oneof(fc.string({ minLength: 1, unit: 'grapheme' }), fc.stringMatching(/^[./\\%2eE]{1,8}$/))
       .filter((id) => !/^\.{1,2}$/.test(id));

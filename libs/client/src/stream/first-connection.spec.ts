@@ -35,7 +35,7 @@ function sockets(accepts: (opened: number) => boolean = () => false) {
 }
 
 describe('a watch where nothing has ever answered', () => {
-  it('rejects in browsers after the retries, over WebSocket', async () => {
+  it('rejects a first watch in browsers after the retries, over WebSocket', async () => {
     const { WebSocket, counted } = sockets();
     const client = new ToolyardClient({ baseUrl, apiKey: 'any', fetch: browserFetch, WebSocket, retries: 2 });
     await expect(client.watch().next()).rejects.toMatchObject(unreachable);
@@ -44,7 +44,7 @@ describe('a watch where nothing has ever answered', () => {
     expect(counted.opened).toBe(6);
   });
 
-  it('rejects in browsers after the retries, over server-sent events', async () => {
+  it('rejects a first watch in browsers after the retries, over server-sent events', async () => {
     let requests = 0;
     const fetch = () => browserFetch().finally(() => (requests += 1));
     const client = new ToolyardClient({ baseUrl, apiKey: 'any', fetch, WebSocket: false, retries: 2 });
@@ -57,7 +57,7 @@ describe.each([
   ['a browser', browserFetch],
   ['Node', nodeFetch],
 ])('a watch in %s whose socket was open before', (_where, fetch) => {
-  it('outlasts more failures than there are retries', async () => {
+  it('outlasts with a watch that was open before more failures than there are retries', async () => {
     const { WebSocket } = sockets((opened) => opened === 1 || opened === 4);
     const client = new ToolyardClient({ baseUrl, apiKey: 'any', fetch, WebSocket, retries: 0 });
     const attempts: number[] = [];

@@ -34,7 +34,7 @@ describe('the events of a call', () => {
     await log.accept(aCall(callId, { meta: { tenantId, tool, ...meta }, submitted: aSubmission({ tool, ...submission }) }));
     return callId;
   };
-  it('reads events after a place, at most so many, among those of other calls', async () => {
+  it('reads events of a call after a place, at most so many, among those of other calls', async () => {
     const callId = await submit('events', { sessionId: 'one' });
     await Promise.all(Array.from({ length: 30 }, () => submit('events', { sessionId: 'one' })));
     await log.claim({ callId, attempt: 1, leaseMs: 60_000, worker: 'w', author });

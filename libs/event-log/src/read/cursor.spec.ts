@@ -6,7 +6,7 @@ import { encodeVectorCursor, encodeScalarCursor, decodeVectorCursor, decodeScala
 const position = fc.record({ epoch: fc.nat(), seq: fc.maxSafeNat() });
 
 describe('cursors', () => {
-  it('reads back every map it wrote', () => {
+  it('reads back every map of a cursor that it wrote', () => {
     fc.assert(
       fc.property(fc.array(position, { minLength: 1, maxLength: 64 }), (positions) => {
         expect(decodeVectorCursor(encodeVectorCursor(positions), positions.length)).toEqual(positions);
@@ -14,7 +14,7 @@ describe('cursors', () => {
     );
   });
 
-  it('reads back every point it wrote', () => {
+  it('reads back every point of a cursor that it wrote', () => {
     const point = fc.record({ epoch: fc.nat(999_999_999), seq: fc.nat(999_999_999) });
     fc.assert(
       fc.property(fc.nat(255), point, (partition, at) =>
@@ -28,7 +28,7 @@ describe('cursors', () => {
     expect(`cursor=${encodeVectorCursor(positions)}`.length).toBeLessThanOrEqual(123);
   });
 
-  it('refuses whatever it did not write, and never throws anything but the problem', () => {
+  it('refuses a cursor that it did not write, and never throws anything but the problem', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 60, unit: 'binary-ascii' }), (text) => {
         for (const parse of [() => decodeVectorCursor(text, 16), () => decodeScalarCursor(text, 3)]) {

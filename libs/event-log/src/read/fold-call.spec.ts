@@ -76,7 +76,7 @@ describe('the fold of a call', () => {
     });
   });
 
-  it('shows values beside the log when they are given, and their preview when not', () => {
+  it('shows values of a call beside the log when they are given, and their preview when not', () => {
     seq = 0;
     const ref = { ref: 'arguments', sha256: 'x', bytes: 9_000, preview: '{"text":"lo' } as const;
     const { arguments: _inline, ...rest } = aSubmission();

@@ -134,7 +134,7 @@ describe('the calls of a tenant that wait for a person', () => {
     expect((await pageByRisk('some', 3)).callIds).toEqual([high, medium, low]);
   });
 
-  it('rejects a cursor that is not from here, or from another order', async () => {
+  it('rejects a cursor of waiting calls that is not from here, or from another order', async () => {
     await askMany('ordered', 2);
     const [byTime, byRisk] = [(await page('ordered', 1)).nextCursor, (await pageByRisk('ordered', 1)).nextCursor];
     for (const cursor of ['zzz', byRisk]) await expect(page('ordered', 5, cursor)).rejects.toMatchObject({ code: 'invalid_request' });

@@ -225,7 +225,7 @@ describe('LogTail', () => {
 });
 
 describe('LogTail on a cluster', () => {
-  it('follows every partition, though they live in different slots', async () => {
+  it('follows every partition on a cluster, though they live in different slots', async () => {
     const node = await startClusterOfOne();
     const admin = createRedis(node.server.url);
     const { recorder, tail, start } = await follow({ redisUrl: node.url });

@@ -2,12 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import { boundedLabel } from './bounded-label.js';
 
 describe('boundedLabel', () => {
-  it('lets known values pass and turns every other into "other"', () => {
+  it('lets known values of a label pass and turns every other into "other"', () => {
     const label = boundedLabel({ isKnown: (value) => value === 'shell' });
     expect([label('shell'), label('rm -rf'), label('shell')]).toEqual(['shell', 'other', 'shell']);
   });
 
-  it('lets the first values pass up to the limit when nothing is known', () => {
+  it('lets the first values of a label pass up to the limit when nothing is known', () => {
     const label = boundedLabel({ limit: 2 });
     expect([label('a'), label('b'), label('c'), label('a')]).toEqual(['a', 'b', 'other', 'a']);
   });

@@ -114,7 +114,7 @@ describe('reading a command', () => {
     ['literals without an end', 'python', '\\"'.repeat(50_000)],
     ['subscripts without an end', 'bash', `printf '${'['.repeat(90_000)}'`],
     ['nested subscripts', 'bash', `[[ ${'a['.repeat(45_000)} ]]`],
-  ])('reads %s once, not from each place on', (_what, language, source) => {
+  ])('reads %s of a command once, not from each place on', (_what, language, source) => {
     const before = process.cpuUsage();
     findDangerousCommand(readCommand(source, language));
     expect(process.cpuUsage(before).user).toBeLessThan(2_000_000);
@@ -125,7 +125,7 @@ describe('reading a command', () => {
     'env -S "'.repeat(2_500),
     `${'watch '.repeat(16_000)}ls`,
     `find . ${'-exec sh \\; '.repeat(3_000)}<<E\n${'ls\n'.repeat(10_000)}E\n`,
-  ])('gives up where a text would have to be read many times over (case %#)', (source) => {
+  ])('gives up where the text of a command would have to be read many times over (case %#)', (source) => {
     const reading = parseCommand(source);
     expect(reading).toMatchObject({ fault: expect.stringMatching(/too complicated|too deeply|more than/), unread: true });
     expect(reading.commands.length).toBeLessThan(100_000);

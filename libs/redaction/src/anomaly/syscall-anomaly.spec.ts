@@ -45,7 +45,7 @@ describe('SyscallAnomalyDetector', () => {
     expect(many.inspect('x', 'syscall=another', 61_000)).toHaveLength(1);
   });
 
-  it('reports when there are too many, denied or in all, within a minute [PP-104]', () => {
+  it('reports too many system calls, denied or in all, within a minute [PP-104]', () => {
     const rates = detector({ strict: false, baseline: ['ptrace'] });
     const kinds = Array.from({ length: 120 }, () => rates.inspect('x', DENIED, 0))
       .flat()
@@ -53,7 +53,7 @@ describe('SyscallAnomalyDetector', () => {
     expect(kinds).toEqual(['denied_rate_exceeded', 'event_rate_exceeded']);
   });
 
-  it('cuts the sample at 240 characters [PP-104]', () => {
+  it('cuts the sample of an alert at 240 characters [PP-104]', () => {
     expect(detector().inspect('x', `syscall=ptrace ${'y'.repeat(999)}`, 0)[0]?.sample).toHaveLength(240);
   });
 });

@@ -130,7 +130,7 @@ describe('the egress policy', () => {
     await expect(answers('93.184.216.34', '2606:4700::1111').addresses('good.example', '')).resolves.toHaveLength(2);
   });
 
-  it('refuses addresses of this machine, also public ones, unless an operator named them', async () => {
+  it('refuses egress to addresses of this machine, also public ones, unless an operator named them', async () => {
     const resolve = async () => [{ address: '::ffff:93.184.216.34', family: 6 }];
     const at = (allowHosts: string[]) => new EgressPolicy(allowHosts, resolve, (address) => address.endsWith('93.184.216.34'));
     for (const limited of [at([]), at([]).limitedTo({ refusalOf: () => undefined, allowsPrivate: () => true })]) {
@@ -143,7 +143,7 @@ describe('the egress policy', () => {
     expect([isOwnAddress('::ffff:127.0.0.1'), isOwnAddress('93.184.216.34'), isOwnAddress('no address')]).toEqual([true, false, false]);
   });
 
-  it('judges an IPv4 address alike in each of its IPv6 forms', () => {
+  it('evaluates an IPv4 address alike in each of its IPv6 forms', () => {
     fc.assert(
       fc.property(fc.ipV4(), (address) => {
         const bytes = ipaddr.IPv4.parse(address).octets;

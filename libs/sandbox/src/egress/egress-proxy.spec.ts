@@ -71,7 +71,7 @@ describe('the egress proxy before a hostile server', () => {
     ['two lengths', `HTTP/1.1 200 OK\r\ncontent-length: 1\r\n${BODY}`],
     ['no response', ''],
     ['no HTTP', 'SSH-2.0-x\r\n'],
-  ])('answers 502 to %s, and goes on', async (_what, bytes) => {
+  ])('answers 502 by the egress proxy to %s, and goes on', async (_what, bytes) => {
     const { get } = await open(new EgressPolicy([`127.0.0.1:${port}`]));
     answer = bytes;
     expect(await get(`http://127.0.0.1:${port}/`)).toMatchObject({ status: 502, body: expect.stringContaining('Could not fetch from') });
@@ -79,7 +79,7 @@ describe('the egress proxy before a hostile server', () => {
     expect(await get(`http://127.0.0.1:${port}/`)).toMatchObject({ status: 200, body: 'hi', headers: { 'x-a': '\xe4' } });
   });
 
-  it('answers 502 where a trusted name has no address', async () => {
+  it('answers 502 by the egress proxy where a trusted name has no address', async () => {
     const { get, tunnel } = await open(new EgressPolicy(['wiki.internal'], () => Promise.resolve([])));
     expect(await get('http://wiki.internal/')).toMatchObject({ status: 502 });
     expect(await tunnel('wiki.internal:443')).toMatch(/^HTTP\/1\.1 502 /);
@@ -103,24 +103,29 @@ describe('the egress proxy before a name that changes its address', () => {
   beforeAll(() => subscribe('net.client.socket', onSocket));
   afterAll(() => void unsubscribe('net.client.socket', onSocket));
 
-  it.each(['get', 'tunnel'] as const)('connects to the address that was checked, and to no later one: %s [PP-45]', async (way) => {
-    const answers: (readonly ResolvedAddress[])[] = [[PUBLIC]];
-    let lookups = 0;
-    const { get, tunnel } = await open(
-      new EgressPolicy([], async () => {
-        lookups += 1;
-        return answers.shift() ?? [LOOPBACK];
-      }),
-    );
-    const ask = async () =>
-      way === 'get' ? (await get(`http://rebind.example:${port}/`)).status : Number((await tunnel(`rebind.example:${port}`)).split(' ')[1]);
-    const before = connections;
-    attempts.length = 0;
+  it.each(['get', 'tunnel'] as const)(
+    'connects to the address of a name that was checked, and to no later one: %s [PP-45]',
+    async (way) => {
+      const answers: (readonly ResolvedAddress[])[] = [[PUBLIC]];
+      let lookups = 0;
+      const { get, tunnel } = await open(
+        new EgressPolicy([], async () => {
+          lookups += 1;
+          return answers.shift() ?? [LOOPBACK];
+        }),
+      );
+      const ask = async () =>
+        way === 'get'
+          ? (await get(`http://rebind.example:${port}/`)).status
+          : Number((await tunnel(`rebind.example:${port}`)).split(' ')[1]);
+      const before = connections;
+      attempts.length = 0;
 
-    expect([await ask(), lookups]).toEqual([502, 1]);
-    expect(attempts).toEqual([PUBLIC.address]);
-    expect([await ask(), lookups]).toEqual([way === 'get' ? 403 : 502, 2]);
-    expect(attempts).toEqual([PUBLIC.address]);
-    expect(connections).toBe(before);
-  });
+      expect([await ask(), lookups]).toEqual([502, 1]);
+      expect(attempts).toEqual([PUBLIC.address]);
+      expect([await ask(), lookups]).toEqual([way === 'get' ? 403 : 502, 2]);
+      expect(attempts).toEqual([PUBLIC.address]);
+      expect(connections).toBe(before);
+    },
+  );
 });

@@ -60,11 +60,11 @@ describe.each(ok ? [sandbox] : [])('a hostile command in bubblewrap', () => {
     expect((await shell('printf x > /proc/sys/kernel/core_pattern; cat /proc/sys/kernel/core_pattern')).stderr).toMatch(/Read-only|denied/);
   });
 
-  it('reads no keys, addresses or messages of the kernel', async () => {
+  it('reads no keys, addresses or messages of the kernel in bubblewrap', async () => {
     expect(await shell('cd /proc; cat keys kallsyms kmsg iomem timer_list 2>/dev/null | head -c 20')).toEqual({ stdout: '', stderr: '' });
   });
 
-  it('makes no system call that the filter refuses', async () => {
+  it('makes no system call in bubblewrap that the filter refuses', async () => {
     expect(weakness).toBeUndefined();
     const always = REFUSED_SYSCALLS.flatMap(({ when, errno, ...numbers }) => {
       const number = numbers[process.arch === 'arm64' ? 'arm64' : 'x64'];
@@ -77,12 +77,12 @@ describe.each(ok ? [sandbox] : [])('a hostile command in bubblewrap', () => {
     expect(stdout.trim().split('\n')).toEqual(always.map(({ errno }) => `-1 ${errno}`));
   });
 
-  it('opens no socket that leads to the host of a virtual machine or into the kernel, and the usual ones', async () => {
+  it('opens no socket in bubblewrap that leads to the host of a virtual machine or into the kernel, and the usual ones', async () => {
     const open = `import socket\nfor family in (40, 38, 17, 1, 2, 10, 16):\n  try: socket.socket(family, socket.SOCK_DGRAM if family != 38 else 5); print(family, 'ok')\n  except OSError as error: print(family, error.errno)`;
     expect((await python(open)).stdout).toBe('40 97\n38 97\n17 97\n1 ok\n2 ok\n10 ok\n16 ok\n');
   });
 
-  it('makes no file that runs with the rights of its owner or group', async () => {
+  it('makes no file in bubblewrap that runs with the rights of its owner or group', async () => {
     const attempts = [
       'chmod 4755 file',
       'chmod g+s file',
@@ -110,7 +110,7 @@ describe.each(ok ? [sandbox] : [])('a hostile command in bubblewrap', () => {
     expect((await python(trace)).stdout).toBe('-1 1 0\n');
   });
 
-  it('makes threads and processes, though calls whose flags cannot be read are refused', async () => {
+  it('makes threads and processes in bubblewrap, though calls whose flags cannot be read are refused', async () => {
     const threads = `import threading, subprocess\nt = threading.Thread(target=lambda: print('thread', flush=True)); t.start(); t.join()\nprint(subprocess.run(['echo', 'process'], capture_output=True, text=True).stdout)`;
     expect((await python(threads)).stdout).toBe('thread\nprocess\n\n');
     expect((await shell('unshare -U true || echo refused')).stdout).toBe('refused\n');
@@ -149,13 +149,13 @@ describe.each(ok && process.getuid?.() === 0 ? [sandbox] : [])('a command of a w
     );
   });
 
-  it('becomes no other user, and makes no namespace in which it would be root', async () => {
+  it('becomes no other user by a command of a root worker, and makes no namespace in which it would be root', async () => {
     const attempts = ['setpriv --reuid=0 id', 'unshare -U id', 'unshare -r id', 'chown 0 made', 'mount -t tmpfs x /mnt', 'kill -9 1'];
     const script = attempts.map((attempt) => `${attempt} >/dev/null 2>&1 && echo ${attempt}`).join('; ');
     expect(await shell(`${script}; head -c1 /proc/1/mem 2>/dev/null; id -u`)).toBe('65534\n');
   });
 
-  it('reads and writes what was opened for its call and is for root only, and nothing else of root', async () => {
+  it('reads and writes by a command of a root worker what was opened for its call, and nothing else of root', async () => {
     const opened = await mkdtemp(join(tmpdir(), 'toolyard-opened-'));
     try {
       await writeFile(join(opened, 'secret'), 'secret\n', { mode: 0o600 });

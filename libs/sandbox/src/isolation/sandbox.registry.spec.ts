@@ -86,7 +86,7 @@ describe('the sandbox of a pool', () => {
     ]);
   });
 
-  it('refuses where isolation is required or was asked for and does not work', async () => {
+  it('refuses a pool where isolation is required or was asked for and does not work', async () => {
     const settings: Record<string, string>[] = [
       { SANDBOX_REQUIRED: 'true' },
       { SANDBOX_REQUIRED: 'shell' },
@@ -114,7 +114,7 @@ describe('the sandbox of a pool', () => {
     expect(aboutIsolation(registry)).toEqual([]);
   });
 
-  it('exists for commands also when this process does not serve their pool, and is then not reported', async () => {
+  it('offers a sandbox for commands also when this process does not serve their pool, and then does not report it', async () => {
     const registry = await SandboxRegistry.open(read({}), ['net'], missing);
     expect(registry.for('shell').name).toBe('host');
     expect(Object.keys(registry.status())).toEqual(['net']);

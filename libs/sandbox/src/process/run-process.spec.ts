@@ -18,7 +18,7 @@ function bash(script: string, options: Partial<ProcessOptions> = {}, env: Record
 }
 
 describe('runProcess', () => {
-  it('gives both streams and the exit code', async () => {
+  it('gives both streams and the exit code of a process', async () => {
     const report = await bash('echo out; echo err >&2; exit 7');
     expect(report.exit).toEqual({ how: 'exited', code: 7 });
     expect([report.stdout.text, report.stderr.text]).toEqual(['out\n', 'err\n']);
@@ -59,7 +59,7 @@ describe('runProcess', () => {
     expect(report.stdout).toEqual({ text: 'aé€', tail: '😀', bytes: 10, truncated: true, hasGap: false });
   });
 
-  it('drains 100 MB without keeping them [EX-42]', async () => {
+  it('drains 100 MB of output without keeping them [EX-42]', async () => {
     const before = process.memoryUsage().rss;
     let peak = before;
     const timer = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss)), 20);

@@ -72,7 +72,7 @@ describe('nearPaths', () => {
     expect(await near(path.replace('{root}', root))).toEqual(found);
   });
 
-  it('shows paths of a shared root as they may be given', async () => {
+  it('shows near paths of a shared root as they may be given', async () => {
     const shared = join(home, 'shared');
     await mkdir(join(shared, 'docs'), { recursive: true });
     await writeFile(join(shared, 'docs/plan.md'), '');
@@ -87,7 +87,7 @@ describe('nearPaths', () => {
     expect(await near(join(home, 'plan.txt'), { opened })).toEqual([]);
   });
 
-  it('follows links that stay inside, and finds none that leaves', async () => {
+  it('follows links of near paths that stay inside, and finds none that leaves', async () => {
     await put('src/main.ts');
     await writeFile(join(home, 'main.ts'), '');
     await symlink('src', join(root, 'sources'));
@@ -100,7 +100,7 @@ describe('nearPaths', () => {
     expect(await near('oter/main.ts')).toEqual([]);
   });
 
-  it('leaves out what is denied, which takes no place from others', async () => {
+  it('leaves denied paths out of near ones, which takes no place from others', async () => {
     const hidden = Array.from({ length: 30 }, (_unused, n) => `key.a${n}`);
     await put('key.pem', 'keys/a', 'vault/a', ...hidden);
     await symlink('vault', join(root, 'vautl'));
@@ -115,21 +115,21 @@ describe('nearPaths', () => {
     expect(await near('locks')).toEqual(['lock']);
   });
 
-  it('leaves out a file with another name, which may be denied', async () => {
+  it('leaves out a near file with another name, which may be denied', async () => {
     await put('.env');
     await link(join(root, '.env'), join(root, 'notes.txt'));
     expect(await near('note.txt')).toEqual(['notes.txt']);
     expect(await near('note.txt', { denied: denying('.env') })).toEqual([]);
   });
 
-  it('leaves out names that no argument can have, and files that are being written', async () => {
+  it('leaves out near names that no argument can have, and files that are being written', async () => {
     await put('~/main.ts', 'main\n.ts', '.toolyard-aaaa.tmp');
     expect(await near('-/main.ts')).toEqual([]);
     expect(await near('mainn.ts')).toEqual([]);
     expect(await near('.toolyard-aaa.tmp')).toEqual([]);
   });
 
-  it('reads a limited number of entries of all folders together', async () => {
+  it('reads a limited number of entries of all folders together for near paths', async () => {
     await put(...Array.from({ length: 20 }, (_unused, n) => `notes/note${n}`));
     expect(await near('notes/note', {}, 2)).toHaveLength(2);
     expect(await near('notes/note', {}, 0)).toEqual([]);

@@ -53,7 +53,7 @@ describe('the limit on files, for commands', () => {
     expect((await it.measure(2)).failure).toMatchObject(failure);
   });
 
-  it('refuses every command where there are twice as many', async () => {
+  it('refuses every command where there are twice as many files as the limit', async () => {
     put(0, 20);
     await expect(quota().remaining()).rejects.toMatchObject(failure);
   });
@@ -72,13 +72,13 @@ it('remembers the folders that are used, not those that came last', async () => 
 });
 
 describe('measuring a folder', () => {
-  it('stops counting at the number of files that is asked for', async () => {
+  it('stops counting a folder at the number of files that is asked for', async () => {
     put(0, 50);
     expect(await newMeasurer().measure(root, 10)).toMatchObject({ files: 11 });
     expect(await newMeasurer().measure(root)).toMatchObject({ files: 50 });
   });
 
-  it('asks again for the others when a folder ends the thread', async () => {
+  it('asks again for the other folders when one ends the thread', async () => {
     put(0, 3);
     const measurer = newMeasurer();
     const asked = [measurer.measure(join(tenant, 'x')), measurer.measure(root)];

@@ -97,11 +97,11 @@ describe('McpConnector with odd answers after an effect', () => {
   };
 
   describe.each(RAW_WAYS)('over %s', (way) => {
-    it.each(RESULTS)('gives the model what it can read of %s', async (_what, result, output) => {
+    it.each(RESULTS)('gives the model what it can read of %s from an MCP server', async (_what, result, output) => {
       expect(await call(way, `{"jsonrpc":"2.0","id":ID,"result":${result}}`)).toMatchObject(output);
     });
 
-    it.each(FAILURES)('fails a call that is answered with %s, which is not retryable', async (_what, answer) => {
+    it.each(FAILURES)('fails a call that an MCP server answers with %s, which is not retryable', async (_what, answer) => {
       await expect(call(way, answer)).rejects.toMatchObject({
         code: 'tool_failed',
         message: expect.stringContaining('it broke'),
@@ -109,11 +109,11 @@ describe('McpConnector with odd answers after an effect', () => {
       });
     });
 
-    it('accepts an answer without version whose id is a text', async () => {
+    it('accepts an MCP answer without version whose id is a text', async () => {
       expect(await call(way, '{"id":"ID","result":{"content":"done"}}')).toMatchObject({ content: [text('done')] });
     });
 
-    it('fails a call that is answered with more than a message may have, which is not retryable', async () => {
+    it('fails a call that an MCP server answers with more than a message may have, which is not retryable', async () => {
       const long = `{"jsonrpc":"2.0","id":ID,"result":{"content":"${'a'.repeat(9_000_000)}"}}`;
       await expect(call(way, long)).rejects.toMatchObject({ options: { retryable: false }, message: expect.stringContaining('8388608') });
     });
@@ -125,7 +125,7 @@ describe('McpConnector with odd answers after an effect', () => {
     ['that is empty', 'json', ''],
     ['whose event is no JSON', 'sse', 'done'],
     ['whose stream ends without it', 'sse', '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}'],
-  ] as const)('fails a call with an answer %s, which is not retryable', async (_what, way, answer) => {
+  ] as const)('fails a call with an MCP answer %s, which is not retryable', async (_what, way, answer) => {
     await expect(call(way, answer)).rejects.toMatchObject({ code: 'tool_failed', options: { retryable: false } });
   });
 });

@@ -43,7 +43,7 @@ describe('an API that breaks off or garbles its answer after an effect', () => {
     ['with less than its length', 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"a":'],
     ['in the middle of a chunk', 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\nff\r\n{"a":'],
     ['compressed in no known way', 'HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 3\r\n\r\nabc'],
-  ])('fails the call, which is not retryable: %s', async (_what, answer) => {
+  ])('fails a call whose API breaks off, which is not retryable: %s', async (_what, answer) => {
     await expect(call(answer)).rejects.toMatchObject({ code: 'tool_failed', options: { retryable: false } });
     expect(effects).toBe(1);
   });
@@ -51,12 +51,12 @@ describe('an API that breaks off or garbles its answer after an effect', () => {
   it.each([
     ['JSON that is broken', 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 5\r\n\r\n{"a":'],
     ['a charset that is not known', 'HTTP/1.1 200 OK\r\ncontent-type: application/json; charset=x-none\r\ncontent-length: 5\r\n\r\n{"a":'],
-  ])('gives the model the text of %s', async (_what, answer) => {
+  ])('gives the model the text of %s from an API that breaks off', async (_what, answer) => {
     expect(await call(answer)).toMatchObject({ content: [{ text: expect.stringContaining('{"a":') }] });
     expect(effects).toBe(1);
   });
 
-  it('leaves a call retryable that was not answered', async () => {
+  it('leaves a call retryable that an API has not answered', async () => {
     await expect(call('')).rejects.toMatchObject({ code: 'unavailable', options: { retryable: true } });
   });
 });

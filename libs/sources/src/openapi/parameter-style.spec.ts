@@ -66,7 +66,7 @@ describe('a decoder reads back', () => {
     ['form', ','],
     ['spaceDelimited', '%20'],
     ['pipeDelimited', '%7C'],
-  ] as const)('lists in the style %s, where no item has the delimiter', (style, delimiter) => {
+  ] as const)('reads back lists in the style %s, where no item has the delimiter', (style, delimiter) => {
     const item = text.filter((it) => !/[ |]/.test(it));
     fc.assert(
       fc.property(fc.array(item, { minLength: 1 }), (values) => {
@@ -89,7 +89,7 @@ describe('a decoder reads back', () => {
     ],
     ['matrix', false, (it: string) => it.slice(';color='.length).split(',')],
     ['label', false, (it: string) => it.slice(1).split(',')],
-  ] as const)('lists in the path style %s, explode %s: one segment, whatever the texts have', (style, explode, decode) => {
+  ] as const)('reads back lists in the path style %s, explode %s: one segment, whatever the texts have', (style, explode, decode) => {
     fc.assert(
       fc.property(fc.array(text, { minLength: 1 }), (values) => {
         const segment = pathText(written(style, explode), values);

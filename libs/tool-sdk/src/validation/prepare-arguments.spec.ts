@@ -125,13 +125,13 @@ describe('prepareArguments', () => {
     );
   });
 
-  it.each(['__proto__', 'constructor', 'prototype'])('refuses the key %s at any depth', (key) => {
+  it.each(['__proto__', 'constructor', 'prototype'])('refuses the key %s of arguments at any depth', (key) => {
     expect(argsOf(`{"command":"ls","${key}":{"a":1}}`)).toContain(`the name '${key}' is not allowed`);
     expect(argsOf(`{"command":"ls","dir":[{"${key}":1}]}`)).toContain(`the name '${key}' is not allowed`);
     expect(({} as Record<string, unknown>)['a']).toBeUndefined();
   });
 
-  it('refuses depth without overflowing the stack', () => {
+  it('refuses depth of arguments without overflowing the stack', () => {
     const deep = `{"command":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
     expect(argsOf(deep)).toContain('nested deeper than 64 levels');
   });

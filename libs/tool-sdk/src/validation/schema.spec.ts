@@ -9,7 +9,7 @@ const messages = (schema: z.ZodType, value: unknown): string[] =>
   compileSchema(toInputSchema(schema))(value).map(({ pointer, message }) => `${pointer}: ${message}`);
 
 describe('toInputSchema', () => {
-  it('gives the input side: a field with a default is not required [CC-04]', () => {
+  it('gives the input side of a schema: a field with a default is not required [CC-04]', () => {
     const schema = toInputSchema(z.strictObject({ path: z.string(), limit: z.number().int().default(5) }));
     expect(schema).toMatchObject({
       $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -36,12 +36,12 @@ describe('toInputSchema', () => {
     ['catch', z.string().catch('x')],
     ['flags', z.string().regex(/a/i)],
     ['strip', z.object({ a: z.string() })],
-  ])('refuses %s, wherever it is, and names the place', (_name, lossy) => {
+  ])('refuses %s in a schema, wherever it is, and names the place', (_name, lossy) => {
     const nested = z.strictObject({ deep: z.strictObject({ list: z.array(lossy) }).optional() });
     expect(() => toInputSchema(nested)).toThrow(/\/deep\/list/);
   });
 
-  it('lists everything that is lost in one message', () => {
+  it('lists everything that a schema loses in one message', () => {
     const schema = z.strictObject({ a: z.string().trim(), b: z.date() });
     expect(() => toInputSchema(schema)).toThrow(/^(?=.*\/a: )(?=.*\/b: )/);
   });
@@ -66,7 +66,7 @@ describe('compileSchema', () => {
     ]);
   });
 
-  it('lists every violation with its place, what was expected and what came [VA-04]', () => {
+  it('lists every violation of a schema with its place, what was expected and what came [VA-04]', () => {
     const schema = z.strictObject({
       path: z.string(),
       mode: z.enum(['a', 'b']),
@@ -106,7 +106,7 @@ describe('compileSchema', () => {
     expect(found.at(-1)).toMatch(/^: \d+ more faults, which are not listed$/);
   });
 
-  it('fills defaults and coerces nothing [VA-11]', () => {
+  it('fills defaults of a schema and coerces nothing [VA-11]', () => {
     const check = compileSchema(toInputSchema(z.strictObject({ limit: z.number().default(5), on: z.boolean().optional() })));
     const value = {};
     expect(check(value)).toEqual([]);

@@ -151,7 +151,7 @@ describe('browser', () => {
     expect(only).not.toContain('heading');
   });
 
-  it('fills, types, presses, finds, hovers, scrolls, waits and takes screenshots [TB-64]', async () => {
+  it('fills, types, presses, finds, hovers, scrolls, waits and takes screenshots in the browser [TB-64]', async () => {
     session = 'form';
     await open('/shop');
     expect(await act('fill', { selector: '#name', value: 'Ann' })).toBe('Filled #name');
@@ -204,7 +204,7 @@ describe('browser', () => {
     ['a name over http', 'http://inside.example/', /^Blocked: inside\.example resolves to a loopback address/],
     ['other schemes', 'chrome://version', /^Blocked: only http and https/],
     ['view-source', 'view-source:http://example.com/', /^Blocked: only http and https/],
-  ])('refuses private addresses by %s [PP-45]', async (_how, url, message) => {
+  ])('refuses private addresses by %s in the browser [PP-45]', async (_how, url, message) => {
     session = 'blocked';
     expect(await open(url)).toMatch(message);
     expect(inside.requests).toEqual([]);
@@ -251,7 +251,7 @@ describe('browser', () => {
     expect(await open('/shop')).toBe(`Opened http://${site.host}/shop\nTitle: Shop`);
   });
 
-  it('chooses from lists, and reads what buttons show', async () => {
+  it('chooses from lists in the browser, and reads what buttons show', async () => {
     session = 'list';
     await open('/list');
     expect(await act('fill', { selector: '#list', value: 'Tea' })).toBe('Filled #list');

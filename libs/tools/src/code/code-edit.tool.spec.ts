@@ -33,7 +33,7 @@ const edit = (args: Partial<Edit> & Pick<Edit, 'operation'>, more?: object) =>
 describe('code_edit', () => {
   const text = (path: string) => readFile(join(workspace.root, path), 'utf8');
 
-  it('renames in all files or shows what would be renamed', async () => {
+  it('renames in all files by code_edit or shows what would be renamed', async () => {
     const newText = 'duty';
     const changes = { 'ROOT/a.ts': [{ range: range(0, 0, 3), newText }], 'ROOT/b.ts': [{ range: range(0, 9, 12), newText }] };
     serve({ 'textDocument/rename': { changes } });

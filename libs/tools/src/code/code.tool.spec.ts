@@ -196,7 +196,7 @@ describe('code', () => {
     else expect(answer).toMatch(message);
   });
 
-  it('leaves out what is denied to the call, and refuses it by name', async () => {
+  it('leaves out of code what is denied to the call, and refuses it by name', async () => {
     await workspace.put('secret/a.ts', 'class Hidden {}\n');
     await workspace.put('a.ts', 'class Hidden2 {}\n');
     const denied = {
@@ -246,7 +246,7 @@ describe('code', () => {
     expect(await code('search_symbols', { symbol_name: 'Good' })).toContain('good.ts:1 class Good');
   });
 
-  it('answers with the facts as data too', async () => {
+  it('answers in code with the facts as data too', async () => {
     await workspace.put('a.ts', 'class A {}\n');
     expect(await detailsFrom(run({ operation: 'search_symbols', symbol_name: 'A' }))).toMatchObject({
       symbols: [{ path: 'a.ts', name: 'A', kind: 'class', row: 1, column: 7, firstRow: 1, lastRow: 1 }],

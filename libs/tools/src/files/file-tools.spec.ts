@@ -28,7 +28,7 @@ const content = (path: string): Promise<string> => readFile(join(workspace.root,
 describe('file_read', () => {
   const tool = new FileReadTool();
 
-  it('gives a text as it is, and lines of it below a header [TB-20, TB-21]', async () => {
+  it('gives a text as it is by file_read, and lines of it below a header [TB-20, TB-21]', async () => {
     await workspace.put('a.txt', 'one\ntwo\nthree\n');
     expect(await text(tool.run({ path: 'a.txt' }, ctx))).toBe('one\ntwo\nthree\n');
     expect(await text(tool.run({ path: 'a.txt', offset: 2, limit: 1 }, ctx))).toBe('[Lines 2-2 of 3]\ntwo\n');
@@ -43,7 +43,7 @@ describe('file_read', () => {
     });
   });
 
-  it('refuses, cuts and takes as much as the form of the answer says [EX-45]', async () => {
+  it('refuses, cuts and takes as much of a file as the form of the answer says [EX-45]', async () => {
     const as = (files: FileForm) => fakeToolContext({ workspace, answers: { files } });
     const mib = 1_048_576;
     const whole = { whole: { bytes: mib, hint: 'Use offset/limit for partial reads.' } };
@@ -203,7 +203,7 @@ describe('file_edit', () => {
     expect(await content('a.txt')).toBe('x');
   });
 
-  it('refuses a missing file and says how to create it [TB-36]', async () => {
+  it('refuses to edit a missing file and says how to create it [TB-36]', async () => {
     expect(await edit('a', 'b')).toBe('File not found: a.txt. Use file_write to create it.');
     expect(await readdir(workspace.root)).toEqual([]);
   });
@@ -227,7 +227,7 @@ describe('file_list', () => {
   const list = (args: { path?: string; pattern?: string; max_depth?: number } = {}): Promise<string> =>
     text(tool.run({ path: '.', max_depth: 1, ...args }, ctx));
 
-  it('sorts, marks folders and says when there is nothing [TB-28]', async () => {
+  it('sorts a folder, marks its folders and says when there is nothing [TB-28]', async () => {
     expect(await list()).toBe('no entries found');
     await workspace.put('b/c.ts', '');
     await workspace.put('a', '');
@@ -237,7 +237,7 @@ describe('file_list', () => {
     expect(await list({ path: 'a' })).toBe('Not a directory: a');
   });
 
-  it('shows but does not enter node_modules, .git and links', async () => {
+  it('shows but does not enter node_modules, .git and links in file_list', async () => {
     await workspace.put('node_modules/x/y', '');
     await workspace.put('.git/config', '');
     await symlink(workspace.outside, join(workspace.root, 'out'));
@@ -265,7 +265,7 @@ describe('glob', () => {
   const glob = (pattern: string, more: { path?: string; limit?: number } = {}): Promise<string> =>
     text(tool.run({ pattern, path: '.', limit: 200, max_depth: 30, ...more }, ctx));
 
-  it('finds by pattern, newest first, without ignored files', async () => {
+  it('finds files by pattern, newest first, without ignored files', async () => {
     await workspace.put('.gitignore', 'ignored.ts\n/out/\n');
     for (const [index, path] of ['old.ts', 'src/new.ts', 'ignored.ts', 'src/ignored.ts', 'out/x.ts', '.hidden/y.ts', 'z.js'].entries()) {
       await workspace.put(path, '');
@@ -278,7 +278,7 @@ describe('glob', () => {
     expect(await glob('*.rs')).toBe('No files found for pattern: *.rs');
   });
 
-  it('finds the newest wherever it is, also in folders that nothing was added to since', async () => {
+  it('finds the newest file wherever it is, also in folders that nothing was added to since', async () => {
     for (const [path, at] of Object.entries({ 'deep/down/newest.ts': 30, 'late/oldest.ts': 10, 'b.ts': 20, 'a.ts': 20 })) {
       await workspace.put(path, '');
       await utimes(join(workspace.root, path), at, at);
@@ -295,7 +295,7 @@ describe('glob', () => {
     expect(await details(output)).toMatchObject({ totalFiles: 21, truncated: true });
   });
 
-  it('explains wrong patterns and paths', async () => {
+  it('explains wrong patterns and paths of glob', async () => {
     await workspace.put('a', '');
     expect(await glob('*', { path: 'a' })).toBe('Path is not a directory: a');
     expect(await glob('[')).toMatch(/^The search is not valid: .*glob/s);
@@ -328,7 +328,7 @@ describe('file_search', () => {
     expect(await search({ query: 'zz+' })).toContain('long.txt:1:zzz');
   });
 
-  it('shows matching lines with path and number, by path', async () => {
+  it('shows matching lines of file_search with path and number, by path', async () => {
     expect(await search({ query: 'two' })).toBe('a.ts:2:Two (2)\nsrc/b.js:1:two\nsrc/b.js:2:two (2)');
     expect(await search({ query: 'two', case_sensitive: true, path: 'src' })).toBe('src/b.js:1:two\nsrc/b.js:2:two (2)');
     expect(await search({ query: 'FOUR' })).toBe('with:colon.ts:1:four');
@@ -346,7 +346,7 @@ describe('file_search', () => {
     expect(await search({ query: '--help' })).toBe('No matches');
   });
 
-  it('shows context, file names or counts when asked', async () => {
+  it('shows context, file names or counts of file_search when asked', async () => {
     expect(await search({ query: 'two', path: 'a.ts', context: 1 })).toBe('a.ts-1-one\na.ts:2:Two (2)\na.ts-3-three');
     expect(await search({ query: 'two', output_mode: 'files_with_matches' })).toBe('a.ts\nsrc/b.js');
     expect(await search({ query: 'two', output_mode: 'count' })).toBe('a.ts:1\nsrc/b.js:2');
@@ -363,7 +363,7 @@ describe('file_search', () => {
     expect(await search({ query: 'two', output_mode: 'files_with_matches', path: 'src' })).toBe('src/b.js');
   });
 
-  it('cuts long lines and long results and says so', async () => {
+  it('cuts long lines and long results of file_search and says so', async () => {
     await workspace.put('long', `two${'x'.repeat(600)}\n`);
     expect(await search({ query: 'twox' })).toBe(`long:1:two${'x'.repeat(497)}...[+103 chars]`);
     expect(await search({ query: 'two', max_results: 2 })).toMatch(/\.\.\. \(showing the first 2 matching lines, there are more\)$/);
@@ -439,7 +439,7 @@ describe('file_search', () => {
 describe('sleep', () => {
   const tool = new SleepTool();
 
-  it('suspends for what is left and holds nothing meanwhile [TB-09]', async () => {
+  it('suspends sleep for what is left and holds nothing meanwhile [TB-09]', async () => {
     expect(await text(tool.run({ duration_ms: 300 }, ctx))).toBe('suspended for 300');
     expect(await text(tool.run({ duration_ms: 300 }, fakeToolContext({ sinceFirstStartMs: 120 })))).toBe('suspended for 180');
     expect(await text(tool.run({ duration_ms: 300 }, fakeToolContext({ sinceFirstStartMs: 300 })))).toBe('Slept for 300ms');

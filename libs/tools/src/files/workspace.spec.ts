@@ -73,7 +73,7 @@ describe('paths of a workspace', () => {
     'a\nb',
     '..',
     'x'.repeat(5_000),
-  ])('refuses %j, says what is allowed and shows no path of the machine [PP-20]', async (path) => {
+  ])('refuses the path %j, says what is allowed and shows no path of the machine [PP-20]', async (path) => {
     const failure = await refusal(read(path));
     expect(failure.code).toBe('policy_denied');
     expect(failure.message).toMatch(/^Path not allowed: .*Only paths inside the workspace are allowed/s);
@@ -87,7 +87,7 @@ describe('paths of a workspace', () => {
     },
   );
 
-  it('refuses a root that only looks like the root', async () => {
+  it('refuses a root that only looks like the root of the workspace', async () => {
     expect((await refusal(read(`${workspace.root}-other/a`))).code).toBe('policy_denied');
   });
 
@@ -101,7 +101,7 @@ describe('paths of a workspace', () => {
     expect(await read('real/up')).toBe('hello');
   });
 
-  it('refuses links that leave, whichever part of the path they are, and loops [PP-25]', async () => {
+  it('refuses links that leave the workspace, whichever part of the path they are, and loops [PP-25]', async () => {
     await symlink('../../outside', join(workspace.root, 'out'));
     await symlink(join(workspace.outside, 'secret.txt'), join(workspace.root, 'file'));
     await symlink('out/secret.txt', join(workspace.root, 'twice'));
@@ -170,7 +170,7 @@ describe('paths of a workspace', () => {
 });
 
 describe('writing files of a workspace', () => {
-  it('makes missing folders, keeps nothing else and replaces in one step [PP-29]', async () => {
+  it('makes missing folders of a written file, keeps nothing else and replaces in one step [PP-29]', async () => {
     await write('new/deep/a.txt', 'one');
     await write('new/deep/a.txt', 'two');
     expect(await read('new/deep/a.txt')).toBe('two');
@@ -187,7 +187,7 @@ describe('writing files of a workspace', () => {
     expect(await read('d/a.txt')).toBe('old');
   });
 
-  it('leaves the old content and no rest when it is aborted [TB-41]', async () => {
+  it('leaves the old content of a file and no rest when a write is aborted [TB-41]', async () => {
     await workspace.put('a.txt', 'old');
     const { directory, name } = await openParent(
       { root: workspace.root, path: parseWorkspacePath(workspace.root, 'a.txt') },

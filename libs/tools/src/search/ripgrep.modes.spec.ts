@@ -31,7 +31,7 @@ describe('a search of a workspace', () => {
     expect(await search(AbortSignal.timeout(20_000))).toHaveLength(20);
   });
 
-  it('leaves no process behind, whenever it is aborted', async () => {
+  it('leaves no process of a search behind, whenever it is aborted', async () => {
     const processes = () => processesWith(basename(root)).length;
     for (let round = 0; round < 40; round += 1) {
       const abort = new AbortController();

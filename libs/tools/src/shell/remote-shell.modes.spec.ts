@@ -49,7 +49,7 @@ describe('the shell on a host over ssh', () => {
     }
   };
 
-  it('returns output, exit code and signal as a command here does, and names the host [TB-01]', async () => {
+  it('returns output, exit code and signal of a remote command as a command here does, and names the host [TB-01]', async () => {
     expect(await text('echo a; echo b >&2')).toBe('stdout:\na\n\n\nstderr:\nb\n');
     expect(await text('true')).toBe('command completed with no output');
     const failed = await run('printf partial; printf worse >&2; exit 255');
@@ -93,7 +93,7 @@ describe('the shell on a host over ssh', () => {
     expect(await failureOf(run('pwd', { working_dir: 'missing' }))).toMatchObject({ code: 'invalid_arguments' });
   });
 
-  it('sees no variable of the worker and nothing of the connection', async () => {
+  it('shows a remote command no variable of the worker and nothing of the connection', async () => {
     process.env['REMOTE_CANARY'] = 'canary';
     const seen = await text('env', {}, contextOf({ env: { PATH: '/nowhere', GIVEN: 'canary' } }));
     delete process.env['REMOTE_CANARY'];
@@ -115,7 +115,7 @@ describe('the shell on a host over ssh', () => {
     expect(textOf(large).slice(MIB)).toBe(`\n[stderr truncated — 1,873,600 of 3,000,000 bytes were not kept]\n${tail}`);
   });
 
-  it('passes on text that only begins like its own last line', async () => {
+  it('passes on text of a remote command that only begins like its own last line', async () => {
     expect(await text('printf "\\n\\nabc \\n" >&2; sleep 0.1; printf "\\n" >&2')).toBe('\n\nabc \n\n');
   });
 
@@ -189,7 +189,7 @@ describe('the shell on a host over ssh', () => {
     expect(await failureOf(running)).toMatchObject({ code: 'outcome_unknown' });
   });
 
-  it('connects again when the host was away, and says that nothing was run when it stays away', async () => {
+  it('connects to a host again when it was away, and says that nothing was run when it stays away', async () => {
     await server.stopListening();
     const failure = await failureOf(run('echo ran'));
     expect(failure).toMatchObject({ code: 'unavailable', options: { retryable: true } });

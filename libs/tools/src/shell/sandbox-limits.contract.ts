@@ -80,7 +80,7 @@ export function sandboxLimitsContract(name: string, under: SandboxUnderTest): vo
       ).toContain('Too many open files');
     });
 
-    it('leaves no grandchild that called setsid, when it ends and when it is cut off', async () => {
+    it('leaves no grandchild of a command that called setsid, when it ends and when it is cut off', async () => {
       const [ended, cut] = [newMarker(), newMarker()];
       const daemon = (marker: string) =>
         `setsid env -i /bin/bash -c 'trap "" TERM HUP; while :; do /bin/sleep 0.1; done' ${marker} & sleep 0.2; echo started`;

@@ -58,7 +58,7 @@ describe('what a command sees of folders that were opened to it', () => {
       outputOf(await new ShellTool(sandbox).run({ command, persistent: false, background: false }, fakeToolContext({ workspace: of }))),
     );
 
-  it('leaves out what is denied in them, also for writing only', async () => {
+  it('leaves out of opened folders what is denied in them, also for writing only', async () => {
     const at = (path: string): string => join(home, path);
     const view = await resolveSandboxView(workspace, new AbortController().signal);
     expect(view?.hidden.map(({ path }) => path).toSorted()).toEqual(['opened/secret', 'shared/secret', 'tenants/one/.env'].map(at));
@@ -81,7 +81,7 @@ describe('what a command sees of folders that were opened to it', () => {
 });
 
 describe('looking for what is denied', () => {
-  it('lets timers and a cancel through', async () => {
+  it('lets timers and a cancel through while it looks for what is denied', async () => {
     const home = await mkdtemp(join(tmpdir(), 'view-'));
     await Promise.all(Array.from({ length: 200 }, (_, n) => writeFile(join(home, `file-${n}`), '')));
     let asked = 0;

@@ -67,7 +67,7 @@ export function sandboxContract(name: string, under: SandboxUnderTest): void {
       await expect(runs.run('pwd', { working_dir })).rejects.toMatchObject({ name: 'ToolError', code });
     });
 
-    it('leaves files that belong to the owner of the workspace, and reads those of the owner', async () => {
+    it('leaves files of a command that belong to the owner of the workspace, and reads those of the owner', async () => {
       expect(await runs.text('echo made > made && cat made file && test -O file && echo mine')).toBe('made\nmine\n');
       expect((await stat(join(runs.root, 'made'))).uid).toBe((await stat(runs.root)).uid);
     });
@@ -80,7 +80,7 @@ export function sandboxContract(name: string, under: SandboxUnderTest): void {
       );
     });
 
-    it('sees the variables of the context and no others [CC-19]', async () => {
+    it('shows a command the variables of the context and no others [CC-19]', async () => {
       process.env['SANDBOX_CONTRACT_SECRET'] = 'canary';
       const text = await runs.text('env', {}, runs.context({ env: { PATH: '/usr/bin:/bin', GIVEN: 'yes' } }));
       delete process.env['SANDBOX_CONTRACT_SECRET'];

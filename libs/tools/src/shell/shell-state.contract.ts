@@ -117,7 +117,7 @@ export function shellStateContract(name: string, under: SandboxUnderTest): void 
       expect(await readdir(join(dirname(ctx.workspace.root), '~shell'))).not.toContainEqual(expect.stringContaining('large~'));
     });
 
-    it('shows output while it runs, and kills what it left in the background', async () => {
+    it('shows output of a persistent shell while it runs, and kills what it left in the background', async () => {
       const ctx = await runs.session('streaming');
       const running = runs.run('echo up; until [ -e go ]; do sleep 0.02; done; sleep 300 & echo done', { persistent: true }, ctx);
       await eventually(() => ctx.updatedText() === 'up\n');

@@ -154,14 +154,14 @@ describe('web_fetch', () => {
     expect((await fetchText(path)).body).toBe(expected);
   });
 
-  it.each(['/png', '/blob'])('leaves the bytes of %s out [TB-58]', async (path) => {
+  it.each(['/png', '/blob'])('leaves the bytes of %s out in web_fetch [TB-58]', async (path) => {
     expect(await fetchText(path)).toMatchObject({
       body: '',
       details: { mode: 'metadata_only', note: 'binary content omitted to reduce token usage' },
     });
   });
 
-  it('cuts at max_chars, never within a character', async () => {
+  it('cuts a page at max_chars, never within a character', async () => {
     expect((await fetchText('/emoji', { max_chars: 4 })).body).toBe('ab😀\n\n[truncated]');
     expect(await fetchText('/emoji', { max_chars: 3 })).toMatchObject({ body: 'ab\n\n[truncated]', details: { truncated: true } });
     expect((await fetchText('/emoji', { max_chars: 6 })).body).toBe('ab😀cd');
@@ -172,7 +172,7 @@ describe('web_fetch', () => {
     [429, 'Too Many Requests', true],
     [500, 'Internal Server Error', true],
     [503, 'Service Unavailable', true],
-  ])('fails on status %i with a preview [TB-58]', async (status, words, retryable) => {
+  ])('fails on status %i in web_fetch with a preview [TB-58]', async (status, words, retryable) => {
     const failure = await failureOf(fetchText(`/status/${status}`));
     expect(failure).toMatchObject({ code: 'tool_failed', options: { retryable } });
     expect(failure.message).toBe(`HTTP ${status} ${words} from http://${site.host}/status/${status}\n\nbecause ${'x'.repeat(504)}`);
@@ -207,7 +207,7 @@ describe('web_fetch and hostile servers', () => {
     expect(other.requests).toEqual([]);
   });
 
-  it('gives up after 10 redirects', async () => {
+  it('gives up after 10 redirects in web_fetch', async () => {
     expect((await failureOf(fetchText('/hop/11'))).message).toContain('more than 10 redirects');
   });
 
@@ -268,7 +268,7 @@ describe('web_fetch and hostile servers', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(80 * MIB);
   });
 
-  it('refuses damaged and nested compression', async () => {
+  it('refuses damaged and nested compression in web_fetch', async () => {
     expect((await failureOf(fetchText('/damaged'))).message).toContain('the compressed body is damaged');
     expect((await failureOf(fetchText('/layers'))).message).toContain('the content encoding "gzip, gzip" is not supported');
   });

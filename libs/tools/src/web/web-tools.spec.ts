@@ -51,12 +51,12 @@ describe('web_search', () => {
     expect(seen.at(-1)).toMatchObject({ headers: { authorization: 'Bearer k2' } });
   });
 
-  it('fails when no engine answers, without their addresses', async () => {
+  it('fails when no search engine answers, without their addresses', async () => {
     const failed = await search({ SEARXNG_URLS: `http://${site.host}/odd, http://127.0.0.1:1` });
     expect(failed).toBe('No search engine answered. searxng: its answer has another form; searxng: it could not be reached');
   });
 
-  it('refuses addresses that are none at the start', () => {
+  it('refuses addresses of search engines that are none at the start', () => {
     expect(() => searchProvidersFrom({ SEARXNG_URLS: 'ftp://x' })).toThrow('SEARXNG_URLS: expected http or https URLs, got "ftp://x"');
   });
 });
@@ -69,7 +69,7 @@ describe('http_request', () => {
     return textFrom(tool.run(args, fakeToolContext()));
   };
 
-  it('gives a secret to its hosts and tenants only', () => {
+  it('gives a secret of http_request to its hosts and tenants only', () => {
     expect(secrets.valueOf('KEY', 'api.example', 'one')).toBe('value');
     for (const [name, host, tenant] of [
       ['KEY', 'other.example', 'one'],
@@ -81,7 +81,7 @@ describe('http_request', () => {
     expect(() => httpSecretsFrom({ HTTP_SECRETS: '{"KEY":1}' })).toThrow(/^HTTP_SECRETS: expected JSON such as/);
   });
 
-  it('shows the size of binary content, and cuts a long text', async () => {
+  it('shows the size of binary content in http_request, and cuts a long text', async () => {
     expect(await send('/binary')).toMatch(/Response Body:\n\[2 bytes of binary content\]$/);
     expect(await send('/big')).toMatch(/x{1000}\n\.\.\. \[Response truncated due to size limit\] \.\.\.$/);
   });

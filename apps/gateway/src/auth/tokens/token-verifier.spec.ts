@@ -55,7 +55,7 @@ describe('a token', () => {
     expect(expiresAt).toBe((NOW + 300) * 1_000 + rules.clockToleranceMs);
   });
 
-  it('names another subject where the issuer says by which claim, and none without it', async () => {
+  it('names another subject of a token where the issuer says by which claim, and none without it', async () => {
     const by = (subjectClaim: string) => new TokenVerifier([{ ...rules, subjectClaim }], () => {});
     const keyIdOf = async (subjectClaim: string, claims: JWTPayload) => (await by(subjectClaim).verify(await sign(claims))).principal.keyId;
     expect(await keyIdOf('oid', { oid: 'person-1' })).toBe(`${ISSUER}#person-1`);

@@ -33,7 +33,7 @@ function running(): WorkerSession {
 }
 
 describe('a session of a foreign worker', () => {
-  it('answers finish when the attempt is written, and a repetition alike', () => {
+  it('answers finish of a foreign worker when the attempt is written, and a repetition alike', () => {
     const session = running();
     expect(session.receive(finish())).toEqual([{ kind: 'call', frame: finish() }]);
     expect(session.receive(finish())).toEqual([]);
@@ -55,7 +55,7 @@ describe('a session of a foreign worker', () => {
     expect(session.receive(update)).toEqual([]);
   });
 
-  it('passes calls on that it does not have, of a worker that connected again', () => {
+  it('passes on calls that a session does not have, of a worker that connected again', () => {
     const session = new WorkerSession();
     expect(session.receive({ op: 'renew', callIds: [OTHER], fences: [3] })).toEqual([{ kind: 'unknown', callId: OTHER, fence: 3 }]);
     expect(session.receive({ op: 'renew', callIds: [OTHER], fences: [3] })).toEqual([]);
@@ -83,7 +83,7 @@ describe('a session of a foreign worker', () => {
     expect(unknown.receive(update)).toHaveLength(1);
   });
 
-  it('refuses frames about more lost calls than it keeps', () => {
+  it('refuses frames about more lost calls than a session keeps', () => {
     const session = new WorkerSession();
     const answers = Array.from({ length: 1_001 }, (_unused, n) => session.receive(finish(ID, n + 1)));
     expect(answers.filter(([effect]) => effect?.kind === 'unknown')).toHaveLength(1_000);

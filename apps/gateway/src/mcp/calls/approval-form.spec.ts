@@ -6,7 +6,7 @@ const FACTS = { descriptor: undefined, whereToRead: 'with GET /v1/calls/c1' };
 const callWith = (args: object, more: object = {}) => ({ id: 'c1', tool: 'shell', arguments: args, ...more }) as Call;
 
 describe('approvalForm', () => {
-  it('offers short arguments for a change, as they are', () => {
+  it('offers short arguments in a form for a change, as they are', () => {
     const { message, requestedSchema } = approvalForm(callWith({ command: 'date' }), FACTS);
     expect(message).toContain('"command": "date"');
     expect(requestedSchema.properties['arguments']).toMatchObject({ type: 'string', default: '{"command":"date"}' });

@@ -7,7 +7,7 @@ const event = (type: string, data: object) => ({ type, data }) as CallEvent;
 const progress = (done?: number, total?: number) => event('call.progress', { done, total });
 
 describe('ProgressMeter', () => {
-  it('gives the numbers of a tool as they are, also when they begin with 0', () => {
+  it('gives the progress of a tool as it is, also when it begins with 0', () => {
     const meter = new ProgressMeter();
     const events = [event('call.start', { tool: 't' }), progress(0, 100), progress(50, 100), progress(100, 100)];
     expect(events.map((it) => meter.stepOf(it))).toEqual([

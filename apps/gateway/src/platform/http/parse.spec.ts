@@ -71,7 +71,7 @@ describe('a JSON body', () => {
 });
 
 describe('parsing', () => {
-  it('lists every fault with its JSON Pointer', () => {
+  it('lists every fault of a request with its JSON Pointer', () => {
     const { facts, detail } = problemOf(() =>
       parse(SubmitCallBody, { tool: '', arguments: [1], timeouts: { runMs: -1 }, 'a/b': 1 }, 'body'),
     );
@@ -79,7 +79,7 @@ describe('parsing', () => {
     expect(detail).toContain('/tool: ');
   });
 
-  it('lists a bounded number of faults', () => {
+  it('lists a bounded number of faults of a request', () => {
     const body = Object.fromEntries(Array.from({ length: 5_000 }, (_unused, n) => [`f${n}`, n]));
     const { facts, detail } = problemOf(() => parse(SubmitCallBody, body, 'body'));
     expect(facts.errors).toHaveLength(100);

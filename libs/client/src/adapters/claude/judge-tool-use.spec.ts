@@ -48,13 +48,13 @@ describe('judgeToolUse', () => {
     ['Glob', { pattern: '/etc/**', path: '/work/app' }, 'glob', { pattern: '**/*', path: '/etc' }],
     ['Grep', { pattern: '(?<=a)b', path: '/var/log' }, 'file_search', { query: 'text', literal: true, path: '/var/log' }],
     ['WebFetch', { url: 'https://example.com/', prompt: 'read' }, 'web_fetch', { url: 'https://example.com/' }],
-  ])('asks about %s %j as about %s', async (name, input, tool, args) => {
+  ])('asks about %s %j of Claude Code as about %s', async (name, input, tool, args) => {
     const { client, asked } = policy('allow');
     await judgeToolUse(client, use(name, input), { root: '/work/app', agentId: 'coder' });
     expect(asked).toEqual([{ tool, arguments: args, sessionId: 'f3a1c2d4', agentId: 'coder' }]);
   });
 
-  it('gives the decision of the policy and its reasons, without control characters', async () => {
+  it('gives Claude Code the decision of the policy and its reasons, without control characters', async () => {
     const output = await judgeToolUse(policy('deny').client, use('Bash', { command: 'ls' }));
     expect(output).toEqual({
       hookSpecificOutput: {
@@ -80,13 +80,13 @@ describe('judgeToolUse', () => {
   it.each([
     ['no gateway answers', new ToolyardError('unreachable', 'No answer')],
     ['the question is malformed', 'invalid' as const],
-  ])('asks the user if %s, unless it is said', async (_case, answer) => {
+  ])('asks the user of Claude Code if %s, unless it is said', async (_case, answer) => {
     expect(await decided(answer)).toBe('ask');
     expect(await decided(answer, undefined, { onError: 'deny' })).toBe('deny');
     expect(await decided(answer, undefined, { onError: 'allow' })).toBe('allow');
   });
 
-  it('asks the user if the input is not that of the tool', async () => {
+  it('asks the user of Claude Code if the input is not that of the tool', async () => {
     expect(await decided('allow', use('Bash', { cmd: 'ls' }))).toBe('ask');
     expect(await decided('allow', use('Read', 'a'))).toBe('ask');
   });

@@ -49,13 +49,13 @@ function aborted(signal?: AbortSignal): Promise<never> {
 }
 
 describe('runToolCall', () => {
-  it('submits in the dialect that the model speaks', async () => {
+  it('submits a tool call in the dialect that the model speaks', async () => {
     const { client, requests } = gateway({ submit: [ENDED] });
     await runToolCall(client, { sessionId: 's', dialect: 'claude-code' }, { ...CALL, name: 'Bash' });
     expect(requests).toMatchObject([{ tool: 'Bash', dialect: 'claude-code' }]);
   });
 
-  it('submits with session and id of the model as the key, and waits for the end', async () => {
+  it('submits a tool call with session and id of the model as the key, and waits for the end', async () => {
     const { client, requests } = gateway({ submit: [QUEUED], get: [QUEUED, ENDED] });
     const answer = await runToolCall(client, { sessionId: 's', agentId: 'a', labels: { run: '7' } }, CALL);
     expect(answer).toEqual({
@@ -84,7 +84,7 @@ describe('runToolCall', () => {
     expect(await runToolCall(client, { sessionId: 's' }, CALL)).toMatchObject({ text: 'denied', isError: true, callId: ID });
   });
 
-  it('rejects if the request itself fails', async () => {
+  it('rejects a tool call if the request itself fails', async () => {
     const { client } = gateway({ submit: [new ToolyardError('unauthenticated', 'wrong key')] });
     await expect(runToolCall(client, { sessionId: 's' }, CALL)).rejects.toThrow('wrong key');
   });
@@ -152,7 +152,7 @@ describe('followToolCall', () => {
   };
   const update = (text: string) => ({ type: 'call.update', data: { update: 1, content: [{ type: 'text', text }] } });
 
-  it('yields the question, the output so far of the attempt, and the answer', async () => {
+  it('yields the question of a tool call, the output so far of the attempt, and the answer', async () => {
     const asked = { type: 'call.approval_requested', data: { reasons: ['it writes'], digest: '', expiresInMs: 1 } };
     const start = { type: 'call.start', data: {} };
     expect(
@@ -177,14 +177,14 @@ describe('followToolCall', () => {
     ]);
   });
 
-  it('gives the answer also if the stream fails', async () => {
+  it('gives the answer of a tool call also if the stream fails', async () => {
     expect(await steps([update('a'), new ToolyardError('stream_incomplete', 'gone')])).toEqual([
       ['running', 'a'],
       ['ended', 'done'],
     ]);
   });
 
-  it('gives the answer also if the stream hangs', async () => {
+  it('gives the answer of a tool call also if the stream hangs', async () => {
     expect(await steps([update('a'), 'hang'])).toEqual([
       ['running', 'a'],
       ['ended', 'done'],

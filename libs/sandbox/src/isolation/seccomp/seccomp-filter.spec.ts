@@ -60,7 +60,7 @@ const word = fc.oneof(
 const words = fc.array(word, { minLength: 6, maxLength: 6 });
 
 describe('the filter of system calls', () => {
-  it('refuses exactly what the table says, for every call, argument and allowed group', () => {
+  it('refuses exactly the system calls of the table, for every call, argument and allowed group', () => {
     fc.assert(
       fc.property(architectures, groups, fc.nat(470), words, (name, allowed, number, args) => {
         const program = seccompFilter(allowed, name) ?? Buffer.alloc(0);

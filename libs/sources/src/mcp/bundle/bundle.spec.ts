@@ -107,7 +107,7 @@ describe('installing a bundle', () => {
   it.each([
     ['a link', { name: 'link', text: '/etc/passwd', mode: 0o120_777 }, /neither a file nor a folder/],
     ['a file twice', { name: 'manifest.json', text: '{}' }, /exist/i],
-  ])('refuses %s and leaves nothing', async (_what, file, fault) => {
+  ])('refuses a bundle with %s and leaves nothing', async (_what, file, fault) => {
     const { bytes } = await withManifest(file);
     await expect(install(bytes)).rejects.toThrow(fault);
     expect(readdirSync(join(folder, `root-${next}`))).toEqual([]);
@@ -172,17 +172,17 @@ describe('the command of a bundle', () => {
     expect(secrets).toEqual(['abc']);
   });
 
-  it('leaves out what is not set', () => {
+  it('leaves out of the command of a bundle what is not set', () => {
     const { user_config: settings } = MANIFEST;
     const { words, env } = command({}, { user_config: { ...settings, token: { ...settings.token, required: false } } });
     expect([words.length, env]).toEqual([2, { GREETING: 'Hello' }]);
   });
 
-  it('passes a setting on unchanged: variables in it are not expanded', () => {
+  it('passes a setting of a bundle on unchanged: variables in it are not expanded', () => {
     expect(command({ token: '${user_config.greeting}' }).env['TOKEN']).toBe('${user_config.greeting}');
   });
 
-  it('opens the files and folders that a person names, and none that the manifest does', () => {
+  it('opens the files and folders that a person names for a bundle, and none that the manifest does', () => {
     const settings = { ...MANIFEST.user_config, where: { type: 'directory', multiple: true, default: ['/'] } };
     expect(command({ token: 'x' }, { user_config: settings }).paths).toEqual([]);
     expect(command({ token: 'x', where: ['/srv/a', '/srv/b'] }, { user_config: settings }).paths).toEqual(['/srv/a', '/srv/b']);
@@ -201,7 +201,7 @@ describe('the command of a bundle', () => {
     expect(() => command({ token: 'ghp_secret' }, { user_config: settings })).toThrow(/^(?!.*ghp_secret).*expected a number/);
   });
 
-  it('reads texts without end in time that grows with them', () => {
+  it('reads texts of a bundle without end in time that grows with them', () => {
     const server = {
       ...MANIFEST.server,
       mcp_config: { command: '${'.repeat(2_000), args: Array.from({ length: 256 }, () => '${'.repeat(2_000)) },

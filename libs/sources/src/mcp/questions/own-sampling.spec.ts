@@ -50,7 +50,7 @@ describe('the model of the operator, which answers a server', () => {
     expect(budget.used).toEqual({ calls: 1, tokens: 10 });
   });
 
-  it('gives a call no more answers and no more tokens than its settings say', async () => {
+  it('gives a call no more answers and tokens of the model of the operator than its settings say', async () => {
     const { own, ctx, requests } = stage();
     const budget = new SamplingBudget();
     await own.answer(asked('1'), budget, ctx);
@@ -92,7 +92,7 @@ describe('the model of the operator, which answers a server', () => {
     expect(turns).toEqual([]);
   });
 
-  it('answers in revision 2026-07-28 before a person is asked, and its count goes on from round to round', async () => {
+  it('answers by the model of the operator in revision 2026-07-28 before a person is asked, and counts from round to round', async () => {
     const { own, ctx } = stage();
     const form = { mode: 'form', message: 'Sure?', requestedSchema: { type: 'object', properties: {} } };
     const inputRequests = {
@@ -108,7 +108,7 @@ describe('the model of the operator, which answers a server', () => {
     );
   });
 
-  it('answers an older server while its call goes on, within the bounds of the call', async () => {
+  it('answers an older server by the model of the operator while its call goes on, within the bounds of the call', async () => {
     const { own, ctx, turns } = stage({ maxCalls: 1 });
     const calls = new OpenCalls<unknown[]>('counter', async () => false, own);
     const ask = () => calls.ask({ method: 'sampling/createMessage', params: asked('x') });

@@ -10,7 +10,7 @@ const roundOf = (params: object) =>
   firstRound('server', { inputRequests: { one: { method: 'sampling/createMessage', params } } } as never, 0);
 
 describe('a question of a server for a model', () => {
-  it('names the server, and leaves out the context of other servers and what the server adds', () => {
+  it('names the server in a question for a model, and leaves out the context of other servers and what the server adds', () => {
     expect(samplingQuestion('server', { ...PARAMS, includeContext: 'allServers', _meta: { 'io.toolyard/source': 'other' } })).toMatchObject(
       {
         prompt: expect.stringContaining('The MCP server server asks the model'),
@@ -38,7 +38,7 @@ describe('a question of a server for a model', () => {
     ['declines', { declined: true as const }],
     ['answers with what is no result', { input: { ...RESULT, content: 'hi' } }],
     ['gives a tool use', { input: { ...RESULT, content: { type: 'tool_use', id: '1', name: 'rm', input: {} } } }],
-  ])('fails the call when the client %s', (_title, given) => {
+  ])('fails the call with a question for a model when the client %s', (_title, given) => {
     expect(() => answered('server', roundOf(PARAMS), { reason: 'input', ...given })).toThrow('the MCP client declined');
     expect(() => samplingResult('input' in given ? { value: given.input } : {})).toThrow('no answer of its model');
   });

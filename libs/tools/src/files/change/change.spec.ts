@@ -35,7 +35,7 @@ describe('file_edit', () => {
   const tool = new FileEditTool();
   const edit = (args: Omit<Parameters<FileEditTool['run']>[0], 'path'>) => textFrom(tool.run({ path: 'a', ...args }, ctx));
 
-  it('inserts lines after a line and at the end, in the line ends of the file', async () => {
+  it('inserts lines by file_edit after a line and at the end, in the line ends of the file', async () => {
     await workspace.put('a', 'one\r\ntwo');
     expect(await edit({ insert_text: 'x\ny', insert_line: 1 })).toBe('Inserted 2 line(s) after line 1 of a');
     expect(await edit({ insert_text: 'end' })).toBe('Inserted 1 line(s) at the end of a');
@@ -43,7 +43,7 @@ describe('file_edit', () => {
     expect(await edit({ insert_text: 'x', insert_line: 6 })).toBe('insert_line 6 is past the end: a has 5 lines.');
   });
 
-  it('replaces the first of several where it is asked to', async () => {
+  it('replaces the first of several places by file_edit where it is asked to', async () => {
     await workspace.put('a', 'x y x');
     expect(await edit({ old_text: 'x', new_text: 'z', first_match: true })).toBe('Replaced 1 line(s) with 1 line(s) in a');
     expect(await content('a')).toBe('z y x');
@@ -127,7 +127,7 @@ describe('file_delete', () => {
     expect(await readdir(workspace.outside)).toEqual(['secret.txt']);
   });
 
-  it('refuses a denied file, and a folder with one in it', async () => {
+  it('refuses to delete a denied file, and a folder with one in it', async () => {
     await workspace.put('box/deep/secret', 'x');
     await workspace.put('box/a', 'x');
     expect(await remove('box/deep/secret', denying())).toMatch(/^Path not allowed: box\/deep\/secret/);
@@ -160,7 +160,7 @@ describe('file_patch', () => {
     );
   });
 
-  it('puts everything back when a file cannot be written', async () => {
+  it('puts everything back when file_patch cannot write a file', async () => {
     await workspace.put('a', 'one\n');
     await workspace.put('gone', 'x\n');
     await workspace.put('there', 'there\n');
@@ -189,7 +189,7 @@ describe('notebook_edit', () => {
   const edit = (args: object) => textFrom(tool.run({ path: 'n.ipynb', edit_mode: 'replace', ...args }, ctx));
   beforeEach(() => workspace.put('n.ipynb', JSON.stringify({ cells, metadata: { kernel: 'k' }, nbformat: 4, nbformat_minor: 4 })));
 
-  it('replaces a cell without its outputs and keeps the rest', async () => {
+  it('replaces a cell of a notebook without its outputs and keeps the rest', async () => {
     expect(await edit({ cell_id: 'one', new_source: 'x\ny' })).toBe('Replaced cell one (0) of n.ipynb');
     expect(JSON.parse(await content('n.ipynb'))).toEqual({
       cells: [{ cell_type: 'code', id: 'one', metadata: { x: 1 }, source: ['x\n', 'y'], outputs: [], execution_count: null }, cells[1]],
@@ -201,7 +201,7 @@ describe('notebook_edit', () => {
     expect(JSON.parse(await content('n.ipynb')).cells[0]).toEqual({ cell_type: 'markdown', id: 'one', metadata: { x: 1 }, source: ['x'] });
   });
 
-  it('deletes and appends, and names cells without ids by their place', async () => {
+  it('deletes and appends cells of a notebook, and names those without ids by their place', async () => {
     expect(await edit({ edit_mode: 'insert', new_source: 'z' })).toBe('Inserted cell cell-2 (2) of n.ipynb');
     expect(await edit({ edit_mode: 'delete', cell_id: 'cell-1' })).toBe('Deleted cell cell-1 (1) of n.ipynb');
     expect(JSON.parse(await content('n.ipynb')).cells.map((cell: { source: string[] }) => cell.source)).toEqual([['a'], ['z']]);
