@@ -12,7 +12,11 @@ const base = {
   extensionsToTreatAsEsm: ['.ts'],
   transform: {},
   testRunner: '<rootDir>/test/support/time-box/time-box.runner.mjs',
+  testTimeout: 600_000,
 };
+
+/** Time limit of a test in the projects of `npm test`, hooks alike: a test that hangs is reported soon. A file that needs more sets it. */
+const QUICK = { testTimeout: 60_000 };
 
 /** Contracts in other set-ups than the default, and races that run for minutes. They run with `npm run test:all`. */
 const THOROUGH = ['\\.modes\\.spec\\.ts$', '\\.race\\.spec\\.ts$'];
@@ -29,6 +33,7 @@ const VALIDATED = 'bad-input batches http-calls http-contract mcp';
 
 const projects = {
   unit: {
+    ...QUICK,
     testMatch: ['<rootDir>/{libs,apps}/**/*.spec.ts', '<rootDir>/test/*.spec.ts'],
     testPathIgnorePatterns: [
       '/node_modules/',
@@ -59,7 +64,6 @@ export default {
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
   testSequencer: '<rootDir>/test/support/time-box/order.sequencer.mjs',
   reporters: ['default', '<rootDir>/test/support/slowest-files.reporter.mjs'],
-  testTimeout: 600_000,
   // The heap of a worker grows with each test file, to 2.5 GB in `npm test`, and collecting garbage costs more and more.
   workerIdleMemoryLimit: '500MB',
   projects: Object.entries(projects).map(([displayName, project]) => ({ displayName, ...base, ...project })),

@@ -251,6 +251,7 @@ describe('traces', () => {
 });
 
 describe('a collector that is away', () => {
+  // Limit of five minutes: each process gives up on its last spans before it ends.
   it('runs calls and stops in time while the collector of traces is away', async () => {
     const collector = await OtlpCollector.start();
     const { url } = collector;
@@ -271,7 +272,7 @@ describe('a collector that is away', () => {
     } finally {
       await toolyard.close();
     }
-  });
+  }, 300_000);
 });
 
 describe('without a collector', () => {

@@ -403,6 +403,7 @@ describe('file_search', () => {
     expect(await search({ query: 'SECRET' }, alone)).toMatch(/^No matches\nFiles that .gitignore excludes were not searched/);
   });
 
+  // Limit of five minutes: 90 searches, each a process of its own.
   it.each([true, false])(
     'finds nothing outside while another process keeps exchanging a folder for a link out (bubblewrap: %s) [PP-32]',
     async (sandboxed) => {
@@ -422,6 +423,7 @@ describe('file_search', () => {
         swapper.stop();
       }
     },
+    300_000,
   );
 
   it('says what file_search misses where there is no ripgrep', async () => {
