@@ -1,5 +1,5 @@
 // Node imports the test files, whose TypeScript SWC compiles (test/support/jest). SWC checks no types: `npm run typecheck` does.
-// `npm test` runs the projects unit, redis, api and e2e; `npm run test:all` runs the others but soak, which `npm run soak` runs. `npm test -- <path>` runs any file of any project.
+// `npm test` runs the projects unit, redis and api; `npm run test:all` the others but soak, which `npm run soak` runs. `npm test -- <path>` runs any file of any project.
 import { fileURLToPath } from 'node:url';
 
 const rootDir = fileURLToPath(new URL('..', import.meta.url));
@@ -18,14 +18,24 @@ const base = {
 /** Time limit of a test in the projects of `npm test`, hooks alike: a test that hangs is reported soon. A file that needs more sets it. */
 const QUICK = { testTimeout: 60_000 };
 
-/** Contracts in other set-ups than the default, and races that run for minutes. They run with `npm run test:all`. */
-const THOROUGH = ['\\.modes\\.spec\\.ts$', '\\.race\\.spec\\.ts$'];
+/** Contracts in other set-ups than the default, and races that run for minutes. */
+const MODES = ['\\.modes\\.spec\\.ts$', '\\.race\\.spec\\.ts$'];
+/** They start programs other than Redis: sandboxes, servers, commands. */
+const PROCESS = '\\.process\\.spec\\.ts$';
+const NOT_QUICK = ['/node_modules/', ...MODES, PROCESS];
 
-/** Libraries and apps whose specs need a Redis server; the others need nothing but Node. */
+/** Specs that need a Redis server; the others need nothing but Node. */
 const ON_REDIS = [
-  'libs/{attempts,event-log,history,limits,queue,redis,sealing}',
-  'apps/{gateway,standalone,worker}',
-  'test/{contracts,replay}',
+  'libs/{attempts,event-log,history,limits,queue,redis,sealing}/**/*',
+  'libs/agents/src/agent-loop',
+  'libs/platform/src/wait-for-redis',
+  'apps/{gateway,standalone,worker}/**/*',
+  'test/{contracts,replay}/**/*',
+];
+const NOT_ON_REDIS = [
+  '/libs/(attempts|event-log|history|limits|queue|redis|sealing)/',
+  '/libs/(agents/src/agent-loop|platform/src/wait-for-redis)\\.',
+  '/apps/(gateway|standalone|worker)/',
 ];
 
 /** Files of the project `validated` in `npm run test:all`: most routes and many errors in little time. */
@@ -35,16 +45,14 @@ const projects = {
   unit: {
     ...QUICK,
     testMatch: ['<rootDir>/{libs,apps}/**/*.spec.ts', '<rootDir>/test/*.spec.ts'],
-    testPathIgnorePatterns: [
-      '/node_modules/',
-      '/libs/(attempts|event-log|history|limits|queue|redis|sealing)/',
-      '/apps/(gateway|standalone|worker)/',
-      ...THOROUGH,
-    ],
+    testPathIgnorePatterns: [...NOT_QUICK, ...NOT_ON_REDIS],
   },
-  redis: { testMatch: ON_REDIS.map((path) => `<rootDir>/${path}/**/*.spec.ts`), testPathIgnorePatterns: ['/node_modules/', ...THOROUGH] },
-  api: { testMatch: ['<rootDir>/test/api/*.spec.ts'], testPathIgnorePatterns: ['/node_modules/', ...THOROUGH] },
-  e2e: { testMatch: ['<rootDir>/test/e2e/*.spec.ts'], testPathIgnorePatterns: ['/node_modules/', ...THOROUGH] },
+  redis: { ...QUICK, testMatch: ON_REDIS.map((path) => `<rootDir>/${path}.spec.ts`), testPathIgnorePatterns: NOT_QUICK },
+  api: { ...QUICK, testMatch: ['<rootDir>/test/api/*.spec.ts'], testPathIgnorePatterns: NOT_QUICK },
+  process: {
+    testMatch: ['<rootDir>/test/e2e/*.spec.ts', '<rootDir>/{libs,apps}/**/*.process.spec.ts'],
+    testPathIgnorePatterns: ['/node_modules/', ...MODES],
+  },
   faults: { testMatch: ['<rootDir>/test/faults/**/*.spec.ts', '<rootDir>/{libs,test}/**/*.{modes,race}.spec.ts'] },
   browser: { testMatch: ['<rootDir>/test/e2e/dashboard/**/*.spec.ts'] },
   deploy: { testMatch: ['<rootDir>/test/deploy/**/*.spec.ts'], setupFiles: ['<rootDir>/test/support/shipped.mjs'] },

@@ -1,20 +1,26 @@
-// `npm test`: the projects unit, redis, api and e2e. `npm run test:all`: the others. `npm run soak`: the long runs.
+// `npm test`: the projects unit, redis and api. `npm run smoke`: the first eight files to look at, of api. `npm run test:all`: the others.
+// `npm run soak`: the long runs.
 // `npm run test:all -- --seconds=1500`: only the files that fit into that time, those that recent commits changed first.
-// `npm run test:validated`: all e2e files with a validating proxy, of which test:all has a choice.
+// `npm run test:validated`: all files of test/api and test/e2e with a validating proxy, of which test:all has a choice.
 // With a path or a title, whatever matches in any project.
-// Further arguments go to Jest: `npm test -- test/e2e/first-call.spec.ts -t 'a title'`.
+// Further arguments go to Jest: `npm test -- test/api/first-call.spec.ts -t 'a title'`.
 import { spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
-const QUICK = ['unit', 'redis', 'api', 'e2e'];
-const THOROUGH = ['faults', 'browser', 'deploy', 'validated'];
+const QUICK = ['unit', 'redis', 'api'];
+const THOROUGH = ['process', 'faults', 'browser', 'deploy', 'validated'];
+
+/** A call, approval, batch, stream, MCP, command line, policy, question: whether the product works at all. */
+const SMOKE = ['first-call', 'approval-edit', 'batches-on-workers', 'stream-sse', 'mcp-sessions', 'error-results', 'policy-axes', 'inputs'];
 
 const all = process.argv.includes('--all');
+const smoke = process.argv.includes('--smoke');
 const soak = process.argv.includes('--soak');
 const validated = process.argv.includes('--validated');
 if (validated) process.env.VALIDATED ??= '*';
 const seconds = process.argv.find((word) => word.startsWith('--seconds='))?.split('=')[1];
-const args = process.argv.slice(2).filter((word) => !/^--(all|soak|validated|seconds=.*)$/.test(word));
+const args = process.argv.slice(2).filter((word) => !/^--(all|smoke|soak|validated|seconds=.*)$/.test(word));
+if (smoke) args.push(...SMOKE.map((name) => `test/api/${name}.spec.ts`));
 const isChoice = args.some((word) => !word.startsWith('-') || word.startsWith('-t'));
 const group = soak ? ['soak'] : validated ? ['validated'] : all ? THOROUGH : QUICK;
 const names = isChoice && !validated ? ['--ignoreProjects', 'validated'] : ['--selectProjects', ...group];

@@ -27,6 +27,13 @@ describe('a gateway that stops', () => {
     if (!unused.closed) await once(unused, 'close');
   });
 
+  it('ends event streams with the gateway', async () => {
+    const gateway = await startTestGateway('drain');
+    const response = await fetch(`${gateway.url}/v1/events`, { headers: { authorization: `Bearer ${BOOTSTRAP_KEY}` } });
+    await gateway.close();
+    expect(await response.text()).toContain(': this gateway is going away');
+  });
+
   it('reports that a gateway is not ready before it stops listening', async () => {
     const gateway = await startTestGateway('drain');
     gateway.app.get(ShutdownState).begin();

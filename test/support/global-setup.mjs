@@ -20,6 +20,8 @@ export default async function globalSetup({ testPathPatterns }) {
   if (!process.env.TEST_INSTALLATION_URL) {
     const { offerInstallation } = await import('./installation/offer.ts');
     globalThis.testInstallation = await offerInstallation();
+    // Ready sooner than the first test needs it.
+    if (patterns.length === 0 || patterns.some((pattern) => pattern.includes('test/api'))) globalThis.testInstallation.start();
     process.env.TEST_INSTALLATION_URL = globalThis.testInstallation.url;
   }
   if (process.env.TEST_REDIS_URL) return;

@@ -12,11 +12,19 @@ export interface TenantEnd {
   readonly histories: Readonly<Record<string, ClientHistory>>;
 }
 
+export interface Offer {
+  readonly url: string;
+  /** Begins to start the installation; who asks for a tenant gets the error. */
+  start(): void;
+  /** @throws with what the log violates of the invariants */
+  stop(): Promise<void>;
+}
+
 /**
- * One installation for all files of `test/api`, started when the first one asks: `POST /tenants` with a ConfigFragment answers
+ * One installation for all files of `test/api`, started by `start` or when the first one asks: `POST /tenants` with a ConfigFragment answers
  * with SharedPlaces, `POST /tenants/end` with a TenantEnd when the tenant has no open call left. Errors are texts, with 500.
  */
-export async function offerInstallation(port = 0): Promise<{ readonly url: string; stop(): Promise<void> }> {
+export async function offerInstallation(): Promise<Offer> {
   let started: Promise<SharedInstallation> | undefined;
   const installation = () => (started ??= import('./shared-installation.js').then((module) => module.SharedInstallation.start()));
   const answer = async (request: IncomingMessage): Promise<SharedPlaces | object> => {
@@ -34,10 +42,11 @@ export async function offerInstallation(port = 0): Promise<{ readonly url: strin
       (error: unknown) => response.writeHead(500).end(error instanceof Error ? error.message : String(error)),
     );
   });
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   server.unref();
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    start: () => void installation().catch(() => {}),
     stop: async () => {
       server.close();
       await (await started?.catch(() => undefined))?.close();
