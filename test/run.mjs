@@ -2,9 +2,11 @@
 // `npm run soak`: the long runs.
 // `npm run test:all -- --seconds=1500`: only the files that fit into that time, those that recent commits changed first.
 // `npm run test:validated`: all files of test/api and test/e2e with a validating proxy, of which test:all has a choice.
+// `npm test -- libs/policy --watch`: again at each change of a source.
 // With a path or a title, whatever matches in any project.
 // Further arguments go to Jest: `npm test -- test/api/first-call.spec.ts -t 'a title'`.
 import { spawnSync } from 'node:child_process';
+import { watch } from 'node:fs';
 import { availableParallelism } from 'node:os';
 
 const QUICK = ['unit', 'redis', 'api'];
@@ -15,11 +17,12 @@ const SMOKE = ['first-call', 'approval-edit', 'batches-on-workers', 'stream-sse'
 
 const all = process.argv.includes('--all');
 const smoke = process.argv.includes('--smoke');
+const isWatching = process.argv.includes('--watch');
 const soak = process.argv.includes('--soak');
 const validated = process.argv.includes('--validated');
 if (validated) process.env.VALIDATED ??= '*';
 const seconds = process.argv.find((word) => word.startsWith('--seconds='))?.split('=')[1];
-const args = process.argv.slice(2).filter((word) => !/^--(all|smoke|soak|validated|seconds=.*)$/.test(word));
+const args = process.argv.slice(2).filter((word) => !/^--(all|smoke|soak|validated|watch|seconds=.*)$/.test(word));
 if (smoke) args.push(...SMOKE.map((name) => `test/api/${name}.spec.ts`));
 const isChoice = args.some((word) => !word.startsWith('-') || word.startsWith('-t'));
 const group = soak ? ['soak'] : validated ? ['validated'] : all ? THOROUGH : QUICK;
@@ -40,5 +43,15 @@ const jest = [
 ];
 // The long runs start gateways and workers as they are shipped. The project `deploy` does, too; the others start bundles, which start faster.
 const env = { ...process.env, ...(soak && { TEST_SHIPPED: 'yes' }), ...(seconds && { TEST_DEADLINE: Date.now() + seconds * 1000 }) };
-const { status } = spawnSync(process.execPath, [...jest, ...args, ...names, ...workers], { stdio: 'inherit', env });
-process.exit(status ?? 1);
+const run = () => spawnSync(process.execPath, [...jest, ...args, ...names, ...workers], { stdio: 'inherit', env }).status ?? 1;
+const status = run();
+if (!isWatching) process.exit(status);
+
+// In a new process each time: the tests of one process share the modules that they import.
+let next;
+for (const folder of ['apps', 'libs', 'test'])
+  watch(folder, { recursive: true }, (_event, name) => {
+    if (!/\.(ts|tsx|mjs|cjs|lua)$/.test(name ?? '')) return;
+    clearTimeout(next);
+    next = setTimeout(run, 200);
+  });

@@ -60,7 +60,7 @@ export class Agent {
   }
 
   /** Long-polls until the call has ended. */
-  async ended(id: string, deadlineMs = 180_000): Promise<Call> {
+  async ended(id: string, deadlineMs?: number): Promise<Call> {
     return eventually(
       async () => {
         const { status, body } = await this.get(`/v1/calls/${id}?wait=10`);

@@ -13,6 +13,7 @@ const NOT_RUN = { title: 'not run', fullName: 'not run', status: 'pending', ance
 export default async function timeBox(globalConfig, config, environment, runtime, testPath, send) {
   const file = { project: config.displayName.name, path: relative(config.rootDir, testPath) };
   const deadline = Number(process.env.TEST_DEADLINE ?? Infinity);
+  process.env.TEST_LIMIT_MS = String(config.testTimeout);
   if (Date.now() + secondsOf(file) * 1000 <= deadline)
     return jestCircus.default({ ...globalConfig, testTimeout: config.testTimeout }, config, environment, runtime, testPath, send);
   return { ...createEmptyTestResult(), skipped: true, numPendingTests: 1, testResults: [NOT_RUN], testFilePath: testPath };
