@@ -2,4 +2,4 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 
-for (let n = 0; n < availableParallelism(); n += 1) new Worker('for (;;);', { eval: true });
+Array.from({ length: availableParallelism() }, () => new Worker('for (;;);', { eval: true }));

@@ -8,7 +8,7 @@ import { testDatabase } from '../postgres.js';
 import { startTestCluster, type TestCluster } from '../test-cluster.js';
 import { InstallationConfig, type ConfigFragment } from './installation-config.js';
 
-/** What a test file is told of the installation that it shares. */
+/** Addresses and folders of the installation, for a test file. */
 export interface SharedPlaces {
   readonly gateways: readonly string[];
   readonly workspaceRoot: string;
