@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AgentArguments, JsonSchema, type AgentSourceDefinition, type StoredSource } from '#contracts';
 import { EgressPolicy, egressFetch, type EgressFetch } from '#sandbox';
-import type { OfferedTool, SourceConnection, SourceConnector } from '#sources';
+import type { Listing, OfferedTool, SourceConnection, SourceConnector } from '#sources';
 import type { ToolContext, ToolOutput } from '#tool-sdk';
 import { AgentLoop, type AgentLoopParts } from './agent-loop.js';
 import { AiSdkModel } from './model/ai-sdk.model.js';
@@ -41,26 +41,25 @@ class AgentConnection implements SourceConnection {
     private readonly parts: AgentLoopParts,
   ) {}
 
-  async list(): Promise<readonly OfferedTool[]> {
+  async list(): Promise<Listing> {
     const { name, tier, timeoutMs, description = `Delegate a task to the '${name}' sub-agent` } = this.definition;
     const { $schema: _, ...schema } = z.toJSONSchema(AgentArguments, { io: 'input' });
     const input = JsonSchema.parse(schema);
-    return [
-      {
-        rawName: name,
-        label: name,
-        description,
-        input,
-        tier,
-        // Its journal knows what it has done.
-        effect: 'keyed',
-        pool: 'agent',
-        timeoutMs,
-        // A lost worker counts as a failure, and a run may be long.
-        retry: { maxAttempts: 10, backoffMs: 500, maxBackoffMs: 30_000 },
-        subjects: [],
-      },
-    ];
+    const tool: OfferedTool = {
+      rawName: name,
+      label: name,
+      description,
+      input,
+      tier,
+      // Its journal knows what it has done.
+      effect: 'keyed',
+      pool: 'agent',
+      timeoutMs,
+      // A lost worker counts as a failure, and a run may be long.
+      retry: { maxAttempts: 10, backoffMs: 500, maxBackoffMs: 30_000 },
+      subjects: [],
+    };
+    return { tools: [tool] };
   }
 
   async call(_rawName: string, args: Readonly<Record<string, unknown>>, ctx: ToolContext): Promise<ToolOutput> {

@@ -16,6 +16,6 @@ export { OpenApiConnector } from './openapi/openapi.source.js';
 export { loadPlugins, type LoadedPlugin } from './plugin/load-plugin.js';
 export { PluginConnector } from './plugin/plugin.source.js';
 export { SourceHost, type ReportSource } from './host/source-host.js';
-export type { SourceConnection, SourceConnector } from './source-connector.port.js';
+export type { Listing, SourceConnection, SourceConnector } from './source-connector.port.js';
 export { sourceKey, type SourceId } from './source-id.js';
 export { countedCall, sourceLabel } from './source-label.js';

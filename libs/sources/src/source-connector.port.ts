@@ -1,17 +1,29 @@
 import type { StoredSource } from '#contracts';
-import type { ToolContext, ToolOutput } from '#tool-sdk';
+import { ToolError, type ToolContext, type ToolOutput } from '#tool-sdk';
 import type { OfferedTool } from './catalog/offered-tool.js';
+
+/** What a source offers. */
+export interface Listing {
+  readonly tools: readonly OfferedTool[];
+  /** What was left out, with the reason. */
+  readonly problems?: readonly string[];
+}
+
+/** The call did not begin, and another connection may take it: this one is of no more use. */
+export class NotBegun extends ToolError {}
 
 /** An open source in one worker. All calls of the worker share it. */
 export interface SourceConnection {
   /** All tools, complete. Rejects when the source cannot be asked. */
-  list(signal: AbortSignal): Promise<readonly OfferedTool[]>;
+  list(signal: AbortSignal): Promise<Listing>;
   /** Rejects with a ToolError; any other error counts as `unavailable`. Follows `ctx.signal`. */
   call(rawName: string, args: Readonly<Record<string, unknown>>, ctx: ToolContext): Promise<ToolOutput>;
   /** Called when `list` may answer differently from now on. */
   onChange(listener: () => void): void;
   /** Called once when the connection is of no more use, other than by `close`. */
   onClosed(listener: (reason: string) => void): void;
+  /** Called when new calls need another connection, which the source gives at once. Those under way may end on this one. */
+  onExpired?(listener: () => void): void;
   /** Ends everything that belongs to it. Idempotent; never rejects. */
   close(): Promise<void>;
 }

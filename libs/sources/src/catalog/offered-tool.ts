@@ -11,6 +11,8 @@ export interface OfferedTool extends Omit<Partial<ToolFacts>, 'name' | 'source' 
   readonly input: ToolFacts['input'];
   /** Digest of the program behind it, where the source knows it: another program is another tool. */
   readonly program?: string | undefined;
+  /** Parts of it that were left out, with the reason. */
+  readonly problems?: readonly string[];
 }
 
 /** What the operator says about the tools of a source. */
@@ -26,7 +28,7 @@ export interface OfferRules {
 
 export interface Offer {
   readonly tools: AnnouncedTool[];
-  /** Tools that were left out, with the reason. */
+  /** Tools and parts of tools that were left out, with the reason. */
   readonly problems: string[];
 }
 
@@ -41,9 +43,10 @@ const MAX_DESCRIPTION = 20_000;
  * Turns what a source offers into catalog entries: filters, maps names, applies trust, bounds sizes. Nothing that the
  * source says can make this throw; a tool that does not fit is left out, with a sentence.
  */
-export function acceptOffer(offered: readonly OfferedTool[], rules: OfferRules): Offer {
+export function acceptOffer(offered: readonly OfferedTool[], rules: OfferRules, leftOut: readonly string[] = []): Offer {
   const tools = new Map<string, AnnouncedTool>();
-  const problems: string[] = [];
+  const problems: string[] = [...leftOut];
+  const parts: string[] = [];
   let bytes = 0;
   for (const offer of offered.slice(0, MAX_TOOLS)) {
     const name = mappedName(rules.name, offer.rawName);
@@ -51,15 +54,18 @@ export function acceptOffer(offered: readonly OfferedTool[], rules: OfferRules):
     const built = announced(offer, name, rules);
     if (typeof built === 'string') problems.push(`${JSON.stringify(offer.rawName.slice(0, 128))}: ${built}`);
     else if (tools.has(name)) problems.push(`${name}: the source offers two tools with this name`);
-    else if ((bytes += JSON.stringify(built).length) > MAX_TOTAL_BYTES)
+    else if ((bytes += JSON.stringify(built.tool).length) > MAX_TOTAL_BYTES)
       problems.push(`${name}: the tools of the source are larger than ${MAX_TOTAL_BYTES} bytes`);
-    else tools.set(name, built);
+    else {
+      tools.set(name, built.tool);
+      parts.push(...built.problems.map((problem) => `${name}: ${problem}`));
+    }
   }
   if (offered.length > MAX_TOOLS)
     problems.push(`the source offers ${offered.length} tools, of which ${MAX_TOOLS} are taken; use \`include\``);
   return {
     tools: [...tools.values()].toSorted((a, b) => (a.descriptor.name < b.descriptor.name ? -1 : 1)),
-    problems: problems.slice(0, MAX_PROBLEMS),
+    problems: [...problems, ...parts].slice(0, MAX_PROBLEMS),
   };
 }
 
@@ -69,9 +75,28 @@ export function isWanted(name: string, rawName: string, { include, exclude = [] 
   return (include === undefined || include.some(matches)) && !exclude.some(matches);
 }
 
+interface Announced {
+  readonly tool: AnnouncedTool;
+  readonly problems: readonly string[];
+}
+
 /** The catalog entry, or why there is none. */
-function announced(offer: OfferedTool, name: string, rules: OfferRules): AnnouncedTool | string {
-  const { rawName, description = '', label, input, output, examples, tier, effect, pool, retry, subjects, timeoutMs } = offer;
+function announced(offer: OfferedTool, name: string, rules: OfferRules): Announced | string {
+  const {
+    rawName,
+    description = '',
+    label,
+    input,
+    output,
+    examples,
+    tier,
+    effect,
+    pool,
+    retry,
+    subjects,
+    timeoutMs,
+    problems = [],
+  } = offer;
   if (rawName === '' || rawName.length > 128) return 'expected a name of 1 to 128 characters';
   if (isDeeper({ input, output }, LIMITS.jsonDepth)) return `expected schemas of at most ${LIMITS.jsonDepth} levels`;
   if (input['type'] !== 'object') return 'expected an input schema with "type": "object"';
@@ -96,7 +121,8 @@ function announced(offer: OfferedTool, name: string, rules: OfferRules): Announc
   if (!descriptor.success) return descriptor.error.issues[0]?.message ?? 'its description is not valid';
   if (JSON.stringify(descriptor.data).length > MAX_TOOL_BYTES) return `it is larger than ${MAX_TOOL_BYTES} bytes`;
   const digest = toolDigest(rules.name, rawName, descriptor.data, offer.program);
-  return { rawName, digest, descriptor: { ...descriptor.data, version: digest.slice(0, 16) } };
+  const tool = { rawName, digest, descriptor: { ...descriptor.data, version: digest.slice(0, 16) } };
+  return { tool, problems };
 }
 
 /** What is nested too deep could be read here and not where less of the stack is left. */

@@ -1,8 +1,7 @@
 import type { FolderSourceDefinition, Pool, StoredSource } from '#contracts';
 import type { Sandbox } from '#sandbox';
 import { ToolError, type ToolContext, type ToolOutput } from '#tool-sdk';
-import type { OfferedTool } from '../catalog/offered-tool.js';
-import type { SourceConnection, SourceConnector } from '../source-connector.port.js';
+import type { Listing, SourceConnection, SourceConnector } from '../source-connector.port.js';
 import { folderSignature, programState, readFolder, type FoundTool } from './read-folder.js';
 import { runFolderTool } from './run-folder-tool.js';
 
@@ -30,6 +29,7 @@ export class FolderConnector implements SourceConnector {
 class FolderConnection implements SourceConnection {
   private readonly changed = new Set<() => void>();
   private tools: ReadonlyMap<string, FoundTool> = new Map();
+  private problems: readonly string[] = [];
   private signature = '';
   private timer: NodeJS.Timeout | undefined;
 
@@ -44,12 +44,13 @@ class FolderConnection implements SourceConnection {
     this.timer.unref();
   }
 
-  async list(): Promise<readonly OfferedTool[]> {
+  async list(): Promise<Listing> {
     await this.load();
-    return [...this.tools.values()].map(({ tool, program }) => {
+    const tools = [...this.tools.values()].map(({ tool, program }) => {
       const { name, label, description, input, output, tier, effect, timeoutMs, pool } = tool;
       return { rawName: name, label, description, input, output, tier, effect, timeoutMs, pool, program };
     });
+    return { tools, problems: this.problems };
   }
 
   async call(rawName: string, args: Readonly<Record<string, unknown>>, ctx: ToolContext): Promise<ToolOutput> {
@@ -87,6 +88,7 @@ class FolderConnection implements SourceConnection {
   private async load(): Promise<void> {
     this.signature = await folderSignature(this.definition.path);
     const { tools, problems } = await readFolder(this.definition.path);
+    this.problems = problems;
     this.tools = new Map(tools.map((found) => [found.tool.name, found]));
     if (problems.length > 0)
       this.options.log('folder tools were left out', { source: this.definition.name, problems: problems.slice(0, 20) });

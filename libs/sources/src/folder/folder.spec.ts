@@ -29,7 +29,7 @@ describe('a folder tool', () => {
   });
 
   it('counts a folder tool as another one when its program is another one, also without a change of tool.yaml', async () => {
-    const digest = async () => acceptOffer(await connection.list(new AbortController().signal), RULES).tools[0]?.digest;
+    const digest = async () => acceptOffer((await connection.list(new AbortController().signal)).tools, RULES).tools[0]?.digest;
     const before = await digest();
     expect(await digest()).toBe(before);
     const changed = new Promise<void>((resolve) => connection.onChange(resolve));

@@ -4,7 +4,7 @@ import { telemetry } from '#observability';
 import { acceptOffer, type Offer } from '../catalog/offered-tool.js';
 import { poolOf } from '../definitions/pool-of.js';
 import type { SourceStore } from '../catalog/source-store.js';
-import type { SourceConnector } from '../source-connector.port.js';
+import { NotBegun, type SourceConnector } from '../source-connector.port.js';
 import { failureText } from '../failure-text.js';
 import { sourceKey, type SourceId } from '../source-id.js';
 import { countedCall, sourceLabel } from '../source-label.js';
@@ -87,9 +87,9 @@ export class HostedSource {
 
   private async tryCall(rawName: string, args: Readonly<Record<string, unknown>>, ctx: ToolContext): Promise<ToolOutput> {
     try {
-      return await this.connection.use((connection) => {
-        ctx.signal.throwIfAborted();
-        return this.turns.run(ctx.signal, () => connection.call(rawName, args, ctx));
+      return await this.onConnection(rawName, args, ctx).catch((error: unknown) => {
+        if (error instanceof NotBegun) return this.onConnection(rawName, args, ctx);
+        throw error;
       });
     } catch (error) {
       if (error instanceof ToolError) throw error;
@@ -100,6 +100,13 @@ export class HostedSource {
         cause: error,
       });
     }
+  }
+
+  private onConnection(rawName: string, args: Readonly<Record<string, unknown>>, ctx: ToolContext): Promise<ToolOutput> {
+    return this.connection.use((connection) => {
+      ctx.signal.throwIfAborted();
+      return this.turns.run(ctx.signal, () => connection.call(rawName, args, ctx));
+    });
   }
 
   /** Called every second. Never rejects. */
@@ -143,10 +150,10 @@ export class HostedSource {
     this.states.loading();
     try {
       const connection = await this.connection.get();
-      const offered = await connection.list(AbortSignal.timeout(LIST_TIMEOUT_MS));
+      const { tools, problems = [] } = await connection.list(AbortSignal.timeout(LIST_TIMEOUT_MS));
       this.connection.proved();
       telemetry.sourceRead.emit({ source: this.label, result: 'ok' });
-      const offer = acceptOffer(offered, { ...this.source.definition, pool: poolOf(this.source.definition) });
+      const offer = acceptOffer(tools, { ...this.source.definition, pool: poolOf(this.source.definition) }, problems);
       await this.announce('ok', offer);
       if (!this.closed) this.states.read(offer.tools);
     } catch (error) {

@@ -33,7 +33,7 @@ it('keeps the connection with new secrets when the one that it replaced while op
   const closings: ((reason: string) => void)[] = [];
   for (const resolve of opened)
     resolve({
-      list: async () => [],
+      list: async () => ({ tools: [] }),
       call: async () => '',
       onChange: () => {},
       onClosed: (listener) => void closings.push(listener),

@@ -88,10 +88,18 @@ export class SharedConnection {
     const { current } = this;
     if (current === undefined || this.files.length === 0 || versionOf(this.files) === this.version) return;
     this.current = undefined;
-    const closeIdle = (connection: SourceConnection) => {
-      if (!this.users.has(connection)) return connection.close();
-    };
-    void current.then(closeIdle).catch(() => undefined);
+    void current.then((connection) => this.closeIdle(connection)).catch(() => undefined);
+  }
+
+  private async replace(connection: SourceConnection): Promise<void> {
+    const { current } = this;
+    if ((await current) !== connection || this.current !== current) return;
+    this.current = undefined;
+    await this.closeIdle(connection);
+  }
+
+  private async closeIdle(connection: SourceConnection): Promise<void> {
+    if (!this.users.has(connection)) await connection.close();
   }
 
   private async open(onLost: (connection: SourceConnection, reason: string) => void): Promise<SourceConnection> {
@@ -103,6 +111,7 @@ export class SharedConnection {
     }
     connection.onChange(() => this.events.onChange());
     connection.onClosed((reason) => onLost(connection, reason));
+    connection.onExpired?.(() => this.replace(connection));
     return connection;
   }
 

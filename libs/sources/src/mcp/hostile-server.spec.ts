@@ -77,7 +77,7 @@ describe('McpConnector with a hostile server', () => {
       'tools/list': (token) => ({ result: { tools: [{ name: 'one', description: `with ${token}`, inputSchema: input }] } }),
     });
     const connection = await open();
-    expect(await connection.list(AbortSignal.timeout(30_000))).toMatchObject([{ description: 'with [REDACTED]' }]);
+    expect(await connection.list(AbortSignal.timeout(30_000))).toMatchObject({ tools: [{ description: 'with [REDACTED]' }] });
     await connection.close();
     server.closeAllConnections();
     server.close();

@@ -1,11 +1,20 @@
-import { CLIENT_CAPABILITIES_META_KEY, type CallToolResult, type Client, type Tool } from '@modelcontextprotocol/client';
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  METHOD_NOT_FOUND,
+  ProtocolError,
+  type CallToolResult,
+  type Client,
+  type Tool,
+} from '@modelcontextprotocol/client';
 import { JsonSchema } from '#contracts';
 import { Suspension, ToolError, type ToolContext, type ToolOutput } from '#tool-sdk';
 import type { OfferedTool } from '../catalog/offered-tool.js';
-import type { SourceConnection } from '../source-connector.port.js';
+import { NotBegun, type Listing, type SourceConnection } from '../source-connector.port.js';
 import { withoutSecrets } from '../definitions/without-secrets.js';
 import { rawResult } from './answers/carried-result.js';
+import { mendedOf } from './answers/tool-list.js';
 import { callFailure } from './call-failure.js';
+import { isSessionGone } from './http-transport.js';
 import { outputOf } from './mcp-content.js';
 import { callCapabilities } from './questions/client-capabilities.js';
 import { OPEN_MS, type OpenCall } from './questions/open-call.js';
@@ -40,6 +49,11 @@ export class McpConnection implements SourceConnection {
   private readonly changed = new Set<() => void>();
   private closing: Promise<void> | undefined;
 
+  /** A request on this connection had a result. */
+  private answered = false;
+  private expired: () => void = () => {};
+  private closed: (reason: string) => void = () => {};
+
   private readonly open: OpenCalls<McpResult>;
   private readonly tasks: McpTasks;
 
@@ -59,13 +73,16 @@ export class McpConnection implements SourceConnection {
     for (const listener of this.changed) listener();
   }
 
-  async list(signal: AbortSignal): Promise<readonly OfferedTool[]> {
+  async list(signal: AbortSignal): Promise<Listing> {
     const { client, secrets } = this.parts;
     try {
       const { tools } = await client.listTools(undefined, { signal, cacheMode: 'refresh' });
+      this.answered = true;
       this.tasks.listed(tools);
-      return withoutSecrets(tools.map(offeredTool), secrets);
+      return withoutSecrets({ tools: tools.map(offeredTool) }, secrets);
     } catch (error) {
+      if (error instanceof ProtocolError && error.code === METHOD_NOT_FOUND)
+        return { tools: [], problems: ['the server does not know tools/list: it has no tools'] };
       const message = error instanceof Error ? error.message : String(error);
       throw new Error(withoutSecrets(message, secrets), { cause: error });
     }
@@ -99,12 +116,14 @@ export class McpConnection implements SourceConnection {
     } catch (error) {
       if (error instanceof ToolError) throw error;
       if (ctx.signal.aborted) throw ctx.signal.reason;
-      throw callFailure(error, ctx, (text) => withoutSecrets(text, this.parts.secrets));
+      const failure = callFailure(error, ctx, (text) => withoutSecrets(text, this.parts.secrets));
+      throw isSessionGone(error) ? new NotBegun(failure.code, failure.message, failure.options) : failure;
     }
   }
 
   /** @throws ToolError, not retryable: the tool has run */
   private outputOf(result: CallToolResult): ToolOutput {
+    this.answered = true;
     const isModern = this.parts.client.getProtocolEra() === 'modern';
     try {
       return withoutSecrets(outputOf(rawResult(result), isModern), this.parts.secrets);
@@ -170,6 +189,17 @@ export class McpConnection implements SourceConnection {
   onClosed(listener: (reason: string) => void): void {
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the client is no EventTarget; this is its only hook
     this.parts.client.onclose = () => listener(this.parts.whyClosed());
+    this.closed = listener;
+  }
+
+  onExpired(listener: () => void): void {
+    this.expired = listener;
+  }
+
+  /** A server that forgets its sessions at once is like one that is not there. */
+  sessionGone(): void {
+    if (this.answered) this.expired();
+    else this.closed('the server does not know the session that it began');
   }
 
   close(): Promise<void> {
@@ -180,15 +210,18 @@ export class McpConnection implements SourceConnection {
 }
 
 /** Hints count where the operator trusts the source. */
-function offeredTool({ name, title, description, inputSchema, outputSchema, annotations }: Tool): OfferedTool {
+function offeredTool(tool: Tool): OfferedTool {
+  const { name, title, description, outputSchema, annotations } = tool;
   const { readOnlyHint = false, destructiveHint = true, idempotentHint = false } = annotations ?? {};
+  const { inputSchema, left } = mendedOf(tool) ?? { inputSchema: tool.inputSchema, left: [] };
   const label = title ?? annotations?.title;
   return {
     rawName: name,
     ...(label === undefined ? {} : { label }),
     ...(description === undefined ? {} : { description }),
-    input: JsonSchema.parse(inputSchema),
+    input: JsonSchema.safeParse(inputSchema).data ?? {},
     ...(outputSchema === undefined ? {} : { output: JsonSchema.parse(outputSchema) }),
+    ...(left.length === 0 ? {} : { problems: left.map((field) => `its ${field} cannot be read`) }),
     tier: readOnlyHint ? 'read_only' : destructiveHint ? 'privileged' : 'side_effecting',
     effect: readOnlyHint ? 'pure' : idempotentHint ? 'idempotent' : 'once',
   };

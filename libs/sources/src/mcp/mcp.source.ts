@@ -1,12 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  Client,
-  StreamableHTTPClientTransport,
-  type JsonSchemaValidator,
-  type jsonSchemaValidator,
-  type Transport,
-} from '@modelcontextprotocol/client';
+import { Client, SdkHttpError, type JsonSchemaValidator, type jsonSchemaValidator, type Transport } from '@modelcontextprotocol/client';
 import type { AgentModel, McpBundle, McpSourceDefinition, Pool, StoredSource } from '#contracts';
 import { EgressPolicy, egressFetch, giveFolder, type ProcessCommand, type Sandbox } from '#sandbox';
 import { resolveSecrets } from '../definitions/resolve-secrets.js';
@@ -23,6 +17,7 @@ import { assertConfigOfKey, bundleCommand, isSecretRef, type BundleCommand, type
 import { installBundle } from './bundle/install-bundle.js';
 import type { UploadedBundles } from './bundle/uploaded-bundles.js';
 import { removeUnused, useBundle } from './bundle/used-bundles.js';
+import { HttpTransport } from './http-transport.js';
 import { McpConnection } from './mcp-connection.js';
 import { OwnSampling, type SamplingModel } from './questions/own-sampling.js';
 import { CONNECTION_CAPABILITIES } from './questions/client-capabilities.js';
@@ -32,6 +27,8 @@ import { StdioTransport } from './stdio-transport.js';
 
 const PROBE_MS = 5_000;
 const VERSION = '1.0.0';
+/** Of a list of tools: a server whose list has no end fails. */
+const MAX_PAGES = 500;
 const SERVER_CPU_SECONDS = 30 * 86_400;
 
 /** None: outputs of tools are checked by those who call them, and a question is no output. */
@@ -67,6 +64,8 @@ interface Way {
   /** The server is there for all workers. */
   readonly shared: boolean;
   readonly whyClosed: () => string;
+  /** Of ways with sessions. */
+  readonly onSessionGone?: (listener: () => void) => void;
   readonly close: () => Promise<void>;
 }
 
@@ -88,8 +87,8 @@ export class McpConnector implements SourceConnector {
     try {
       return await this.connect(way, definition, 'auto', signal);
     } catch (error) {
-      // Some older programs end at a request that they do not know.
-      if (definition.url !== undefined || signal.aborted) throw error;
+      // Older servers answer a request that they do not know in any way, or end at it.
+      if (signal.aborted || isUnauthorized(error)) throw error;
       return this.connect(await this.wayTo(source, definition, signal), definition, 'legacy', signal);
     }
   }
@@ -112,6 +111,7 @@ export class McpConnector implements SourceConnector {
         versionNegotiation: { mode, probe: { timeoutMs: PROBE_MS } },
         // Results are checked with the schemas in the catalog; this engine has no bound for hostile ones.
         jsonSchemaValidator: UNCHECKED,
+        listMaxPages: MAX_PAGES,
         listChanged: { tools: { autoRefresh: false, debounceMs: 50, onChanged: () => server.notify() } },
       },
     );
@@ -143,6 +143,7 @@ export class McpConnector implements SourceConnector {
       close,
     });
     server.notify = () => connection.listChanged();
+    way.onSessionGone?.(() => connection.sessionGone());
     server.ask = (asked) => connection.asks(asked);
     return connection;
   }
@@ -156,7 +157,8 @@ export class McpConnector implements SourceConnector {
     const resolved = resolveSecrets(headers, env);
     const guarded = egressFetch(policy);
     const secrets = secretsOf(headers, resolved);
-    const fetch = boundedFetch(guarded, new AnswerReader());
+    const answers = new AnswerReader();
+    const fetch = boundedFetch(guarded, answers);
     const tokens = auth && new ServerTokens({ url, auth, env, guarded, secrets });
     try {
       // Before the era of the server is probed, which waits for an answer for a short time only.
@@ -165,12 +167,14 @@ export class McpConnector implements SourceConnector {
       await guarded.close();
       throw error;
     }
-    const transport = new StreamableHTTPClientTransport(new URL(url), {
+    const options = {
       fetch: tokens === undefined ? fetch : authorizedFetch(fetch, url, tokens),
       requestInit: { headers: resolved },
-      redirectPolicy: 'same-origin',
-    });
-    return { transport, shared: true, secrets, whyClosed: () => '', close: () => guarded.close() };
+      redirectPolicy: 'same-origin' as const,
+    };
+    const transport = new HttpTransport(new URL(url), options, answers);
+    const onSessionGone = (listener: () => void) => void (transport.onsessiongone = listener);
+    return { transport, onSessionGone, shared: true, secrets, whyClosed: () => '', close: () => guarded.close() };
   }
 
   private async stdio(source: StoredSource, definition: McpSourceDefinition, signal: AbortSignal): Promise<Way> {
@@ -246,6 +250,11 @@ function configOf(
   const resolved = resolveSecrets(Object.fromEntries(named), env);
   const plain = Object.entries(config).flatMap(([name, value]) => (isSecretRef(value) ? [] : [[name, value] as const]));
   return { values: { ...Object.fromEntries(plain), ...resolved }, secrets: Object.values(resolved) };
+}
+
+/** The server asks for credentials, in whichever revision it is spoken to. */
+function isUnauthorized(error: unknown): boolean {
+  return error instanceof Error && error.cause instanceof SdkHttpError && error.cause.status === 401;
 }
 
 /** A server runs for days: the processor time that one command may take is no measure for it. All other limits hold. */

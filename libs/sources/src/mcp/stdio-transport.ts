@@ -1,4 +1,4 @@
-import { parseJSONRPCMessage, serializeMessage, type JSONRPCMessage, type Transport } from '@modelcontextprotocol/client';
+import { serializeMessage, type JSONRPCMessage, type Transport } from '@modelcontextprotocol/client';
 import { startProcess, type ProcessCommand, type RunningProcess } from '#sandbox';
 import { withExactNumbers } from '#tool-sdk';
 import { AnswerReader } from './answers/answer-reader.js';
@@ -80,7 +80,7 @@ export class StdioTransport implements Transport {
   /** What is no message is skipped. */
   private line(line: string): void {
     try {
-      for (const message of [this.answers.read(line)].flat()) this.onmessage?.(parseJSONRPCMessage(message));
+      for (const message of this.answers.read(line)) this.onmessage?.(message);
     } catch (error) {
       if (!(error instanceof SyntaxError)) this.onerror?.(error instanceof Error ? error : new Error(String(error)));
     }

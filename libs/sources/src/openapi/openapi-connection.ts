@@ -1,10 +1,9 @@
 import { EgressError, type EgressFetch } from '#sandbox';
 import { ToolError, type ToolContext, type ToolOutput } from '#tool-sdk';
 import { boundedBody } from '../bounded-body.js';
-import type { OfferedTool } from '../catalog/offered-tool.js';
 import { withoutSecrets } from '../definitions/without-secrets.js';
 import type { ClientCredentials } from '../oauth/client-credentials.js';
-import type { SourceConnection } from '../source-connector.port.js';
+import type { Listing, SourceConnection } from '../source-connector.port.js';
 import { buildRequest, shownUrl, type BuiltRequest } from './build-request.js';
 import { withToken, type Credentials } from './credentials.js';
 import type { Operation } from './operation.js';
@@ -29,19 +28,21 @@ export interface OpenApiConnectionParts {
 /** The operations of one document, called over HTTP. */
 export class OpenApiConnection implements SourceConnection {
   private operations: ReadonlyMap<string, Operation> = new Map();
+  private problems: readonly string[] = [];
   private readAt = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly parts: OpenApiConnectionParts) {}
 
   async refresh(signal: AbortSignal): Promise<void> {
-    const { operations } = await this.parts.read(signal);
+    const { operations, problems } = await this.parts.read(signal);
+    this.problems = problems;
     this.operations = new Map(operations.map((operation) => [operation.name, operation]));
     this.readAt = performance.now();
   }
 
-  async list(signal: AbortSignal): Promise<readonly OfferedTool[]> {
+  async list(signal: AbortSignal): Promise<Listing> {
     await this.refresh(signal);
-    return [...this.operations.values()].map(operationTool);
+    return { tools: [...this.operations.values()].map(operationTool), problems: this.problems };
   }
 
   async call(rawName: string, args: Readonly<Record<string, unknown>>, ctx: ToolContext): Promise<ToolOutput> {

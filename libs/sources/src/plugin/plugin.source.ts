@@ -1,7 +1,6 @@
 import { Suspension, ToolError, type ToolContext, type ToolOutput } from '#tool-sdk';
 import { CALL_ERROR_CODES, type CallErrorCode, type StoredSource } from '#contracts';
-import type { OfferedTool } from '../catalog/offered-tool.js';
-import type { SourceConnection, SourceConnector } from '../source-connector.port.js';
+import type { Listing, SourceConnection, SourceConnector } from '../source-connector.port.js';
 import type { LoadedPlugin } from './load-plugin.js';
 
 type Log = (message: string, facts: object) => void;
@@ -26,8 +25,8 @@ class PluginConnection implements SourceConnection {
     private readonly log: Log,
   ) {}
 
-  async list(): Promise<readonly OfferedTool[]> {
-    return this.plugin.tools.list().map(({ name, ...facts }) => ({ ...facts, rawName: name }));
+  async list(): Promise<Listing> {
+    return { tools: this.plugin.tools.list().map(({ name, ...facts }) => ({ ...facts, rawName: name })) };
   }
 
   async call(rawName: string, args: Readonly<Record<string, unknown>>, ctx: ToolContext): Promise<ToolOutput> {

@@ -18,16 +18,24 @@ export interface RawMcpServer {
 const TOOL = { name: 't', inputSchema: { type: 'object' }, annotations: { idempotentHint: true } };
 const INITIALIZED = { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'raw', version: '1' } };
 
-type Message = { readonly id?: number; readonly method: string };
+type Message = { readonly id?: number | string; readonly method: string };
 
 /**
  * A server of revision 2025-06-18 that writes its answer to `tools/call` byte for byte as the test says: libraries for
  * servers refuse to. `ID` in it is the id of the request. Over `stdio` a program asks this process for each answer.
+ * `answers`: to other methods, in the same way.
  */
-export async function rawMcpServer(way: RawWay, answer: string, tool: object = TOOL): Promise<RawMcpServer> {
+export async function rawMcpServer(
+  way: RawWay,
+  answer: string,
+  tool: object = TOOL,
+  answers: Readonly<Record<string, string>> = {},
+): Promise<RawMcpServer> {
   const requests: string[] = [];
   const answerTo = ({ id, method }: Message): string => {
     const text = (rest: object) => JSON.stringify({ jsonrpc: '2.0', id, ...rest });
+    const raw = Object.hasOwn(answers, method) ? answers[method] : undefined;
+    if (raw !== undefined) return raw.replaceAll('ID', JSON.stringify(id));
     if (method === 'initialize') return text({ result: INITIALIZED });
     if (method === 'tools/list') return text({ result: { tools: [tool] } });
     if (method !== 'tools/call') return text({ error: { code: -32_601, message: 'unknown' } });

@@ -25,7 +25,7 @@ export class ScriptedSource implements SourceConnector {
     return {
       list: async () => {
         this.onList();
-        return this.tools;
+        return { tools: this.tools };
       },
       call: async (rawName, args) => `${rawName} ${JSON.stringify(args)}`,
       onChange: (change) => void (listener.change = change),

@@ -1,48 +1,62 @@
-import { isJSONRPCRequest, type JSONRPCMessage } from '@modelcontextprotocol/client';
+import { isJSONRPCRequest, parseJSONRPCMessage, type JSONRPCMessage } from '@modelcontextprotocol/client';
 import { parseExactJson } from '#contracts';
-import { fieldsOf, isFields } from '../../fields.js';
+import { fieldsOf, isFields, type Fields } from '../../fields.js';
 import { carried, carriedTask } from './carried-result.js';
+import { readHandshake } from './handshake.js';
+import { withoutNulls } from './mended.js';
+import { readToolList } from './tool-list.js';
 
 /** Their results are those of a tool. */
 const RESULT_METHODS = new Set(['tools/call', 'tasks/result']);
 const MAX_PENDING = 10_000;
+const BYTE_ORDER_MARK = /^\uFEFF/;
 
 export type RequestId = string | number;
 
+interface Sent {
+  readonly id: RequestId;
+  readonly method: string;
+}
+
 /**
- * Reads the answers of a server before its client does, which refuses an answer as a whole for one odd part, when the
- * effect has happened. One for a connection: it pairs answers with requests.
+ * Reads the messages of a server before its client does, which refuses a message as a whole for one odd part, when the
+ * effect has happened or other parts are good. One for a connection: it pairs answers with requests.
  */
 export class AnswerReader {
-  private readonly pending = new Map<string, string>();
+  private readonly pending = new Map<string, Sent>();
+  /** Of the pages of the list that is read. */
+  private readonly cursors = new Set<string>();
 
-  /** @returns the id of the request when its answer is the result of a tool */
+  /** @returns the id of a request */
   sent(message: unknown): RequestId | undefined {
     if (!isJSONRPCRequest(message)) return undefined;
-    this.pending.set(String(message.id), message.method);
+    const { id, method, params } = message;
+    this.pending.set(String(id), { id, method });
     const [oldest] = this.pending.keys();
     if (this.pending.size > MAX_PENDING && oldest !== undefined) this.pending.delete(oldest);
-    return RESULT_METHODS.has(message.method) ? message.id : undefined;
+    if (method === 'tools/list') this.asksFor(fieldsOf(params)['cursor']);
+    return id;
   }
 
   isWaiting(id: RequestId): boolean {
     return this.pending.has(String(id));
   }
 
-  /** The ids of requests for results of tools that are not answered. */
+  /** The ids of requests that are not answered. */
   get waiting(): readonly RequestId[] {
-    return [...this.pending].flatMap(([id, method]) => (RESULT_METHODS.has(method) ? [Number(id)] : []));
+    return [...this.pending.values()].map(({ id }) => id);
   }
 
   /**
-   * The message in a text, exact where it is the result of a tool. `id`: of the one request that it answers, where the
-   * transport knows it. @throws SyntaxError for what is not JSON
+   * The messages in a text, exact where they are results of tools; what is no message is left out. `id`: of the one request
+   * that it answers, where the transport knows it. @throws SyntaxError for what is not JSON
    */
-  read(text: string, id?: RequestId): unknown {
-    const plain: unknown = JSON.parse(text);
-    const exact = () => parseExactJson(text);
+  read(text: string, id?: RequestId): JSONRPCMessage[] {
+    const json = text.replace(BYTE_ORDER_MARK, '');
+    const plain: unknown = JSON.parse(json);
+    const exact = () => parseExactJson(json);
     if (!Array.isArray(plain)) return this.message(plain, exact, id);
-    return plain.map((message, index) => this.message(message, () => Reflect.get(Object(exact()), index), id));
+    return plain.flatMap((message, index) => this.message(message, () => Reflect.get(Object(exact()), index), id));
   }
 
   /** The error of a request whose answer came and cannot be read. */
@@ -51,23 +65,54 @@ export class AnswerReader {
     return { jsonrpc: '2.0', id, error: { code: -32_603, message: `The MCP server answered with what is no answer: ${why}` } };
   }
 
-  private message(plain: unknown, exact: () => unknown, id: RequestId | undefined): unknown {
-    if (!isFields(plain) || typeof plain['method'] === 'string') return plain;
+  private message(plain: unknown, exact: () => unknown, id: RequestId | undefined): JSONRPCMessage[] {
+    if (!isFields(plain)) return [];
+    if (typeof plain['method'] === 'string') return parsed(asked(plain, plain['method']));
     const named = plain['id'];
     const known = (typeof named === 'string' || typeof named === 'number') && this.isWaiting(named) ? named : id;
-    const method = this.pending.get(String(known));
-    if (known === undefined || method === undefined) return plain;
-    this.pending.delete(String(known));
-    if (RESULT_METHODS.has(method)) return { jsonrpc: '2.0', id: known, ...ending(fieldsOf(exact())) };
-    return method === 'tasks/get' ? exact() : plain;
+    const sent = this.pending.get(String(known));
+    if (sent === undefined) return parsed(plain);
+    this.pending.delete(String(sent.id));
+    const [answer] = parsed({ jsonrpc: '2.0', id: sent.id, ...this.ending(sent.method, plain, exact) });
+    return [answer ?? this.unreadable(sent.id, 'it has neither a result nor an error')];
+  }
+
+  private ending(method: string, plain: Fields, exact: () => unknown): object {
+    const { error, result } = plain;
+    if (error !== undefined && error !== null && error !== false) return { error: errorOf(error) };
+    if (RESULT_METHODS.has(method)) return { result: toolResult(fieldsOf(exact())['result']) };
+    if (method === 'tasks/get') return { result: fieldsOf(exact())['result'] };
+    if (method === 'initialize' && isFields(result)) return { result: readHandshake(result) };
+    if (method === 'tools/list' && isFields(result)) return { result: readToolList(result, this.cursors) };
+    return { result };
+  }
+
+  private asksFor(cursor: unknown): void {
+    if (typeof cursor === 'string') this.cursors.add(cursor);
+    else this.cursors.clear();
   }
 }
 
-function ending({ error, result }: Readonly<Record<string, unknown>>): object {
-  if (error !== undefined && error !== null && error !== false) return { error: errorOf(error) };
+/** What has a method is a notification, unless its id can be answered. */
+function asked({ id, params, ...rest }: Fields, method: string): object {
+  const isRequest = (typeof id === 'string' || typeof id === 'number') && !method.startsWith('notifications/');
+  const { _meta, ...others } = withoutNulls(fieldsOf(params));
+  const read = isFields(_meta) ? { ...others, _meta } : others;
+  return { ...rest, jsonrpc: '2.0', ...(isRequest ? { id } : {}), ...(isFields(params) ? { params: read } : {}) };
+}
+
+function parsed(message: object): JSONRPCMessage[] {
+  try {
+    return [parseJSONRPCMessage(message)];
+  } catch {
+    return [];
+  }
+}
+
+function toolResult(result: unknown): unknown {
   const type = fieldsOf(result)['resultType'];
-  if (isFields(result) && (type === 'input_required' || isFields(result['task']))) return { result };
-  return { result: type === 'task' ? carriedTask(fieldsOf(result)) : carried(result) };
+  if (isFields(result) && (type === 'input_required' || isFields(result['task']))) return result;
+  return type === 'task' ? carriedTask(fieldsOf(result)) : carried(result);
 }
 
 function errorOf(error: unknown): object {

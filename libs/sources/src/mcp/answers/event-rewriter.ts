@@ -1,25 +1,42 @@
 import type { AnswerReader, RequestId } from './answer-reader.js';
 
 const LINE_END = /\r\n|\n|\r/;
+const FIRST_FIELD = /^\uFEFF?\s*(?:event|data|id|retry|):/;
 
 export interface RewriterOptions {
   readonly answers: AnswerReader;
-  /** Of the request that the stream answers, where its answer is the result of a tool. */
+  /** Of the request that the stream answers. */
   readonly id: RequestId | undefined;
   readonly maxBytes: number;
   readonly signal?: AbortSignal | null | undefined;
+  /** The event id from which the server goes on. */
+  readonly resumedFrom?: string | undefined;
+}
+
+/** The data of the events in a text; the text itself where it is no event stream. */
+export function eventData(text: string): string[] {
+  if (!FIRST_FIELD.test(text)) return [text];
+  const events = text.replace(/^\uFEFF/, '').split(/(?:\r\n|\n|\r){2,}/);
+  return events
+    .map((event) =>
+      event
+        .split(LINE_END)
+        .flatMap((line) => /^data: ?(.*)$/s.exec(line)?.[1] ?? [])
+        .join('\n'),
+    )
+    .filter(Boolean);
 }
 
 /**
- * The event stream of a server with its messages as `AnswerReader` reads them. Where it ends, breaks or grows too large
- * before the answer to `id`, and has no event id to go on from, an error of the server ends it: the call would wait for
- * an answer until its deadline.
+ * The event stream of a server with its messages as `AnswerReader` reads them. A resumed one begins with the event id from
+ * which it goes on: the client forgets it where the stream ends without another. Where a stream breaks or a message is too
+ * large before the answer to `id`, and has no event id to go on from, an error of the server ends it.
  */
 export async function* rewrittenEvents(body: AsyncIterable<Uint8Array>, options: RewriterOptions): AsyncGenerator<Uint8Array> {
-  const { answers, id, signal } = options;
+  const { answers, id, signal, resumedFrom } = options;
   const events = new EventReader(options);
   const bytes = (text: string) => new TextEncoder().encode(text);
-  let why = 'its event stream ended without it';
+  if (resumedFrom !== undefined) yield bytes(`id: ${resumedFrom}\ndata: \n\n`);
   try {
     for await (const chunk of body) {
       const text = events.take(chunk);
@@ -28,11 +45,12 @@ export async function* rewrittenEvents(body: AsyncIterable<Uint8Array>, options:
     yield bytes(events.end());
   } catch (error) {
     if (signal?.aborted === true || id === undefined || events.isResumable || !answers.isWaiting(id)) throw error;
-    why = error instanceof RangeError ? error.message : 'its event stream broke off';
+    const why = error instanceof RangeError ? error.message : 'its event stream broke off';
+    yield bytes(eventOf(answers.unreadable(id, why)));
   }
-  if (id !== undefined && !events.isResumable && answers.isWaiting(id))
-    yield bytes(`data: ${JSON.stringify(answers.unreadable(id, why))}\n\n`);
 }
+
+const eventOf = (message: object) => `data: ${JSON.stringify(message)}\n\n`;
 
 class EventReader {
   isResumable = false;
@@ -70,22 +88,23 @@ class EventReader {
 
   private line(line: string): string {
     if (line === '') {
-      const message = this.data.length === 0 ? '' : `data: ${this.rewritten(this.data.join('\n'))}\n`;
+      const events = this.data.length === 0 ? '\n' : this.rewritten(this.data.join('\n'));
       this.data = [];
-      return `${message}\n`;
+      return events;
     }
     const [, field = '', value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? [];
     if (field === 'data') this.data.push(value);
     if (field === 'id' && value !== '') this.isResumable = true;
-    return field === 'data' ? '' : `${line}\n`;
+    // The client reads no event with a name of its own.
+    return field === 'data' || field === 'event' ? '' : `${line}\n`;
   }
 
-  /** What is no message is left to the client, which skips it. */
+  /** Events that are no messages keep their ids. */
   private rewritten(data: string): string {
     try {
-      return JSON.stringify(this.options.answers.read(data));
+      return this.options.answers.read(data).map(eventOf).join('') || 'data: \n\n';
     } catch {
-      return data.replaceAll('\n', '\ndata: ');
+      return 'data: \n\n';
     }
   }
 }

@@ -1,0 +1,30 @@
+import { specTypeSchemas, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/client';
+import { fieldsOf, textOf, type Fields } from '../../fields.js';
+import { isValid, withoutNulls } from './mended.js';
+
+/** Revision that a server speaks which names none that is known: servers assume it too where a client names none. */
+const ASSUMED_VERSION = '2025-03-26';
+
+/**
+ * The result of `initialize` as the client takes it: what is missing is assumed, and what cannot be read is left out. Every
+ * server is asked for its tools and may say that they changed, whatever it announced.
+ */
+export function readHandshake(result: Fields): Fields {
+  const { protocolVersion, capabilities, serverInfo, instructions, _meta, ...rest } = result;
+  const named = fieldsOf(serverInfo);
+  return {
+    ...rest,
+    protocolVersion: SUPPORTED_PROTOCOL_VERSIONS.find((it) => it === protocolVersion) ?? ASSUMED_VERSION,
+    capabilities: { ...readCapabilities(fieldsOf(capabilities)), tools: { listChanged: true } },
+    serverInfo: isValid(specTypeSchemas.Implementation, withoutNulls(named))
+      ? withoutNulls(named)
+      : { name: textOf(named['name']) ?? 'unknown', version: textOf(named['version']) ?? 'unknown' },
+    ...(typeof instructions === 'string' ? { instructions } : {}),
+  };
+}
+
+function readCapabilities(capabilities: Fields): Fields {
+  return Object.fromEntries(
+    Object.entries(capabilities).filter(([name, value]) => isValid(specTypeSchemas.ServerCapabilities, { [name]: value })),
+  );
+}

@@ -1,0 +1,62 @@
+import { specTypeSchemas, type Tool } from '@modelcontextprotocol/client';
+import { fieldsOf, isFields, type Fields } from '../../fields.js';
+import { isEmptyList, isValid, withoutNulls } from './mended.js';
+
+const MENDED = 'io.toolyard/tool';
+const FIELDS = ['title', 'description', 'outputSchema', 'execution', 'icons'];
+const NO_INPUT = { type: 'object' };
+
+/** What the client would refuse of a tool. */
+export interface Mended {
+  readonly inputSchema: unknown;
+  /** The fields that were left out. */
+  readonly left: readonly string[];
+}
+
+/**
+ * A page of `tools/list` as the client takes it, which would refuse the whole list for one odd part of one tool: parts that
+ * cannot be read are left out, and `mendedOf` a tool says which. `asked`: the cursors of the pages before, among which a
+ * next one would lead round in a circle.
+ */
+export function readToolList(result: Fields, asked: ReadonlySet<string>): Fields {
+  const { tools, nextCursor, _meta, ...rest } = withoutNulls(result);
+  const cursor = typeof nextCursor === 'number' ? String(nextCursor) : nextCursor;
+  return {
+    ...rest,
+    tools: tools === undefined ? [] : Array.isArray(tools) ? tools.map(readTool) : tools,
+    ...(typeof cursor === 'string' && cursor !== '' && !asked.has(cursor) ? { nextCursor: cursor } : {}),
+    ...(isFields(_meta) ? { _meta } : {}),
+  };
+}
+
+/** Undefined for a tool that is as its server wrote it. */
+export function mendedOf({ _meta }: Pick<Tool, '_meta'>): Mended | undefined {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `readTool` wrote it
+  return _meta?.[MENDED] as Mended | undefined;
+}
+
+function readTool(value: unknown): Fields {
+  const tool = withoutNulls(fieldsOf(value));
+  const accepts = (fields: Fields) => isValid(specTypeSchemas.Tool, { name: '', inputSchema: NO_INPUT, ...fields });
+  const { _meta } = tool;
+  if (accepts({ name: undefined, inputSchema: undefined, ...tool }) && fieldsOf(_meta)[MENDED] === undefined) return tool;
+  const kept: Record<string, unknown> = {};
+  const left: string[] = [];
+  for (const name of FIELDS) {
+    if (tool[name] === undefined || isEmptyList(tool[name])) continue;
+    if (accepts({ [name]: tool[name] })) kept[name] = tool[name];
+    else left.push(name);
+  }
+  const annotations = withoutNulls(fieldsOf(tool['annotations']));
+  const hints = Object.entries(annotations).filter(([name, hint]) => accepts({ annotations: { [name]: hint } }));
+  left.push(...Object.keys(annotations).flatMap((name) => (hints.some(([it]) => it === name) ? [] : [`annotations.${name}`])));
+  if (tool['annotations'] !== undefined && !isFields(tool['annotations']) && !isEmptyList(tool['annotations'])) left.push('annotations');
+  const mended: Mended = { inputSchema: tool['inputSchema'], left };
+  return {
+    ...kept,
+    name: typeof tool['name'] === 'string' ? tool['name'] : '',
+    inputSchema: accepts({ inputSchema: tool['inputSchema'] }) ? tool['inputSchema'] : NO_INPUT,
+    annotations: Object.fromEntries(hints),
+    _meta: { ...(isFields(_meta) ? _meta : {}), [MENDED]: mended },
+  };
+}

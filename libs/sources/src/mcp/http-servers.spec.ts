@@ -1,0 +1,197 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { SourceDefinition, type StoredSource } from '#contracts';
+import { EgressPolicy, NoSandbox } from '#sandbox';
+import type { ToolContext } from '#tool-sdk';
+import { SharedConnection } from '../host/shared-connection.js';
+import { httpMcpServer, usualAnswer, type Answering, type HttpMcpMessage, type HttpMcpServer } from '../testing/http-mcp-server.js';
+import { NO_EXTRAS } from '../testing/no-extras.js';
+import { McpConnector } from './mcp.source.js';
+
+const DONE = { content: [{ type: 'text', text: 'done' }] };
+const NO_EVENT = { 'content-type': 'text/event-stream' };
+const json =
+  (status: number, body: unknown): Answering =>
+  (_message, _request, response) => {
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    return true;
+  };
+const NOT_FOUND = { jsonrpc: '2.0', id: null, error: { code: -32_001, message: 'Session not found' } };
+
+describe('McpConnector over HTTP', () => {
+  let server: HttpMcpServer | undefined;
+  let shared: SharedConnection | undefined;
+  afterEach(async () => {
+    await shared?.close();
+    server?.close();
+  });
+
+  const serve = async (answering: Answering): Promise<HttpMcpServer> => {
+    server = await httpMcpServer(answering);
+    const connector = new McpConnector({
+      sandboxOf: () => new NoSandbox(),
+      egress: new EgressPolicy([server.host]),
+      env: {},
+      toolEnv: {},
+      isOver: async () => false,
+      ...NO_EXTRAS,
+      folder: '',
+    });
+    const definition = SourceDefinition.parse({ name: 'x', kind: 'mcp', url: server.url });
+    const stored: StoredSource = { tenantId: 't', origin: 'api', definition };
+    shared = new SharedConnection(stored, connector, { onChange: () => {}, onLost: () => {} }, () => 0);
+    return server;
+  };
+  const call = () => {
+    const ctx = { signal: AbortSignal.timeout(30_000), deadline: Date.now() + 30_000, onProgress: () => {} } as unknown as ToolContext;
+    return shared?.use((connection) => connection.call('t', {}, ctx));
+  };
+  const list = () => shared?.use((connection) => connection.list(AbortSignal.timeout(30_000)));
+
+  it.each([
+    ['500', json(500, { error: 'odd' })],
+    ['403', json(403, { error: 'no' })],
+    ['502', json(502, 'bad gateway')],
+    ['an error without id', json(200, { jsonrpc: '2.0', id: null, error: { code: -32_600, message: 'Missing ID field' } })],
+    ['a page', (_message, _request, response) => Boolean(response.setHeader('content-type', 'text/html').end('<p>hello</p>'))],
+    ['no content', (_message, _request, response) => Boolean(response.writeHead(204).end())],
+    ['nothing', () => true],
+    ['a closed connection', (_message, request) => Boolean(request.socket.destroy())],
+  ] satisfies [string, Answering][])(
+    'speaks an older revision with a server that answers the newer one with %s',
+    async (_what, answering) => {
+      await serve((message, ...rest) => message?.method === 'server/discover' && answering(message, ...rest));
+      expect(await list()).toMatchObject({ tools: [{ rawName: 't' }] });
+      expect(await call()).toMatchObject(DONE);
+    },
+  );
+
+  it('says that a server wants credentials, and asks it once', async () => {
+    const { methods } = await serve(json(401, { error: 'who are you' }));
+    await expect(list()).rejects.toThrow(/requires authorization.*401/);
+    expect(methods).toEqual(['server/discover']);
+  });
+
+  describe('with a session', () => {
+    /** Knows the sessions that it began since `forget`. */
+    const sessions = async (lost: Answering) => {
+      let [begun, known] = [0, ''];
+      const served = await serve((message, request, response) => {
+        if (message?.method === 'initialize') response.setHeader('mcp-session-id', (known = `s${(begun += 1)}`));
+        else if (message?.method !== 'server/discover' && request.headers['mcp-session-id'] !== known)
+          return lost(message, request, response);
+        return false;
+      });
+      return { served, forget: () => (known = 'none'), begun: () => begun };
+    };
+
+    it.each([
+      ['404', json(404, NOT_FOUND)],
+      [
+        '400 as no valid session',
+        json(400, { ...NOT_FOUND, error: { code: -32_000, message: 'Bad Request: No valid session ID provided' } }),
+      ],
+      ['400 as not initialized', json(400, { ...NOT_FOUND, error: { code: -32_000, message: 'Bad Request: Server not initialized' } })],
+      ['404 without words', (_message, _request, response) => Boolean(response.writeHead(404).end())],
+    ] satisfies [string, Answering][])('is begun again before the next call when the server forgot it: %s', async (_what, lost) => {
+      const { served, forget, begun } = await sessions(lost);
+      expect(await call()).toMatchObject(DONE);
+      forget();
+      await expect(call()).rejects.toMatchObject({ code: 'unavailable', options: { retryable: true } });
+      expect(await call()).toMatchObject(DONE);
+      expect([served.effects(), begun()]).toEqual([2, 2]);
+      forget();
+      await expect(list()).rejects.toThrow();
+      expect(await list()).toMatchObject({ tools: [{ rawName: 't' }] });
+    });
+
+    it('is not begun again at once by a server that forgets it at once', async () => {
+      const { forget, begun } = await sessions(
+        (message, ...rest) => message?.method !== 'notifications/initialized' && json(404, NOT_FOUND)(message, ...rest),
+      );
+      expect(await call()).toMatchObject(DONE);
+      forget();
+      await expect(call()).rejects.toThrow();
+      expect(begun()).toBe(1);
+    });
+  });
+
+  describe('with an answer to a call', () => {
+    type Write = (answer: string, response: Parameters<Answering>[2]) => void;
+    const answer = async (write: Write) => {
+      await serve((message, _request, response) => {
+        if (message?.method !== 'tools/call') return false;
+        write(usualAnswer(message), response);
+        return true;
+      });
+      return call();
+    };
+
+    it.each([
+      ['without content type', (text, response) => void response.end(text)],
+      ['of the type text', (text, response) => void response.setHeader('content-type', 'text/plain; charset=utf-8').end(text)],
+      [
+        'of the type JSON in capitals',
+        (text, response) => void response.setHeader('content-type', 'Application/JSON; Charset=UTF-8').end(text),
+      ],
+      ['after a byte order mark', (text, response) => void response.setHeader('content-type', 'application/json').end(`\uFEFF${text}`)],
+      ['in 202', (text, response) => void response.writeHead(202, { 'content-type': 'application/json' }).end(text)],
+      ['in 201', (text, response) => void response.writeHead(201, { 'content-type': 'application/json' }).end(text)],
+      [
+        'in a batch with a notification',
+        (text, response) => void response.setHeader('content-type', 'application/json').end(`[{"method":"notifications/odd"},${text}]`),
+      ],
+      [
+        'with the id as a text',
+        (text, response) => void response.setHeader('content-type', 'application/json').end(text.replace(/"id":(\d+)/, '"id":"$1"')),
+      ],
+      ['without id', (text, response) => void response.setHeader('content-type', 'application/json').end(text.replace(/"id":\d+,/, ''))],
+      ['in events in capitals', (text, response) => void response.setHeader('content-type', 'Text/Event-Stream').end(`data: ${text}\n\n`)],
+      [
+        'in events with CRLF',
+        (text, response) => void response.writeHead(200, NO_EVENT).end(`: hello\r\nevent: message\r\ndata: ${text}\r\n\r\n`),
+      ],
+      ['in events with CR', (text, response) => void response.writeHead(200, NO_EVENT).end(`event:message\rdata:${text}\r\r`)],
+      ['in an event without end', (text, response) => void response.writeHead(200, NO_EVENT).end(`:\n\ndata: ${text}`)],
+      [
+        'in an event with a name of its own',
+        (text, response) => void response.writeHead(200, NO_EVENT).end(`event: response\ndata: ${text}\n\n`),
+      ],
+      ['in events after a byte order mark', (text, response) => void response.writeHead(200, NO_EVENT).end(`\uFEFFdata: ${text}\n\n`)],
+      ['in one event with a batch', (text, response) => void response.writeHead(200, NO_EVENT).end(`data: [${text}]\n\n`)],
+      ['in events without content type', (text, response) => void response.end(`event: message\ndata: ${text}\n\n`)],
+      [
+        'in events of the type JSON',
+        (text, response) => void response.setHeader('content-type', 'application/json').end(`data: ${text}\n\n`),
+      ],
+    ] satisfies [string, Write][])('reads it %s', async (_what, write) => {
+      expect(await answer(write)).toMatchObject(DONE);
+    });
+
+    /** Serves `tools/call` as events, and each GET as `resumed` says. */
+    const events = async (first: string, resumed: (count: number, from: unknown, answer: string) => string | number) => {
+      let asked: HttpMcpMessage | undefined;
+      let count = 0;
+      await serve((message, request, response) => {
+        if (message?.method === 'tools/call') asked = message;
+        if (message?.method === 'tools/call') response.writeHead(200, NO_EVENT).end(first);
+        else if (message === undefined && asked !== undefined && request.headers['last-event-id'] !== undefined) {
+          const next = resumed((count += 1), request.headers['last-event-id'], usualAnswer(asked));
+          if (typeof next === 'number') response.writeHead(next).end();
+          else response.writeHead(200, NO_EVENT).end(next);
+        } else return false;
+        return true;
+      });
+      return call();
+    };
+    const PROGRESS =
+      'retry: 1\nid: e1\ndata: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}\n\n';
+
+    it('resumes its stream from the last event, also after a stream without events', async () => {
+      expect(await events(PROGRESS, (count, from, text) => (count === 1 || from !== 'e1' ? '' : `data: ${text}\n\n`))).toMatchObject(DONE);
+    });
+
+    it.each([404, 405, 500])('fails for good when its stream cannot be resumed: %d', async (status) => {
+      await expect(events(PROGRESS, () => status)).rejects.toMatchObject({ code: 'tool_failed', options: { retryable: false } });
+    });
+  });
+});
