@@ -1,6 +1,7 @@
 import { describeTool, type ToolFacts } from '#tool-sdk';
 import { LIMITS, ToolDescriptor, type AnnouncedTool, type Pool, type SourceKind } from '#contracts';
 import { globMatches } from '#patterns';
+import { checkableSchema } from '../schemas/checkable-schema.js';
 import { toolDigest } from './tool-digest.js';
 import { mappedName } from './tool-names.js';
 
@@ -38,6 +39,8 @@ const MAX_TOOL_BYTES = 262_144;
 const MAX_TOTAL_BYTES = 16_777_216;
 const MAX_PROBLEMS = 50;
 const MAX_DESCRIPTION = 20_000;
+/** Of one schema, in `problems`. */
+const MAX_LEFT = 5;
 
 /**
  * Turns what a source offers into catalog entries: filters, maps names, applies trust, bounds sizes. Nothing that the
@@ -99,7 +102,9 @@ function announced(offer: OfferedTool, name: string, rules: OfferRules): Announc
   } = offer;
   if (rawName === '' || rawName.length > 128) return 'expected a name of 1 to 128 characters';
   if (isDeeper({ input, output }, LIMITS.jsonDepth)) return `expected schemas of at most ${LIMITS.jsonDepth} levels`;
-  if (input['type'] !== 'object') return 'expected an input schema with "type": "object"';
+  const checked = checkableSchema(input);
+  if (![checked.schema['type']].flat().includes('object')) return 'expected an input schema with "type": "object"';
+  const result = output === undefined ? undefined : checkableSchema(output);
   const described = description.trim() === '' ? undefined : description.slice(0, MAX_DESCRIPTION);
   const facts = rules.trust ? { tier, effect, pool, retry, subjects, timeoutMs } : {};
   const descriptor = ToolDescriptor.safeParse(
@@ -109,8 +114,8 @@ function announced(offer: OfferedTool, name: string, rules: OfferRules): Announc
       label: (label ?? name).slice(0, 200),
       description: described ?? `${KIND_NAMES[rules.kind]} tool (no description)`,
       ...(described === undefined ? { undescribed: true } : {}),
-      input,
-      ...(output === undefined ? {} : { output }),
+      input: { ...checked.schema, type: 'object' },
+      ...(result === undefined ? {} : { output: result.schema }),
       ...(rules.trust && examples !== undefined ? { examples } : {}),
       ...facts,
       // Calls of foreign workers have queues of their own: their pool says whose credit they use, and widens nothing.
@@ -122,7 +127,12 @@ function announced(offer: OfferedTool, name: string, rules: OfferRules): Announc
   if (JSON.stringify(descriptor.data).length > MAX_TOOL_BYTES) return `it is larger than ${MAX_TOOL_BYTES} bytes`;
   const digest = toolDigest(rules.name, rawName, descriptor.data, offer.program);
   const tool = { rawName, digest, descriptor: { ...descriptor.data, version: digest.slice(0, 16) } };
-  return { tool, problems };
+  return { tool, problems: [...problems, ...leftOf('input', checked.left), ...leftOf('output', result?.left ?? [])] };
+}
+
+function leftOf(schema: string, left: readonly string[]): string[] {
+  const shown = left.slice(0, MAX_LEFT).map((it) => `${schema}${it}`);
+  return left.length > MAX_LEFT ? [...shown, `${left.length - MAX_LEFT} more parts of its ${schema} schema cannot be read`] : shown;
 }
 
 /** What is nested too deep could be read here and not where less of the stack is left. */

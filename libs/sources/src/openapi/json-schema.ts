@@ -1,7 +1,8 @@
 import { Json, type JsonSchema } from '#contracts';
 import { fieldsOf, isFields, listOf, type Fields } from '../fields.js';
 import type { DocumentRefs } from './document-refs.js';
-import { keywordOf } from './schema-keywords.js';
+import { exclusiveLimits } from '../schemas/drafts.js';
+import { ANNOTATIONS, CHECKS, isSchema, MANY, ONE } from '../schemas/keywords.js';
 
 /** References are written out while a schema has fewer parts and references within each other; beyond it they become `$defs`. */
 const INLINE_PARTS = 400;
@@ -9,9 +10,10 @@ const INLINE_LEVELS = 8;
 const MAX_PARTS = 20_000;
 const MAX_DEPTH = 60;
 
-const ONE = ['not', 'items', 'additionalProperties', 'if', 'then', 'else', 'contains', 'propertyNames', 'unevaluatedProperties'];
-const MANY = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
+/** References to definitions are written out. */
 const NAMED = ['properties', 'patternProperties', 'dependentSchemas'];
+const MAX_TEXT = 2_000;
+const MAX_VALUE_CHARACTERS = 20_000;
 
 /** What one document may cost altogether. */
 export interface PartsBudget {
@@ -20,7 +22,8 @@ export interface PartsBudget {
 
 /**
  * Converts schemas of OpenAPI 3.0 and 3.1 to JSON Schema 2020-12, for one tool. References are written out; circular
- * ones and those of large schemas become `$defs`. What is no keyword of JSON Schema, or has no valid value, is left out.
+ * ones and those of large schemas become `$defs`. What is no keyword of JSON Schema is left out; what is no valid value of
+ * one is left to `checkableSchema`, which says so.
  */
 export class SchemaConverter {
   private readonly names = new Map<string, string>();
@@ -54,7 +57,7 @@ export class SchemaConverter {
     if (typeof reference === 'string') return this.referred(reference, value, within, depth);
     const result: JsonSchema = {};
     for (const [key, content] of Object.entries(value)) {
-      const kept = keywordOf(key, content);
+      const kept = Object.hasOwn(CHECKS, key) || Object.hasOwn(ANNOTATIONS, key) ? bounded(content) : undefined;
       if (kept !== undefined) result[key] = kept;
     }
     for (const key of ONE) if (isSchema(value[key])) result[key] = this.schema(value[key], within, depth + 1);
@@ -63,7 +66,8 @@ export class SchemaConverter {
       if (schemas.length > 0) result[key] = schemas.map((it) => this.schema(it, within, depth + 1));
     }
     for (const key of NAMED) if (isFields(value[key])) result[key] = this.named(value[key], within, depth);
-    return nullable(withoutReadOnly(exclusiveLimits(result, value), value, this.refs), value);
+    exclusiveLimits(result);
+    return nullable(withoutReadOnly(result, value, this.refs), value);
   }
 
   private named(schemas: Fields, within: readonly string[], depth: number): JsonSchema {
@@ -100,21 +104,12 @@ export class SchemaConverter {
   }
 }
 
-function isSchema(value: unknown): boolean {
-  return typeof value === 'boolean' || isFields(value);
-}
-
-/** OpenAPI 3.0: `exclusiveMinimum: true` makes `minimum` exclusive. */
-function exclusiveLimits(result: JsonSchema, from: Fields): JsonSchema {
-  for (const [limit, exclusive] of [
-    ['minimum', 'exclusiveMinimum'],
-    ['maximum', 'exclusiveMaximum'],
-  ] as const) {
-    if (from[exclusive] !== true || typeof from[limit] !== 'number') continue;
-    result[exclusive] = from[limit];
-    delete result[limit];
-  }
-  return result;
+/** What is no JSON or too large is left out. Lists of values lose what they say twice. */
+function bounded(value: unknown): JsonSchema[string] | undefined {
+  if (typeof value === 'string') return value.slice(0, MAX_TEXT);
+  const { data } = Json.safeParse(value);
+  if (data === undefined || JSON.stringify(data).length > MAX_VALUE_CHARACTERS) return undefined;
+  return Array.isArray(data) ? [...new Map(data.map((it) => [JSON.stringify(it), it])).values()] : data;
 }
 
 /** OpenAPI 3.0: `nullable: true`. */

@@ -29,10 +29,11 @@ export function shippedEntry(tool: ToolDescriptor, source: ToolSource): ToolEntr
 
 /**
  * For tools that others wrote, of which there may be thousands: schemas are compiled at their first use. A schema that
- * cannot be compiled refuses all arguments, and says why; it never throws.
+ * cannot be compiled accepts all arguments, which the other side checks too; it never throws.
  */
 export function foreignEntry(tool: ToolDescriptor, source: ToolSource): ToolEntry {
-  return new LazyEntry(tool, source, compileForeignSchema, source.takesExactNumbers === true);
+  const compileOutput = (schema: JsonSchema) => compileForeignSchema(schema, { acceptsCut: true });
+  return new LazyEntry(tool, source, compileForeignSchema, compileOutput, source.takesExactNumbers === true);
 }
 
 class LazyEntry implements ToolEntry {
@@ -44,6 +45,7 @@ class LazyEntry implements ToolEntry {
     readonly tool: ToolDescriptor,
     readonly source: ToolSource,
     private readonly compile: (schema: JsonSchema) => Check,
+    private readonly compileOutput: (schema: JsonSchema) => Check = compile,
     private readonly exactNumbers = false,
   ) {}
 
@@ -52,16 +54,16 @@ class LazyEntry implements ToolEntry {
   }
 
   get check(): Check {
-    return (this.inputCheck ??= this.exactNumbers ? this.numbersOf(this.tool.input) : this.compile(this.tool.input));
+    return (this.inputCheck ??= this.exactNumbers ? this.numbersOf(this.tool.input, this.compile) : this.compile(this.tool.input));
   }
 
   get checkOutput(): Check | undefined {
-    return this.tool.output && (this.outputCheck ??= this.numbersOf(this.tool.output));
+    return this.tool.output && (this.outputCheck ??= this.numbersOf(this.tool.output, this.compileOutput));
   }
 
   /** A text of digits counts as the number that the schema asks for, as in every result that was read exactly. */
-  private numbersOf(schema: JsonSchema): Check {
-    const check = this.compile(schema);
+  private numbersOf(schema: JsonSchema, compile: (schema: JsonSchema) => Check): Check {
+    const check = compile(schema);
     return (value) => check(replaceNumberTexts(value, schema, Number));
   }
 }

@@ -1,9 +1,6 @@
 import { LIMITS, type Violation } from '#contracts';
 import { escapePointer } from './violations.js';
 
-/** Keys with which a merge somewhere later could reach the prototype of every object. */
-const PROTOTYPE_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
-
 const HALF_CHARACTER = 'holds half of a character: expected both halves of a surrogate pair such as \\ud83d\\ude00';
 
 /**
@@ -25,11 +22,17 @@ export function cloneJson(value: unknown, faults: Violation[], pointer = '', dep
   const copy: Record<string, unknown> = {};
   for (const [key, item] of Object.entries(value)) {
     const here = `${pointer}/${escapePointer(key)}`;
-    if (PROTOTYPE_KEYS.has(key)) faults.push({ pointer: here, message: `the name '${key}' is not allowed in arguments` });
+    if (reachesPrototype(key, item)) faults.push({ pointer: here, message: `the name '${key}' is not allowed in arguments` });
     else if (!key.isWellFormed()) faults.push({ pointer: here.toWellFormed(), message: HALF_CHARACTER });
     else copy[key] = cloneJson(item, faults, here, depth + 1);
   }
   return copy;
+}
+
+/** With which a merge somewhere later could reach the prototype of every object. A member may be named `constructor`. */
+function reachesPrototype(key: string, item: unknown): boolean {
+  if (key === '__proto__') return true;
+  return key === 'constructor' && typeof item === 'object' && item !== null && Object.hasOwn(item, 'prototype');
 }
 
 function faultOf(value: unknown): string | undefined {

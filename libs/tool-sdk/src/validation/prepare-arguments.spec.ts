@@ -125,9 +125,12 @@ describe('prepareArguments', () => {
     );
   });
 
-  it.each(['__proto__', 'constructor', 'prototype'])('refuses the key %s of arguments at any depth', (key) => {
-    expect(argsOf(`{"command":"ls","${key}":{"a":1}}`)).toContain(`the name '${key}' is not allowed`);
-    expect(argsOf(`{"command":"ls","dir":[{"${key}":1}]}`)).toContain(`the name '${key}' is not allowed`);
+  it.each([
+    ['__proto__', '{"a":1}'],
+    ['constructor', '{"prototype":{"a":1}}'],
+  ])('refuses the key %s with which a merge reaches every object, at any depth', (key, value) => {
+    expect(argsOf(`{"command":"ls","${key}":${value}}`)).toContain(`the name '${key}' is not allowed`);
+    expect(argsOf(`{"command":"ls","dir":[{"${key}":${value}}]}`)).toContain(`the name '${key}' is not allowed`);
     expect(({} as Record<string, unknown>)['a']).toBeUndefined();
   });
 

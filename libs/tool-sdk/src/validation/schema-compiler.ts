@@ -36,9 +36,9 @@ const drafts: Record<string, Ajv> = {
 
 /**
  * For schemas that others wrote: unknown keywords and formats are no faults, and arguments stay as they are, without
- * defaults filled in.
+ * defaults filled in. Members may be named as what every object inherits, such as `constructor`.
  */
-const foreignOptions: Options = { ...options, strict: false, useDefaults: false, logger: false };
+const foreignOptions: Options = { ...options, strict: false, useDefaults: false, ownProperties: true, logger: false };
 /** Milliseconds. An honest schema takes some ten, the first one of a process also compiles the drafts themselves. */
 const COMPILE_LIMIT_MS = 5_000;
 /** Milliseconds. An honest check takes less than one; what a check that never ends piles up by then fits into memory. */
@@ -61,12 +61,20 @@ export function compileSchema(schema: JsonSchema): Check {
 const FIRST_PAUSE_MS = 10_000;
 const MAX_PAUSE_MS = 3_600_000;
 
+export interface ForeignCheckOptions {
+  /** Milliseconds. */
+  readonly now?: () => number;
+  /** A check that was cut off accepts the value: of results, whose effect has happened. */
+  readonly acceptsCut?: boolean;
+}
+
 /**
- * The check of a schema that others wrote. One that cannot be compiled refuses every value, and says why. One that was
- * cut off because it took too long refuses every value for a pause, which doubles from 10 s to an hour: a machine that
- * is short of CPU cuts off honest ones too. Never throws. `now`: ms.
+ * The check of a schema that others wrote. One that cannot be compiled accepts every value: the other side checks its own.
+ * One that was cut off because it took too long refuses every value for a pause, which doubles from 10 s to an hour: a
+ * machine that is short of CPU cuts off honest ones too. Never throws.
  */
-export function compileForeignSchema(schema: JsonSchema, now: () => number = () => performance.now()): Check {
+export function compileForeignSchema(schema: JsonSchema, options: ForeignCheckOptions = {}): Check {
+  const { now = () => performance.now(), acceptsCut = false } = options;
   let check: Check | undefined;
   let refused: Violation[] = [];
   let [again, cuts] = [0, 0];
@@ -81,7 +89,7 @@ export function compileForeignSchema(schema: JsonSchema, now: () => number = () 
       const isCut = error instanceof TookTooLong;
       // A compiler that was stopped is of no more use.
       if (isCut && check === undefined) foreignDrafts = newForeignDrafts();
-      refused = [cannotCheck(error)];
+      refused = isCut && !acceptsCut ? [cannotCheck(error)] : [];
       if (isCut) again = now() + Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(cuts++, 20));
       else if (check === undefined) again = Infinity;
       return refused;

@@ -1,0 +1,324 @@
+import { describe, expect, it } from '@jest/globals';
+import { Ajv } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import fc from 'fast-check';
+import type { AnnouncedSource, JsonSchema } from '#contracts';
+import { compileExpression } from '#patterns';
+import { BuiltinSource, ToolRegistry } from '#tool-sdk';
+import { acceptOffer } from '../catalog/offered-tool.js';
+import { TenantCatalog } from '../catalog/tenant-catalog.js';
+import { checkableSchema } from './checkable-schema.js';
+
+/** What is offered of a tool with these schemas, and how a registry checks its arguments and results. */
+const offered = (input: JsonSchema, output?: JsonSchema) => {
+  const offer = acceptOffer([{ rawName: 't', input, ...(output && { output }) }], { name: 'x', kind: 'mcp', trust: false });
+  const entry = {
+    tenantId: 't',
+    name: 'x',
+    kind: 'mcp',
+    pin: false,
+    origin: 'config',
+    status: 'ok',
+    ...offer,
+  } as unknown as AnnouncedSource;
+  const registry = new ToolRegistry(new BuiltinSource(() => []));
+  registry.onModuleInit();
+  registry.attach(new TenantCatalog({ list: () => [{ entry, pins: {} }], refresh: () => Promise.resolve() }));
+  const view = registry.for('t');
+  return {
+    problems: offer.problems,
+    shown: offer.tools[0]?.descriptor,
+    accepts: (json: string) => view.validateArguments('t', json).ok,
+    faults: (value: unknown) => view.checkOutput('t', value),
+  };
+};
+const regExp = Object.assign((pattern: string) => compileExpression(pattern), { code: '' });
+const compile = (schema: JsonSchema) =>
+  new (schema['$schema'] === 'http://json-schema.org/draft-07/schema#' ? Ajv : Ajv2020)({
+    strict: false,
+    logger: false,
+    code: { regExp },
+  }).compile(schema);
+const property = (schema: unknown): JsonSchema => ({ type: 'object', properties: { a: schema } }) as JsonSchema;
+const EMAIL = "^(?!\\.)(?!.*\\.\\.)([A-Za-z0-9_'+\\-\\.]*)[A-Za-z0-9_+-]@([A-Za-z0-9][A-Za-z0-9\\-]*\\.)+[A-Za-z]{2,}$";
+
+/** Schema of the argument `a`, a value that its author allows, one that is refused by what is left, and what is said. */
+const PARTS: readonly (readonly [what: string, schema: unknown, good: unknown, bad: unknown, said: RegExp | undefined])[] = [
+  [
+    'a pattern with look-ahead',
+    { type: 'string', format: 'email', pattern: EMAIL },
+    'ann@example.com',
+    'ann',
+    /input\/properties\/a\/pattern.*\(\?!/,
+  ],
+  ['a pattern with look-behind', { type: 'string', pattern: '(?<=a)b' }, 'x', 7, /pattern/],
+  ['a pattern with a back-reference', { type: 'string', pattern: '(a)\\1' }, 'x', 7, /pattern/],
+  ['a pattern between slashes', { type: 'string', pattern: '/^[a-z]+$/i' }, 'Abc', 7, /pattern.*slashes/],
+  ['a pattern with a named group', { type: 'string', pattern: '^(?<year>\\d{4})$' }, '2024', 'x', undefined],
+  ['a pattern that is a number', { type: 'string', pattern: 7 }, 'x', 7, /pattern/],
+  ['a pattern that is null', { type: 'string', pattern: null }, 'x', 7, undefined],
+  ['an unknown type', { type: 'strng', maxLength: 3 }, 7, 'long', /type.*strng/],
+  ['an unknown type among others', { type: ['string', 'file'] }, 7, undefined, /type/],
+  ['any type, as draft 03 writes it', { type: 'any' }, 7, undefined, undefined],
+  ['an unknown keyword', { type: 'string', 'x-order': 1, example: 'x' }, 'x', 7, undefined],
+  ['an unknown format', { type: 'string', format: 'colour' }, 'x', 7, undefined],
+  ['limits as texts', { type: 'string', maxLength: '3' }, 'long', 7, /maxLength.*3/],
+  ['negative limits', { type: 'string', minLength: -1 }, 'x', 7, /minLength/],
+  ['an empty list of values', { type: 'string', enum: [] }, 'x', 7, /enum/],
+  ['a null among nulls', { type: 'string', enum: null, description: null, title: null, default: null }, 'x', 7, undefined],
+  ['texts that are none', { type: 'string', description: 5, title: {}, examples: 'x' }, 'x', 7, /description/],
+  ['a nullable type', { type: 'string', nullable: true }, 'x', 7, undefined],
+  ['nullable without type', { nullable: true }, 7, undefined, undefined],
+  ['a flag that says that it is needed', { type: 'string', required: true }, 'x', 7, undefined],
+  ['limits of draft 04', { type: 'number', minimum: 1, exclusiveMinimum: true, id: 'a' }, 2, 1, undefined],
+  ['limits of draft 04 that are not exclusive', { type: 'number', minimum: 1, exclusiveMinimum: false }, 1, 0, undefined],
+  ['items in a list', { type: 'array', items: [{ type: 'string' }], additionalItems: false }, ['x'], ['x', 1], undefined],
+  ['no items at all', { type: 'array', items: null }, [1], 7, undefined],
+  ['a reference to nowhere', { $ref: '#/$defs/none' }, 7, undefined, /\$ref.*none/],
+  ['a reference to another document', { $ref: 'https://example.com/a.json' }, 7, undefined, /\$ref/],
+  ['a part that is null', null, 7, undefined, undefined],
+  ['a part that is a text', 'string', 7, undefined, /properties\/a/],
+  ['a branch that is no schema', { anyOf: [{ type: 'string' }, 'x'] }, 7, undefined, /anyOf\/1/],
+  ['a negation of what cannot be read', { type: 'string', not: { pattern: '(?=a)' } }, 'x', 7, /pattern/],
+  ['a condition that cannot be read', { if: { pattern: '(?=a)' }, then: { maxLength: 1 } }, 'long', undefined, /pattern/],
+  ['alternatives that cannot be told apart', { oneOf: [{ type: 'string', pattern: '(?=a)' }, { type: 'string' }] }, 'x', 7, /pattern/],
+  [
+    'names that cannot be read',
+    { patternProperties: { '(?=a)': {} }, additionalProperties: false },
+    { x: 1 },
+    undefined,
+    /patternProperties/,
+  ],
+  ['an asynchronous check', { $async: true, type: 'string' }, 'x', 7, undefined],
+  ['an odd address', { $id: 'not an address', type: 'string' }, 'x', 7, undefined],
+  ['names that are no texts', { type: 'object', required: ['b', 7, 'b'] }, { b: 1 }, {}, /required.*7/],
+  ['properties that are a list', { type: 'object', properties: [] }, {}, 7, undefined],
+  ['dependencies of draft 07', { type: 'object', dependencies: { b: ['c'], d: { required: ['e'] } } }, { b: 1, c: 1 }, { b: 1 }, undefined],
+];
+
+/** Whole schemas that are read without a word, with arguments that they allow and refuse. */
+const WHOLE: readonly (readonly [what: string, schema: object, good: string, bad: string])[] = [
+  ...['http://json-schema.org/draft-03/schema#', 'http://json-schema.org/draft-04/schema#', 'http://json-schema.org/draft-06/schema#'].map(
+    (draft) =>
+      [
+        draft,
+        {
+          $schema: draft,
+          id: 'http://x.example/a',
+          properties: { a: { $ref: '#/definitions/n' } },
+          definitions: { n: { type: 'number', minimum: 1, exclusiveMinimum: true } },
+        },
+        '{"a":2}',
+        '{"a":1}',
+      ] as const,
+  ),
+  [
+    'draft 07',
+    { $schema: 'http://json-schema.org/draft-07/schema#', properties: { a: { type: 'array', items: [{ type: 'string' }] } } },
+    '{"a":["x"]}',
+    '{"a":[1]}',
+  ],
+  [
+    'draft 07 by HTTPS',
+    { $schema: 'https://json-schema.org/draft-07/schema', properties: { a: { type: 'string' } } },
+    '{"a":"x"}',
+    '{"a":1}',
+  ],
+  [
+    'draft 2019-09',
+    {
+      $schema: 'https://json-schema.org/draft/2019-09/schema',
+      properties: { a: { $recursiveRef: '#' } },
+      required: ['a'],
+      maxProperties: 1,
+      minProperties: 0,
+      type: 'object',
+      not: { required: ['b'] },
+    },
+    '{"a":{"a":{"a":1}}}',
+    '{"b":1}',
+  ],
+  [
+    'draft 2020-12',
+    {
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      properties: { a: { $dynamicRef: '#n' } },
+      $defs: { n: { $dynamicAnchor: 'n', type: 'number' } },
+    },
+    '{"a":1}',
+    '{"a":"x"}',
+  ],
+  ['anchors', { properties: { a: { $ref: '#n' } }, $defs: { n: { $anchor: 'n', type: 'number' } } }, '{"a":1}', '{"a":"x"}'],
+  [
+    'references with odd names',
+    { properties: { a: { $ref: '#/definitions/List<a b>' } }, definitions: { 'List<a b>': { type: 'number' } } },
+    '{"a":1}',
+    '{"a":"x"}',
+  ],
+  [
+    'references to its own address',
+    { $id: 'https://x.example/a', properties: { a: { $ref: 'https://x.example/a#/$defs/n' } }, $defs: { n: { type: 'number' } } },
+    '{"a":1}',
+    '{"a":"x"}',
+  ],
+  [
+    'references to an unknown place',
+    { properties: { a: { $ref: '#/components/schemas/n' } }, components: { schemas: { n: { type: 'number', title: null } } } },
+    '{"a":1}',
+    '{"a":"x"}',
+  ],
+];
+
+describe('schemas that others wrote', () => {
+  it.each(PARTS)('are checked but for %s', (_what, schema, good, bad, said) => {
+    const { accepts, problems } = offered(property(schema));
+    expect(accepts(JSON.stringify({ a: good }))).toBe(true);
+    expect(accepts('{}')).toBe(true);
+    if (bad !== undefined) expect(accepts(JSON.stringify({ a: bad }))).toBe(false);
+    if (said === undefined) expect(problems).toEqual([]);
+    else expect(problems[0]).toMatch(said);
+  });
+
+  it.each(WHOLE)('are read in any draft: %s', (_what, schema, good, bad) => {
+    const { accepts, problems } = offered({ type: 'object', ...schema } as JsonSchema);
+    expect([problems, accepts(good)]).toEqual([[], true]);
+    if (!_what.includes('2019')) expect(accepts(bad)).toBe(false);
+  });
+
+  it.each([
+    [{ type: 'string', pattern: '^(?!x).*$' }, 'ann'],
+    [{ type: 'strng' }, 'ann'],
+  ])('do not refuse results for what is left out of them: %j', (schema, value) => {
+    const { faults, problems } = offered({ type: 'object' }, property(schema));
+    expect(faults({ a: value })).toEqual([]);
+    expect(problems).toEqual([expect.stringContaining('output/properties/a/')]);
+  });
+
+  it('come back as they are where they can be read whole', () => {
+    const schema = {
+      $schema: 'http://json-schema.org/draft-07/schema#',
+      $id: 'https://x.example/a',
+      ...property({ type: 'string', enum: ['a', 'a'], 'x-a': { b: null } }),
+    };
+    expect(checkableSchema(schema as JsonSchema)).toEqual({ schema, left: [] });
+  });
+
+  it('take arguments that are named as what every object inherits', () => {
+    const schema = {
+      type: 'object',
+      properties: { constructor: { type: 'string' }, toString: { type: 'string' } },
+      required: ['constructor'],
+    };
+    const { accepts } = offered(schema as unknown as JsonSchema);
+    expect([accepts('{"constructor":"ferrari"}'), accepts('{}'), accepts('{"constructor":7}')]).toEqual([true, false, false]);
+    expect(accepts('{"constructor":{"prototype":{"polluted":1}}}')).toBe(false);
+    expect(offered({ type: 'object' }).accepts('{"constructor":{"prototype":{"polluted":1}}}')).toBe(false);
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+  });
+
+  it('can always be compiled, and are stable', () => {
+    const odd = fc.oneof(
+      fc.constantFrom<unknown>(
+        null,
+        true,
+        false,
+        7,
+        -1,
+        'x',
+        'string',
+        'object',
+        [],
+        {},
+        ['a'],
+        [{}],
+        '(?=a)',
+        '#',
+        '#/a',
+        '#/properties/a',
+        'x y',
+      ),
+    );
+    const keys = fc.constantFrom(
+      ...[
+        'type',
+        'enum',
+        'const',
+        'pattern',
+        'format',
+        'minimum',
+        'exclusiveMinimum',
+        'multipleOf',
+        'minLength',
+        'required',
+        'properties',
+        'patternProperties',
+      ],
+      ...[
+        'additionalProperties',
+        'items',
+        'prefixItems',
+        'additionalItems',
+        'contains',
+        'maxContains',
+        'anyOf',
+        'oneOf',
+        'allOf',
+        'not',
+        'if',
+        'then',
+        'dependencies',
+      ],
+      ...[
+        'dependentRequired',
+        'dependentSchemas',
+        '$ref',
+        '$id',
+        'id',
+        '$anchor',
+        '$dynamicRef',
+        '$recursiveRef',
+        '$schema',
+        '$async',
+        'nullable',
+        'discriminator',
+      ],
+      ...[
+        'unevaluatedProperties',
+        'unevaluatedItems',
+        'propertyNames',
+        'contentSchema',
+        'title',
+        'examples',
+        'default',
+        'deprecated',
+        '$comment',
+        '$defs',
+        'a',
+      ],
+    );
+    const { schema } = fc.letrec<{ schema: unknown }>((tie) => ({
+      schema: fc.oneof(
+        { maxDepth: 4 },
+        odd,
+        fc.dictionary(
+          keys,
+          fc.oneof(
+            odd,
+            tie('schema'),
+            fc.array(tie('schema'), { maxLength: 2 }),
+            fc.dictionary(fc.constantFrom('a', '(?=a)'), tie('schema'), { maxKeys: 2 }),
+          ),
+          { maxKeys: 4 },
+        ),
+      ),
+    }));
+    fc.assert(
+      fc.property(schema, fc.constantFrom(undefined, 'http://json-schema.org/draft-04/schema#'), (part, $schema) => {
+        const read = checkableSchema({ ...property(part), definitions: { part }, ...($schema && { $schema }) } as JsonSchema);
+        expect(checkableSchema(read.schema)).toEqual({ schema: read.schema, left: [] });
+        expect(() => compile(read.schema)).not.toThrow();
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,194 @@
+import type { JsonSchema, JsonValue } from '#contracts';
+import { isFields } from '../fields.js';
+import { mendDraft, mendRoot } from './drafts.js';
+import { ANNOTATIONS, CHECKS, isSchema, MANY, NAMED, ONE, patternFault } from './keywords.js';
+import { referred, takeAnchors } from './references.js';
+
+const SHOWN = 80;
+const MAX_HOPS = 50;
+
+export interface CheckableSchema {
+  readonly schema: JsonSchema;
+  /** What was left out: the other side has to check it. */
+  readonly left: readonly string[];
+}
+
+/**
+ * A schema that others wrote, in any draft, as our checker reads it. What it cannot read is left out, and where that would
+ * make the rest stricter than it was meant, the rest too. A schema that it reads whole comes back as it is. Never throws.
+ */
+export function checkableSchema(schema: JsonSchema): CheckableSchema {
+  return new Reading(structuredClone(schema)).read();
+}
+
+/** Reads a copy in place: references lead to parts of it. */
+class Reading {
+  private readonly left: string[] = [];
+  private readonly seen = new Set<JsonSchema>();
+  /** Schemas that check less than their authors meant. */
+  private readonly lossy = new Set<JsonSchema>();
+  /** Schemas that do not know all the members any more that they were meant to allow. */
+  private readonly widened = new Set<JsonSchema>();
+  private readonly open: (readonly [node: JsonSchema, pointer: string])[];
+  private readonly anchors: ReadonlyMap<string, string>;
+  private readonly lists: boolean;
+
+  constructor(private readonly root: JsonSchema) {
+    this.anchors = takeAnchors(root);
+    const { fault, itemsAreLists } = mendRoot(root);
+    if (fault !== undefined) this.left.push(fault);
+    this.lists = itemsAreLists;
+    this.open = [[root, '']];
+  }
+
+  read(): CheckableSchema {
+    for (let next = this.open.shift(); next !== undefined; next = this.open.shift()) {
+      const [node, pointer] = next;
+      if (this.seen.has(node)) continue;
+      this.seen.add(node);
+      this.node(node, pointer);
+    }
+    if (this.lossy.size > 0) for (const node of this.seen) this.relax(node);
+    return { schema: this.root, left: this.left };
+  }
+
+  private node(node: JsonSchema, pointer: string): void {
+    mendDraft(node, { isRoot: node === this.root, itemsAreLists: this.lists });
+    this.reference(node, pointer);
+    this.required(node, pointer);
+    for (const [key, value] of Object.entries(node)) {
+      if (value === null && !['const', 'default'].includes(key)) delete node[key];
+      else if (Object.hasOwn(ANNOTATIONS, key) && ANNOTATIONS[key]?.(value) !== true) this.drop(node, key, pointer, false);
+      else if (Object.hasOwn(CHECKS, key) && CHECKS[key]?.(value) !== true) this.drop(node, key, pointer);
+    }
+    for (const key of ONE) this.one(node, key, pointer);
+    for (const key of MANY) this.many(node, key, pointer);
+    for (const key of NAMED) this.named(node, key, pointer);
+    this.dependencies(node, pointer);
+    if (node['nullable'] !== undefined && (node['nullable'] !== true || node['type'] === undefined)) delete node['nullable'];
+  }
+
+  private required(node: JsonSchema, pointer: string): void {
+    const { required } = node;
+    if (!Array.isArray(required) || CHECKS['required']?.(required) === true) return;
+    const names = [...new Set(required.filter((name) => typeof name === 'string'))];
+    for (const name of required) if (typeof name !== 'string') this.say(`${pointer}/required`, name);
+    node['required'] = names;
+  }
+
+  private one(node: JsonSchema, key: string, pointer: string): void {
+    const value = node[key];
+    if (value === undefined) return;
+    if (key === 'items' && Array.isArray(value)) this.listOf(node, key, value, pointer);
+    else if (isSchema(value)) this.visit(value, `${pointer}/${key}`);
+    else this.drop(node, key, pointer);
+  }
+
+  private many(node: JsonSchema, key: string, pointer: string): void {
+    const value = node[key];
+    if (value === undefined) return;
+    if (Array.isArray(value) && value.length > 0) this.listOf(node, key, value, pointer);
+    else this.drop(node, key, pointer, !Array.isArray(value));
+  }
+
+  /** A part that is no schema allows everything. */
+  private listOf(node: JsonSchema, key: string, list: JsonValue[], pointer: string): void {
+    list.forEach((it, index) => {
+      if (isSchema(it)) return this.visit(it, `${pointer}/${key}/${index}`);
+      this.say(`${pointer}/${key}/${index}`, it);
+      this.lossy.add(node);
+      list[index] = {};
+    });
+  }
+
+  private named(node: JsonSchema, key: string, pointer: string): void {
+    const schemas = node[key];
+    if (schemas === undefined) return;
+    // PHP writes an empty object as an empty list.
+    if (Array.isArray(schemas) && schemas.length === 0) node[key] = {};
+    else if (!isFields(schemas)) this.drop(node, key, pointer);
+    else
+      for (const [name, schema] of Object.entries(schemas)) {
+        const fault = key === 'patternProperties' ? patternFault(name) : undefined;
+        if (fault !== undefined) {
+          this.say(`${pointer}/${key}`, name, fault);
+          this.lossy.add(node);
+          this.widened.add(node);
+          Reflect.deleteProperty(schemas, name);
+        } else if (isSchema(schema)) this.visit(schema, `${pointer}/${key}/${name}`);
+        else {
+          if (schema !== null) this.say(`${pointer}/${key}/${name}`, schema);
+          Object.defineProperty(schemas, name, { value: {}, enumerable: true, configurable: true, writable: true });
+        }
+      }
+  }
+
+  private dependencies(node: JsonSchema, pointer: string): void {
+    const { dependencies } = node;
+    if (dependencies === undefined) return;
+    if (!isFields(dependencies)) return this.drop(node, 'dependencies', pointer);
+    for (const [name, it] of Object.entries(dependencies)) {
+      if (isSchema(it)) this.visit(it, `${pointer}/dependencies/${name}`);
+      else if (CHECKS['required']?.(it) !== true) return this.drop(node, 'dependencies', pointer);
+    }
+  }
+
+  private reference(node: JsonSchema, pointer: string): void {
+    const { $ref } = node;
+    if ($ref === undefined || $ref === null) return;
+    const found = typeof $ref === 'string' ? referred($ref, this.root, this.anchors) : undefined;
+    if (found === undefined || this.leadsBack(found.schema, node)) return this.drop(node, '$ref', pointer);
+    if (found.reference !== $ref) node['$ref'] = found.reference;
+    this.visit(found.schema, found.reference.slice(1));
+  }
+
+  /** References to each other without a schema between them. */
+  private leadsBack(target: JsonSchema | boolean, node: JsonSchema): boolean {
+    let next: JsonSchema | boolean | undefined = target;
+    for (let hops = 0; hops < MAX_HOPS && typeof next === 'object' && next !== node; hops += 1) {
+      const $ref: unknown = next['$ref'] ?? next['$dynamicRef'] ?? next['$recursiveRef'];
+      next = typeof $ref === 'string' ? referred($ref, this.root, this.anchors)?.schema : undefined;
+    }
+    return next !== undefined && typeof next === 'object';
+  }
+
+  private visit(schema: JsonSchema | boolean, pointer: string): void {
+    if (typeof schema !== 'boolean') this.open.push([schema, pointer]);
+  }
+
+  private drop(node: JsonSchema, key: string, pointer: string, checks = true): void {
+    const why = key === 'pattern' && typeof node[key] === 'string' ? patternFault(node[key]) : undefined;
+    this.say(`${pointer}/${key}`, node[key], why);
+    delete node[key];
+    if (['properties', 'patternProperties', 'prefixItems'].includes(key)) this.widened.add(node);
+    if (checks) this.lossy.add(node);
+  }
+
+  private say(pointer: string, value: unknown, why?: string): void {
+    const shown = JSON.stringify(value);
+    const cut = shown.length > SHOWN ? `${shown.slice(0, SHOWN)}…` : shown;
+    this.left.push(`${pointer.slice(-2 * SHOWN)} cannot be read: ${cut}${why === undefined ? '' : ` (${why.slice(0, SHOWN)})`}`);
+  }
+
+  /** What is stricter the less its parts check. */
+  private relax(node: JsonSchema): void {
+    const isLossy = (key: string) => node[key] !== undefined && !this.isExact(node[key]);
+    if (isLossy('not')) delete node['not'];
+    if (isLossy('oneOf')) {
+      const { oneOf, anyOf } = node;
+      delete node['oneOf'];
+      if (anyOf === undefined) node['anyOf'] = oneOf ?? [];
+    }
+    if (isLossy('if')) for (const key of ['if', 'then', 'else']) delete node[key];
+    if (isLossy('contains')) delete node['maxContains'];
+    if (this.widened.has(node))
+      for (const key of ['additionalProperties', 'additionalItems', 'items']) if (node[key] === false) delete node[key];
+    for (const key of ['unevaluatedProperties', 'unevaluatedItems']) delete node[key];
+  }
+
+  private isExact(value: unknown): boolean {
+    if (typeof value !== 'object' || value === null) return true;
+    if (isFields(value) && ('$ref' in value || [...this.lossy].some((node) => node === value))) return false;
+    return Object.values(value).every((part) => this.isExact(part));
+  }
+}

@@ -1,0 +1,66 @@
+import type { JsonSchema } from '#contracts';
+import { isFields } from '../fields.js';
+import { isSchema } from './keywords.js';
+
+const MAX_ANCHORS = 1_000;
+const VALID = /^[\w\-.~:/?#@!$&'()*+,;=%]*$/;
+
+const VALUES = new Set(['const', 'enum', 'default', 'examples']);
+
+/**
+ * Names of parts of a schema, as `$anchor`, or as `$id` and `id` of older drafts, with where they are. They are taken out,
+ * also below keywords of others, where a checker finds them twice.
+ */
+export function takeAnchors(root: JsonSchema): ReadonlyMap<string, string> {
+  const anchors = new Map<string, string>();
+  const visit = (value: unknown, pointer: string): void => {
+    if (typeof value !== 'object' || value === null || anchors.size >= MAX_ANCHORS) return;
+    if (isFields(value))
+      for (const name of [value['$anchor'], value['$dynamicAnchor'], fragmentOf(value['$id']), fragmentOf(value['id'])])
+        if (typeof name === 'string' && !anchors.has(name)) anchors.set(name, pointer);
+    if (isFields(value))
+      for (const key of ['$anchor', '$dynamicAnchor', ...(value === root ? [] : ['$id'])])
+        if (typeof value[key] === 'string') Reflect.deleteProperty(value, key);
+    for (const [key, part] of Object.entries(value)) if (!VALUES.has(key)) visit(part, `${pointer}/${escaped(key)}`);
+  };
+  visit(root, '');
+  return anchors;
+}
+
+/** The schema in the same document that a reference names, and the reference in a form that every checker reads. */
+export function referred(
+  $ref: string,
+  root: JsonSchema,
+  anchors: ReadonlyMap<string, string>,
+): { readonly schema: JsonSchema | boolean; readonly reference: string } | undefined {
+  const { $id } = root;
+  const own =
+    typeof $id === 'string' && $id !== '' && $ref.startsWith($id.replace(/#$/, '')) ? $ref.slice($id.replace(/#$/, '').length) : $ref;
+  if (own !== '' && !own.startsWith('#')) return undefined;
+  const fragment = decoded(own.slice(1));
+  const pointer = fragment === '' || fragment.startsWith('/') ? fragment : anchors.get(fragment);
+  if (pointer === undefined) return undefined;
+  let value: unknown = root;
+  for (const word of pointer.split('/').slice(1)) {
+    const key = word.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+    value = Reflect.get(value, key);
+  }
+  if (!isSchema(value)) return undefined;
+  const isPlain = own === $ref && pointer === fragment && VALID.test($ref);
+  return { schema: value, reference: isPlain ? $ref : `#${encodeURI(pointer).replace(/[#^[\]|`]/g, encodeURIComponent)}` };
+}
+
+const escaped = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
+
+function fragmentOf(id: unknown): string | undefined {
+  return typeof id === 'string' ? /^#([^/].*)$/.exec(id)?.[1] : undefined;
+}
+
+function decoded(fragment: string): string {
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    return fragment;
+  }
+}

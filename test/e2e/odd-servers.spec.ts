@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { SourcePage } from '#contracts';
+import { httpMcpServer, type HttpMcpServer } from '../../libs/sources/src/testing/http-mcp-server.js';
+import { rawMcpServer, type RawMcpServer } from '../../libs/sources/src/testing/raw-mcp-server.js';
+import { startBridge, type Bridge } from '../support/mcp-bridge.js';
+import { eventually } from '../support/eventually.js';
+
+const DONE = '{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"ok"}],"structuredContent":{"owner":"ann"}}}';
+const tool = (name: string, inputSchema: object, more: object = {}) => ({ name, inputSchema, ...more });
+const LOOK_AHEAD = { type: 'string', pattern: '^(?!x).*$' };
+const TOOLS = [
+  tool('good', { type: 'object' }),
+  tool('bad', {}),
+  tool('union', { anyOf: [{ type: 'object' }] }),
+  tool('mail', { type: 'object', properties: { to: LOOK_AHEAD, subject: { type: 'string' } } }),
+  tool('owner', { type: 'object' }, { outputSchema: { type: 'object', properties: { owner: LOOK_AHEAD } } }),
+  tool('race', {
+    type: 'object',
+    properties: { constructor: { type: 'string' }, season: { type: 'integer' } },
+    required: ['constructor'],
+  }),
+];
+const list = (tools: readonly object[]) => `{"jsonrpc":"2.0","id":ID,"result":{"tools":${JSON.stringify(tools)}}}`;
+
+describe('odd MCP servers', () => {
+  let odd: RawMcpServer;
+  let sessions: HttpMcpServer;
+  let bridge: Bridge;
+  let [begun, known] = [0, ''];
+  const growing = [tool('grow', { type: 'object' })];
+
+  beforeAll(async () => {
+    odd = await rawMcpServer('json', DONE, undefined, { 'tools/list': list(TOOLS) });
+    sessions = await httpMcpServer((message, request, response) => {
+      if (message?.method === 'initialize') response.setHeader('mcp-session-id', (known = `s${(begun += 1)}`));
+      else if (message !== undefined && message.method !== 'server/discover' && request.headers['mcp-session-id'] !== known) {
+        const error = { jsonrpc: '2.0', error: { code: -32_001, message: 'Session not found' }, id: null };
+        response.writeHead(404, { 'content-type': 'application/json' }).end(JSON.stringify(error));
+        return true;
+      }
+      if (message?.method === 'tools/list' && growing.length > 0) {
+        const answer = list([...growing, tool('t', { type: 'object' })]).replaceAll('ID', String(message.id));
+        response.setHeader('content-type', 'application/json').end(answer);
+        return true;
+      }
+      if (message?.method !== 'tools/call' || known === 's1') return false;
+      growing.push(tool('t2', { type: 'object' }));
+      const changed = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":[]}';
+      const events = `data: ${changed}\n\ndata: ${DONE.replaceAll('ID', String(message.id))}\n\n`;
+      response.setHeader('content-type', 'text/event-stream').end(events);
+      return true;
+    });
+    bridge = await startBridge([
+      { name: 'odd', kind: 'mcp', ...odd.definition },
+      { name: 'sessions', kind: 'mcp', url: sessions.url },
+    ]);
+  });
+  afterAll(async () => {
+    await bridge?.close();
+    odd?.close();
+    sessions?.close();
+  });
+
+  const run = async (name: string, args: object) => (await bridge.gateway.agent.run(name, { ...args }, { sessionId: 's' })).outcome;
+  const source = async (name: string) => {
+    const { body } = await bridge.gateway.agent.get<SourcePage>('/v1/sources');
+    return body.sources.find((it) => it.name === name);
+  };
+
+  it('offers the tools that can be read, and says what cannot', async () => {
+    const said = (await source('odd'))?.problems?.join('\n');
+    for (const part of ['"bad"', '"union"', 'mail: input/properties/to/pattern', 'owner: output/properties/owner/pattern'])
+      expect(said).toContain(part);
+  });
+
+  it.each([
+    ['odd__good', {}],
+    ['odd__mail', { subject: 'x' }],
+    ['odd__mail', { to: 'ann@example.com' }],
+    ['odd__owner', {}],
+    ['odd__race', { constructor: 'ferrari', season: 2024 }],
+  ])('runs %s, whose schema is odd, once', async (name, args) => {
+    const before = odd.effects();
+    expect([await run(name, args), odd.effects()]).toEqual(['completed', before + 1]);
+    expect(JSON.parse(odd.requests().at(-1) ?? '')).toMatchObject({ params: { arguments: args } });
+  });
+
+  it('begins a session again that the server forgot, runs the call once, and hears of changes', async () => {
+    expect([await run('sessions__t', {}), sessions.effects(), begun]).toEqual(['completed', 1, 1]);
+    known = 'none';
+    expect([await run('sessions__t', {}), begun]).toEqual(['completed', 2]);
+    await eventually(async () => (await bridge.gateway.agent.run('sessions__t2', {}, { sessionId: 's' })).outcome === 'completed', 't2');
+    expect((await source('sessions'))?.status).toBe('ok');
+  });
+});
