@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { SourcePage } from '#contracts';
+import type { Source, SourcePage } from '#contracts';
 import { httpMcpServer, type HttpMcpServer } from '../../libs/sources/src/testing/http-mcp-server.js';
 import { rawMcpServer, type RawMcpServer } from '../../libs/sources/src/testing/raw-mcp-server.js';
 import { startBridge, type Bridge } from '../support/mcp-bridge.js';
@@ -68,7 +68,8 @@ describe('odd MCP servers', () => {
   };
 
   it('offers the tools that can be read, and says what cannot', async () => {
-    const said = (await source('odd'))?.problems?.join('\n');
+    const { body } = await bridge.gateway.agent.get<Source>('/v1/sources/odd');
+    const said = body.problems.join('\n');
     for (const part of ['"bad"', '"union"', 'mail: input/properties/to/pattern', 'owner: output/properties/owner/pattern'])
       expect(said).toContain(part);
   });

@@ -45,7 +45,7 @@ export type SourceSummary = z.output<typeof SourceSummary>;
 export const Source = SourceSummary.extend({
   definition: SourceDefinition.optional().describe('Absent for announced sources, and for sources of all tenants. Secrets are references.'),
   list: z.array(SourceTool).describe('Its tools.'),
-  problems: z.array(z.string()).describe('Tools that were left out, with the reason.'),
+  problems: z.array(z.string()).describe('Tools and parts of tools that were left out, with the reason.'),
 }).meta({ id: 'Source', description: 'A source, its tools and its problems.' });
 export type Source = z.output<typeof Source>;
 

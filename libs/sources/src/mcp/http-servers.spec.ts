@@ -100,7 +100,7 @@ describe('McpConnector over HTTP', () => {
       expect(await call()).toMatchObject(DONE);
       expect([served.effects(), begun()]).toEqual([2, 2]);
       forget();
-      await expect(list()).rejects.toThrow();
+      await expect(list()).rejects.toThrow(/Error POSTing/);
       expect(await list()).toMatchObject({ tools: [{ rawName: 't' }] });
     });
 
@@ -110,7 +110,7 @@ describe('McpConnector over HTTP', () => {
       );
       expect(await call()).toMatchObject(DONE);
       forget();
-      await expect(call()).rejects.toThrow();
+      await expect(call()).rejects.toThrow(/session/i);
       expect(begun()).toBe(1);
     });
   });

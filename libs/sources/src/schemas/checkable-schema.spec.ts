@@ -81,7 +81,7 @@ const PARTS: readonly (readonly [what: string, schema: unknown, good: unknown, b
   ['a branch that is no schema', { anyOf: [{ type: 'string' }, 'x'] }, 7, undefined, /anyOf\/1/],
   ['a negation of what cannot be read', { type: 'string', not: { pattern: '(?=a)' } }, 'x', 7, /pattern/],
   ['a condition that cannot be read', { if: { pattern: '(?=a)' }, then: { maxLength: 1 } }, 'long', undefined, /pattern/],
-  ['alternatives that cannot be told apart', { oneOf: [{ type: 'string', pattern: '(?=a)' }, { type: 'string' }] }, 'x', 7, /pattern/],
+  ['alternatives of which several now match', { oneOf: [{ type: 'string', pattern: '(?=a)' }, { type: 'string' }] }, 'x', 7, /pattern/],
   [
     'names that cannot be read',
     { patternProperties: { '(?=a)': {} }, additionalProperties: false },
@@ -180,7 +180,7 @@ describe('schemas that others wrote', () => {
   });
 
   it.each(WHOLE)('are read in any draft: %s', (_what, schema, good, bad) => {
-    const { accepts, problems } = offered({ type: 'object', ...schema } as JsonSchema);
+    const { accepts, problems } = offered({ type: 'object', ...schema });
     expect([problems, accepts(good)]).toEqual([[], true]);
     if (!_what.includes('2019')) expect(accepts(bad)).toBe(false);
   });
@@ -209,7 +209,7 @@ describe('schemas that others wrote', () => {
       properties: { constructor: { type: 'string' }, toString: { type: 'string' } },
       required: ['constructor'],
     };
-    const { accepts } = offered(schema as unknown as JsonSchema);
+    const { accepts } = offered(schema);
     expect([accepts('{"constructor":"ferrari"}'), accepts('{}'), accepts('{"constructor":7}')]).toEqual([true, false, false]);
     expect(accepts('{"constructor":{"prototype":{"polluted":1}}}')).toBe(false);
     expect(offered({ type: 'object' }).accepts('{"constructor":{"prototype":{"polluted":1}}}')).toBe(false);
@@ -239,62 +239,9 @@ describe('schemas that others wrote', () => {
       ),
     );
     const keys = fc.constantFrom(
-      ...[
-        'type',
-        'enum',
-        'const',
-        'pattern',
-        'format',
-        'minimum',
-        'exclusiveMinimum',
-        'multipleOf',
-        'minLength',
-        'required',
-        'properties',
-        'patternProperties',
-      ],
-      ...[
-        'additionalProperties',
-        'items',
-        'prefixItems',
-        'additionalItems',
-        'contains',
-        'maxContains',
-        'anyOf',
-        'oneOf',
-        'allOf',
-        'not',
-        'if',
-        'then',
-        'dependencies',
-      ],
-      ...[
-        'dependentRequired',
-        'dependentSchemas',
-        '$ref',
-        '$id',
-        'id',
-        '$anchor',
-        '$dynamicRef',
-        '$recursiveRef',
-        '$schema',
-        '$async',
-        'nullable',
-        'discriminator',
-      ],
-      ...[
-        'unevaluatedProperties',
-        'unevaluatedItems',
-        'propertyNames',
-        'contentSchema',
-        'title',
-        'examples',
-        'default',
-        'deprecated',
-        '$comment',
-        '$defs',
-        'a',
-      ],
+      ...'type enum const pattern format minimum exclusiveMinimum multipleOf minLength required properties patternProperties additionalProperties items prefixItems additionalItems contains maxContains anyOf oneOf allOf not if then dependencies dependentRequired dependentSchemas $ref $id id $anchor $dynamicRef $recursiveRef $schema $async nullable discriminator unevaluatedProperties unevaluatedItems propertyNames contentSchema title examples default deprecated $comment $defs a'.split(
+        ' ',
+      ),
     );
     const { schema } = fc.letrec<{ schema: unknown }>((tie) => ({
       schema: fc.oneof(

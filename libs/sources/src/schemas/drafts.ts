@@ -9,12 +9,13 @@ const ADDRESS = /^[a-zA-Z][a-zA-Z0-9+.-]*:[\w\-.~:/?@!$&'()*+,;=%]*#?$/;
 /** Drafts up to 07 are read as 07, later ones as 2020-12, as is a schema that names none. In place. */
 export function mendRoot(root: JsonSchema): { readonly fault?: string; readonly itemsAreLists: boolean } {
   const { $schema } = root;
-  const draft = typeof $schema === 'string' ? DRAFT.exec($schema)?.[1] : undefined;
+  const named = typeof $schema === 'string' ? $schema : '';
+  const draft = DRAFT.exec(named)?.[1];
   if (draft !== undefined && /^0[3467]$/.test(draft)) {
-    if (!/^http:.*-07/.test(String($schema))) root['$schema'] = DRAFT_07;
+    if (!/^http:.*-07/.test(named)) root['$schema'] = DRAFT_07;
     return { itemsAreLists: true };
   }
-  if (draft === '2020-12' && String($schema).startsWith('https:')) return { itemsAreLists: false };
+  if (draft === '2020-12' && named.startsWith('https:')) return { itemsAreLists: false };
   delete root['$schema'];
   const isKnown = $schema === undefined || $schema === null || draft === '2020-12' || draft === '2019-09';
   return { itemsAreLists: false, ...(isKnown ? {} : { fault: `/$schema is not known: ${JSON.stringify($schema).slice(0, 80)}` }) };

@@ -4,7 +4,8 @@ import { compileExpression } from '#patterns';
 const TYPES = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object', 'null']);
 const MAX_PATTERNS = 10_000;
 
-const text = (value: unknown) => typeof value === 'string';
+const text = (value: unknown): value is string => typeof value === 'string';
+const isType = (value: unknown) => text(value) && TYPES.has(value);
 const number = (value: unknown) => typeof value === 'number' && Number.isFinite(value);
 const count = (value: unknown) => typeof value === 'number' && Number.isInteger(value) && value >= 0;
 const flag = (value: unknown) => typeof value === 'boolean';
@@ -30,8 +31,7 @@ export const ANNOTATIONS: Readonly<Record<string, (value: unknown) => boolean>> 
 
 /** Checks without schemas in them, with the values that our checker reads. */
 export const CHECKS: Readonly<Record<string, (value: unknown) => boolean>> = {
-  type: (value) =>
-    Array.isArray(value) ? names(value) && value.length > 0 && value.every((it) => TYPES.has(it)) : TYPES.has(String(value)),
+  type: (value) => (Array.isArray(value) ? names(value) && value.length > 0 && value.every(isType) : isType(value)),
   enum: list,
   const: json,
   format: text,
