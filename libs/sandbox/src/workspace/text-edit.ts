@@ -1,4 +1,5 @@
 import { closestNames, type ToolContext, ToolError } from '#tool-sdk';
+import { invisibleDifference } from './invisible-difference.js';
 
 export interface Edit {
   readonly old_text: string;
@@ -63,13 +64,16 @@ function beginsTwice(text: string, wanted: string): boolean {
   return text.includes(wanted, text.indexOf(wanted) + 1);
 }
 
-/** What a text that was not found may have meant: the places that look like it, for the end of a message. `what` must match. */
+/** What a text that was not found may have meant: the places that look like it, for the end of a message. `what` has the wanted text. */
 export function similarText(text: string, wanted: string, ctx: Shown, what = 'old_text'): string {
   if (text.includes('\r\n') && !wanted.includes('\r') && text.replaceAll('\r\n', '\n').includes(wanted)) {
-    return ' The file has Windows line ends in part: use \\r\\n for those line breaks in old_text and new_text.';
+    return ` The file has Windows line ends in part: use \\r\\n for those line breaks in ${what === 'old_text' ? 'old_text and new_text' : what}.`;
   }
+  const difference = invisibleDifference(text, wanted, what);
+  if (difference !== undefined) return ` ${difference}`;
   const places = similarPlaces(text.split('\n'), wanted.split('\n'), ctx);
-  if (places.length === 0) return ` Read the file first: ${what} must match exactly, including spaces and line breaks.`;
+  if (places.length === 0)
+    return ` Read the file first: ${what === 'old_text' ? what : 'context and removed lines'} must match exactly, including spaces and line breaks.`;
   return `\nDid you mean:\n${places.join('\n')}`;
 }
 

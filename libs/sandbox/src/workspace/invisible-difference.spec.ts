@@ -1,0 +1,46 @@
+import { describe, expect, it } from '@jest/globals';
+import { ToolError } from '#tool-sdk';
+import { applyEdit } from './text-edit.js';
+
+const messageOf = (text: string, old_text: string): string => {
+  try {
+    applyEdit(text, { old_text, new_text: 'new', replace_all: false }, 'a', { redact: (it) => it });
+    return '';
+  } catch (error) {
+    return error instanceof ToolError ? error.message : String(error);
+  }
+};
+
+describe('an edit whose old text only looks like the file', () => {
+  it.each([
+    [
+      'the task list in\u00a0current\n',
+      'the task list in current',
+      'line 1 has U+00A0 at column 17 (no-break space), where old_text has U+0020 (space)',
+    ],
+    ['it\u2019s', "it's", "line 1 has U+2019 at column 3 (\u2019), where old_text has U+0027 (')"],
+    [
+      "say 'x'",
+      'say \u2018x\u2019',
+      "line 1 has U+0027 at column 5 ('), where old_text has U+2018 (\u2018); line 1 has U+0027 at column 7",
+    ],
+    ['\u201cx\u201d', '"x"', 'line 1 has U+201C at column 1 (\u201c), where old_text has U+0022 (")'],
+    ['a\n\tif (x)\n', '    if (x)', 'line 2 has U+0009 at column 1 (tab), where old_text has 4 times U+0020 (space)'],
+    ['a\n    if (x)\n', '\tif (x)', 'line 2 has 4 times U+0020 at column 1 (space), where old_text has U+0009 (tab)'],
+    ['one  \ntwo\n', 'one\ntwo', 'line 1 has 2 times U+0020 at column 4 (space), where old_text has nothing'],
+    ['one\ntwo\n', 'one \ntwo', 'line 1 has nothing at column 4, where old_text has U+0020 (space)'],
+    ['one\ntwo\n', 'one\r\ntwo', 'line 1 has nothing at column 4, where old_text has U+000D (carriage return)'],
+    ['caf\u00e9 x', 'cafe\u0301 x', 'line 1 has U+00E9 at column 4 (\u00e9), where old_text has U+0065 U+0301'],
+    ['cafe\u0301 x', 'caf\u00e9 x', 'line 1 has U+0065 U+0301 at column 4, where old_text has U+00E9 (\u00e9)'],
+    ['a\u200bb', 'ab', 'line 1 has U+200B at column 2 (zero width space), where old_text has nothing'],
+    ['x \u2013 y', 'x - y', 'line 1 has U+2013 at column 3 (\u2013), where old_text has U+002D (-)'],
+    ['wait\u2026', 'wait...', 'line 1 has U+2026 at column 5 (\u2026), where old_text has U+002E (.)'],
+  ])('names the characters that differ: %j for %j', (text, wanted, difference) => {
+    expect(messageOf(text, wanted)).toContain(`old_text not found in a. It looks like a place of the file, but ${difference}`);
+  });
+
+  it('is answered with similar lines where letters differ', () => {
+    expect(messageOf('the task list\n', 'the task lost')).toMatch(/Did you mean:\n {3}1 \| the task list$/);
+    expect(messageOf('one\n', '   \n')).toMatch(/Read the file first/);
+  });
+});
