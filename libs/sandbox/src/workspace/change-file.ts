@@ -16,6 +16,10 @@ const STAT_BLOCK_BYTES = 512;
 export interface FileChange<T> {
   readonly bytes: Uint8Array;
   readonly value: T;
+  /** Permissions; absent: those that are there, or of a new file. */
+  readonly mode?: number;
+  /** Adds or takes the right to execute it. Absent: as it is. */
+  readonly executable?: boolean;
 }
 
 /**
@@ -35,13 +39,19 @@ export async function changeFile<T>(
   const attempt = (): Promise<T> =>
     withPathLock(place, directory, name, ctx.signal, async (commit) => {
       const stats = await statForWriting(directory, name, path.displayPath);
-      const { bytes, value } = await change(stats, (limit) => {
+      const {
+        bytes,
+        value,
+        mode = stats?.mode,
+        executable,
+      } = await change(stats, (limit) => {
         assertNotDenied(place, [...directory.names, name], 'read');
         return readInPlace(pathIn(directory, name), place, limit, ctx.signal);
       });
       await place.quota?.reserve(growthOf(stats, bytes));
       await commit();
-      await replaceFile(directory, name, bytes, { ...(stats ? { mode: stats.mode } : {}), signal: ctx.signal, shown: path.displayPath });
+      const permissions = { ...(mode !== undefined && { mode }), ...(executable !== undefined && { executable }) };
+      await replaceFile(directory, name, bytes, { ...permissions, signal: ctx.signal, shown: path.displayPath });
       return value;
     });
   try {

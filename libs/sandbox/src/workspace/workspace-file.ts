@@ -101,7 +101,7 @@ export async function replaceFile(
   directory: OpenDirectory,
   name: string,
   bytes: Uint8Array,
-  options: { mode?: number; signal: AbortSignal; shown: string },
+  options: { mode?: number; executable?: boolean; signal: AbortSignal; shown: string },
 ): Promise<void> {
   const temporary = pathIn(directory, temporaryName());
   options.signal.throwIfAborted();
@@ -110,7 +110,9 @@ export async function replaceFile(
     try {
       await handle.writeFile(bytes);
       await inheritOwner(handle, directory.handle);
-      if (options.mode !== undefined) await handle.chmod(options.mode & 0o777);
+      const { mode, executable } = options;
+      if (mode !== undefined || executable !== undefined)
+        await handle.chmod(withExecution(mode ?? (await handle.stat()).mode, executable) & 0o777);
       await handle.datasync();
     } finally {
       await handle.close();
@@ -122,6 +124,12 @@ export async function replaceFile(
     options.signal.throwIfAborted();
     throw fileFailure(error, options.shown);
   }
+}
+
+/** Who may read a program may execute it. */
+function withExecution(mode: number, executable: boolean | undefined): number {
+  if (executable === undefined) return mode;
+  return executable ? mode | ((mode & 0o444) >> 2) : mode & ~0o111;
 }
 
 function notAFile(stats: Stats, shown: string): ToolError {

@@ -16,7 +16,7 @@ const input = z.strictObject({
   name: 'file_copy',
   label: 'Copy file',
   description:
-    'Copies a file (at most 50 MB) within the workspace, or between the workspace and shared folders, as far as this call may read the source and write the destination. Answers "Copied {n} bytes to {path}". ' +
+    'Copies a file (at most 50 MB) with its permissions within the workspace, or between the workspace and shared folders, as far as this call may read the source and write the destination. Answers "Copied {n} bytes to {path}". ' +
     'Refuses folders, paths elsewhere, and a destination that exists unless overwrite is true.',
   input,
   tier: 'side_effecting',
@@ -41,7 +41,7 @@ export class FileCopyTool {
         throw new ToolError('invalid_arguments', `${displayPath} is the source itself.`);
       if (there !== undefined && !overwrite)
         throw new ToolError('tool_failed', `${displayPath} exists already. Set overwrite to replace it, or choose another name.`);
-      return { bytes, value: there === undefined };
+      return { bytes, value: there === undefined, mode: stats.mode };
     });
     return {
       content: [{ type: 'text', text: `Copied ${bytes.length} bytes to ${displayPath}` }],
