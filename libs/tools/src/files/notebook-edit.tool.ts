@@ -3,7 +3,9 @@ import { z } from 'zod';
 import { resolveFile } from '#sandbox';
 import { closestNames, Tool, type ToolContext, ToolError, type ToolOutput } from '#tool-sdk';
 import { changeText } from './change/change-text.js';
-import { cellName, isNotebook, parseNotebook, renderNotebook, type Notebook, type NotebookCell } from './notebook.js';
+import { splitMark } from './change/byte-order-mark.js';
+import { cellName, isNotebook, parseNotebook, type Notebook, type NotebookCell } from './notebook.js';
+import { NotebookText } from './notebook-text.js';
 
 const EXAMPLE_NOTEBOOK = 'example/first.ipynb';
 const EXAMPLE_CONTENT = {
@@ -32,7 +34,7 @@ type Input = z.output<typeof input>;
   name: 'notebook_edit',
   label: 'Edit notebook',
   description:
-    'Replaces, inserts or deletes one cell of a Jupyter notebook (.ipynb) of the workspace, at most 10 MB. file_read shows the cells with their ids. A cell that is replaced loses its outputs. ' +
+    'Replaces, inserts or deletes one cell of a Jupyter notebook (.ipynb) of the workspace, at most 10 MB. file_read shows the cells with their ids. A cell that is replaced loses its outputs; all other bytes of the file stay. ' +
     'Answers which cell was changed. A cell id that is not there is answered with similar ones.',
   input,
   tier: 'side_effecting',
@@ -60,8 +62,9 @@ export class NotebookEditTool {
     const place = resolveFile(ctx.workspace, args.path, 'write');
     this.check(args);
     const { value, diff, ...data } = await changeText(ctx, place, (text, path) => {
-      const { notebook, ...changed } = edited(parseNotebook(text, path), args);
-      return { text: renderNotebook(notebook), value: changed };
+      const { mark, body } = splitMark(text);
+      const { text: edited, ...changed } = editedText(body, parseNotebook(body, path), args);
+      return { text: mark + edited, value: changed };
     });
     const verb = { replace: 'Replaced', insert: 'Inserted', delete: 'Deleted' }[args.edit_mode];
     const { displayPath } = place.path;
@@ -74,33 +77,32 @@ export class NotebookEditTool {
 }
 
 interface Edited {
-  readonly notebook: Notebook;
+  readonly text: string;
   readonly cellId: string;
   readonly cellType: string;
   readonly index: number;
 }
 
-function edited(notebook: Notebook, { edit_mode, cell_id, new_source = '', cell_type }: Input): Edited {
+function editedText(text: string, notebook: Notebook, { edit_mode, cell_id, new_source = '', cell_type }: Input): Edited {
   const { cells } = notebook;
   const at = edit_mode === 'insert' && cell_id === undefined ? cells.length - 1 : placeOf(cells, cell_id);
+  const writer = new NotebookText(text);
+  const cell = cells[at];
+  // As Jupyter writes it.
+  const source = new_source === '' ? [] : new_source.split(/(?<=\n)/);
+  const facts = { cellId: cell?.id ?? `cell-${at}`, cellType: cell?.cell_type ?? 'code', index: at };
   switch (edit_mode) {
     case 'insert': {
-      const made = newCell(new_source, cell_type ?? 'code', notebook);
-      return resultOf(notebook, [...cells.slice(0, at + 1), made, ...cells.slice(at + 1)], made, at + 1);
+      const made = newCell(source, cell_type ?? 'code', notebook);
+      return { text: writer.insert(at + 1, made), cellId: made.id ?? `cell-${at + 1}`, cellType: made.cell_type, index: at + 1 };
     }
     case 'delete':
-      return resultOf(notebook, [...cells.slice(0, at), ...cells.slice(at + 1)], cells[at], at);
-    case 'replace': {
-      const made = replaced(cells[at], new_source, cell_type);
-      return resultOf(notebook, [...cells.slice(0, at), made, ...cells.slice(at + 1)], made, at);
-    }
+      return { ...facts, text: writer.delete(at) };
+    case 'replace':
+      return { ...facts, cellType: cell_type ?? facts.cellType, text: writer.change(at, replacedParts(cell, source, cell_type)) };
     default:
       return edit_mode satisfies never;
   }
-}
-
-function resultOf(notebook: Notebook, cells: NotebookCell[], cell: NotebookCell | undefined, index: number): Edited {
-  return { notebook: { ...notebook, cells }, cellId: cell?.id ?? `cell-${index}`, cellType: cell?.cell_type ?? 'code', index };
 }
 
 /** @throws ToolError for a cell that is not there, with the names of similar ones */
@@ -109,6 +111,12 @@ function placeOf(cells: readonly NotebookCell[], wanted: string | undefined): nu
   if (wanted === undefined) return 0;
   const names = cells.map(cellName);
   const at = names.indexOf(wanted) === -1 ? cells.findIndex((_cell, index) => wanted === `cell-${index}`) : names.indexOf(wanted);
+  const same = names.filter((name) => name === wanted).length;
+  if (same > 1)
+    throw new ToolError(
+      'tool_failed',
+      `${same} cells have the id ${wanted.slice(0, 100)}. Name the cell by its place: "cell-0" is the first.`,
+    );
   if (at !== -1) return at;
   const near = closestNames(wanted, names, 3);
   const hint =
@@ -118,19 +126,29 @@ function placeOf(cells: readonly NotebookCell[], wanted: string | undefined): nu
   throw new ToolError('tool_failed', `Cell not found: ${wanted.slice(0, 100)}. ${hint}`);
 }
 
-/** Cells have ids from format 4.5 on. */
-function newCell(source: string, cellType: 'code' | 'markdown', { nbformat, nbformat_minor }: Notebook): NotebookCell {
+/** Cells have ids from format 4.5 on. Its parts are in the order in which Jupyter writes them. */
+function newCell(source: readonly string[], cellType: 'code' | 'markdown', { nbformat, nbformat_minor }: Notebook) {
   const id = nbformat > 4 || nbformat_minor >= 5 ? { id: randomBytes(4).toString('hex') } : {};
-  return { cell_type: cellType, ...id, metadata: {}, source, ...codeParts(cellType) };
+  const isCode = cellType === 'code';
+  return {
+    cell_type: cellType,
+    ...(isCode && { execution_count: null }),
+    ...id,
+    metadata: {},
+    ...(isCode && { outputs: [] }),
+    source,
+  };
 }
 
-/** Outputs are those of the old source. */
-function replaced(cell: NotebookCell | undefined, source: string, cellType?: 'code' | 'markdown'): NotebookCell {
-  const { outputs: _outputs, execution_count: _count, ...kept } = cell ?? { cell_type: 'code', source };
-  const kind = cellType ?? kept.cell_type;
-  return { ...kept, cell_type: kind, source, ...codeParts(kind) };
-}
-
-function codeParts(cellType: string): { outputs?: []; execution_count?: null } {
-  return cellType === 'code' ? { outputs: [], execution_count: null } : {};
+/** Outputs are those of the old source. Only another kind of cell gets or loses parts. */
+function replacedParts(cell: NotebookCell | undefined, source: readonly string[], cellType?: 'code' | 'markdown'): Record<string, unknown> {
+  const kind = cellType ?? cell?.cell_type ?? 'code';
+  const isOther = kind !== cell?.cell_type;
+  const has = (name: string): boolean => isOther || (cell !== undefined && name in cell);
+  return {
+    cell_type: kind,
+    source,
+    ...(has('execution_count') && { execution_count: kind === 'code' ? null : undefined }),
+    ...(has('outputs') && { outputs: kind === 'code' ? [] : undefined }),
+  };
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ToolError } from '#tool-sdk';
+import { splitMark } from './change/byte-order-mark.js';
 
 /** Text in a notebook is one text, or its lines. */
 const Source = z.union([z.string(), z.array(z.string())]).transform((source) => (typeof source === 'string' ? source : source.join('')));
@@ -28,6 +29,8 @@ const Notebook = z.looseObject({
 });
 export type Notebook = z.output<typeof Notebook>;
 
+const Older = z.looseObject({ nbformat: z.number().int() });
+
 export function isNotebook(path: string): boolean {
   return path.toLowerCase().endsWith('.ipynb');
 }
@@ -36,13 +39,18 @@ export function isNotebook(path: string): boolean {
 export function parseNotebook(text: string, shown: string): Notebook {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(splitMark(text).body);
   } catch {
     throw new ToolError('tool_failed', `Cannot read ${shown} as a notebook: it is not valid JSON. Read it with raw to see its source.`);
   }
   const parsed = Notebook.safeParse(value);
   if (parsed.success && parsed.data.nbformat >= 4) return parsed.data;
-  throw new ToolError('tool_failed', `Cannot read ${shown} as a notebook: it is not of format 4. Read it with raw to see its source.`);
+  const old = Older.safeParse(value);
+  const format =
+    old.success && old.data.nbformat < 4
+      ? `of format ${old.data.nbformat}, not 4. "jupyter nbconvert --to notebook --inplace" converts it`
+      : 'not of format 4';
+  throw new ToolError('tool_failed', `Cannot read ${shown} as a notebook: it is ${format}. Read it with raw to see its source.`);
 }
 
 /** How cells are named: by their id, or by their place where they have none. */
@@ -65,14 +73,4 @@ function outputText({ text, data, ename, evalue }: z.output<typeof Output>): str
   if (ename !== undefined) return `${ename}: ${evalue ?? ''}`;
   const plain = Source.safeParse(data?.['text/plain']);
   return plain.success ? plain.data.trimEnd() : `(${Object.keys(data ?? {}).join(', ') || 'empty'})`;
-}
-
-/** As Jupyter writes it: keys sorted, source as lines, one space of indentation. */
-export function renderNotebook(notebook: Notebook): string {
-  const cells = notebook.cells.map((cell) => ({ ...cell, source: cell.source === '' ? [] : cell.source.split(/(?<=\n)/) }));
-  const sorted = (_key: string, value: unknown): unknown =>
-    typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : value;
-  return `${JSON.stringify({ ...notebook, cells }, sorted, 1)}\n`;
 }
