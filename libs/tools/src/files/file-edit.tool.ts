@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { resolveFile } from '#sandbox';
 import { Tool, type ToolContext, ToolError, type ToolOutput } from '#tool-sdk';
 import { EXAMPLE_FILE, EXAMPLE_SETUP } from '../example-file.js';
+import { splitMark } from './change/byte-order-mark.js';
 import { changeText, type TextChange } from './change/change-text.js';
 import { applyStep, checkStep, type EditStep } from './change/edit-steps.js';
 
@@ -80,7 +81,11 @@ export class FileEditTool {
   async run(args: Input, ctx: ToolContext): Promise<ToolOutput> {
     const place = resolveFile(ctx.workspace, args.path, 'write');
     this.check(args);
-    const { value, diff, before } = await changeText(ctx, place, (text, path) => applyAll(text, args, path, ctx));
+    const { value, diff, before } = await changeText(ctx, place, (text, path) => {
+      const { mark, body } = splitMark(text);
+      const edited = applyAll(body, args, path, ctx);
+      return { ...edited, text: mark + splitMark(edited.text).body };
+    });
     return {
       content: [{ type: 'text', text: value.summary }],
       details: { path: place.path.displayPath, ...value.facts, ...(diff && { diff }) },

@@ -2,10 +2,12 @@ import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { changeFile, resolveFile } from '#sandbox';
 import { Tool, type ToolContext, type ToolOutput } from '#tool-sdk';
+import { splitMark } from './change/byte-order-mark.js';
 import { createdDiff, fileDiff } from './change/file-diff.js';
 
-/** What is replaced is compared with the new content up to this size, where the call may read it. */
-const COMPARED = { bytes: 1_048_576, hint: '' };
+/** What is replaced is read up to this size, where the call may read it, and compared with the new content up to a smaller one. */
+const READ = { bytes: 10 * 1_048_576, hint: '' };
+const COMPARED_BYTES = 1_048_576;
 
 const input = z.strictObject({
   path: z.string().min(1).describe('File to write, relative to the workspace root.'),
@@ -17,7 +19,7 @@ const input = z.strictObject({
   name: 'file_write',
   label: 'Write file',
   description:
-    'Writes a whole file of the workspace, as UTF-8: creates it, with missing parent folders, or replaces its content in one step. Answers "Wrote {bytes} bytes to {path}". ' +
+    'Writes a whole file of the workspace, as UTF-8: creates it, with missing parent folders, or replaces its content in one step. A byte order mark that is there stays. Answers "Wrote {bytes} bytes to {path}". ' +
     'Refuses paths outside the workspace, folders and symbolic links. To change a part of a file, use file_edit.',
   input,
   tier: 'side_effecting',
@@ -33,21 +35,20 @@ export class FileWriteTool {
   async run({ path, content }: z.output<typeof input>, ctx: ToolContext): Promise<ToolOutput> {
     const place = resolveFile(ctx.workspace, path, 'write');
     const { displayPath } = place.path;
-    const bytes = Buffer.from(content, 'utf8');
-    const written = await changeFile(ctx, place, { create: true }, async (stats, read) => {
-      const before = stats === undefined || stats.size > COMPARED.bytes ? undefined : await read(COMPARED).then(textOf, () => undefined);
-      const diff =
-        stats === undefined
-          ? createdDiff(displayPath, content, ctx)
-          : before === undefined
-            ? undefined
-            : fileDiff(displayPath, before, content, ctx);
-      return { bytes, value: { details: { created: stats === undefined, ...(diff && { diff }) }, before } };
+    const { bytes, before, ...details } = await changeFile(ctx, place, { create: true }, async (stats, read) => {
+      const there = stats === undefined ? undefined : await read(READ).then(textOf, () => undefined);
+      // Models do not see the mark that they read.
+      const { mark } = splitMark(there ?? '');
+      const after = mark === '' ? content : mark + splitMark(content).body;
+      const compared = stats !== undefined && stats.size <= COMPARED_BYTES ? there : undefined;
+      const diff = stats === undefined ? createdDiff(displayPath, after, ctx) : compared && fileDiff(displayPath, compared, after, ctx);
+      const bytes = Buffer.from(after, 'utf8');
+      return { bytes, value: { bytes: bytes.length, before: compared, created: stats === undefined, ...(diff && { diff }) } };
     });
     return {
-      content: [{ type: 'text', text: `Wrote ${bytes.length} bytes to ${displayPath}` }],
-      details: { path: displayPath, bytes: bytes.length, ...written.details },
-      data: { before: written.before },
+      content: [{ type: 'text', text: `Wrote ${bytes} bytes to ${displayPath}` }],
+      details: { path: displayPath, bytes, ...details },
+      data: { before },
     };
   }
 }

@@ -4,6 +4,12 @@ import { displayPath, type SearchTarget } from './search-target.js';
 
 const LIMIT = { bytes: 16 * 1_048_576, hint: '' };
 
+/** As ripgrep reads it: by its byte order mark, which is none of the first line. Other bytes become U+FFFD. */
+function textOf(bytes: Buffer): string {
+  const mark = bytes.toString('hex', 0, 2);
+  return new TextDecoder(mark === 'fffe' ? 'utf-16le' : mark === 'feff' ? 'utf-16be' : 'utf-8').decode(bytes);
+}
+
 /**
  * Verifies what ripgrep reports without a sandbox, by reading the file again beneath the searched folder. A line or name that is
  * not there came from outside, or is gone by now, and is left out.
@@ -35,7 +41,7 @@ export class ReadVerifier {
   private async linesOf(path: string): Promise<readonly string[]> {
     try {
       const { bytes } = await readWorkspaceFile(this.placeOf(path), LIMIT, this.ctx.signal);
-      return bytes.toString('utf8').split('\n');
+      return textOf(bytes).split('\n');
     } catch {
       this.ctx.signal.throwIfAborted();
       return [];

@@ -1,5 +1,6 @@
 import { applyEdit } from '#sandbox';
 import { type ToolContext, ToolError } from '#tool-sdk';
+import { splitMark } from './byte-order-mark.js';
 
 /** One edit as a model gives it: a replacement, or an insertion. */
 export interface EditStep {
@@ -35,10 +36,12 @@ export function checkStep({ old_text, new_text, insert_text, insert_line }: Edit
   if (replaces && old_text === new_text) throw invalid(`${of}No changes (old_text == new_text)`);
 }
 
-/** Pure. @throws ToolError that helps the model to say what it means */
+/** The text after an edit; `text` is without a byte order mark. Pure. @throws ToolError that helps the model to say what it means */
 export function applyStep(text: string, step: EditStep, path: string, ctx: Pick<ToolContext, 'redact'>): EditedText {
-  const { old_text, new_text, insert_text, insert_line } = step;
-  if (old_text === undefined || new_text === undefined) return insert(text, insert_text ?? '', insert_line, path);
+  const { old_text: wanted, new_text, insert_text, insert_line } = step;
+  if (wanted === undefined || new_text === undefined) return insert(text, insert_text ?? '', insert_line, path);
+  // The text of the file comes without its byte order mark, and models copy what they read.
+  const old_text = splitMark(wanted).body || wanted;
   const { replace_all = false, first_match = false } = step;
   const edited = applyEdit(text, { old_text, new_text, replace_all, first_match }, path, ctx);
   const summary = replace_all
