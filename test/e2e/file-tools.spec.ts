@@ -229,6 +229,30 @@ describe('file_patch', () => {
   });
 
   it('denies file_patch where one of its files is denied', async () => {
+    await write('a', 'one\ntwo\n', 'sections');
+    await write('gone', 'x\n', 'sections');
+    const sections =
+      '*** Begin Patch\n*** Add File: hello.txt\n+hi\n*** Update File: a\n*** Move to: b\n@@ one\n-two\n+2\n*** Delete File: gone\n*** End Patch';
+    expect(textOf(await run('apply_patch', { patch: sections }, 'sections'))).toBe(
+      'Created hello.txt\nRenamed a to b, and changed it\nDeleted gone',
+    );
+    expect(textOf(await run('file_list', {}, 'sections'))).toBe('b\nhello.txt');
+    const script = 'diff --git a/go.sh b/go.sh\nnew file mode 100755\n--- /dev/null\n+++ b/go.sh\n@@ -0,0 +1,2 @@\n+#!/bin/sh\n+echo hi\n';
+    expect(textOf(await run('file_patch', script, 'sections'))).toBe('Created go.sh');
+    expect(textOf(await run('shell', { command: './go.sh' }, 'sections'))).toContain('hi');
+  });
+
+  it('is judged by the paths in the patch, which the call then has among its arguments', async () => {
+    const patch = '*** Begin Patch\n*** Add File: free\n+x\n*** Update File: a\n*** Move to: secret/b\n*** End Patch';
+    const denied = await run('apply_patch', { patch }, 'careful', asCareful);
+    expect(denied).toMatchObject({ outcome: 'denied', attempt: 0 });
+    const { body } = await agent.request<{ arguments: unknown }>('GET', `/v1/calls/${denied.id}`);
+    expect(body.arguments).toEqual({ patch, paths: ['free', 'a', 'secret/b'] });
+    const copy = 'diff --git a/secret/b b/c\ncopy from secret/b\ncopy to c\n';
+    expect(await run('apply_patch', { patch: copy }, 'careful', asCareful)).toMatchObject({ outcome: 'denied', attempt: 0 });
+  });
+
+  it('is denied where one of its files is', async () => {
     await write('a', 'one\n', 'careful');
     const other = '--- a/a\n+++ b/a\n@@ -1 +1 @@\n-one\n+1\n--- /dev/null\n+++ b/secret/b\n@@ -0,0 +1 @@\n+made\n';
     expect(await run('file_patch', { patch: other, paths: ['a', 'secret/b'] }, 'careful', asCareful)).toMatchObject({ outcome: 'denied' });

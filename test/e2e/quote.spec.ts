@@ -70,6 +70,10 @@ describe('the quote of a call that writes', () => {
     ['file_edit', (path) => ({ path, old_text: 'a', new_text: 'b' })],
     ['file_copy', (destination) => ({ source: 'a', destination })],
     ['file_patch', create],
+    ['file_patch', (path) => ({ patch: create(path).patch })],
+    ['apply_patch', (path) => ({ patch: `*** Begin Patch\n*** Add File: ${path}\n+a\n*** End Patch` })],
+    ['apply_patch', (path) => ({ patch: `*** Begin Patch\n*** Update File: a\n*** Move to: ${path}\n*** End Patch` })],
+    ['apply_patch', (path) => ({ patch: `diff --git a/x b/y\nrename from ${path}\nrename to moved\n` })],
     ['file_delete', (path) => ({ path })],
   ];
 

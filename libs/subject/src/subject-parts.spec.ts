@@ -35,6 +35,8 @@ describe('the parts of arguments', () => {
   });
 
   it('shows a text in the language of its path, or a patch', () => {
+    const sections = '*** Begin Patch\n*** Add File: a\n+x\n*** End Patch';
+    expect(subjectParts({ path: 'a', patch: sections }, [PATH]).slice(1)).toEqual([{ kind: 'patch', name: 'patch', text: sections }]);
     const patch = '--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n';
     expect(subjectParts({ path: 'a.py', content: 'a\nb', patch }, [PATH]).slice(1)).toEqual([
       { kind: 'text', name: 'content', text: 'a\nb', path: 'a.py' },

@@ -69,7 +69,8 @@ function editIn(args: Readonly<Record<string, JsonValue>>) {
 
 function restOf(name: string, value: JsonValue, path: string | undefined): SubjectPart {
   if (typeof value !== 'string') return { kind: 'value', name, value };
-  if (/^(diff --git |--- |Index: )/m.test(value) && /^@@ /m.test(value)) return { kind: 'patch', name, text: value };
+  const isPatch = (/^(diff --git |--- |Index: )/m.test(value) && /^@@ /m.test(value)) || /^\*\*\* Begin Patch$/m.test(value);
+  if (isPatch) return { kind: 'patch', name, text: value };
   return value.includes('\n') ? { kind: 'text', name, text: value, path } : { kind: 'value', name, value };
 }
 

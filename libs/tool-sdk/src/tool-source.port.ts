@@ -25,6 +25,8 @@ export interface ToolSource {
   argumentHints?(tool: string): ArgumentHints | undefined;
   /** What is wrong with arguments that fit the schema, as far as it shows without running the tool. Never throws. */
   check?(tool: string, args: Readonly<Record<string, unknown>>): ToolError | undefined;
+  /** The arguments with what follows from them, after `check` found nothing. Never throws. */
+  complete?(tool: string, args: Readonly<Record<string, unknown>>): Record<string, unknown> | undefined;
   /** Runs a tool with validated arguments. Rejects with a ToolError for failures of the tool. Never throws outside of the promise. */
   call(tool: string, args: Readonly<Record<string, unknown>>, ctx: ToolContext): Promise<ToolOutput>;
   /** Calls `listener` after `list()` has changed. Returns how to unsubscribe. */

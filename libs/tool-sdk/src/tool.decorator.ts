@@ -62,6 +62,11 @@ export interface ToolHandler<A, R = ToolOutput> {
    */
   readonly check?: (args: A) => void;
   /**
+   * The arguments with what follows from them, so that policy, hooks and people see it: the paths within a text. Called after
+   * `check`, in the gateway; pure and fast. The result fits the schema, and completing it again changes nothing.
+   */
+  readonly complete?: (args: A) => A;
+  /**
    * Runs right before `run`, within the run time of the call; false rejects the call as not confirmed. It occupies a slot of the
    * worker: questions to people belong to policy instead.
    */
@@ -69,7 +74,7 @@ export interface ToolHandler<A, R = ToolOutput> {
 }
 
 /** A handler as the registry holds it: arguments are checked before they reach it. */
-export type AnyToolHandler = ToolHandler<never>;
+export type AnyToolHandler = Omit<ToolHandler<never>, 'complete'> & { readonly complete?: (args: never) => Record<string, unknown> };
 
 const optionsOfClass = new WeakMap<object, ToolOptions>();
 

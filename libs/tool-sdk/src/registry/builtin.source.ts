@@ -62,6 +62,11 @@ export class BuiltinSource implements ToolSource {
     }
   }
 
+  complete(tool: string, args: Readonly<Record<string, unknown>>): Record<string, unknown> | undefined {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as in `call`
+    return this.byName.get(tool)?.handler.complete?.(args as never);
+  }
+
   async call(tool: string, args: Readonly<Record<string, unknown>>, ctx: ToolContext): Promise<ToolOutput> {
     const handler = this.byName.get(tool)?.handler;
     if (!handler) throw new ToolError('not_found', `Tool not found: ${tool}`);

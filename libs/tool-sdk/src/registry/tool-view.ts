@@ -59,7 +59,8 @@ export class ToolView {
     const wrong = entry.source.check?.(tool.name, prepared.args);
     if (wrong !== undefined)
       return { ok: false, tool, failure: { code: 'invalid_arguments', message: wrong.message, errors: [...(wrong.options.errors ?? [])] } };
-    return { ok: true, tool, args: prepared.args, ...(prepared.purpose === undefined ? {} : { purpose: prepared.purpose }) };
+    const args = entry.source.complete?.(tool.name, prepared.args) ?? prepared.args;
+    return { ok: true, tool, args, ...(prepared.purpose === undefined ? {} : { purpose: prepared.purpose }) };
   }
 
   /** How a structured result breaks the tool's output schema; empty when it fits or when there is none. */

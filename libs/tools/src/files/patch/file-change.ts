@@ -1,0 +1,51 @@
+import { ToolError } from '#tool-sdk';
+
+/** What a patch does to one file, whatever its form. */
+export interface FileChange {
+  readonly kind: 'change' | 'create' | 'delete' | 'rename' | 'copy';
+  /** After the patch; of a deleted file its name before. */
+  readonly path: string;
+  /** Of a renamed or copied file. */
+  readonly from?: string;
+  readonly hunks: readonly Hunk[];
+  /** Absent where the patch says nothing of it. */
+  readonly executable?: boolean;
+  /** Deletes without comparing the content. */
+  readonly whole?: true;
+  /** A part of the patch that is not applied. */
+  readonly note?: string;
+}
+
+export interface Hunk {
+  /** For messages: its number and where it begins in the patch. */
+  readonly title: string;
+  readonly lines: readonly HunkLine[];
+  /** First line before the patch, counted from 1; with no lines before, the line behind which it inserts. */
+  readonly start?: number;
+  /** The counts of its header, where they are not those of its lines. */
+  readonly wrongCounts?: string;
+  /** Lines of the file above the hunk, outermost first. */
+  readonly anchors: readonly string[];
+  /** Its last line is the last of the file. */
+  readonly atEnd?: true;
+}
+
+export interface HunkLine {
+  readonly mark: ' ' | '-' | '+';
+  /** Without its line feed. */
+  readonly text: string;
+  /** Followed by "\ No newline at end of file". */
+  readonly unended?: true;
+}
+
+export const isBefore = ({ mark }: HunkLine): boolean => mark !== '+';
+export const isAfter = ({ mark }: HunkLine): boolean => mark !== '-';
+
+/** The counts of a header that fits the lines. */
+export function countsOf(lines: readonly HunkLine[]): string {
+  return `${lines.filter(isBefore).length} lines before and ${lines.filter(isAfter).length} after`;
+}
+
+export function invalid(why: string): ToolError {
+  return new ToolError('invalid_arguments', `Invalid patch: ${why}`);
+}

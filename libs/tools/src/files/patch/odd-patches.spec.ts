@@ -1,0 +1,245 @@
+import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { textFrom } from '../../testing/outputs.js';
+import { testWorkspace, type TestWorkspace } from '../../testing/test-workspace.js';
+import { fakeToolContext } from '../../testing/tool-context.js';
+import { FilePatchTool } from '../file-patch.tool.js';
+
+/** Contents by path. */
+type Files = Readonly<Record<string, string>>;
+
+let workspace: TestWorkspace;
+beforeEach(async () => {
+  workspace = await testWorkspace();
+});
+afterEach(() => workspace.remove());
+
+async function filesThere(): Promise<Files> {
+  const entries = await readdir(workspace.root, { recursive: true, withFileTypes: true });
+  const paths = entries.filter((it) => it.isFile()).map((it) => join(it.parentPath, it.name));
+  return Object.fromEntries(
+    await Promise.all(paths.map(async (path) => [path.slice(workspace.root.length + 1), await readFile(path, 'utf8')])),
+  );
+}
+
+async function applied(before: Files, patch: string, paths?: string[]): Promise<string> {
+  for (const [path, text] of Object.entries(before)) await workspace.put(path, text);
+  await mkdir(workspace.root, { recursive: true });
+  return textFrom(new FilePatchTool().run({ patch, paths }, fakeToolContext({ workspace })));
+}
+
+const ABC = 'a\nb\nc\n';
+const AXC = 'a\nX\nc\n';
+const HUNK = '@@ -1,3 +1,3 @@\n a\n-b\n+X\n c\n';
+const EQUALS = '='.repeat(67);
+const both = (old: string, now: string, rest = HUNK): string => `--- ${old}\n+++ ${now}\n${rest}`;
+
+describe('file_patch', () => {
+  it.each<[what: string, before: Files, patch: string, after: Files, paths?: string[]]>([
+    ['names without a/ and b/', { f: ABC }, both('f', 'f'), { f: AXC }],
+    ['names with ./', { f: ABC }, both('./f', './f'), { f: AXC }],
+    [
+      'timestamps behind a tab',
+      { f: ABC },
+      both('f\t2024-01-01 10:00:00.000000000 +0000', 'f\t2024-01-02 10:00:00.000000000 +0000'),
+      { f: AXC },
+    ],
+    [
+      'timestamps behind spaces',
+      { 'my file': ABC },
+      both('my file  2024-01-01 10:00:00', 'my file  2024-01-01 10:00:00'),
+      { 'my file': AXC },
+    ],
+    ['revisions of svn', { f: ABC }, `Index: f\n${EQUALS}\n${both('f\t(revision 12)', 'f\t(working copy)')}`, { f: AXC }],
+    ['a new file of svn', {}, `Index: n\n${EQUALS}\n${both('n\t(nonexistent)', 'n\t(working copy)', '@@ -0,0 +1 @@\n+x\n')}`, { n: 'x\n' }],
+    [
+      'a new file of an older svn',
+      {},
+      `Index: n\n${EQUALS}\n${both('n\t(revision 0)', 'n\t(working copy)', '@@ -0,0 +1 @@\n+x\n')}`,
+      { n: 'x\n' },
+    ],
+    [
+      'a deleted file of svn',
+      { f: 'x\n' },
+      `Index: f\n${EQUALS}\n${both('f\t(revision 3)', 'f\t(nonexistent)', '@@ -1 +0,0 @@\n-x\n')}`,
+      {},
+    ],
+    [
+      'a changeset of hg',
+      { f: ABC },
+      `diff -r 1a2b -r 3c4d f\n${both('a/f\tThu Jan 01 00:00:00 1970 +0000', 'b/f\tFri Jan 02 00:00:00 1970 +0000')}`,
+      { f: AXC },
+    ],
+    [
+      'a new file of hg',
+      {},
+      `diff -r 1a2b n\n${both('/dev/null\tThu Jan 01 00:00:00 1970 +0000', 'b/n\tFri', '@@ -0,0 +1,1 @@\n+x\n')}`,
+      { n: 'x\n' },
+    ],
+    [
+      'two folders of diff -ruN',
+      { 's/f': ABC },
+      `diff -ruN old/s/f new/s/f\n${both('old/s/f\t2024-01-01', 'new/s/f\t2024-01-01')}`,
+      { 's/f': AXC },
+    ],
+    [
+      'a new file of diff -ruN',
+      {},
+      `diff -ruN old/n new/n\n${both('old/n\t1970-01-01 01:00:00.000000000 +0100', 'new/n\t2024-01-01 00:00:00.0 +0000', '@@ -0,0 +1 @@\n+x\n')}`,
+      { n: 'x\n' },
+    ],
+    [
+      'a deleted file of diff -ruN',
+      { f: 'x\n' },
+      `diff -ruN old/f new/f\n${both('old/f\t2024-01-01 00:00:00.0 +0000', 'new/f\t1970-01-01 00:00:00.000000000 +0000', '@@ -1 +0,0 @@\n-x\n')}`,
+      {},
+    ],
+    ['a file that is emptied', { f: 'x\n' }, both('a/f', 'b/f', '@@ -1 +0,0 @@\n-x\n'), { f: '' }],
+    ['a file and its backup', { f: ABC }, both('f.orig', 'f'), { f: AXC }],
+    ['two files of which paths names one', { f: ABC }, both('one', 'f'), { f: AXC }, ['f']],
+    ['a/ in both names where paths has it without', { f: ABC }, both('a/f', 'a/f'), { f: AXC }, ['f']],
+    ['a folder a', { 'a/f': ABC }, both('a/f', 'a/f'), { 'a/f': AXC }],
+    ['prefixes of diff.mnemonicPrefix', { f: ABC }, `diff --git i/f w/f\n${both('i/f', 'w/f')}`, { f: AXC }],
+    ['git without prefixes in a folder b', { 'b/f': ABC }, `diff --git b/f b/f\n${both('b/f', 'b/f')}`, { 'b/f': AXC }],
+    [
+      'a deletion without prefixes in a folder b',
+      { 'b/f': 'x\n' },
+      `diff --git b/f b/f\ndeleted file mode 100644\n--- b/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n`,
+      {},
+    ],
+    ['octal escapes', { 'é.txt': ABC }, both('"a/\\303\\251.txt"', '"b/\\303\\251.txt"'), { 'é.txt': AXC }],
+    [
+      'quoted names of a rename',
+      { 'a "b"': 'x\n' },
+      'diff --git "a/a \\"b\\"" b/c d\nsimilarity index 100%\nrename from "a \\"b\\""\nrename to c d\n',
+      { 'c d': 'x\n' },
+    ],
+    ['an empty file whose name has a space', {}, 'diff --git a/x y b/x y\nnew file mode 100644\nindex 0000000..e69de29\n', { 'x y': '' }],
+    [
+      'a mail of format-patch',
+      { f: ABC },
+      `From 1 Mon Sep 17 00:00:00 2001\nSubject: x\n\n---\n f | 2 +-\n\ndiff --git a/f b/f\nindex 1..2 100644\n${both('a/f', 'b/f')}-- \n2.39.5\n`,
+      { f: AXC },
+    ],
+    ['git log -p', { f: ABC }, `commit 123\nAuthor: x\n\n    text\n\ndiff --git a/f b/f\n${both('a/f', 'b/f')}`, { f: AXC }],
+    ['text before and after', { f: ABC }, `I change f:\n\n${both('a/f', 'b/f')}\nThat is all.\n- b is X now\n`, { f: AXC }],
+    ['a fence', { f: ABC }, `\`\`\`diff\n${both('a/f', 'b/f')}\`\`\`\n`, { f: AXC }],
+    [
+      'a fence and wrong counts',
+      { f: ABC },
+      `\`\`\`patch\n${both('a/f', 'b/f', HUNK.replace('1,3 +1,3', '1,9 +1,2'))}\`\`\`\n\nDone.\n`,
+      { f: AXC },
+    ],
+    ['a byte order mark of the patch', { f: ABC }, `\uFEFF${both('a/f', 'b/f')}`, { f: AXC }],
+    ['no line end at its end', { f: ABC }, both('a/f', 'b/f').trimEnd(), { f: AXC }],
+    [
+      'empty context lines without their space',
+      { f: 'a\n\nb\n' },
+      both('a/f', 'b/f', '@@ -1,3 +1,3 @@\n a\n\n-b\n+X\n'),
+      { f: 'a\n\nX\n' },
+    ],
+    ['a header without @@ at its end', { f: ABC }, both('a/f', 'b/f', HUNK.replace(' @@\n', '\n')), { f: AXC }],
+    ['the function in the header', { f: ABC }, both('a/f', 'b/f', HUNK.replace(' @@\n', ' @@ def f():\n')), { f: AXC }],
+    ['a header with a line of the file only', { f: 'x\nb\ny\nb\n' }, both('a/f', 'b/f', '@@ y\n-b\n+X\n'), { f: 'x\nb\ny\nX\n' }],
+    ['removed lines that look like a header', { f: '-- a\n++ b\n' }, both('a/f', 'b/f', '@@ -1,2 +1 @@\n--- a\n-++ b\n+x\n'), { f: 'x\n' }],
+    ['a removed line that looks like a signature', { f: '- \nb\n' }, both('a/f', 'b/f', '@@ -1,2 +1,2 @@\n-- \n+x\n b\n'), { f: 'x\nb\n' }],
+    ['a line end that is added', { f: 'a' }, both('a/f', 'b/f', '@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n'), { f: 'a\n' }],
+    ['a line end that is removed', { f: 'a\n' }, both('a/f', 'b/f', '@@ -1 +1 @@\n-a\n+a\n\\ No newline at end of file\n'), { f: 'a' }],
+    ['an unended last line without the mark', { f: 'a\nb' }, both('a/f', 'b/f', '@@ -1,2 +1,3 @@\n a\n b\n+c\n'), { f: 'a\nb\nc' }],
+    ['line feeds for Windows line ends', { f: 'a\r\nb\r\nc\r\n' }, both('a/f', 'b/f'), { f: 'a\r\nX\r\nc\r\n' }],
+    ['Windows line ends for line feeds', { f: ABC }, both('a/f', 'b/f').replaceAll('\n', '\r\n'), { f: AXC }],
+    ['a change of line ends', { f: 'a\r\nb\r\n' }, both('a/f', 'b/f', '@@ -1,2 +1,2 @@\n-a\r\n+a\n b\r\n'), { f: 'a\nb\r\n' }],
+    [
+      'several hunks that are moved alike',
+      { f: 'x\nx\na\nb\na\nb\na\nb\n' },
+      both('a/f', 'b/f', '@@ -1,2 +1,2 @@\n x\n-a\n+A\n@@ -4 +4 @@\n-a\n+A\n'),
+      { f: 'x\nx\nA\nb\nA\nb\na\nb\n' },
+    ],
+    [
+      'sections for a shell',
+      { f: ABC },
+      `apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: f\n@@\n-b\n+X\n*** End Patch\nEOF\n`,
+      { f: AXC },
+    ],
+    [
+      'sections with Windows line ends',
+      { f: ABC },
+      '*** Begin Patch\r\n*** Update File: f\r\n@@\r\n a\r\n-b\r\n+X\r\n*** End Patch\r\n',
+      { f: AXC },
+    ],
+    ['sections with numbers in their headers', { f: ABC }, `*** Begin Patch\n*** Update File: f\n${HUNK}*** End Patch\n`, { f: AXC }],
+    ['a diff between the lines of sections', { f: ABC }, `*** Begin Patch\n${both('a/f', 'b/f')}*** End Patch\n`, { f: AXC }],
+    ['an empty file as a section', {}, '*** Begin Patch\n*** Add File: n\n*** End Patch', { n: '' }],
+  ])('reads %s', async (_what, before, patch, after, ...[paths]) => {
+    const said = await applied(before, patch, paths);
+    expect({ said, files: await filesThere() }).toEqual({
+      said: expect.stringMatching(/^(?:Changed|Created|Deleted|Renamed) /),
+      files: after,
+    });
+  });
+
+  it.each<[what: string, before: Files, patch: string, message: string | RegExp]>([
+    ['two files in one header', { one: ABC, two: ABC }, both('one', 'two'), /line 1 changes one to two: two files/],
+    ['a hunk without a file', { f: ABC }, HUNK, /line 1 begins a hunk, and no file was named/],
+    ['a merge', { f: ABC }, both('a/f', 'b/f', '@@@ -1,2 -1,2 +1,3 @@@\n  a\n++b\n'), /is of a merge/],
+    ['a rename with one name', { f: ABC }, 'diff --git a/f b/g\nsimilarity index 100%\nrename from f\n', /a rename with only one name/],
+    [
+      'a rename to a file that is there',
+      { f: ABC, g: 'x' },
+      'diff --git a/f b/g\nsimilarity index 100%\nrename from f\nrename to g\n',
+      'The patch creates g, which is there already.',
+    ],
+    ['an old mode alone', { f: ABC }, 'diff --git a/f b/f\nold mode 100755\n', /an "old mode" without a "new mode"/],
+    ['an empty file of diff -N', {}, 'diff -ruN old/n new/n\n', /nothing follows line 1, as for an empty file/],
+    ['lines of a new file without +', {}, both('/dev/null', 'b/n', '@@ -0,0 +1,3 @@\n+a\n\n+b\n'), /empty ones as well/],
+    [
+      'a line end that the file has',
+      { f: 'a\n' },
+      both('a/f', 'b/f', '@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n'),
+      /does not fit f/,
+    ],
+    [
+      'an end of file amid lines',
+      { f: 'a\nb\n' },
+      both('a/f', 'b/f', '@@ -1 +1 @@\n-a\n+x\n\\ No newline at end of file\n'),
+      /lines follow there/,
+    ],
+    [
+      'hunks in the wrong order',
+      { f: 'a\nb\n' },
+      both('a/f', 'b/f', '@@ -2 +2 @@\n-b\n+B\n@@ -1 +1 @@\n-a\n+A\n'),
+      /^Hunk 2 \(line 1\) does not fit f/,
+    ],
+    [
+      'one of two files that does not fit',
+      { f: ABC, g: 'x\n' },
+      both('a/f', 'b/f') + both('a/g', 'b/g'),
+      /^Hunk 1 \(line 1\) does not fit g; no file was changed/,
+    ],
+    [
+      'a file that is deleted with more in it',
+      { f: 'x\ny\n' },
+      both('a/f', '/dev/null', '@@ -1 +0,0 @@\n-x\n'),
+      /has more in it than the patch says/,
+    ],
+    [
+      'two sections of one file',
+      { f: ABC },
+      '*** Begin Patch\n*** Update File: f\n@@\n-a\n+A\n*** Update File: f\n@@\n-b\n+B\n*** End Patch',
+      /it has f twice/,
+    ],
+    [
+      'a second patch behind the first',
+      { f: ABC },
+      '*** Begin Patch\n*** Add File: n\n+x\n*** End Patch\n*** Add File: m\n+x\n',
+      /a file follows "\*\*\* End Patch"/,
+    ],
+    ['an unknown section', {}, '*** Begin Patch\n*** Add File: n\n+x\n*** Copy File: m\n*** End Patch', /to begin with "\+"/],
+    ['a binary file of diff -r', { f: ABC }, 'diff -ru old/f new/f\nBinary files old/f and new/f differ\n', /binary/],
+    ['text alone', {}, 'Please change the file.\n', /expected the changes of 1 to 50 files, got 0/],
+  ])('refuses %s and changes nothing', async (_what, before, patch, message) => {
+    const said = await applied(before, patch);
+    expect({ said, files: await filesThere() }).toEqual({ said: expect.stringMatching(message), files: before });
+  });
+});

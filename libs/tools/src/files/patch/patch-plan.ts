@@ -1,0 +1,77 @@
+import type { Stats } from 'node:fs';
+import { decodeText, openBeneath, readWorkspaceFile, resolveFile, type ResolvedFile } from '#sandbox';
+import { type ToolContext, ToolError } from '#tool-sdk';
+import type { FileChange } from './file-change.js';
+import { patchedText } from './patched-text.js';
+
+export const PATCH_LIMIT = { bytes: 2 * 1_048_576, hint: 'Use file_edit for larger files.' };
+
+/** A file as it is, and where. */
+export interface FoundFile {
+  readonly place: ResolvedFile;
+  readonly bytes: Buffer;
+  readonly text: string;
+  readonly stats: Stats;
+}
+
+/** A change with what it starts from and leads to. */
+export interface PlannedChange {
+  readonly change: FileChange;
+  /** Of the file after the change, or the deleted one. */
+  readonly place: ResolvedFile;
+  /** Absent for a new file. Of a renamed or copied one what it comes from. */
+  readonly found?: FoundFile;
+  readonly after: string;
+}
+
+/** Reads what is there; nothing is written. Rejects with a ToolError where the change does not fit. */
+export async function planChange(change: FileChange, ctx: ToolContext): Promise<PlannedChange> {
+  const { kind, path, from = path, hunks } = change;
+  const place = resolveFile(ctx.workspace, path, 'write');
+  await assertFree(place, change);
+  if (kind === 'create') return { change, place, after: patchedText('', hunks, path, ctx) };
+  const source = resolveFile(ctx.workspace, from, kind === 'copy' ? 'read' : 'write');
+  const found = await findFile(source, change, ctx);
+  if (found === undefined) return { change: { ...change, kind: 'create' }, place, after: patchedText('', hunks, path, ctx) };
+  const after = change.whole === true ? '' : patchedText(found.text, hunks, from, ctx);
+  if (kind === 'delete' && after !== '') {
+    const more = hunks.length === 0 ? 'is not empty, and the patch has no lines of it' : 'has more in it than the patch says';
+    throw new ToolError('tool_failed', `The patch deletes ${path}, which ${more}; no file was changed.`);
+  }
+  if (kind === 'change' && after === found.text && !changesMode(change, found.stats)) {
+    const why = hunks.length === 0 ? 'has that mode already' : 'stays as it is by it';
+    throw new ToolError('tool_failed', `The patch changes nothing: ${path} ${why}; no file was changed.`);
+  }
+  return { change, place, found, after };
+}
+
+export function changesMode({ executable }: FileChange, { mode }: Stats): boolean {
+  return executable !== undefined && executable !== ((mode & 0o100) !== 0);
+}
+
+/** Undefined for a file that is not there and that the patch says is empty. */
+async function findFile(place: ResolvedFile, { kind, hunks }: FileChange, ctx: ToolContext): Promise<FoundFile | undefined> {
+  const isFilled = kind === 'change' && hunks.length === 1 && hunks[0]?.start === 0;
+  if (isFilled && !(await isThere(place))) return undefined;
+  const { bytes, stats } = await readWorkspaceFile(place, PATCH_LIMIT, ctx.signal);
+  return { place, bytes, stats, text: decodeText(bytes, place.path.displayPath) };
+}
+
+/** @throws ToolError */
+async function assertFree(place: ResolvedFile, { kind, path }: FileChange): Promise<void> {
+  if (kind !== 'change' && kind !== 'delete' && (await isThere(place))) throw thereAlready(path);
+}
+
+export function thereAlready(path: string): ToolError {
+  return new ToolError('tool_failed', `The patch creates ${path}, which is there already.`);
+}
+
+/** False as well where it cannot be opened: then writing fails. */
+async function isThere(place: ResolvedFile): Promise<boolean> {
+  try {
+    await (await openBeneath(place)).close();
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,110 @@
+import { countsOf, type Hunk, type HunkLine, invalid, isAfter, isBefore } from './file-change.js';
+
+const HEADER = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))?(?:\s*@@|$)/;
+/** The end of a mail of `git format-patch`. */
+const SIGNATURE = /^-- ?$/;
+/** Begins what is no hunk. */
+const NEXT_PART = /^(?:@@|diff |Index: |={10,}|\*\*\* |```|(?:old|new|deleted|rename|copy|similarity|dissimilarity|index) )/;
+
+export interface ReadHunk {
+  readonly hunk: Hunk;
+  /** The line behind it. */
+  readonly next: number;
+}
+
+/**
+ * The hunk that begins at a line with `@@`. The counts of its header say where it ends, unless its lines say otherwise: models
+ * count wrong, or not at all. @throws ToolError
+ */
+export function readHunk(lines: readonly string[], at: number, number: number): ReadHunk {
+  const header = (lines[at] ?? '').trimEnd();
+  const [whole, start, before = '1', , after = '1'] = HEADER.exec(header) ?? [];
+  const title = `Hunk ${number} (line ${whole === undefined ? `${at + 1} of the patch` : start})`;
+  if (header.startsWith('@@@')) throw invalid(`${title} is of a merge (git diff --cc). Give the difference from one parent.`);
+  if (whole === undefined) {
+    const anchor = header.replace(/^@@\s?/, '').replace(/\s*@@$/, '');
+    const anchors = /^(?:\.\.\.|-[\w,.]+ \+[\w,.]+)?$/.test(anchor.trim()) ? [] : [anchor];
+    const read = readBody(lines, at + 1, title);
+    return { hunk: { title, lines: read.body, anchors, ...(read.body.length > 0 && { wrongCounts: 'no counts' }) }, next: read.next };
+  }
+  const counted = readCounted(lines, at + 1, Number(before), Number(after));
+  const place = { title, anchors: [], start: Number(start) };
+  if (counted !== undefined) return { hunk: { ...place, lines: counted.body }, next: counted.next };
+  const { body, next } = readBody(lines, at + 1, title);
+  return { hunk: { ...place, lines: body, wrongCounts: `${before} lines before and ${after} after` }, next };
+}
+
+interface Body {
+  readonly body: readonly HunkLine[];
+  readonly next: number;
+}
+
+/** Undefined where the counts are wrong. */
+function readCounted(lines: readonly string[], from: number, before: number, after: number): Body | undefined {
+  const body: HunkLine[] = [];
+  let [old, now, at] = [before, after, from];
+  for (; old > 0 || now > 0; at += 1) {
+    const line = lineOf(lines[at], at === lines.length - 1);
+    if (line === undefined) return undefined;
+    if (line === 'unended') {
+      markUnended(body, lines[at]);
+      continue;
+    }
+    body.push(line);
+    if (isBefore(line)) old -= 1;
+    if (isAfter(line)) now -= 1;
+    if (old < 0 || now < 0) return undefined;
+  }
+  if (lines[at]?.startsWith('\\') === true) {
+    markUnended(body, lines[at]);
+    at += 1;
+  }
+  return /^[-+ ]/.test(lines[at] ?? '') && !isPartAt(lines, at) && lines[at]?.trim() !== '' ? undefined : { body, next: at };
+}
+
+/** As long as lines look like those of a hunk. @throws ToolError where some of it would be left out */
+function readBody(lines: readonly string[], from: number, title: string): Body {
+  const body: HunkLine[] = [];
+  let at = from;
+  for (; at < lines.length && !isPartAt(lines, at); at += 1) {
+    const line = lineOf(lines[at], at === lines.length - 1);
+    if (line === undefined) break;
+    if (line === 'unended') markUnended(body, lines[at]);
+    else body.push(line);
+  }
+  // Empty lines at the end divide the hunk from what follows.
+  let end = at;
+  while (end > from && lines[end - 1]?.trim() === '' && lines[end - 1]?.startsWith(' ') !== true) end -= 1;
+  const kept = body.slice(0, body.length - (at - end));
+  for (let left = at; left < lines.length && !isPartAt(lines, left); left += 1)
+    if (/^[-+]/.test(lines[left] ?? ''))
+      throw invalid(
+        `line ${at + 1} of it ("${(lines[at] ?? '').slice(0, 60)}") is no line of a hunk, but more follow. ` +
+          `Begin each line of a hunk with a space, "-" or "+". ${title} has ${countsOf(kept)} until there.`,
+      );
+  return { body: kept, next: at };
+}
+
+function isPartAt(lines: readonly string[], at: number): boolean {
+  const line = lines[at] ?? '';
+  return NEXT_PART.test(line) || SIGNATURE.test(line.trimEnd()) || isFileHeaderAt(lines, at);
+}
+
+/** A removed line may begin with `-- ` as well: a header has its second line. */
+export function isFileHeaderAt(lines: readonly string[], at: number): boolean {
+  return /^--- \S/.test(lines[at] ?? '') && /^\+\+\+ \S/.test(lines[at + 1] ?? '');
+}
+
+function lineOf(line: string | undefined, isLast: boolean): HunkLine | 'unended' | undefined {
+  if (line === undefined || (line === '' && isLast)) return undefined;
+  if (line === '' || line === '\r') return { mark: ' ', text: line };
+  if (line.startsWith('\\')) return 'unended';
+  const mark = line[0];
+  return mark === ' ' || mark === '-' || mark === '+' ? { mark, text: line.slice(1) } : undefined;
+}
+
+/** In a patch with Windows line ends the line before the mark has one too, which is not of the file. */
+function markUnended(body: HunkLine[], mark = ''): void {
+  const last = body.pop();
+  if (last !== undefined) body.push({ ...last, text: mark.endsWith('\r') ? last.text.replace(/\r$/, '') : last.text, unended: true });
+}
