@@ -260,6 +260,36 @@ describe('file_patch', () => {
   });
 });
 
+describe('an edit', () => {
+  const shell = async (command: string) => textOf(await run('shell', { command }, 'kept'));
+
+  it('leaves byte order marks, permissions and other cells of a notebook as they are', async () => {
+    await shell(`printf '\\xEF\\xBB\\xBFusing A;\\r\\nB\\r\\n' > a.cs; printf 'echo hi\\n' > run.sh; chmod 750 run.sh`);
+    const read = textOf(await run('file_read', { path: 'a.cs' }, 'kept'));
+    await write('a.cs', read, 'kept');
+    await run('file_edit', { path: 'a.cs', insert_text: '// x', insert_line: 0 }, 'kept');
+    const patch = '--- a/a.cs\n+++ b/a.cs\n@@ -2,2 +2,2 @@\n using A;\n-B\n+C\n';
+    expect(textOf(await run('file_patch', { patch }, 'kept'))).toBe('Changed a.cs');
+    expect(await shell('od -An -c a.cs | tr -d " \\n"')).toContain('357273277//x\\r\\nusingA;\\r\\nC\\r\\n');
+    expect(textOf(await run('file_search', { query: '^//' }, 'kept'))).toBe('a.cs:1:// x');
+    await run('file_copy', { source: 'run.sh', destination: 'copy.sh' }, 'kept');
+    expect(await shell('stat -c %a copy.sh')).toContain('750');
+    const cell = (id: string, source: string) =>
+      `  {"cell_type": "code", "id": "${id}", "metadata": {"n": 1.0}, "outputs": [], "source": ["${source}"]}`;
+    const notebook = (first: string) =>
+      `{\n  "cells": [\n${cell('c1', first)},\n${cell('c2', 'b')}\n  ],\n  "metadata": {},\n  "nbformat": 4, "nbformat_minor": 5\n}`;
+    await write('n.ipynb', notebook('a'), 'kept');
+    await run('notebook_edit', { path: 'n.ipynb', cell_id: 'c1', new_source: 'print(2)' }, 'kept');
+    expect(textOf(await run('file_read', { path: 'n.ipynb', raw: true }, 'kept'))).toBe(notebook('print(2)'));
+  });
+
+  it('names the character in which its text only looks like the file', async () => {
+    await write('near', 'the task list in\u00a0current\n', 'kept');
+    const args = { path: 'near', old_text: 'the task list in current', new_text: 'x' };
+    expect((await run('file_edit', args, 'kept')).error?.message).toContain('U+00A0 at column 17');
+  });
+});
+
 describe('a path that is not there', () => {
   it('answers a path that is not there with near ones that are, of those that the call may read', async () => {
     for (const path of ['src/main.ts', 'src/deep/notes.md']) await write(path, 'one\n', 'near');

@@ -103,7 +103,7 @@ describe('notebook_edit', () => {
   });
 
   it.each([
-    ['{"worksheets":[{"cells":[]}],"metadata":{},"nbformat":3,"nbformat_minor":0}', /of format 3, not 4\. "jupyter nbconvert/],
+    ['{"worksheets":[{"cells":[]}],"metadata":{},"nbformat":3,"nbformat_minor":0}', /it is not of format 4 but of 3; "jupyter nbconvert/],
     [NOTEBOOK.replace('"c2"', '"c1"'), /^2 cells have the id c1\. Name the cell by its place: "cell-0" is the first\.$/],
     [NOTEBOOK.slice(0, -1), /is not valid JSON/],
   ])('refuses %s', async (before, message) => expect(await edited(before, { cell_id: 'c1', new_source: 'x' })).toMatch(message));

@@ -46,11 +46,12 @@ export function parseNotebook(text: string, shown: string): Notebook {
   const parsed = Notebook.safeParse(value);
   if (parsed.success && parsed.data.nbformat >= 4) return parsed.data;
   const old = Older.safeParse(value);
-  const format =
-    old.success && old.data.nbformat < 4
-      ? `of format ${old.data.nbformat}, not 4. "jupyter nbconvert --to notebook --inplace" converts it`
-      : 'not of format 4';
-  throw new ToolError('tool_failed', `Cannot read ${shown} as a notebook: it is ${format}. Read it with raw to see its source.`);
+  const older =
+    old.success && old.data.nbformat < 4 ? ` but of ${old.data.nbformat}; "jupyter nbconvert --to notebook --inplace" converts it` : '';
+  throw new ToolError(
+    'tool_failed',
+    `Cannot read ${shown} as a notebook: it is not of format 4${older}. Read it with raw to see its source.`,
+  );
 }
 
 /** How cells are named: by their id, or by their place where they have none. */

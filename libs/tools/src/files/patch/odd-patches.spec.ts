@@ -142,6 +142,8 @@ describe('file_patch', () => {
     ['a header without @@ at its end', { f: ABC }, both('a/f', 'b/f', HUNK.replace(' @@\n', '\n')), { f: AXC }],
     ['the function in the header', { f: ABC }, both('a/f', 'b/f', HUNK.replace(' @@\n', ' @@ def f():\n')), { f: AXC }],
     ['a header with a line of the file only', { f: 'x\nb\ny\nb\n' }, both('a/f', 'b/f', '@@ y\n-b\n+X\n'), { f: 'x\nb\ny\nX\n' }],
+    ['a header with a part of a line', { f: ABC }, both('a/f', 'b/f', '@@ class of f\n-b\n+X\n'), { f: AXC }],
+    ['a deleted file with a byte order mark', { f: '\uFEFFx\n' }, both('a/f', '/dev/null', '@@ -1 +0,0 @@\n-x\n'), {}],
     ['removed lines that look like a header', { f: '-- a\n++ b\n' }, both('a/f', 'b/f', '@@ -1,2 +1 @@\n--- a\n-++ b\n+x\n'), { f: 'x\n' }],
     ['a removed line that looks like a signature', { f: '- \nb\n' }, both('a/f', 'b/f', '@@ -1,2 +1,2 @@\n-- \n+x\n b\n'), { f: 'x\nb\n' }],
     ['a line end that is added', { f: 'a' }, both('a/f', 'b/f', '@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n'), { f: 'a\n' }],

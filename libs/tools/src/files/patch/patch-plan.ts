@@ -1,6 +1,7 @@
 import type { Stats } from 'node:fs';
 import { decodeText, openBeneath, readWorkspaceFile, resolveFile, type ResolvedFile } from '#sandbox';
 import { type ToolContext, ToolError } from '#tool-sdk';
+import { splitMark } from '../change/byte-order-mark.js';
 import type { FileChange } from './file-change.js';
 import { patchedText } from './patched-text.js';
 
@@ -34,7 +35,7 @@ export async function planChange(change: FileChange, ctx: ToolContext): Promise<
   const found = await findFile(source, change, ctx);
   if (found === undefined) return { change: { ...change, kind: 'create' }, place, after: patchedText('', hunks, path, ctx) };
   const after = change.whole === true ? '' : patchedText(found.text, hunks, from, ctx);
-  if (kind === 'delete' && after !== '') {
+  if (kind === 'delete' && splitMark(after).body !== '') {
     const more = hunks.length === 0 ? 'is not empty, and the patch has no lines of it' : 'has more in it than the patch says';
     throw new ToolError('tool_failed', `The patch deletes ${path}, which ${more}; no file was changed.`);
   }

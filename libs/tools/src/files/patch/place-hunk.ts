@@ -18,7 +18,7 @@ const LISTED = 5;
 
 /**
  * The index of the line at which a hunk fits: where its header says, or where the hunk before was moved by as much; else at the
- * only place behind the hunk before. Line numbers that models count wrong never choose between several places.
+ * only place behind the hunk before, below its anchors where the file has them. Line numbers that models count wrong never choose between several places.
  */
 export function placeOf(hunk: Hunk, around: Around): number | { readonly why: string } {
   const { lines, from, moved } = around;
@@ -34,7 +34,8 @@ export function placeOf(hunk: Hunk, around: Around): number | { readonly why: st
   if (before.length === 0) return insertionPlace(hunk, around);
   if (hunk.start !== undefined && hunk.wrongCounts === undefined)
     for (const at of [hunk.start - 1 + moved, hunk.start - 1]) if (fits(at)) return at;
-  const found = behindAnchors(hunk.anchors, around, fits);
+  const anchored = behindAnchors(hunk.anchors, around, fits);
+  const found = anchored.length > 0 ? anchored : behindAnchors([], around, fits);
   const [only] = found;
   if (only === undefined) return { why: 'does not fit' };
   if (found.length === 1) return only;
