@@ -92,13 +92,6 @@ const ACTING = [
   "su a -c 'git diff --output=x'",
   "script -qc 'git diff --output=x' f",
   "su a -c 'ls '$x",
-  'NPM_CONFIG_SCRIPT_SHELL=./x npm test',
-  'PSQLRC=x psql -l',
-  'LIBMYSQL_PLUGINS=x ls',
-  'DOTNET_STARTUP_HOOKS=x dotnet test',
-  'BUNDLE_GEMFILE=x bundle list',
-  'GOENV=x go test',
-  'PIP_INDEX_URL=x pip list',
   'export GOFLAGS2=x; go test',
   'GOENV=x; export GOENV; go test',
   'PATH=x; ls',
@@ -151,9 +144,25 @@ const ACTING = [
   'echo system id | mysql',
 ];
 
+/** A person may trust exactly these: the text says what is set. */
+const SETTING = [
+  'NPM_CONFIG_SCRIPT_SHELL=./x npm test',
+  'PSQLRC=x psql -l',
+  'LIBMYSQL_PLUGINS=x ls',
+  'DOTNET_STARTUP_HOOKS=x dotnet test',
+  'BUNDLE_GEMFILE=x bundle list',
+  'GOENV=x go test',
+  'PIP_INDEX_URL=x pip list',
+];
+
 describe('a pattern that trusts a command that reads', () => {
   it.each(ACTING)('covers by trust in a reading command no arguments by which it writes or runs something: %s', (command) => {
     expect(judge(command)).toMatchObject({ effect: 'ask', trustOptions: [] });
+  });
+
+  it.each(SETTING)('does not cover variables that programs may heed: %s', (command) => {
+    const { effect, trustOptions = [] } = judge(command);
+    expect([effect, trustOptions.map(({ id }) => id)]).toEqual(['ask', ['command-full']]);
   });
 
   it.each([

@@ -1,6 +1,6 @@
 import type { Decision, DecisionReason } from '#contracts';
 import type { CallFacts } from './call-facts.js';
-import { argumentTrust, toolTrust } from './grants/argument-trust.js';
+import { argumentTrust, isExact, toolTrust } from './grants/argument-trust.js';
 import { trustOptionsFor } from './grants/trust-options.js';
 import { riskOfCall } from './risk-of-call.js';
 import type { RuleResult, Rule } from './rule.js';
@@ -57,9 +57,11 @@ function reasonsOf(answers: readonly RuleResult[], facts: CallFacts, subjects: R
   const asked = answers.some(({ effect }) => effect === 'ask');
   const byTool = asked ? toolTrust(facts) : undefined;
   const byArguments = asked && byTool === undefined ? argumentTrust(facts, subjects) : undefined;
+  const asksText = answers.some(({ effect, liftedBy }) => effect === 'ask' && liftedBy === 'text');
+  const byText = byArguments !== undefined && asksText ? argumentTrust(facts, subjects, isExact) : undefined;
+  const byLift = { arguments: byArguments, text: byText, tool: undefined, itself: undefined };
   return answers.map(({ axis, rule, effect, reason, liftedBy }) => {
-    const satisfiedBy =
-      effect === 'ask' && liftedBy !== 'itself' ? (byTool ?? (liftedBy === 'arguments' ? byArguments : undefined)) : undefined;
+    const satisfiedBy = effect === 'ask' && liftedBy !== 'itself' ? (byTool ?? byLift[liftedBy ?? 'tool']) : undefined;
     return satisfiedBy === undefined ? { axis, rule, effect, reason } : { axis, rule, effect, reason, satisfiedBy };
   });
 }

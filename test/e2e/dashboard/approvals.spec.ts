@@ -147,7 +147,9 @@ it('decides a call on its own page, and shows there who asks, why, and what the 
   await eventually(async () => (await card.locator('mark').allInnerTexts()).join() === 'git', 'the reason to be marked');
   await card.locator('[data-risk=medium]').waitFor();
   await card.getByRole('region', { name: 'Before this in the session' }).getByText('echo').waitFor();
-  await card.getByText('Every command that begins with git, whatever follows.').waitFor();
+  await card
+    .getByText('Every command that begins with git, whatever words follow. Files outside of the workspace are asked for.')
+    .waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   await answer(page, 'a');
   expect(await stage.agent.ended(id)).toMatchObject({ approval: { decided: { decision: 'allow', scope: 'once' } } });

@@ -207,6 +207,31 @@ export function commandsContract(started: () => PolicyInstallation): void {
       });
 
       it('denies a command when a denied pattern matches one part of it, in any spelling, allowed or not [PP-80]', async () => {
+        for (const command of ['echo a >/etc/f', 'echo a >|/etc/f', 'echo /etc/shadow', 'echo $HOME/.ssh/id'])
+          await judge('rules-allow', command, { asks: /is outside of the workspace|only running it tells which file/ });
+        await judge('rules-allow', 'echo a > notes.md; echo b', { runs: 'b' });
+      });
+
+      it.each([
+        ['AWS_PROFILE=dev echo a', 'LD_PRELOAD=x echo a'],
+        ['git log "$BRANCH"', 'git log $BRANCH'],
+      ])('with variables can be trusted exactly as it stands: %s', async (command, other) => {
+        const { call } = await judge('rules', command, { asks: /Dangerous command: / });
+        expect(call.approval?.trustOptions.map(({ id, display }) => [id, display])).toEqual([['command-full', command]]);
+        await agent.request('POST', `/v1/calls/${call.id}/decision`, {
+          decision: 'allow',
+          scope: 'session-args',
+          trustOption: 'command-full',
+        });
+        await agent.ended(call.id);
+        expect((await submitted(agent, { tool: 'shell', args: { command }, agentId: 'rules', sessionId: 'of-rules' })).call).toMatchObject({
+          status: 'ended',
+          decision: { effect: 'allow' },
+        });
+        await judge('rules', other, { asks: /Dangerous command: / });
+      });
+
+      it('is denied when a denied pattern matches one part of it, in any spelling, allowed or not [PP-80]', async () => {
         for (const command of ['echo x; rm x', '/bin/rm x', "bash -c 'rm x'", 'echo $(rm x)'])
           await judge('rules-allow', command, { denied: literally('Command matches the denied pattern: rm .*') });
       });

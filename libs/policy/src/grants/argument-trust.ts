@@ -3,7 +3,7 @@ import type { CallFacts } from '../call-facts.js';
 import { commandPatterns, type CommandPatterns } from '../patterns/command-patterns.js';
 import { BUILTIN, matchingPattern } from '../patterns/tool-pattern.js';
 import { besidesWords, writesFiles } from '../shell/besides-words.js';
-import { findDangerousCommand } from '../shell/dangerous-command.js';
+import { findDangerousCommand, meansItsText } from '../shell/dangerous-command.js';
 import { isReadonly } from '../shell/readonly.js';
 import { plainText, type ParsedCommand, type SubCommand } from '../shell/sub-command.js';
 import type { RiskArguments } from '../risk-arguments/risk-arguments.js';
@@ -25,13 +25,18 @@ export function toolTrust({ tool, policy, grants }: Pick<CallFacts, 'tool' | 'po
 /**
  * Why no person needs to be asked for these arguments: every command and operation is allowed by a pattern or only reads,
  * every path and agent is trusted by name. Undefined when one of them is not, or when the call has no arguments to trust.
+ * `counts`: which patterns of commands may be the reason.
  */
-export function argumentTrust(facts: CallFacts, { commands, paths, urls, operations, agents }: RiskArguments): string | undefined {
+export function argumentTrust(
+  facts: CallFacts,
+  { commands, paths, urls, operations, agents }: RiskArguments,
+  counts?: (pattern: string) => boolean,
+): string | undefined {
   if (facts.policy.trustModelApproval && facts.args['approved'] === true) return 'approved by the model, which this policy accepts';
   if (urls.length > 0) return undefined;
   const reasons: string[] = [];
   const trusts = [
-    ...commands.map((command) => commandTrust(command, facts)),
+    ...commands.map((command) => commandTrust(command, facts, counts)),
     ...operations.map((operation) => operationTrust(operation, facts)),
     ...agents.map((agent) => agentTrust(agent, facts)),
   ];
@@ -50,11 +55,12 @@ export function argumentTrust(facts: CallFacts, { commands, paths, urls, operati
 /** Why a command needs no approval: patterns of the configuration or the session, or that it only reads. */
 export function commandTrust(
   reading: ParsedCommand,
-  { policy, grants, patternsBy = 'operator' }: Pick<CallFacts, 'policy' | 'grants' | 'patternsBy'>,
+  facts: Pick<CallFacts, 'policy' | 'grants' | 'patternsBy'>,
+  counts?: (pattern: string) => boolean,
 ): string | undefined {
-  if (findDangerousCommand(reading) !== undefined) return undefined;
-  if (policy.commands.autoAllowReadonly && isReadonly(reading)) return 'the command only reads';
-  return patternTrust(reading, { policy, grants, patternsBy });
+  if (findDangerousCommand(reading) !== undefined) return meansItsText(reading) ? textTrust(reading, facts) : undefined;
+  if (facts.policy.commands.autoAllowReadonly && isReadonly(reading)) return 'the command only reads';
+  return patternTrust(reading, facts, counts);
 }
 
 /** The same by patterns that mean single commands alone: what a command does was read by who allowed it. */
@@ -62,8 +68,14 @@ export function exactCommandTrust(reading: ParsedCommand, facts: Pick<CallFacts,
   return findDangerousCommand(reading) === undefined ? patternTrust(reading, facts, isExact) : undefined;
 }
 
+/** The same for a command with variables: by patterns that are its very text, with its quotes. */
+function textTrust(reading: ParsedCommand, facts: Pick<CallFacts, 'policy' | 'grants' | 'patternsBy'>): string | undefined {
+  const commands = reading.commands.map((it) => ({ ...it, words: it.words.length === 0 ? [] : [{ value: it.text, dynamic: false }] }));
+  return patternTrust({ ...reading, commands }, facts, isExact);
+}
+
 /** Besides escaped characters, and what `trustOptions` puts around the spellings of a command, it has no special ones. */
-function isExact(pattern: string): boolean {
+export function isExact(pattern: string): boolean {
   const plain = pattern.replaceAll(/\\[^\w\s]/g, '').replaceAll(/^\^|\$$/g, '');
   return !/[.*+?()[\]{}^$\\]/.test(plain.replace(/^\(\?:(.*)\)$/s, '$1'));
 }
@@ -106,8 +118,8 @@ function matchingAllowPattern(
   command: SubCommand,
   counts: (pattern: string) => boolean,
 ): string | undefined {
+  const besides = besidesWords(command);
   for (const { matching } of lists) {
-    const besides = besidesWords(command);
     const fitting = matching(besides + plainText(command)).filter(counts);
     if (fitting.length === 0) continue;
     const written = command.redirects.length === 0 ? fitting : matching(besides + command.text);

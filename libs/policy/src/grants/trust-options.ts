@@ -2,7 +2,7 @@ import type { TrustOption } from '#contracts';
 import { quoteExpression } from '#patterns';
 import type { CallFacts } from '../call-facts.js';
 import { besidesWords } from '../shell/besides-words.js';
-import { findDangerousCommand } from '../shell/dangerous-command.js';
+import { findDangerousCommand, meansItsText } from '../shell/dangerous-command.js';
 import { isShell } from '../shell/inner-commands.js';
 import { executableOf, plainText, type ParsedCommand, type SubCommand } from '../shell/sub-command.js';
 import { isWrapper } from '../shell/wrappers.js';
@@ -18,7 +18,8 @@ export const ANY_ARGUMENTS = '( .*)?$';
 
 /**
  * What a person may trust for the rest of the session besides this call: the command as it is, with other arguments, or its
- * program; the very paths, or their common folder. Nothing for a dangerous command, nor for a call that has URLs, operations or agents besides.
+ * program; the very paths, or their common folder. For a command with variables only its very text. Nothing for a dangerous
+ * command, nor for a call that has URLs, operations or agents besides.
  */
 export function trustOptions(facts: CallFacts): TrustOption[] {
   return trustOptionsFor(facts, riskArgumentsOf(facts));
@@ -35,7 +36,9 @@ export function trustOptionsFor(
 
 function forCommand(reading: ParsedCommand): TrustOption[] {
   const written = reading.commands.filter(isWritten);
-  if (findDangerousCommand(reading) !== undefined || written.length === 0 || reading.source.length > LONGEST_TEXT) return [];
+  if (written.length === 0 || reading.source.length > LONGEST_TEXT) return [];
+  if (findDangerousCommand(reading) !== undefined)
+    return meansItsText(reading) ? [commandOption('command-full', 'Full command', written.map(text))] : [];
   const options = [commandOption('command-full', 'Full command', written.map(full))];
   const partial = written.map(withFirstArgument);
   if (partial.every((it) => it !== undefined)) options.push(commandOption('command-partial', 'Partial command', partial));
@@ -69,6 +72,12 @@ function full(command: SubCommand): Pattern {
   const besides = besidesWords(command);
   const spellings = [...new Set([besides + plainText(command), besides + command.text])].map(quoteExpression);
   return { display: (besides + command.text).trim(), pattern: `^(?:${spellings.join('|')})$` };
+}
+
+/** With its quotes: `$A` and `"$A"` are different words. */
+function text(command: SubCommand): Pattern {
+  const written = besidesWords(command) + command.text;
+  return { display: written.trim(), pattern: `^(?:${quoteExpression(written)})$` };
 }
 
 function withFirstArgument(command: SubCommand): Pattern | undefined {

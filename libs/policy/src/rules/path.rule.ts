@@ -1,33 +1,46 @@
 import { PATTERN_LIMITS } from '#patterns';
 import type { CallFacts } from '../call-facts.js';
 import { sizeOfPathPatterns } from '../patterns/path-pattern.js';
-import { isUnattended } from '../risk-arguments/risk-arguments.js';
+import { isUnattended, type PathArgument } from '../risk-arguments/risk-arguments.js';
+import { tierEffect } from './posture.rule.js';
 import { evaluatePath, type PathDecision } from '../risk-arguments/evaluate-path.js';
 import { pathsInCommand, type PathWord } from '../shell/paths-in-command.js';
 import type { RuleResult, Rule } from '../rule.js';
 
 /**
  * Second axis: the paths among the arguments, and the words of commands that are or may be paths. One denied path denies the
- * call; undecided ones are asked for together. In unattended sessions nothing is asked; the
- * worker still opens nothing outside of the workspace and its roots.
+ * call; undecided ones are asked for together. A pattern that covers a command does not cover the files outside that it names.
+ * In unattended sessions nothing is asked; the worker still opens nothing outside of the workspace and its roots.
  */
 export const pathRule: Rule = (facts, { paths, commands }) => [
-  ...combined('path', overBudget(paths, facts) ?? paths.map((subject) => evaluatePath(subject, facts)), facts),
+  ...combined('path', 'arguments', overBudget(paths, facts) ?? paths.map((subject) => evaluatePath(subject, facts)), facts),
   ...combined(
     'command-path',
-    commands.flatMap((command) => decisionsOf(pathsInCommand(command), facts)),
+    'text',
+    commands.flatMap((command) => decisionsOf(pathsInCommand(command), { facts, folder: folderOf(paths) })),
     facts,
   ),
 ];
 
 const MAX_WORDS = 5_000;
 
-function decisionsOf(words: readonly PathWord[], facts: CallFacts): PathDecision[] {
+/** What the words of a command are judged with; `folder`: the one that it starts in, where the call names it. */
+interface Place {
+  readonly facts: CallFacts;
+  readonly folder: string | undefined;
+}
+
+function folderOf(paths: readonly PathArgument[]): string | undefined {
+  return paths.length === 1 && paths[0]?.access === 'read' ? paths[0].path : undefined;
+}
+
+function decisionsOf(words: readonly PathWord[], place: Place): PathDecision[] {
+  const { facts } = place;
   const harmless = !deniesPaths(facts);
   if (harmless && isUnattended(facts.posture)) return [];
   if (words.length > MAX_WORDS)
     return [{ effect: harmless ? 'ask' : 'deny', reason: `the command has more than ${MAX_WORDS} words that may be paths` }];
-  return overBudget(words, facts) ?? words.flatMap((word) => decisionsOfWord(word, facts));
+  return overBudget(words, facts) ?? words.flatMap((word) => decisionsOfWord(word, place));
 }
 
 /** Globs are matched in time linear in their length and in that of the paths. This bounds the product. */
@@ -54,11 +67,11 @@ function deniesPaths({ policy: { paths }, grants: { deniedPaths, literalPaths } 
 
 const MAX_NAMED = 10;
 
-function combined(rule: string, verdicts: readonly PathDecision[], { posture }: CallFacts): RuleResult[] {
+function combined(rule: string, liftedBy: 'arguments' | 'text', verdicts: readonly PathDecision[], { posture }: CallFacts): RuleResult[] {
   if (verdicts.length === 0) return [];
   const named = (effect: PathDecision['effect']) =>
     [...new Set(verdicts.filter((it) => it.effect === effect).map(({ reason }) => reason))].slice(0, MAX_NAMED).join('; ');
-  const said = { axis: 'risk', rule, liftedBy: 'arguments' } as const;
+  const said = { axis: 'risk', rule, liftedBy } as const;
   const denied = named('deny');
   if (denied !== '') return [{ ...said, effect: 'deny', reason: denied }];
   const asked = named('ask');
@@ -68,7 +81,23 @@ function combined(rule: string, verdicts: readonly PathDecision[], { posture }: 
 }
 
 /** A word is denied whatever it was meant as, and asked about only when it can be nothing but a path. */
-function decisionsOfWord({ path, access, sure }: PathWord, facts: CallFacts): PathDecision[] {
+function decisionsOfWord({ path, access, sure, unknown }: PathWord, place: Place): PathDecision[] {
+  if (unknown === true) return [{ effect: 'ask', reason: `only running it tells which file ${path} is` }];
+  const { facts } = place;
   const verdict = evaluatePath({ path, access }, facts);
-  return verdict.effect === 'deny' || sure ? [verdict] : [];
+  if (verdict.effect === 'deny') return [verdict];
+  if (!sure) return [];
+  const fromFolder = verdict.effect === 'ask' ? verdictInFolder({ path, access }, place) : undefined;
+  const settled = fromFolder ?? verdict;
+  const isUntrustedWrite = settled.effect === 'allow' && access === 'write' && settled.trustedBy === undefined;
+  return isUntrustedWrite && tierEffect(facts.posture, 'side_effecting') === 'ask'
+    ? [{ effect: 'ask', reason: `the command writes ${path}` }]
+    : [settled];
+}
+
+/** A relative path means the folder that the command starts in. */
+function verdictInFolder({ path, access }: PathArgument, { facts, folder }: Place): PathDecision | undefined {
+  if (folder === undefined || /^[/~]/.test(path)) return undefined;
+  const verdict = evaluatePath({ path: `${folder}/${path}`, access }, facts);
+  return verdict.effect === 'allow' ? verdict : undefined;
 }

@@ -33,6 +33,11 @@ export const postureRule: Rule = (facts, subjects) => {
   return [{ axis: 'facts', rule: 'posture', ...answer(facts, tier, subjects), liftedBy: 'arguments' }, ...(gated ? [gate] : [])];
 };
 
+/** What the permission mode answers for a tier, in every autonomy. */
+export function tierEffect({ permissionMode }: CallFacts['posture'], tier: ToolTier): 'allow' | 'ask' | 'deny' {
+  return EFFECTS[permissionMode][tier];
+}
+
 function answer({ tool, posture, policy }: CallFacts, tier: ToolTier, { commands }: RiskArguments): Pick<RuleResult, 'effect' | 'reason'> {
   const { name } = tool;
   const { autonomy, permissionMode } = posture;
@@ -40,7 +45,7 @@ function answer({ tool, posture, policy }: CallFacts, tier: ToolTier, { commands
     const files = tool.subjects.some((it) => it.kind === 'path' && it.access === 'write') ? 'Read-only mode: cannot write files. ' : '';
     return { effect: 'deny', reason: `${files}Read-only mode: cannot perform '${name}' (${tier}); the session's autonomy is read_only` };
   }
-  const effect = EFFECTS[permissionMode][tier];
+  const effect = tierEffect(posture, tier);
   const need = REQUIRED_MODE[tier];
   if (effect === 'deny') return { effect, reason: `tool '${name}' requires ${need} permission; current mode is ${permissionMode}` };
   if (effect === 'ask') return { effect, reason: `tool '${name}' requires approval to escalate from ${permissionMode} to ${need}` };

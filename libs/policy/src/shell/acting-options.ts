@@ -123,6 +123,11 @@ export function actingArgument(name: string, command: SubCommand): string | unde
   return found?.value ?? (name === 'git' ? runningAction(command) : undefined);
 }
 
+/** Whether an expansion among the arguments of a program counts as an option that acts. */
+export function hasActingOptions(name: string): boolean {
+  return Object.hasOwn(OPTIONS, name);
+}
+
 function isActing(word: string, { long = '', short = '', valued = '', harmless = '' }: ActingOptions): boolean {
   if (word.startsWith('--')) {
     const [name = ''] = word.slice(2).split('=', 1);

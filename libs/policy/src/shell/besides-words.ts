@@ -25,8 +25,8 @@ export function writesFiles({ redirects }: SubCommand): boolean {
 }
 
 function writesFile({ operator, target }: ShellRedirect): boolean {
-  if (!operator.includes('>') || target.value === '/dev/null') return false;
-  return operator !== '>&' || !/^\d$/.test(target.value);
+  if (!operator.includes('>') || /^\/dev\/(?:null|stdout|stderr)$/.test(target.value)) return false;
+  return operator !== '>&' || !/^(?:\d+|-)$/.test(target.value);
 }
 
 function changesPrograms(assignment: ShellAssignment, forOneCommand: boolean): boolean {

@@ -1,5 +1,5 @@
-import { actingArgument } from './acting-options.js';
-import { unlistedArgument } from './listed-options.js';
+import { actingArgument, hasActingOptions } from './acting-options.js';
+import { hasListedOptions, unlistedArgument } from './listed-options.js';
 import { hidesCommand, isShell, readsScriptFromInput, takesScript } from './inner-commands.js';
 import { executableOf, type ParsedCommand, type ShellAssignment, type ShellWord, type SubCommand } from './sub-command.js';
 import { sedActs } from './sed-script.js';
@@ -22,7 +22,7 @@ export const HARMLESS_VARIABLES = /^(?:LANG|LANGUAGE|LC_\w+|TZ|TERM|COLUMNS|LINE
 const DECLARING: ReadonlySet<string> = new Set(['export', 'declare', 'typeset']);
 /** Variables that make other programs run something. Set for the shell, they count where the environment has them by custom. */
 const DANGEROUS_VARIABLES =
-  /^(?:PAGER|GIT_\w+|MANPAGER|LESSOPEN|LESSCLOSE|EDITOR|VISUAL|BROWSER|PATH|IFS|ENV|BASH_\w*|SHELL|SHELLOPTS|PROMPT_COMMAND|PS[0-4]|LD_\w+|DYLD_\w+|GLIBC_TUNABLES|GCONV_PATH|OPENSSL_\w+|NODE_(?:OPTIONS|PATH)|PYTHON\w+|PERL5?\w*|RUBYOPT|RUBYLIB|LUA_\w+|PHPRC|PHP_INI_SCAN_DIR|\w*JAVA_\w*OPTIONS|\w+_OPTS|\w*MAKEFLAGS|\w+FLAGS|CC|CXX|RUSTC\w*|HOME|XDG_\w+|TAR_OPTIONS|RSYNC_RSH|S(?:SH|UDO)_ASKPASS|LESS|LESSKEY\w*|RIPGREP_CONFIG_PATH|KUBECONFIG|DOCKER_(?:HOST|CONFIG|CONTEXT)|AWS_\w*FILE|CARGO_\w+|npm_config_\w+)$/;
+  /^(?:PAGER|GIT_\w+|MANPAGER|LESSOPEN|LESSCLOSE|EDITOR|VISUAL|BROWSER|PATH|IFS|ENV|BASH_\w*|SHELL|SHELLOPTS|PROMPT_COMMAND|PS[0-4]|LD_\w+|DYLD_\w+|GLIBC_TUNABLES|GCONV_PATH|OPENSSL_\w+|NODE_(?:OPTIONS|PATH)|PYTHON\w+|PERL5?\w*|RUBYOPT|RUBYLIB|LUA_\w+|PHPRC|PHP_INI_SCAN_DIR|\w*JAVA_\w*OPTIONS|\w+_OPTS|\w*MAKEFLAGS|\w+FLAGS|CC|CXX|RUSTC\w*|HOME|XDG_\w+|TAR_OPTIONS|RSYNC_RSH|S(?:SH|UDO)_ASKPASS|LESS|LESSKEY\w*|RIPGREP_CONFIG_PATH|KUBECONFIG|DOCKER_(?:HOST|CONFIG|CONTEXT)|AWS_\w+_FILE|CARGO_\w+|npm_config_\w+)$/;
 const PAGERS = /^(?:PAGER|GIT_PAGER|MANPAGER|EDITOR|GIT_EDITOR|VISUAL|BROWSER)$/;
 const HARMLESS_PAGERS = new Set(['', 'true', 'cat']);
 
@@ -43,6 +43,44 @@ export function findDangerousCommand({ fault, features, commands }: ParsedComman
     if (danger !== undefined) return danger;
   }
   return undefined;
+}
+
+/**
+ * Whether a dangerous command does what its text says all the same, so that a person who reads it knows: it is dangerous only
+ * for variables that it sets for programs (not those that programs are known to run), or for variables among its arguments,
+ * which it does not set itself.
+ */
+export function meansItsText(reading: ParsedCommand): boolean {
+  const { commands } = reading;
+  const setsShell = commands.some(({ words, assignments }) => assignments.length > 0 && (words.length === 0 || isDeclaring(words)));
+  if (setsShell && commands.some(({ words }) => words.some(({ dynamic }) => dynamic))) return false;
+  return findDangerousCommand({ ...reading, commands: commands.map(asItsText) }) === undefined;
+}
+
+/** An argument without an option is a program or an action. */
+const TAKING_PROGRAMS = new Set('awk gawk mawk nawk find psql sqlite3'.split(' '));
+/** Of the environment: by custom under names that `besidesWords` counts when a command line sets them. */
+const VARIABLE = /\$(?:[A-Z][A-Z\d_]*\b|\{[A-Z][A-Z\d_]*\})/g;
+
+/** The command as if the variables that its text names were plain words. */
+function asItsText(command: SubCommand): SubCommand {
+  const { words, assignments } = command;
+  const kept = assignments.filter(
+    ({ name, value, dynamic }) => words.length === 0 || (dynamic && /[$`]/.test(value)) || DANGEROUS_VARIABLES.test(name),
+  );
+  const name = executableOf(command) ?? '';
+  const listed = !TAKING_PROGRAMS.has(name) && (hasActingOptions(name) || hasListedOptions(name));
+  const plain = words.map((word, index) => (index > 0 && listed && isPlainWith(word) ? { ...word, dynamic: false } : word));
+  return { ...command, assignments: isDeclaring(words) ? assignments : kept, words: plain };
+}
+
+/** Besides variables it has nothing that is expanded. */
+function isPlainWith({ value }: ShellWord): boolean {
+  return value.includes('$') && !/[$`*?[\]{}]/.test(value.replaceAll(VARIABLE, ''));
+}
+
+function isDeclaring([program]: SubCommand['words']): boolean {
+  return DECLARING.has(program?.value ?? '');
 }
 
 /** `PAGER=cat git log` only shows. `PATH=cat` does not: any other variable means something else by the same text. */
@@ -90,6 +128,6 @@ function dangerousVariable({ words, assignments }: SubCommand): string | undefin
   const isDangerous = (name: string) =>
     words.length === 0 ? DANGEROUS_VARIABLES.test(name) : !HARMLESS_VARIABLES.test(name) && name !== 'NODE_ENV';
   const set = assignments.find((it) => isDangerous(it.name) && !isHarmlessPager(it));
-  if (set !== undefined || !DECLARING.has(words[0]?.value ?? '')) return set?.name;
+  if (set !== undefined || !isDeclaring(words)) return set?.name;
   return words.slice(1).find(({ value }) => /^\w+$/.test(value) && isDangerous(value))?.value;
 }

@@ -64,6 +64,10 @@ export function unlistedArgument(name: string, command: SubCommand): string | un
   return listed === undefined ? undefined : firstUnlisted(listed, command);
 }
 
+export function hasListedOptions(name: string): boolean {
+  return Object.hasOwn(LISTED, name);
+}
+
 function firstUnlisted(listed: ListedOptions, { words }: SubCommand): string | undefined {
   let operands = 0;
   let hasEnded = false;

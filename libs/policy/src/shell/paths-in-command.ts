@@ -1,10 +1,12 @@
-import type { ParsedCommand, SubCommand } from './sub-command.js';
+import type { ParsedCommand, ShellWord, SubCommand } from './sub-command.js';
 
 export interface PathWord {
   readonly path: string;
   readonly access: 'read' | 'write';
   /** It looks like a path; any other word may still be a name in the workspace. */
   readonly sure: boolean;
+  /** An expansion at its start decides where it is. */
+  readonly unknown?: true;
 }
 
 /** Devices that hold nothing. */
@@ -18,12 +20,29 @@ export function pathsInCommand({ commands }: ParsedCommand): readonly PathWord[]
 }
 
 function pathsOf({ words, redirects, assignments }: SubCommand): PathWord[] {
-  const plain = words.slice(1).flatMap(({ value }) => [value, ...valuesIn(value)]);
+  const plain = words.slice(1).flatMap((word) => alternatives(word).flatMap((value) => [value, ...valuesIn(value)]));
   const read = [...plain, ...assignments.map(({ value }) => value)].flatMap((path) => pathWord(path, 'read'));
+  const unknown = words.slice(1).flatMap((word) => [...unknownPath(word)]);
   const targets = redirects
     .filter(({ operator, target }) => !(operator.endsWith('&') && /^[\d-]+$/.test(target.value)))
-    .flatMap(({ operator, target }) => pathWord(target.value, operator.includes('>') ? 'write' : 'read', true));
-  return [...read, ...targets];
+    .flatMap(({ operator, target }) => targetOf(target, operator.includes('>') ? 'write' : 'read'));
+  return [...read, ...unknown, ...targets];
+}
+
+/** A word, and the pieces of a brace expansion in it. */
+function alternatives({ value, dynamic }: ShellWord): string[] {
+  return dynamic && value.includes('{') ? [value, ...value.split(/[{},]/).filter((piece) => /^[/~.]/.test(piece))] : [value];
+}
+
+/** `$HOME/.ssh`, `~root/.ssh`: a path of a folder that an expansion names. An expansion alone may be any text. */
+function unknownPath({ value, dynamic }: ShellWord): PathWord[] {
+  const isPath = (dynamic && /^(?:--?[\w-]+=)?\$[^/\s]*\//.test(value)) || /^~[^/\s]+\//.test(value);
+  return isPath && !NO_PATH.test(value) ? [{ path: value, access: 'read', sure: false, unknown: true }] : [];
+}
+
+function targetOf(target: ShellWord, access: PathWord['access']): PathWord[] {
+  const found = pathWord(target.value, access, true);
+  return target.dynamic && /[$`]/.test(target.value) ? [...found, { path: target.value, access, sure: false, unknown: true }] : found;
 }
 
 /** The values of options and assignments: `--option=value`, `name=value`, `-Ovalue`. */

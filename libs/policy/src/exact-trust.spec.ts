@@ -1,0 +1,81 @@
+import { describe, expect, it } from '@jest/globals';
+import { NO_GRANTS } from '#contracts';
+import { decide } from './decide.js';
+import { addGrant } from './grants/add-grant.js';
+import { factsOf, type Circumstances } from './testing/call-facts.js';
+
+const judge = (command: string, circumstances: Circumstances = {}) => decide(factsOf('shell', { command }, circumstances));
+const optionsOf = (command: string) => judge(command).trustOptions ?? [];
+/** The effect on each command after a person trusted the first one as it is. */
+function effectsAfterTrust(trusted: string, ...later: readonly string[]): string[] {
+  const grants = optionsOf(trusted).reduce(addGrant, NO_GRANTS);
+  return later.map((command) => judge(command, { grants }).effect);
+}
+
+describe('trust in exactly one command', () => {
+  it.each([
+    'AWS_PROFILE=dev aws s3 ls',
+    'NODE_ENV=production DEBUG=a:* npm test',
+    'DEBUG="a b" npm test',
+    'cd infra && AWS_PROFILE=dev terraform plan',
+    'env AWS_PROFILE=dev aws s3 ls',
+    'AWS_PROFILE=dev aws s3 ls | head -3',
+    'curl "$API_URL"',
+    'curl -s "${API_URL}/v1/items"',
+    'curl -H "Authorization: Bearer $TOKEN" https://api.example.com',
+    'git checkout "$BRANCH"',
+    'ssh "$DEPLOY_HOST" uptime',
+    'npm run "$SCRIPT"',
+    'RUST_LOG=debug cargo test',
+  ])('is offered as it stands and lets the same command run: %s', (command) => {
+    expect(optionsOf(command)[0]).toMatchObject({ id: 'command-full' });
+    expect(effectsAfterTrust(command, command)).toEqual(['allow']);
+  });
+
+  it('does not hold without the assignment, with another one, or with one more', () => {
+    const others = ['aws s3 ls', 'AWS_PROFILE=prod aws s3 ls', 'LD_PRELOAD=x aws s3 ls', 'A=b AWS_PROFILE=dev aws s3 ls'];
+    const around = ['export AWS_PROFILE=dev; aws s3 ls', 'AWS_PROFILE=dev; aws s3 ls', 'AWS_PROFILE=$x aws s3 ls'];
+    const written = ['AWS_PROFILE=dev aws s3 ls > f', 'AWS_PROFILE=dev aws s3 rm'];
+    expect(effectsAfterTrust('AWS_PROFILE=dev aws s3 ls', ...others, ...around, ...written)).toEqual(Array(9).fill('ask'));
+  });
+
+  it('does not hold for another variable, one that the line sets, or one without its quotes', () => {
+    const others = ['curl "$OTHER"', 'curl $API_URL', "curl '$API_URL'", 'curl "$API_URL" -o f', 'curl "$API_URL$X"'];
+    const set = ['API_URL=-o; curl "$API_URL"', 'api=x; curl "$API_URL"', 'for API_URL in a; do curl "$API_URL"; done'];
+    const around = ['read API_URL; curl "$API_URL"', 'X=1 curl "$API_URL"', 'printf -v API_URL x; curl "$API_URL"'];
+    expect(effectsAfterTrust('curl "$API_URL"', ...others, ...set, ...around)).toEqual(Array(11).fill('ask'));
+  });
+
+  it.each([
+    'LD_PRELOAD=x ls',
+    'PATH=/x ls',
+    'GIT_SSH_COMMAND=x git fetch',
+    'NODE_OPTIONS=x npm test',
+    'A=$(id) ls',
+    'A=$B ls',
+    'export AWS_PROFILE=dev; aws s3 ls',
+    'API_URL=x; curl "$API_URL"',
+    'bash -c "$X"',
+    'eval "$X"',
+    'curl -o f "$API_URL"',
+    'curl $(cat url)',
+    'tar xf *',
+    'tar "$X"*',
+    '"$X" a',
+    'echo x | xargs $k',
+    'mysql -e "$SQL"',
+    'find . $X',
+    'sed "$X" f',
+    'awk "$X" f',
+  ])('is not offered where its text does not say what it does: %s', (command) => expect(optionsOf(command)).toEqual([]));
+
+  it('covers no other arguments', () => {
+    for (const command of ['AWS_PROFILE=dev aws s3 ls', 'curl "$API_URL"'])
+      expect(optionsOf(command).map(({ id }) => id)).toEqual(['command-full']);
+  });
+
+  it('is no trust for a pattern of the configuration', () => {
+    const policy = { commands: { allowedCommands: ['.*', 'aws .*', 'curl .*'] } };
+    for (const command of ['AWS_PROFILE=dev aws s3 ls', 'curl "$API_URL"']) expect(judge(command, { policy }).effect).toBe('ask');
+  });
+});
