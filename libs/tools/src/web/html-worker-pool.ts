@@ -1,41 +1,35 @@
 import { createRequire } from 'node:module';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { ThreadPool } from '../threads/thread-pool.js';
 
 export type TextStyle = 'markdown' | 'text';
 
+export interface Page {
+  readonly html: string;
+  /** Where relative links begin, unless the page says otherwise. */
+  readonly url: string;
+  /** `bare`: the words alone, by a reader that takes any page. */
+  readonly style: TextStyle | 'bare';
+}
+
 export interface Conversion {
   readonly title: string;
   readonly text: string;
+  /** The page was too long to be converted whole. */
+  readonly isCut: boolean;
 }
-
-/** The converter's time grows with the square of a page's depth and length. */
-const SOURCE = `
-const { parentPort, workerData } = require('node:worker_threads');
-const { NodeHtmlMarkdown } = require(workerData.library);
-const never = [/(?!)/g, ''];
-const apart = { surroundingNewlines: 2 };
-const styles = {
-  markdown: new NodeHtmlMarkdown({ bulletMarker: '-' }),
-  text: new NodeHtmlMarkdown(
-    { bulletMarker: '-', globalEscape: never, lineStartEscape: never },
-    { a: {}, code: {}, 'strong,b': {}, 'em,i': {}, 'del,s,strike': {}, img: { ignore: true }, blockquote: apart, 'h1,h2,h3,h4,h5,h6': apart, pre: { ...apart, preserveWhitespace: true } },
-  ),
-};
-parentPort.on('message', ({ html, title, style }) => {
-  parentPort.postMessage({ title: styles.text.translate('<p>' + title + '</p>'), text: styles[style].translate(html) });
-});`;
 
 const LIMITS = { maxOldGenerationSizeMb: 256, stackSizeMb: 16 };
 
-/** Turns HTML into Markdown or text. */
+/** Turns HTML into Markdown or text. The converter's time grows with the square of a page's depth and length. */
 export class HtmlWorkerPool {
-  private readonly threads = new ThreadPool<{ html: string; title: string; style: TextStyle }, Conversion>({
-    source: SOURCE,
-    workerData: { library: createRequire(import.meta.url).resolve('node-html-markdown') },
+  private readonly threads = new ThreadPool<Page, Conversion>({
+    source: 'require(require("node:worker_threads").workerData.script)',
+    workerData: settings(),
     limits: LIMITS,
   });
 
-  convert(page: { html: string; title: string; style: TextStyle }, timeoutMs: number, signal: AbortSignal): Promise<Conversion> {
+  convert(page: Page, timeoutMs: number, signal: AbortSignal): Promise<Conversion> {
     return this.threads.run(page, timeoutMs, signal);
   }
 
@@ -43,4 +37,13 @@ export class HtmlWorkerPool {
   async close(): Promise<void> {
     await this.threads.close();
   }
+}
+
+function settings(): object {
+  const { resolve } = createRequire(import.meta.url);
+  return {
+    script: fileURLToPath(new URL('./html.thread.cjs', import.meta.url)),
+    converter: resolve('node-html-markdown'),
+    parser: pathToFileURL(resolve('parse5')).href,
+  };
 }
