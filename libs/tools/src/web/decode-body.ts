@@ -1,3 +1,7 @@
+import { isAscii } from 'node:buffer';
+import { TextDecoder } from 'node:util';
+import { parse, type DefaultTreeAdapterTypes } from 'parse5';
+
 const TEXT_LIKE =
   /^(?:text\/|application\/(?:json|xml|javascript|ecmascript|x-ndjson|yaml|x-yaml|toml|graphql|sql|rtf|x-sh|x-www-form-urlencoded)\b|[^;]+\+(?:json|xml|yaml)\b|image\/svg\+xml)/i;
 
@@ -19,24 +23,81 @@ export function looksBinary(body: Buffer): boolean {
   return body.subarray(0, 8_192).includes(0);
 }
 
-/** The body as text in the charset of its byte order mark, else of the header, else of the page's own declaration, else UTF-8. Wrong bytes become U+FFFD. */
+/**
+ * The body as text, without its byte order mark. Its encoding is the first that is known of these:
+ * 1. the byte order mark, or NUL bytes where XML in UTF-16 has them;
+ * 2. the charset of the header;
+ * 3. UTF-8, where the bytes are valid and not only ASCII, whatever the document says of itself;
+ * 4. the XML declaration, the `meta` element of a page, the `@charset` of a style sheet;
+ * 5. UTF-8 where some characters are, else windows-1252, as in browsers.
+ * Wrong bytes become U+FFFD.
+ */
 export function decodeBody(body: Buffer, contentType: string): string {
-  const declared = /charset\s{0,8}=\s{0,8}["']?([\w.:-]{1,40})/i;
-  const inPage = isHtml(contentType) ? declared.exec(body.toString('latin1', 0, 2_048))?.[1] : undefined;
-  const label = markOf(body) ?? declared.exec(contentType)?.[1] ?? inPage ?? 'utf-8';
+  const labels = [markOf(body), /charset\s{0,8}=\s{0,8}["']?([\w.:-]{1,40})/i.exec(contentType)?.[1]];
+  const given = labels.map(decoderOf).find((it) => it !== undefined);
+  if (given !== undefined) return decoded(body, given);
+  const text = isAscii(body) ? undefined : validUtf8(body);
+  if (text !== undefined) return text;
+  const declared = decoderOf(declaredIn(body, contentType));
+  return declared === undefined ? guessed(body) : decoded(body, declared);
+}
+
+function decoderOf(label: string | undefined): TextDecoder | undefined {
   try {
-    const decoder = new TextDecoder(label);
-    return decoder.encoding === 'windows-1252' ? decodeWindows1252(body) : decoder.decode(body);
+    return label === undefined ? undefined : new TextDecoder(label);
   } catch {
-    return new TextDecoder().decode(body);
+    return undefined;
   }
 }
 
+function decoded(body: Buffer, decoder: TextDecoder): string {
+  return decoder.encoding === 'windows-1252' ? decodeWindows1252(body) : decoder.decode(body);
+}
+
 function markOf(body: Buffer): string | undefined {
-  const start = body.toString('hex', 0, 3);
-  if (start === 'efbbbf') return 'utf-8';
-  if (start.startsWith('fffe')) return 'utf-16le';
-  return start.startsWith('feff') ? 'utf-16be' : undefined;
+  const start = body.toString('hex', 0, 4);
+  if (start.startsWith('efbbbf')) return 'utf-8';
+  if (start.startsWith('fffe') || start === '3c003f00') return 'utf-16le';
+  return start.startsWith('feff') || start === '003c003f' ? 'utf-16be' : undefined;
+}
+
+/** A character that is cut off at the end is left out. */
+function validUtf8(body: Buffer): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body, { stream: true });
+  } catch {
+    return undefined;
+  }
+}
+
+/** The encoding that the beginning of a document names. It was read as ASCII, so UTF-16 means UTF-8. */
+function declaredIn(body: Buffer, contentType: string): string | undefined {
+  const start = body.toString('latin1', 0, 4_096);
+  const label =
+    /^\s*<\?xml\b[^<>]{0,200}?\sencoding\s{0,8}=\s{0,8}["']([\w.:-]{1,40})["']/.exec(start)?.[1] ??
+    /^@charset "([\w.:-]{1,40})";/.exec(start)?.[1] ??
+    (isHtml(contentType) ? metaCharset(start) : undefined);
+  return /^utf-?16/i.test(label ?? '') ? 'utf-8' : label;
+}
+
+/** The charset of the first `meta` element that has one. */
+function metaCharset(start: string): string | undefined {
+  const nodes: DefaultTreeAdapterTypes.Node[] = [parse(start)];
+  for (let node = nodes.pop(); node !== undefined; node = nodes.pop()) {
+    if ('attrs' in node && node.nodeName === 'meta') {
+      const { charset, content, ...others } = Object.fromEntries(node.attrs.map(({ name, value }) => [name, value]));
+      const isType = others['http-equiv']?.toLowerCase() === 'content-type';
+      const label = charset ?? (isType ? /charset\s{0,8}=\s{0,8}["']?([\w.:-]{1,40})/i.exec(content ?? '')?.[1] : undefined);
+      if (label !== undefined) return label.trim();
+    }
+    if ('childNodes' in node) nodes.push(...node.childNodes.toReversed());
+  }
+  return undefined;
+}
+
+function guessed(body: Buffer): string {
+  const text = new TextDecoder().decode(body);
+  return isAscii(body) || /[^\p{ASCII}\ufffd]/u.test(text) ? text : decodeWindows1252(body);
 }
 
 /** Bytes 0x80 to 0x9f of windows-1252, which is what the web means by latin1; some releases of Node decode them as control characters. */
