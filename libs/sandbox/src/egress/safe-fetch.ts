@@ -1,10 +1,11 @@
+import { isUtf8 } from 'node:buffer';
 import { STATUS_CODES } from 'node:http';
-import { PassThrough, pipeline, type Duplex, type Readable } from 'node:stream';
-import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { Agent, request, type Dispatcher } from 'undici';
 import { EgressError, displayUrl, toEgressError } from './egress-error.js';
 import type { EgressPolicy } from './egress-policy.js';
 import { boundedConnector } from './pinned-connector.js';
+import { ACCEPTED_ENCODINGS, MAX_BODY_BYTES, discard, readBody } from './read-body.js';
+import { RedirectCookies } from './redirect-cookies.js';
 
 export interface FetchOptions {
   readonly signal: AbortSignal;
@@ -49,13 +50,11 @@ export interface SendOptions {
 }
 
 const MAX_REDIRECTS = 10;
-/** A small file may unpack to a huge one: both are limited. */
-const MAX_BODY_BYTES = 5 * 1_048_576;
 const SILENCE_TIMEOUT_MS = 30_000;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const HEADERS = {
   accept: 'text/html,application/xhtml+xml,application/json;q=0.9,text/plain;q=0.9,*/*;q=0.5',
-  'accept-encoding': 'gzip, deflate, br',
+  'accept-encoding': ACCEPTED_ENCODINGS,
   'user-agent': 'Toolyard/0.1 (web_fetch)',
 };
 
@@ -79,8 +78,9 @@ export class SafeFetch {
 
   async get(text: string, options: FetchOptions): Promise<FetchedDocument> {
     let url = this.policy.check(text);
+    const cookies = new RedirectCookies();
     for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
-      const answer = await this.once(url, options);
+      const answer = await this.once(url, cookies, options);
       if (!(answer instanceof URL)) return answer;
       url = answer;
     }
@@ -112,18 +112,27 @@ export class SafeFetch {
   }
 
   /** The document, or the checked place it was redirected to. */
-  private async once(url: URL, options: FetchOptions): Promise<FetchedDocument | URL> {
+  private async once(url: URL, cookies: RedirectCookies, options: FetchOptions): Promise<FetchedDocument | URL> {
     try {
-      const headers = { ...HEADERS, ...options.headers?.(url) };
+      const cookie = cookies.headerFor(url);
+      const headers = { ...HEADERS, ...(cookie === undefined ? {} : { cookie }), ...options.headers?.(url) };
       const response = await request(url, { dispatcher: this.agent, method: 'GET', headers, signal: options.signal });
       const location = header(response, 'location');
       if (!REDIRECTS.has(response.statusCode) || location === undefined) return await documentOf(url, response, options);
       discard(response.body);
-      return this.policy.check(location, url);
+      cookies.keep(url, [response.headers['set-cookie'] ?? []].flat());
+      return this.target(location, url);
     } catch (error) {
       if (options.signal.aborted) throw options.signal.reason;
       throw toEgressError(error, url.host);
     }
+  }
+
+  /** The checked place of a redirect. The fragment stays, unless the redirect has its own. */
+  private target(location: string, from: URL): URL {
+    const to = this.policy.check(location, from);
+    if (to.hash === '') to.hash = from.hash;
+    return to;
   }
 }
 
@@ -151,63 +160,20 @@ async function documentOf(
   };
 }
 
-async function readBody(raw: Readable, encoding: string, maxBytes: number): Promise<{ body: Buffer; truncated: boolean }> {
-  const unpack = decoder(encoding);
-  if (unpack === undefined) {
-    discard(raw);
-    throw new EgressError('failed', `Could not fetch: the content encoding "${encoding.slice(0, 40)}" is not supported`);
-  }
-  const wire = { left: Math.max(maxBytes, MAX_BODY_BYTES), cut: false };
-  const limited = async function* (source: AsyncIterable<Buffer>) {
-    for await (const chunk of source) {
-      wire.cut = chunk.length > wire.left;
-      yield chunk.subarray(0, wire.left);
-      if (wire.cut) return;
-      wire.left -= chunk.length;
-    }
-  };
-  const unpacked = pipeline(raw, limited, unpack, () => undefined);
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  // Leaving the loop early destroys the whole chain, and with it the connection.
-  for await (const chunk of unpacked as AsyncIterable<Buffer>) {
-    const room = maxBytes - bytes;
-    chunks.push(chunk.subarray(0, room));
-    bytes += Math.min(chunk.length, room);
-    if (chunk.length > room) return { body: Buffer.concat(chunks), truncated: true };
-  }
-  return { body: Buffer.concat(chunks), truncated: wire.cut };
-}
-
-/** A cut stream is unpacked as far as it goes. One layer only: more of them is how decompression bombs are nested. */
-function decoder(encoding: string): Duplex | undefined {
-  switch (encoding.trim().toLowerCase()) {
-    case '':
-    case 'identity':
-      return new PassThrough();
-    case 'gzip':
-    case 'x-gzip':
-      return createGunzip({ finishFlush: constants.Z_SYNC_FLUSH });
-    case 'deflate':
-      return createInflate({ finishFlush: constants.Z_SYNC_FLUSH });
-    case 'br':
-      return createBrotliDecompress({ finishFlush: constants.BROTLI_OPERATION_FLUSH });
-    default:
-      return undefined;
-  }
-}
-
-/** Stops the download of a body that is not read. */
-function discard(body: Readable): void {
-  body.on('error', () => undefined);
-  body.destroy();
-}
-
 function joined(headers: Dispatcher.ResponseData['headers']): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value = '']) => [name, Array.isArray(value) ? value.join(', ') : value]));
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value = '']) => [name, text(Array.isArray(value) ? value.join(', ') : value)]),
+  );
 }
 
 function header(response: Dispatcher.ResponseData, name: string): string | undefined {
   const value = response.headers[name];
-  return Array.isArray(value) ? value[0] : value;
+  const first = Array.isArray(value) ? value[0] : value;
+  return first === undefined ? undefined : text(first);
+}
+
+/** A header with raw UTF-8, which was read as Latin-1. */
+function text(value: string): string {
+  const bytes = Buffer.from(value, 'latin1');
+  return isUtf8(bytes) && bytes.toString('latin1') === value ? bytes.toString() : value;
 }

@@ -8,6 +8,8 @@ import { checkHeaders, headersWithSecrets } from './request-headers.js';
 import { HttpSecretStore, httpSecretsFrom } from './web.config.js';
 
 const MOST_BYTES = 1_000_000;
+/** Unless the call says otherwise: many servers refuse requests without them. */
+const HEADERS = { 'user-agent': 'toolyard', accept: '*/*' };
 const WITHOUT_BODY = ['GET', 'HEAD'];
 
 const input = z.strictObject({
@@ -67,7 +69,7 @@ export class HttpRequestTool {
     const fetcher = new SafeFetch(policy);
     try {
       const { host } = policy.check(url);
-      const headers = headersWithSecrets(args.headers, { host, tenantId: ctx.tenantId }, this.secrets);
+      const headers = { ...HEADERS, ...headersWithSecrets(args.headers, { host, tenantId: ctx.tenantId }, this.secrets) };
       const answer = await fetcher.send(url, {
         method,
         headers,
