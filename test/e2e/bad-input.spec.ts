@@ -86,6 +86,18 @@ describe('bad input at every interface', () => {
     stream.close();
   });
 
+  it('takes a body that begins with a byte order mark, and only there', async () => {
+    const post = (path: string, text: string) => agent.request<Partial<Problem>>('POST', path, text, { prefer: 'wait=20' });
+    const call = JSON.stringify({ tool: 'echo', arguments: { a: 1 } });
+    expect(await post('/v1/calls', `\ufeff${call}`)).toMatchObject({ body: { outcome: 'completed' } });
+    expect((await post('/v1/calls:quote', `\ufeff${call}`)).status).toBe(200);
+    expect((await post('/v1/batches', `\ufeff{"calls":[${call}]}`)).status).toBeLessThan(300);
+    expect((await agent.request('PUT', '/v1/sessions/marked', '\ufeff{"posture":{"autonomy":"full"}}')).status).toBe(200);
+    for (const text of [`\ufeff\ufeff${call}`, `${call}\ufeff`, '\ufeff{'])
+      expect(await post('/v1/calls', text)).toMatchObject({ status: 400, body: { code: 'malformed_json' } });
+    expect((await post('/v1/calls', '\ufeff')).status).toBe((await post('/v1/calls', '')).status);
+  });
+
   it('refuses an unknown, an expired and a too weak key', async () => {
     const as = (key: string) => new Agent(agent.url, key).submit('echo', {});
     expect(await as('no-such-key')).toMatchObject({ status: 401, body: { code: 'unauthenticated' } });

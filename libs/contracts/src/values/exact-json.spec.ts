@@ -45,6 +45,12 @@ describe('parseExactJson', () => {
     },
   );
 
+  it('ignores one byte order mark at the beginning, and no other', () => {
+    expect(parseExactJson('\ufeff{"a":"\ufeff"}')).toEqual({ a: '\ufeff' });
+    expect(parseExactJson('\ufeff\r\n[12345678901234567890]')).toEqual(['12345678901234567890']);
+    for (const text of ['\ufeff\ufeff{}', '{}\ufeff', ' \ufeff{}', '\ufeff']) expect(() => parseExactJson(text)).toThrow(SyntaxError);
+  });
+
   it('reads a text of several megabytes', () => {
     const long = `${'\\"'.repeat(1_000_000)}${'a'.repeat(4_000_000)}`;
     expect(parseExactJson(`["${long}",12345678901234567890]`)).toEqual([JSON.parse(`"${long}"`), '12345678901234567890']);

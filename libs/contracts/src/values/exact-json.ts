@@ -1,10 +1,11 @@
 /**
  * Parses JSON without rounding. A number that JavaScript would write back as another one, such as a 64-bit id,
- * 0.1234567890123456789 or 1e400, becomes a text of its digits as they came. Own code: packages for it return objects or
+ * 0.1234567890123456789 or 1e400, becomes a text of its digits as they came. A byte order mark is ignored (RFC 8259, 8.1). Own code: packages for it return objects or
  * big integers in place of texts, and the source text of `JSON.parse` needs Node 22.
  * @throws SyntaxError for what is not JSON
  */
-export function parseExactJson(text: string): unknown {
+export function parseExactJson(marked: string): unknown {
+  const text = marked.startsWith('\ufeff') ? marked.slice(1) : marked;
   const value: unknown = JSON.parse(text);
   if (!MAYBE_INEXACT.test(text)) return value;
   return JSON.parse(text.replace(TOKEN, (token) => (token.startsWith('"') || isExact(token) ? token : `"${token}"`)));

@@ -16,7 +16,7 @@ export function parseJsonBody(text: string): unknown {
 
 /** The first half of `parseJsonBody`, for a caller that needs the value even when `checkJson` refuses it. */
 export function parseJson(text: string): unknown {
-  if (text === '') return undefined;
+  if (text === '' || text === '\ufeff') return undefined;
   try {
     return parseExactJson(text);
   } catch (error) {
