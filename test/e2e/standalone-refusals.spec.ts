@@ -91,6 +91,25 @@ describe('npm start says in one sentence what to do when', () => {
 
   it('refuses npm start when a hook has no secret to sign with, with the file, its line and the variable', async () => {
     const data = freshDirectory();
+    const said = await refusal(data, { HOT_WINDOW_MS: '20000', HOT_WINDOW_CALLS: '-1', CHECKPOINT_URL: 'nowhere', ARCHIVE_URL: '' });
+    expect(said).toContain('The configuration is wrong:');
+    expect(said).toContain('HOT_WINDOW_MS: expected whole milliseconds from 60000 (a minute) to 31536000000 (a year)');
+    expect(said).toContain('HOT_WINDOW_CALLS: expected a whole number from 0 to 100000000');
+    expect(said).toContain('CHECKPOINT_URL: ');
+    expect(await refusal(data, { HOT_WINDOW_MS: 'soon' })).toContain('HOT_WINDOW_MS: expected whole milliseconds');
+  });
+
+  it('the retention of the config file cannot be kept', async () => {
+    const data = freshDirectory();
+    const config = join(data, 'toolyard.yaml');
+    mkdirSync(data, { recursive: true });
+    writeFileSync(config, 'tenants:\n  one: { retention: { erasable: true } }\n');
+    const said = await refusal(data, { TOOLYARD_CONFIG: config, ARCHIVE_URL: '' });
+    expect(said).toContain('tenants.one.retention.erasable needs a database for the keys of calls');
+  });
+
+  it('a hook has no secret to sign with: the file, its line and the variable', async () => {
+    const data = freshDirectory();
     const config = join(data, 'toolyard.yaml');
     mkdirSync(data, { recursive: true });
     writeFileSync(config, 'hooks:\n  - { name: audit, on: after, url: https://audit.example.com/, secretEnv: AUDIT_SECRET }\n');

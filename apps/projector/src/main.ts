@@ -19,7 +19,7 @@ import {
 } from '#platform';
 import type { RedisConnection } from '#redis';
 import { ProjectorEnv, readProjectorConfig, type ProjectorConfig } from './projector.config.js';
-import { archiveRetention, erasableTenants, readRetention } from './retention.config.js';
+import { checkRetention } from './retention.config.js';
 import { ProjectorModule } from './projector.module.js';
 import { DATABASE, LOGGER, LOOPS, METRICS, REDIS } from './projector.tokens.js';
 import type { RoundLoop } from './round-loop.js';
@@ -33,9 +33,7 @@ export interface RunningProjector {
 
 /** Starts a projector in this process. Rejects, with everything closed again, when Redis or the database does not answer. */
 export async function startProjector(config: ProjectorConfig): Promise<RunningProjector> {
-  const retention = readRetention(config);
-  erasableTenants(retention, config.databaseUrl);
-  if (config.archiveUrl !== undefined) archiveRetention(retention, config.signingKeyFile);
+  checkRetention(config);
   await waitForRedis({ ...config, what: 'projector' });
   const logger = createLogger({ ...config.log, base: { app: 'projector', name: config.id }, secrets: config.secrets });
   const options = { logger: nestLogger(logger), abortOnError: false };

@@ -3,6 +3,9 @@ import { z } from 'zod';
 import { ARCHIVE_ENV, commaList, environmentFaults, LOG_ENV, type LogSettings, withoutEmpty, wrongEnvironment } from '#platform';
 import { environmentSecrets } from '#redaction';
 
+const HOT_WINDOW = 'expected whole milliseconds from 60000 (a minute) to 31536000000 (a year)';
+const HOT_WINDOW_CALLS = 'expected a whole number from 0 to 100000000';
+
 /** The variables that a projector reads. `GatewayEnv` and `WorkerEnv` describe those that these apps read, too. */
 export const ProjectorEnv = z.object({
   REDIS_URL: z.string().min(1).default('redis://127.0.0.1:6379'),
@@ -21,17 +24,17 @@ export const ProjectorEnv = z.object({
     shownDefault: 'none',
   }),
   HOT_WINDOW_MS: z.coerce
-    .number()
-    .int()
-    .min(60_000)
-    .max(365 * 24 * 3_600_000)
+    .number({ error: HOT_WINDOW })
+    .int(HOT_WINDOW)
+    .min(60_000, HOT_WINDOW)
+    .max(365 * 24 * 3_600_000, HOT_WINDOW)
     .default(3_600_000)
     .meta({ description: 'Milliseconds after its End at which an archived call leaves Redis.', shownDefault: '`3600000` (1 h)' }),
   HOT_WINDOW_CALLS: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(100_000_000)
+    .number({ error: HOT_WINDOW_CALLS })
+    .int(HOT_WINDOW_CALLS)
+    .min(0, HOT_WINDOW_CALLS)
+    .max(100_000_000, HOT_WINDOW_CALLS)
     .default(20_000)
     .describe('Ended and archived calls above this number leave Redis before, the oldest first.'),
   PARTITIONS: z.coerce.number().int().min(1).max(999).default(16),

@@ -41,6 +41,13 @@ export function orLast<T>(read: () => T, onError: (error: unknown) => void): () 
   };
 }
 
+/** @throws ConfigError for a file that cannot be read, and for what has no database or key that it needs */
+export function checkRetention(config: ProjectorConfig): void {
+  const retention = readRetention(config);
+  erasableTenants(retention, config.databaseUrl);
+  if (config.archiveUrl !== undefined) archiveRetention(retention, config.signingKeyFile);
+}
+
 /** Tenants whose content is encrypted in the archive. @throws ConfigError where there is no place for keys */
 export function erasableTenants({ tenants }: RetentionPolicy, databaseUrl: string | undefined): readonly string[] {
   const erasable = Object.keys(tenants).filter((tenant) => tenants[tenant]?.erasable === true);

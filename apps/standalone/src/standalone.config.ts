@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { LOCAL_INSTALLATION } from '#contracts';
 import { environmentFaults, withoutEmpty } from '#platform';
 import { GatewayEnv } from '../../gateway/src/platform/gateway-env.config.js';
+import { ProjectorEnv } from '../../projector/src/projector.config.js';
 import { WorkerEnv } from '../../worker/src/platform/worker-env.config.js';
 import { StartupError } from './start-failure.js';
 
@@ -15,7 +16,7 @@ export const StandaloneEnv = z.object({
 });
 
 /** Names of all variables that this process and its apps read. */
-export const STANDALONE_VARIABLES = [GatewayEnv, WorkerEnv, StandaloneEnv].flatMap(({ shape }) => Object.keys(shape));
+export const STANDALONE_VARIABLES = [GatewayEnv, WorkerEnv, ProjectorEnv, StandaloneEnv].flatMap(({ shape }) => Object.keys(shape));
 
 export interface StandaloneConfig {
   readonly dataDirectory: string;

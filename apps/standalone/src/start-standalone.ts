@@ -5,6 +5,8 @@ import { LOCAL_INSTALLATION, type Posture } from '#contracts';
 import { readGatewayConfig, type GatewayConfig } from '../../gateway/src/platform/gateway.config.js';
 import { configFactsOf, ownPosturesOf, type ConfigFacts, type OwnPosture } from '../../gateway/src/platform/config-facts.js';
 import { readWorkerConfig, type WorkerConfig } from '../../worker/src/platform/worker.config.js';
+import { readProjectorConfig, type ProjectorConfig } from '../../projector/src/projector.config.js';
+import { checkRetention } from '../../projector/src/retention.config.js';
 import { checkPort } from './check-port.js';
 import { readOrMakeKey } from './data/api-key.js';
 import { openDataDirectory, type DataDirectory } from './data/data-directory.js';
@@ -167,8 +169,17 @@ function readApps(env: NodeJS.ProcessEnv): AppConfigs {
   };
   const gateway = read(() => readGatewayConfig(ours, OPEN_POSTURE, { withWorkers: true }));
   const worker = read(() => readWorkerConfig(ours));
-  if (!gateway || !worker) throw new StartupError(`The configuration is wrong:\n${distinctLines(faults)}`);
+  const projector = read(() => checkProjector(ours));
+  if (!gateway || !worker || !projector) throw new StartupError(`The configuration is wrong:\n${distinctLines(faults)}`);
   return { gateway, worker };
+}
+
+/** The projector is a process of its own: what it would refuse is refused here. Without database and archive it does not start. */
+function checkProjector(env: NodeJS.ProcessEnv): ProjectorConfig {
+  const isNeeded = (env['DATABASE_URL'] ?? env['ARCHIVE_URL']) !== undefined;
+  const config = readProjectorConfig(isNeeded ? env : { ...env, ARCHIVE_URL: 'file:///none' });
+  if (isNeeded) checkRetention(config);
+  return config;
 }
 
 function signingKeyOf(env: NodeJS.ProcessEnv, { path }: DataDirectory): string {
@@ -188,7 +199,8 @@ function checkApps(env: NodeJS.ProcessEnv): AppConfigs {
     TOOLYARD_API_KEY: env['TOOLYARD_API_KEY'] || 'made-at-the-first-start',
     REDIS_URL: env['REDIS_URL'] || 'unix:///redis.sock',
     DATABASE_URL: env['DATABASE_URL'] === 'none' ? undefined : env['DATABASE_URL'] || 'postgres://private',
-    ARCHIVE_URL: env['ARCHIVE_URL'] === 'none' ? undefined : env['ARCHIVE_URL'],
+    ARCHIVE_URL: env['ARCHIVE_URL'] === 'none' ? undefined : env['ARCHIVE_URL'] || 'file:///made-at-the-first-start',
+    ARCHIVE_SIGNING_KEY_FILE: env['ARCHIVE_SIGNING_KEY_FILE'] || 'made-at-the-first-start',
   });
 }
 

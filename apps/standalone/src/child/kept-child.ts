@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { StartupError } from '../start-failure.js';
 
@@ -16,16 +16,21 @@ export interface KeptChildOptions {
   readonly launch: () => ChildProcess;
   /** Lets it end with its data on disk. */
   readonly stopSignal: NodeJS.Signals;
-  /** Its last line explains an exit. */
+  /** Its last line explains an exit. The child appends to it. */
   readonly logPath: string;
   /** What its restart means for people: `Calls continue afterwards`. */
   readonly meanwhile: string;
   readonly tell: (line: string) => void;
+  /** Runs in a row that end at their start before it is given up; without it there is no limit. */
+  readonly mostFailures?: number;
 }
 
 /** A server as a child process: restarted when it exits, until `stop`. */
 export class KeptChild {
   private child: ChildProcess | undefined;
+  /** Where in the log the output of this run begins. */
+  private logStart = 0;
+  private failures = 0;
   private readonly stopping = new AbortController();
   private stopped: Promise<void> | undefined;
 
@@ -40,7 +45,7 @@ export class KeptChild {
     const { name, logPath } = this.options;
     const child = this.spawn();
     const failed = new AbortController();
-    const exited = ended(child).then((how) => failed.abort(new StartupError(`${name} did not start (${how}): ${lastLine(logPath)}`)));
+    const exited = ended(child).then((how) => failed.abort(new StartupError(`${name} did not start (${how}): ${this.lastLine()}`)));
     const late = setTimeout(
       () => failed.abort(new StartupError(`${name} did not answer within ${READY_WITHIN_MS / 1000} s; see ${logPath}`)),
       READY_WITHIN_MS,
@@ -49,12 +54,18 @@ export class KeptChild {
     void exited.then(() => this.revive(FIRST_BACKOFF_MS, 0));
   }
 
-  /** Called when the child has exited: starts it again, until it runs or `stop` is called. */
+  /** Called when the child has exited: starts it again, until it runs, `stop` is called or it failed too often. */
   private async revive(backoffMs: number, ranMs: number): Promise<void> {
     if (this.stopping.signal.aborted) return;
-    const waitMs = ranMs > HEALTHY_MS ? FIRST_BACKOFF_MS : backoffMs;
-    const { name, meanwhile, tell } = this.options;
-    tell(`The private ${name} exited; restarting it in ${waitMs} ms. ${meanwhile}.`);
+    const isHealthy = ranMs > HEALTHY_MS;
+    const waitMs = isHealthy ? FIRST_BACKOFF_MS : backoffMs;
+    this.failures = isHealthy ? 0 : this.failures + 1;
+    const { name, meanwhile, tell, mostFailures = Infinity } = this.options;
+    const line = this.child?.exitCode === 1 ? this.lastLine() : '';
+    const after = `${meanwhile}.${line === '' ? '' : ` It said: ${line}`}`;
+    if (this.failures >= mostFailures)
+      return tell(`The private ${name} ended ${this.failures} times at its start and is not restarted. ${after}`);
+    tell(`The private ${name} exited; restarting it in ${waitMs} ms. ${after}`);
     await delay(waitMs, undefined, { signal: this.stopping.signal }).catch(() => {});
     if (this.stopping.signal.aborted) return;
     const startedAt = performance.now();
@@ -63,8 +74,19 @@ export class KeptChild {
   }
 
   private spawn(): ChildProcess {
+    this.logStart = statSync(this.options.logPath, { throwIfNoEntry: false })?.size ?? 0;
     this.child = this.options.launch();
     return this.child;
+  }
+
+  /** What the child wrote last in this run, without the lines of a stack trace. */
+  private lastLine(): string {
+    try {
+      const lines = readFileSync(this.options.logPath).subarray(this.logStart).toString().split('\n');
+      return lines.findLast((line) => line.trim() !== '' && !/^\s+at /.test(line))?.trim() ?? '';
+    } catch {
+      return `see ${this.options.logPath}`;
+    }
   }
 
   stop(): Promise<void> {
@@ -99,12 +121,4 @@ function ended(child: ChildProcess): Promise<string> {
     child.once('error', (error) => resolve(error.message));
     child.once('exit', (code, signal) => resolve(signal ? `signal ${signal}` : `exit code ${code}`));
   });
-}
-
-function lastLine(path: string): string {
-  try {
-    return readFileSync(path, 'utf8').trimEnd().split('\n').at(-1) ?? '';
-  } catch {
-    return `see ${path}`;
-  }
 }

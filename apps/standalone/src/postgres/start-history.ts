@@ -8,6 +8,9 @@ import type { DataDirectory } from '../data/data-directory.js';
 import { StartupError } from '../start-failure.js';
 import { findPostgres, majorOf } from './postgres-programs.js';
 
+/** A database that starts later than this one is waited for; what is wrong for longer needs a person. */
+const MOST_FAILURES = 20;
+
 /** Relative to this file once it is compiled: the projector is a program of its own. */
 const PROJECTOR = fileURLToPath(new URL('../../../projector/src/main.js', import.meta.url));
 
@@ -81,7 +84,15 @@ export async function startProjectorProcess(
       closeSync(log);
     }
   };
-  const child = new KeptChild({ name: 'projector', launch, stopSignal: 'SIGTERM', logPath, meanwhile: 'Calls go on', tell });
+  const child = new KeptChild({
+    name: 'projector',
+    launch,
+    stopSignal: 'SIGTERM',
+    logPath,
+    meanwhile: 'Calls go on',
+    tell,
+    mostFailures: MOST_FAILURES,
+  });
   const abandon = () => child.abandon();
   process.once('exit', abandon);
   await child.firstStart((failed) =>
