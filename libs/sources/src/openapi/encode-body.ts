@@ -1,6 +1,7 @@
 import { exactJsonText, ToolError } from '#tool-sdk';
 import { isFields } from '../fields.js';
 import type { RequestBody } from './operation.js';
+import { kindOfFile } from './file-kind.js';
 import { pairsOf, plain, withDigits } from './parameter-style.js';
 
 export interface EncodedBody {
@@ -44,8 +45,8 @@ async function multipart(body: RequestBody, value: unknown): Promise<EncodedBody
     for (const part of Array.isArray(item) ? item : [item]) {
       const contentType = Object.hasOwn(body.encoding, name) ? body.encoding[name]?.contentType : undefined;
       if (body.files.includes(name)) {
-        const type = contentType?.includes('*') === false ? contentType : 'application/octet-stream';
-        form.append(name, new Blob([fromBase64(part, name)], { type }), name);
+        const file = fileOf(part, name, contentType?.includes('*') === false ? contentType : undefined);
+        form.append(name, new Blob([file.bytes], { type: file.type }), file.filename);
       } else if (typeof part === 'object') form.append(name, new Blob([exactJsonText(part)], { type: contentType ?? 'application/json' }));
       else form.append(name, plain(part));
     }
@@ -58,7 +59,21 @@ function objectOf({ argument }: RequestBody, value: unknown): Readonly<Record<st
   throw new ToolError('invalid_arguments', `expected an object as ${argument}`, { retryable: false });
 }
 
+/** A file part: Base64, alone or with its name and type. Without a name it gets one with the extension of its type. */
+function fileOf(part: unknown, name: string, declared: string | undefined) {
+  const { data, filename, content_type: given }: Readonly<Record<string, unknown>> = isFields(part) ? part : { data: part };
+  if (typeof data !== 'string' || !BASE64.test(data)) {
+    const expected = `expected Base64 text as ${name}, or {"data": Base64, "filename": "name.ext"}`;
+    throw new ToolError('invalid_arguments', expected, { retryable: false });
+  }
+  const bytes = fromBase64(data, name);
+  const { type, extension } = kindOfFile(bytes, typeof given === 'string' ? given : declared);
+  return { bytes, type, filename: typeof filename === 'string' && filename !== '' ? filename : `${name}${extension}` };
+}
+
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
 function fromBase64(value: unknown, name: string): Uint8Array<ArrayBuffer> {
-  if (typeof value === 'string' && /^[A-Za-z0-9+/]*={0,2}$/.test(value)) return new Uint8Array(Buffer.from(value, 'base64'));
+  if (typeof value === 'string' && BASE64.test(value)) return new Uint8Array(Buffer.from(value, 'base64'));
   throw new ToolError('invalid_arguments', `expected Base64 text as ${name}`, { retryable: false });
 }

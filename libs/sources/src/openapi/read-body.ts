@@ -8,6 +8,18 @@ import { STYLES } from './parameter-style.js';
 const BASE64 = 'Base64.';
 const BINARY = { type: 'string', pattern: '^[A-Za-z0-9+/]*={0,2}$' };
 
+/** A file with its name, which many servers take the type from. */
+const NAMED_FILE = {
+  type: 'object',
+  properties: {
+    data: { ...BINARY, description: BASE64 },
+    filename: { type: 'string', minLength: 1, maxLength: 255, description: 'Name of the file with its extension.' },
+    content_type: { type: 'string', pattern: '^[\\w.+-]+/[\\w.+-]+$', description: 'Media type of the file.' },
+  },
+  required: ['data'],
+  additionalProperties: false,
+};
+
 /** The body of an operation in the media type that fits a model best; undefined when it has none. */
 export function readBody(
   operation: Fields,
@@ -77,7 +89,8 @@ function withFiles(schema: JsonSchema, files: readonly string[]): JsonSchema {
 
 function fileSchema({ items, format: _format, ...rest }: Fields): Fields {
   if (isFields(items)) return { ...rest, items: fileSchema(items) };
-  return { ...rest, ...BINARY, description: [textOf(rest['description']), BASE64].filter(Boolean).join(' ') };
+  const { type: _type, description, ...others } = rest;
+  return { ...others, anyOf: [{ ...BINARY, description: BASE64 }, NAMED_FILE], ...(description === undefined ? {} : { description }) };
 }
 
 function isFile(schema: unknown, refs: DocumentRefs): boolean {
