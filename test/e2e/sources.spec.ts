@@ -375,7 +375,7 @@ describe('tools of sources', () => {
       mkdirSync(join(folder, name));
       writeFileSync(
         join(folder, name, 'tool.yaml'),
-        `name: ${name}\ndescription: For tests.\ninput: { type: object }\ntier: read_only\nrun: [bash, ./run.sh]\n${more}`,
+        `name: ${name}\ndescription: For tests.\ninput: { type: object }\ntier: read_only\nrun: [bash, run.sh]\n${more}`,
       );
       writeFileSync(join(folder, name, 'run.sh'), script);
     };

@@ -9,8 +9,8 @@ const WITHIN_MS = 20_000;
 const folder = mkdtempSync(join(tmpdir(), 'toolyard-child-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A child that runs this script; what it told until it told the last text. */
-async function told(script: string, lastText: string, mostFailures?: number): Promise<string[]> {
+/** A child that runs this script; its lines until the one with the last text. */
+async function linesOf(script: string, lastText: string, mostFailures?: number): Promise<string[]> {
   const logPath = join(folder, 'child.log');
   const launch = () => {
     const log = openSync(logPath, 'a');
@@ -41,7 +41,7 @@ describe('a child that ends at its start', () => {
   const FAILS = `console.error("{}\\nX_MS: expected 1 to 9\\n    at x (y.js:1)"); process.exit(1)`;
 
   it('is restarted with its message, and not for ever', async () => {
-    expect(await told(FAILS, 'not restarted', 3)).toEqual([
+    expect(await linesOf(FAILS, 'not restarted', 3)).toEqual([
       'The private helper exited; restarting it in 100 ms. Calls go on. It said: X_MS: expected 1 to 9',
       'The private helper exited; restarting it in 200 ms. Calls go on. It said: X_MS: expected 1 to 9',
       'The private helper ended 3 times at its start and is not restarted. Calls go on. It said: X_MS: expected 1 to 9',
@@ -49,9 +49,9 @@ describe('a child that ends at its start', () => {
   });
 
   it('is restarted without end where no number is given, and repeats no message of an earlier run', async () => {
-    const lines = await told(FAILS, '800 ms');
+    const lines = await linesOf(FAILS, '800 ms');
     expect(lines).toHaveLength(4);
-    expect(await told('process.exit(1)', '200 ms')).toEqual([
+    expect(await linesOf('process.exit(1)', '200 ms')).toEqual([
       'The private helper exited; restarting it in 100 ms. Calls go on.',
       'The private helper exited; restarting it in 200 ms. Calls go on.',
     ]);

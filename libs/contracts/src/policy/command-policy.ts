@@ -32,7 +32,9 @@ export const CommandPolicy = z
     unlisted: z.enum(['ask', 'deny']).describe('What `segments` and `single` answer to a command that is not as they want it.'),
     allowedCommands: z
       .array(CommandPattern)
-      .describe('Patterns of the words of sub-commands that run without asking. Substitutions, variables that change programs, and files outside of the workspace are asked for besides. A file with one that is invalid or too large is refused.'),
+      .describe(
+        'Patterns of the words of sub-commands that run without asking. Substitutions, variables that change programs, and files outside of the workspace are asked for besides. A file with one that is invalid or too large is refused.',
+      ),
     deniedCommands: z
       .array(CommandPattern)
       .describe(

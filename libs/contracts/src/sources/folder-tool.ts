@@ -25,7 +25,9 @@ export const FolderTool = z
       .array(z.string().min(1).max(4_096))
       .min(1)
       .max(64)
-      .describe('Program and arguments. Words that begin with `./` are files of the folder of the tool.'),
+      .describe(
+        'Program and arguments. Words that begin with `./`, and those that name a file there, are files of the folder of the tool.',
+      ),
     env: z.record(z.string(), Variable).optional().describe('Further variables: texts, or secrets of the worker by `secretEnv`.'),
   })
   .meta({ id: 'FolderTool' });

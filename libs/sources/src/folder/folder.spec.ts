@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { SourceConnection } from '../source-connector.port.js';
 import { acceptOffer } from '../catalog/offered-tool.js';
 import { FolderConnector } from './folder.source.js';
+import { isOwnFile } from './program-word.js';
 
 const RULES = { name: 'ours', kind: 'folder', trust: true } as const;
 
@@ -28,8 +29,34 @@ describe('a folder tool', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('counts a folder tool as another one when its program is another one, also without a change of tool.yaml', async () => {
-    const digest = async () => acceptOffer((await connection.list(new AbortController().signal)).tools, RULES).tools[0]?.digest;
+  it.each(['[bash, main.sh]', '[main.sh]', '[sh, -e, lib/main.sh]', '[./main.sh]'])(
+    'is another tool when a file of its folder is another one, which run names: %s',
+    async (run) => {
+      const digest = async () => acceptOffer(await connection.list(new AbortController().signal), RULES).tools[0]?.digest;
+      mkdirSync(join(folder, 'greet', 'lib'));
+      for (const name of ['main.sh', 'lib/main.sh']) writeFileSync(join(folder, 'greet', name), 'echo a');
+      const changed = new Promise<void>((resolve) => connection.onChange(resolve));
+      writeFileSync(join(folder, 'greet', 'tool.yaml'), `name: greet\ndescription: Greets.\ninput: {type: object}\nrun: ${run}\n`);
+      await changed;
+      const before = await digest();
+      const changedAgain = new Promise<void>((resolve) => connection.onChange(resolve));
+      for (const name of ['main.sh', 'lib/main.sh']) writeFileSync(join(folder, 'greet', name), 'echo another');
+      await changedAgain;
+      expect(await digest()).not.toBe(before);
+    },
+  );
+
+  it('counts a folder tool as another one when its program is another one, also without a change of tool.yaml', () => {
+    for (const name of ['main.sh', 'bash']) writeFileSync(join(folder, 'greet', name), 'echo a');
+    mkdirSync(join(folder, 'greet', 'data'));
+    const own = (...run: string[]) => run.map((word, index) => isOwnFile(join(folder, 'greet'), word, index));
+    expect(own('bash', 'main.sh')).toEqual([false, true]);
+    expect(own('main.sh', 'data', 'absent.sh', '-e', '', '../greet/main.sh', '/bin/sh')).toEqual([true, ...Array(6).fill(false)]);
+    expect(own('./absent.sh', './main.sh')).toEqual([true, true]);
+  });
+
+  it('is another tool when its program is another one, and that is noticed without a change of tool.yaml', async () => {
+    const digest = async () => acceptOffer(await connection.list(new AbortController().signal), RULES).tools[0]?.digest;
     const before = await digest();
     expect(await digest()).toBe(before);
     const changed = new Promise<void>((resolve) => connection.onChange(resolve));

@@ -3,6 +3,7 @@ import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { FolderTool, validationFaults } from '#contracts';
+import { isOwnFile } from './program-word.js';
 
 const FILE = 'tool.yaml';
 const MAX_BYTES = 262_144;
@@ -78,9 +79,8 @@ async function readTool(folder: string): Promise<FoundTool | undefined> {
   throw new Error(validationFaults(parsed.error, 'file').join('; '));
 }
 
-/** Words of `run` that begin with `./` are files beside `tool.yaml`. */
 function programFiles(folder: string, { run }: FolderTool): string[] {
-  return run.filter((word) => word.startsWith('./')).map((word) => join(folder, word));
+  return run.filter((word, index) => isOwnFile(folder, word, index)).map((word) => join(folder, word));
 }
 
 async function programDigest(folder: string, tool: FolderTool): Promise<string> {

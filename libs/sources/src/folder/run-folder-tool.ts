@@ -6,6 +6,7 @@ import { exactJsonText, ToolError, type ToolContext, type ToolOutputObject } fro
 import { programWords } from '../definitions/program-words.js';
 import { resolveSecrets } from '../definitions/resolve-secrets.js';
 import { withoutSecrets } from '../definitions/without-secrets.js';
+import { isOwnFile } from './program-word.js';
 import type { FoundTool } from './read-folder.js';
 import { UpdateLines } from './update-lines.js';
 
@@ -32,7 +33,7 @@ export async function runFolderTool(
   const root = await realpath(ctx.workspace.root);
   const secrets = resolveSecrets(tool.env ?? {}, env);
   const view = await resolveSandboxView({ ...ctx.workspace, root }, ctx.signal);
-  const program = programWords(tool.run.map((word) => (word.startsWith('./') ? join(folder, word) : word)));
+  const program = programWords(tool.run.map((word, index) => (isOwnFile(folder, word, index) ? join(folder, word) : word)));
   const command = { ...program, cwd: root, env: { ...ctx.env, HOME: root, ...callVariables(ctx), ...secrets }, extraPipe: true };
   const wrapped = sandbox.wrap({ ...command, input: exactJsonText(args) }, root, {
     hidden: [],

@@ -1,0 +1,11 @@
+import { statSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import { findExecutable } from '#sandbox';
+
+/** Whether a word of `run` is a file of the tool's folder: it begins with `./`, or names one there. A program on the PATH is none. */
+export function isOwnFile(folder: string, word: string, index: number): boolean {
+  if (word.startsWith('./')) return true;
+  if (word === '' || word.startsWith('-') || isAbsolute(word) || word.includes('\0') || word.split('/').includes('..')) return false;
+  if (index === 0 && !word.includes('/') && findExecutable([word]) !== undefined) return false;
+  return statSync(join(folder, word), { throwIfNoEntry: false })?.isFile() === true;
+}
