@@ -5,7 +5,8 @@ import { EventLog } from '#event-log';
 import { sha256Hex } from '#redis';
 import { ToolRegistry } from '#tool-sdk';
 import { agentOf } from '../auth/agent-of.js';
-import { userMark, userOf } from '../auth/user-of.js';
+import { repeaterMark } from '../auth/repeater-mark.js';
+import { userOf } from '../auth/user-of.js';
 import { issuerOfKeyId } from '../auth/tokens/token-principal.js';
 import { idempotencyKeyReused } from '../platform/http/rejection.js';
 import { BeforeHooks } from '../calls/admission/before-hooks.service.js';
@@ -119,7 +120,7 @@ function idempotencyOf(principal: Principal, body: SubmitBatchBody, key: string 
     ? undefined
     : {
         scopedKey: `${body.sessionId ?? ''}/bk:${key}`,
-        requestSha256: sha256Hex(canonicalize({ body, user: userMark(principal, body.userId) }) ?? ''),
+        requestSha256: sha256Hex(canonicalize({ body, ...repeaterMark(principal, body) }) ?? ''),
       };
 }
 

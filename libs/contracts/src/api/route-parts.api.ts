@@ -17,7 +17,8 @@ export const WaitQuery = z.object({
 
 export const SubmitHeaders = z.object({
   'Idempotency-Key': IdempotencyKey.optional().meta({
-    description: 'The same request with the same key within 24 hours is the same call; another request with it is refused.',
+    description:
+      'The same request with the same key within 24 hours is the same call; another request with it is refused, also the same one of another agent, user, or API key that may not use all tools.',
   }),
   Prefer: z
     .string()

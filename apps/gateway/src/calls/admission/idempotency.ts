@@ -2,6 +2,7 @@ import canonicalize from 'canonicalize';
 import type { Principal, SubmitCallBody } from '#contracts';
 import type { NewCall } from '#event-log';
 import { sha256Hex } from '#redis';
+import { repeaterMark } from '../../auth/repeater-mark.js';
 import { userMark } from '../../auth/user-of.js';
 
 export interface IdempotencyScope {
@@ -33,11 +34,14 @@ export function idempotencyScope(
         ? `tc:${toolCallId}`
         : undefined;
   if (key === undefined) return sessionId === undefined ? {} : { rootId: sessionId };
+  // A name that the gateway made names the submitter, too: it recognises its call after the rights of a key were changed.
+  const isGatewayMade = idempotencyKey?.includes(' ') === true;
+  const mark = isGatewayMade ? { user: userMark(principal, body.userId) } : repeaterMark(principal, body);
   return {
     rootId: sessionId ?? `k:${sha256Hex(key)}`,
     idempotency: {
       scopedKey: `${sessionId ?? ''}/${key}`,
-      requestSha256: sha256Hex(canonicalize({ body, replayOf, user: userMark(principal, body.userId) }) ?? ''),
+      requestSha256: sha256Hex(canonicalize({ body, replayOf, ...mark }) ?? ''),
     },
   };
 }
