@@ -42,7 +42,8 @@ export interface TestCluster {
   readonly gateways: AppProcess[];
   readonly workers: AppProcess[];
   gateway(env?: Record<string, string>): Promise<AppProcess>;
-  worker(env?: Record<string, string>): Promise<AppProcess>;
+  /** `inherited`: open files that its parent leaves to it, by the numbers of their descriptors. */
+  worker(env?: Record<string, string>, inherited?: Readonly<Record<number, number>>): Promise<AppProcess>;
   /** A projector as a process of its own, on a database of its own unless `env` names one. `launcher` are words that run a command. */
   projector(env?: Record<string, string>, launcher?: readonly string[]): Promise<AppProcess>;
   /** Cancels the open calls of a tenant. @throws when one of them gets no End. */
@@ -110,9 +111,10 @@ export async function startTestCluster({
       await isReady(app);
       return app;
     },
-    worker: async (more = {}) => {
+    worker: async (more = {}, inherited = {}) => {
       const port = await freePort();
-      const app = observedWorker(startApp('worker', port, { ...shared, WORKER_PORT: String(port), ...more }), availability);
+      const env = { ...shared, WORKER_PORT: String(port), ...more };
+      const app = observedWorker(startApp('worker', port, env, [], inherited), availability);
       toolyard.workers.push(app);
       await isReady(app);
       return app;
@@ -253,18 +255,19 @@ function startApp(
   port: number,
   env: Record<string, string>,
   launcher: readonly string[] = [],
+  inherited: Readonly<Record<number, number>> = {},
 ): AppProcess {
   // Without source maps, which a start would spend a tenth of its time on.
   const [program, ...words] = [...launcher, process.execPath, programOf(name)];
   const child = spawn(program, words, {
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', ...descriptorsAfter(3, inherited)],
   });
   let log = '';
   // Far more than a test waits for: a line that fell out would never be found.
   const remember = (chunk: Buffer) => (log = (log + String(chunk)).slice(-1_048_576));
-  child.stdout.on('data', remember);
-  child.stderr.on('data', remember);
+  child.stdout?.on('data', remember);
+  child.stderr?.on('data', remember);
   const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) =>
     child.once('exit', (code, signal) => resolve({ code, signal })),
   );
@@ -276,6 +279,11 @@ function startApp(
     signal: (signal) => void child.kill(signal),
     ended: () => ended,
   };
+}
+
+function descriptorsAfter(first: number, files: Readonly<Record<number, number>>): (number | 'ignore')[] {
+  const last = Math.max(first - 1, ...Object.keys(files).map(Number));
+  return Array.from({ length: last - first + 1 }, (_, index) => files[first + index] ?? 'ignore');
 }
 
 async function isReady(app: AppProcess): Promise<void> {

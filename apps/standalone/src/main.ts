@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { ignoreBrokenPipe, mistypedVariables } from '#platform';
+import { closeInheritedDescriptors, ignoreBrokenPipe, mistypedVariables } from '#platform';
 import { banner, stopped } from './banner.js';
 import { STANDALONE_VARIABLES } from './standalone.config.js';
 import { StartupError } from './start-failure.js';
@@ -8,6 +8,7 @@ import { onStopSignals } from './stop-signals.js';
 
 const tell = (line: string) => console.error(line);
 
+closeInheritedDescriptors(process.env);
 ignoreBrokenPipe();
 
 let running: Standalone | undefined;

@@ -1,4 +1,5 @@
 export { ARCHIVE_ENV } from './archive-env.js';
+export { closeInheritedDescriptors } from './close-inherited-descriptors.js';
 export { connectionHint } from './connection-hint.js';
 export { commaList, withoutEmpty } from './env.js';
 export { ensureDirectory } from './ensure-directory.js';

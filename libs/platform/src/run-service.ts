@@ -1,3 +1,4 @@
+import { closeInheritedDescriptors } from './close-inherited-descriptors.js';
 import { ignoreBrokenPipe } from './ignore-broken-pipe.js';
 import { mistypedVariables } from './mistyped-variables.js';
 import { StartupError } from './startup-error.js';
@@ -19,6 +20,7 @@ const START_MS = 1_000;
  * start prints the reason to standard error and exits 1.
  */
 export async function runService(names: ProcessNames, start: () => Promise<{ close(): Promise<void> }>): Promise<void> {
+  closeInheritedDescriptors(process.env);
   ignoreBrokenPipe();
   for (const sentence of mistypedVariables(process.env, names.variables)) process.stderr.write(`${sentence}\n`);
   let stopping = false;

@@ -79,10 +79,11 @@ export function bubblewrapProfile({
   ].flat();
 }
 
-/** Another user is mapped from outside, while bwrap waits. Then namespaces are forbidden by the filter of system calls alone. */
+/** Another user is mapped from outside, while bwrap waits; as `--block-fd`, the second descriptor is also closed inside. Then namespaces are forbidden by the filter of system calls alone. */
 function users(mapsUser: number | undefined, hardened: boolean, capabilities: readonly string[]): string[] {
   if (mapsUser === undefined) return ['--uid', USER, '--gid', USER, ...(hardened ? ['--disable-userns'] : [])];
-  const descriptors = ['--info-fd', String(mapsUser), '--userns-block-fd', String(mapsUser + 1)];
+  const [info, block] = [String(mapsUser), String(mapsUser + 1)];
+  const descriptors = ['--info-fd', info, '--userns-block-fd', block, '--block-fd', block];
   // To enter the folder, which is another user's, and to become that user.
   const needed = new Set(['dac_read_search', 'setuid', 'setgid', 'setpcap', ...capabilities]);
   return [...descriptors, ...[...needed].flatMap((name) => ['--cap-add', `CAP_${name.toUpperCase()}`])];
