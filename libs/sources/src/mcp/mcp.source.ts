@@ -17,7 +17,9 @@ import { assertConfigOfKey, bundleCommand, isSecretRef, type BundleCommand, type
 import { installBundle } from './bundle/install-bundle.js';
 import type { UploadedBundles } from './bundle/uploaded-bundles.js';
 import { removeUnused, useBundle } from './bundle/used-bundles.js';
-import { HttpTransport } from './http-transport.js';
+import { FloodPauses } from './flood/flood-pauses.js';
+import { MessageBudget } from './flood/message-budget.js';
+import { meteredFetch } from './flood/metered.js';
 import { McpConnection } from './mcp-connection.js';
 import { OwnSampling, type SamplingModel } from './questions/own-sampling.js';
 import { CONNECTION_CAPABILITIES } from './questions/client-capabilities.js';
@@ -77,6 +79,8 @@ interface Program extends BundleCommand {
 
 /** MCP servers, over stdio in the sandbox or over Streamable HTTP. Both eras of the protocol: the newer one is tried first. */
 export class McpConnector implements SourceConnector {
+  private readonly floods = new FloodPauses();
+
   constructor(private readonly options: McpConnectorOptions) {}
 
   async open(source: StoredSource, signal: AbortSignal): Promise<SourceConnection> {
@@ -94,7 +98,16 @@ export class McpConnector implements SourceConnector {
   }
 
   private async wayTo(source: StoredSource, definition: McpSourceDefinition, signal: AbortSignal): Promise<Way> {
-    return definition.url === undefined ? this.stdio(source, definition, signal) : this.http(source, definition);
+    this.floods.check(source);
+    const budget = new MessageBudget();
+    const way = await (definition.url === undefined
+      ? this.stdio(source, definition, budget, signal)
+      : this.http(source, definition, budget));
+    budget.onExceeded = () => {
+      this.floods.begin(source);
+      void way.transport.close().catch(() => undefined);
+    };
+    return { ...way, whyClosed: () => budget.exceeded ?? way.whyClosed() };
   }
 
   private async connect(
@@ -148,14 +161,14 @@ export class McpConnector implements SourceConnector {
     return connection;
   }
 
-  private async http({ origin }: StoredSource, { url = '', headers = {}, auth }: McpSourceDefinition): Promise<Way> {
+  private async http({ origin }: StoredSource, { url = '', headers = {}, auth }: McpSourceDefinition, budget: MessageBudget): Promise<Way> {
     const { egress, env } = this.options;
     const urls = [url, ...issuerUrls(auth)];
     // The operator who wrote the config file named these hosts.
     const policy = origin === 'config' ? new EgressPolicy([...egress.allowHosts, ...urls.map((it) => new URL(it).host)]) : egress;
     for (const it of urls) policy.check(it);
     const resolved = resolveSecrets(headers, env);
-    const guarded = egressFetch(policy);
+    const guarded = meteredFetch(egressFetch(policy), budget);
     const secrets = secretsOf(headers, resolved);
     const answers = new AnswerReader();
     const fetch = boundedFetch(guarded, answers);
@@ -177,7 +190,7 @@ export class McpConnector implements SourceConnector {
     return { transport, onSessionGone, shared: true, secrets, whyClosed: () => '', close: () => guarded.close() };
   }
 
-  private async stdio(source: StoredSource, definition: McpSourceDefinition, signal: AbortSignal): Promise<Way> {
+  private async stdio(source: StoredSource, definition: McpSourceDefinition, budget: MessageBudget, signal: AbortSignal): Promise<Way> {
     const { sandboxOf, env, toolEnv, folder } = this.options;
     const sandbox = sandboxOf(poolOf(definition));
     const { ok, detail } = await sandbox.probe();
@@ -194,7 +207,7 @@ export class McpConnector implements SourceConnector {
       workspace,
       view,
     );
-    const transport = new StdioTransport(withoutCpuLimit(wrapped));
+    const transport = new StdioTransport(withoutCpuLimit(wrapped), budget);
     const secrets = [...program.secrets, ...secretsOf(definition.env ?? {}, resolved)];
     const whyClosed = () => {
       const words = [transport.ended, transport.lastWords].filter((it) => it !== undefined && it !== '');

@@ -2,6 +2,8 @@ import { serializeMessage, type JSONRPCMessage, type Transport } from '@modelcon
 import { startProcess, type ProcessCommand, type RunningProcess } from '#sandbox';
 import { withExactNumbers } from '#tool-sdk';
 import { AnswerReader } from './answers/answer-reader.js';
+import { MessageBudget, MessageFlood } from './flood/message-budget.js';
+import { metered } from './flood/metered.js';
 
 /** A message of a server may take this much. */
 export const MAX_MESSAGE_BYTES = 8_388_608;
@@ -16,21 +18,25 @@ export class StdioTransport implements Transport {
   onmessage?: Transport['onmessage'];
   private readonly answers = new AnswerReader();
   /** Of the line that has not ended. */
-  private pieces: Buffer[] = [];
+  private pieces: Uint8Array[] = [];
   private size = 0;
   private running: RunningProcess | undefined;
   private stderr = '';
   private closed = false;
 
-  constructor(private readonly command: ProcessCommand) {}
+  constructor(
+    private readonly command: ProcessCommand,
+    private readonly budget = new MessageBudget(),
+  ) {}
 
   async start(): Promise<void> {
     const running = await startProcess(this.command, GRACE_MS);
     this.running = running;
-    running.stdout.on('data', (chunk: Buffer) => this.accept(chunk));
+    const read = this.read(running.stdout);
     running.stderr.on('data', (chunk: Buffer) => (this.stderr = (this.stderr + chunk.toString()).slice(-STDERR_CHARACTERS)));
-    void running.ended.then((how) => {
-      this.ended = how;
+    void running.ended.then(async (how) => {
+      this.ended ??= how;
+      await read;
       this.end();
     });
   }
@@ -57,15 +63,24 @@ export class StdioTransport implements Transport {
     this.end();
   }
 
+  /** Never rejects: a pipe that breaks ends with its program. */
+  private async read(stdout: AsyncIterable<Buffer>): Promise<void> {
+    try {
+      for await (const chunk of metered(stdout, this.budget)) this.accept(chunk);
+    } catch (error) {
+      if (error instanceof MessageFlood) this.overflow(error.message);
+    }
+  }
+
   /** A message beyond the limit ends the program, after the calls under way: one of them was answered, so none may run again. */
-  private accept(chunk: Buffer): void {
+  private accept(chunk: Uint8Array): void {
     for (let start = 0; start < chunk.length && !this.closed;) {
       const end = chunk.indexOf(NEWLINE, start);
       const piece = chunk.subarray(start, end === -1 ? chunk.length : end);
       start += piece.length + 1;
       this.pieces.push(piece);
       this.size += piece.length;
-      if (this.size > MAX_MESSAGE_BYTES) return this.overflow();
+      if (this.size > MAX_MESSAGE_BYTES) return this.overflow(`it sent a message of more than ${MAX_MESSAGE_BYTES} bytes`);
       if (end !== -1) this.line(this.taken());
     }
   }
@@ -86,11 +101,11 @@ export class StdioTransport implements Transport {
     }
   }
 
-  private overflow(): void {
+  private overflow(why: string): void {
     this.pieces = [];
-    this.ended = `it sent a message of more than ${MAX_MESSAGE_BYTES} bytes`;
-    this.onerror?.(new Error(this.ended));
-    for (const id of this.answers.waiting) this.onmessage?.(this.answers.unreadable(id, this.ended));
+    this.ended = why;
+    this.onerror?.(new Error(why));
+    for (const id of this.answers.waiting) this.onmessage?.(this.answers.unreadable(id, why));
     void this.close();
   }
 

@@ -1,0 +1,177 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { SourceDefinition, type StoredSource } from '#contracts';
+import { EgressPolicy, NoSandbox } from '#sandbox';
+import type { ToolContext } from '#tool-sdk';
+import { NO_EXTRAS } from '../../testing/no-extras.js';
+import { McpConnector } from '../mcp.source.js';
+import { StdioTransport } from '../stdio-transport.js';
+import { FloodPauses } from './flood-pauses.js';
+import { MessageBudget, MessageFlood } from './message-budget.js';
+
+const NOTE = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x' } });
+const FLOOD = 400_000;
+const INITIALIZED = { protocolVersion: '2025-06-18', capabilities: { tools: {}, logging: {} }, serverInfo: { name: 'f', version: '1' } };
+const RESULTS: Readonly<Record<string, object>> = {
+  initialize: INITIALIZED,
+  'tools/list': { tools: [{ name: 'flood', inputSchema: { type: 'object' } }] },
+};
+const DONE = { content: [{ type: 'text', text: 'done' }] };
+
+/** Answers over standard input and output; a call is answered after the flood. */
+const PROGRAM = `
+const results = ${JSON.stringify(RESULTS)};
+require('readline').createInterface({ input: process.stdin }).on('line', async (line) => {
+  const { id, method } = JSON.parse(line);
+  const say = (rest) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, ...rest }) + '\\n');
+  if (id === undefined) return;
+  if (method !== 'tools/call') return say(method in results ? { result: results[method] } : { error: { code: -32601, message: 'unknown' } });
+  const notes = ${JSON.stringify(`${NOTE}\n`)}.repeat(1000);
+  for (let sent = 0; sent < ${FLOOD}; sent += 1000)
+    if (!process.stdout.write(notes)) await new Promise((resolve) => process.stdout.once('drain', resolve));
+  say({ result: ${JSON.stringify(DONE)} });
+});`;
+
+/** The same over HTTP, as an event stream. */
+async function floodingServer(): Promise<Server> {
+  const server = createServer(async (request, response) => {
+    if (request.method !== 'POST') return void response.writeHead(405).end();
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const { id, method } = JSON.parse(Buffer.concat(chunks).toString()) as { id?: number; method: string };
+    if (id === undefined) return void response.writeHead(202).end();
+    const text = (rest: object) => JSON.stringify({ jsonrpc: '2.0', id, ...rest });
+    if (method !== 'tools/call') {
+      const result = RESULTS[method];
+      const answer = result === undefined ? { error: { code: -32_601, message: 'unknown' } } : { result };
+      return void response.setHeader('content-type', 'application/json').end(text(answer));
+    }
+    response.setHeader('content-type', 'text/event-stream');
+    const notes = `data: ${NOTE}\n\n`.repeat(1_000);
+    Readable.from([...Array<string>(FLOOD / 1_000).fill(notes), `data: ${text({ result: DONE })}\n\n`]).pipe(response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'toolyard-flood-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+it('handles messages of a flood in pieces, between which everything else gets its turn', async () => {
+  const notes = 10_000;
+  const program = `process.stdout.write(${JSON.stringify(`${NOTE}\n`)}.repeat(${notes})); process.stdin.resume()`;
+  const command = { file: process.execPath, args: ['-e', program], cwd: folder, env: {} };
+  const transport = new StdioTransport(command, new MessageBudget(() => 0));
+  let messages = 0;
+  let sinceTurn = 0;
+  let longest = 0;
+  const all = new Promise<void>((resolve) => {
+    transport.onmessage = () => {
+      messages += 1;
+      longest = Math.max(longest, ++sinceTurn);
+      if (messages === notes) resolve();
+    };
+  });
+  let isCounting = true;
+  const count = () => {
+    sinceTurn = 0;
+    if (isCounting) setImmediate(count);
+  };
+  count();
+  await transport.start();
+  await all;
+  isCounting = false;
+  await transport.close();
+  // Two pieces may meet between two turns of the count.
+  expect(longest).toBeLessThanOrEqual(128);
+});
+
+describe('a server that floods', () => {
+  let server: Server | undefined;
+  afterAll(() => {
+    server?.closeAllConnections();
+    server?.close();
+  });
+
+  it.each(['stdio', 'an event stream'])('is stopped, and not started again at once: over %s', async (way) => {
+    server = way === 'stdio' ? server : await floodingServer();
+    const host = way === 'stdio' ? '' : `127.0.0.1:${(server?.address() as AddressInfo).port}`;
+    const reached = way === 'stdio' ? { command: [process.execPath, '-e', PROGRAM] } : { url: `http://${host}/mcp` };
+    const stored: StoredSource = {
+      tenantId: 't',
+      origin: 'api',
+      definition: SourceDefinition.parse({ name: 'f', kind: 'mcp', ...reached }),
+    };
+    const connector = new McpConnector({
+      sandboxOf: () => new NoSandbox(),
+      egress: new EgressPolicy([host]),
+      env: {},
+      toolEnv: { PATH: process.env['PATH'] ?? '' },
+      isOver: async () => false,
+      ...NO_EXTRAS,
+      folder,
+    });
+    const connection = await connector.open(stored, AbortSignal.timeout(60_000));
+    const closed = new Promise<string>((resolve) => connection.onClosed(resolve));
+    await connection.list(AbortSignal.timeout(60_000));
+    const ctx = { signal: new AbortController().signal, deadline: Date.now() + 120_000, onProgress: () => {} } as unknown as ToolContext;
+    const called = connection.call('flood', {}, ctx).then(
+      (output) => `answered ${JSON.stringify(output)}`,
+      (error: unknown) => `failed ${String(error)}`,
+    );
+    expect(await called).toMatch(/^failed /);
+    expect(await closed).toMatch(/more than \d+ messages a second/);
+    await expect(connector.open(stored, AbortSignal.timeout(60_000))).rejects.toThrow('too many messages');
+    await connection.close();
+  });
+});
+
+describe('MessageBudget', () => {
+  it('is refilled with time, and exceeded for good', () => {
+    let now = 0;
+    const budget = new MessageBudget(() => now);
+    let exceeded = 0;
+    budget.onExceeded = () => (exceeded += 1);
+    budget.spend(20_000);
+    now += 1_000;
+    budget.spend(5_000);
+    expect(() => budget.spend(1)).toThrow(MessageFlood);
+    now += 60_000;
+    expect(() => budget.spend(1)).toThrow(MessageFlood);
+    expect([exceeded, budget.exceeded]).toEqual([1, expect.stringContaining('messages a second')]);
+  });
+});
+
+describe('FloodPauses', () => {
+  it('keeps a source out longer after each flood, and no other source', () => {
+    let now = 0;
+    const pauses = new FloodPauses(
+      () => now,
+      () => 1,
+    );
+    const source = (name: string, tenantId = 't') => ({ tenantId, origin: 'api', definition: { name } }) as StoredSource;
+    const pauseMs = () => {
+      pauses.begin(source('f'));
+      const from = now;
+      for (;;) {
+        try {
+          pauses.check(source('f'));
+          return now - from;
+        } catch {
+          now += 1_000;
+        }
+      }
+    };
+    expect([pauseMs(), pauseMs(), pauseMs(), pauseMs(), pauseMs(), pauseMs()]).toEqual([2_000, 4_000, 8_000, 16_000, 32_000, 60_000]);
+    pauses.begin(source('f'));
+    expect(() => pauses.check(source('g'))).not.toThrow();
+    expect(() => pauses.check(source('f', 'u'))).not.toThrow();
+    now += 600_001;
+    expect(pauseMs()).toBe(2_000);
+  });
+});
