@@ -66,14 +66,14 @@ export class StdioTransport implements Transport {
   /** Never rejects: a pipe that breaks ends with its program. */
   private async read(stdout: AsyncIterable<Buffer>): Promise<void> {
     try {
-      for await (const chunk of metered(stdout, this.budget)) this.accept(chunk);
+      for await (const chunk of metered(stdout, this.budget)) await this.accept(chunk);
     } catch (error) {
       if (error instanceof MessageFlood) this.overflow(error.message);
     }
   }
 
   /** A message beyond the limit ends the program, after the calls under way: one of them was answered, so none may run again. */
-  private accept(chunk: Uint8Array): void {
+  private async accept(chunk: Uint8Array): Promise<void> {
     for (let start = 0; start < chunk.length && !this.closed;) {
       const end = chunk.indexOf(NEWLINE, start);
       const piece = chunk.subarray(start, end === -1 ? chunk.length : end);
@@ -81,7 +81,10 @@ export class StdioTransport implements Transport {
       this.pieces.push(piece);
       this.size += piece.length;
       if (this.size > MAX_MESSAGE_BYTES) return this.overflow(`it sent a message of more than ${MAX_MESSAGE_BYTES} bytes`);
-      if (end !== -1) this.line(this.taken());
+      if (end === -1) continue;
+      this.line(this.taken());
+      // The client handles notifications a moment later: without it, a result would end its call before the progress that came first.
+      await Promise.resolve();
     }
   }
 
