@@ -4,10 +4,11 @@ import type { RedisConnection } from './redis-client.js';
 
 /** Asks a Redis about itself: on a cluster any node, and for memory the fullest master. Rejects when it is out of reach. */
 export async function getServerInfo(redis: RedisConnection): Promise<RedisServerInfo> {
-  const [info, memory, appendFsync, [seconds, micros]] = await Promise.all([
+  const [info, memory, appendFsync, minReplicas, [seconds, micros]] = await Promise.all([
     redis.info(),
     measureMemory(redis),
     settingOf(redis, 'appendfsync'),
+    settingOf(redis, 'min-replicas-to-write'),
     redis.time(),
   ]);
   // oxlint-disable-next-line no-restricted-globals -- names of fields in this file
@@ -21,6 +22,7 @@ export async function getServerInfo(redis: RedisConnection): Promise<RedisServer
     replicas: Number(field('connected_slaves')) || 0,
     appendOnly: field('aof_enabled') === '1',
     ...(appendFsync === undefined ? {} : { appendFsync }),
+    ...(minReplicas === undefined ? {} : { minReplicasToWrite: Number(minReplicas) }),
     lastWriteOk: field('aof_last_write_status') !== 'err',
     maxmemoryPolicy: field('maxmemory_policy'),
     maxmemoryBytes: memory.maxBytes,

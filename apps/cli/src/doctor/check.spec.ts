@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ToolDescriptor, WorkerStatus } from '#contracts';
-import { checkPools, checkWorkers } from './check.js';
+import type { RedisServerInfo, ToolDescriptor, WorkerStatus } from '#contracts';
+import { checkPools, checkRedis, checkWorkers } from './check.js';
 
 const BUILD = { name: 'build', tenant: 'default', agents: ['*'], sessions: ['build-*'] };
 const worker = (id: string, hosts: WorkerStatus['hosts'], pool = 'shell') =>
@@ -45,5 +45,19 @@ describe('the check of the sandbox of a pool', () => {
     const shell = { id: 'w1', draining: false, pools: [{ pool: 'shell', slots: 1, running: 0 }], sandbox: { shell: state } };
     const checks = checkPools([shell as unknown as WorkerStatus], [], [{ name: 'shell', pool: 'shell' } as unknown as ToolDescriptor]);
     expect(checks).toContainEqual(expect.objectContaining({ what: 'sandbox shell', verdict, found }));
+  });
+});
+
+describe('the check of replicas', () => {
+  const REDIS = { server: 'redis', version: '7.2.4', mode: 'sentinel', role: 'master', replicas: 1 } as RedisServerInfo;
+  it.each([
+    ['finds no fault where a master without replicas refuses writes', 1, 'replicated', []],
+    ['warns where a master without replicas goes on writing', 0, 'replicated', ['warn']],
+    ['finds no fault where Redis does not show the setting', undefined, 'replicated', []],
+    ['finds no fault where nothing waits for replicas', 0, 'local', []],
+  ] as const)('%s', (_what, minReplicasToWrite, durability, verdicts) => {
+    const facts = { ...REDIS, ...(minReplicasToWrite === undefined ? {} : { minReplicasToWrite }) };
+    const checks = checkRedis(facts, durability).filter(({ what }) => what === 'redis min-replicas-to-write');
+    expect(checks.map(({ verdict }) => verdict)).toEqual(verdicts);
   });
 });

@@ -103,10 +103,21 @@ function checkMemory({ maxmemoryBytes, usedMemoryBytes }: RedisServerInfo): Chec
   return { what, verdict: 'fail', found: `${found}: all new calls are refused`, fix };
 }
 
-function checkReplicas({ replicas }: RedisServerInfo, durability: Diagnostics['durability'] | undefined): Check[] {
-  if (durability !== 'replicated' || replicas > 0) return [];
-  const fix = 'attach a replica, or set DURABILITY=local';
-  return [{ what: 'redis replicas', verdict: 'fail', found: 'none, but DURABILITY=replicated waits for one', fix }];
+function checkReplicas({ replicas, minReplicasToWrite }: RedisServerInfo, durability: Diagnostics['durability'] | undefined): Check[] {
+  if (durability !== 'replicated') return [];
+  const none: Check = {
+    what: 'redis replicas',
+    verdict: 'fail',
+    found: 'none, but DURABILITY=replicated waits for one',
+    fix: 'attach a replica, or set DURABILITY=local',
+  };
+  const apart: Check = {
+    what: 'redis min-replicas-to-write',
+    verdict: 'warn',
+    found: '0: a master that its replicas left goes on writing what a failover drops',
+    fix: 'set min-replicas-to-write to REPLICAS on every node, also in redis.conf',
+  };
+  return [...(replicas > 0 ? [] : [none]), ...(minReplicasToWrite === 0 ? [apart] : [])];
 }
 
 /** Each pool that a tool needs has a worker, with a sandbox if it runs commands. */

@@ -10,6 +10,7 @@ export const RedisServerInfo = z
     replicas: z.number().int().describe('Replicas that are connected.'),
     appendOnly: z.boolean().describe('Whether it writes an append-only file.'),
     appendFsync: z.string().optional().describe('`always`, `everysec` or `no`. Absent where CONFIG is forbidden.'),
+    minReplicasToWrite: z.number().int().optional().describe('Replicas without which it refuses writes. Absent where CONFIG is forbidden.'),
     lastWriteOk: z.boolean().describe('Whether its last write to the append-only file succeeded.'),
     maxmemoryPolicy: z.string().describe('What it does when memory is full; `noeviction` is needed.'),
     maxmemoryBytes: z.number().int().describe('Most memory that it uses for data, in bytes; 0 for no bound.'),

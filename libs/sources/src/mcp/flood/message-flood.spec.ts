@@ -71,6 +71,7 @@ it('handles messages of a flood in pieces, between which everything else gets it
   let sinceTurn = 0;
   let longest = 0;
   const all = new Promise<void>((resolve) => {
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport is no EventTarget
     transport.onmessage = () => {
       messages += 1;
       longest = Math.max(longest, ++sinceTurn);
@@ -99,8 +100,11 @@ describe('a server that floods', () => {
   });
 
   it.each(['stdio', 'an event stream'])('is stopped, and not started again at once: over %s', async (way) => {
-    server = way === 'stdio' ? server : await floodingServer();
-    const host = way === 'stdio' ? '' : `127.0.0.1:${(server?.address() as AddressInfo).port}`;
+    let host = '';
+    if (way !== 'stdio') {
+      server = await floodingServer();
+      host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    }
     const reached = way === 'stdio' ? { command: [process.execPath, '-e', PROGRAM] } : { url: `http://${host}/mcp` };
     const stored: StoredSource = {
       tenantId: 't',

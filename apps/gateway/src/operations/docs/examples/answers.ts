@@ -378,6 +378,7 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Readonly<Record<number, un
         replicas: 0,
         appendOnly: true,
         appendFsync: 'always',
+        minReplicasToWrite: 1,
         lastWriteOk: true,
         maxmemoryPolicy: 'noeviction',
         maxmemoryBytes: 0,
