@@ -22,7 +22,8 @@ describe('an installation that reaches Redis through a proxy', () => {
     return { ok: answer.ok, text: await answer.text() };
   };
 
-  const GATEWAY = ['gateway', 'gateway-prompt', 'queue', 'gateway-batches', 'tail'];
+  const SCHEDULES = ['schedules', 'schedules-worker', 'schedules-wait'];
+  const GATEWAY = ['gateway', 'gateway-prompt', 'queue', 'gateway-batches', 'tail', ...SCHEDULES, 'agents-worker', 'agents-worker-wait'];
   const WORKER = ['worker', 'queue', 'queue-worker-wait', 'queue-worker-hand', 'worker-cancels', 'worker-leases'];
   it.each([
     ...GATEWAY.map((name) => ['gateway', name, () => toolyard.gateways[0], name] as const),
@@ -32,10 +33,14 @@ describe('an installation that reaches Redis through a proxy', () => {
     const shown = name === 'queue-worker-wait' ? String.raw`\{q-read\}:[^\r]*:w:[^\r]*` : name;
     proxy.refuses = new RegExp(`setname\r\n\\$\\d+\r\n${shown}\r\n`, 'i');
     proxy.cut();
-    const { text } = await eventually(async () => {
-      const answer = await readiness(app());
-      return !answer.ok && answer.text.includes(says) ? answer : undefined;
-    }, 'the app not to be ready');
+    const { text } = await eventually(
+      async () => {
+        const answer = await readiness(app());
+        return !answer.ok && answer.text.includes(says) ? answer : undefined;
+      },
+      'the app not to be ready',
+      20_000,
+    );
     expect(text).not.toContain('stopping');
     proxy.refuses = undefined;
     await eventually(async () => (await readiness(app())).ok, 'the app to be ready again');

@@ -60,6 +60,11 @@ export class AgentRequests {
     return undefined;
   }
 
+  /** For readiness: none before the first request. */
+  get connections(): readonly RedisConnection[] {
+    return this.opened?.connections ?? [];
+  }
+
   /** Idempotent. */
   async close(): Promise<void> {
     const { opened } = this;
@@ -74,6 +79,7 @@ interface Connections {
   readonly client: RedisConnection;
   readonly queue: Queue<AgentRequest, string>;
   readonly events: QueueEvents;
+  readonly connections: readonly RedisConnection[];
 }
 
 function connect(redisUrl: string): Connections {
@@ -89,11 +95,13 @@ function connect(redisUrl: string): Connections {
   };
   const events = new QueueEvents(keys.agentQueueName(), { connection: {} }, workerBackend(clients, prefix, undefined));
   events.on('error', () => {});
-  return { client, queue, events };
+  return { client, queue, events, connections: [client, clients.command, clients.blocking] };
 }
 
 /** Handles the requests of sub-agents. A request whose process died is handled again, by any. */
 export class AgentRequestConsumer {
+  /** For readiness. */
+  connections: readonly RedisConnection[] = [];
   private worker: Worker<AgentRequest, string> | undefined;
 
   constructor(
@@ -108,6 +116,7 @@ export class AgentRequestConsumer {
       blocking: createRedis(this.redisUrl, { role: 'blocking', name: 'agents-worker-wait' }),
       commandIsShared: false,
     };
+    this.connections = [clients.command, clients.blocking];
     this.worker = new Worker(
       keys.agentQueueName(),
       async (job) => handle(AgentRequest.parse(job.data)),

@@ -3,6 +3,7 @@ import { EventHub } from '#event-log';
 import { silentConnection } from '#platform';
 import { BullCallQueue } from '#queue';
 import type { RedisConnection } from '#redis';
+import { NeededConnections } from '../platform/needed-connections.js';
 import { NotificationChannel } from '../platform/notification-channel.service.js';
 import { BUFFERED_REDIS, DURABLE_REDIS, FAIL_FAST_REDIS, WAIT_REDIS } from '../platform/tokens.js';
 import { ShutdownState } from '../platform/shutdown-state.service.js';
@@ -19,6 +20,7 @@ export class Readiness {
     private readonly queue: BullCallQueue,
     private readonly hub: EventHub,
     private readonly notifications: NotificationChannel,
+    private readonly needed: NeededConnections,
   ) {}
 
   /** Why it is not ready; undefined when it is. Never rejects. */
@@ -26,7 +28,7 @@ export class Readiness {
     if (this.drain.draining) return 'This gateway is stopping; another one takes over';
     const { commands, prompt, wait, durable, queue, hub, notifications: news } = this;
     const own = new Set([commands, prompt, wait, durable]);
-    const silent = await silentConnection([...own, ...queue.connections, ...news.connections, ...hub.connections]);
+    const silent = await silentConnection([...own, ...queue.connections, ...news.connections, ...hub.connections, ...this.needed.all]);
     return silent && `Redis does not answer on the connection ${silent}`;
   }
 }

@@ -25,6 +25,7 @@ import { GATEWAY_CONFIG, type GatewayConfig } from './gateway.config.js';
 import { openGatewayHistory, type GatewayHistory } from './gateway-history.js';
 import { GatewayProblemFilter } from './http/gateway-problem.filter.js';
 import { MemoryGuard } from './memory-guard.service.js';
+import { NeededConnections } from './needed-connections.js';
 import { NotificationChannel } from './notification-channel.service.js';
 import { ShutdownState } from './shutdown-state.service.js';
 import { subscriptionSources } from './subscription-sources.js';
@@ -164,6 +165,7 @@ export class PlatformModule {
       { provide: RedisMemory, inject: [FAIL_FAST_REDIS], useFactory: (redis: RedisConnection) => new RedisMemory(redis) },
       MemoryGuard,
       DurableWrites,
+      NeededConnections,
       NotificationChannel,
       ShutdownState,
     ];

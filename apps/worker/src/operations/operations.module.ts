@@ -4,7 +4,7 @@ import { CancelListener, LeaseRenewer, ToolCallProcessor } from '#attempts';
 import { POOLS } from '#contracts';
 import { createMetrics } from '#observability';
 import { ProblemFilter, VERSION } from '#platform';
-import { BullCallQueue } from '#queue';
+import { AgentRequests, BullCallQueue } from '#queue';
 import { RedisMemory, type RedisConnection } from '#redis';
 import { ToolRegistry } from '#tool-sdk';
 import { AttemptsModule } from '../attempts/attempts.module.js';
@@ -23,7 +23,7 @@ import { Readiness } from './readiness.js';
     { provide: APP_FILTER, inject: [LOGGER], useFactory: (log: WorkerLog) => new ProblemFilter(log) },
     {
       provide: Readiness,
-      inject: [WorkerState, LeaseRenewer, BUFFERED_REDIS, WAIT_REDIS, BullCallQueue, CancelListener, ToolCallProcessor],
+      inject: [WorkerState, LeaseRenewer, BUFFERED_REDIS, WAIT_REDIS, BullCallQueue, CancelListener, ToolCallProcessor, AgentRequests],
       useFactory: (
         state: WorkerState,
         leases: LeaseRenewer,
@@ -32,8 +32,15 @@ import { Readiness } from './readiness.js';
         queue: BullCallQueue,
         cancels: CancelListener,
         processor: ToolCallProcessor,
+        agents: AgentRequests,
       ) =>
-        new Readiness(state, leases, () => [...new Set([redis, wait]), ...queue.connections, cancels.subscriber, ...processor.connections]),
+        new Readiness(state, leases, () => [
+          ...new Set([redis, wait]),
+          ...queue.connections,
+          cancels.subscriber,
+          ...processor.connections,
+          ...agents.connections,
+        ]),
     },
     {
       provide: METRICS,

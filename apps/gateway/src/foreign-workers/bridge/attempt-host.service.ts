@@ -25,6 +25,7 @@ import { BullCallQueue } from '#queue';
 import { ContentAddressedStore, createRedis, RedisMemory, type RedisConnection } from '#redis';
 import { ToolRegistry } from '#tool-sdk';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../../platform/gateway.config.js';
+import { NeededConnections } from '../../platform/needed-connections.js';
 import { BUFFERED_REDIS, LOGGER } from '../../platform/tokens.js';
 
 /** Attempts that one gateway hosts at a time. */
@@ -65,7 +66,9 @@ export class AttemptHost {
     private readonly hookSnapshots: HookSnapshotStore,
     private readonly memory: RedisMemory,
     queue: BullCallQueue,
+    needed: NeededConnections,
   ) {
+    needed.add(() => (this.opened === undefined ? [] : [this.opened.cancels.subscriber]));
     this.followUp = new AttemptFollowUp(queue, store, logger);
   }
 

@@ -12,6 +12,7 @@ import {
 } from '#contracts';
 import { createRedis, keys, type RedisConnection } from '#redis';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../../platform/gateway.config.js';
+import { NeededConnections } from '../../platform/needed-connections.js';
 import { FAIL_FAST_REDIS, LOGGER } from '../../platform/tokens.js';
 import { toProblem } from '../../platform/http/to-problem.js';
 import { PollingWorkers, unknownWorker } from './polling-workers.service.js';
@@ -53,6 +54,7 @@ export class PollRelay implements OnApplicationShutdown {
     @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'redisUrl'>,
     @Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection,
     @Inject(LOGGER) private readonly log: Logger,
+    private readonly needed: NeededConnections,
   ) {}
 
   /** From now on other gateways reach the worker here. */
@@ -119,6 +121,7 @@ export class PollRelay implements OnApplicationShutdown {
     const subscriber = createRedis(this.config.redisUrl, { role: 'subscriber', name: 'gateway-polls' });
     subscriber.on('message', (_channel: string, text: string) => this.receive(text));
     await subscriber.subscribe(...this.channels);
+    this.needed.add(() => [subscriber]);
     subscriber.on('ready', () => void subscriber.subscribe(...this.channels).catch(() => {}));
     return subscriber;
   }
