@@ -43,7 +43,7 @@ describe('a patch', () => {
     expect(textOf(await run('shell', { command: './go.sh' }, 'sections'))).toContain('hi');
   });
 
-  it('is judged by the paths in the patch, which the call then has among its arguments', async () => {
+  it('evaluates a patch by the paths in it, which the call then has among its arguments', async () => {
     const patch = '*** Begin Patch\n*** Add File: free\n+x\n*** Update File: a\n*** Move to: secret/b\n*** End Patch';
     const denied = await run('apply_patch', { patch }, 'careful', asCareful);
     expect(denied).toMatchObject({ outcome: 'denied', attempt: 0 });

@@ -228,7 +228,7 @@ describe('file_patch', () => {
     expect(textOf(await run('file_read', { path: 'a' }, 'patch'))).toBe('one\n2\n');
   });
 
-  it('is denied where one of its files is', async () => {
+  it('denies file_patch where one of its files is denied', async () => {
     await write('a', 'one\n', 'careful');
     const other = '--- a/a\n+++ b/a\n@@ -1 +1 @@\n-one\n+1\n--- /dev/null\n+++ b/secret/b\n@@ -0,0 +1 @@\n+made\n';
     expect(await run('file_patch', { patch: other, paths: ['a', 'secret/b'] }, 'careful', asCareful)).toMatchObject({ outcome: 'denied' });

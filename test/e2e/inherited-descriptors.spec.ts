@@ -71,7 +71,7 @@ describe.each(['bubblewrap', 'host'])('a worker with SANDBOX=%s whose parent lea
     ['listing', {}],
     ['descriptors', {}],
   ];
-  it.each(CALLS)('gives none of them to %s', async (tool, args) => {
+  it.each(CALLS)('gives no descriptor of its parent to %s', async (tool, args) => {
     const call: Call = await agent.run(tool, args);
     const text = JSON.stringify(call.result);
     expect([call.outcome, text]).toEqual(['completed', expect.stringContaining('socket:')]);

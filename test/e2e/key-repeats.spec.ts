@@ -88,7 +88,7 @@ describe('an Idempotency-Key that another key of the tenant repeats', () => {
     return id;
   }
 
-  it.each(WAYS)('is not answered with the call of a key of other tools: %s', async (_way, way) => {
+  it.each(WAYS)('refuses a repetition by a key of other tools: %s', async (_way, way) => {
     const name = `narrow-${WAYS.findIndex(([, one]) => one === way)}`;
     const id = await answeredFirst(way, name);
     expect(id).not.toBe('');
@@ -96,7 +96,7 @@ describe('an Idempotency-Key that another key of the tenant repeats', () => {
     expect(await way('plain', name)).toContain(id);
   });
 
-  it.each(WAYS.slice(0, 5))('is not answered with the call of another agent: %s', async (_way, way) => {
+  it.each(WAYS.slice(0, 5))('refuses a repetition by another agent: %s', async (_way, way) => {
     const name = `strict-${WAYS.findIndex(([, one]) => one === way)}`;
     const id = await answeredFirst(way, name);
     expect(id).not.toBe('');
@@ -104,7 +104,7 @@ describe('an Idempotency-Key that another key of the tenant repeats', () => {
     expect(await way('plain', name)).toContain(id);
   });
 
-  it('is answered with the same call where agent and tools of both keys are the same', async () => {
+  it('answers a repetition with the same call where agent and tools of both keys are the same', async () => {
     const submit = (who: string) => as(who).request('POST', '/v1/calls', glob(), { 'idempotency-key': 'lax' });
     const first = await submit('lax');
     expect([(await submit('lax-too')).body.id, first.status]).toEqual([first.body.id, 202]);

@@ -89,7 +89,7 @@ describe('npm start says in one sentence what to do when', () => {
     for (const name of ['GATEWAY_PORT', 'WORKER_POOLS', 'LEASE_MS']) expect(said).toContain(`${name}: `);
   });
 
-  it('refuses npm start when a hook has no secret to sign with, with the file, its line and the variable', async () => {
+  it('refuses npm start when settings of the projector are wrong, with the variables and their bounds', async () => {
     const data = freshDirectory();
     const said = await refusal(data, { HOT_WINDOW_MS: '20000', HOT_WINDOW_CALLS: '-1', CHECKPOINT_URL: 'nowhere', ARCHIVE_URL: '' });
     expect(said).toContain('The configuration is wrong:');
@@ -99,7 +99,7 @@ describe('npm start says in one sentence what to do when', () => {
     expect(await refusal(data, { HOT_WINDOW_MS: 'soon' })).toContain('HOT_WINDOW_MS: expected whole milliseconds');
   });
 
-  it('the retention of the config file cannot be kept', async () => {
+  it('refuses npm start when the retention of the config file needs a database that is not there', async () => {
     const data = freshDirectory();
     const config = join(data, 'toolyard.yaml');
     mkdirSync(data, { recursive: true });
@@ -108,7 +108,7 @@ describe('npm start says in one sentence what to do when', () => {
     expect(said).toContain('tenants.one.retention.erasable needs a database for the keys of calls');
   });
 
-  it('a hook has no secret to sign with: the file, its line and the variable', async () => {
+  it('refuses npm start when a hook has no secret to sign with, with the file, its line and the variable', async () => {
     const data = freshDirectory();
     const config = join(data, 'toolyard.yaml');
     mkdirSync(data, { recursive: true });

@@ -27,19 +27,19 @@ describe('trust in exactly one command', () => {
     'ssh "$DEPLOY_HOST" uptime',
     'npm run "$SCRIPT"',
     'RUST_LOG=debug cargo test',
-  ])('is offered as it stands and lets the same command run: %s', (command) => {
+  ])('offers to trust a command as it stands and lets the same one run: %s', (command) => {
     expect(optionsOf(command)[0]).toMatchObject({ id: 'command-full' });
     expect(effectsAfterTrust(command, command)).toEqual(['allow']);
   });
 
-  it('does not hold without the assignment, with another one, or with one more', () => {
+  it('limits the trust in a command to its assignment: not without, not, with another one, or with one more', () => {
     const others = ['aws s3 ls', 'AWS_PROFILE=prod aws s3 ls', 'LD_PRELOAD=x aws s3 ls', 'A=b AWS_PROFILE=dev aws s3 ls'];
     const around = ['export AWS_PROFILE=dev; aws s3 ls', 'AWS_PROFILE=dev; aws s3 ls', 'AWS_PROFILE=$x aws s3 ls'];
     const written = ['AWS_PROFILE=dev aws s3 ls > f', 'AWS_PROFILE=dev aws s3 rm'];
     expect(effectsAfterTrust('AWS_PROFILE=dev aws s3 ls', ...others, ...around, ...written)).toEqual(Array(9).fill('ask'));
   });
 
-  it('does not hold for another variable, one that the line sets, or one without its quotes', () => {
+  it('limits the trust in a command to its variable: not, one that the line sets, or one without its quotes', () => {
     const others = ['curl "$OTHER"', 'curl $API_URL', "curl '$API_URL'", 'curl "$API_URL" -o f', 'curl "$API_URL$X"'];
     const set = ['API_URL=-o; curl "$API_URL"', 'api=x; curl "$API_URL"', 'for API_URL in a; do curl "$API_URL"; done'];
     const around = ['read API_URL; curl "$API_URL"', 'X=1 curl "$API_URL"', 'printf -v API_URL x; curl "$API_URL"'];
@@ -67,14 +67,14 @@ describe('trust in exactly one command', () => {
     'find . $X',
     'sed "$X" f',
     'awk "$X" f',
-  ])('is not offered where its text does not say what it does: %s', (command) => expect(optionsOf(command)).toEqual([]));
+  ])('offers no trust in a command whose text does not say what it does: %s', (command) => expect(optionsOf(command)).toEqual([]));
 
-  it('covers no other arguments', () => {
+  it('limits the trust in a command to its arguments', () => {
     for (const command of ['AWS_PROFILE=dev aws s3 ls', 'curl "$API_URL"'])
       expect(optionsOf(command).map(({ id }) => id)).toEqual(['command-full']);
   });
 
-  it('is no trust for a pattern of the configuration', () => {
+  it('keeps the trust in a command apart from patterns of the configuration', () => {
     const policy = { commands: { allowedCommands: ['.*', 'aws .*', 'curl .*'] } };
     for (const command of ['AWS_PROFILE=dev aws s3 ls', 'curl "$API_URL"']) expect(judge(command, { policy }).effect).toBe('ask');
   });

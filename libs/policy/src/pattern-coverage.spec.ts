@@ -38,7 +38,7 @@ describe('a pattern of commands', () => {
     'echo {/etc/shadow,a}',
     'echo --file={/etc/shadow,a}',
     'echo < $F',
-  ])('does not cover more than words in the workspace: %j', (command) => {
+  ])('asks where a pattern covers more than words in the workspace: %j', (command) => {
     expect(byPattern(command, 'echo .*', 'true')).toBe('ask');
     expect(byPattern(command, '[\\s\\S]*')).toBe('ask');
   });
@@ -58,9 +58,9 @@ describe('a pattern of commands', () => {
     'echo $HOME',
     'echo src/a.ts ./b',
     '{ echo a; } 2>/dev/null',
-  ])('covers the words of each command: %j', (command) => expect(byPattern(command, 'echo .*')).toBe('allow'));
+  ])('covers the words of each command by a pattern: %j', (command) => expect(byPattern(command, 'echo .*')).toBe('allow'));
 
-  it('covers what it names in plain text: the assignment it begins with, or the whole command', () => {
+  it('covers by a pattern what it names in plain text: the assignment it begins with, or the whole command', () => {
     expect(byPattern('NODE_ENV=test npm run a', 'NODE_ENV=test npm .*')).toBe('allow');
     expect(byPattern('npm run a', 'NODE_ENV=test npm .*')).toBe('ask');
     expect(byPattern('AWS_PROFILE=dev aws s3 ls', 'AWS_PROFILE=dev aws s3 ls')).toBe('allow');

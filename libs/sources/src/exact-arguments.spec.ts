@@ -75,13 +75,13 @@ describe('arguments of sources', () => {
     );
   });
 
-  it('gives all digits to programs that read JSON text, and refuses them where a library would round them', async () => {
+  it('sends arguments with the names of members that every object has', async () => {
     const args = await received('openapi', '{"id":1,"body":{"constructor":"ferrari","toString":"x"}}');
     const { body } = await buildRequest(operation, args ?? {}, NONE);
     expect(Buffer.from(body ?? []).toString()).toBe('{"constructor":"ferrari","toString":"x"}');
   });
 
-  it('have all digits for programs that read JSON text, and are refused where a library would round them', async () => {
+  it('gives all digits to programs that read JSON text, and refuses them where a library would round them', async () => {
     const json = '{"id":725653563933458433}';
     expect(exactJsonText(await received('mcp', json))).toBe(json);
     expect(exactJsonText(await received('folder', json))).toBe(json);

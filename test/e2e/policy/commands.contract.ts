@@ -206,7 +206,7 @@ export function commandsContract(started: () => PolicyInstallation): void {
         await judge('rules', 'echo a', { asks: 'no allowed pattern matches every part' });
       });
 
-      it('denies a command when a denied pattern matches one part of it, in any spelling, allowed or not [PP-80]', async () => {
+      it('asks about files outside that a command names, whatever pattern covers its words', async () => {
         for (const command of ['echo a >/etc/f', 'echo a >|/etc/f', 'echo /etc/shadow', 'echo $HOME/.ssh/id'])
           await judge('rules-allow', command, { asks: /is outside of the workspace|only running it tells which file/ });
         await judge('rules-allow', 'echo a > notes.md; echo b', { runs: 'b' });
@@ -215,7 +215,7 @@ export function commandsContract(started: () => PolicyInstallation): void {
       it.each([
         ['AWS_PROFILE=dev echo a', 'LD_PRELOAD=x echo a'],
         ['git log "$BRANCH"', 'git log $BRANCH'],
-      ])('with variables can be trusted exactly as it stands: %s', async (command, other) => {
+      ])('lets a command with variables be trusted exactly as it stands: %s', async (command, other) => {
         const { call } = await judge('rules', command, { asks: /Dangerous command: / });
         expect(call.approval?.trustOptions.map(({ id, display }) => [id, display])).toEqual([['command-full', command]]);
         await agent.request('POST', `/v1/calls/${call.id}/decision`, {
@@ -231,7 +231,7 @@ export function commandsContract(started: () => PolicyInstallation): void {
         await judge('rules', other, { asks: /Dangerous command: / });
       });
 
-      it('is denied when a denied pattern matches one part of it, in any spelling, allowed or not [PP-80]', async () => {
+      it('denies a command when a denied pattern matches one part of it, in any spelling, allowed or not [PP-80]', async () => {
         for (const command of ['echo x; rm x', '/bin/rm x', "bash -c 'rm x'", 'echo $(rm x)'])
           await judge('rules-allow', command, { denied: literally('Command matches the denied pattern: rm .*') });
       });

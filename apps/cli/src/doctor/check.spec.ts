@@ -51,11 +51,11 @@ describe('the check of the sandbox of a pool', () => {
 describe('the check of replicas', () => {
   const REDIS = { server: 'redis', version: '7.2.4', mode: 'sentinel', role: 'master', replicas: 1 } as RedisServerInfo;
   it.each([
-    ['finds no fault where a master without replicas refuses writes', 1, 'replicated', []],
-    ['warns where a master without replicas goes on writing', 0, 'replicated', ['warn']],
-    ['finds no fault where Redis does not show the setting', undefined, 'replicated', []],
-    ['finds no fault where nothing waits for replicas', 0, 'local', []],
-  ] as const)('%s', (_what, minReplicasToWrite, durability, verdicts) => {
+    ['a master that refuses writes without replicas', 1, 'replicated', []],
+    ['a master without replicas that goes on writing', 0, 'replicated', ['warn']],
+    ['a Redis that does not show the setting', undefined, 'replicated', []],
+    ['a Redis for whose replicas nothing waits', 0, 'local', []],
+  ] as const)('checks min-replicas-to-write of %s', (_what, minReplicasToWrite, durability, verdicts) => {
     const facts = { ...REDIS, ...(minReplicasToWrite === undefined ? {} : { minReplicasToWrite }) };
     const checks = checkRedis(facts, durability).filter(({ what }) => what === 'redis min-replicas-to-write');
     expect(checks.map(({ verdict }) => verdict)).toEqual(verdicts);

@@ -40,7 +40,7 @@ async function linesOf(script: string, lastText: string, mostFailures?: number):
 describe('a child that ends at its start', () => {
   const FAILS = `console.error("{}\\nX_MS: expected 1 to 9\\n    at x (y.js:1)"); process.exit(1)`;
 
-  it('is restarted with its message, and not for ever', async () => {
+  it('restarts a child with its message, and not for ever', async () => {
     expect(await linesOf(FAILS, 'not restarted', 3)).toEqual([
       'The private helper exited; restarting it in 100 ms. Calls go on. It said: X_MS: expected 1 to 9',
       'The private helper exited; restarting it in 200 ms. Calls go on. It said: X_MS: expected 1 to 9',
@@ -48,7 +48,7 @@ describe('a child that ends at its start', () => {
     ]);
   });
 
-  it('is restarted without end where no number is given, and repeats no message of an earlier run', async () => {
+  it('restarts a child without end where no number is given, and repeats no message of an earlier run', async () => {
     const lines = await linesOf(FAILS, '800 ms');
     expect(lines).toHaveLength(4);
     expect(await linesOf('process.exit(1)', '200 ms')).toEqual([

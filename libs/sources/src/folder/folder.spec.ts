@@ -30,9 +30,9 @@ describe('a folder tool', () => {
   });
 
   it.each(['[bash, main.sh]', '[main.sh]', '[sh, -e, lib/main.sh]', '[./main.sh]'])(
-    'is another tool when a file of its folder is another one, which run names: %s',
+    'counts a folder tool as another one when a file of its folder that run names is another one: %s',
     async (run) => {
-      const digest = async () => acceptOffer(await connection.list(new AbortController().signal), RULES).tools[0]?.digest;
+      const digest = async () => acceptOffer((await connection.list(new AbortController().signal)).tools, RULES).tools[0]?.digest;
       mkdirSync(join(folder, 'greet', 'lib'));
       for (const name of ['main.sh', 'lib/main.sh']) writeFileSync(join(folder, 'greet', name), 'echo a');
       const changed = new Promise<void>((resolve) => connection.onChange(resolve));
@@ -46,7 +46,7 @@ describe('a folder tool', () => {
     },
   );
 
-  it('counts a folder tool as another one when its program is another one, also without a change of tool.yaml', () => {
+  it('runs the files of its folder, named with or without ./, and the programs of the machine', () => {
     for (const name of ['main.sh', 'bash']) writeFileSync(join(folder, 'greet', name), 'echo a');
     mkdirSync(join(folder, 'greet', 'data'));
     const own = (...run: string[]) => run.map((word, index) => isOwnFile(join(folder, 'greet'), word, index));
@@ -55,8 +55,8 @@ describe('a folder tool', () => {
     expect(own('./absent.sh', './main.sh')).toEqual([true, true]);
   });
 
-  it('is another tool when its program is another one, and that is noticed without a change of tool.yaml', async () => {
-    const digest = async () => acceptOffer(await connection.list(new AbortController().signal), RULES).tools[0]?.digest;
+  it('counts a folder tool as another one when its program is another one, also without a change of tool.yaml', async () => {
+    const digest = async () => acceptOffer((await connection.list(new AbortController().signal)).tools, RULES).tools[0]?.digest;
     const before = await digest();
     expect(await digest()).toBe(before);
     const changed = new Promise<void>((resolve) => connection.onChange(resolve));

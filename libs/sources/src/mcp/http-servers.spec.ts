@@ -92,7 +92,7 @@ describe('McpConnector over HTTP', () => {
       ],
       ['400 as not initialized', json(400, { ...NOT_FOUND, error: { code: -32_000, message: 'Bad Request: Server not initialized' } })],
       ['404 without words', (_message, _request, response) => Boolean(response.writeHead(404).end())],
-    ] satisfies [string, Answering][])('is begun again before the next call when the server forgot it: %s', async (_what, lost) => {
+    ] satisfies [string, Answering][])('begins a session again before the next call when the server forgot it: %s', async (_what, lost) => {
       const { served, forget, begun } = await sessions(lost);
       expect(await call()).toMatchObject(DONE);
       forget();
@@ -104,7 +104,7 @@ describe('McpConnector over HTTP', () => {
       expect(await list()).toMatchObject({ tools: [{ rawName: 't' }] });
     });
 
-    it('is not begun again at once by a server that forgets it at once', async () => {
+    it('waits before it begins a session again of a server that forgets it at once', async () => {
       const { forget, begun } = await sessions(
         (message, ...rest) => message?.method !== 'notifications/initialized' && json(404, NOT_FOUND)(message, ...rest),
       );
@@ -163,7 +163,7 @@ describe('McpConnector over HTTP', () => {
         'in events of the type JSON',
         (text, response) => void response.setHeader('content-type', 'application/json').end(`data: ${text}\n\n`),
       ],
-    ] satisfies [string, Write][])('reads it %s', async (_what, write) => {
+    ] satisfies [string, Write][])('reads an answer in an event stream %s', async (_what, write) => {
       expect(await answer(write)).toMatchObject(DONE);
     });
 
@@ -186,11 +186,11 @@ describe('McpConnector over HTTP', () => {
     const PROGRESS =
       'retry: 1\nid: e1\ndata: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}\n\n';
 
-    it('resumes its stream from the last event, also after a stream without events', async () => {
+    it('resumes the stream of an answer from the last event, also after a stream without events', async () => {
       expect(await events(PROGRESS, (count, from, text) => (count === 1 || from !== 'e1' ? '' : `data: ${text}\n\n`))).toMatchObject(DONE);
     });
 
-    it.each([404, 405, 500])('fails for good when its stream cannot be resumed: %d', async (status) => {
+    it.each([404, 405, 500])('fails a call for good when its stream cannot be resumed: %d', async (status) => {
       await expect(events(PROGRESS, () => status)).rejects.toMatchObject({ code: 'tool_failed', options: { retryable: false } });
     });
   });

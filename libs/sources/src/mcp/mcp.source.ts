@@ -20,6 +20,7 @@ import { removeUnused, useBundle } from './bundle/used-bundles.js';
 import { FloodPauses } from './flood/flood-pauses.js';
 import { MessageBudget } from './flood/message-budget.js';
 import { meteredFetch } from './flood/metered.js';
+import { HttpTransport } from './http-transport.js';
 import { McpConnection } from './mcp-connection.js';
 import { OwnSampling, type SamplingModel } from './questions/own-sampling.js';
 import { CONNECTION_CAPABILITIES } from './questions/client-capabilities.js';

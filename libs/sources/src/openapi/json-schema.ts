@@ -67,7 +67,8 @@ export class SchemaConverter {
     }
     for (const key of NAMED) if (isFields(value[key])) result[key] = this.named(value[key], within, depth);
     if (isFields(value['discriminator'])) overlapping(result);
-    return nullable(withoutReadOnly(exclusiveLimits(result, value), value, this.refs), value);
+    exclusiveLimits(result);
+    return nullable(withoutReadOnly(result, value, this.refs), value);
   }
 
   private named(schemas: Fields, within: readonly string[], depth: number): JsonSchema {
@@ -104,10 +105,6 @@ export class SchemaConverter {
   }
 }
 
-function isSchema(value: unknown): boolean {
-  return typeof value === 'boolean' || isFields(value);
-}
-
 /** The discriminator tells which branch is meant, so that a value may fit several. */
 function overlapping(result: JsonSchema): void {
   const branches = result['oneOf'];
@@ -117,17 +114,12 @@ function overlapping(result: JsonSchema): void {
   else result['allOf'] = [...(Array.isArray(result['allOf']) ? result['allOf'] : []), { anyOf: branches }];
 }
 
-/** OpenAPI 3.0: `exclusiveMinimum: true` makes `minimum` exclusive. */
-function exclusiveLimits(result: JsonSchema, from: Fields): JsonSchema {
-  for (const [limit, exclusive] of [
-    ['minimum', 'exclusiveMinimum'],
-    ['maximum', 'exclusiveMaximum'],
-  ] as const) {
-    if (from[exclusive] !== true || typeof from[limit] !== 'number') continue;
-    result[exclusive] = from[limit];
-    delete result[limit];
-  }
-  return result;
+/** What is no JSON or too large is left out. Lists of values lose what they say twice. */
+function bounded(value: unknown): JsonSchema[string] | undefined {
+  if (typeof value === 'string') return value.slice(0, MAX_TEXT);
+  const { data } = Json.safeParse(value);
+  if (data === undefined || JSON.stringify(data).length > MAX_VALUE_CHARACTERS) return undefined;
+  return Array.isArray(data) ? [...new Map(data.map((it) => [JSON.stringify(it), it])).values()] : data;
 }
 
 /** OpenAPI 3.0: `nullable: true`. */

@@ -29,14 +29,14 @@ describe('a body with a discriminator', () => {
   it.each([
     ['alone', { propertyName: 'petType' }],
     ['with a mapping', { propertyName: 'petType', mapping: { kitty: '#/components/schemas/Cat', Dog: 'Dog' } }],
-  ])('may fit several branches: %s', async (_how, discriminator) => {
+  ])('accepts a value with a discriminator that fits several branches: %s', async (_how, discriminator) => {
     const { input } = await one(post('application/json', { oneOf: branches, discriminator }, {}, schemas));
     const { body } = input['properties'] as { body: Record<string, unknown> };
     expect(body).toMatchObject({ anyOf: [{ required: ['petType'] }, { required: ['petType'] }] });
     expect(body).not.toHaveProperty('oneOf');
   });
 
-  it('keeps oneOf without one, and both where a schema has both', async () => {
+  it('keeps oneOf without a discriminator, and both where a schema has both', async () => {
     const plain = await one(post('application/json', { oneOf: branches }, {}, schemas));
     expect(plain.input).toMatchObject({ properties: { body: { oneOf: [{}, {}] } } });
     const both = { oneOf: branches, anyOf: [{ minProperties: 1 }], discriminator: { propertyName: 'petType' } };
@@ -66,16 +66,16 @@ describe('a file of a multipart body', () => {
     [{ file: 'UEsDBAoA' }, ['file.zip', 'application/zip']],
     [{ file: 'aGk=' }, ['file', 'application/octet-stream']],
     [{ file: { data: 'aGk=', filename: 'a.txt' } }, ['a.txt', 'application/octet-stream']],
-  ])('has a name and a type that servers take: %j', async (args, expected) => expect(await sent(args)).toEqual([expected]));
+  ])('sends a file with a name and a type that servers take: %j', async (args, expected) => expect(await sent(args)).toEqual([expected]));
 
-  it('has the type that the document gives it', async () => {
+  it('sends a file with the type that the document gives it', async () => {
     const typed = (contentType: string) => sent({ file: 'aGk=' }, FILE, { encoding: { file: { contentType } } });
     expect(await typed('text/csv')).toEqual([['file.csv', 'text/csv']]);
     expect(await typed('image/png, image/jpeg')).toEqual([['file.png', 'image/png']]);
     expect(await typed('audio/*')).toEqual([['file', 'application/octet-stream']]);
   });
 
-  it('may be one of several', async () => {
+  it('sends each of several files', async () => {
     const schema = { type: 'object', properties: { file: { type: 'array', items: { type: 'string', format: 'binary' } } } };
     expect(await sent({ file: [WAV, { data: 'aGk=', filename: 'b' }] }, schema)).toEqual([
       ['file.wav', 'audio/wav'],
@@ -83,7 +83,7 @@ describe('a file of a multipart body', () => {
     ]);
   });
 
-  it('is described to models, and refused where it is neither', async () => {
+  it('describes files to models, and refuses what is neither form', async () => {
     const { input } = await one(post('multipart/form-data', FILE));
     const { body } = input['properties'] as { body: { properties: { file: { anyOf: unknown } } } };
     expect(body.properties.file.anyOf).toMatchObject([{ type: 'string' }, { required: ['data'], properties: { filename: {} } }]);

@@ -170,7 +170,7 @@ const WHOLE: readonly (readonly [what: string, schema: object, good: string, bad
 ];
 
 describe('schemas that others wrote', () => {
-  it.each(PARTS)('are checked but for %s', (_what, schema, good, bad, said) => {
+  it.each(PARTS)('checks a schema but for %s', (_what, schema, good, bad, said) => {
     const { accepts, problems } = offered(property(schema));
     expect(accepts(JSON.stringify({ a: good }))).toBe(true);
     expect(accepts('{}')).toBe(true);
@@ -179,7 +179,7 @@ describe('schemas that others wrote', () => {
     else expect(problems[0]).toMatch(said);
   });
 
-  it.each(WHOLE)('are read in any draft: %s', (_what, schema, good, bad) => {
+  it.each(WHOLE)('reads schemas of any draft: %s', (_what, schema, good, bad) => {
     const { accepts, problems } = offered({ type: 'object', ...schema });
     expect([problems, accepts(good)]).toEqual([[], true]);
     if (!_what.includes('2019')) expect(accepts(bad)).toBe(false);
@@ -188,13 +188,13 @@ describe('schemas that others wrote', () => {
   it.each([
     [{ type: 'string', pattern: '^(?!x).*$' }, 'ann'],
     [{ type: 'strng' }, 'ann'],
-  ])('do not refuse results for what is left out of them: %j', (schema, value) => {
+  ])('accepts results that only a part left out of the schema would refuse: %j', (schema, value) => {
     const { faults, problems } = offered({ type: 'object' }, property(schema));
     expect(faults({ a: value })).toEqual([]);
     expect(problems).toEqual([expect.stringContaining('output/properties/a/')]);
   });
 
-  it('come back as they are where they can be read whole', () => {
+  it('leaves schemas as they are that can be read whole', () => {
     const schema = {
       $schema: 'http://json-schema.org/draft-07/schema#',
       $id: 'https://x.example/a',
@@ -203,7 +203,7 @@ describe('schemas that others wrote', () => {
     expect(checkableSchema(schema as JsonSchema)).toEqual({ schema, left: [] });
   });
 
-  it('take arguments that are named as what every object inherits', () => {
+  it('accepts arguments that are named as what every object inherits', () => {
     const schema = {
       type: 'object',
       properties: { constructor: { type: 'string' }, toString: { type: 'string' } },
@@ -216,7 +216,7 @@ describe('schemas that others wrote', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
-  it('can always be compiled, and are stable', () => {
+  it('makes of any schema one that compiles, and leaves that as it is', () => {
     const odd = fc.oneof(
       fc.constantFrom<unknown>(
         null,

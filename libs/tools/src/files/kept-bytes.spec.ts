@@ -29,30 +29,30 @@ describe('a byte order mark', () => {
   const edit = (args: object) => textFrom(new FileEditTool().run({ path: 'a.cs', ...args }, ctx));
   const text = async () => (await bytes('a.cs')).toString('utf8');
 
-  it('stays first when lines are inserted before the first, and when the first is replaced', async () => {
+  it('keeps a byte order mark first when lines are inserted before the first, and when the first is replaced', async () => {
     expect(await edit({ insert_text: '// x', insert_line: 0 })).toBe('Inserted 1 line(s) after line 0 of a.cs');
     expect(await text()).toBe('\uFEFF// x\r\nusing System;\r\nclass A {}\r\n');
     await edit({ old_text: '\uFEFF// x\nusing System;', new_text: '\uFEFFusing Other;' });
     expect(await text()).toBe('\uFEFFusing Other;\r\nclass A {}\r\n');
   });
 
-  it('does not keep a patch from fitting, and stays', async () => {
+  it('fits a patch to a file with a byte order mark, which stays', async () => {
     const patch = '--- a/a.cs\n+++ b/a.cs\n@@ -1,2 +1,3 @@\n+// x\n using System;\n-class A {}\n+class B {}\n';
     expect(await textFrom(new FilePatchTool().run({ patch }, ctx))).toBe('Changed a.cs');
     expect(await text()).toBe('\uFEFF// x\r\nusing System;\r\nclass B {}\r\n');
   });
 
-  it.each([MARKED.slice(1), MARKED])('stays once when the whole file is written: %j', async (content) => {
+  it.each([MARKED.slice(1), MARKED])('keeps a byte order mark once when the whole file is written: %j', async (content) => {
     await new FileWriteTool().run({ path: 'a.cs', content }, ctx);
     expect(await text()).toBe(MARKED);
   });
 
-  it('is written where the content has one', async () => {
+  it('writes a byte order mark where the content has one', async () => {
     await new FileWriteTool().run({ path: 'b.cs', content: MARKED }, ctx);
     expect((await bytes('b.cs')).toString('hex', 0, 4)).toBe('efbbbf75');
   });
 
-  it('is no part of the first line for a search, with and without a sandbox', async () => {
+  it('finds the first line behind a byte order mark, with and without a sandbox', async () => {
     const rg = findExecutable(['rg'], process.env['PATH']);
     const alone = join(workspace.outside, 'bin');
     await mkdir(alone);
@@ -74,7 +74,7 @@ describe('file_write', () => {
 });
 
 describe('file_copy', () => {
-  it.each([0o755, 0o640])('keeps the mode %o, also over another file', async (mode) => {
+  it.each([0o755, 0o640])('copies a file with its mode %o, also over another file', async (mode) => {
     await workspace.put('a', 'x');
     await chmod(join(workspace.root, 'a'), mode);
     await workspace.put('there', 'y');

@@ -106,9 +106,11 @@ describe('notebook_edit', () => {
     ['{"worksheets":[{"cells":[]}],"metadata":{},"nbformat":3,"nbformat_minor":0}', /it is not of format 4 but of 3; "jupyter nbconvert/],
     [NOTEBOOK.replace('"c2"', '"c1"'), /^2 cells have the id c1\. Name the cell by its place: "cell-0" is the first\.$/],
     [NOTEBOOK.slice(0, -1), /is not valid JSON/],
-  ])('refuses %s', async (before, message) => expect(await edited(before, { cell_id: 'c1', new_source: 'x' })).toMatch(message));
+  ])('refuses to edit a notebook: %s', async (before, message) =>
+    expect(await edited(before, { cell_id: 'c1', new_source: 'x' })).toMatch(message),
+  );
 
-  it('leaves other cells as they are, whatever they are', () => {
+  it('leaves other cells of a notebook as they are, whatever they are', () => {
     const cell = fc.record({
       cell_type: fc.constant('raw'),
       metadata: fc.dictionary(fc.string(), fc.jsonValue()),

@@ -56,14 +56,14 @@ describe('the text of an answer', () => {
     ['Japanese', 'text/html', around('<meta charset=Shift_JIS>', Buffer.from('8350835f', 'hex')), 'ケダ'],
     ['Chinese', 'text/html; charset=gb2312', Buffer.from('c4e3bac3', 'hex'), '你好'],
     ['Latin-1 in no charset', 'text/plain', Buffer.from('caf\xe9 \x80', 'latin1'), 'café €'],
-  ])('is decoded by %s', async (_what, type, body, expected = 'Привет'.slice(0, 5)) => {
+  ])('decodes a page by %s', async (_what, type, body, expected = 'Привет'.slice(0, 5)) => {
     for (const text of await texts(type, body)) {
       expect(text).toContain(expected);
       expect(text).not.toMatch(/^\ufeff/);
     }
   });
 
-  it('is decoded after it is unpacked', async () => {
+  it('decodes a page after it is unpacked', async () => {
     const site = await testSite((_request, response) =>
       response
         .writeHead(200, { 'content-type': 'application/rss+xml', 'content-encoding': 'gzip' })

@@ -58,9 +58,9 @@ describe('web_fetch of a page', () => {
     ['a noscript in the head', '<head><noscript><p>no</p></noscript></head><p>B</p>', 'B'],
     ['upper-case tags', '<P>A</P><SCRIPT>x</SCRIPT><P>B</P>', 'A B'],
     ['a table in a table', '<table><tr><td>A<table><tr><td>B</td><td>C</td></tr></table></td></tr></table>', '| A B C | | ----- |'],
-  ])('reads it as a browser does: %s', async (_what, html, expected) => expect(await wordsOf(html)).toBe(expected));
+  ])('reads a page as a browser does: %s', async (_what, html, expected) => expect(await wordsOf(html)).toBe(expected));
 
-  it('links as a browser does', async () => {
+  it('resolves links as a browser does', async () => {
     const page = `<a href=next>a</a> <a title="x > y" href="?q=1&amp;r=(2)">b</a> <a href=" /c d ">c</a> <a href='//other/x'>d</a> <A HREF="UP">e</A>`;
     expect((await read(page, 'markdown', '/dir/page')).body).toBe(
       '[a](http://site/dir/next) [b](http://site/dir/page?q=1&r=%282%29 "x > y") [c](http://site/c%20d) [d](http://other/x) [e](http://site/dir/UP)',

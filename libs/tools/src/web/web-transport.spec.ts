@@ -74,7 +74,7 @@ describe('web_fetch at a redirect', () => {
     ['/start', 'location:/next', '/next'],
     ['/start', 'Location:   /next  ', '/next'],
     ['/start', Buffer.from('Location: /caf\xe9', 'latin1'), '/caf%C3%A9'],
-  ])('from %s with "%s" goes to the place that browsers go to', async (path, header, expected) => {
+  ])('follows a redirect from %s with "%s" to the place that browsers go to', async (path, header, expected) => {
     const { host, requests } = await rawSite(({ path: at }) => (at === path ? { status: 302, head: [header] } : {}));
     expect(await fetchFrom([host], path)).toEqual({ body: 'arrived', url: expected });
     expect(requests.map((it) => it.path)).toEqual([path, expected]);
@@ -86,7 +86,7 @@ describe('web_fetch at a redirect', () => {
     expect((await fetchFrom([host, other.host], '/')).body).toBe('there');
   });
 
-  it('keeps the fragment, unless the redirect has one', async () => {
+  it('keeps the fragment of an address, unless the redirect has one', async () => {
     const { host } = await rawSite(({ path }) => {
       if (path === '/own') return { status: 302, head: ['Location: /end#there'] };
       return path === '/end' ? {} : { status: 302, head: ['Location: /end'] };
@@ -94,14 +94,14 @@ describe('web_fetch at a redirect', () => {
     expect([(await fetchFrom([host], '/start#here')).url, (await fetchFrom([host], '/own#here')).url]).toEqual(['/end#here', '/end#there']);
   });
 
-  it.each([301, 302, 303, 307, 308])('follows status %i, and takes one without a place for the page', async (status) => {
+  it.each([301, 302, 303, 307, 308])('follows a redirect of status %i, and takes one without a place for the page', async (status) => {
     const { host } = await rawSite(({ path }) => (path === '/' ? { status, head: ['Location: /end'] } : {}));
     expect((await fetchFrom([host], '/')).url).toBe('/end');
     const none = await rawSite(() => ({ status, body: 'no place' }));
     expect(await failureOf(fetchFrom([none.host], '/'))).toContain('no place');
   });
 
-  it('checks the host of each, also one in raw characters', async () => {
+  it('checks the host of each redirect, also one in raw characters', async () => {
     const { host } = await rawSite(() => ({ status: 302, head: ['Location: //１２７.0.0.1:1/é'] }));
     expect(await failureOf(fetchFrom([host], '/'))).toMatch(/^Blocked: 127\.0\.0\.1/);
   });
@@ -143,7 +143,7 @@ describe('web_fetch with cookies', () => {
     [['a=1; Domain=example.com'], undefined],
     [['a=b=c'], 'a=b=c'],
     [['; x', '=y'], undefined],
-  ])('of a redirect sends them on as browsers do: %j', async (cookies, expected) => expect(await sent(...cookies)).toBe(expected));
+  ])('sends cookies of a redirect on as browsers do: %j', async (cookies, expected) => expect(await sent(...cookies)).toBe(expected));
 
   it('passes a page that redirects to itself until it has its cookie', async () => {
     const { host } = await rawSite(({ headers }) =>
@@ -152,7 +152,7 @@ describe('web_fetch with cookies', () => {
     expect((await fetchFrom([host], '/')).body).toBe('arrived');
   });
 
-  it('sends none to another host, and keeps none for the next call', async () => {
+  it('sends no cookie to another host, and keeps none for the next call', async () => {
     const other = await rawSite(() => ({}));
     const { host, requests } = await rawSite(() => ({
       status: 302,
@@ -189,19 +189,19 @@ describe('a compressed answer', () => {
     [' gzip ', gzipSync(PAGE)],
     ['identity, gzip', gzipSync(PAGE)],
     ...(zstd === undefined ? [] : [['zstd', zstd(PAGE)] as const]),
-  ])('is read where its encoding is "%s"', async (encoding, body) => {
+  ])('reads a body where its encoding is "%s"', async (encoding, body) => {
     const { host } = await rawSite(() => ({ head: ['content-type: text/html', `content-encoding: ${encoding}`], body }));
     expect((await fetchFrom([host], '/')).body).toBe('hello');
     expect(await send(host)).toContain(PAGE);
   });
 
-  it('that is empty, as of HEAD, is no fault', async () => {
+  it('reads an empty body with an encoding, as of HEAD', async () => {
     const { host } = await rawSite(() => ({ head: ['content-type: text/html', 'content-encoding: gzip'], body: '' }));
     expect(await send(host, { method: 'HEAD' })).toMatch(/^Status: 200/);
     expect((await fetchFrom([host], '/')).body).toBe('');
   });
 
-  it.each(['deflate', 'gzip'])('of %s that is damaged is refused', async (encoding) => {
+  it.each(['deflate', 'gzip'])('refuses a damaged body of %s', async (encoding) => {
     const { host } = await rawSite(() => ({ head: ['content-type: text/html', `content-encoding: ${encoding}`], body: '\xffnot packed' }));
     expect(await failureOf(fetchFrom([host], '/'))).toContain('the compressed body is damaged');
   });
@@ -209,12 +209,12 @@ describe('a compressed answer', () => {
   it.each([
     ['deflate', deflateSync(Buffer.alloc(50_000_000))],
     ['deflate', deflateRawSync(Buffer.alloc(50_000_000))],
-  ])('of %s is unpacked up to a size', async (encoding, body) => {
+  ])('unpacks a body of %s up to a size', async (encoding, body) => {
     const { host } = await rawSite(() => ({ head: ['content-type: text/plain', `content-encoding: ${encoding}`], body }));
     expect(await send(host)).toMatch(/Response truncated due to size limit/);
   });
 
-  it('of an unknown encoding is refused with its name', async () => {
+  it('refuses a body of an unknown encoding with its name', async () => {
     const { host } = await rawSite(() => ({ head: ['content-encoding: compress'], body: 'x' }));
     expect(await send(host)).toContain('the content encoding "compress" is not supported');
   });
@@ -228,14 +228,14 @@ describe('http_request', () => {
     return { text: await send(host, { headers }), headers: requests[0]?.headers };
   };
 
-  it('names itself and takes any type of answer, as curl does', async () => {
+  it('names itself in a request and takes any type of answer, as curl does', async () => {
     expect(await sent({})).toMatchObject({
       text: expect.stringMatching(/^Status: 200/),
       headers: { 'user-agent': 'toolyard', accept: '*/*' },
     });
   });
 
-  it('lets the call say otherwise', async () => {
+  it('lets a call name another user agent', async () => {
     const { headers } = await sent({ 'User-Agent': 'mine/1', ACCEPT: 'text/plain' });
     expect(headers).toMatchObject({ 'user-agent': 'mine/1', accept: 'text/plain' });
   });

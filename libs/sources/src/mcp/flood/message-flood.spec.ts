@@ -99,7 +99,7 @@ describe('a server that floods', () => {
     server?.close();
   });
 
-  it.each(['stdio', 'an event stream'])('is stopped, and not started again at once: over %s', async (way) => {
+  it.each(['stdio', 'an event stream'])('stops a server that floods, and does not start it again at once: over %s', async (way) => {
     let host = '';
     if (way !== 'stdio') {
       server = await floodingServer();
@@ -136,7 +136,7 @@ describe('a server that floods', () => {
 });
 
 describe('MessageBudget', () => {
-  it('is refilled with time, and exceeded for good', () => {
+  it('refills a budget of messages with time, until it is exceeded for good', () => {
     let now = 0;
     const budget = new MessageBudget(() => now);
     let exceeded = 0;

@@ -24,7 +24,7 @@ const update = (path: string, body: string) => `*** Begin Patch\n*** Update File
 describe('file_patch with parts of git that have no hunks', () => {
   const EMPTY = 'diff --git a/pkg/__init__.py b/pkg/__init__.py\nnew file mode 100644\nindex 0000000..e69de29\n';
 
-  it('creates an empty file, alone and beside a hunk of another file', async () => {
+  it('creates an empty file by a patch, alone and beside a hunk of another file', async () => {
     await workspace.put('a', 'one\n');
     expect(await apply(EMPTY, ['pkg/__init__.py'])).toBe('Created pkg/__init__.py');
     expect(await content('pkg/__init__.py')).toBe('');
@@ -33,7 +33,7 @@ describe('file_patch with parts of git that have no hunks', () => {
     expect(await content('a')).toBe('1\n');
   });
 
-  it('changes the mode, and refuses where the file has it', async () => {
+  it('changes the mode of a file by a patch, and refuses where the file has it', async () => {
     await workspace.put('run.sh', 'x');
     await chmod(join(workspace.root, 'run.sh'), 0o640);
     const patch = 'diff --git a/run.sh b/run.sh\nold mode 100644\nnew mode 100755\n';
@@ -50,7 +50,7 @@ describe('file_patch with parts of git that have no hunks', () => {
     expect([await content('go.sh'), Number(await modeOf('go.sh')) % 10]).toEqual(['#!/bin/sh\necho hi\n', 5]);
   });
 
-  it('deletes an empty file, and none that has more in it', async () => {
+  it('deletes an empty file by a patch, and none that has more in it', async () => {
     await workspace.put('old.txt', '');
     await workspace.put('full.txt', 'x');
     const gone = (path: string) => `diff --git a/${path} b/${path}\ndeleted file mode 100644\nindex e69de29..0000000\n`;
@@ -90,7 +90,7 @@ describe('file_patch with parts of git that have no hunks', () => {
     ['changes nothing', 'diff --git a/d.txt b/d.txt\nindex 1..2 100644\n'],
     ['changes nothing', '--- a/d.txt\n+++ b/d.txt\n@@ -1 +1 @@\n text\n'],
     ['changes nothing', '--- a/d.txt\n+++ b/d.txt\n@@ -1 +1 @@\n-text\n+text\n'],
-  ])('refuses %s: %j', async (why, patch) => {
+  ])('refuses a patch with %s: %j', async (why, patch) => {
     await workspace.put('d.txt', 'text\n');
     expect(await apply(patch)).toContain(why);
     expect([await readdir(workspace.root), await content('d.txt')]).toEqual([['d.txt'], 'text\n']);
@@ -107,7 +107,7 @@ describe('file_patch with counts that are wrong or missing', () => {
     ['Here it is:\n\n```diff\n--- a/f\n+++ b/f\n@@ -1,4 +1,4 @@\n a\n-b\n+B\n c\n```\n\nI replaced `b`.\n- done\n'.replace('- done\n', '')],
     ['--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n a\n-b\n+B\n c\n d\n'],
     ['--- a/f\n+++ b/f\n@@ -7,3 +9,3 @@\n a\n-b\n+B\n c'],
-  ])('applies %j where its lines fit', async (patch) => {
+  ])('applies the hunk %j where its lines fit', async (patch) => {
     expect(await apply(patch)).toBe('Changed f');
     expect(await content('f')).toBe('a\nB\nc\nd\n');
   });
@@ -171,7 +171,7 @@ describe('file_patch with sections', () => {
     ['*** Begin Patch\n*** Delete File: f\n-x\n*** End Patch', /expected nothing below/],
     [update('f', '*** Move to: ../g'), /^Path not allowed: \.\.\/g/],
     [update('../f', '@@\n-a\n+b'), /^Path not allowed: \.\.\/f/],
-  ])('refuses %j', async (patch, message) => {
+  ])('refuses sections of a patch: %j', async (patch, message) => {
     await workspace.put('f', 'a\nb\n');
     expect(await apply(patch)).toMatch(message);
     expect([await readdir(workspace.root), await content('f')]).toEqual([['f'], 'a\nb\n']);
