@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ApprovalPage, Problem } from '#contracts';
 import type { Agent } from '../support/agent.js';
-import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { useTenant, type Tenant } from '../support/installation/use-tenant.js';
 
 describe('calls that need approval', () => {
-  let gateway: TestGateway;
+  let tenant: Tenant;
   let agent: Agent;
   beforeAll(async () => {
-    gateway = await startTestGateway('approvals-by-risk');
-    agent = gateway.agent;
+    tenant = await useTenant('approvals-by-risk');
+    ({ agent } = tenant);
   });
-  afterAll(() => gateway.close());
+  afterAll(() => tenant?.close());
 
   it('lists calls that need approval in pages, highest risk first and then oldest first, where that is asked for', async () => {
     await agent.request('PUT', '/v1/sessions/asked', { posture: { permissionMode: 'prompt' } });

@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { AgentSettings, Call, PutSessionBody } from '#contracts';
 import type { Agent } from '../support/agent.js';
-import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { useTenant, type Tenant } from '../support/installation/use-tenant.js';
 
-const TENANT = 'policy-axes';
 const WRITE = { path: 'a', content: 'b' };
 
 describe('a call', () => {
-  let gateway: TestGateway;
+  let tenant: Tenant;
   let agent: Agent;
   let sessions = 0;
 
@@ -16,10 +15,10 @@ describe('a call', () => {
       denying: { policy: { paths: { forbidden: ['/'] }, allowedTools: ['*'] } },
       excluding: { policy: { exclude: ['echo'] } },
     } satisfies Record<string, AgentSettings>;
-    gateway = await startTestGateway(TENANT, { agents: { [TENANT]: agents } });
-    ({ agent } = gateway);
+    tenant = await useTenant('policy-axes', { settings: { agents } });
+    ({ agent } = tenant);
   });
-  afterAll(() => gateway.close());
+  afterAll(() => tenant?.close());
 
   const session = async (body: PutSessionBody) => {
     const id = `s-${++sessions}`;

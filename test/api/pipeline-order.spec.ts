@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Problem } from '#contracts';
-import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { useTenant, type Tenant } from '../support/installation/use-tenant.js';
 
-const TENANT = 'e2e-pipeline';
 const REFUSES_ALL = {
   posture: { autonomy: 'read_only', permissionMode: 'read-only' },
   tools: ['echo', 'file_search', 'file_write', 'shell'],
@@ -19,23 +18,23 @@ const STAGES: [stage: string, call: object, status: number, code: string, rule: 
 ];
 
 describe('the stages of a submission', () => {
-  let gateway: TestGateway;
+  let tenant: Tenant;
   beforeAll(async () => {
-    gateway = await startTestGateway(TENANT, { limits: { concurrency: [{ per: 'session', calls: 0 }] } });
-    await gateway.agent.request('PUT', '/v1/sessions/strict', REFUSES_ALL);
-    await gateway.agent.request('PUT', '/v1/sessions/asking', { posture: { permissionMode: 'prompt' } });
+    tenant = await useTenant('pipeline-order', { settings: { limits: { concurrency: [{ per: 'session', calls: 0 }] } } });
+    await tenant.agent.request('PUT', '/v1/sessions/strict', REFUSES_ALL);
+    await tenant.agent.request('PUT', '/v1/sessions/asking', { posture: { permissionMode: 'prompt' } });
   });
-  afterAll(() => gateway.close());
+  afterAll(() => tenant?.close());
 
-  const refused = (call: object, sessionId: string) => gateway.agent.request<Problem>('POST', '/v1/calls', { ...call, sessionId });
-  const typesOf = async ({ callId = '' }: Problem) => (await gateway.agent.events(callId)).map(({ type }) => type);
+  const refused = (call: object, sessionId: string) => tenant.agent.request<Problem>('POST', '/v1/calls', { ...call, sessionId });
+  const typesOf = async ({ callId = '' }: Problem) => (await tenant.agent.events(callId)).map(({ type }) => type);
 
   it.each(STAGES)(
     'refuses a submission at %s before anything later is looked at [RP-20, RP-25]',
     async (_stage, call, status, code, rule) => {
       const { status: answered, body } = await refused(call, 'strict');
       expect([answered, body.code]).toEqual([status, code]);
-      const { decision } = (await gateway.agent.get(`/v1/calls/${body.callId}`)).body;
+      const { decision } = (await tenant.agent.get(`/v1/calls/${body.callId}`)).body;
       expect(decision.reasons.find(({ effect }) => effect === 'deny')?.rule).toBe(rule);
       expect(decision.reasons.some(({ axis }) => axis === 'limits')).toBe(false);
       expect(await typesOf(body)).toEqual(['call.submitted', 'call.end']);

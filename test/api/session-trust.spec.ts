@@ -1,36 +1,26 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Call, ApiKeyConfig, Problem, Session } from '#contracts';
-import { Agent } from '../support/agent.js';
-import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
+import type { Call, Problem, Scope, Session } from '#contracts';
+import type { Agent } from '../support/agent.js';
+import { useTenant, type Tenant } from '../support/installation/use-tenant.js';
 
-const TENANT = 'session-trust';
-const PERSON_KEY = 'person-key-of-the-session-trust-tests';
-const SUBMITTER_KEY = 'submitter-key-of-the-session-trust-tests';
-const SCOPES = ['submit', 'read', 'cancel', 'approve', 'admin'] as const;
-const KEEPER_KEY = 'keeper-key-of-the-session-trust-tests';
-const KEYS: ApiKeyConfig[] = [
-  { id: 'keeper', key: KEEPER_KEY, tenant: TENANT, scopes: ['read', 'approve', 'admin'] },
-  { id: 'bootstrap', key: BOOTSTRAP_KEY, tenant: TENANT, scopes: [...SCOPES] },
-  { id: 'person', key: PERSON_KEY, tenant: TENANT, scopes: [...SCOPES] },
-  { id: 'submitter', key: SUBMITTER_KEY, tenant: TENANT, scopes: [...SCOPES] },
-];
+const SCOPES: Scope[] = ['submit', 'read', 'cancel', 'approve', 'admin'];
 
-let gateway: TestGateway;
-let fourEyes: TestGateway;
+let tenant: Tenant;
+let fourEyes: Tenant;
 let sessions = 0;
 
 beforeAll(async () => {
-  [gateway, fourEyes] = await Promise.all([
-    startTestGateway(TENANT, { keys: KEYS }),
-    startTestGateway(TENANT, {
-      keys: KEYS,
-      fourEyes: true,
-      defaultPosture: { autonomy: 'supervised', permissionMode: 'prompt' },
-    }),
-  ]);
+  tenant = await useTenant('session-trust');
+  fourEyes = await useTenant('session-trust-four-eyes', {
+    keys: { keeper: { scopes: ['read', 'approve', 'admin'] }, person: { scopes: SCOPES }, submitter: { scopes: SCOPES } },
+    settings: { approvals: { fourEyes: true }, posture: { autonomy: 'supervised', permissionMode: 'prompt' } },
+  });
 });
 
-afterAll(() => Promise.all([gateway?.close(), fourEyes?.close()]));
+afterAll(async () => {
+  await tenant?.close();
+  await fourEyes?.close();
+});
 
 const put = (agent: Agent, id: string, body: object) => agent.request<Session>('PUT', `/v1/sessions/${id}`, body);
 const decide = (agent: Agent, id: string, body: object) => agent.request('POST', `/v1/calls/${id}/decision`, body);
@@ -48,7 +38,7 @@ async function asked(agent: Agent, more: object = {}): Promise<{ sessionId: stri
 
 describe('a grant', () => {
   it('revives no grant that went with its session by a repeated decision, nor by a call from before', async () => {
-    const { agent } = gateway;
+    const { agent } = tenant;
     const { sessionId, waiting } = await asked(agent);
     const { body: second } = await write(agent, sessionId);
     const always = { decision: 'allow', scope: 'session-tool' };
@@ -78,7 +68,7 @@ describe('a grant', () => {
 
 describe('an approval', () => {
   it('denies a call whose approval comes after the session became read_only', async () => {
-    const { agent } = gateway;
+    const { agent } = tenant;
     const { sessionId, waiting } = await asked(agent);
     await put(agent, sessionId, { posture: { autonomy: 'read_only' } });
     const { status, body: call } = await decide(agent, waiting.id, { decision: 'allow', scope: 'session-tool' });
@@ -88,7 +78,7 @@ describe('an approval', () => {
   });
 
   it('evaluates an approval again when the tool was denied to the session, or taken from it', async () => {
-    const { agent } = gateway;
+    const { agent } = tenant;
     for (const change of [{ grants: { deniedTools: ['file_write'] } }, { tools: ['echo'] }]) {
       const { sessionId, waiting } = await asked(agent);
       await put(agent, sessionId, change);
@@ -98,7 +88,7 @@ describe('an approval', () => {
   });
 
   it('denies an approved call after more paths were denied than it hides; denials that it hides do not', async () => {
-    const { agent } = gateway;
+    const { agent } = tenant;
     const sessionId = `trust-${++sessions}`;
     const deny = (...read: string[]) => put(agent, sessionId, { grants: { deniedPaths: { read, write: [] } } });
     const command = async () => (await agent.submit('shell', { command: 'cat .e*' }, { sessionId })).body;
@@ -106,7 +96,8 @@ describe('an approval', () => {
     await deny('keys', 'old');
     const [first, second] = [await command(), await command()];
     await deny('keys');
-    expect((await decide(agent, first.id, { decision: 'allow' })).body).toMatchObject({ status: 'queued' });
+    expect((await decide(agent, first.id, { decision: 'allow' })).status).toBe(200);
+    expect((await agent.ended(first.id)).outcome).not.toBe('denied');
     await deny('keys', '.env');
     expect((await decide(agent, second.id, { decision: 'allow' })).body).toMatchObject({
       outcome: 'denied',
@@ -115,7 +106,7 @@ describe('an approval', () => {
   });
 
   it('shows no secret of the arguments in the reason of a denial', async () => {
-    const { agent } = gateway;
+    const { agent } = tenant;
     const token = `ghp_${'aB3dE6gH9kL2nP5r'.repeat(3).slice(0, 36)}`;
     const sessionId = `trust-${++sessions}`;
     await put(agent, sessionId, { posture: { autonomy: 'supervised', permissionMode: 'prompt' } });
@@ -128,10 +119,10 @@ describe('an approval', () => {
 });
 
 describe('with four eyes', () => {
-  const of = (key: string) => new Agent(fourEyes.url, key);
+  const of = (key: string) => fourEyes.agentOf(key);
 
   it('lets no key loosen the rules of its own calls under four eyes, with scope admin neither: posture, tools and grants', async () => {
-    const submitter = of(SUBMITTER_KEY);
+    const submitter = of('submitter');
     for (const loosened of [
       { posture: { autonomy: 'full', permissionMode: 'allow' } },
       { grants: { trustedTools: ['file_write'] } },
@@ -146,37 +137,37 @@ describe('with four eyes', () => {
       expect(codeOf(await decide(submitter, own.id, { decision: 'allow' }))).toBe('forbidden');
       const edited = { decision: 'allow', arguments: { path: 'b.txt', content: 'x' } };
       expect(codeOf(await decide(submitter, own.id, edited))).toBe('forbidden');
-      const { body: others } = await write(of(PERSON_KEY), sessionId);
+      const { body: others } = await write(of('person'), sessionId);
       expect([loosened, others.status]).toEqual([loosened, 'queued']);
     }
   });
 
   it('lets no key that submits take away or change the user of a session under four eyes; another key may', async () => {
     const sessionId = `trust-${++sessions}`;
-    expect((await put(of(SUBMITTER_KEY), sessionId, { userId: 'alice' })).status).toBe(200);
+    expect((await put(of('submitter'), sessionId, { userId: 'alice' })).status).toBe(200);
     for (const userId of [null, 'bob']) {
-      const refused = await put(of(SUBMITTER_KEY), sessionId, { userId });
+      const refused = await put(of('submitter'), sessionId, { userId });
       expect([codeOf(refused), JSON.stringify(refused.body)]).toEqual(['forbidden', expect.stringContaining('(userId)')]);
     }
-    expect((await put(of(SUBMITTER_KEY), sessionId, { userId: 'alice' })).status).toBe(200);
-    const { status, body } = await put(of(KEEPER_KEY), sessionId, { userId: null });
+    expect((await put(of('submitter'), sessionId, { userId: 'alice' })).status).toBe(200);
+    const { status, body } = await put(of('keeper'), sessionId, { userId: null });
     expect([status, body.userId]).toEqual([200, undefined]);
   });
 
   it('refuses edited arguments on approval under four eyes, since only their author would have seen them: a replay asks another key', async () => {
-    const { waiting } = await asked(of(SUBMITTER_KEY));
+    const { waiting } = await asked(of('submitter'));
     const edited = { path: 'b.txt', content: 'x' };
-    const refused = await decide(of(PERSON_KEY), waiting.id, { decision: 'allow', scope: 'once', arguments: edited });
+    const refused = await decide(of('person'), waiting.id, { decision: 'allow', scope: 'once', arguments: edited });
     expect([codeOf(refused), JSON.stringify(refused.body)]).toEqual(['forbidden', expect.stringContaining('Replay the call')]);
-    const { status, body } = await of(PERSON_KEY).request('POST', `/v1/calls/${waiting.id}/replay`, { arguments: edited });
+    const { status, body } = await of('person').request('POST', `/v1/calls/${waiting.id}/replay`, { arguments: edited });
     expect([status, body.status]).toEqual([202, 'waiting_approval']);
-    for (const key of [SUBMITTER_KEY, PERSON_KEY]) expect(codeOf(await decide(of(key), body.id, { decision: 'allow' }))).toBe('forbidden');
-    expect((await decide(of(KEEPER_KEY), body.id, { decision: 'allow' })).status).toBe(200);
+    for (const key of ['submitter', 'person']) expect(codeOf(await decide(of(key), body.id, { decision: 'allow' }))).toBe('forbidden');
+    expect((await decide(of('keeper'), body.id, { decision: 'allow' })).status).toBe(200);
   });
 
   it('covers no call of a key by a grant that the key gave by its decision; denials hold for all', async () => {
-    const { sessionId, waiting } = await asked(of(SUBMITTER_KEY));
-    const person = of(PERSON_KEY);
+    const { sessionId, waiting } = await asked(of('submitter'));
+    const person = of('person');
     expect((await decide(person, waiting.id, { decision: 'allow', scope: 'session-tool' })).status).toBe(200);
     expect((await write(person, sessionId)).body.status).toBe('waiting_approval');
 
@@ -186,7 +177,7 @@ describe('with four eyes', () => {
   });
 
   it('lets no key that submits calls lift their restrictions under four eyes: posture, tools, denials, hooks, the session', async () => {
-    const [submitter, person] = [of(SUBMITTER_KEY), of(PERSON_KEY)];
+    const [submitter, person] = [of('submitter'), of('person')];
     const hooks = [{ name: 'look', on: 'before', url: 'https://hooks.invalid/look' }];
     for (const [restricted, lifted] of [
       [{ posture: { autonomy: 'read_only' } }, { posture: { autonomy: 'supervised' } }],
@@ -202,17 +193,17 @@ describe('with four eyes', () => {
       const refused = [await put(submitter, sessionId, lifted ?? {}), await submitter.request('DELETE', `/v1/sessions/${sessionId}`)];
       expect([lifted, ...refused.map(codeOf)]).toEqual([lifted, 'forbidden', 'forbidden']);
       expect((await put(submitter, sessionId, { ...restricted, allowedTools: [] })).status).toBe(200);
-      expect((await put(of(KEEPER_KEY), sessionId, lifted ?? {})).status).toBe(200);
-      expect((await of(KEEPER_KEY).request('DELETE', `/v1/sessions/${sessionId}`)).status).toBe(204);
+      expect((await put(of('keeper'), sessionId, lifted ?? {})).status).toBe(200);
+      expect((await of('keeper').request('DELETE', `/v1/sessions/${sessionId}`)).status).toBe(204);
     }
   });
 
   it('counts what the key changed again when the session was deleted and set by another key', async () => {
     const sessionId = `trust-${++sessions}`;
-    await put(of(SUBMITTER_KEY), sessionId, { posture: { autonomy: 'full', permissionMode: 'allow' } });
-    await of(PERSON_KEY).request('DELETE', `/v1/sessions/${sessionId}`);
-    await put(of(PERSON_KEY), sessionId, { posture: { autonomy: 'full', permissionMode: 'allow' } });
-    expect((await write(of(SUBMITTER_KEY), sessionId)).body.status).toBe('queued');
-    expect((await write(of(PERSON_KEY), sessionId)).body.status).toBe('waiting_approval');
+    await put(of('submitter'), sessionId, { posture: { autonomy: 'full', permissionMode: 'allow' } });
+    await of('person').request('DELETE', `/v1/sessions/${sessionId}`);
+    await put(of('person'), sessionId, { posture: { autonomy: 'full', permissionMode: 'allow' } });
+    expect((await write(of('submitter'), sessionId)).body.status).toBe('queued');
+    expect((await write(of('person'), sessionId)).body.status).toBe('waiting_approval');
   });
 });

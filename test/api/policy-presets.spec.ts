@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { LIMITS, PolicyProfile, type Batch, type BatchStrategy, type OnFailure, type PolicySettings, type Problem } from '#contracts';
 import type { Agent } from '../support/agent.js';
-import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { useTenant, type Tenant } from '../support/installation/use-tenant.js';
 
 const POLICIES: Record<string, PolicySettings> = {
   ...Object.fromEntries(PolicyProfile.options.map((profile) => [profile, { profile }])),
@@ -12,15 +12,15 @@ const POLICIES: Record<string, PolicySettings> = {
   mistaken: { toolsSettings: { shell: { defaults: { timeout_ms: 'soon' } } } },
 };
 
-let gateway: TestGateway;
+let tenant: Tenant;
 let agent: Agent;
 
 beforeAll(async () => {
   const agents = Object.fromEntries(Object.entries(POLICIES).map(([name, policy]) => [name, { policy }]));
-  gateway = await startTestGateway('policy-presets', { agents: { 'policy-presets': agents } });
-  ({ agent } = gateway);
+  tenant = await useTenant('policy-presets', { settings: { agents } });
+  ({ agent } = tenant);
 });
-afterAll(() => gateway.close());
+afterAll(() => tenant?.close());
 
 const PARALLEL: BatchStrategy = { type: 'parallel', serializeSideEffects: false };
 const BATCHES: [PolicyProfile | 'patient', BatchStrategy, OnFailure][] = [
