@@ -33,6 +33,8 @@ export class SharedInstallation {
       // Servers of tests are on loopback. Commands of several files wait at the same time.
       EGRESS_ALLOW_HOSTS: '127.0.0.1',
       WORKER_CONCURRENCY: 'shell=16',
+      // An MCP client with tasks gets each call as a task.
+      MCP_TASK_MS: '0',
       // Variables that tools must not see, and one that they see.
       WORKER_SECRET: 'canary',
       TOOL_ENV_ALLOWLIST: 'PATH,LANG,LC_ALL,TZ,TERM,ONLY_THIS',
