@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { SCOPES, type ConfigFile } from '#contracts';
 import { Agent } from '../agent.js';
 import { startCli, type CliOptions, type CliProcess } from '../cli.js';
+import { eventually } from '../eventually.js';
 import { forgetHistories, historiesOf } from '../invariants/client-histories.js';
 import { gatewayUrls } from '../validated/gateways.js';
 import { HELD, HeldCalls } from './held-calls.js';
@@ -75,6 +76,7 @@ export async function useTenant(
     return new Agent(at, keyOf(key));
   };
   const calls = held ? await HeldCalls.open(url, keyOf('main')) : undefined;
+  if (held) for (const gateway of gateways) await hasTool(agentOf('main', gateway), HELD);
   return {
     tenantId,
     url,
@@ -98,6 +100,12 @@ export async function useTenant(
       await ask<object>('/tenants/end', { tenantId, histories } satisfies TenantEnd);
     },
   };
+}
+
+/** A gateway learns of the tools of a worker at another one after a moment. */
+async function hasTool(agent: Agent, name: string): Promise<void> {
+  const names = async () => (await agent.get<{ tools: readonly { name: string }[] }>('/v1/tools')).body.tools.map((tool) => tool.name);
+  await eventually(async () => (await names()).includes(name), `the tool ${name} at ${agent.url}`);
 }
 
 async function ask<T>(path: string, body: object): Promise<T> {
