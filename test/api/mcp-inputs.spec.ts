@@ -1,11 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { CallEvent, CallPage } from '#contracts';
 import { eventually } from '../support/eventually.js';
-import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
+import type { HeldAttempt } from '../support/installation/held-calls.js';
+import { useTenant, type Tenant } from '../support/installation/use-tenant.js';
 import { connectMcp, REVISIONS, type ConnectOptions, type TestClient } from '../support/mcp-clients.js';
 
-const BRANCH = { prompt: 'Which branch?', inputSchema: { type: 'string', enum: ['main', 'next'] } };
-const RELEASE = {
+type Question = Parameters<HeldAttempt['requestInput']>[0];
+const BRANCH: Question = { prompt: 'Which branch?', inputSchema: { type: 'string', enum: ['main', 'next'] } };
+const RELEASE: Question = {
   prompt: 'Which release?',
   inputSchema: {
     type: 'object',
@@ -13,49 +15,42 @@ const RELEASE = {
     required: ['name'],
   },
 };
-const DEEP = { prompt: 'Where?', inputSchema: { type: 'object', properties: { at: { type: 'object' } }, required: ['at'] } };
-const SUBMITTER = 'key-that-submits-and-reads-only';
+const DEEP: Question = { prompt: 'Where?', inputSchema: { type: 'object', properties: { at: { type: 'object' } }, required: ['at'] } };
 
 describe.each(REVISIONS)('a tool that asks for input, called over /mcp in revision %s at two gateways', (revision) => {
-  let gateways: [TestGateway, TestGateway];
+  let tenant: Tenant;
   const clients: TestClient[] = [];
-  const tenant = `mcp-inputs-${revision}`;
   beforeAll(async () => {
-    const keys = [
-      { id: 'all', key: BOOTSTRAP_KEY, tenant, scopes: ['submit', 'read', 'cancel', 'approve'] },
-      { id: 'submitter', key: SUBMITTER, tenant, scopes: ['submit', 'read'] },
-    ] as never;
-    const change = {
-      keys,
-      defaultPosture: { autonomy: 'full', permissionMode: 'workspace-write' } as const,
-      mcp: { answerMs: 20_000, taskMs: 0 },
-    };
-    gateways = await Promise.all([
-      startTestGateway(tenant, { ...change, lists: true }),
-      startTestGateway(tenant, { ...change, lists: true }),
-    ]);
+    tenant = await useTenant(`mcp-inputs-${revision}`, {
+      keys: { submitter: { scopes: ['submit', 'read'] } },
+      held: true,
+      settings: {
+        posture: { autonomy: 'full', permissionMode: 'workspace-write' },
+        // Its calls are asked about.
+        policy: { toolsSettings: { held_write: { tier: 'privileged' } } },
+      },
+    });
   });
   afterEach(async () => {
     for (const connected of clients.splice(0)) await connected.close();
   });
-  afterAll(() => Promise.all(gateways.map((gateway) => gateway.close())));
+  afterAll(() => tenant?.close());
 
   const connect = async (options: Partial<ConnectOptions> = {}): Promise<TestClient> => {
-    const connected = await connectMcp(revision, { key: BOOTSTRAP_KEY, urls: gateways.map(({ url }) => url), ...options });
+    const connected = await connectMcp(revision, { key: tenant.keyOf('main'), urls: [tenant.url, tenant.otherUrl], ...options });
     clients.push(connected);
     return connected;
   };
-  const agent = () => gateways[0].agent;
   const callIn = (sessionId: string, status = 'queued') =>
     eventually(async () => {
-      const { body } = await agent().get<CallPage>(`/v1/calls?sessionId=${sessionId}&status=${status}`);
+      const { body } = await tenant.agent.get<CallPage>(`/v1/calls?sessionId=${sessionId}&status=${status}`);
       return body.calls[0];
     }, `a call in the session ${sessionId}`);
   const inSession = (sessionId: string) => ({ meta: { 'io.toolyard/sessionId': sessionId } });
-  const asks = async (id: string, question: object, attempt = 1) => (await gateways[0].claim(id, attempt)).requestInput(question);
+  const asks = async (id: string, question: Question) => (await tenant.held.claim(id)).requestInput(question);
   const given = async (id: string) => {
     const event = await eventually(
-      async () => (await agent().events(id)).findLast(({ type }) => type === 'call.input_given'),
+      async () => (await tenant.agent.events(id)).findLast(({ type }) => type === 'call.input_given'),
       `a value for the call ${id}`,
     );
     return (event as CallEvent & { type: 'call.input_given' }).data;
@@ -71,13 +66,13 @@ describe.each(REVISIONS)('a tool that asks for input, called over /mcp in revisi
       forms.push([message, form]);
       return { action: 'accept' as const, content };
     };
-    const asking = await connect({ key: SUBMITTER, user });
+    const asking = await connect({ key: tenant.keyOf('submitter'), user });
     for (const options of [inSession(session), { ...inSession(`${session}-progress`), onprogress: () => {} }]) {
-      const answering = asking.call('echo', {}, options);
+      const answering = asking.call('held', {}, options);
       const { id } = await callIn(options.meta['io.toolyard/sessionId']);
       await asks(id, question);
       expect(await given(id)).toMatchObject({ request: 1, value });
-      await (await gateways[0].claim(id, 2)).end('done');
+      await tenant.held.run(id);
       expect((await answering).content[0]?.text).toBe('done');
     }
     const fields = Object.keys(content).map((name) => [name, expect.anything()]);
@@ -94,16 +89,16 @@ describe.each(REVISIONS)('a tool that asks for input, called over /mcp in revisi
         return { action: 'accept', content: answers[messages.length - 1] ?? {} };
       },
     });
-    const answering = asking.call('shell', { command: 'date' }, inSession('both'));
+    const answering = asking.call('held_write', {}, inSession('both'));
     const { id } = await callIn('both');
     await asks(id, BRANCH);
     expect(await given(id)).toMatchObject({ request: 1, value: 'main' });
-    await asks(id, BRANCH, 2);
-    await (await eventually(() => gateways[0].claim(id, 3).catch(() => undefined), 'the second value')).end('done');
+    await asks(id, BRANCH);
+    await tenant.held.run(id);
     expect((await answering).content[0]?.text).toBe('done');
     expect(await given(id)).toMatchObject({ request: 2, value: 'next' });
     expect(messages).toEqual([
-      expect.stringContaining('May the tool shell run?'),
+      expect.stringContaining('May the tool held_write run?'),
       ...[1, 2].map(() => expect.stringContaining('Which branch?')),
     ]);
   });
@@ -112,34 +107,34 @@ describe.each(REVISIONS)('a tool that asks for input, called over /mcp in revisi
     'goes on waiting when the user of an MCP client answers %s, and the result says how to answer',
     async (action) => {
       const asking = await connect({ user: () => ({ action }) });
-      const answering = asking.call('echo', {}, { ...inSession(action), onprogress: () => {} });
+      const answering = asking.call('held', {}, { ...inSession(action), onprogress: () => {} });
       const { id } = await callIn(action);
       await asks(id, BRANCH);
       const result = await answering;
       expect(result).toMatchObject({ _meta: { 'io.toolyard/callId': id, 'io.toolyard/status': 'waiting_input' } });
       expect(result.content[0]?.text).toContain(`POST /v1/calls/${id}/input`);
-      await agent().request('POST', `/v1/calls/${id}/cancel`, {});
+      await tenant.agent.request('POST', `/v1/calls/${id}/cancel`, {});
     },
   );
 
   it('goes on waiting for input after a value that does not fit, and the result says why or how to answer', async () => {
     const asking = await connect({ user: () => ({ action: 'accept', content: { value: 'not json' } }) });
-    const answering = asking.call('echo', {}, { ...inSession('wrong'), onprogress: () => {} });
+    const answering = asking.call('held', {}, { ...inSession('wrong'), onprogress: () => {} });
     const { id } = await callIn('wrong');
     await asks(id, DEEP);
     expect((await answering).content[0]?.text).toMatch(/JSON|POST \/v1\/calls/);
-    expect((await agent().get(`/v1/calls/${id}`)).body.status).toBe('waiting_input');
-    await agent().request('POST', `/v1/calls/${id}/cancel`, {});
+    expect((await tenant.agent.get(`/v1/calls/${id}`)).body.status).toBe('waiting_input');
+    await tenant.agent.request('POST', `/v1/calls/${id}/cancel`, {});
   });
 
   it('says how to give input to an MCP client without elicitation', async () => {
     const plain = await connect();
-    const answering = plain.call('echo', {}, inSession('plain'));
+    const answering = plain.call('held', {}, inSession('plain'));
     const { id } = await callIn('plain');
     await asks(id, BRANCH);
     const result = await answering;
     expect(result.content[0]?.text).toContain('Which branch?');
     expect(result.content[0]?.text).toContain(`POST /v1/calls/${id}/input`);
-    await agent().request('POST', `/v1/calls/${id}/cancel`, {});
+    await tenant.agent.request('POST', `/v1/calls/${id}/cancel`, {});
   });
 });

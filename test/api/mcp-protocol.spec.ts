@@ -1,16 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { z } from 'zod';
-import type { CallPage } from '#contracts';
+import type { CallPage, WorkerTool } from '#contracts';
 import { Agent, type Answer } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
-import { fixtureTool } from '../support/fixture-tools.js';
+import { ScriptedWorker } from '../support/foreign-worker.js';
+import { useTenant, type Tenant } from '../support/installation/use-tenant.js';
 import { mcpListen } from '../support/mcp-listen.js';
-import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
 
-const TENANT = 'mcp-protocol';
-const READER = 'key-that-only-reads-of-the-tenant';
-const NEIGHBOUR = 'another-key-of-the-same-tenant';
-const STRANGER = 'key-of-another-tenant-altogether';
 const REVISION = '2026-07-28';
 const TASKS = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
 const FORMS = { elicitation: {} };
@@ -25,43 +20,46 @@ interface Ask {
   readonly capabilities?: object;
   readonly meta?: object;
   readonly headers?: Record<string, string>;
-  readonly key?: string;
-  readonly at?: TestGateway;
+  readonly by?: Agent;
 }
 
-const REGIONAL = fixtureTool({ name: 'regional', input: z.strictObject({ region: z.string().meta({ 'x-mcp-header': 'Region' }) }) });
+const toolOf = (name: string, schema: object = {}): WorkerTool => ({
+  name,
+  description: 'For tests.',
+  input: { type: 'object', ...schema },
+  tier: 'read_only',
+  effect: 'pure',
+});
+const REGIONAL = toolOf('regional', { properties: { region: { type: 'string', 'x-mcp-header': 'Region' } }, required: ['region'] });
 /** 300 tools, so that a list has pages. */
-const MANY = Array.from({ length: 300 }, (_unused, index) =>
-  fixtureTool({ name: `many_${String(index).padStart(3, '0')}`, tier: 'read_only' }),
-);
+const MANY = Array.from({ length: 300 }, (_unused, index) => toolOf(`many_${String(index).padStart(3, '0')}`));
 
 describe('/mcp in the protocol itself', () => {
-  let gateways: [TestGateway, TestGateway];
+  let tenant: Tenant;
+  let stranger: Tenant;
+  let worker: ScriptedWorker;
   beforeAll(async () => {
-    const scopes = ['submit', 'read', 'cancel', 'approve'];
-    const change = {
-      keys: [
-        { id: 'all', key: BOOTSTRAP_KEY, tenant: TENANT, scopes },
-        { id: 'reader', key: READER, tenant: TENANT, scopes: ['read'] },
-        { id: 'neighbour', key: NEIGHBOUR, tenant: TENANT, scopes },
-        { id: 'stranger', key: STRANGER, tenant: `${TENANT}-other`, scopes },
-      ] as never,
-      defaultPosture: { autonomy: 'full', permissionMode: 'workspace-write' } as const,
-      mcp: { answerMs: 20_000, taskMs: 0 },
-    };
-    gateways = await Promise.all([
-      startTestGateway(TENANT, { ...change, lists: true }, [...MANY, REGIONAL]),
-      startTestGateway(TENANT, { ...change, lists: true }),
-    ]);
+    tenant = await useTenant('mcp-protocol', {
+      keys: { reader: { scopes: ['read'] }, neighbour: { scopes: ['submit', 'read', 'cancel', 'approve'] } },
+      held: true,
+      sources: [{ kind: 'worker', name: 'many', trust: true }],
+      settings: {
+        posture: { autonomy: 'full', permissionMode: 'workspace-write' },
+        // Its calls are asked about.
+        policy: { toolsSettings: { held_write: { tier: 'privileged' } } },
+      },
+    });
+    stranger = await useTenant('mcp-protocol-stranger');
+    worker = await ScriptedWorker.ready(tenant.url, tenant.keyOf('main'), 'many', [...MANY, REGIONAL], 0);
   });
-  afterAll(() => Promise.all(gateways.map((gateway) => gateway.close())));
+  afterAll(async () => {
+    worker?.close();
+    await tenant?.close();
+    await stranger?.close();
+  });
 
-  const post = (
-    body: unknown,
-    headers: Record<string, string>,
-    { key = BOOTSTRAP_KEY, at = gateways[0] }: Ask = {},
-  ): Promise<Answer<Reply>> =>
-    new Agent(at.url, key).request<Reply>('POST', '/mcp', body, { accept: 'application/json, text/event-stream', ...headers });
+  const post = (body: unknown, headers: Record<string, string>, { by = tenant.agent }: Ask = {}): Promise<Answer<Reply>> =>
+    by.request<Reply>('POST', '/mcp', body, { accept: 'application/json, text/event-stream', ...headers });
 
   /** A request of revision 2026-07-28 with all that it must have, and what `ask` changes of it. */
   const modern = (method: string, params: Record<string, unknown> = {}, ask: Ask = {}): Promise<Answer<Reply>> => {
@@ -81,13 +79,13 @@ describe('/mcp in the protocol itself', () => {
   };
   const callIn = (sessionId: string, status = 'queued') =>
     eventually(async () => {
-      const { body } = await gateways[0].agent.get<CallPage>(`/v1/calls?sessionId=${sessionId}&status=${status}`);
+      const { body } = await tenant.agent.get<CallPage>(`/v1/calls?sessionId=${sessionId}&status=${status}`);
       return body.calls[0];
     }, `a call in the session ${sessionId}`);
   const listen = (notifications: object, capabilities: object) =>
-    mcpListen({ url: gateways[1].url, key: BOOTSTRAP_KEY, notifications, capabilities });
+    mcpListen({ url: tenant.otherUrl, key: tenant.keyOf('main'), notifications, capabilities });
   const inSession = (sessionId: string) => ({ 'io.toolyard/sessionId': sessionId });
-  const shell = (command: string) => ({ name: 'shell', arguments: { command } });
+  const held = (command: string) => ({ name: 'held_write', arguments: { command } });
 
   describe('revision 2026-07-28', () => {
     it('answers server/discover with its capabilities, extensions and instructions', async () => {
@@ -124,12 +122,12 @@ describe('/mcp in the protocol itself', () => {
       ['with a name that is no Base64', { 'mcp-name': '=?base64?*?=' }],
     ])('refuses an MCP request %s with 400 and -32020', async (_what, change) => {
       const headers = Object.fromEntries(
-        Object.entries({ 'mcp-protocol-version': REVISION, 'mcp-method': 'tools/call', 'mcp-name': 'echo', ...change }).flatMap(
+        Object.entries({ 'mcp-protocol-version': REVISION, 'mcp-method': 'tools/call', 'mcp-name': 'held', ...change }).flatMap(
           ([name, value]) => (value === undefined ? [] : [[name, value]]),
         ),
       );
       const _meta = { 'io.modelcontextprotocol/protocolVersion': REVISION, 'io.modelcontextprotocol/clientCapabilities': {} };
-      const body = { jsonrpc: '2.0', id: 9, method: 'tools/call', params: { name: 'echo', arguments: {}, _meta } };
+      const body = { jsonrpc: '2.0', id: 9, method: 'tools/call', params: { name: 'held', arguments: {}, _meta } };
       const answer = await post(body, headers);
       expect([answer.status, answer.body.error?.code, answer.body.id]).toEqual([400, -32_020, 9]);
     });
@@ -182,23 +180,23 @@ describe('/mcp in the protocol itself', () => {
         'io.toolyard/sessionId': sessionId,
         ...meta,
       };
-      const answering = fetch(`${gateways[0].url}/mcp`, {
+      const answering = fetch(`${tenant.url}/mcp`, {
         method: 'POST',
         signal: gone.signal,
         headers: {
-          authorization: `Bearer ${BOOTSTRAP_KEY}`,
+          authorization: `Bearer ${tenant.keyOf('main')}`,
           'content-type': 'application/json',
           accept: 'application/json, text/event-stream',
           'mcp-protocol-version': REVISION,
           'mcp-method': 'tools/call',
-          'mcp-name': 'echo',
+          'mcp-name': 'held',
         },
-        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'echo', arguments: {}, _meta } }),
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'held', arguments: {}, _meta } }),
       });
       const { id } = await callIn('closed');
       gone.abort();
       await expect(answering.then((response) => response.text())).rejects.toThrow(/abort/i);
-      expect((await gateways[1].agent.ended(id)).outcome).toBe('cancelled');
+      expect((await tenant.other.ended(id)).outcome).toBe('cancelled');
     });
 
     it('acknowledges a subscription to list changes as the first message of its stream', async () => {
@@ -214,12 +212,12 @@ describe('/mcp in the protocol itself', () => {
 
   describe('approval by input_required', () => {
     const ask = async (sessionId: string, command = 'make deploy') => {
-      const { body } = await modern('tools/call', shell(command), { capabilities: FORMS, meta: inSession(sessionId) });
+      const { body } = await modern('tools/call', held(command), { capabilities: FORMS, meta: inSession(sessionId) });
       return { body, requestState: String(body.result?.['requestState']), id: (await callIn(sessionId, 'waiting_approval')).id };
     };
     const accept = { approval: { action: 'accept', content: { approve: true } } };
     const retry = (requestState: string, more: Ask = {}, command = 'make deploy', inputResponses: object = accept) =>
-      modern('tools/call', { ...shell(command), requestState, inputResponses }, { capabilities: FORMS, ...more });
+      modern('tools/call', { ...held(command), requestState, inputResponses }, { capabilities: FORMS, ...more });
 
     it('asks for approval over /mcp with a form, and a state that any gateway takes back', async () => {
       const { body, requestState, id } = await ask('form');
@@ -232,20 +230,20 @@ describe('/mcp in the protocol itself', () => {
           },
         },
       });
-      const answering = retry(requestState, { at: gateways[1] });
-      await eventually(async () => (await gateways[0].agent.get(`/v1/calls/${id}`)).body.status === 'queued', 'the approval');
-      await gateways[0].run(id, 'deployed');
+      const answering = retry(requestState, { by: tenant.other });
+      await eventually(async () => (await tenant.agent.get(`/v1/calls/${id}`)).body.status === 'queued', 'the approval');
+      await tenant.held.run(id, 'deployed');
       expect((await answering).body.result).toMatchObject({ resultType: 'complete', content: [{ type: 'text', text: 'deployed' }] });
     });
 
     it('runs nothing again when the state of an MCP approval is brought back again', async () => {
       const { requestState, id } = await ask('replayed');
-      const [first, second] = [retry(requestState), retry(requestState, { at: gateways[1] })];
-      await eventually(async () => (await gateways[0].agent.get(`/v1/calls/${id}`)).body.status === 'queued', 'the approval');
-      await gateways[0].run(id, 'once');
+      const [first, second] = [retry(requestState), retry(requestState, { by: tenant.other })];
+      await eventually(async () => (await tenant.agent.get(`/v1/calls/${id}`)).body.status === 'queued', 'the approval');
+      await tenant.held.run(id, 'once');
       for (const { body } of [await first, await second, await retry(requestState)])
         expect(body.result).toMatchObject({ content: [{ text: 'once' }], _meta: { 'io.toolyard/callId': id } });
-      const { body } = await gateways[0].agent.get<CallPage>('/v1/calls?sessionId=replayed');
+      const { body } = await tenant.agent.get<CallPage>('/v1/calls?sessionId=replayed');
       expect(body.calls.map((call) => call.id)).toEqual([id]);
     });
 
@@ -254,14 +252,14 @@ describe('/mcp in the protocol itself', () => {
       // Not its last character: two of the bits there are not part of the signature.
       const flipped = requestState.replace(/.(?=.$)/, (bits) => (bits === 'A' ? 'B' : 'A'));
       for (const answer of [
-        await retry(requestState, { key: NEIGHBOUR }),
-        await retry(requestState, { key: STRANGER }),
+        await retry(requestState, { by: tenant.agentOf('neighbour') }),
+        await retry(requestState, { by: stranger.agent }),
         await retry(requestState, {}, 'rm -r /'),
         await retry(flipped),
         await retry('state'),
       ])
         expect(answer.body.error?.code).toBe(-32_602);
-      expect((await gateways[0].agent.get(`/v1/calls/${id}`)).body.status).toBe('waiting_approval');
+      expect((await tenant.agent.get(`/v1/calls/${id}`)).body.status).toBe('waiting_approval');
     });
 
     it('asks for approval over /mcp again without an answer, and says how to approve when the user dismisses the form', async () => {
@@ -284,29 +282,29 @@ describe('/mcp in the protocol itself', () => {
       modern(`tasks/${method}`, { taskId, ...params }, { capabilities: TASKS, ...more });
 
     it('answers MCP tasks at any gateway as the calls themselves, and the result comes with the task', async () => {
-      const { body } = await modern('tools/call', { name: 'echo', arguments: {} }, { capabilities: TASKS, meta: inSession('task') });
+      const { body } = await modern('tools/call', { name: 'held', arguments: {} }, { capabilities: TASKS, meta: inSession('task') });
       const { id } = await callIn('task');
       expect(body.result).toMatchObject({ resultType: 'task', taskId: id, status: 'working', ttlMs: null });
-      expect((await task('get', id, { at: gateways[1] })).body.result).toMatchObject({ resultType: 'complete', status: 'working' });
-      await gateways[0].run(id, 'finished');
-      expect((await task('get', id, { at: gateways[1] })).body.result).toMatchObject({
+      expect((await task('get', id, { by: tenant.other })).body.result).toMatchObject({ resultType: 'complete', status: 'working' });
+      await tenant.held.run(id, 'finished');
+      expect((await task('get', id, { by: tenant.other })).body.result).toMatchObject({
         status: 'completed',
         result: { resultType: 'complete', content: [{ type: 'text', text: 'finished' }], isError: false },
       });
     });
 
     it('cancels an MCP task by tasks/cancel', async () => {
-      await modern('tools/call', { name: 'echo', arguments: {} }, { capabilities: TASKS, meta: inSession('task-cancel') });
+      await modern('tools/call', { name: 'held', arguments: {} }, { capabilities: TASKS, meta: inSession('task-cancel') });
       const { id } = await callIn('task-cancel');
-      expect((await task('cancel', id, { at: gateways[1] })).body.result).toMatchObject({ resultType: 'complete' });
+      expect((await task('cancel', id, { by: tenant.other })).body.result).toMatchObject({ resultType: 'complete' });
       expect((await task('get', id)).body.result).toMatchObject({ status: 'cancelled' });
     });
 
     it('reports each status of MCP tasks as tasks/get answers it, and ends the stream with the last of them', async () => {
       const capabilities = { ...TASKS, ...FORMS };
-      const { body } = await modern('tools/call', { name: 'echo', arguments: {} }, { capabilities, meta: inSession('task-listen') });
+      const { body } = await modern('tools/call', { name: 'held', arguments: {} }, { capabilities, meta: inSession('task-listen') });
       const taskId = String(body.result?.['taskId']);
-      const others = await modern('tools/call', { name: 'echo', arguments: {} }, { capabilities, key: NEIGHBOUR });
+      const others = await modern('tools/call', { name: 'held', arguments: {} }, { capabilities, by: tenant.agentOf('neighbour') });
       const stream = await listen({ taskIds: [taskId, String(others.body.result?.['taskId']), 'none', taskId] }, capabilities);
       const _meta = { 'io.modelcontextprotocol/subscriptionId': 'listening' };
       expect(await stream.next()).toMatchObject({
@@ -319,7 +317,7 @@ describe('/mcp in the protocol itself', () => {
         expect(now['status']).toBe(status);
       };
       await isNow('working');
-      const attempt = await gateways[0].claim(taskId);
+      const attempt = await tenant.held.claim(taskId);
       await isNow('working');
       await attempt.requestInput({ prompt: 'Which?', inputSchema: { type: 'string' } });
       await isNow('input_required');
@@ -342,7 +340,7 @@ describe('/mcp in the protocol itself', () => {
 
     it('asks for approval of an MCP task as input_required, and takes the answer by tasks/update', async () => {
       const capabilities = { ...TASKS, ...FORMS };
-      const { body } = await modern('tools/call', shell('make'), { capabilities, meta: inSession('task-approve') });
+      const { body } = await modern('tools/call', held('make'), { capabilities, meta: inSession('task-approve') });
       const taskId = String(body.result?.['taskId']);
       expect(body.result).toMatchObject({ resultType: 'task', status: 'input_required' });
       expect((await task('get', taskId)).body.result).toMatchObject({
@@ -352,16 +350,17 @@ describe('/mcp in the protocol itself', () => {
       const asked = (await task('get', taskId, { capabilities })).body.result;
       expect(asked).toMatchObject({ status: 'input_required', inputRequests: { approval: { method: 'elicitation/create' } } });
       const inputResponses = { approval: { action: 'accept', content: { approve: true } }, other: { action: 'accept' } };
-      for (const at of gateways) expect((await task('update', taskId, { at }, { inputResponses })).body.result).toBeDefined();
-      await gateways[0].run(taskId, 'made');
+      for (const by of [tenant.agent, tenant.other])
+        expect((await task('update', taskId, { by }, { inputResponses })).body.result).toBeDefined();
+      await tenant.held.run(taskId, 'made');
       expect((await task('get', taskId)).body.result).toMatchObject({ status: 'completed', result: { content: [{ text: 'made' }] } });
     });
 
     it('asks for the input of the tool of an MCP task as input_required, and takes it by tasks/update at any gateway', async () => {
       const capabilities = { ...TASKS, ...FORMS };
-      await modern('tools/call', { name: 'echo', arguments: {} }, { capabilities, meta: inSession('task-input') });
+      await modern('tools/call', { name: 'held', arguments: {} }, { capabilities, meta: inSession('task-input') });
       const { id: taskId } = await callIn('task-input');
-      await (await gateways[0].claim(taskId)).requestInput({ prompt: 'Which?', inputSchema: { type: 'string' } });
+      await (await tenant.held.claim(taskId)).requestInput({ prompt: 'Which?', inputSchema: { type: 'string' } });
       expect((await task('get', taskId)).body.result).toMatchObject({ status: 'working', statusMessage: 'Waits for input: Which?' });
       const asked = (await task('get', taskId, { capabilities })).body.result;
       expect(asked).toMatchObject({ status: 'input_required', inputRequests: { 'input.1': { method: 'elicitation/create' } } });
@@ -369,17 +368,17 @@ describe('/mcp in the protocol itself', () => {
         task('update', taskId, { capabilities, ...more }, { inputResponses: { 'input.1': { action: 'accept', content } } });
       expect((await update({ value: 5 }, {})).body.result).toBeUndefined();
       expect((await task('get', taskId, { capabilities })).body.result).toMatchObject({ status: 'input_required' });
-      for (const at of gateways) expect((await update({ value: 'next' }, { at })).body.result).toBeDefined();
-      await (await gateways[0].claim(taskId, 2)).end('made');
+      for (const by of [tenant.agent, tenant.other]) expect((await update({ value: 'next' }, { by })).body.result).toBeDefined();
+      await tenant.held.run(taskId, 'made');
       expect((await task('get', taskId)).body.result).toMatchObject({ status: 'completed', result: { content: [{ text: 'made' }] } });
     });
 
     it('hides MCP tasks from another key or tenant, and answers -32021 to a client without the capability', async () => {
-      await modern('tools/call', { name: 'echo', arguments: {} }, { capabilities: TASKS, meta: inSession('task-of') });
+      await modern('tools/call', { name: 'held', arguments: {} }, { capabilities: TASKS, meta: inSession('task-of') });
       const { id } = await callIn('task-of');
       for (const method of ['get', 'update', 'cancel']) {
-        for (const key of [NEIGHBOUR, STRANGER])
-          expect((await task(method, id, { key })).body.error).toMatchObject({ code: -32_602, message: 'Task not found' });
+        for (const by of [tenant.agentOf('neighbour'), stranger.agent])
+          expect((await task(method, id, { by })).body.error).toMatchObject({ code: -32_602, message: 'Task not found' });
         const without = await task(method, id, { capabilities: {} });
         expect([without.status, without.body.error?.code]).toEqual([400, -32_021]);
       }
@@ -390,24 +389,24 @@ describe('/mcp in the protocol itself', () => {
 
   describe('hostile and broken requests', () => {
     it('answers /mcp without a key with 401 and the metadata of the resource, which need none', async () => {
-      const answer = await new Agent(gateways[0].url, 'wrong').request('POST', '/mcp', {});
+      const answer = await new Agent(tenant.url, 'wrong').request('POST', '/mcp', {});
       expect(answer.status).toBe(401);
       expect(answer.headers.get('www-authenticate')).toContain('error="invalid_token"');
-      const without = await fetch(`${gateways[0].url}/mcp`, { method: 'POST' });
+      const without = await fetch(`${tenant.url}/mcp`, { method: 'POST' });
       expect(without.headers.get('www-authenticate')).not.toContain('error=');
       const url = /resource_metadata="([^"]+)"/.exec(answer.headers.get('www-authenticate') ?? '')?.[1] ?? '';
       expect(await (await fetch(url)).json()).toMatchObject({
-        resource: `${gateways[0].url}/mcp`,
+        resource: `${tenant.url}/mcp`,
         bearer_methods_supported: ['header'],
         scopes_supported: expect.arrayContaining(['submit', 'read']),
       });
     });
 
     it('answers 403 with the scope submit to an MCP tool call of a key that lacks it', async () => {
-      const answer = await modern('tools/call', { name: 'echo', arguments: {} }, { key: READER });
+      const answer = await modern('tools/call', { name: 'held', arguments: {} }, { by: tenant.agentOf('reader') });
       expect(answer.status).toBe(403);
       expect(answer.headers.get('www-authenticate')).toContain('error="insufficient_scope", scope="submit"');
-      expect((await modern('tools/list', {}, { key: READER })).status).toBe(200);
+      expect((await modern('tools/list', {}, { by: tenant.agentOf('reader') })).status).toBe(200);
     });
 
     it.each([
@@ -423,7 +422,7 @@ describe('/mcp in the protocol itself', () => {
 
     it('answers /mcp with 403 to a foreign page, 413 to a giant body, 415 to another media type', async () => {
       expect((await modern('tools/list', {}, { headers: { origin: 'https://evil.example' } })).status).toBe(403);
-      expect((await modern('tools/call', { name: 'echo', arguments: { text: 'x'.repeat(2_000_000) } })).status).toBe(413);
+      expect((await modern('tools/call', { name: 'held', arguments: { text: 'x'.repeat(2_000_000) } })).status).toBe(413);
       expect((await post('x', { 'content-type': 'text/plain' })).status).toBe(415);
     });
 
