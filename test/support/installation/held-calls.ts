@@ -1,4 +1,4 @@
-import type { Content, JsonSchema, WorkerCall, WorkerTool } from '#contracts';
+import type { Content, JsonSchema, JsonValue, WorkerCall, WorkerTool } from '#contracts';
 import { eventually } from '../eventually.js';
 import { ScriptedWorker } from '../foreign-worker.js';
 
@@ -6,10 +6,18 @@ import { ScriptedWorker } from '../foreign-worker.js';
 export const HELD = 'held';
 
 const ANY: JsonSchema = { type: 'object' };
-/** `held` reads, `held_write` acts once. */
+/** `held` reads, `held_write` acts once, `held_structured` reads and answers with `degrees`. */
 const TOOLS: WorkerTool[] = [
   { name: HELD, description: 'Ends when the test ends it.', input: ANY, tier: 'read_only', effect: 'pure' },
   { name: 'held_write', description: 'The same, of a tool that acts.', input: ANY, tier: 'side_effecting', effect: 'once' },
+  {
+    name: 'held_structured',
+    description: 'The same, of a tool with an output schema.',
+    input: ANY,
+    output: { type: 'object', properties: { degrees: { type: 'number' } }, required: ['degrees'] },
+    tier: 'read_only',
+    effect: 'pure',
+  },
 ];
 
 export interface HeldAttempt {
@@ -19,12 +27,15 @@ export interface HeldAttempt {
   retry(): Promise<void>;
   /** Asks for a value; the call comes again when it has one. */
   requestInput(question: { readonly prompt: string; readonly inputSchema: JsonSchema }): Promise<void>;
-  end(text: string, more?: { readonly isError?: boolean; readonly content?: Content[] }): Promise<void>;
+  end(
+    text: string,
+    more?: { readonly isError?: boolean; readonly content?: Content[]; readonly structuredContent?: JsonValue },
+  ): Promise<void>;
   fail(error: { readonly code: string; readonly message: string; readonly retryable?: boolean }): Promise<void>;
 }
 
 /**
- * Runs the calls of the tools `held` and `held_write` of one tenant, one step at a time, as a foreign worker. A call stays in the
+ * Runs the calls of the tools `held`, `held_write` and `held_structured` of one tenant, one step at a time, as a foreign worker. A call stays in the
  * queue until it is claimed.
  */
 export class HeldCalls {
