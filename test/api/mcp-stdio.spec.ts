@@ -7,38 +7,40 @@ import { StdioClientTransport, type StdioServerParameters } from '@modelcontextp
 import { parse as parseToml } from 'smol-toml';
 import { parse as parseYaml } from 'yaml';
 import type { CallPage } from '#contracts';
-import { createRedis } from '#redis';
 import { startCli, type CliProcess } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { FaultyProxy } from '../support/faulty-proxy.js';
-import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
+import { useTenant, type Tenant } from '../support/installation/use-tenant.js';
 import { connectMcp, REVISIONS, type TestClient } from '../support/mcp-clients.js';
 
-const TENANT = 'mcp-stdio';
 const META = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} };
 const INITIALIZE = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } };
 
-let gateway: TestGateway;
+let tenant: Tenant;
 /** Between the command line tool and the gateway. */
 let network: FaultyProxy;
 beforeAll(async () => {
-  gateway = await startTestGateway(TENANT, {
-    lists: true,
-    // Commands are asked about, everything else runs.
-    defaultPosture: { autonomy: 'full', permissionMode: 'workspace-write' },
-    mcp: { answerMs: 20_000, taskMs: 20_000 },
+  tenant = await useTenant('mcp-stdio', {
+    held: true,
+    settings: {
+      posture: { autonomy: 'full', permissionMode: 'workspace-write' },
+      // Its calls are asked about, as commands are.
+      policy: { toolsSettings: { held_write: { tier: 'privileged' } } },
+    },
   });
-  network = await FaultyProxy.start(gateway.url);
+  network = await FaultyProxy.start(tenant.url);
 });
 afterAll(async () => {
-  await network.close();
-  await gateway.close();
+  await network?.close();
+  await tenant?.close();
 });
 
+/** The queued call of this session. Lists are late: they may name one that has ended. */
 const callIn = (sessionId: string) =>
   eventually(async () => {
-    const { body } = await gateway.agent.get<CallPage>(`/v1/calls?sessionId=${sessionId}&status=queued`);
-    return body.calls[0];
+    const { body } = await tenant.agent.get<CallPage>(`/v1/calls?sessionId=${sessionId}&status=queued`);
+    for (const call of body.calls) if ((await tenant.agent.get(`/v1/calls/${call.id}`)).body.status === 'queued') return call;
+    return undefined;
   }, `a call in the session ${sessionId}`);
 
 describe.each(REVISIONS)('toolyard mcp for a client of the SDK that speaks revision %s', (revision) => {
@@ -46,9 +48,9 @@ describe.each(REVISIONS)('toolyard mcp for a client of the SDK that speaks revis
   let client: TestClient;
   beforeAll(async () => {
     const user = () => ({ action: 'accept' as const, content: { approve: true } });
-    client = await connectMcp(revision, { key: BOOTSTRAP_KEY, urls: [network.url], stdio: ['--session', session], user });
+    client = await connectMcp(revision, { key: tenant.keyOf('main'), urls: [network.url], stdio: ['--session', session], user });
   });
-  afterAll(() => client.close());
+  afterAll(() => client?.close());
 
   it('gives a client of toolyard mcp the tools of the key and their instructions', async () => {
     expect((await client.tools()).tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['call_result', 'echo', 'shell']));
@@ -57,33 +59,33 @@ describe.each(REVISIONS)('toolyard mcp for a client of the SDK that speaks revis
 
   it('runs calls of toolyard mcp in the session of --session, with progress', async () => {
     const steps: (string | undefined)[] = [];
-    const answering = client.call('echo', {}, { onprogress: ({ message }) => steps.push(message) });
-    const attempt = await gateway.claim((await callIn(session)).id);
-    await attempt.update('half');
-    await eventually(() => steps.includes('half'), 'the update as progress');
+    const answering = client.call('held', {}, { onprogress: ({ message }) => steps.push(message) });
+    const attempt = await tenant.held.claim((await callIn(session)).id);
+    attempt.update('half\n');
+    await eventually(() => steps.includes('half\n'), 'the update as progress');
     await attempt.end('all');
     expect((await answering).content[0]?.text).toBe('all');
   });
 
   it('lets _meta of a call name another session', async () => {
-    const answering = client.call('echo', {}, { meta: { 'io.toolyard/sessionId': `${session}-own` } });
-    await gateway.run((await callIn(`${session}-own`)).id, 'own');
+    const answering = client.call('held', {}, { meta: { 'io.toolyard/sessionId': `${session}-own` } });
+    await tenant.held.run((await callIn(`${session}-own`)).id, 'own');
     expect((await answering).content[0]?.text).toBe('own');
   });
 
   it('asks the user of toolyard mcp for approval', async () => {
-    const answering = client.call('shell', { command: 'make deploy' });
-    await gateway.run((await callIn(session)).id, 'deployed');
+    const answering = client.call('held_write', { command: 'make deploy' });
+    await tenant.held.run((await callIn(session)).id, 'deployed');
     expect((await answering).content[0]?.text).toBe('deployed');
   });
 
   it('cancels the call when the client of toolyard mcp gives the request up', async () => {
     const gone = new AbortController();
-    const answering = client.call('echo', {}, { signal: gone.signal });
+    const answering = client.call('held', {}, { signal: gone.signal });
     const { id } = await callIn(session);
     gone.abort('not needed');
     await expect(answering).rejects.toThrow(/not needed/);
-    expect((await gateway.agent.ended(id)).outcome).toBe('cancelled');
+    expect((await tenant.agent.ended(id)).outcome).toBe('cancelled');
   });
 
   it('answers toolyard mcp with an error while the gateway is away, and goes on when it is back', async () => {
@@ -100,7 +102,7 @@ describe.each(REVISIONS)('toolyard mcp for a client of the SDK that speaks revis
   it('answers with an error when the connection breaks before the answer and the gateway cannot go on', async () => {
     const { id, answer } = await cutCall((lastEventId) => 'x'.repeat(lastEventId.length));
     expect(await answer).toMatchObject({ code: -32_000, message: expect.stringContaining('broke before the answer came') });
-    await gateway.agent.request('POST', `/v1/calls/${id}/cancel`, {});
+    await tenant.agent.request('POST', `/v1/calls/${id}/cancel`, {});
     expect(await client.call('call_result', { callId: 5 })).toMatchObject({ isError: true });
   });
 
@@ -112,13 +114,13 @@ describe.each(REVISIONS)('toolyard mcp for a client of the SDK that speaks revis
       return lastEventId;
     });
     await eventually(() => resumed, 'the response to be resumed');
-    await gateway.run(id, 'late');
+    await tenant.held.run(id, 'late');
     expect(await answer).toMatchObject({ content: [{ text: 'late' }] });
   });
 
   /** A call whose connection is cut; `change` gets and gives the id of the event after which the client goes on. */
   async function cutCall(change: (lastEventId: string) => string): Promise<{ id: string; answer: Promise<unknown> }> {
-    const answering = client.call('echo', {}, { meta: { 'io.toolyard/sessionId': `${session}-cut` }, onprogress: () => {} });
+    const answering = client.call('held', {}, { meta: { 'io.toolyard/sessionId': `${session}-cut` }, onprogress: () => {} });
     const answer = answering.catch((error: unknown) => error);
     const { id } = await callIn(`${session}-cut`);
     network.toServer = (piece) => {
@@ -134,7 +136,7 @@ describe.each(REVISIONS)('toolyard mcp for a client of the SDK that speaks revis
 });
 
 describe('toolyard mcp', () => {
-  const start = (words: string[] = [], key = BOOTSTRAP_KEY) => {
+  const start = (words: string[] = [], key = tenant.keyOf('main')) => {
     const cli = startCli(['mcp', ...words], { url: network.url, env: { TOOLYARD_API_KEY: key }, keepsInput: true });
     const send = (message: object) => void cli.child.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
     return { cli, send };
@@ -166,11 +168,11 @@ describe('toolyard mcp', () => {
   it('passes numbers on in toolyard mcp with all their digits', async () => {
     const { cli } = start();
     const meta = JSON.stringify({ ...META, 'io.toolyard/sessionId': 'stdio-digits' });
-    const params = `{"name":"echo","arguments":{"id":725653563933458433},"_meta":${meta}}`;
+    const params = `{"name":"held","arguments":{"id":725653563933458433},"_meta":${meta}}`;
     cli.child.stdin?.write(`{"jsonrpc":"2.0","id":"a","method":"tools/call","params":${params}}\n`);
     const { id } = await callIn('stdio-digits');
-    expect((await gateway.agent.get(`/v1/calls/${id}`)).body.arguments).toEqual({ id: '725653563933458433' });
-    await gateway.run(id, 'done');
+    expect((await tenant.agent.get(`/v1/calls/${id}`)).body.arguments).toEqual({ id: '725653563933458433' });
+    await tenant.held.run(id, 'done');
     await answerTo(cli, 'a');
     cli.child.stdin?.end();
     expect((await cli.ended()).code).toBe(0);
@@ -185,28 +187,31 @@ describe('toolyard mcp', () => {
   });
 
   it('opens a new session of toolyard mcp when the gateway has lost its own, unseen by the client, and ends it at last', async () => {
-    const redis = createRedis(gateway.redisUrl);
-    const opened = async () => {
-      const sessions = await redis.keys('*mcp-session:*');
-      const owners = await Promise.all(sessions.map((key) => redis.hget(key, 'owner')));
-      return sessions.filter((_key, index) => owners[index]?.includes(TENANT));
+    const opened = new Set<string>();
+    network.toClient = (piece) => {
+      for (const [, id = ''] of piece.toString('latin1').matchAll(/^mcp-session-id: (\S+)/gim)) opened.add(id);
+      return piece;
     };
+    const request = (method: string, id: string, body?: object) =>
+      tenant.agent.request(method, '/mcp', body, { accept: 'application/json, text/event-stream', 'mcp-session-id': id });
+    const statusOf = async (id: string) => (await request('POST', id, { jsonrpc: '2.0', id: 1, method: 'tools/list' })).status;
     const { cli, send } = start();
     send({ id: 0, method: 'initialize', params: INITIALIZE });
     expect((await answerTo(cli, 0)).result?.['protocolVersion']).toBe('2025-11-25');
     send({ method: 'notifications/initialized' });
-    const [first = ''] = await opened();
-    await redis.del(first);
+    const [first = ''] = opened;
+    expect((await request('DELETE', first)).status).toBe(200);
+    opened.clear();
     send({ id: 1, method: 'tools/list' });
     send({ id: 2, method: 'ping' });
     expect((await answerTo(cli, 1)).result?.['tools']).toEqual(expect.any(Array));
     expect((await answerTo(cli, 2)).result).toEqual({});
     expect(answers(cli)).toHaveLength(3);
-    expect(await opened()).toEqual([expect.not.stringContaining(first)]);
+    const [second = '', ...more] = opened;
+    expect([second === first, await statusOf(second), more]).toEqual([false, 200, []]);
     cli.child.stdin?.end();
     expect((await cli.ended()).code).toBe(0);
-    expect(await opened()).toEqual([]);
-    redis.disconnect();
+    expect(await statusOf(second)).toBe(404);
   });
 
   it('requires a key for toolyard mcp, as for every command', async () => {
@@ -235,8 +240,8 @@ describe('toolyard mcp --print-config', () => {
   let data: string;
   beforeAll(() => {
     data = mkdtempSync(join(tmpdir(), 'toolyard data '));
-    writeFileSync(join(data, 'address'), gateway.url);
-    writeFileSync(join(data, 'key'), `${BOOTSTRAP_KEY}\n`);
+    writeFileSync(join(data, 'address'), tenant.url);
+    writeFileSync(join(data, 'key'), `${tenant.keyOf('main')}\n`);
   });
   afterAll(() => rmSync(data, { recursive: true }));
 
@@ -262,7 +267,7 @@ describe('toolyard mcp --print-config', () => {
     'prints a block of configuration for %s whose program answers in any folder, without a key',
     async (name, parse) => {
       const { code, out, err } = await print(['--session', 'printed', '--print-config', name], { TOOLYARD_DATA: data });
-      expect([code, out.includes(BOOTSTRAP_KEY), out.includes('API_KEY')]).toEqual([0, false, false]);
+      expect([code, out.includes(tenant.keyOf('main')), out.includes('API_KEY')]).toEqual([0, false, false]);
       expect(err).toMatch(/^For .+: .+/);
       const server = serverIn(parse(out));
       expect(server).toEqual({
@@ -278,11 +283,11 @@ describe('toolyard mcp --print-config', () => {
   );
 
   it.each(Object.entries(PARSERS))('names the variable of the key for %s, never the key, without a data folder', async (name, parse) => {
-    const { out, err } = await print(['--print-config', name], { TOOLYARD_URL: gateway.url, TOOLYARD_API_KEY: BOOTSTRAP_KEY });
-    expect(`${out}${err}`).not.toContain(BOOTSTRAP_KEY);
+    const { out, err } = await print(['--print-config', name], { TOOLYARD_URL: tenant.url, TOOLYARD_API_KEY: tenant.keyOf('main') });
+    expect(`${out}${err}`).not.toContain(tenant.keyOf('main'));
     expect(JSON.stringify(parse(out))).toContain('TOOLYARD_API_KEY');
     expect(err).toContain('API key');
-    expect(serverIn(parse(out)).env).toMatchObject({ TOOLYARD_URL: gateway.url });
+    expect(serverIn(parse(out)).env).toMatchObject({ TOOLYARD_URL: tenant.url });
   });
 
   it('lists the clients with the places of their files, without and with a wrong name', async () => {
