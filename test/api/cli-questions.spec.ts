@@ -1,21 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { CliInstallation } from '../support/cli-installation.js';
+import { ToolyardClient } from '#client';
 import type { CliProcess } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
+import { useTenant, type Tenant } from '../support/installation/use-tenant.js';
 
-let installation: CliInstallation;
+let tenant: Tenant;
+let client: ToolyardClient;
 
 beforeAll(async () => {
-  installation = await CliInstallation.start();
+  tenant = await useTenant('cli-questions');
+  client = new ToolyardClient({ baseUrl: tenant.url, apiKey: tenant.keyOf('main') });
 });
-afterAll(() => installation.close());
+afterAll(() => tenant?.close());
 
 const SESSION = 'cli-questions';
-const inTerminal = (...words: string[]) => installation.command(words, { terminal: true });
+const inTerminal = (...words: string[]) => tenant.cli(words, { terminal: true });
 
 describe('a person at a terminal', () => {
   it('answers calls in a terminal where they wait, shows what is hidden, and names calls by short ids', async () => {
-    const { client } = installation;
     await client.sessions.put(SESSION, { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
     const call = inTerminal('call', 'shell', 'curl example.com; echo \u202e\r', '--session', SESSION);
     await call.says('May it run?');
@@ -60,7 +62,7 @@ describe('a person at a terminal', () => {
 
     /** A session in which a person is asked about COMMAND and OTHER; a call of one, as a person makes it. */
     const askingSession = async (sessionId: string) => {
-      await installation.client.sessions.put(sessionId, { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
+      await client.sessions.put(sessionId, { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
       return (command: string) => inTerminal('call', 'shell', `command=${command}`, '--session', sessionId);
     };
     const answer = async (call: CliProcess, question: string, text: string) => {

@@ -1,25 +1,22 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ToolyardClient } from '#client';
-import { CliInstallation } from '../support/cli-installation.js';
-import { startCli } from '../support/cli.js';
+import { ToolyardClient } from '#client';
 import { eventually } from '../support/eventually.js';
 import { freshDirectory } from '../support/standalone.js';
-import { freePort } from '../support/free-port.mjs';
-import { TEST_KEY, startTestCluster } from '../support/test-cluster.js';
+import { useTenant, type Tenant } from '../support/installation/use-tenant.js';
 
-let installation: CliInstallation;
+let tenant: Tenant;
 let client: ToolyardClient;
 
 beforeAll(async () => {
-  installation = await CliInstallation.start();
-  ({ client } = installation);
+  tenant = await useTenant('cli');
+  client = new ToolyardClient({ baseUrl: tenant.url, apiKey: tenant.keyOf('main') });
 });
-afterAll(() => installation.close());
+afterAll(() => tenant?.close());
 
-const start: CliInstallation['command'] = (...command) => installation.command(...command);
-const run: CliInstallation['run'] = (...command) => installation.run(...command);
+const start: Tenant['cli'] = (...command) => tenant.cli(...command);
+const run = (...command: Parameters<Tenant['cli']>) => tenant.cli(...command).ended();
 /** A call of `sleep` waits without a worker, once it has started. */
 const suspendedIn = async (sessionId: string) => (await client.calls.list({ sessionId })).calls.some(({ suspended }) => suspended === true);
 
@@ -28,7 +25,7 @@ describe('toolyard call', () => {
     const cli = start(['call', 'shell', 'command=echo one; until [ -e go-on ]; do sleep 0.05; done; echo two']);
     await cli.says('one\n');
     expect(cli.out()).toBe('one\n');
-    writeFileSync(join(installation.toolyard.workspaceRoot, 'default', 'default', 'go-on'), '');
+    writeFileSync(join(tenant.workspaceOf(), 'go-on'), '');
     expect(await cli.ended()).toEqual({ code: 0, out: 'one\ntwo\n', err: '' });
   });
 
@@ -317,60 +314,12 @@ describe('the other commands', () => {
   it('finds the key that npm start left in this folder, and says where the command line tool looked', async () => {
     const folder = freshDirectory();
     mkdirSync(join(folder, 'data'));
-    writeFileSync(join(folder, 'data', 'key'), `${TEST_KEY}\n`);
+    writeFileSync(join(folder, 'data', 'key'), `${tenant.keyOf('main')}\n`);
     const env = { TOOLYARD_API_KEY: '', TOOLYARD_DATA: join(folder, 'data') };
     expect(await run(['tools'], { env })).toMatchObject({ code: 0 });
     expect(await run(['tools'], { env: { TOOLYARD_API_KEY: '' } })).toMatchObject({
       code: 2,
       err: expect.stringContaining('there is no .toolyard/key here'),
     });
-  });
-});
-
-describe('toolyard doctor', () => {
-  it('reports no fault in a healthy installation', async () => {
-    const { code, out } = await run(['doctor', '--json'], { env: { REDIS_URL: installation.toolyard.redis.url } });
-    const checks = out
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as { what: string; verdict: string });
-    expect(
-      checks.filter(({ verdict, what }) => verdict !== 'ok' && !what.startsWith('sandbox') && !what.endsWith('maxmemory-policy')),
-    ).toEqual([]);
-    expect(checks.map(({ what }) => what)).toEqual(
-      expect.arrayContaining([
-        'gateway',
-        'key',
-        'live events',
-        'versions',
-        'releases',
-        'clock of redis',
-        'redis appendfsync',
-        'REDIS_URL appendonly',
-        'pool shell',
-      ]),
-    );
-    expect(code).toBe(checks.some(({ verdict }) => verdict === 'fail') ? 1 : 0);
-  });
-
-  it('names in toolyard doctor what is wrong, and the fix', async () => {
-    const bare = await startTestCluster({
-      workers: 0,
-      redisSettings: ['--save', '', '--appendonly', 'no', '--maxmemory-policy', 'allkeys-lru'],
-    });
-    try {
-      const { code, out } = await startCli(['doctor'], { url: bare.gateways[0]!.url }).ended();
-      expect(code).toBe(1);
-      for (const finding of [
-        /fail redis appendonly .*\n.*appendonly yes/,
-        /fail redis maxmemory-policy .*\n.*noeviction/,
-        /fail pool shell .*\n.*WORKER_POOLS=shell/,
-      ])
-        expect(out).toMatch(finding);
-    } finally {
-      await bare.close();
-    }
-    const away = await startCli(['doctor'], { url: `http://127.0.0.1:${await freePort()}` }).ended();
-    expect(away).toMatchObject({ code: 1, out: expect.stringMatching(/fail gateway .*ECONNREFUSED/) });
   });
 });
