@@ -1,27 +1,18 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Agent } from '../support/agent.js';
+import type { Agent } from '../support/agent.js';
+import { useTenant, type Tenant } from '../support/installation/use-tenant.js';
 import { textOf } from '../support/policy-case.js';
-import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 /** An agent that may not touch `secret`. */
 const CAREFUL = { policy: { paths: { trusted: [{ tools: ['*'], allowed: [], denied: ['secret'] }] } } };
 
-const folder = mkdtempSync(join(tmpdir(), 'toolyard-edits-'));
-let toolyard: TestCluster;
+let tenant: Tenant;
 let agent: Agent;
 beforeAll(async () => {
-  const config = join(folder, 'toolyard.json');
-  writeFileSync(config, JSON.stringify({ agents: { careful: CAREFUL } }));
-  toolyard = await startTestCluster({ env: { TOOLYARD_CONFIG: config, BROWSER: 'off' } });
-  agent = new Agent(toolyard.gateways[0]?.url ?? '');
+  tenant = await useTenant('edits', { settings: { agents: { careful: CAREFUL } } });
+  ({ agent } = tenant);
 });
-afterAll(async () => {
-  await toolyard.close();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => tenant?.close());
 
 const run = (tool: string, args: unknown, sessionId: string, more: object = {}) => agent.run(tool, args, { sessionId, ...more });
 const asCareful = { agentId: 'careful' };
