@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,6 +21,8 @@ export class SharedInstallation {
     private readonly folder: string,
     private readonly config: InstallationConfig,
     private readonly cluster: TestCluster,
+    /** Of the tenant `default`, which no test uses: a test without a key of its own is refused. */
+    private readonly key: string,
   ) {}
 
   static async start(): Promise<SharedInstallation> {
@@ -27,7 +30,9 @@ export class SharedInstallation {
     const path = join(folder, 'toolyard.json');
     const config = new InstallationConfig(path);
     const databaseUrl = await testDatabase();
+    const key = `key-of-the-installation-${randomUUID()}`;
     const env = {
+      TOOLYARD_API_KEY: key,
       TOOLYARD_CONFIG: path,
       DATABASE_URL: databaseUrl,
       // Servers of tests are on loopback. Commands of several files wait at the same time.
@@ -43,7 +48,7 @@ export class SharedInstallation {
     };
     const cluster = await startTestCluster({ gateways: 2, workers: 2, env });
     await cluster.projector({ DATABASE_URL: databaseUrl, TOOLYARD_CONFIG: path });
-    return new SharedInstallation(folder, config, cluster);
+    return new SharedInstallation(folder, config, cluster, key);
   }
 
   get places(): SharedPlaces {
@@ -53,7 +58,7 @@ export class SharedInstallation {
   /** Adds a tenant, or changes its configuration. @throws when the fragment is invalid. */
   async setTenant(fragment: ConfigFragment): Promise<SharedPlaces> {
     const { places } = this;
-    const gateways = places.gateways.map((url) => new Agent(url));
+    const gateways = places.gateways.map((url) => new Agent(url, this.key));
     await this.config.set(fragment, gateways);
     return places;
   }

@@ -1,11 +1,8 @@
 import { createServer, type Server } from 'node:http';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { NO_GRANTS, type Batch } from '#contracts';
-import { Agent } from '../support/agent.js';
+import type { Agent } from '../support/agent.js';
 import { zeroclawContract } from './dialects/zeroclaw.contract.js';
 import { phiContract } from './dialects/phi.contract.js';
 import { oxydraContract } from './dialects/oxydra.contract.js';
@@ -13,17 +10,15 @@ import { kiroContract } from './dialects/kiro.contract.js';
 import { claudeCodeContract } from './dialects/claude-code.contract.js';
 import { codingTaskContract } from './dialects/coding-task.contract.js';
 import { speakerOf } from './dialects/speaker.js';
+import { useTenant, type Tenant } from '../support/installation/use-tenant.js';
 import { connectMcp, REVISIONS } from '../support/mcp-clients.js';
 import { textOf } from '../support/policy-case.js';
-import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
-const ZEROCLAW_KEY = 'key-of-an-agent-that-speaks-zeroclaw';
 const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
 
 describe('a dialect', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'toolyard-dialects-'));
   let site: Server;
-  let toolyard: TestCluster;
+  let tenant: Tenant;
   let agent: Agent;
   let zeroclawKey: Agent;
   let origin: string;
@@ -38,24 +33,20 @@ describe('a dialect', () => {
     await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
     const { port } = site.address() as AddressInfo;
     origin = `http://127.0.0.1:${port}`;
-    const config = join(folder, 'toolyard.json');
     const egress = { privateHosts: [`127.0.0.1:${port}`] };
-    writeFileSync(
-      config,
-      JSON.stringify({
+    tenant = await useTenant('dialects', {
+      keys: { zeroclaw: { dialect: 'zeroclaw', agents: ['*'] } },
+      settings: {
         policy: { egress },
         agents: { strict: { policy: { profile: 'zeroclaw', egress } }, reader: { posture: { autonomy: 'read_only' } } },
-        keys: [{ id: 'zeroclaw', key: ZEROCLAW_KEY, tenant: 'default', dialect: 'zeroclaw', agents: ['*'] }],
-      }),
-    );
-    toolyard = await startTestCluster({ lists: true, env: { TOOLYARD_CONFIG: config, EGRESS_ALLOW_HOSTS: `127.0.0.1:${port}` } });
-    agent = new Agent(toolyard.gateways[0]?.url ?? '');
-    zeroclawKey = new Agent(agent.url, ZEROCLAW_KEY);
+      },
+    });
+    ({ agent } = tenant);
+    zeroclawKey = tenant.agentOf('zeroclaw');
   });
   afterAll(async () => {
-    await toolyard.close();
+    await tenant?.close();
     site.close();
-    rmSync(folder, { recursive: true });
   });
 
   const started = () => ({ agent, origin });
@@ -158,7 +149,7 @@ describe('a dialect', () => {
   });
 
   it.each(REVISIONS)('gives an MCP client the dialect of its key: its catalog and its calls (%s)', async (revision) => {
-    const client = await connectMcp(revision, { key: ZEROCLAW_KEY, urls: [agent.url] });
+    const client = await connectMcp(revision, { key: zeroclawKey.key, urls: [agent.url] });
     try {
       const { tools } = await client.tools();
       expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['call_result', 'file_read', 'shell']));

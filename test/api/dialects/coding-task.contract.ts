@@ -3,7 +3,6 @@ import { WebSocket } from 'ws';
 import { ToolCallAccumulator, ToolyardClient } from '#client';
 import { runChatToolCalls, type ChatReply } from '#client/openai';
 import { startModelServer, type ModelServer } from '../../support/model-server.js';
-import { TEST_KEY } from '../../support/test-cluster.js';
 import type { DialectInstallation } from './speaker.js';
 
 type Step = readonly [tool: string, args: unknown, reads: RegExp];
@@ -105,7 +104,7 @@ export function codingTaskContract(started: DialectInstallation): void {
     let client: ToolyardClient;
     beforeAll(async () => {
       models = await startModelServer();
-      client = new ToolyardClient({ baseUrl: started().agent.url, apiKey: TEST_KEY, WebSocket });
+      client = new ToolyardClient({ baseUrl: started().agent.url, apiKey: started().agent.key, WebSocket });
     });
     afterAll(async () => {
       client.close();

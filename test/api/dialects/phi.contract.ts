@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { ToolFactories, ToolyardClient } from '#client';
 import { textOf } from '../../support/policy-case.js';
-import { TEST_KEY } from '../../support/test-cluster.js';
 import { type DialectInstallation, speakerOf } from './speaker.js';
 
 /** What a model that speaks phi reads. */
@@ -11,7 +10,7 @@ export function phiContract(started: DialectInstallation): void {
 
     it('gives a loop of phi its tools from factories by name, a later one in place of an earlier, without unknown names [RP-09]', async () => {
       const sessionId = 'phi-factories';
-      const client = new ToolyardClient({ baseUrl: started().agent.url, apiKey: TEST_KEY });
+      const client = new ToolyardClient({ baseUrl: started().agent.url, apiKey: started().agent.key });
       await client.sessions.put(sessionId, { dialect: 'phi' });
       const factories = await ToolFactories.withDefaults(client, { sessionId });
       expect([factories.size, factories.contains('bash'), factories.contains('nope')]).toEqual([6, true, false]);
