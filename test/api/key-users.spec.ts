@@ -1,39 +1,21 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Batch, Principal, Problem, Session } from '#contracts';
-import { readGatewayConfig } from '../../apps/gateway/src/platform/gateway.config.js';
-import { Agent, type Answer } from '../support/agent.js';
-import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
+import type { Agent, Answer } from '../support/agent.js';
+import { useTenant, type Tenant } from '../support/installation/use-tenant.js';
 
-const ACME = 'key-users-acme';
-const key = (name: string) => `key-of-${name}-of-the-users`;
-
-const FILE = {
-  keys: [
-    { id: 'plain', key: key('plain'), tenant: ACME },
-    { id: 'alice', key: key('alice'), tenant: ACME, user: 'alice' },
-    { id: 'bob', key: key('bob'), tenant: ACME, user: 'bob' },
-    { id: 'app', key: key('app'), tenant: ACME, users: ['al*', '*@acme.example'] },
-  ],
+const KEYS = {
+  plain: {},
+  alice: { user: 'alice' },
+  bob: { user: 'bob' },
+  app: { users: ['al*', '*@acme.example'] },
 };
 
 describe('the user of a call', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'toolyard-key-users-'));
-  let gateway: TestGateway;
-  beforeAll(async () => {
-    const path = join(folder, 'toolyard.json');
-    writeFileSync(path, JSON.stringify(FILE));
-    const { keys } = readGatewayConfig({ TOOLYARD_API_KEY: BOOTSTRAP_KEY, TOOLYARD_CONFIG: path });
-    gateway = await startTestGateway(ACME, { keys: keys.map((entry) => (entry.id === 'bootstrap' ? { ...entry, tenant: ACME } : entry)) });
-  });
-  afterAll(async () => {
-    await gateway.close();
-    rmSync(folder, { recursive: true });
-  });
+  let tenant: Tenant;
+  beforeAll(async () => void (tenant = await useTenant('key-users', { held: true, keys: KEYS })));
+  afterAll(() => tenant?.close());
 
-  const as = (name: string) => new Agent(gateway.url, key(name));
+  const as = (name: string) => tenant.agentOf(name);
   const echo = (more: object = {}) => ({ tool: 'echo', arguments: {}, ...more });
   const codeOf = ({ status, body }: Answer) => [status, (body as Partial<Problem>).code];
   const FORBIDDEN = [403, 'forbidden'];
@@ -46,15 +28,15 @@ describe('the user of a call', () => {
     [
       'a replay of a call of that user',
       async (agent, userId) => {
-        const { body } = await gateway.agent.submit('echo', {}, { userId });
+        const { body } = await tenant.agent.submit('echo', {}, { userId });
         return codeOf(await agent.request('POST', `/v1/calls/${body.id}/replay`, {}));
       },
     ],
     [
       'a child of a call of that user',
       async (agent, userId) => {
-        const { body } = await gateway.agent.submit('echo', {}, { userId });
-        await gateway.claim(body.id);
+        const { body } = await tenant.agent.submit('held', {}, { userId });
+        await tenant.held.claim(body.id);
         return codeOf(await agent.request('POST', '/v1/calls', echo({ parentCallId: body.id })));
       },
     ],
@@ -62,7 +44,7 @@ describe('the user of a call', () => {
       'a session of that user',
       async (agent, userId) => {
         const sessionId = `of-${userId}`;
-        await gateway.agent.request('PUT', `/v1/sessions/${sessionId}`, { userId });
+        await tenant.agent.request('PUT', `/v1/sessions/${sessionId}`, { userId });
         return codeOf(await agent.request('POST', '/v1/calls', echo({ sessionId, userId })));
       },
     ],
@@ -90,7 +72,7 @@ describe('the user of a call', () => {
   });
 
   it('takes the user of the session for a key that may act for it, and none for another key', async () => {
-    const put = await gateway.agent.request<Session>('PUT', '/v1/sessions/alices', { userId: 'alice' });
+    const put = await tenant.agent.request<Session>('PUT', '/v1/sessions/alices', { userId: 'alice' });
     expect([put.status, put.body.userId]).toEqual([200, 'alice']);
     const user = async (name: string) => (await as(name).submit('echo', {}, { sessionId: 'alices' })).body.userId;
     expect(await user('app')).toBe('alice');
@@ -98,13 +80,13 @@ describe('the user of a call', () => {
     const intruder = await as('bob').request('POST', '/v1/calls', echo({ sessionId: 'alices' }));
     expect(codeOf(intruder)).toEqual(FORBIDDEN);
     expect(JSON.stringify(intruder.body)).not.toContain('alice ');
-    await gateway.agent.request('PUT', '/v1/sessions/alices', { userId: null });
+    await tenant.agent.request('PUT', '/v1/sessions/alices', { userId: null });
     expect(await user('app')).toBeUndefined();
     expect(await user('bob')).toBe('bob');
   });
 
   it('refuses a call without a user by a key that acts for other users only', async () => {
-    await gateway.agent.request('PUT', '/v1/sessions/bobs', { userId: 'bob' });
+    await tenant.agent.request('PUT', '/v1/sessions/bobs', { userId: 'bob' });
     const calls = [echo()];
     expect(codeOf(await as('app').request('POST', '/v1/calls', echo({ sessionId: 'bobs' })))).toEqual(FORBIDDEN);
     expect(codeOf(await as('app').request('POST', '/v1/batches', { sessionId: 'bobs', calls }))).toEqual(FORBIDDEN);
@@ -112,7 +94,7 @@ describe('the user of a call', () => {
   });
 
   it('keeps the user with the calls that a batch only records', async () => {
-    await gateway.agent.request('PUT', '/v1/sessions/recorded', { userId: 'alice' });
+    await tenant.agent.request('PUT', '/v1/sessions/recorded', { userId: 'alice' });
     const body = { sessionId: 'recorded', onFailure: 'abort', calls: [echo(), echo({ tool: 'no_such_tool' })] };
     const { body: batch } = await as('app').request<Batch>('POST', '/v1/batches', body, { prefer: 'wait=60' });
     const calls = await Promise.all(batch.results.map(({ callId = '' }) => as('app').get(`/v1/calls/${callId}`)));

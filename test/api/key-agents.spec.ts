@@ -1,65 +1,47 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Batch, BulkResult, Principal, Problem, Quote, Session, ToolDescriptor } from '#contracts';
-import { readGatewayConfig } from '../../apps/gateway/src/platform/gateway.config.js';
-import { Agent, type Answer } from '../support/agent.js';
-import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
+import type { Batch, BulkResult, CallPage, Principal, Problem, Quote, Session, ToolDescriptor } from '#contracts';
+import type { Agent, Answer } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
+import { useTenant, type Tenant } from '../support/installation/use-tenant.js';
 
-const ACME = 'key-agents-acme';
-const RIVAL = 'key-agents-rival';
-const RULED = 'key-agents-ruled';
-const key = (name: string) => `key-of-${name}-of-the-agents`;
-const scopes = ['submit', 'read', 'cancel'];
+const SCOPES = ['submit' as const, 'read' as const, 'cancel' as const];
+const APPROVER = [...SCOPES, 'approve' as const, 'admin' as const];
 
-/** `strict` may do nothing but echo; the rival's agent of the same name, and any other agent, may do all. */
-const FILE = {
-  keys: [
-    { id: 'plain', key: key('plain'), tenant: ACME },
-    { id: 'bound', key: key('bound'), tenant: ACME, agent: 'strict', scopes: [...scopes, 'approve'] },
-    { id: 'team', key: key('team'), tenant: ACME, agent: 'strict', agents: ['team-*'], scopes },
-    { id: 'all', key: key('all'), tenant: ACME, agents: ['*'] },
-    { id: 'rival', key: key('rival'), tenant: RIVAL, agents: ['*'] },
-    { id: 'ruled', key: key('ruled'), tenant: RULED, agents: ['*'], scopes: [...scopes, 'approve', 'admin'] },
-    { id: 'second', key: key('second'), tenant: RULED, scopes: [...scopes, 'approve', 'admin'] },
-    { id: 'approver', key: key('approver'), tenant: RIVAL, scopes: [...scopes, 'approve', 'admin'] },
-  ],
-  tenants: {
-    [ACME]: { agents: { strict: { tools: ['echo'] } } },
-    [RIVAL]: { agents: { strict: {} } },
-    [RULED]: {
-      policy: { exclude: ['shell'] },
-      posture: { autonomy: 'read_only' as const },
-      approvals: { fourEyes: true },
-      sessionHooks: { commands: true },
-      limits: { argumentBytes: 64 },
-      hooks: [{ name: 'closed', on: 'before' as const, match: ['file_list'], command: 'echo closed >&2; exit 2' }],
-      agents: { free: { posture: { autonomy: 'full' as const }, limits: { argumentBytes: 1_000 } } },
-    },
-  },
+/** Keys of three tenants. `strict` may do nothing but echo; the rival's agent of the same name, and any other agent, may do all. */
+const ACME = {
+  plain: {},
+  bound: { agent: 'strict', scopes: [...SCOPES, 'approve' as const] },
+  team: { agent: 'strict', agents: ['team-*'], scopes: SCOPES },
+  all: { agents: ['*'] },
+};
+const RIVAL = { rival: { agents: ['*'] }, approver: { scopes: APPROVER } };
+const RULED = { ruled: { agents: ['*'], scopes: APPROVER }, second: { scopes: APPROVER } };
+const RULES = {
+  policy: { exclude: ['shell'] },
+  posture: { autonomy: 'read_only' as const },
+  approvals: { fourEyes: true },
+  sessionHooks: { commands: true },
+  limits: { argumentBytes: 64 },
+  hooks: [{ name: 'closed', on: 'before' as const, match: ['file_list'], command: 'echo closed >&2; exit 2' }],
+  agents: { free: { posture: { autonomy: 'full' as const }, limits: { argumentBytes: 1_000 } } },
 };
 
 describe('the agents of a key', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'toolyard-key-agents-'));
-  let gateway: TestGateway;
+  let tenant: Tenant;
+  let rival: Tenant;
+  let ruled: Tenant;
   beforeAll(async () => {
-    const path = join(folder, 'toolyard.json');
-    writeFileSync(path, JSON.stringify(FILE));
-    const { keys, agents, tenantRules } = readGatewayConfig({ TOOLYARD_API_KEY: BOOTSTRAP_KEY, TOOLYARD_CONFIG: path });
-    gateway = await startTestGateway(ACME, {
-      lists: true,
-      keys: keys.map((entry) => (entry.id === 'bootstrap' ? { ...entry, tenant: ACME } : entry)),
-      ...(agents === undefined ? {} : { agents }),
-      ...(tenantRules === undefined ? {} : { tenantRules }),
-    });
+    tenant = await useTenant('key-agents', { held: true, keys: ACME, settings: { agents: { strict: { tools: ['echo'] } } } });
+    rival = await useTenant('key-agents-rival', { keys: RIVAL, settings: { agents: { strict: {} } } });
+    ruled = await useTenant('key-agents-ruled', { keys: RULED, settings: RULES });
   });
   afterAll(async () => {
-    await gateway.close();
-    rmSync(folder, { recursive: true });
+    await tenant?.close();
+    await rival?.close();
+    await ruled?.close();
   });
 
-  const as = (name: string) => new Agent(gateway.url, key(name));
+  const as = (name: string) => (name in RIVAL ? rival : name in RULED ? ruled : tenant).agentOf(name);
   const glob = (agentId?: string) => ({ tool: 'glob', arguments: { pattern: '*' }, ...(agentId === undefined ? {} : { agentId }) });
   const codeOf = ({ status, body }: Answer) => [status, (body as Partial<Problem>).code];
   const FORBIDDEN = [403, 'forbidden'];
@@ -91,7 +73,7 @@ describe('the agents of a key', () => {
     [
       'a replay of a call of that agent',
       async (agent, agentId) => {
-        const { body } = await gateway.agent.submit('echo', {}, { agentId });
+        const { body } = await tenant.agent.submit('echo', {}, { agentId });
         return codeOf(await agent.request('POST', `/v1/calls/${body.id}/replay`, {}));
       },
     ],
@@ -99,8 +81,10 @@ describe('the agents of a key', () => {
       'a replay of many calls of that agent',
       async (agent, agentId) => {
         const sessionId = `replayed-by-${agentId}`;
-        const { body } = await gateway.agent.submit('echo', {}, { agentId, sessionId });
-        await gateway.run(body.id);
+        const { body } = await tenant.agent.submit('held', {}, { agentId, sessionId });
+        await tenant.held.run(body.id);
+        const listed = async () => (await tenant.agent.get<CallPage>(`/v1/calls?sessionId=${sessionId}&status=ended`)).body.calls;
+        await eventually(async () => (await listed()).length > 0, 'the call to be listed');
         const { body: done } = await agent.request<BulkResult>('POST', '/v1/calls:replay', { filter: { sessionId: [sessionId] } });
         return done.failed.map(({ problem }) => [problem.status, problem.code]).flat();
       },
@@ -108,8 +92,8 @@ describe('the agents of a key', () => {
     [
       'a child of a call of that agent',
       async (agent, agentId) => {
-        const { body } = await gateway.agent.submit('echo', {}, { agentId });
-        await gateway.claim(body.id);
+        const { body } = await tenant.agent.submit('held', {}, { agentId });
+        await tenant.held.claim(body.id);
         return codeOf(await agent.request('POST', '/v1/calls', { tool: 'glob', arguments: { pattern: '*' }, parentCallId: body.id }));
       },
     ],
@@ -188,7 +172,7 @@ describe('the agents of a key', () => {
     expect(await who('team')).toMatchObject({ agentId: 'strict', agents: ['team-*'] });
     expect((await who('plain')).scopes).toEqual(['submit', 'read', 'cancel']);
     expect(codeOf(await as('plain').request('PUT', '/v1/sessions/any', { posture: {} }))).toEqual(FORBIDDEN);
-    const { body } = await gateway.agent.get<Principal>('/v1/whoami');
+    const { body } = await tenant.agent.get<Principal>('/v1/whoami');
     expect(body).toMatchObject({ agents: ['*'], scopes: ['submit', 'read', 'cancel', 'approve', 'admin', 'operate', 'work'] });
   });
 });
