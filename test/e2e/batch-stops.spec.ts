@@ -3,6 +3,7 @@ import type { Batch } from '#contracts';
 import { BatchStore } from '../../apps/gateway/src/batches/batch-store.service.js';
 import { FAIL_FAST_REDIS } from '../../apps/gateway/src/platform/tokens.js';
 import { ApprovalEvaluator } from '../../apps/gateway/src/approvals/approval-evaluator.service.js';
+import { SubmitCallService } from '../../apps/gateway/src/calls/submit-call.service.js';
 import { keys, partitionOf, type RedisConnection } from '#redis';
 import { eventually } from '../support/eventually.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
@@ -23,6 +24,12 @@ describe('a batch', () => {
       const batch = await look(id);
       return batch.status === 'ended' ? batch : undefined;
     }, `batch ${id} to end`);
+
+  const queued = (id: string, index: number) =>
+    eventually(async () => {
+      const { status, callId } = (await look(id)).results[index] ?? {};
+      return status === 'queued' ? callId : undefined;
+    }, `call ${index} of the batch to be queued`);
 
   it('evaluates each yes that a batch held again when its calls start: what is denied by then ends as denied', async () => {
     const { agent } = gateway;
@@ -75,5 +82,29 @@ describe('a batch', () => {
     expect((await look(recent)).status).toBe('ended');
     expect((await gateway.agent.get(`/v1/calls/${batches[0]?.results[0]?.callId}`)).status).toBe(200);
     expect(await redis.zscore(keys.endedBatches(partition), old)).toBeNull();
+  });
+
+  it('ends although one of its calls meets a fault of ours again and again', async () => {
+    const service = gateway.app.get(SubmitCallService);
+    const submitCall = service.submit.bind(service);
+    const faulty = jest
+      .spyOn(service, 'submit')
+      .mockImplementation((principal, body, options) =>
+        body.labels['faulty'] === undefined ? submitCall(principal, body, options) : Promise.reject(new TypeError('a fault of ours')),
+      );
+    try {
+      const read = { tool: 'echo', arguments: { n: 1 } };
+      const calls = [read, { ...read, labels: { faulty: 'yes' } }, read];
+      const { id } = await submit({ strategy: { type: 'sequential' }, sessionId: 'faulty', calls });
+      for (const index of [0, 2]) await gateway.run(await queued(id, index));
+      const outcomes = (await ended(id)).results.map(({ outcome, error }) => [outcome, error?.code]);
+      expect(outcomes).toEqual([
+        ['completed', undefined],
+        ['failed', 'internal'],
+        ['completed', undefined],
+      ]);
+    } finally {
+      faulty.mockRestore();
+    }
   });
 });

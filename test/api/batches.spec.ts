@@ -1,27 +1,27 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Batch, Call, CallEvent, Problem, Session, SessionCancelled, SessionMessages, Steered } from '#contracts';
-import { SubmitCallService } from '../../apps/gateway/src/calls/submit-call.service.js';
-import { Agent } from '../support/agent.js';
+import type { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
-import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
+import { useTenant, type Tenant } from '../support/installation/use-tenant.js';
 
-const TENANT = 'batches';
-const OTHER_KEY = 'key-of-another-tenant-of-the-batch-tests';
 let sessions = 0;
 
 describe('batches', () => {
-  let gateway: TestGateway;
+  let tenant: Tenant;
+  let stranger: Tenant;
   let agent: Agent;
   beforeAll(async () => {
-    const key = { id: 'bootstrap', key: BOOTSTRAP_KEY, tenant: TENANT, scopes: ['submit', 'read', 'cancel', 'approve', 'admin'] as const };
-    const other = { id: 'other', key: OTHER_KEY, tenant: 'batches-other', scopes: ['submit', 'read', 'cancel'] as const };
-    gateway = await startTestGateway(TENANT, { lists: true, keys: [key, other].map((entry) => ({ ...entry, scopes: [...entry.scopes] })) });
-    agent = gateway.agent;
+    tenant = await useTenant('batches', { held: true });
+    stranger = await useTenant('batches-stranger');
+    agent = tenant.agent;
   });
-  afterAll(() => gateway.close());
+  afterAll(async () => {
+    await tenant?.close();
+    await stranger?.close();
+  });
 
-  const read = { tool: 'echo', arguments: { n: 1 } };
-  const write = { tool: 'shell', arguments: { command: 'true' } };
+  const read = { tool: 'held', arguments: { n: 1 } };
+  const write = { tool: 'held_write', arguments: {} };
   const newSession = () => `s${++sessions}`;
   const submit = async (body: Record<string, unknown>, headers: Record<string, string> = {}) =>
     agent.request<Batch>('POST', '/v1/batches', body, headers);
@@ -48,7 +48,7 @@ describe('batches', () => {
       `calls ${indexes.join(', ')} of the batch to be queued`,
     );
   const runAll = async (callIds: string[]) => {
-    for (const callId of callIds) await gateway.run(callId, `ran ${callId}`);
+    for (const callId of callIds) await tenant.held.run(callId, `ran ${callId}`);
   };
 
   it('runs the calls of a sequential batch one after another [EX-02]', async () => {
@@ -123,14 +123,14 @@ describe('batches', () => {
       async () => (await agent.get<{ calls: Call[] }>(`/v1/calls?sessionId=${sessionId}`)).body.calls[0],
       'the call',
     );
-    await gateway.run(call.id, 'hello');
+    await tenant.held.run(call.id, 'hello');
     const { status, headers, body } = await answer;
     expect([status, headers.get('preference-applied'), body.results[0]]).toEqual([
       200,
       'wait=20',
       {
         index: 0,
-        tool: 'echo',
+        tool: 'held',
         toolCallId: 'a',
         callId: call.id,
         status: 'ended',
@@ -168,9 +168,8 @@ describe('batches', () => {
     for (const sessionId of [undefined, newSession()]) {
       const { body: batch } = await submit({ strategy: { type: 'batched', size: 2 }, sessionId, calls: [read, read, read] });
       await queued(batch.id, [0, 1]);
-      const cancel = (id = batch.id, key = BOOTSTRAP_KEY) =>
-        new Agent(gateway.url, key).request<Batch>('POST', `/v1/batches/${id}/cancel`, { reason: 'changed my mind' });
-      expect((await cancel(batch.id, OTHER_KEY)).status).toBe(404);
+      const cancel = (id = batch.id, by = agent) => by.request<Batch>('POST', `/v1/batches/${id}/cancel`, { reason: 'changed my mind' });
+      expect((await cancel(batch.id, stranger.agent)).status).toBe(404);
       expect((await cancel()).status).toBe(202);
       const after = await ended(batch.id);
       expect(after.stopped).toEqual({ reason: 'cancelled', detail: 'changed my mind' });
@@ -198,10 +197,9 @@ describe('batches', () => {
     const sessionId = newSession();
     const { body } = await submit({ sessionId, strategy: { type: 'sequential' }, calls: [read, read] });
     const [first = ''] = await queued(body.id, [0]);
-    const stranger = new Agent(gateway.url, OTHER_KEY);
-    expect((await stranger.get(`/v1/batches/${body.id}`)).status).toBe(404);
-    await stranger.request('POST', `/v1/sessions/${sessionId}/steer`, { message: 'stop' });
-    expect((await stranger.request<SessionCancelled>('POST', `/v1/sessions/${sessionId}/cancel`)).body).toMatchObject({
+    expect((await stranger.agent.get(`/v1/batches/${body.id}`)).status).toBe(404);
+    await stranger.agent.request('POST', `/v1/sessions/${sessionId}/steer`, { message: 'stop' });
+    expect((await stranger.agent.request<SessionCancelled>('POST', `/v1/sessions/${sessionId}/cancel`)).body).toMatchObject({
       calls: 0,
       batches: 0,
     });
@@ -266,7 +264,7 @@ describe('batches', () => {
   describe('with questions for a person, when all or nothing', () => {
     const asking = async (calls: object[]) => {
       const sessionId = newSession();
-      await agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: { autonomy: 'supervised' } });
+      await agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: { autonomy: 'supervised', permissionMode: 'prompt' } });
       const { body } = await submit({ onFailure: 'abort', strategy: { type: 'parallel' }, sessionId, calls });
       const waiting = await eventually(async () => {
         const { results } = await look(body.id);
@@ -286,7 +284,7 @@ describe('batches', () => {
       await runAll(await queued(id, [0, 1, 2]));
       expect((await ended(id)).results.map(({ outcome }) => outcome)).toEqual(['completed', 'completed', 'completed']);
       const decided = (await agent.events(waiting[0] ?? '')).find(({ type }) => type === 'call.approval_decided');
-      expect(decided?.actor).toBe('apikey:bootstrap');
+      expect(decided?.actor).toBe(`apikey:${tenant.keyId('main')}`);
     });
 
     it('runs nothing of an all-or-nothing batch after a no, and says of each call what became of it [PP-94]', async () => {
@@ -315,7 +313,7 @@ describe('batches', () => {
       const [first = ''] = await queued(body.id, [0]);
       expect(await steer(sessionId, 'stop that')).toMatchObject({
         status: 202,
-        body: { waiting: 1, message: { message: 'stop that', from: 'apikey:bootstrap' } },
+        body: { waiting: 1, message: { message: 'stop that', from: `apikey:${tenant.keyId('main')}` } },
       });
       expect((await steer(sessionId, 'do this')).body.waiting).toBe(2);
       await runAll([first]);
@@ -373,11 +371,14 @@ describe('batches', () => {
 
   it('stops a batch with its session: what waits ends, what runs is asked to stop, nothing starts [CC-22]', async () => {
     const sessionId = newSession();
-    const { body } = await submit({ strategy: { type: 'batched', size: 2 }, sessionId, calls: [read, read, read] });
-    const [running = '', waiting = ''] = await queued(body.id, [0, 1]);
-    const attempt = await gateway.claim(running);
-    const lone = (await agent.submit('echo', {}, { sessionId })).body;
-    const elsewhere = (await agent.submit('echo', {}, { sessionId: newSession() })).body;
+    const sleep = { tool: 'shell', arguments: { command: 'sleep 600' } };
+    const { body } = await submit({ strategy: { type: 'batched', size: 2 }, sessionId, calls: [sleep, read, read] });
+    const [running = '', waiting = ''] = await eventually(async () => {
+      const [first, second] = (await look(body.id)).results;
+      return first?.status === 'running' && second?.status === 'queued' ? [first.callId, second.callId] : undefined;
+    }, 'one call to run and one to wait');
+    const lone = (await agent.submit('held', {}, { sessionId })).body;
+    const elsewhere = (await agent.submit('held', {}, { sessionId: newSession() })).body;
 
     const { status, body: cancelled } = await agent.request<SessionCancelled>('POST', `/v1/sessions/${sessionId}/cancel`, {
       reason: 'enough',
@@ -387,7 +388,6 @@ describe('batches', () => {
       async () => (await agent.events(running)).some(({ type }) => type === 'call.cancel_requested'),
       'the cancel to be asked for',
     );
-    await attempt.end('stopped', { outcome: 'cancelled', error: { code: 'cancelled', message: 'Cancelled', retryable: false } });
     const batch = await ended(body.id);
     expect(batch).toMatchObject({
       stopped: { reason: 'cancelled', detail: 'enough' },
@@ -399,30 +399,6 @@ describe('batches', () => {
       calls: 0,
       batches: 0,
     });
-  });
-
-  it('ends a batch although one of its calls meets a fault of ours again and again', async () => {
-    const service = gateway.app.get(SubmitCallService);
-    const submitCall = service.submit.bind(service);
-    const faulty = jest
-      .spyOn(service, 'submit')
-      .mockImplementation((principal, body, options) =>
-        body.labels['faulty'] === undefined ? submitCall(principal, body, options) : Promise.reject(new TypeError('a fault of ours')),
-      );
-    try {
-      const calls = [read, { ...read, labels: { faulty: 'yes' } }, read];
-      const { body } = await submit({ strategy: { type: 'sequential' }, sessionId: newSession(), calls });
-      await runAll(await queued(body.id, [0]));
-      await runAll(await queued(body.id, [2]));
-      const outcomes = (await ended(body.id)).results.map(({ outcome, error }) => [outcome, error?.code]);
-      expect(outcomes).toEqual([
-        ['completed', undefined],
-        ['failed', 'internal'],
-        ['completed', undefined],
-      ]);
-    } finally {
-      faulty.mockRestore();
-    }
   });
 
   const eventsOf = async (batch: Batch): Promise<CallEvent[]> =>
