@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { z } from 'zod';
-import { SCOPES, type ConfigFile } from '#contracts';
+import { SCOPES, type ConfigFile, type ToolDescriptor } from '#contracts';
 import { Agent } from '../agent.js';
+import { eventually } from '../eventually.js';
 import { startCli, type CliOptions, type CliProcess } from '../cli.js';
 import { eventually } from '../eventually.js';
 import { forgetHistories, historiesOf } from '../invariants/client-histories.js';
@@ -76,7 +77,7 @@ export async function useTenant(
     return new Agent(at, keyOf(key));
   };
   const calls = held ? await HeldCalls.open(url, keyOf('main')) : undefined;
-  if (held) for (const gateway of gateways) await hasTool(agentOf('main', gateway), HELD);
+  for (const gateway of held ? gateways : []) await hasTool(agentOf('main', gateway), HELD);
   return {
     tenantId,
     url,
@@ -102,10 +103,10 @@ export async function useTenant(
   };
 }
 
-/** A gateway learns of the tools of a worker at another one after a moment. */
+/** The other gateways know the tools of a foreign worker a moment later. */
 async function hasTool(agent: Agent, name: string): Promise<void> {
-  const names = async () => (await agent.get<{ tools: readonly { name: string }[] }>('/v1/tools')).body.tools.map((tool) => tool.name);
-  await eventually(async () => (await names()).includes(name), `the tool ${name} at ${agent.url}`);
+  const tools = async () => (await agent.get<{ tools: ToolDescriptor[] }>('/v1/tools')).body.tools;
+  await eventually(async () => (await tools()).some((tool) => tool.name === name), `${agent.url} to have the tool ${name}`);
 }
 
 async function ask<T>(path: string, body: object): Promise<T> {
