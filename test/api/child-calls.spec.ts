@@ -30,7 +30,7 @@ const child = (parentCallId: string, more: object = {}, by = agent) =>
   by.request<Call & Omit<Problem, 'status'>>('POST', '/v1/calls', { tool: 'held', arguments: {}, parentCallId, ...more });
 
 describe('a call that another call makes', () => {
-  it('tells its parent and its root, and is of their session, agent and partition', async () => {
+  it('tells the parent and the root of a child call, which is of their session, agent and partition', async () => {
     const root = await running({ sessionId: 'family', agentId: 'mother' });
     const { body: first } = await child(root.id);
     expect(first).toMatchObject({ parentCallId: root.id, rootCallId: root.id, sessionId: 'family', agentId: 'mother', status: 'queued' });
@@ -43,7 +43,7 @@ describe('a call that another call makes', () => {
     expect(submitted).toMatchObject({ type: 'call.submitted', data: { parentCallId: first.id, rootCallId: root.id, depth: 2 } });
   });
 
-  it('is taken over the WebSocket as well', async () => {
+  it('takes a child call over the WebSocket as well', async () => {
     const root = await running();
     const stream = await agent.stream();
     stream.send({ op: 'submit', id: 1, call: { tool: 'held', parentCallId: root.id } });
@@ -53,7 +53,7 @@ describe('a call that another call makes', () => {
     stream.close();
   });
 
-  it('needs a parent that runs, and one of its own tenant', async () => {
+  it('requires a parent of a child call that runs and is of its own tenant', async () => {
     const { body: waiting } = await agent.submit('held', {});
     const early = await child(waiting.id);
     expect([early.status, early.body.code, early.body.detail]).toEqual([
@@ -68,7 +68,7 @@ describe('a call that another call makes', () => {
     expect((await child('nonsense')).status).toBe(422);
   });
 
-  it('cannot be of another session or agent than its parent', async () => {
+  it('refuses a child call of another session or agent than its parent', async () => {
     const root = await running({ sessionId: 'one' });
     const moved = await child(root.id, { sessionId: 'two' });
     expect([moved.status, moved.body.errors]).toEqual([
@@ -79,7 +79,7 @@ describe('a call that another call makes', () => {
     expect((await child(root.id, { sessionId: 'one' })).status).toBe(202);
   });
 
-  it('has no more time than its parent has left', async () => {
+  it('gives a child call no more time than its parent has left', async () => {
     const root = await running({ timeouts: { runMs: 600_000, totalMs: 900_000 } });
     const { body } = await child(root.id, { timeouts: { totalMs: 3_600_000, queueMs: 3_600_000 } });
     const { body: short } = await child(root.id, { timeouts: { totalMs: 5_000 } });
@@ -89,7 +89,7 @@ describe('a call that another call makes', () => {
     expect(short.timeouts.totalMs).toBe(5_000);
   });
 
-  it('is refused when its tree has as many calls, or is as deep, as it may be, also by a quote', async () => {
+  it('refuses a child call when its tree has as many calls, or is as deep, as it may be, also by a quote', async () => {
     const root = await running({}, strict);
     const first = await child(root.id, {}, strict.agent);
     expect(first.status).toBe(202);
@@ -112,7 +112,7 @@ describe('a call that another call makes', () => {
     );
   });
 
-  it('may be three levels deep where nothing is said', async () => {
+  it('lets a child call be three levels deep where nothing is said', async () => {
     let above = await running();
     for (let depth = 1; depth <= 3; depth++) {
       const { status, body } = await child(above.id);
@@ -123,7 +123,7 @@ describe('a call that another call makes', () => {
     expect((await child(above.id)).status).toBe(429);
   });
 
-  it('is cancelled with its parent, and its own children with it [CC-22, EX-24]', async () => {
+  it('cancels a child call with its parent, and its own children with it [CC-22, EX-24]', async () => {
     const root = await running();
     const { body: middle } = await child(root.id);
     await tenant.held.claim(middle.id);
@@ -141,7 +141,7 @@ describe('a call that another call makes', () => {
     expect((await child(root.id)).body.detail).toContain('the parent call is being cancelled');
   });
 
-  it('is never left running by a cancel that came while it was on its way [EX-24]', async () => {
+  it('leaves no child call running that was on its way when its parent was cancelled [EX-24]', async () => {
     for (let round = 0; round < 25; round++) {
       const root = await running();
       const [children] = await Promise.all([

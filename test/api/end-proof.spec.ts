@@ -20,10 +20,13 @@ describe('the End of a call', () => {
   });
 
   /** Read by the client, which throws when the updates are not those that End tells of. */
-  const endOf = async (callId: string): Promise<CallEventOf<'call.end'>> => {
+  const eventsOf = async (callId: string): Promise<CallEvent[]> => {
     const events: CallEvent[] = [];
     for await (const event of client.calls.stream(callId)) events.push(event);
-    const end = events.at(-1);
+    return events;
+  };
+  const endOf = async (callId: string): Promise<CallEventOf<'call.end'>> => {
+    const end = (await eventsOf(callId)).at(-1);
     if (end?.type !== 'call.end') throw new Error(`the last event is ${end?.type}`);
     return end;
   };
@@ -42,7 +45,11 @@ describe('the End of a call', () => {
     const third = await tenant.held.claim(id);
     third.update('c');
     await third.end('done');
-    expect((await endOf(id)).data).toMatchObject({ attempts: 3, updates: { count: 3, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) } });
+    const updates = (await eventsOf(id)).flatMap((event) => (event.type === 'call.update' ? [event.data] : []));
+    const texts = updates.flatMap(({ content }) => content.map((item) => (item.type === 'text' ? item.text : '')));
+    expect(texts.join('')).toBe('abc');
+    const sha256 = expect.stringMatching(/^[0-9a-f]{64}$/);
+    expect((await endOf(id)).data).toMatchObject({ attempts: 3, updates: { count: updates.length, sha256 } });
   });
 
   it('proves in End the updates of the attempts before it, when a call is cancelled in the queue', async () => {

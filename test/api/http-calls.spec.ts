@@ -24,7 +24,7 @@ describe('calls over HTTP', () => {
   });
   afterAll(() => tenant?.close());
 
-  it('are accepted with 202, and the answer is what a reader gets', async () => {
+  it('accepts a call over HTTP with 202 and the body that a reader gets', async () => {
     const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
     const { status, headers, body } = await agent.submit(
       'held',
@@ -47,25 +47,25 @@ describe('calls over HTTP', () => {
     expect((await agent.events(body.id)).map(({ type, traceparent: trace }) => [type, trace])).toEqual([['call.submitted', traceparent]]);
   });
 
-  it('take arguments as the JSON string that models stream [CC-16]', async () => {
+  it('takes arguments as the JSON string that models stream [CC-16]', async () => {
     const { body } = await agent.submit('held', '{"a":[1,2]}');
     expect(body.arguments).toEqual({ a: [1, 2] });
   });
 
-  it('with arguments of a wrong type are refused by the schema of the fast path, with what was expected', async () => {
+  it('refuses arguments of a wrong type by the schema of the fast path, with what was expected', async () => {
     const { status, body } = await agent.request<Problem>('POST', '/v1/calls', { tool: 'echo', arguments: 5 });
     expect([status, body.code]).toEqual([422, 'invalid_request']);
     expect(JSON.stringify(body)).toContain('expected an object, or the same as a JSON string');
   });
 
-  it('with large arguments are read back whole', async () => {
+  it('reads large arguments back whole', async () => {
     const args = { text: 'ü'.repeat(20_000) };
     const { body } = await agent.submit('held', args);
     expect(body.arguments).toEqual(args);
     expect((await agent.get(`/v1/calls/${body.id}`)).body).toEqual({ ...body, waiting: expect.objectContaining({ reason: 'queued' }) });
   });
 
-  it('are answered 200 when they end within Prefer: wait', async () => {
+  it('answers 200 for a call that ends within Prefer: wait', async () => {
     const submission = agent.submit('held', { wait: 'long' }, {}, { prefer: 'wait=20' });
     const queued = await queuedCall({ wait: 'long' });
     await tenant.held.run(queued.id, 'hello');
@@ -75,12 +75,12 @@ describe('calls over HTTP', () => {
     expect((await agent.get(`/v1/calls/${body.id}`)).body).toEqual(body);
   });
 
-  it('are answered 202 as they are when the wait was too short', async () => {
+  it('answers 202 for a call that does not end within Prefer: wait', async () => {
     const { status, headers, body } = await agent.submit('held', {}, {}, { prefer: 'wait=0' });
     expect([status, headers.get('preference-applied'), body.status]).toEqual([202, 'wait=0', 'queued']);
   });
 
-  it('can be waited for with GET', async () => {
+  it('waits for a call with GET', async () => {
     const { body } = await agent.submit('held', {});
     const waiting = agent.get(`/v1/calls/${body.id}?wait=20`);
     await tenant.held.run(body.id);
@@ -89,7 +89,7 @@ describe('calls over HTTP', () => {
   });
 
   describe('with an Idempotency-Key', () => {
-    it('are one call, whatever the answer was', async () => {
+    it('makes one call of requests with the same Idempotency-Key, whatever the answer was', async () => {
       const key = { 'idempotency-key': 'same-call' };
       const [first, second] = await Promise.all([agent.submit('held', { k: 1 }, {}, key), agent.submit('held', { k: 1 }, {}, key)]);
       expect([first.status, second.status, second.body.id]).toEqual([202, 202, first.body.id]);
@@ -99,7 +99,7 @@ describe('calls over HTTP', () => {
       expect((await agent.events(first.body.id)).filter(({ type }) => type === 'call.submitted')).toHaveLength(1);
     });
 
-    it('are refused with another body, and one call a session', async () => {
+    it('refuses an Idempotency-Key with another body, and takes it again in another session', async () => {
       const key = { 'idempotency-key': 'other-body' };
       const first = await agent.submit('held', { k: 1 }, {}, key);
       expect(await agent.submit('held', { k: 2 }, {}, key)).toMatchObject({ status: 422, body: { code: 'idempotency_key_reused' } });
@@ -107,13 +107,13 @@ describe('calls over HTTP', () => {
       expect([inSession.status, inSession.body.id === first.body.id]).toEqual([202, false]);
     });
 
-    it('repeat a refusal as the same refusal', async () => {
+    it('repeats a refusal as the same refusal under an Idempotency-Key', async () => {
       const key = { 'idempotency-key': 'refused' };
       const [first, second] = [await agent.submit('nope', {}, {}, key), await agent.submit('nope', {}, {}, key)];
       expect(second).toMatchObject({ status: 404, body: { code: 'not_found', callId: (first.body as unknown as Problem).callId } });
     });
 
-    it('are recognised by toolCallId within a session too [EX-21]', async () => {
+    it('recognises a repeated call by its toolCallId within a session, too [EX-21]', async () => {
       const twice = { sessionId: 'tc', toolCallId: 'toolu_1' };
       const [first, second] = [await agent.submit('held', {}, twice), await agent.submit('held', {}, twice)];
       expect(second.body.id).toBe(first.body.id);
@@ -121,7 +121,7 @@ describe('calls over HTTP', () => {
   });
 
   describe('that are refused', () => {
-    it('are calls with one End, and carry a result for the model [K-13, CC-37, CC-41]', async () => {
+    it('records a refused call with one End, and answers with a result for the model [K-13, CC-37, CC-41]', async () => {
       const { status, body } = await agent.request<Problem>('POST', '/v1/calls', { tool: 'echoo', arguments: {} });
       expect([status, body.code]).toEqual([404, 'not_found']);
       expect((body.result as Result).content).toEqual([{ type: 'text', text: 'Tool not found: echoo\nDid you mean: echo?' }]);
@@ -133,7 +133,7 @@ describe('calls over HTTP', () => {
       });
     });
 
-    it('suggest only tools that the caller may use', async () => {
+    it('suggests only tools that the caller may use', async () => {
       const said = async (tool: string, more: object = {}) =>
         (await agent.request<Problem>('POST', '/v1/calls', { tool, arguments: {}, ...more })).body.detail;
       // Switched off where `features` does not name it.
@@ -145,7 +145,7 @@ describe('calls over HTTP', () => {
       expect(await said('echoo', { sessionId: 'with-echo' })).toBe('Tool not found: echoo\nDid you mean: echo?');
     });
 
-    it('by the posture of their session answer 403, from the moment the posture was set [PP-50, PP-53]', async () => {
+    it('answers 403 to a call refused by the posture of its session, from the moment the posture was set [PP-50, PP-53]', async () => {
       expect((await agent.get('/v1/sessions/locked')).body).toMatchObject({
         posture: { autonomy: 'full', permissionMode: 'danger-full-access' },
       });
@@ -175,7 +175,7 @@ describe('calls over HTTP', () => {
       return (await agent.submit('held_write', {}, { sessionId: 'asked' })).body;
     };
 
-    it('wait, are listed, and are queued when allowed; once', async () => {
+    it('lists a call that waits for approval, and queues it once when it is allowed', async () => {
       const call = await ask();
       expect(call).toMatchObject({ status: 'waiting_approval', waiting: { reason: 'approval' } });
       expect((await agent.get(`/v1/calls/${call.id}`)).body).toEqual(call);
@@ -192,7 +192,7 @@ describe('calls over HTTP', () => {
       await tenant.held.run(call.id);
     });
 
-    it('are listed in pages, newest first, without a database', async () => {
+    it('lists calls that need approval in pages, newest first, without a database', async () => {
       const asked: Call[] = [];
       for (let n = 0; n < 5; n += 1) asked.push(await ask());
       const first = (await agent.get<ApprovalPage>('/v1/approvals?limit=3')).body;
@@ -206,7 +206,7 @@ describe('calls over HTTP', () => {
       for (const { id } of asked) await agent.request('POST', `/v1/calls/${id}/decision`, { decision: 'deny' });
     });
 
-    it('end as denied when denied, with the reason for the model', async () => {
+    it('ends a call as denied when a person denies it, with the reason for the model', async () => {
       const call = await ask();
       const denied = await agent.request('POST', `/v1/calls/${call.id}/decision`, { decision: 'deny', reason: 'not today' });
       expect(denied).toMatchObject({
@@ -215,7 +215,7 @@ describe('calls over HTTP', () => {
       });
     });
 
-    it('get one decision when two people decide at once', async () => {
+    it('takes one decision of a call when two people decide at once', async () => {
       const call = await ask();
       const decide = (decision: string) => agent.request('POST', `/v1/calls/${call.id}/decision`, { decision });
       const statuses = (await Promise.all([decide('allow'), decide('deny')])).map(({ status }) => status);
@@ -223,7 +223,7 @@ describe('calls over HTTP', () => {
       expect((await agent.events(call.id)).filter(({ type }) => type === 'call.approval_decided')).toHaveLength(1);
     });
 
-    it('are not allowed any more once their tool has changed', async () => {
+    it('refuses to allow a waiting call once its tool has changed', async () => {
       const announced = (description: string) => {
         const input = { ...ADD.input, description };
         return ScriptedWorker.ready(tenant.url, agent.key, 'changing', [{ ...ADD, description, input, tier: 'side_effecting' }], 0);
@@ -248,7 +248,7 @@ describe('calls over HTTP', () => {
   });
 
   describe('cancelled', () => {
-    it('are asked to stop while running, once', async () => {
+    it('asks a running call to stop once, however often it is cancelled', async () => {
       const { body } = await agent.submit('held', {});
       const running = await tenant.held.claim(body.id);
       for (let n = 0; n < 2; n++)
@@ -259,7 +259,7 @@ describe('calls over HTTP', () => {
     });
   });
 
-  it('are run again by replay, with their lineage and with edited arguments', async () => {
+  it('runs a call again by replay, with its lineage and with edited arguments', async () => {
     const { body: first } = await agent.submit('held', { n: 1 }, { sessionId: 'replay', labels: { a: 'b' } });
     const same = await agent.request('POST', `/v1/calls/${first.id}/replay`);
     expect(same).toMatchObject({ status: 202, body: { replayOf: first.id, arguments: { n: 1 }, sessionId: 'replay', labels: { a: 'b' } } });
@@ -268,7 +268,7 @@ describe('calls over HTTP', () => {
     expect(new Set([first.id, same.body.id, edited.body.id]).size).toBe(3);
   });
 
-  it('are run again whatever their tool is and however they ended', async () => {
+  it('runs a call again whatever its tool is and however it ended', async () => {
     const replayOf = async (tool: string, args: unknown) => {
       const { body } = await agent.submit(tool, args);
       const id = 'callId' in body ? String(body.callId) : body.id;
@@ -284,7 +284,7 @@ describe('calls over HTTP', () => {
     expect(await replayOf('no_such_tool', {})).toEqual([404, 'not_found']);
   });
 
-  it('can be quoted, which changes nothing', async () => {
+  it('quotes a call, which changes nothing', async () => {
     const before = (await agent.get<CallPage>('/v1/calls')).body.calls.length;
     const quote = async (body: object) => (await agent.request<Quote>('POST', '/v1/calls:quote', body)).body;
     expect(await quote({ tool: 'echo' })).toMatchObject({
@@ -309,7 +309,7 @@ describe('calls over HTTP', () => {
     expect((await agent.get<CallPage>('/v1/calls')).body.calls.length).toBe(before);
   });
 
-  it('are listed newest first, page by page, by filter', async () => {
+  it('lists calls newest first, page by page, by filter', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 5; n++)
       ids.unshift((await agent.submit('held', { n }, { sessionId: 'listed', agentId: n % 2 === 0 ? 'even' : 'odd' })).body.id);
@@ -352,13 +352,13 @@ describe('calls over HTTP', () => {
       ['lines=1-2', 200, '0123456789', null],
       ['bytes=0-1,4-5', 200, '0123456789', null],
       ['nonsense', 200, '0123456789', null],
-    ])('by Range %s is %i', async (range, status, body, contentRange) => {
+    ])('answers a read of output by Range %s with %i', async (range, status, body, contentRange) => {
       const answer = await agent.get<string>(path, range === undefined ? {} : { range });
       expect([answer.status, answer.body, answer.headers.get('content-range')]).toEqual([status, body, contentRange]);
       expect(answer.headers.get('accept-ranges')).toBe('bytes');
     });
 
-    it('by a range outside of it is 416', async () => {
+    it('answers 416 to a read of output by a range outside of it', async () => {
       const answer = await agent.get(path, { range: 'bytes=10-' });
       expect([answer.status, answer.headers.get('content-range')]).toEqual([416, 'bytes */10']);
       expect(answer.body).toMatchObject({ code: 'range_not_satisfiable' });

@@ -43,7 +43,7 @@ const list = async (agent = by('operator')) => (await agent.get<ApiKeyPage>('/v1
 const whoami = (key: string, at = 0) => as(key, at).get<Principal & Problem>('/v1/whoami');
 
 describe('an API key that is made over HTTP', () => {
-  it('works at once on every gateway, until it is revoked', async () => {
+  it('accepts a new API key at once on every gateway, until it is revoked', async () => {
     const { id, key } = await made({ scopes: ['read'], name: 'dashboards' });
     for (const at of [1, 0]) expect((await whoami(key, at)).body).toMatchObject({ keyId: id, tenantId: tenant.tenantId, scopes: ['read'] });
     const stream = await as(key, 1).stream();
@@ -93,7 +93,7 @@ describe('an API key that is made over HTTP', () => {
     expect(stages.get('accept')).toBeGreaterThan(0);
   });
 
-  it('keeps its earlier text for the overlap of a rotation, with the same id', async () => {
+  it('keeps the earlier text of an API key for the overlap of a rotation, with the same id', async () => {
     const { id, key } = await made();
     const { body: second } = await rotate(id, { overlapMs: 3_600_000 });
     expect(second).toMatchObject({ id, overlapUntil: expect.any(String) });
@@ -106,7 +106,7 @@ describe('an API key that is made over HTTP', () => {
     }
   });
 
-  it('is listed with its last use, beside the keys of the config file, which cannot be changed here', async () => {
+  it('lists an API key with its last use, beside the keys of the config file, which cannot be changed here', async () => {
     const { id, key } = await made();
     expect((await list()).find((it) => it.id === id)).not.toHaveProperty('lastUsedAt');
     await whoami(key);
@@ -119,7 +119,7 @@ describe('an API key that is made over HTTP', () => {
     expect((await rotate<Problem>(tenant.keyId('reader'), {})).body.code).toBe('conflict');
   });
 
-  it('is refused every tool that one of its negations means, and gives none of them to a key that it makes', async () => {
+  it('refuses an API key every tool that one of its negations means, and it gives none of them to a key that it makes', async () => {
     const tools = ['!shell', '!file_write'];
     const { key } = await made({ scopes: ['read', 'submit', 'admin'], tools });
     const calls: [tool: string, args: object][] = [
@@ -136,7 +136,7 @@ describe('an API key that is made over HTTP', () => {
     expect((await create({ scopes: ['read'], tools: ['echo', ...tools] }, as(key))).status).toBe(201);
   });
 
-  it('is out of reach for another tenant and for keys without the scope admin', async () => {
+  it('keeps an API key out of reach for another tenant and for keys without the scope admin', async () => {
     const { id } = await made();
     expect((await list(by('rival'))).map((it) => it.id)).toEqual([rival.keyId('main')]);
     for (const answer of [
@@ -162,30 +162,30 @@ describe('a key never makes one that may do more than itself', () => {
     [{ users: ['*'] }, '/users'],
     [{ ratePerMinute: 501 }, '/ratePerMinute'],
     [{ expiresAt: '2999-01-01T00:00:01Z' }, '/expiresAt'],
-  ])('%j is refused', async (more, pointer) => {
+  ])('refuses to make a key that may do more than the one that makes it: %j', async (more, pointer) => {
     const { status, body } = await create<Problem>({ scopes: ['read'], ...more }, by('narrow'));
     expect([status, body.code, body.errors?.[0]?.pointer]).toEqual([403, 'forbidden', pointer]);
   });
 
-  it('gives no higher rate than a key without its own has', async () => {
+  it('gives a made key no higher rate than a key without its own has', async () => {
     const { status, body } = await create<Problem>({ scopes: ['read'], ratePerMinute: 60_001 });
     expect([status, body.errors?.[0]?.message]).toEqual([403, 'expected at most 60000']);
     expect((await create({ scopes: ['read'], ratePerMinute: 60_000 })).status).toBe(201);
   });
 
-  it('gives its own bounds to a key that is made without bounds', async () => {
+  it('gives the bounds of a key to a key that it makes without bounds', async () => {
     const { key } = await made({ scopes: ['read'] }, by('narrow'));
     const { scopes: _, agent, ...bounds } = NARROW;
     expect((await whoami(key)).body).toMatchObject({ ...bounds, agentId: agent });
   });
 
-  it('cannot get the text of a wider key by rotating it', async () => {
+  it('refuses to rotate a wider key, whose text would be given away', async () => {
     const { id } = await made({ scopes: ['approve'] });
     expect((await rotate<Problem>(id, {}, by('narrow'))).body.code).toBe('forbidden');
     expect((await revoke(id, by('narrow'))).status).toBe(204);
   });
 
-  it('counts under four eyes as who made it, also when it is revoked', async () => {
+  it('counts a made key under four eyes as who made it, also when it is revoked', async () => {
     const { id, key } = await made({ scopes: ['submit', 'read'] });
     await by('operator').request('PUT', '/v1/sessions/issued', { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
     const { body: call } = await as(key).submit('shell', { command: 'touch x' }, { sessionId: 'issued' });

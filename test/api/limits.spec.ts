@@ -17,7 +17,7 @@ describe('limits of calls', () => {
     opened = undefined;
   });
 
-  it('lets exactly 20 of 25 actions pass that come to three gateways at once, and tells the others when to come again [DX-05, K-25, PP-100, PP-101]', async () => {
+  it('lets exactly 20 of 25 actions pass that come to two gateways at once, and tells the others when to come again [DX-05, K-25, PP-100, PP-101]', async () => {
     const { agent, other } = await one({ actionsPerHour: 20 });
     const act = (n: number) => (n % 2 === 0 ? agent : other).submit('file_write', ACT, { sessionId: 's' });
     const answers = await Promise.all(Array.from({ length: 25 }, (_unused, n) => act(n)));
@@ -43,7 +43,7 @@ describe('limits of calls', () => {
     expect((await agent.events(call.id)).map(({ type }) => type)).toEqual(['call.submitted', 'call.end']);
   });
 
-  it('counts no call that the log did not take, nor waits for its end', async () => {
+  it('says when to come again where waiting helps, and nothing where it cannot: a tree of calls is counted for good', async () => {
     const { agent, held } = await one({ treeCalls: 1, treeDepth: 1, concurrency: [{ per: 'session', calls: 3 }] });
     const answerOf = (answer: Answer) => [answer.status, problemOf(answer).code, answer.headers.get('retry-after')];
     for (let n = 0; n < 3; n++) expect((await agent.submit('held', {}, { sessionId: 's' })).status).toBe(202);
@@ -56,7 +56,7 @@ describe('limits of calls', () => {
     expect(answerOf(await agent.submit('held', {}, { parentCallId: child.id }))).toEqual([429, 'quota_exceeded', null]);
   });
 
-  it('says when to come again where waiting helps, and nothing where it cannot: a tree of calls is counted for good', async () => {
+  it('gives a place back when a call ends, whichever gateway is asked next', async () => {
     const { agent: first, other: second, held: calls } = await one({ concurrency: [{ per: 'tenant', calls: 2 }] });
     const held = (await first.submit('held', {})).body;
     await second.submit('held', {});

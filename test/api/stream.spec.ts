@@ -75,7 +75,7 @@ describe('the stream', () => {
     expect(stream.events('late').map(({ event }) => event)).toEqual(await agent.events(body.id));
   });
 
-  it('goes on after a cut without a gap or a double, call by call and for the whole tenant [EV-17]', async () => {
+  it('goes on with the stream after a cut without a gap or a double, call by call and for the whole tenant [EV-17]', async () => {
     for (const filterOf of [(id: string) => ({ callId: id }), () => ({})]) {
       let stream = await connect();
       stream.send({ op: 'subscribe', id: 'w', filter: {} });
@@ -105,7 +105,7 @@ describe('the stream', () => {
     }
   });
 
-  it('gives a hundred sockets the same', async () => {
+  it('gives a hundred sockets the same events', async () => {
     const streams = await Promise.all(Array.from({ length: 100 }, () => connect()));
     const { body } = await agent.submit('held', {});
     for (const stream of streams) stream.send({ op: 'subscribe', id: 1, filter: { callId: body.id } });
@@ -136,7 +136,7 @@ describe('the stream', () => {
     expect(idsOf(rest.events(1))).toEqual(idsOf(single.events(1)).slice(11));
   });
 
-  it('cancels, and says what is wrong with a call that is refused', async () => {
+  it('cancels over the stream, and says what is wrong with a call that is refused', async () => {
     const stream = await connect();
     stream.send({ op: 'submit', id: 'c', call: { tool: 'held' } });
     const { call } = await stream.frame('accepted', 'c');
@@ -153,7 +153,7 @@ describe('the stream', () => {
 });
 
 describe('the stream keeps tenants and scopes apart', () => {
-  it('shows no other tenant anything, and answers as if it did not exist [DX-08]', async () => {
+  it('shows on the stream nothing of another tenant, and answers as if it did not exist [DX-08]', async () => {
     const [own, rival] = [await connect(), await connect(stranger.agent.key)];
     rival.send({ op: 'subscribe', id: 'all', filter: {} });
     rival.send({ op: 'subscribe', id: 'tool', filter: { tool: 'held' } });
@@ -175,7 +175,7 @@ describe('the stream keeps tenants and scopes apart', () => {
     expect(rival.events()).toEqual([]);
   });
 
-  it('refuses what the key has no scope for', async () => {
+  it('refuses operations of the stream that the key has no scope for', async () => {
     const reader = await connect(tenant.keyOf('reader'));
     reader.send({ op: 'submit', id: 1, call: { tool: 'held' } });
     expect((await reader.frame('error', 1)).problem.code).toBe('forbidden');
@@ -190,7 +190,7 @@ describe('the stream accepts the frames of one socket in order', () => {
     ['a key that is counted in Redis', 'counted'],
   ];
 
-  it.each(keys)('fifty submissions sent at once, with %s', async (_what, name) => {
+  it.each(keys)('accepts fifty submissions sent at once in order, with %s', async (_what, name) => {
     const stream = await connect(tenant.keyOf(name));
     const ids = Array.from({ length: 50 }, (_unused, id) => id);
     const sessionId = `in-order-${Math.random()}`;
@@ -203,7 +203,7 @@ describe('the stream accepts the frames of one socket in order', () => {
     expect(seqs).toEqual(seqs.toSorted((a, b) => a - b));
   });
 
-  it.each(keys)('a subscribe after the unsubscribe of the same id, with %s', async (_what, name) => {
+  it.each(keys)('accepts a subscribe after the unsubscribe of the same id, with %s', async (_what, name) => {
     const stream = await connect(tenant.keyOf(name));
     stream.send({ op: 'subscribe', id: 'w' });
     stream.send({ op: 'unsubscribe', id: 'w' });
@@ -215,7 +215,7 @@ describe('the stream accepts the frames of one socket in order', () => {
     expect(ops).toEqual(['unsubscribed', 'unsubscribed', 'error']);
   });
 
-  it('a subscribe sent together with the key', async () => {
+  it('accepts a subscribe sent together with the key', async () => {
     const frames: ServerFrame[] = [];
     const socket = new WebSocket(`${tenant.url.replace('http', 'ws')}/v1/stream`);
     socket.on('message', (data: Buffer) => frames.push(JSON.parse(data.toString())));
@@ -247,7 +247,7 @@ describe('the stream answers bad input', () => {
     ['depth 1,000', deep, 'invalid_request'],
     ['a __proto__ key', '{"op":"submit","id":1,"call":{"tool":"held","arguments":{"__proto__":{"x":1}}}}', 'malformed_json'],
     ['a binary frame', Buffer.from([1, 2, 3]), 'invalid_request'],
-  ])('%s, and goes on', async (_what, frame, code) => {
+  ])('answers bad input of a socket and goes on: %s', async (_what, frame, code) => {
     const stream = await connect();
     stream.socket.send(frame);
     expect((await stream.frame('error')).problem.code).toBe(code);
@@ -259,7 +259,7 @@ describe('the stream answers bad input', () => {
     ['a key of prototypes', '{"__proto__":{"x":1}}'],
     ['half a character', '{"half":"\\ud800"}'],
     ['depth 100', `${'{"a":'.repeat(100)}1${'}'.repeat(100)}`],
-  ])('under the id of the frame, where it can be read: %s', async (_what, args) => {
+  ])('answers bad input under the id of the frame, where it can be read: %s', async (_what, args) => {
     const stream = await connect();
     stream.socket.send(`{"op":"submit","id":"mine","call":{"tool":"held","arguments":${args}}}`);
     expect((await stream.frame('error', 'mine')).problem.status).toBeGreaterThanOrEqual(400);
@@ -277,7 +277,7 @@ describe('the stream answers bad input', () => {
     await stream.frame('pong', 'still there');
   });
 
-  it('closes with 1009 on a frame over 1 MiB, and others do not notice', async () => {
+  it('closes a socket with 1009 on a frame over 1 MiB, and others do not notice', async () => {
     const [big, other] = [await connect(), await connect()];
     big.socket.send('x'.repeat(1024 * 1024 + 1));
     expect((await eventually(() => big.closed, 'the close')).code).toBe(1009);
@@ -285,7 +285,7 @@ describe('the stream answers bad input', () => {
     await other.frame('pong');
   });
 
-  it('takes at most 100 subscriptions, and each id once', async () => {
+  it('takes at most 100 subscriptions of a socket, and each id once', async () => {
     const stream = await connect();
     for (let id = 0; id < 101; id += 1) stream.send({ op: 'subscribe', id, filter: { agentId: `a${id}` } });
     expect((await stream.frame('error', 100)).problem.code).toBe('too_many_requests');
@@ -297,7 +297,7 @@ describe('the stream answers bad input', () => {
     await stream.frame('subscribed', 'new');
   });
 
-  it('closes a socket that floods it', async () => {
+  it('closes a socket that floods the stream', async () => {
     const stream = await connect();
     // As long as it takes: a gateway that is short of CPU reads no more frames a second than it allows at first.
     const isClosed = async () => {
@@ -318,12 +318,12 @@ describe('the stream lets in', () => {
       socket.on('error', () => {});
     });
 
-  it('no client with a wrong key or from a foreign page', async () => {
+  it('refuses the stream to a client with a wrong key or from a foreign page', async () => {
     expect(await refused(dial({ headers: { authorization: 'Bearer wrong' } }))).toBe(401);
     expect(await refused(dial({ headers: { authorization: `Bearer ${agent.key}`, origin: 'https://evil.example' } }))).toBe(403);
   });
 
-  it('a client that sends its key in the first frame, and none that sends another frame first', async () => {
+  it('opens the stream to a client that sends its key in the first frame, and to none that sends another frame first', async () => {
     const frames: ServerFrame[] = [];
     const socket = dial();
     socket.on('message', (data: Buffer) => frames.push(JSON.parse(data.toString())));

@@ -6,7 +6,7 @@ import { startRedisServer } from '../support/redis-server.mjs';
 
 /** All else of calls over HTTP is in test/api/http-calls.spec.ts. */
 describe('calls over HTTP, cancelled,', () => {
-  it('accepts a call over HTTP with 202 and the body that a reader gets', async () => {
+  it('ends a queued call at once when it is cancelled, leaves no job in a queue, and ignores a second cancel [CC-37, EX-26]', async () => {
     // Its own Redis: the queues of the shared one hold jobs of other test files too.
     const server = await startRedisServer();
     const alone = await startTestGateway('cancelled-in-queue', { redisUrl: server.url });
@@ -29,7 +29,7 @@ describe('calls over HTTP, cancelled,', () => {
     }
   });
 
-  it('are cancelled even while updates change their version all the time', async () => {
+  it('cancels a call even while updates change its version all the time', async () => {
     const gateway = await startTestGateway('e2e-http-calls');
     const { agent } = gateway;
     const { body } = await agent.submit('echo', {});

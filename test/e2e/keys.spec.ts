@@ -29,7 +29,7 @@ const whoami = (key: string, at = 0) => as(key, at).get<Principal & Problem>('/v
 
 /** What Redis has of keys. All else is in test/api/keys.spec.ts. */
 describe('an API key that is made over HTTP', () => {
-  it('accepts a new API key at once on every gateway, until it is revoked', async () => {
+  it('stores an API key without its text, which no answer but the first has', async () => {
     const { id, key } = await made();
     const redis = createRedis(process.env['TEST_REDIS_URL'] ?? '');
     const stored = await redis.hget(redisKeys.apiKeys(TENANT), id);

@@ -27,7 +27,7 @@ describe('limits of calls', () => {
     opened = [];
   });
 
-  it('count no call that the log did not take, nor wait for its end', async () => {
+  it('counts no call that the log did not take, nor waits for its end', async () => {
     const { agent } = await one({ rates: [{ per: 'tenant', calls: 1, windowMs: 3_600_000 }], concurrency: [{ per: 'tenant', calls: 1 }] });
     for (const error of [new EventLogFull(), new RangeError('the call is too large for one transition')]) {
       const accept = jest.spyOn(EventLog.prototype, 'accept').mockRejectedValueOnce(error);
@@ -38,7 +38,7 @@ describe('limits of calls', () => {
     expect((await agent.submit('echo', {})).status).toBe(429);
   });
 
-  it('tell a queued call its place in line', async () => {
+  it('tells a queued call its place in line', async () => {
     const server = await startRedisServer();
     try {
       const [gateway] = await open({}, 1, { redisUrl: server.url });
@@ -61,7 +61,7 @@ describe('limits of calls', () => {
     }
   });
 
-  it('cost a call that nothing limits no command', async () => {
+  it('sends no Redis command for the limits of a call that nothing limits', async () => {
     const server = await startRedisServer();
     const redis = createRedis(server.url);
     try {

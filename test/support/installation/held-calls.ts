@@ -22,6 +22,7 @@ const TOOLS: WorkerTool[] = [
 
 export interface HeldAttempt {
   readonly call: WorkerCall;
+  /** Sends partial output. What follows within a quarter of a second may become one event with it. */
   update(text: string): void;
   /** Gives the call back; it comes again at once, as its next attempt. */
   retry(): Promise<void>;

@@ -5,7 +5,6 @@ import { SCOPES, type ConfigFile, type ToolDescriptor } from '#contracts';
 import { Agent } from '../agent.js';
 import { eventually } from '../eventually.js';
 import { startCli, type CliOptions, type CliProcess } from '../cli.js';
-import { eventually } from '../eventually.js';
 import { forgetHistories, historiesOf } from '../invariants/client-histories.js';
 import { gatewayUrls } from '../validated/gateways.js';
 import { HELD, HeldCalls } from './held-calls.js';
