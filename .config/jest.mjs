@@ -38,8 +38,8 @@ const NOT_ON_REDIS = [
   '/apps/(gateway|standalone|worker)/',
 ];
 
-/** Files of the project `validated` in `npm run test:all`: most routes and many errors in little time. */
-const VALIDATED = 'bad-input batches http-calls http-contract mcp';
+/** Files of the project `validated` in `npm run test:all`, all of test/api: most routes and many errors in little time. */
+const VALIDATED = 'batches http-calls http-contract keys mcp';
 
 const projects = {
   unit: {
@@ -50,15 +50,15 @@ const projects = {
   redis: { ...QUICK, testMatch: ON_REDIS.map((path) => `<rootDir>/${path}.spec.ts`), testPathIgnorePatterns: NOT_QUICK },
   api: { ...QUICK, testMatch: ['<rootDir>/test/api/*.spec.ts'], testPathIgnorePatterns: NOT_QUICK },
   process: {
-    testMatch: ['<rootDir>/test/e2e/*.spec.ts', '<rootDir>/{libs,apps}/**/*.process.spec.ts'],
+    testMatch: ['<rootDir>/test/process/*.spec.ts', '<rootDir>/{libs,apps}/**/*.process.spec.ts'],
     testPathIgnorePatterns: ['/node_modules/', ...MODES],
   },
   faults: { testMatch: ['<rootDir>/test/faults/**/*.spec.ts', '<rootDir>/{libs,test}/**/*.{modes,race}.spec.ts'] },
-  browser: { testMatch: ['<rootDir>/test/e2e/dashboard/**/*.spec.ts'] },
+  browser: { testMatch: ['<rootDir>/test/process/dashboard/**/*.spec.ts'] },
   deploy: { testMatch: ['<rootDir>/test/deploy/**/*.spec.ts'], setupFiles: ['<rootDir>/test/support/shipped.mjs'] },
   // Their answers go through a public validating proxy. VALIDATED names other files, as `npm run test:validated` does.
   validated: {
-    testMatch: (process.env.VALIDATED ?? VALIDATED).split(' ').map((name) => `<rootDir>/test/{api,e2e}/${name}.spec.ts`),
+    testMatch: (process.env.VALIDATED ?? VALIDATED).split(' ').map((name) => `<rootDir>/test/{api,process}/${name}.spec.ts`),
     setupFilesAfterEnv: ['<rootDir>/test/support/validated/validate-answers.ts'],
     globalSetup: '<rootDir>/test/support/validated/global-setup.mjs',
     globalTeardown: '<rootDir>/test/support/validated/global-teardown.mjs',

@@ -1,7 +1,7 @@
 // `npm test`: the projects unit, redis and api. `npm run smoke`: the first eight files to look at, of api. `npm run test:all`: the others.
 // `npm run soak`: the long runs.
 // `npm run test:all -- --seconds=1500`: only the files that fit into that time, those that recent commits changed first.
-// `npm run test:validated`: all files of test/api and test/e2e with a validating proxy, of which test:all has a choice.
+// `npm run test:validated`: all files of test/api and test/process with a validating proxy, of which test:all has a choice.
 // `npm test -- libs/policy --watch`: again at each change of a source.
 // With a path or a title, whatever matches in any project.
 // Further arguments go to Jest: `npm test -- test/api/first-call.spec.ts -t 'a title'`.

@@ -1,6 +1,6 @@
 /**
  * On top of the style of Swagger UI: colours with the contrast that WCAG AA asks for (4.5:1) and targets of 24 pixels.
- * `test/e2e/dashboard/docs.spec.ts` holds it.
+ * `test/process/dashboard/docs.spec.ts` holds it.
  */
 export const EXPLORER_STYLE = `
 .swagger-ui .topbar { display: none }

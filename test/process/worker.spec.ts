@@ -139,7 +139,7 @@ describe('a worker process', () => {
 
   it('renews leases while the thread that runs tools computes', async () => {
     const callId = await accept('echo', {});
-    const { stdout } = await promisify(execFile)(process.execPath, ['test/e2e/worker-blocked.fixture.mjs', toolyard.redis.url, callId]);
+    const { stdout } = await promisify(execFile)(process.execPath, ['test/process/worker-blocked.fixture.mjs', toolyard.redis.url, callId]);
     const { heard, leftMs, leaseMs } = JSON.parse(stdout);
     expect(heard).toEqual([]);
     expect(leftMs).toBeGreaterThan(0);

@@ -7,7 +7,7 @@ import { Agent, type Answer } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
-/** Calls of each tool, at least one by each of its names. More: `RANDOM_ARGUMENTS=500 npm test -- test/e2e/every-tool.modes.spec.ts`. */
+/** Calls of each tool, at least one by each of its names. More: `RANDOM_ARGUMENTS=500 npm test -- test/process/every-tool.modes.spec.ts`. */
 const CALLS = Number(process.env.RANDOM_ARGUMENTS ?? 10);
 const AT_A_TIME = 8;
 const SEED = Number(process.env.RANDOM_SEED ?? Math.floor(Math.random() * 2 ** 31));
