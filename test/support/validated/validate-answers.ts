@@ -64,6 +64,7 @@ function decodable(path: string): string {
 }
 
 afterAll(async () => {
+  globalThis.fetch = direct; // The files that follow in this process share it.
   while (pending.size > 0) await Promise.all(pending);
   expect(violations).toEqual([]);
 });
