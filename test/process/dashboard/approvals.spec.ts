@@ -13,8 +13,12 @@ const ask = async (command: string) => (await stage.agent.submit('shell', { comm
 
 /** Presses a key as soon as the question that is shown takes one. */
 async function press(page: Page, key: string): Promise<void> {
-  await page.locator('[data-takes-keys=true]').waitFor();
-  await page.keyboard.press(key);
+  await eventually(async () => {
+    await page.locator('[data-takes-keys=true]').waitFor();
+    await page.keyboard.press(key);
+    // What has changed since the last frame is refused: the page asks to press again.
+    return (await page.locator('[data-refuses=true]').count()) === 0;
+  }, `the key ${key} to be taken`);
 }
 
 /** Gives an answer, and sends it by a second press. */
@@ -147,9 +151,7 @@ it('decides a call on its own page, and shows there who asks, why, and what the 
   await eventually(async () => (await card.locator('mark').allInnerTexts()).join() === 'git', 'the reason to be marked');
   await card.locator('[data-risk=medium]').waitFor();
   await card.getByRole('region', { name: 'Before this in the session' }).getByText('echo').waitFor();
-  await card
-    .getByText('Every command that begins with git, whatever words follow. Files outside of the workspace are asked for.')
-    .waitFor();
+  await card.getByText('Every command that begins with git, whatever follows.').waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   await answer(page, 'a');
   expect(await stage.agent.ended(id)).toMatchObject({ approval: { decided: { decision: 'allow', scope: 'once' } } });
