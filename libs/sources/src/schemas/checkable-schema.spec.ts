@@ -201,6 +201,10 @@ describe('schemas that others wrote', () => {
       ...property({ type: 'string', enum: ['a', 'a'], 'x-a': { b: null } }),
     };
     expect(checkableSchema(schema as JsonSchema)).toEqual({ schema, left: [] });
+    const anchored = { $ref: '#/$defs/n', $defs: { n: { $anchor: 'n', type: 'object' } } };
+    expect(checkableSchema(structuredClone(anchored) as JsonSchema)).toEqual({ schema: anchored, left: [] });
+    const twice = { $defs: { a: { $anchor: 'n', type: 'object' }, b: { $anchor: 'n', type: 'string' } } };
+    expect(JSON.stringify(checkableSchema(twice as JsonSchema).schema)).not.toContain('$anchor');
   });
 
   it('accepts arguments that are named as what every object inherits', () => {

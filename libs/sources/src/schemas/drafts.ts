@@ -3,7 +3,7 @@ import type { JsonSchema } from '#contracts';
 const DRAFT_07 = 'http://json-schema.org/draft-07/schema#';
 const DRAFT = /^https?:\/\/json-schema\.org\/(?:draft[-/])?([^/#]+)\/schema#?$/;
 /** A checker would look for a keyword of its own, or for another document. */
-const NOT_READ = ['$vocabulary', '$async', '$anchor', '$dynamicAnchor', '$recursiveAnchor', '$dynamicRef', '$recursiveRef'];
+const NOT_READ = ['$vocabulary', '$async', '$dynamicAnchor', '$recursiveAnchor', '$dynamicRef', '$recursiveRef'];
 const ADDRESS = /^[a-zA-Z][a-zA-Z0-9+.-]*:[\w\-.~:/?@!$&'()*+,;=%]*#?$/;
 
 /** Drafts up to 07 are read as 07, later ones as 2020-12, as is a schema that names none. In place. */
@@ -30,6 +30,7 @@ export function mendDraft(
   if (dynamic !== undefined && node['$ref'] === undefined) node['$ref'] = dynamic;
   for (const key of NOT_READ) if (node[key] !== undefined) delete node[key];
   if (!isRoot) delete node['$schema'];
+  if (typeof node['$anchor'] !== 'string') delete node['$anchor'];
   if (node['id'] !== undefined) delete node['id'];
   const { $id } = node;
   if ($id !== undefined && !(isRoot && typeof $id === 'string' && ADDRESS.test($id))) delete node['$id'];

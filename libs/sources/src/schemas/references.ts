@@ -5,25 +5,31 @@ import { isSchema } from './keywords.js';
 const MAX_ANCHORS = 1_000;
 const VALID = /^[\w\-.~:/?#@!$&'()*+,;=%]*$/;
 
+const ANCHOR = /^[A-Za-z_][\w.-]*$/;
 const VALUES = new Set(['const', 'enum', 'default', 'examples']);
 
 /**
- * Names of parts of a schema, as `$anchor`, or as `$id` and `id` of older drafts, with where they are. They are taken out,
- * also below keywords of others, where a checker finds them twice.
+ * Names of parts of a schema, as `$anchor`, or as `$id` and `id` of older drafts, with where they are. What a checker would
+ * take for a name twice is taken out, also below keywords of others; an `$anchor` that is the only one of its name stays.
  */
 export function takeAnchors(root: JsonSchema): ReadonlyMap<string, string> {
   const anchors = new Map<string, string>();
+  const anchored = new Map<string, Record<string, unknown>[]>();
   const visit = (value: unknown, pointer: string): void => {
     if (typeof value !== 'object' || value === null || anchors.size >= MAX_ANCHORS) return;
-    if (isFields(value))
+    if (isFields(value)) {
       for (const name of [value['$anchor'], value['$dynamicAnchor'], fragmentOf(value['$id']), fragmentOf(value['id'])])
         if (typeof name === 'string' && !anchors.has(name)) anchors.set(name, pointer);
-    if (isFields(value))
-      for (const key of ['$anchor', '$dynamicAnchor', ...(value === root ? [] : ['$id'])])
+      const { $anchor } = value;
+      if (typeof $anchor === 'string') anchored.set($anchor, [...(anchored.get($anchor) ?? []), value]);
+      for (const key of ['$dynamicAnchor', ...(value === root ? [] : ['$id'])])
         if (typeof value[key] === 'string') Reflect.deleteProperty(value, key);
+    }
     for (const [key, part] of Object.entries(value)) if (!VALUES.has(key)) visit(part, `${pointer}/${escaped(key)}`);
   };
   visit(root, '');
+  for (const [name, holders] of anchored)
+    if (holders.length > 1 || !ANCHOR.test(name)) for (const holder of holders) Reflect.deleteProperty(holder, '$anchor');
   return anchors;
 }
 
