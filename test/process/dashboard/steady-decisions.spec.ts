@@ -114,7 +114,7 @@ it.each(PAGES)(
     await stopClock(page);
     await page.clock.runFor(2000);
     const before = await placeOf(deny(page));
-    // The page may draw the drawer anew, without what the script has changed.
+    // The page may replace the drawer, and with it what the script has changed.
     const hasMoved = async () => (await placeOf(deny(page))).y > before.y + 40;
     const moved = async () => {
       if (!(await hasMoved())) await page.evaluate(move);
