@@ -21,6 +21,9 @@ const COUNTING = `
   end`;
 const counting: DequeueHook = { lua: COUNTING, args: ['attempt'] };
 
+/** A lost message is noticed when the lock of its job is renewed, and later on a busy machine. */
+const LOST_MS = 150_000;
+
 describe('jobs that are handed over to idle workers', () => {
   let server: RedisServer;
   let redis: RedisConnection;
@@ -260,21 +263,25 @@ describe('jobs that are handed over to idle workers', () => {
     release();
   });
 
-  it('finds handed over jobs when their message got lost, and fetches nothing for their slots until then', async () => {
-    let release = () => {};
-    consume(1, () => new Promise((resolve) => (release = resolve)));
-    await noted(1);
-    const [[token]] = (await notes()) as [[string, string]];
-    await takeInSecret(1, token);
-    await dispatchPlainly(2);
-    await eventually(() => handled.size === 1, 'the job to be found');
-    expect(handled.get(idOf(1))).toEqual({ kind: 'lost' });
-    expect(await redis.hlen('taken')).toBe(0);
-    release();
-    await eventually(() => handled.size === 2, 'the next job to be handled');
-    release();
-    await queueIsEmpty();
-  });
+  it(
+    'finds handed over jobs when their message got lost, and fetches nothing for their slots until then',
+    async () => {
+      let release = () => {};
+      consume(1, () => new Promise((resolve) => (release = resolve)));
+      await noted(1);
+      const [[token]] = (await notes()) as [[string, string]];
+      await takeInSecret(1, token);
+      await dispatchPlainly(2);
+      await eventually(() => handled.size === 1, 'the job to be found', LOST_MS);
+      expect(handled.get(idOf(1))).toEqual({ kind: 'lost' });
+      expect(await redis.hlen('taken')).toBe(0);
+      release();
+      await eventually(() => handled.size === 2, 'the next job to be handled');
+      release();
+      await queueIsEmpty();
+    },
+    2 * LOST_MS,
+  );
 
   it('hands over jobs for as many slots as there are now', async () => {
     const consumer = consume(3);

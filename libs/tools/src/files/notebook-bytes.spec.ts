@@ -110,6 +110,11 @@ describe('notebook_edit', () => {
     expect(await edited(before, { cell_id: 'c1', new_source: 'x' })).toMatch(message),
   );
 
+  it('takes no text of a cell for the space behind its colons', () => {
+    const text = '{"cells":[{"cell_type":"raw","metadata":{"":[["\\": "]]},"source":""}],"nbformat":4}';
+    expect(new NotebookText(text).change(0, { source: ['a', 'b'] })).toBe(text.replace('"source":""', '"source":["a","b"]'));
+  });
+
   it('leaves other cells of a notebook as they are, whatever they are', () => {
     const cell = fc.record({
       cell_type: fc.constant('raw'),

@@ -97,7 +97,9 @@ export class NotebookText {
   private formOf(node: Node): Form {
     const own = this.text.slice(node.offset, node.offset + node.length);
     const [, lineEnd, inner = ''] = /^[[{](\r?\n)([ \t]*)/.exec(own) ?? [];
-    const gap = /^[^]{0,200}?": /.test(own) ? ' ' : '';
+    const [name, value] = firstProperty(node) ?? [];
+    const gap =
+      name !== undefined && value !== undefined && this.text.slice(name.offset + name.length, value.offset).endsWith(' ') ? ' ' : '';
     if (lineEnd === undefined) return { lineEnd: '', unit: '', gap };
     return { lineEnd, unit: inner.slice(this.indentAt(node.offset).length) || ' ', gap };
   }
@@ -115,6 +117,12 @@ export class NotebookText {
   private spliced({ from, to, text }: Splice): string {
     return this.text.slice(0, from) + text + this.text.slice(to);
   }
+}
+
+/** Name and value of the first property in a value. */
+function firstProperty({ type, children = [] }: Node): readonly Node[] | undefined {
+  if (type === 'property') return children;
+  return children[0] && firstProperty(children[0]);
 }
 
 function valueOf(object: Node, key: string): Node | undefined {
