@@ -48,7 +48,7 @@ describe('a worker that is killed (SIGKILL) while a bridged MCP server runs a ta
       const server = servers[name];
       const { id } = await agent.accepted(`${name}__held`, {});
       await eventually(async () => {
-        // What the task says of itself: the second attempt has looked, and the id of the task was kept with the call before.
+        // The state of the task: the second attempt has looked, and the id of the task was kept with the call before.
         const looked = (await agent.events(id)).some(({ type }) => type === 'call.progress');
         return looked && (await agent.get(`/v1/calls/${id}`)).body.status === status;
       }, `the call to be ${status} with a task`);

@@ -27,7 +27,7 @@ const revoke = (id: string, agent = by('operator')) => agent.request<Problem>('D
 const list = async (agent = by('operator')) => (await agent.get<ApiKeyPage>('/v1/keys')).body.keys;
 const whoami = (key: string, at = 0) => as(key, at).get<Principal & Problem>('/v1/whoami');
 
-/** What Redis has of keys. All else is in test/api/keys.spec.ts. */
+/** Keys as Redis stores them. All else is in test/api/keys.spec.ts. */
 describe('an API key that is made over HTTP', () => {
   it('stores an API key without its text, which no answer but the first has', async () => {
     const { id, key } = await made();

@@ -29,7 +29,7 @@ function isInheritable(descriptor: string): boolean {
     const flags = /^flags:\s+([0-7]+)/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1'))?.[1];
     return flags !== undefined && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
   } catch {
-    // It was that of the list itself.
+    // The descriptor of the list itself is closed by now.
     return false;
   }
 }

@@ -2,10 +2,10 @@ import type { StoredSource } from '#contracts';
 import { ToolError, type ToolContext, type ToolOutput } from '#tool-sdk';
 import type { OfferedTool } from './catalog/offered-tool.js';
 
-/** What a source offers. */
+/** Tools of a source. */
 export interface Listing {
   readonly tools: readonly OfferedTool[];
-  /** What was left out, with the reason. */
+  /** Parts that were left out, with the reason. */
   readonly problems?: readonly string[];
 }
 

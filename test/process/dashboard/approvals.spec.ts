@@ -16,7 +16,7 @@ async function press(page: Page, key: string): Promise<void> {
   await eventually(async () => {
     await page.locator('[data-takes-keys=true]').waitFor();
     await page.keyboard.press(key);
-    // What has changed since the last frame is refused: the page asks to press again.
+    // A change since the last frame refuses the key: the page asks to press again.
     return (await page.locator('[data-refuses=true]').count()) === 0;
   }, `the key ${key} to be taken`);
 }

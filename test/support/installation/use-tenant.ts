@@ -21,7 +21,7 @@ export interface TenantOptions {
   readonly sources?: ConfigFragment['sources'];
   /** Whether the tenant has the tools `held` and `held_write`, whose calls the test itself runs. */
   readonly held?: boolean;
-  /** What the config file says of the tenant: policy, agents, hooks, limits, webhooks and so on. */
+  /** Part of the config file about the tenant: policy, agents, hooks, limits, webhooks and so on. */
   readonly settings?: ConfigFragment['settings'];
 }
 

@@ -15,7 +15,7 @@ export interface SocketHistory {
   readonly frames: readonly { readonly frame: ServerFrame }[];
 }
 
-/** What clients saw, as plain data. */
+/** Observations of clients, as plain data. */
 export interface ClientHistory {
   readonly accepted: readonly Accepted[];
   readonly sockets: readonly SocketHistory[];

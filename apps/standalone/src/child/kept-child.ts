@@ -79,7 +79,7 @@ export class KeptChild {
     return this.child;
   }
 
-  /** What the child wrote last in this run, without the lines of a stack trace. */
+  /** Last line of the child's output in this run, without the lines of a stack trace. */
   private lastLine(): string {
     try {
       const lines = readFileSync(this.options.logPath).subarray(this.logStart).toString().split('\n');

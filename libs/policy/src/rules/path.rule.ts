@@ -24,7 +24,7 @@ export const pathRule: Rule = (facts, { paths, commands }) => [
 
 const MAX_WORDS = 5_000;
 
-/** What the words of a command are judged with; `folder`: the one that it starts in, where the call names it. */
+/** Facts by which the words of a command are evaluated; `folder`: where it starts, if the call names it. */
 interface Place {
   readonly facts: CallFacts;
   readonly folder: string | undefined;

@@ -33,7 +33,7 @@ export const postureRule: Rule = (facts, subjects) => {
   return [{ axis: 'facts', rule: 'posture', ...answer(facts, tier, subjects), liftedBy: 'arguments' }, ...(gated ? [gate] : [])];
 };
 
-/** What the permission mode answers for a tier, in every autonomy. */
+/** Effect of the permission mode on a tier, in every autonomy. */
 export function tierEffect({ permissionMode }: CallFacts['posture'], tier: ToolTier): 'allow' | 'ask' | 'deny' {
   return EFFECTS[permissionMode][tier];
 }

@@ -64,7 +64,7 @@ function beginsTwice(text: string, wanted: string): boolean {
   return text.includes(wanted, text.indexOf(wanted) + 1);
 }
 
-/** What a text that was not found may have meant: the places that look like it, for the end of a message. `what` has the wanted text. */
+/** Places that look like a text that was not found, for the end of a message. `what` has the wanted text. */
 export function similarText(text: string, wanted: string, ctx: Shown, what = 'old_text'): string {
   if (text.includes('\r\n') && !wanted.includes('\r') && text.replaceAll('\r\n', '\n').includes(wanted)) {
     return ` The file has Windows line ends in part: use \\r\\n for those line breaks in ${what === 'old_text' ? 'old_text and new_text' : what}.`;

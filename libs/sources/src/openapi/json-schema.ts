@@ -114,7 +114,7 @@ function overlapping(result: JsonSchema): void {
   else result['allOf'] = [...(Array.isArray(result['allOf']) ? result['allOf'] : []), { anyOf: branches }];
 }
 
-/** What is no JSON or too large is left out. Lists of values lose what they say twice. */
+/** Leaves out values that are no JSON or too large, and repeated values of lists. */
 function bounded(value: unknown): JsonSchema[string] | undefined {
   if (typeof value === 'string') return value.slice(0, MAX_TEXT);
   const { data } = Json.safeParse(value);

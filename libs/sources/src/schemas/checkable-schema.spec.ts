@@ -9,7 +9,7 @@ import { acceptOffer } from '../catalog/offered-tool.js';
 import { TenantCatalog } from '../catalog/tenant-catalog.js';
 import { checkableSchema } from './checkable-schema.js';
 
-/** What is offered of a tool with these schemas, and how a registry checks its arguments and results. */
+/** Offers a tool with these schemas, and checks its arguments and results as a registry does. */
 const offered = (input: JsonSchema, output?: JsonSchema) => {
   const offer = acceptOffer([{ rawName: 't', input, ...(output && { output }) }], { name: 'x', kind: 'mcp', trust: false });
   const entry = {

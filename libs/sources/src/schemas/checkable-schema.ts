@@ -9,7 +9,7 @@ const MAX_HOPS = 50;
 
 export interface CheckableSchema {
   readonly schema: JsonSchema;
-  /** What was left out: the other side has to check it. */
+  /** Parts that were left out: the other side has to check them. */
   readonly left: readonly string[];
 }
 
@@ -170,7 +170,7 @@ class Reading {
     this.left.push(`${pointer.slice(-2 * SHOWN)} cannot be read: ${cut}${why === undefined ? '' : ` (${why.slice(0, SHOWN)})`}`);
   }
 
-  /** What is stricter the less its parts check. */
+  /** Keywords that are stricter the less their parts check. */
   private relax(node: JsonSchema): void {
     const isLossy = (key: string) => node[key] !== undefined && !this.isExact(node[key]);
     if (isLossy('not')) delete node['not'];

@@ -15,7 +15,7 @@ const names = (value: unknown) => Array.isArray(value) && value.every(text) && n
 const map = (isValue: (value: unknown) => boolean) => (value: unknown) =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every(isValue);
 
-/** What is said about values and checks nothing. */
+/** Keywords about values that check nothing. */
 export const ANNOTATIONS: Readonly<Record<string, (value: unknown) => boolean>> = {
   title: text,
   description: text,

@@ -5,7 +5,7 @@ import { Tool, type ToolContext, type ToolOutput } from '#tool-sdk';
 import { splitMark } from './change/byte-order-mark.js';
 import { createdDiff, fileDiff } from './change/file-diff.js';
 
-/** What is replaced is read up to this size, where the call may read it, and compared with the new content up to a smaller one. */
+/** Largest file whose old content is read, where the call may read it; a smaller limit holds for the comparison with the new one. */
 const READ = { bytes: 10 * 1_048_576, hint: '' };
 const COMPARED_BYTES = 1_048_576;
 

@@ -7,7 +7,7 @@ import { WebFetchTool } from './web-fetch.tool.js';
 const opened: { close(): Promise<void> }[] = [];
 afterAll(() => Promise.all(opened.map((it) => it.close())));
 
-/** What a model reads of a page. */
+/** Text of a page as a model reads it. */
 async function read(html: string, format: 'markdown' | 'text' = 'text', path = '/'): Promise<{ body: string; title: unknown }> {
   const site = await testSite((_request, response) => response.setHeader('content-type', 'text/html; charset=utf-8').end(html));
   const tool = new WebFetchTool(new EgressPolicy([site.host]));

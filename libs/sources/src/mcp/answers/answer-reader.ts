@@ -93,7 +93,7 @@ export class AnswerReader {
   }
 }
 
-/** What has a method is a notification, unless its id can be answered. */
+/** A message with a method is a notification, unless its id can be answered. */
 function asked({ id, params, ...rest }: Fields, method: string): object {
   const isRequest = (typeof id === 'string' || typeof id === 'number') && !method.startsWith('notifications/');
   const { _meta, ...others } = withoutNulls(fieldsOf(params));

@@ -6,7 +6,7 @@ const MENDED = 'io.toolyard/tool';
 const FIELDS = ['title', 'description', 'outputSchema', 'execution', 'icons'];
 const NO_INPUT = { type: 'object' };
 
-/** What the client would refuse of a tool. */
+/** Fields of a tool that the client would refuse. */
 export interface Mended {
   readonly inputSchema: unknown;
   /** The fields that were left out. */

@@ -1,6 +1,6 @@
 import { ToolError } from '#tool-sdk';
 
-/** What a patch does to one file, whatever its form. */
+/** Change of one file by a patch of any form. */
 export interface FileChange {
   readonly kind: 'change' | 'create' | 'delete' | 'rename' | 'copy';
   /** After the patch; of a deleted file its name before. */

@@ -12,7 +12,7 @@ import {
 } from './patch-names.js';
 import { isFileHeaderAt, readHunk } from './read-hunk.js';
 
-/** What was read of the part of one file. */
+/** Reading of the part of one file. */
 interface Part {
   /** Where it begins, counted from 1. */
   readonly line: number;
