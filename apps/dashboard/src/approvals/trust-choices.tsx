@@ -38,9 +38,10 @@ export function TrustChoices({ options, isBlocked, digitPressed, onTrust }: Trus
             <Text span size="xs" c="dimmed">
               {markedText(trustMeaning(trust))}
             </Text>
-            {index + 1 === digitPressed && (
-              <Text span size="xs" fw={600} role="status">
-                Press {digitPressed} again to trust it.
+            {index < 6 && (
+              // Hidden it keeps its place: what moves takes no answer for a while, and the second press would be refused.
+              <Text span size="xs" fw={600} role="status" style={{ visibility: index + 1 === digitPressed ? 'visible' : 'hidden' }}>
+                Press {index + 1} again to trust it.
               </Text>
             )}
           </li>

@@ -3,7 +3,11 @@ import { trustMeaning } from './trust-meaning.js';
 
 it.each([
   ['git push', { allowedCommands: ['^(?:git push)$'] }, 'Exactly this command, and nothing else.'],
-  ['git *', { allowedCommands: ['^git( .*)?$'] }, 'Every command that begins with git, whatever follows.'],
+  [
+    'git *',
+    { allowedCommands: ['^git( .*)?$'] },
+    'Every command that begins with git, whatever words follow. Files outside of the workspace are asked for.',
+  ],
   ['/w/a', { allowedPaths: { read: ['/w/a'] } }, 'Allows reading there, with everything below if it is a folder.'],
   [
     '/w/a',

@@ -13,5 +13,5 @@ export function trustMeaning({ display, grants }: Pick<TrustOption, 'display' | 
 function commandMeaning(display: string, patterns: readonly string[]): string {
   if (!patterns.every((pattern) => pattern.endsWith('( .*)?$'))) return 'Exactly this command, and nothing else.';
   const begins = display.split(', ').map((each) => each.replace(/ \*$/, ''));
-  return `Every command that begins with ${begins.join(' or ')}, whatever follows.`;
+  return `Every command that begins with ${begins.join(' or ')}, whatever words follow. Files outside of the workspace are asked for.`;
 }
