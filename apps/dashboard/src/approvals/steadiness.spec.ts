@@ -38,3 +38,10 @@ it('notices a move by one pixel a frame', () => {
   decision.isSteady(at(0), 0);
   expect([1, 2, 3, 4].map((top) => decision.isSteady(at(top), 1000 + top))).toEqual([true, true, true, false]);
 });
+
+it('notices a move to the place in the window where the decision was before it was scrolled', () => {
+  const decision = new Steadiness();
+  decision.isSteady(at(100), 0);
+  expect(decision.isSteady(at(20, 80), 1000)).toBe(true);
+  expect([2000, 2500].map((now) => decision.isSteady(at(100, 80), now))).toEqual([false, true]);
+});

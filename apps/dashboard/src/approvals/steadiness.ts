@@ -22,16 +22,22 @@ export class Steadiness {
   /** To be called with each frame, and before an answer is taken. */
   isSteady(drawn: Drawn, now: number): boolean {
     if (this.reference === undefined || isOther(this.reference, drawn)) {
-      // Kept until the next change, so that a slow move adds up.
+      // Stays until the next change, so that a slow move adds up.
       this.reference = drawn;
       this.changedAt = now;
-    }
+    } else this.reference = followed(this.reference, drawn);
     return now - this.changedAt >= STEADY_MS;
   }
 }
 
 function isOther(a: Drawn, b: Drawn): boolean {
   return a.what !== b.what || (hasMoved(a.inWindow, b.inWindow) && hasMoved(a.inDocument, b.inDocument));
+}
+
+/** The reference after a person's scrolling, so that a later move back to an old place in the window counts as a move. */
+function followed(reference: Drawn, { inWindow, inDocument }: Drawn): Drawn {
+  if (hasMoved(reference.inWindow, inWindow)) return { ...reference, inWindow };
+  return hasMoved(reference.inDocument, inDocument) ? { ...reference, inDocument } : reference;
 }
 
 function hasMoved(before: readonly number[], after: readonly number[]): boolean {
