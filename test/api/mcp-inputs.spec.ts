@@ -103,6 +103,29 @@ describe.each(REVISIONS)('a tool that asks for input, called over /mcp in revisi
     ]);
   });
 
+  it('reports increasing progress of a call, each step once, before and after a question for the user of the MCP client', async () => {
+    const asking = await connect({ user: () => ({ action: 'accept', content: { value: 'next' } }) });
+    const steps: { progress: number; message?: string | undefined }[] = [];
+    const answering = asking.call('held', {}, { ...inSession('steps'), onprogress: (step) => steps.push(step) });
+    const { id } = await callIn('steps');
+    const attempt = await tenant.held.claim(id);
+    attempt.update('before\n');
+    await eventually(() => steps.some(({ message }) => message === 'before\n'), 'the update as progress');
+    await attempt.requestInput(BRANCH);
+    await given(id);
+    const next = await tenant.held.claim(id);
+    next.update('after\n');
+    await next.end('done');
+    expect((await answering).content[0]?.text).toBe('done');
+    // In the newer revision the question ends the request, and the next one reports the call from its beginning.
+    const [first, ...again] = steps.flatMap(({ message }, index) => (message === 'before\n' ? [index] : []));
+    expect(again).toHaveLength(revision === '2025-11-25' ? 0 : 1);
+    const reported = steps.slice(again[0] ?? first);
+    expect(reported.map(({ message }) => message)).toEqual(['before\n', 'Which branch?', 'after\n']);
+    const numbers = reported.map(({ progress }) => progress);
+    expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b));
+  });
+
   it.each(['decline', 'cancel'] as const)(
     'goes on waiting when the user of an MCP client answers %s, and the result says how to answer',
     async (action) => {

@@ -12,6 +12,13 @@ const STEPS_AT_ONCE = 20;
 /** Below the time after which clients give up without a sign of life. */
 const SIGN_OF_LIFE_MS = 10_000;
 
+/** How far a request has followed its call. Later waits of the same request go on from there, above the last step. */
+export interface ProgressPlace {
+  readonly meter: ProgressMeter;
+  /** Undefined before the first event of the call. */
+  cursor?: string | undefined;
+}
+
 export interface FollowRequest {
   readonly principal: Principal;
   readonly callId: string;
@@ -19,8 +26,8 @@ export interface FollowRequest {
   readonly signal: AbortSignal;
   /** Also ends the wait: the attempts after this one ask for input. */
   readonly asksAfter?: number | undefined;
-  /** The steps begin above this one, which was reported before. */
-  readonly above?: number | undefined;
+  /** Begins where the request stopped following before. */
+  readonly place: ProgressPlace;
   /** Called with increasing steps until the returned promise resolves, never after. */
   readonly report: (step: ProgressStep) => void;
 }
@@ -35,8 +42,8 @@ export class CallProgress {
   ) {}
 
   /** Resolves after the last progress when the call has ended, or when it cannot be followed: read the call then. */
-  async follow({ principal, callId, signal, asksAfter, above, report }: FollowRequest): Promise<void> {
-    const meter = new ProgressMeter(above);
+  async follow({ principal, callId, signal, asksAfter, place, report }: FollowRequest): Promise<void> {
+    const { meter } = place;
     const begun = Date.now();
     let waiting: ProgressStep | undefined;
     const flush = () => {
@@ -63,9 +70,11 @@ export class CallProgress {
             take(meter.stepOf(event));
             if (event.type === 'call.input_requested' && event.attempt > (asksAfter ?? Infinity)) over();
           }
+          place.cursor = delivery.batch.cursor;
           if (delivery.batch.events.at(-1)?.type === 'call.end') over();
           return;
         case 'resync':
+          place.cursor = delivery.cursor;
           if (delivery.snapshot.every(({ status }) => status === 'ended' || status === 'waiting_input')) over();
           return;
         case 'failed':
@@ -79,7 +88,7 @@ export class CallProgress {
     for (const aborted of [signal, this.shutdown.signal]) aborted.addEventListener('abort', end);
     try {
       if (signal.aborted || this.shutdown.draining) return;
-      subscription = this.hub.subscribe({ tenantId: principal.tenantId, filter: { callId }, deliver });
+      subscription = this.hub.subscribe({ tenantId: principal.tenantId, filter: { callId }, cursor: place.cursor, deliver });
       await followed;
     } finally {
       unwatch();

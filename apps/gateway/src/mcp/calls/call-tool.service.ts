@@ -19,12 +19,12 @@ import { parse, parseTraceparent } from '../../platform/http/parse.js';
 import { toProblem } from '../../platform/http/to-problem.js';
 import { LOGGER } from '../../platform/tokens.js';
 import { invalidParams } from '../wire/json-rpc-error.js';
-import { CallProgress } from './call-progress.service.js';
+import { CallProgress, type ProgressPlace } from './call-progress.service.js';
 import { CallQuestions } from './call-questions.service.js';
 import { refusalOf, resultOf, unfinished } from './call-result.js';
 import { CallResultArguments, CALL_RESULT_ARGUMENTS_TEXT } from './call-result-tool.js';
 import { OwnedCalls } from './owned-calls.service.js';
-import type { ProgressStep } from './progress-meter.js';
+import { ProgressMeter, type ProgressStep } from './progress-meter.js';
 import { RequestStates } from './request-state.service.js';
 import { taskOf } from './task.js';
 import { progressTokenOf, type ToolCall } from './tool-call.js';
@@ -139,13 +139,14 @@ export class CallToolService {
   /** Goes round once for each question: the user of an older client is asked while its request is open. */
   private async answerOf(of: ToolCall, call: Call, patience: Patience): Promise<ToolAnswer> {
     let asked: string | undefined;
+    const place: ProgressPlace = { meter: new ProgressMeter(of.session?.progressAfter) };
     for (let now = call; ;) {
       if (now.status === 'ended') return { result: endedResult(of, now) };
       const name = this.questions.nameOf(now);
       const answer = name === undefined || name === asked ? undefined : await this.ask(of, now);
       if (answer !== undefined) return answer;
       asked = name;
-      const { call: next, isClosed } = await this.wait(of, now, patience, asked);
+      const { call: next, isClosed } = await this.wait(of, now, patience, asked, place);
       const open = this.questions.nameOf(next);
       const isNew = open === undefined ? isClosed : open !== asked;
       if (next.status !== 'ended' && !isNew) return this.unfinished(of, next);
@@ -184,6 +185,7 @@ export class CallToolService {
     { id: callId, status, attempt }: Call,
     { answerMs = this.config.mcp.answerMs, progressMs }: Patience,
     asked: string | undefined,
+    place: ProgressPlace,
   ): Promise<{ readonly call: Call; readonly isClosed: boolean }> {
     const { principal, features, ctx, session } = of;
     const asksAfter = status === 'running' ? attempt - 1 : attempt;
@@ -200,10 +202,9 @@ export class CallToolService {
     const report = (step: ProgressStep) =>
       // A client that disconnects meanwhile needs no progress.
       void ctx.mcpReq.notify({ method: 'notifications/progress', params: { progressToken, ...step } }).catch(() => {});
-    const above = session?.progressAfter;
     try {
       const signal = AbortSignal.any([ctx.mcpReq.signal, over.signal, closed.signal]);
-      await this.progress.follow({ principal, callId, signal, asksAfter, above, report: progressToken === undefined ? () => {} : report });
+      await this.progress.follow({ principal, callId, signal, asksAfter, place, report: progressToken === undefined ? () => {} : report });
     } finally {
       clearTimeout(timer);
       stopWatching();
