@@ -19,6 +19,12 @@ const TOOLS = [
     properties: { constructor: { type: 'string' }, season: { type: 'integer' } },
     required: ['constructor'],
   }),
+  tool('shot', {
+    type: 'object',
+    properties: { scale: { type: 'string', default: 'css' }, size: { $ref: '#/$defs/size' } },
+    required: ['scale'],
+    $defs: { size: { type: 'object', properties: { unit: { default: 'px' }, width: { type: 'number' } }, required: ['unit', 'width'] } },
+  }),
 ];
 const list = (tools: readonly object[]) => `{"jsonrpc":"2.0","id":ID,"result":{"tools":${JSON.stringify(tools)}}}`;
 
@@ -80,6 +86,8 @@ describe('odd MCP servers', () => {
     ['odd__mail', { to: 'ann@example.com' }],
     ['odd__owner', {}],
     ['odd__race', { constructor: 'ferrari', season: 2024 }],
+    ['odd__shot', {}],
+    ['odd__shot', { size: { width: 2 } }],
   ])('runs %s, whose schema is odd, once', async (name, args) => {
     const before = odd.effects();
     expect([await run(name, args), odd.effects()]).toEqual(['completed', before + 1]);

@@ -102,7 +102,8 @@ function announced(offer: OfferedTool, name: string, rules: OfferRules): Announc
   } = offer;
   if (rawName === '' || rawName.length > 128) return 'expected a name of 1 to 128 characters';
   if (isDeeper({ input, output }, LIMITS.jsonDepth)) return `expected schemas of at most ${LIMITS.jsonDepth} levels`;
-  const checked = checkableSchema(input);
+  // Libraries for MCP servers write the schema of what the tool gets after defaults are filled in.
+  const checked = checkableSchema(input, { fillsDefaults: rules.kind === 'mcp' });
   if (![checked.schema['type']].flat().includes('object')) return 'expected an input schema with "type": "object"';
   const result = output === undefined ? undefined : checkableSchema(output);
   const described = description.trim() === '' ? undefined : description.slice(0, MAX_DESCRIPTION);

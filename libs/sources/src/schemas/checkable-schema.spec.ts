@@ -272,4 +272,15 @@ describe('schemas that others wrote', () => {
       { numRuns: 300 },
     );
   });
+
+  it('lets arguments of an MCP tool be absent that have a default, and asks results for them', () => {
+    const schema: JsonSchema = {
+      type: 'object',
+      properties: { scale: { type: 'string', default: 'css' }, url: { type: 'string' } },
+      required: ['scale', 'url'],
+    };
+    const { accepts, faults, problems, shown } = offered(schema, schema);
+    expect([accepts('{"url":"x"}'), accepts('{}'), problems, shown?.input['required']]).toEqual([true, false, [], ['url']]);
+    expect(faults({ url: 'x' })).not.toEqual([]);
+  });
 });

@@ -13,12 +13,17 @@ export interface CheckableSchema {
   readonly left: readonly string[];
 }
 
+export interface CheckableOptions {
+  /** Members with a default may be absent although they are required: schemas of values after parsing require them. */
+  readonly fillsDefaults?: boolean;
+}
+
 /**
  * A schema that others wrote, in any draft, as our checker reads it. What it cannot read is left out, and where that would
  * make the rest stricter than it was meant, the rest too. A schema that it reads whole comes back as it is. Never throws.
  */
-export function checkableSchema(schema: JsonSchema): CheckableSchema {
-  return new Reading(structuredClone(schema)).read();
+export function checkableSchema(schema: JsonSchema, options: CheckableOptions = {}): CheckableSchema {
+  return new Reading(structuredClone(schema), options).read();
 }
 
 /** Reads a copy in place: references lead to parts of it. */
@@ -33,7 +38,10 @@ class Reading {
   private readonly anchors: ReadonlyMap<string, string>;
   private readonly lists: boolean;
 
-  constructor(private readonly root: JsonSchema) {
+  constructor(
+    private readonly root: JsonSchema,
+    private readonly options: CheckableOptions,
+  ) {
     this.anchors = takeAnchors(root);
     const { fault, itemsAreLists } = mendRoot(root);
     if (fault !== undefined) this.left.push(fault);
@@ -56,6 +64,7 @@ class Reading {
     mendDraft(node, { isRoot: node === this.root, itemsAreLists: this.lists });
     this.reference(node, pointer);
     this.required(node, pointer);
+    if (this.options.fillsDefaults === true) this.defaults(node);
     for (const [key, value] of Object.entries(node)) {
       if (value === null && !['const', 'default'].includes(key)) delete node[key];
       else if (Object.hasOwn(ANNOTATIONS, key) && ANNOTATIONS[key]?.(value) !== true) this.drop(node, key, pointer, false);
@@ -74,6 +83,19 @@ class Reading {
     const names = [...new Set(required.filter((name) => typeof name === 'string'))];
     for (const name of required) if (typeof name !== 'string') this.say(`${pointer}/required`, name);
     node['required'] = names;
+  }
+
+  private defaults(node: JsonSchema): void {
+    const { required, properties } = node;
+    if (!Array.isArray(required) || !isFields(properties)) return;
+    const isFilled = (name: unknown) => {
+      const property = typeof name === 'string' && Object.hasOwn(properties, name) ? properties[name] : undefined;
+      return isFields(property) && Object.hasOwn(property, 'default');
+    };
+    const kept = required.filter((name) => !isFilled(name));
+    if (kept.length === required.length) return;
+    node['required'] = kept;
+    this.lossy.add(node);
   }
 
   private one(node: JsonSchema, key: string, pointer: string): void {
