@@ -284,3 +284,26 @@ describe('schemas that others wrote', () => {
     expect(faults({ url: 'x' })).not.toEqual([]);
   });
 });
+
+describe('references that lead back without a step into the value', () => {
+  const $ref = (name: string) => ({ $ref: `#/$defs/${name}` });
+  const object = (more: object) => ({ type: 'object', ...more });
+
+  it.each([
+    ['by allOf', { A: object({ allOf: [$ref('A')] }) }],
+    ['by anyOf and allOf', { A: object({ anyOf: [$ref('B')] }), B: object({ allOf: [$ref('A')], properties: { b: { type: 'string' } } }) }],
+    ['by oneOf of a base', { A: object({ oneOf: [$ref('B')] }), B: { allOf: [$ref('C')] }, C: { allOf: [$ref('A')] } }],
+    ['by if', { A: object({ if: $ref('B'), then: {} }), B: object({ not: $ref('A') }) }],
+    ['by dependentSchemas', { A: object({ dependentSchemas: { b: $ref('A') } }) }],
+  ])('checks a schema that leads back to itself %s, and says so', (_how, $defs) => {
+    const { problems, accepts } = offered({ ...property($ref('A')), $defs });
+    expect(problems).toEqual([expect.stringMatching(/\$ref cannot be read/)]);
+    expect([accepts('{"a":{"b":"x"}}'), accepts('{"a":7}')]).toEqual([true, false]);
+  });
+
+  it('keeps references that lead back by a member, an item or a name', () => {
+    const A = object({ properties: { next: $ref('A') }, additionalProperties: $ref('A') });
+    const { problems, accepts } = offered({ ...property($ref('A')), $defs: { A } });
+    expect([problems, accepts('{"a":{"next":{"x":{}}}}'), accepts('{"a":{"next":{"x":7}}}')]).toEqual([[], true, false]);
+  });
+});

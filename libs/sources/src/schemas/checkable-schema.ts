@@ -2,6 +2,7 @@ import type { JsonSchema, JsonValue } from '#contracts';
 import { isFields } from '../fields.js';
 import { mendDraft, mendRoot } from './drafts.js';
 import { ANNOTATIONS, CHECKS, isSchema, MANY, NAMED, ONE, patternFault } from './keywords.js';
+import { loopingReferences } from './loops.js';
 import { referred, takeAnchors } from './references.js';
 
 const SHOWN = 80;
@@ -29,7 +30,8 @@ export function checkableSchema(schema: JsonSchema, options: CheckableOptions = 
 /** Reads a copy in place: references lead to parts of it. */
 class Reading {
   private readonly left: string[] = [];
-  private readonly seen = new Set<JsonSchema>();
+  /** With where they are. */
+  private readonly seen = new Map<JsonSchema, string>();
   /** Schemas that check less than their authors meant. */
   private readonly lossy = new Set<JsonSchema>();
   /** Schemas that do not know all the members any more that they were meant to allow. */
@@ -53,10 +55,12 @@ class Reading {
     for (let next = this.open.shift(); next !== undefined; next = this.open.shift()) {
       const [node, pointer] = next;
       if (this.seen.has(node)) continue;
-      this.seen.add(node);
+      this.seen.set(node, pointer);
       this.node(node, pointer);
     }
-    if (this.lossy.size > 0) for (const node of this.seen) this.relax(node);
+    for (const node of loopingReferences(this.seen.keys(), (it) => referred(it, this.root, this.anchors)?.schema))
+      this.drop(node, '$ref', this.seen.get(node) ?? '');
+    if (this.lossy.size > 0) for (const node of this.seen.keys()) this.relax(node);
     return { schema: this.root, left: this.left };
   }
 
