@@ -68,7 +68,7 @@ describe('arguments of sources', () => {
             expect([json.includes(`"${id}"`), Number.isSafeInteger(Number(id))]).toEqual([true, true]);
             continue;
           }
-          const { url, body } = await buildRequest(operation, args, NONE);
+          const { url, body } = buildRequest(operation, args, NONE);
           expect([url.pathname, Buffer.from(body ?? []).toString()]).toEqual([`/items/${id}`, `{"ids":[${id}]}`]);
         }
       }),
@@ -77,7 +77,7 @@ describe('arguments of sources', () => {
 
   it('sends arguments with the names of members that every object has', async () => {
     const args = await received('openapi', '{"id":1,"body":{"constructor":"ferrari","toString":"x"}}');
-    const { body } = await buildRequest(operation, args ?? {}, NONE);
+    const { body } = buildRequest(operation, args ?? {}, NONE);
     expect(Buffer.from(body ?? []).toString()).toBe('{"constructor":"ferrari","toString":"x"}');
   });
 

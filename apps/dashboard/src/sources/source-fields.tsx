@@ -26,7 +26,7 @@ export function ServerFields({ kind, field }: FieldsProps & { readonly kind: 'mc
         <>
           <TextInput
             label="Document"
-            description="Address of the OpenAPI document, 3.0 or 3.1, JSON or YAML."
+            description="Address of the document, of OpenAPI 3 or Swagger 2.0, JSON or YAML."
             required
             placeholder="https://…/openapi.json"
             {...field('document')}

@@ -212,7 +212,7 @@ export const OpenApiSourceDefinition = z
   .strictObject({
     ...SOURCE_FIELDS,
     kind: z.literal('openapi'),
-    document: HttpUrl.optional().describe('Address of the OpenAPI document, version 3.0 or 3.1, JSON or YAML.'),
+    document: HttpUrl.optional().describe('Address of the document, of OpenAPI 3 or Swagger 2.0, JSON or YAML.'),
     path: z
       .string()
       .startsWith('/', 'expected an absolute path')
@@ -226,8 +226,8 @@ export const OpenApiSourceDefinition = z
     auth: SourceAuth.optional(),
     tags: z.array(z.string().min(1).max(200)).max(500).optional().describe('Only operations with one of these tags.'),
     methods: z
-      .array(z.enum(['get', 'head', 'options', 'post', 'put', 'patch', 'delete', 'trace']))
-      .max(8)
+      .array(z.enum(['get', 'head', 'options', 'query', 'post', 'put', 'patch', 'delete', 'trace']))
+      .max(9)
       .optional()
       .describe('Only operations of these methods.'),
     paths: z

@@ -1,8 +1,10 @@
 import { exactJsonText, ToolError } from '#tool-sdk';
+import { isFields } from '../fields.js';
 import type { Credentials } from './credentials.js';
-import { encodeBody, type EncodedBody } from './encode-body.js';
+import { encodeBody, formText, type EncodedBody } from './encode-body.js';
 import type { Operation, Parameter } from './operation.js';
-import { headerText, pairsOf, pathText, percentEncoded, plain, withDigits } from './parameter-style.js';
+import { headerText, pairsOf, percentEncoded, plain, withDigits } from './parameter-style.js';
+import { slotText } from './path-template.js';
 
 export interface BuiltRequest {
   readonly method: string;
@@ -11,35 +13,30 @@ export interface BuiltRequest {
   readonly body: EncodedBody['bytes'] | undefined;
 }
 
-const ACCEPT = 'application/json, text/*;q=0.8, */*;q=0.5';
+type Args = Readonly<Record<string, unknown>>;
+
 const MAX_URL = 16_384;
 
 /** The request of a call. @throws ToolError `invalid_arguments` */
-export async function buildRequest(
-  operation: Operation,
-  args: Readonly<Record<string, unknown>>,
-  credentials: Credentials,
-): Promise<BuiltRequest> {
-  const given = operation.parameters.filter(({ argument }) => args[argument] !== undefined);
-  const valueOf = ({ argument, json }: Parameter) => (json ? exactJsonText(args[argument]) : withDigits(args[argument]));
+export function buildRequest(operation: Operation, args: Args, credentials: Credentials): BuiltRequest {
+  // Null has no form in a URL or a header: it is left out as what is absent.
+  const given = operation.parameters.filter(({ argument }) => argOf(args, argument) !== null);
   const inPlace = (place: Parameter['in']) => given.filter((it) => it.in === place);
-  const query = inPlace('query').flatMap((it) => pairsOf(it, valueOf(it)));
-  const cookies = inPlace('cookie').flatMap((it) => pairsOf(it, valueOf(it)));
-  const headers = inPlace('header').map((it): [string, string] => [it.name, checkedHeader(it, headerText(it, valueOf(it)))]);
+  const cookies = inPlace('cookie').flatMap((it) => pairsOf(it, valueOf(it, args)));
+  const headers = inPlace('header').map((it): [string, string] => [it.name, checkedHeader(it, headerText(it, valueOf(it, args)))]);
+  const { body: about } = operation;
   const body =
-    operation.body && args[operation.body.argument] !== undefined
-      ? await encodeBody(operation.body, args[operation.body.argument])
+    about && Object.hasOwn(args, about.argument) && args[about.argument] !== undefined
+      ? encodeBody(about, args[about.argument])
       : undefined;
-  const secretQuery = Object.entries(credentials.query).map(([name, value]) => [percentEncoded(name), percentEncoded(value)]);
-  const search = [...query, ...secretQuery].map(([name, value]) => `${name}=${value}`).join('&');
   const cookie = [...cookies, ...Object.entries(credentials.cookies)].map(([name, value]) => `${name}=${value}`).join('; ');
-  const url = `${operation.baseUrl}${pathOf(operation, args)}${search === '' ? '' : `?${search}`}`;
+  const url = urlOf(operation, given, args, credentials);
   if (url.length > MAX_URL) throw invalid(`expected arguments that fit into a URL of ${MAX_URL} characters; received ${url.length}`);
   return {
     method: operation.method.toUpperCase(),
     url: new URL(url),
     headers: {
-      accept: ACCEPT,
+      accept: operation.accept,
       'user-agent': 'toolyard',
       ...Object.fromEntries(headers),
       ...(cookie === '' ? {} : { cookie }),
@@ -50,17 +47,35 @@ export async function buildRequest(
   };
 }
 
-function pathOf(operation: Operation, args: Readonly<Record<string, unknown>>): string {
-  const path = operation.path.replace(/\{([^{}]+)\}/g, (_, name: string) => {
-    const parameter = operation.parameters.find((it) => it.in === 'path' && it.name === name);
-    const value = parameter === undefined ? undefined : args[parameter.argument];
-    if (parameter === undefined || value === undefined || value === null || value === '')
-      throw invalid(`Missing required path parameter '${name}' for ${operation.path}`);
-    return pathText(parameter, parameter.json ? exactJsonText(value) : withDigits(value));
-  });
+/** Null when the argument is absent: names of members that every object has are names like any other. */
+const argOf = (args: Args, name: string): unknown => (Object.hasOwn(args, name) ? (args[name] ?? null) : null);
+
+const valueOf = ({ argument, json }: Parameter, args: Args): unknown => {
+  const value = argOf(args, argument);
+  return json && value !== null ? exactJsonText(value) : withDigits(value);
+};
+
+/** The path, then its own query, then the parameters of the query, then what is added in secret. */
+function urlOf(operation: Operation, given: readonly Parameter[], args: Args, credentials: Credentials): string {
+  const template = operation.template.map((part) =>
+    typeof part === 'string' ? part : slotText(part, part.parameter, valueOf(part.parameter, args), operation.path),
+  );
+  const [path = '', own = ''] = template.join('').split(/\?(.*)/s);
   // A URL would resolve these, and so reach another operation.
   if (path.split('/').some((segment) => segment === '.' || segment === '..')) throw invalid('expected path parameters other than . and ..');
-  return path.replace(/[?#]/g, percentEncoded);
+  const inPath = new Set(operation.template.flatMap((part) => (typeof part === 'string' ? [] : [part.parameter])));
+  const query = given.filter((it) => it.in === 'query' && !inPath.has(it)).flatMap((it) => pairsOf(it, valueOf(it, args)));
+  const whole = given.filter((it) => it.in === 'querystring').map((it) => queryText(it, valueOf(it, args)));
+  const named = new Set(query.map(([name]) => name));
+  const fixed = own.split('&').filter((pair) => pair !== '' && !named.has(pair.split('=')[0] ?? ''));
+  const secret = Object.entries(credentials.query).map(([name, value]) => `${percentEncoded(name)}=${percentEncoded(value)}`);
+  const search = [...fixed, ...query.map(([name, value]) => `${name}=${value}`), ...whole, ...secret].filter((it) => it !== '').join('&');
+  return `${operation.baseUrl}${path}${search === '' ? '' : `?${search}`}`;
+}
+
+/** OpenAPI 3.2, `in: querystring`: the query is a form, or one text. */
+function queryText({ json }: Parameter, value: unknown): string {
+  return !json && isFields(value) ? formText({ encoding: {} }, value) : percentEncoded(plain(value));
 }
 
 function checkedHeader({ argument }: Parameter, text: string): string {
@@ -73,7 +88,7 @@ function invalid(message: string): ToolError {
 }
 
 /** The address as results show it: without what was added to it in secret. */
-export function shownUrl({ url }: BuiltRequest, credentials: Credentials): string {
+export function shownUrl({ url }: Pick<BuiltRequest, 'url'>, credentials: Credentials): string {
   const shown = new URL(url);
   for (const name of Object.keys(credentials.query)) shown.searchParams.delete(name);
   return plain(shown.href).slice(0, 2_000);

@@ -1,33 +1,113 @@
-import { fieldsOf, type Fields } from '../fields.js';
+import { fieldsOf, isFields, type Fields } from '../fields.js';
 
 /** A chain of references that is longer has a circle. */
 const MAX_HOPS = 32;
+const SHOWN = 200;
 
 /** Looks up references within one document. References to other documents are not followed. */
 export class DocumentRefs {
-  constructor(private readonly document: Fields) {}
+  /** References that lead nowhere, with the reason. */
+  private readonly missing = new Map<string, string>();
+  private named: ReadonlyMap<string, unknown> | undefined;
+  /** Addresses under which the document refers to itself. */
+  private readonly own: readonly string[];
 
-  /** What the reference names; undefined when the document has no such place. */
-  at(reference: string): unknown {
-    if (!reference.startsWith('#/')) return undefined;
+  constructor(
+    private readonly document: Fields,
+    location?: string,
+  ) {
+    const { $self } = document;
+    const self = typeof $self === 'string' && URL.canParse($self, location) ? new URL($self, location).href : undefined;
+    this.own = [self, location].filter((it) => it !== undefined).map((it) => it.replace(/#.*$/, ''));
+  }
+
+  /** What the reference names; undefined when the document has no such place, which `takeFaults` says. */
+  at(reference: string, hops = 0): unknown {
+    const value = hops > MAX_HOPS ? undefined : this.lookUp(reference, hops);
+    if (value === undefined) this.missing.set(reference, this.reasonOf(reference));
+    return value;
+  }
+
+  /** The value, or what it refers to over any number of references. Members beside a reference replace those that it leads to. */
+  resolve(value: unknown): Fields {
+    let current = value;
+    let reference = '';
+    let beside: Fields = {};
+    for (let hops = 0; hops < MAX_HOPS; hops += 1) {
+      const { $ref, ...others } = fieldsOf(current);
+      beside = { ...others, ...beside };
+      if (typeof $ref !== 'string') return beside;
+      reference = $ref;
+      current = this.at($ref);
+    }
+    this.missing.set(reference, 'which leads back to itself');
+    return {};
+  }
+
+  /** As `resolve`, for what cannot be left out. @throws Error in words for the operator */
+  required(value: unknown): Fields {
+    const before = new Map(this.missing);
+    this.missing.clear();
+    const resolved = this.resolve(value);
+    const [fault] = this.faults();
+    for (const [reference, reason] of before) this.missing.set(reference, reason);
+    if (fault !== undefined) throw new Error(fault);
+    return resolved;
+  }
+
+  /** References that led nowhere since the last time, in words for the operator. */
+  takeFaults(): string[] {
+    const faults = this.faults().map((it) => `${it}; that part is left open`);
+    this.missing.clear();
+    return faults;
+  }
+
+  private faults(): string[] {
+    return [...this.missing].map(([reference, reason]) => `it refers to ${reference.slice(0, SHOWN)}, ${reason}`);
+  }
+
+  private reasonOf(reference: string): string {
+    const isOutside = !reference.startsWith('#') && this.fragmentOf(reference) === undefined;
+    return isOutside ? 'which is in another document, and those are not read' : 'which the document does not have';
+  }
+
+  private lookUp(reference: string, hops: number): unknown {
+    const fragment = this.fragmentOf(reference);
+    if (fragment === undefined || (fragment !== '' && !fragment.startsWith('/'))) return this.names().get(reference);
     let value: unknown = this.document;
-    for (const word of reference.slice(2).split('/')) {
+    for (const word of fragment.split('/').slice(1)) {
       const key = unescaped(word);
+      const { $ref } = fieldsOf(value);
+      if (typeof $ref === 'string' && !Object.hasOwn(fieldsOf(value), key)) value = this.at($ref, hops + 1);
       if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
       value = Reflect.get(value, key);
     }
     return value;
   }
 
-  /** The value, or what it refers to over any number of references. */
-  resolve(value: unknown): Fields {
-    let current = value;
-    for (let hops = 0; hops < MAX_HOPS; hops += 1) {
-      const reference = fieldsOf(current)['$ref'];
-      if (typeof reference !== 'string') return fieldsOf(current);
-      current = this.at(reference);
+  /** The part behind `#` of a reference into this document. */
+  private fragmentOf(reference: string): string | undefined {
+    const [address = '', fragment = ''] = reference.split(/#(.*)/s);
+    const isOwn = address === '' || this.own.some((base) => URL.canParse(address, base) && new URL(address, base).href === base);
+    return isOwn ? fragment : undefined;
+  }
+
+  /** Schemas by `$anchor`, `$id`, and by their bare names, which older documents refer to. */
+  private names(): ReadonlyMap<string, unknown> {
+    if (this.named !== undefined) return this.named;
+    const named = new Map<string, unknown>();
+    const open: unknown[] = [this.document['components'], this.document['definitions']];
+    for (let next = open.pop(); next !== undefined || open.length > 0; next = open.pop()) {
+      if (typeof next !== 'object' || next === null) continue;
+      const { $anchor, $dynamicAnchor, $id } = fieldsOf(next);
+      for (const anchor of [$anchor, $dynamicAnchor]) if (typeof anchor === 'string') named.set(`#${anchor}`, next);
+      if (typeof $id === 'string') named.set($id, next);
+      open.push(...Object.values<unknown>({ ...next }));
     }
-    return {};
+    const schemas = { ...fieldsOf(this.document['definitions']), ...fieldsOf(fieldsOf(this.document['components'])['schemas']) };
+    for (const [name, schema] of Object.entries(schemas)) if (isFields(schema) && !named.has(name)) named.set(name, schema);
+    this.named = named;
+    return named;
   }
 }
 

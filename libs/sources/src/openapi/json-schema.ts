@@ -1,6 +1,8 @@
-import { Json, type JsonSchema } from '#contracts';
-import { fieldsOf, isFields, listOf, type Fields } from '../fields.js';
+import type { JsonSchema } from '#contracts';
+import { isFields, listOf, type Fields } from '../fields.js';
 import type { DocumentRefs } from './document-refs.js';
+import { bounded, namedNull, nullable, overlapping, withoutReadOnly } from './schema-forms.js';
+import { hasDiscriminator, type Subtypes } from './subtypes.js';
 import { exclusiveLimits } from '../schemas/drafts.js';
 import { ANNOTATIONS, CHECKS, isSchema, MANY, ONE } from '../schemas/keywords.js';
 
@@ -12,13 +14,31 @@ const MAX_DEPTH = 60;
 
 /** References to definitions are written out. */
 const NAMED = ['properties', 'patternProperties', 'dependentSchemas'];
-const MAX_TEXT = 2_000;
-const MAX_VALUE_CHARACTERS = 20_000;
 
 /** What one document may cost altogether. */
 export interface PartsBudget {
   left: number;
 }
+
+/** What all converters of one document share. */
+export interface SchemaContext {
+  readonly refs: DocumentRefs;
+  readonly subtypes: Subtypes;
+  readonly budget: PartsBudget;
+  /** From OpenAPI 3.1 on, keywords beside a reference count. */
+  readonly hasSiblings: boolean;
+}
+
+/** Where a schema stands. */
+interface Place {
+  /** References that lead to it, from the outermost on. */
+  readonly within: readonly string[];
+  readonly depth: number;
+  /** It is a part of an `allOf`. */
+  readonly isPart?: boolean;
+}
+
+const ROOT: Place = { within: [], depth: 0 };
 
 /**
  * Converts schemas of OpenAPI 3.0 and 3.1 to JSON Schema 2020-12, for one tool. References are written out; circular
@@ -30,14 +50,11 @@ export class SchemaConverter {
   private readonly waiting: string[] = [];
   private parts = 0;
 
-  constructor(
-    private readonly refs: DocumentRefs,
-    private readonly budget: PartsBudget,
-  ) {}
+  constructor(private readonly context: SchemaContext) {}
 
   /** @throws RangeError when the schema is larger or deeper than the limits */
   convert(schema: unknown): JsonSchema {
-    const converted = this.schema(schema, [], 0);
+    const converted = this.schema(schema, ROOT);
     return typeof converted === 'boolean' ? {} : converted;
   }
 
@@ -45,45 +62,76 @@ export class SchemaConverter {
   definitions(): JsonSchema {
     const defs: JsonSchema = {};
     for (let reference = this.waiting.shift(); reference !== undefined; reference = this.waiting.shift())
-      defs[this.names.get(reference) ?? ''] = this.schema(this.refs.at(reference), [reference], 0);
+      defs[this.names.get(reference) ?? ''] = this.withSubtypes(reference, { within: [reference], depth: 0 });
     return defs;
   }
 
-  private schema(value: unknown, within: readonly string[], depth: number): JsonSchema | boolean {
-    this.count(depth);
+  private schema(value: unknown, place: Place): JsonSchema | boolean {
+    this.count(place.depth);
     if (typeof value === 'boolean') return value;
     if (!isFields(value)) return {};
     const reference = value['$ref'];
-    if (typeof reference === 'string') return this.referred(reference, value, within, depth);
+    if (typeof reference === 'string') return this.referred(reference, value, place);
     const result: JsonSchema = {};
     for (const [key, content] of Object.entries(value)) {
-      const kept = Object.hasOwn(CHECKS, key) || Object.hasOwn(ANNOTATIONS, key) ? bounded(content) : undefined;
+      const isKnown = Object.hasOwn(CHECKS, key) || Object.hasOwn(ANNOTATIONS, key);
+      const kept = isKnown ? bounded(key === 'type' ? namedNull(content) : content) : undefined;
       if (kept !== undefined) result[key] = kept;
     }
-    for (const key of ONE) if (isSchema(value[key])) result[key] = this.schema(value[key], within, depth + 1);
+    const inner = { within: place.within, depth: place.depth + 1 };
+    for (const key of ONE) if (isSchema(value[key])) result[key] = this.schema(value[key], inner);
     for (const key of MANY) {
       const schemas = listOf(value[key]).filter(isSchema);
-      if (schemas.length > 0) result[key] = schemas.map((it) => this.schema(it, within, depth + 1));
+      if (schemas.length > 0) result[key] = schemas.map((it) => this.branch(it, key, inner));
     }
-    for (const key of NAMED) if (isFields(value[key])) result[key] = this.named(value[key], within, depth);
+    for (const key of NAMED) if (isFields(value[key])) result[key] = this.named(value[key], inner);
     if (isFields(value['discriminator'])) overlapping(result);
     exclusiveLimits(result);
-    return nullable(withoutReadOnly(result, value, this.refs), value);
+    return nullable(withoutReadOnly(result, value, this.context.refs), value);
   }
 
-  private named(schemas: Fields, within: readonly string[], depth: number): JsonSchema {
+  private branch(schema: Fields | boolean, key: string, place: Place): JsonSchema | boolean {
+    // YAML without quotes makes null of the name of the type.
+    const isNull = isFields(schema) && schema['type'] === null && ['anyOf', 'oneOf'].includes(key);
+    return isNull && Object.keys(schema).length === 1 ? { type: 'null' } : this.schema(schema, { ...place, isPart: key === 'allOf' });
+  }
+
+  private named(schemas: Fields, place: Place): JsonSchema {
     const entries = Object.entries(schemas).filter(([name, schema]) => name !== '__proto__' && isSchema(schema));
-    return Object.fromEntries(entries.map(([name, schema]) => [name, this.schema(schema, within, depth + 1)]));
+    return Object.fromEntries(entries.map(([name, schema]) => [name, this.schema(schema, place)]));
   }
 
-  private referred(reference: string, { description }: Fields, within: readonly string[], depth: number): JsonSchema | boolean {
-    const target = this.refs.at(reference);
-    if (!isSchema(target)) return {};
+  private referred(reference: string, { $ref: _ref, ...beside }: Fields, place: Place): JsonSchema | boolean {
+    const target = this.context.refs.at(reference);
+    if (!isSchema(target)) return this.schema(beside, place);
+    const expanded = this.expanded(reference, target, place);
+    const description = beside['description'];
     const about: JsonSchema = typeof description === 'string' ? { description: description.slice(0, 2_000) } : {};
+    const extra = this.context.hasSiblings && Object.keys(beside).some(isCheck) ? this.schema(beside, place) : undefined;
+    const whole = extra === undefined ? expanded : { allOf: [expanded, extra] };
+    return typeof whole === 'boolean' ? whole : nullable({ ...whole, ...about }, beside);
+  }
+
+  private expanded(reference: string, target: Fields | boolean, { within, depth, isPart = false }: Place): JsonSchema | boolean {
+    const inner = { within: [...within, reference], depth: depth + 1 };
+    if (isPart && hasDiscriminator(target)) {
+      const isCircle = within.filter((it) => it === reference).length > 1;
+      return isCircle ? {} : this.schema(asBase(target, within), inner);
+    }
     const isLarge = this.parts > INLINE_PARTS || within.length >= INLINE_LEVELS;
-    if (isLarge || within.includes(reference) || this.names.has(reference)) return { $ref: `#/$defs/${this.nameOf(reference)}`, ...about };
-    const expanded = this.schema(target, [...within, reference], depth + 1);
-    return typeof expanded === 'boolean' ? expanded : { ...expanded, ...about };
+    if (isLarge || within.includes(reference) || this.names.has(reference)) return { $ref: `#/$defs/${this.nameOf(reference)}` };
+    return isPart ? this.schema(target, inner) : this.withSubtypes(reference, inner);
+  }
+
+  /** What a reference names, or, where that has a discriminator, one of the schemas that extend it. */
+  private withSubtypes(reference: string, place: Place): JsonSchema | boolean {
+    const target = this.context.refs.at(reference);
+    const subtypes = this.context.subtypes.of(reference, target);
+    const isOpen = subtypes.length === 0 && hasDiscriminator(target) && this.context.subtypes.has(reference);
+    const base = this.schema(isOpen ? asBase(target, place.within) : target, place);
+    if (subtypes.length === 0) return base;
+    const branches = subtypes.map((it) => this.referred(it, {}, { ...place, depth: place.depth + 1 }));
+    return { anyOf: [...branches, base] };
   }
 
   private nameOf(reference: string): string {
@@ -99,49 +147,22 @@ export class SchemaConverter {
 
   private count(depth: number): void {
     this.parts += 1;
-    this.budget.left -= 1;
-    if (this.parts > MAX_PARTS || depth > MAX_DEPTH || this.budget.left < 0)
+    this.context.budget.left -= 1;
+    if (this.parts > MAX_PARTS || depth > MAX_DEPTH || this.context.budget.left < 0)
       throw new RangeError(`its schema is too large: expected at most ${MAX_PARTS} parts, ${MAX_DEPTH} levels deep`);
   }
 }
 
-/** The discriminator tells which branch is meant, so that a value may fit several. */
-function overlapping(result: JsonSchema): void {
-  const branches = result['oneOf'];
-  if (branches === undefined) return;
-  delete result['oneOf'];
-  if (result['anyOf'] === undefined) result['anyOf'] = branches;
-  else result['allOf'] = [...(Array.isArray(result['allOf']) ? result['allOf'] : []), { anyOf: branches }];
-}
+const isCheck = (key: string): boolean =>
+  (Object.hasOwn(CHECKS, key) && key !== 'format') || ONE.includes(key) || MANY.includes(key) || NAMED.includes(key);
 
-/** Leaves out values that are no JSON or too large, and repeated values of lists. */
-function bounded(value: unknown): JsonSchema[string] | undefined {
-  if (typeof value === 'string') return value.slice(0, MAX_TEXT);
-  const { data } = Json.safeParse(value);
-  if (data === undefined || JSON.stringify(data).length > MAX_VALUE_CHARACTERS) return undefined;
-  return Array.isArray(data) ? [...new Map(data.map((it) => [JSON.stringify(it), it])).values()] : data;
-}
-
-/** OpenAPI 3.0: `nullable: true`. */
-function nullable(result: JsonSchema, from: Fields): JsonSchema {
-  if (from['nullable'] !== true) return result;
-  const { type } = result;
-  if (typeof type !== 'string')
-    return type === undefined && Object.keys(result).length > 0 ? { anyOf: [result, { type: 'null' }] } : result;
-  const values = result['enum'];
+/** The base of a schema that extends it: without the list of branches that leads back, and open for the members that are added. */
+function asBase({ oneOf, anyOf, additionalProperties, ...base }: Fields, within: readonly string[]): Fields {
+  const leadsBack = (branches: unknown) => listOf(branches).some((it) => isFields(it) && within.includes(String(it['$ref'])));
   return {
-    ...result,
-    type: [type, 'null'],
-    ...(Array.isArray(values) && !values.includes(null) ? { enum: [...values, null] } : {}),
+    ...base,
+    ...(oneOf === undefined || leadsBack(oneOf) ? {} : { oneOf }),
+    ...(anyOf === undefined || leadsBack(anyOf) ? {} : { anyOf }),
+    ...(additionalProperties === undefined || additionalProperties === false ? {} : { additionalProperties }),
   };
-}
-
-/** Properties that only answers have. */
-function withoutReadOnly(result: JsonSchema, from: Fields, refs: DocumentRefs): JsonSchema {
-  const all = Object.entries(fieldsOf(from['properties']));
-  const hidden = new Set(all.filter(([, schema]) => refs.resolve(schema)['readOnly'] === true).map(([name]) => name));
-  if (hidden.size === 0) return result;
-  const properties = Object.entries(fieldsOf(result['properties'])).filter(([name]) => !hidden.has(name));
-  const required = listOf(result['required']).filter((name) => !hidden.has(String(name)));
-  return { ...result, properties: Json.parse(Object.fromEntries(properties)), required: Json.parse(required) };
 }

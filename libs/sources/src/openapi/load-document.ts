@@ -44,7 +44,8 @@ export function parseDocument(text: string): unknown {
   try {
     if (trimmed.startsWith('{') || trimmed.startsWith('[')) return JSON.parse(trimmed);
     if (text.length > MAX_YAML_BYTES) throw new Error(`YAML documents have at most ${MAX_YAML_BYTES} bytes; convert it to JSON`);
-    return parse(text, { maxAliasCount: 100, logLevel: 'silent' });
+    // Merge keys are of YAML 1.1, which writers of documents still use. Of a doubled key the last one counts, as in JSON.
+    return parse(text, { maxAliasCount: 100, logLevel: 'silent', merge: true, uniqueKeys: false });
   } catch (error) {
     throw new Error(`the document cannot be read: ${error instanceof Error ? error.message.slice(0, 300) : String(error)}`, {
       cause: error,

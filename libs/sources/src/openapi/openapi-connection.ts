@@ -54,7 +54,7 @@ export class OpenApiConnection implements SourceConnection {
     const token = await tokens?.token();
     const credentials = token === undefined ? this.parts.credentials : withToken(this.parts.credentials, token);
     ctx.signal.throwIfAborted();
-    const request = await buildRequest(operation, args, credentials);
+    const request = buildRequest(operation, args, credentials);
     const { response, url } = await this.send(request, ctx.signal).catch((error: unknown) => {
       throw failureOf(error, ctx.signal, credentials);
     });

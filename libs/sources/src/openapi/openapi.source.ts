@@ -1,3 +1,4 @@
+import { pathToFileURL } from 'node:url';
 import type { OpenApiSourceDefinition, StoredSource } from '#contracts';
 import { globMatches } from '#patterns';
 import { EgressPolicy, egressFetch, type EgressFetch } from '#sandbox';
@@ -85,7 +86,7 @@ export class OpenApiConnector implements SourceConnector {
 }
 
 function rulesOf(definition: OpenApiSourceDefinition, { headers, query, cookies }: Credentials): ReadRules {
-  const { tags, methods, paths, maxTools, url, document } = definition;
+  const { tags, methods, paths, maxTools, url, document, path } = definition;
   return {
     servers: { url, documentUrl: document, sameOrigin: definition.auth !== undefined || definition.headers !== undefined },
     reserved: {
@@ -99,5 +100,6 @@ function rulesOf(definition: OpenApiSourceDefinition, { headers, query, cookies 
       (methods === undefined || methods.some((method) => method === operation.method)) &&
       (paths === undefined || paths.some((it) => operation.path.startsWith(it) || globMatches(it, operation.path))),
     maxTools,
+    location: document ?? (path === undefined ? undefined : pathToFileURL(path).href),
   };
 }

@@ -1,8 +1,9 @@
 import type { JsonSchema } from '#contracts';
 import type { Place, Written } from './parameter-style.js';
+import type { Slot } from './path-template.js';
 
-export const METHODS = ['get', 'head', 'options', 'post', 'put', 'patch', 'delete', 'trace'] as const;
-export type Method = (typeof METHODS)[number];
+/** Those that documents name by a field of their own. OpenAPI 3.2 adds `query`, and others as `additionalOperations`. */
+export const METHODS = ['get', 'head', 'options', 'query', 'post', 'put', 'patch', 'delete', 'trace'] as const;
 
 export interface Parameter extends Written {
   readonly in: Place;
@@ -14,29 +15,38 @@ export interface Parameter extends Written {
   readonly schema: JsonSchema;
 }
 
-export type BodyKind = 'json' | 'form' | 'multipart' | 'text' | 'binary';
+export type BodyKind = 'json' | 'lines' | 'form' | 'multipart' | 'text' | 'binary';
+
+/** How a property of a form or a part of a multipart body is written. */
+export interface PartEncoding {
+  readonly written: Written;
+  readonly contentType: string | undefined;
+  /** The document says how, other than by default. */
+  readonly styled: boolean;
+}
 
 export interface RequestBody {
   readonly argument: string;
-  readonly mediaType: string;
+  /** Undefined for a binary body of any type: its first bytes say which. */
+  readonly mediaType: string | undefined;
   readonly kind: BodyKind;
   readonly required: boolean;
   readonly schema: JsonSchema;
   /** Properties of a multipart body that are files: base64 text. */
   readonly files: readonly string[];
-  /** How properties of a form are written, and their content types in a multipart body. */
-  readonly encoding: Readonly<
-    Record<string, { readonly written: Written; readonly contentType: string | undefined; readonly styled: boolean }>
-  >;
+  readonly encoding: Readonly<Record<string, PartEncoding>>;
 }
 
 /** One operation of a document, complete: what the tool says, and what is needed to build its request. */
 export interface Operation {
   /** Unique in the document. */
   readonly name: string;
-  readonly method: Method;
-  /** The template, which begins with `/`. */
+  /** In small letters, as far as it is one of `METHODS`. */
+  readonly method: string;
+  /** As the document has it; begins with `/`. */
   readonly path: string;
+  /** The path in parts, with the parameters in their places. */
+  readonly template: readonly (string | (Slot & { readonly parameter: Parameter }))[];
   /** Without a slash at the end. */
   readonly baseUrl: string;
   readonly tags: readonly string[];
@@ -44,5 +54,7 @@ export interface Operation {
   readonly description: string;
   readonly parameters: readonly Parameter[];
   readonly body: RequestBody | undefined;
+  /** Media types of its answers, those that are read best first. */
+  readonly accept: string;
   readonly input: JsonSchema;
 }

@@ -1,8 +1,19 @@
 import { ExactNumber, exactJsonText } from '#tool-sdk';
 
-export const PLACES = ['path', 'query', 'header', 'cookie'] as const;
+/** `querystring`, of OpenAPI 3.2, is the whole query. */
+export const PLACES = ['path', 'query', 'header', 'cookie', 'querystring'] as const;
 export type Place = (typeof PLACES)[number];
-export const STYLES = ['simple', 'label', 'matrix', 'form', 'spaceDelimited', 'pipeDelimited', 'deepObject'] as const;
+export const STYLES = [
+  'simple',
+  'label',
+  'matrix',
+  'form',
+  'spaceDelimited',
+  'pipeDelimited',
+  'tabDelimited',
+  'deepObject',
+  'cookie',
+] as const;
 export type Style = (typeof STYLES)[number];
 
 /** How a value is written into a request: section "Style Values" of OpenAPI 3. */
@@ -12,6 +23,8 @@ export interface Written {
   readonly explode: boolean;
   /** Reserved characters of a query stay as they are, except those that would end the value. */
   readonly allowReserved?: boolean;
+  /** An empty list is written as the name without a value. */
+  readonly allowEmpty?: boolean;
 }
 
 type Encode = (text: string) => string;
@@ -22,46 +35,55 @@ export const percentEncoded: Encode = (text) =>
 
 const reservedKept: Encode = (text) => percentEncoded(text).replace(/%(3A|2F|3F|40|21|24|27|28|29|2A|2C|3B|5B|5D)/g, decodeURIComponent);
 
+/** The style `cookie` of OpenAPI 3.2: only what would end the value is encoded. */
+const asItIs: Encode = (text) => text.toWellFormed().replace(/[^\u0021-\u003a\u003c-\u007e]/g, percentEncoded);
+
 /** The text of a path parameter. */
 export function pathText({ name, style, explode }: Written, value: unknown): string {
   if (style === 'matrix') return matrix(name, explode, value);
   const prefix = style === 'label' ? '.' : '';
-  return prefix + joined(value, explode, style === 'label' && explode ? '.' : ',', percentEncoded);
+  return prefix + joined(value, explode, style === 'label' && explode ? '.' : (DELIMITERS[style] ?? ','), percentEncoded);
 }
 
 /** The text of a header. Its characters stay as they are. */
-export const headerText = ({ explode }: Written, value: unknown): string => joined(value, explode, ',', (text) => text);
+export const headerText = ({ style, explode }: Written, value: unknown): string =>
+  joined(value, explode, decodeURIComponent(DELIMITERS[style] ?? ','), (text) => text);
 
 /** `name=value` pairs of a query, a form or cookies, encoded. An empty list or object gives none. */
 export function pairsOf(written: Written, value: unknown): [string, string][] {
   const { name, style, explode } = written;
-  const encode = written.allowReserved === true ? reservedKept : percentEncoded;
+  const encode = style === 'cookie' ? asItIs : written.allowReserved === true ? reservedKept : percentEncoded;
   const key = percentEncoded(name);
   if (typeof value !== 'object' || value === null) return [[key, encode(plain(value))]];
+  if (Object.keys(value).length === 0) return written.allowEmpty === true ? [[key, '']] : [];
   if (style === 'deepObject') return deepPairs(name, value, encode);
   if (Array.isArray(value)) {
     if (explode) return value.map((item) => [key, encode(plain(item))]);
-    return value.length === 0 ? [] : [[key, value.map((item) => encode(plain(item))).join(DELIMITERS[style] ?? ',')]];
+    return [[key, value.map((item) => encode(plain(item))).join(DELIMITERS[style] ?? ',')]];
   }
   const entries = entriesOf(value);
   if (explode) return entries.map(([field, item]) => [percentEncoded(field), encode(plain(item))]);
-  return entries.length === 0
-    ? []
-    : [[key, entries.flatMap(([field, item]) => [percentEncoded(field), encode(plain(item))]).join(DELIMITERS[style] ?? ',')]];
+  return [[key, entries.flatMap(([field, item]) => [percentEncoded(field), encode(plain(item))]).join(DELIMITERS[style] ?? ',')]];
 }
 
-const DELIMITERS: Partial<Record<Style, string>> = { spaceDelimited: '%20', pipeDelimited: '%7C' };
+const DELIMITERS: Partial<Record<Style, string>> = { spaceDelimited: '%20', pipeDelimited: '%7C', tabDelimited: '%09' };
 
+/**
+ * Members in brackets. OpenAPI says nothing of lists: those of plain values repeat the name of their member, others have
+ * their places in brackets, as does a list that is the whole value.
+ */
 function deepPairs(name: string, value: object, encode: Encode): [string, string][] {
-  const items: [string, unknown][] = Array.isArray(value)
-    ? value.map((item: unknown) => [name, item])
-    : entriesOf(value).map(([field, item]) => [`${name}[${field}]`, item]);
-  return items.flatMap(([key, item]) =>
-    typeof item === 'object' && item !== null && !(item instanceof ExactNumber) && !(Array.isArray(value) && Array.isArray(item))
-      ? deepPairs(key, item, encode)
-      : [[percentEncoded(key), encode(plain(item))] satisfies [string, string]],
-  );
+  return entriesOf(value).flatMap(([field, item]) => {
+    const key = `${name}[${field}]`;
+    if (!isNested(item)) return [[percentEncoded(key), encode(plain(item))] satisfies [string, string]];
+    const isPlainList = Array.isArray(item) && !item.some(isNested);
+    return isPlainList
+      ? item.map((it: unknown): [string, string] => [percentEncoded(key), encode(plain(it))])
+      : deepPairs(key, item, encode);
+  });
 }
+
+const isNested = (item: unknown): item is object => typeof item === 'object' && item !== null && !(item instanceof ExactNumber);
 
 function matrix(name: string, explode: boolean, value: unknown): string {
   const key = percentEncoded(name);

@@ -24,7 +24,7 @@ const body = (mediaType: string, schema: object, more: object = {}) => ({
   requestBody: { required: true, content: { [mediaType]: { schema, ...more } } },
 });
 const built = async (operation: Awaited<ReturnType<typeof one>>, args: Record<string, unknown>, credentials = NONE) => {
-  const request = await buildRequest(operation, args, credentials);
+  const request = buildRequest(operation, args, credentials);
   return { ...request, url: request.url.href, body: request.body === undefined ? undefined : Buffer.from(request.body).toString() };
 };
 
@@ -44,8 +44,8 @@ describe('a document becomes operations', () => {
     expect(new Set(names.map((it) => it.split(' ')[1])).size).toBe(2);
   });
 
-  it.each(['2.0', '4.0.0', undefined])('reads only documents of version 3.0 or 3.1: %s is refused', async (openapi) => {
-    await expect(read({ openapi, paths: {} })).rejects.toThrow('expected an OpenAPI document of version 3.0 or 3.1');
+  it.each(['2.0', '4.0.0', undefined])('reads only documents of OpenAPI 3 or Swagger 2.0: %s is refused', async (openapi) => {
+    await expect(read({ openapi, paths: {} })).rejects.toThrow('expected an OpenAPI document of version 3, or of Swagger 2.0');
   });
 
   it('takes the server of the operation, the path or the document, and the defaults of its variables', async () => {
@@ -107,8 +107,12 @@ describe('a document becomes operations', () => {
         wrong: { type: 'file', minimum: 'x', pattern: '(?=a)', required: true, enum: [] },
       },
     };
-    const { input } = await one(body('application/json', schema));
-    expect(input).toMatchObject({ properties: { body: { properties: { outside: {}, inherited: {}, wrong: {} } } } });
+    const { operations, problems } = await read(documentOf({ '/x': { post: body('application/json', schema) } }));
+    expect(operations[0]?.input).toMatchObject({ properties: { body: { properties: { outside: {}, inherited: {}, wrong: {} } } } });
+    expect(problems).toEqual([
+      expect.stringContaining('refers to file:///etc/passwd, which is in another document'),
+      expect.stringContaining('refers to #/constructor, which the document does not have'),
+    ]);
   });
 
   it('reads nullable and exclusive limits of 3.0 as JSON Schema 2020-12 has them, and leaves out read-only properties', async () => {
@@ -178,7 +182,7 @@ describe('a call becomes a request', () => {
     const credentials = { ...NONE, headers: { 'x-key': 'k' }, query: { key: 'q&' }, cookies: { sid: 's' } };
     const request = await built(await one({}), {}, credentials);
     expect(request).toMatchObject({ url: 'https://api.example.com/x?key=q%26', headers: { 'x-key': 'k', cookie: 'sid=s' } });
-    expect(shownUrl(await buildRequest(await one({}), {}, credentials), credentials)).toBe('https://api.example.com/x');
+    expect(shownUrl(buildRequest(await one({}), {}, credentials), credentials)).toBe('https://api.example.com/x');
   });
 
   it('builds a request with a body as form, multipart, binary or text', async () => {
@@ -192,7 +196,7 @@ describe('a call becomes a request', () => {
     const multipart = await one(
       body('multipart/form-data', { type: 'object', properties: { file: { type: 'string', format: 'binary' } } }),
     );
-    const request = await buildRequest(multipart, { body: { file: 'aGk=', note: 'n', meta: { a: 1 } } }, NONE);
+    const request = buildRequest(multipart, { body: { file: 'aGk=', note: 'n', meta: { a: 1 } } }, NONE);
     const parts = await new Response(request.body ?? null, { headers: { ...request.headers } }).formData();
     const file = parts.get('file');
     expect([file instanceof Blob && (await file.text()), parts.get('note'), parts.has('meta')]).toEqual(['hi', 'n', true]);

@@ -1,13 +1,17 @@
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { JsonSchema } from '#contracts';
-import { fieldsOf, listOf, textOf, type Fields } from '../fields.js';
+import { fieldsOf, isFields, listOf, textOf, type Fields } from '../fields.js';
 import { DocumentRefs } from './document-refs.js';
-import { SchemaConverter, type PartsBudget } from './json-schema.js';
-import { METHODS, type Method, type Operation, type Parameter, type RequestBody } from './operation.js';
+import { SchemaConverter, type SchemaContext } from './json-schema.js';
+import { METHODS, type Operation, type Parameter, type RequestBody } from './operation.js';
+import { readTemplate } from './read-template.js';
 import { readBody } from './read-body.js';
 import { readParameters, type Reserved } from './read-parameters.js';
+import { acceptOf } from './response-types.js';
 import { serverOf, type ServerRules } from './servers.js';
+import { Subtypes } from './subtypes.js';
+import { fromSwagger2, swaggerServers } from './swagger-2.js';
 
 /** All schemas of a document together: what a hostile one may cost. */
 const MAX_PARTS = 3_000_000;
@@ -21,11 +25,13 @@ export interface ReadRules {
   /** The operations that become tools. */
   readonly wanted: (operation: {
     readonly name: string;
-    readonly method: Method;
+    readonly method: string;
     readonly path: string;
     readonly tags: readonly string[];
   }) => boolean;
   readonly maxTools: number;
+  /** Where the document is, on the network or the disk: it may refer to itself by this. */
+  readonly location?: string | undefined;
 }
 
 export interface ReadOperations {
@@ -35,7 +41,7 @@ export interface ReadOperations {
 }
 
 interface Found {
-  readonly method: Method;
+  readonly method: string;
   readonly path: string;
   readonly pathItem: Fields;
   readonly raw: Fields;
@@ -43,47 +49,71 @@ interface Found {
 }
 
 /**
- * The operations of an OpenAPI 3.0 or 3.1 document: 1. list  2. name  3. choose  4. convert, one after the other, so that
- * a large document does not hold up the process. @throws Error when it is no such document
+ * The operations of a document of OpenAPI 3 or Swagger 2.0: 1. list  2. name  3. choose  4. convert, one after the other,
+ * so that a large document does not hold up the process. @throws Error when it is no such document
  */
 export async function readOperations(document: unknown, rules: ReadRules, signal?: AbortSignal): Promise<ReadOperations> {
-  const root = fieldsOf(document);
-  assertVersion(root);
-  const refs = new DocumentRefs(root);
-  const found = listed(root, refs);
-  const names = namesOf(found);
+  const given = fieldsOf(document);
+  const isSwagger2 = isVersion2(given);
+  const root = isSwagger2 ? { ...given, servers: swaggerServers(given, rules.servers.documentUrl) } : given;
+  const refs = new DocumentRefs(root, rules.location);
   const problems: string[] = [];
+  const found = listed(root, refs, (problem) => problems.push(problem));
+  const names = namesOf(found);
   const operations: Operation[] = [];
-  const budget: PartsBudget = { left: MAX_PARTS };
+  const hasSiblings = !isSwagger2 && !/^v?3(?:\.0|$)/.test(String(given['openapi']));
+  const schemas: SchemaContext = { refs, subtypes: new Subtypes(root), budget: { left: MAX_PARTS }, hasSiblings };
   const wanted = found.map((it, index) => ({ it, name: names[index] ?? '' })).filter(({ it, name }) => rules.wanted({ ...it, name }));
   if (wanted.length > rules.maxTools)
     problems.push(`${wanted.length} operations, of which ${rules.maxTools} are taken: use include, tags, methods or maxTools`);
   for (const { it, name } of wanted.slice(0, rules.maxTools)) {
     signal?.throwIfAborted();
     await setImmediate();
+    const say = (problem: string) => problems.push(`${it.method.toUpperCase()} ${it.path}: ${problem}`.slice(0, 500));
     try {
-      operations.push(operationOf(it, name, { root, refs, rules, converter: new SchemaConverter(refs, budget) }));
+      const context = { root, refs, rules, converter: new SchemaConverter(schemas), say };
+      operations.push(operationOf(isSwagger2 ? upgraded(it, root, refs) : it, name, context));
     } catch (error) {
-      problems.push(`${it.method.toUpperCase()} ${it.path}: ${error instanceof Error ? error.message : String(error)}`.slice(0, 500));
+      say(error instanceof Error ? error.message : String(error));
     }
+    refs.takeFaults();
   }
-  return { operations, problems: problems.slice(0, MAX_PROBLEMS) };
+  return { operations, problems: bounded(problems) };
 }
 
-function assertVersion({ openapi, swagger }: Fields): void {
-  if (typeof openapi === 'string' && /^3\.[01](\.|$)/.test(openapi)) return;
-  const version = textOf(openapi) ?? textOf(swagger) ?? 'none';
-  throw new Error(`expected an OpenAPI document of version 3.0 or 3.1; received the version ${version.slice(0, 20)}`);
+function bounded(problems: readonly string[]): string[] {
+  if (problems.length <= MAX_PROBLEMS) return [...problems];
+  return [...problems.slice(0, MAX_PROBLEMS - 1), `${problems.length - MAX_PROBLEMS + 1} more problems of this document are not listed`];
 }
 
-function listed(root: Fields, refs: DocumentRefs): Found[] {
+/** Writers of YAML leave the quotes out, so a version may be a number. @throws Error for any but 2 and 3 */
+function isVersion2({ openapi, swagger }: Fields): boolean {
+  const given = openapi ?? swagger;
+  const version = typeof given === 'string' || typeof given === 'number' ? String(given).trim() : 'none';
+  if (openapi !== undefined && /^v?3(?:\.|$)/.test(version)) return false;
+  if (openapi === undefined && /^v?2(?:\.0)*$/.test(version)) return true;
+  throw new Error(`expected an OpenAPI document of version 3, or of Swagger 2.0; received the version ${version.slice(0, 20)}`);
+}
+
+function upgraded(found: Found, root: Fields, refs: DocumentRefs): Found {
+  return { ...found, raw: fromSwagger2(found.raw, found.pathItem, root, refs), pathItem: {} };
+}
+
+function listed(root: Fields, refs: DocumentRefs, say: (problem: string) => void): Found[] {
   const found: Found[] = [];
-  for (const [path, item] of Object.entries(fieldsOf(root['paths']))) {
-    if (!path.startsWith('/')) continue;
+  for (const [key, item] of Object.entries(fieldsOf(root['paths']))) {
+    if (/^x-/i.test(key) || item === null) continue;
+    const path = key.startsWith('/') ? key : `/${key}`;
+    if (path !== key) say(`${key.slice(0, 200)}: the path does not begin with a slash, which is added`);
     const pathItem = refs.resolve(item);
-    for (const method of METHODS) {
-      if (pathItem[method] === undefined || found.length >= MAX_OPERATIONS) continue;
-      const raw = fieldsOf(pathItem[method]);
+    for (const fault of refs.takeFaults()) say(`${path.slice(0, 200)}: ${fault}`);
+    for (const [method, operation] of methodsOf(pathItem)) {
+      if (operation === null || found.length >= MAX_OPERATIONS) continue;
+      if (!isFields(operation) || !METHOD.test(method) || method.toUpperCase() === 'CONNECT') {
+        say(`${method.slice(0, 50).toUpperCase()} ${path.slice(0, 200)}: it is no operation that can be called`);
+        continue;
+      }
+      const raw = refs.resolve(operation);
       const tags = listOf(raw['tags']).filter((tag): tag is string => typeof tag === 'string');
       found.push({ method, path, pathItem, raw, tags });
     }
@@ -91,11 +121,27 @@ function listed(root: Fields, refs: DocumentRefs): Found[] {
   return found;
 }
 
+/** RFC 9110, section 5.6.2. */
+const METHOD = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,50}$/;
+
+/** Those of the path, then what OpenAPI 3.2 has beside them. */
+function methodsOf(pathItem: Fields): [method: string, operation: unknown][] {
+  const own = METHODS.filter((method) => pathItem[method] !== undefined);
+  const known = new Set<string>(METHODS);
+  const more = Object.entries(fieldsOf(pathItem['additionalOperations'])).map(([method, it]): [string, unknown] => {
+    const small = method.toLowerCase();
+    return [known.has(small) ? small : method, it];
+  });
+  return [
+    ...own.map((method): [string, unknown] => [method, pathItem[method]]),
+    ...more.filter(([method]) => !own.some((it) => it === method)),
+  ];
+}
+
 /** `operationId`, else method and path, as tool names allow. Names that two operations would have get a digest of method and path. */
 function namesOf(found: readonly Found[]): string[] {
   const readable = found.map(({ raw, method, path }) => {
-    const words = (textOf(raw['operationId']) ?? `${method}_${path}`).replace(/[^A-Za-z0-9_-]+/g, '_');
-    return words.replace(/^[^A-Za-z]+|_+$/g, '').slice(0, 100) || method;
+    return nameOf(textOf(raw['operationId']) ?? '') || nameOf(`${method}_${path}`) || 'operation';
   });
   const count = new Map<string, number>();
   for (const name of readable) count.set(name, (count.get(name) ?? 0) + 1);
@@ -106,19 +152,26 @@ function namesOf(found: readonly Found[]): string[] {
   });
 }
 
+const nameOf = (text: string): string =>
+  text
+    .replace(/[^A-Za-z0-9_-]+/g, '_')
+    .replace(/^[^A-Za-z]+|_+$/g, '')
+    .slice(0, 100);
+
 interface Context {
   readonly root: Fields;
   readonly refs: DocumentRefs;
   readonly rules: ReadRules;
   readonly converter: SchemaConverter;
+  readonly say: (problem: string) => void;
 }
 
 function operationOf({ method, path, pathItem, raw, tags }: Found, name: string, context: Context): Operation {
-  const { root, refs, rules, converter } = context;
-  const parameters = readParameters(pathItem, raw, { refs, converter, reserved: rules.reserved });
-  const missing = [...path.matchAll(/\{([^{}]+)\}/g)].find(([, it]) => !parameters.some((one) => one.in === 'path' && one.name === it));
-  if (missing !== undefined) throw new Error(`the document does not describe the path parameter ${missing[1]}`);
+  const { root, refs, rules, converter, say } = context;
+  const { parameters, template } = readTemplate(path, readParameters(pathItem, raw, { ...context, reserved: rules.reserved }), say);
   const body = readBody(raw, new Set(parameters.map(({ argument }) => argument)), refs, converter);
+  const input = inputOf(parameters, body, converter);
+  for (const fault of refs.takeFaults()) say(fault);
   const baseUrl = serverOf([raw, pathItem, root], rules.servers);
   const summary = textOf(raw['summary']);
   const about = [...new Set([summary, textOf(raw['description'])])].filter((it) => it !== undefined).join('\n\n');
@@ -126,6 +179,7 @@ function operationOf({ method, path, pathItem, raw, tags }: Found, name: string,
     name,
     method,
     path,
+    template,
     baseUrl,
     tags,
     label: (summary ?? name).slice(0, 200),
@@ -133,7 +187,8 @@ function operationOf({ method, path, pathItem, raw, tags }: Found, name: string,
     description: `${about.slice(0, MAX_DESCRIPTION)}\n\n${method.toUpperCase()} ${baseUrl}${path}`.trim(),
     parameters,
     body,
-    input: inputOf(parameters, body, converter),
+    accept: acceptOf(raw, refs),
+    input,
   };
 }
 

@@ -1,7 +1,8 @@
 import type { JsonSchema } from '#contracts';
-import { fieldsOf, listOf, textOf, type Fields } from '../fields.js';
+import { fieldsOf, isFields, listOf, textOf, type Fields } from '../fields.js';
 import type { DocumentRefs } from './document-refs.js';
 import type { SchemaConverter } from './json-schema.js';
+import { isJson, typeOnly } from './media-type.js';
 import type { Parameter } from './operation.js';
 import { PLACES, STYLES, type Place, type Style } from './parameter-style.js';
 
@@ -21,45 +22,64 @@ export interface Reserved {
   readonly cookies: ReadonlySet<string>;
 }
 
+export interface ParameterContext {
+  readonly refs: DocumentRefs;
+  readonly converter: SchemaConverter;
+  readonly reserved: Reserved;
+  /** Called with what is left out, in words for the operator. */
+  readonly say: (problem: string) => void;
+}
+
 /** The parameters of an operation, those of its path included, each with an argument name of its own. */
-export function readParameters(
-  path: Fields,
-  operation: Fields,
-  { refs, converter, reserved }: { refs: DocumentRefs; converter: SchemaConverter; reserved: Reserved },
-): Parameter[] {
+export function readParameters(path: Fields, operation: Fields, context: ParameterContext): Parameter[] {
+  const { refs, converter, reserved, say } = context;
   const found = new Map<string, Fields>();
   for (const raw of [...listOf(path['parameters']), ...listOf(operation['parameters'])]) {
-    const parameter = refs.resolve(raw);
-    found.set(`${String(parameter['in'])} ${String(parameter['name'])}`, parameter);
+    const parameter = refs.required(raw);
+    const place = String(parameter['in']);
+    const name = String(parameter['name']);
+    found.set(`${place} ${place === 'header' ? name.toLowerCase() : name}`, parameter);
   }
   if (found.size > MAX_PARAMETERS) throw new RangeError(`it has ${found.size} parameters; expected at most ${MAX_PARAMETERS}`);
   const taken = new Set<string>();
   return [...found.values()].flatMap((raw) => {
     const place = PLACES.find((it) => it === raw['in']);
     const name = textOf(raw['name']);
-    if (place === undefined || name === undefined || isReserved(place, name, reserved)) return [];
+    if (place === undefined || name === undefined) {
+      say(`a parameter cannot be read: ${JSON.stringify({ name: raw['name'], in: raw['in'] }).slice(0, 200)}`);
+      return [];
+    }
+    if (isReserved(place, name, reserved)) return [];
     const argument = freeName(name, place, taken);
     taken.add(argument);
-    return [parameterOf(raw, place, name, argument, converter)];
+    return [parameterOf(raw, place, name, argument, converter, refs)];
   });
 }
 
-function parameterOf(raw: Fields, place: Place, name: string, argument: string, converter: SchemaConverter): Parameter {
-  const [media] = Object.values(fieldsOf(raw['content']));
-  const byDefault: Style = place === 'query' || place === 'cookie' ? 'form' : 'simple';
+function parameterOf(raw: Fields, place: Place, name: string, argument: string, converter: SchemaConverter, refs: DocumentRefs): Parameter {
+  const [[mediaType, media] = []] = Object.entries(fieldsOf(raw['content']));
+  const byDefault: Style = place === 'path' || place === 'header' ? 'simple' : 'form';
   const style = STYLES.find((it) => it === raw['style']) ?? byDefault;
-  const schema = converter.convert(media === undefined ? raw['schema'] : fieldsOf(media)['schema']);
+  const schema = converter.convert(mediaType === undefined ? schemaOf(raw) : refs.resolve(media)['schema']);
   return {
     in: place,
     name,
     argument,
     style,
-    explode: typeof raw['explode'] === 'boolean' ? raw['explode'] : style === 'form',
+    explode: typeof raw['explode'] === 'boolean' ? raw['explode'] : style === 'form' || style === 'cookie',
     allowReserved: raw['allowReserved'] === true,
+    allowEmpty: raw['allowEmptyValue'] === true,
     required: place === 'path' || raw['required'] === true,
-    json: media !== undefined,
+    json: mediaType !== undefined && (isJson(typeOnly(mediaType)) || (place !== 'querystring' && mediaType.includes('*'))),
     schema: described(place === 'path' ? notEmpty(schema) : schema, textOf(raw['description'])),
   };
+}
+
+/** Older documents have keywords of the schema beside those of the parameter. */
+function schemaOf(raw: Fields): unknown {
+  if (isFields(raw['schema']) || typeof raw['schema'] === 'boolean') return raw['schema'];
+  const { type, format, items, enum: values, minimum, maximum, default: given } = raw;
+  return { type, format, items, enum: values, minimum, maximum, default: given };
 }
 
 /** A path without the text of a parameter is another operation. */
@@ -84,7 +104,7 @@ export function freeName(name: string, suffix: string, taken: ReadonlySet<string
       .slice(0, 50) || suffix;
   const candidates = [readable, `${readable}_${suffix}`];
   for (let count = 2; ; count += 1) {
-    const free = candidates.find((it) => !taken.has(it) && !['__proto__', 'constructor', 'prototype'].includes(it));
+    const free = candidates.find((it) => !taken.has(it) && it !== '__proto__');
     if (free !== undefined) return free;
     candidates.push(`${readable}_${suffix}_${count}`);
   }

@@ -49,7 +49,7 @@ describe('a file of a multipart body', () => {
   const FILE = { type: 'object', properties: { file: { type: 'string', format: 'binary' }, model: { type: 'string' } } };
   /** The names and types of the files that are sent. */
   const sent = async (args: object, schema: object = FILE, more: object = {}) => {
-    const request = await buildRequest(await one(post('multipart/form-data', schema, more)), { body: args }, NONE);
+    const request = buildRequest(await one(post('multipart/form-data', schema, more)), { body: args }, NONE);
     const form = await new Response(request.body ?? null, { headers: { ...request.headers } }).formData();
     return form.getAll('file').map((part) => (part instanceof File ? [part.name, part.type] : part));
   };

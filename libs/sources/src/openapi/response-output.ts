@@ -1,5 +1,6 @@
 import { Json as JsonValue, parseExactJson, type Content, type JsonSchema } from '#contracts';
 import { ToolError, type ToolOutputObject } from '#tool-sdk';
+import { decoded, isJson, isText as isTextType, typeOnly } from './media-type.js';
 import { nextPage, nextPageText, type Asked } from './next-page.js';
 
 type Json = JsonSchema[string];
@@ -28,7 +29,7 @@ export function outputOf(answer: Answer, asked: Asked): ToolOutputObject {
   const line = `${method} ${url} → ${status}`;
   if (status === 429 || status >= 500) {
     const wait = headers.get('retry-after');
-    const said = isText(answer) ? body.toString().slice(0, ERROR_CHARACTERS) : '';
+    const said = isText(answer) ? textOf(answer).slice(0, ERROR_CHARACTERS) : '';
     const when = wait === null ? '' : ` (Retry-After: ${wait.slice(0, 100)})`;
     throw new ToolError('tool_failed', `${line}${when}${said === '' ? '' : `\n\n${said}`}`, {
       retryable: true,
@@ -70,7 +71,7 @@ function structured(json: Json): { structuredContent?: Json } {
 function contentOf(answer: Answer, line: string): Content[] {
   const { body, headers, url } = answer;
   if (body.byteLength === 0) return [{ type: 'text', text: line }];
-  if (isText(answer)) return [{ type: 'text', text: `${line}\n\n${cut(body)}` }];
+  if (isText(answer)) return [{ type: 'text', text: `${line}\n\n${cut(answer)}` }];
   const mimeType = typeOf(headers);
   const head: Content = { type: 'text', text: `${line}\n\n${body.byteLength} bytes of ${mimeType}` };
   if (body.byteLength > BINARY_BYTES) return [{ type: 'text', text: `${head.text}, more than the ${BINARY_BYTES} that a result may have` }];
@@ -80,27 +81,27 @@ function contentOf(answer: Answer, line: string): Content[] {
   return [head, { type: 'resource', resource: { uri: url, mimeType, blob: data } }];
 }
 
-function cut(body: Buffer): string {
-  if (body.byteLength <= TEXT_BYTES) return body.toString();
+function cut({ body, headers }: Pick<Answer, 'headers' | 'body'>): string {
+  const type = headers.get('content-type');
+  if (body.byteLength <= TEXT_BYTES) return decoded(body, type);
   // A character that the limit cuts in two is left out.
-  return `${new TextDecoder().decode(body.subarray(0, TEXT_BYTES), { stream: true })}\n... [truncated]`;
+  return `${decoded(body.subarray(0, TEXT_BYTES), type).replace(/\ufffd$/, '')}\n... [truncated]`;
 }
 
-const typeOf = (headers: Headers): string =>
-  (headers.get('content-type') ?? 'application/octet-stream').split(';')[0]?.trim().toLowerCase() ?? '';
+const typeOf = (headers: Headers): string => typeOnly(headers.get('content-type') ?? 'application/octet-stream');
+
+const textOf = ({ headers, body }: Pick<Answer, 'headers' | 'body'>): string => decoded(body, headers.get('content-type'));
 
 function isText({ headers, body }: Pick<Answer, 'headers' | 'body'>): boolean {
   const type = typeOf(headers);
-  if (type.startsWith('text/') || isJson(type) || /xml$|javascript$|x-www-form-urlencoded$|yaml$/.test(type)) return true;
+  if (isJson(type) || isTextType(type)) return true;
   return !headers.has('content-type') && !body.includes(0);
 }
 
-const isJson = (type: string): boolean => type === 'application/json' || type.endsWith('+json');
-
-function jsonOf({ headers, body }: Answer): Json | undefined {
-  if (!isJson(typeOf(headers)) || body.byteLength === 0) return undefined;
+function jsonOf(answer: Answer): Json | undefined {
+  if (!isJson(typeOf(answer.headers)) || answer.body.byteLength === 0) return undefined;
   try {
-    return JsonValue.parse(parseExactJson(new TextDecoder().decode(body)));
+    return JsonValue.parse(parseExactJson(textOf(answer)));
   } catch {
     return undefined;
   }

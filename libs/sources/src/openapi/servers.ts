@@ -12,9 +12,11 @@ export interface ServerRules {
 /** The base URL of an operation, without a slash at the end. @throws Error in words for the operator */
 export function serverOf(levels: readonly Fields[], { url, documentUrl, sameOrigin }: ServerRules): string {
   if (url !== undefined) return url.replace(/\/+$/, '');
-  const [server] = levels.map((it) => listOf(it['servers'])).find((servers) => servers.length > 0) ?? [];
-  const text = server === undefined ? documentUrl && '/' : withVariables(fieldsOf(server));
-  if (text === undefined || !URL.canParse(text, documentUrl))
+  const servers = levels.map((it) => listOf(it['servers']).map(fieldsOf)).find((it) => it.length > 0);
+  const texts = servers?.map(withVariables) ?? [documentUrl === undefined ? undefined : '/'];
+  // A document that is not read from the network has no address to which a relative one could belong.
+  const text = texts.find((it) => it !== undefined && URL.canParse(it, documentUrl));
+  if (text === undefined)
     throw new Error('the document names no server with a complete address: say `url` in the definition of the source');
   const parsed = new URL(text, documentUrl);
   if (!['http:', 'https:'].includes(parsed.protocol) || parsed.username !== '' || parsed.search !== '' || parsed.hash !== '')
@@ -26,10 +28,19 @@ export function serverOf(levels: readonly Fields[], { url, documentUrl, sameOrig
   return `${parsed.origin}${parsed.pathname}`.replace(/\/+$/, '');
 }
 
+/** Variables have their defaults, or else the first of their values; undefined where one has neither. */
 function withVariables(server: Fields): string | undefined {
   const variables = fieldsOf(server['variables']);
-  return textOf(server['url'])?.replace(/\{([^{}]*)\}/g, (_, name: string) => {
-    const value = Object.hasOwn(variables, name) ? fieldsOf(variables[name])['default'] : undefined;
-    return typeof value === 'string' ? value : '';
-  });
+  let isComplete = true;
+  const text = textOf(server['url'])
+    ?.trim()
+    .replace(/\{([^{}]*)\}/g, (_, name: string) => {
+      const variable = Object.hasOwn(variables, name) ? fieldsOf(variables[name]) : {};
+      const value = variable['default'] ?? listOf(variable['enum'])[0];
+      if (typeof value === 'string' || typeof value === 'number') return String(value);
+      isComplete = false;
+      return '';
+    });
+  // `//host/path` without a scheme of a document is meant for the web.
+  return isComplete ? text?.replace(/^\/\//, 'https://') : undefined;
 }

@@ -1,0 +1,76 @@
+import { JsonSchema } from '#contracts';
+import { fieldsOf, isFields, listOf, textOf, type Fields } from '../fields.js';
+import type { DocumentRefs } from './document-refs.js';
+
+const BASE64 = 'Base64.';
+const MAX_LEVELS = 8;
+const UNIONS = ['allOf', 'anyOf', 'oneOf'];
+export const BINARY = { type: 'string', pattern: '^[A-Za-z0-9+/]*={0,2}$' };
+
+/** A file with its name, which many servers take the type from. */
+const NAMED_FILE = {
+  type: 'object',
+  properties: {
+    data: { ...BINARY, description: BASE64 },
+    filename: { type: 'string', minLength: 1, maxLength: 255, description: 'Name of the file with its extension.' },
+    content_type: { type: 'string', pattern: '^[\\w.+-]+/[\\w.+-]+$', description: 'Media type of the file.' },
+  },
+  required: ['data'],
+  additionalProperties: false,
+};
+
+/** Properties of a multipart body that are files, those of its parts and branches among them. */
+export function filesOf(schema: unknown, refs: DocumentRefs): string[] {
+  const properties = allProperties(schema, refs, 0);
+  return [...new Set(properties.filter(([, it]) => isFile(it, refs, 0)).map(([name]) => name))];
+}
+
+function allProperties(schema: unknown, refs: DocumentRefs, level: number): [string, unknown][] {
+  if (level > MAX_LEVELS) return [];
+  const resolved = refs.resolve(schema);
+  const parts = UNIONS.flatMap((key) => listOf(resolved[key])).flatMap((part) => allProperties(part, refs, level + 1));
+  return [...parts, ...Object.entries(fieldsOf(resolved['properties']))];
+}
+
+/** Whether a schema is of binary text, with or without a name for it. */
+export function isFile(schema: unknown, refs: DocumentRefs, level = 0): boolean {
+  const it = refs.resolve(schema);
+  if (it['format'] === 'binary' || it['type'] === 'file') return true;
+  if (textOf(it['contentMediaType']) !== undefined && it['contentEncoding'] === undefined) return true;
+  if (level > MAX_LEVELS) return false;
+  const inner = [...UNIONS.flatMap((key) => listOf(it[key])), ...(isFields(it['items']) ? [it['items']] : [])];
+  return inner.some((part) => isFile(part, refs, level + 1));
+}
+
+/** Says how files are given, as far as the schema shows its properties. */
+export function withFiles(schema: JsonSchema, files: readonly string[]): JsonSchema {
+  return files.length === 0 ? schema : JsonSchema.parse(shown(schema, new Set(files), 0));
+}
+
+function shown(schema: Fields, files: ReadonlySet<string>, level: number): Fields {
+  if (level > MAX_LEVELS) return schema;
+  const properties = fieldsOf(schema['properties']);
+  const entries = Object.entries(properties).map(([name, it]) => [name, files.has(name) && isFields(it) ? fileSchema(it) : it]);
+  const unions = UNIONS.filter((key) => Array.isArray(schema[key])).map((key): [string, unknown] => [
+    key,
+    listOf(schema[key]).map((part) => (isFields(part) ? shown(part, files, level + 1) : part)),
+  ]);
+  return {
+    ...schema,
+    ...Object.fromEntries<unknown>(unions),
+    ...(entries.length === 0 ? {} : { properties: Object.fromEntries(entries) }),
+  };
+}
+
+function fileSchema({ items, format: _format, ...rest }: Fields): Fields {
+  if (isFields(items)) return { ...rest, items: fileSchema(items) };
+  const union = UNIONS.find((key) => Array.isArray(rest[key]));
+  if (union !== undefined) {
+    const branches = listOf(rest[union]).map((part) => (isFields(part) && part['type'] !== 'null' ? fileSchema(part) : part));
+    return { ...rest, [union]: branches };
+  }
+  const { type, description, contentMediaType: _media, maxLength: _max, minLength: _min, ...others } = rest;
+  const isNullable = Array.isArray(type) && type.includes('null');
+  const forms = [{ ...BINARY, description: BASE64 }, NAMED_FILE, ...(isNullable ? [{ type: 'null' }] : [])];
+  return { ...others, anyOf: forms, ...(description === undefined ? {} : { description }) };
+}

@@ -1,0 +1,181 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { openApi, type SeenRequest } from '../testing/openapi-api.js';
+
+type Api = Awaited<ReturnType<typeof openApi>>;
+
+/** Bodies of requests and answers as public documents have them. */
+describe('bodies of documents from the field', () => {
+  let api: Api | undefined;
+  afterEach(() => api?.close());
+  const of = async (mediaType: string, media: object, method = 'post', answer = {}) => {
+    const operation = { operationId: 'op', requestBody: { required: true, content: { [mediaType]: media } }, responses: {} };
+    api = await openApi({ openapi: '3.1.0', info: {}, paths: { '/x': { [method]: operation } } }, answer);
+    expect(api.problems).toEqual([]);
+    return api;
+  };
+  const sent = async (mediaType: string, media: object, body: unknown, method = 'post') =>
+    (await of(mediaType, media, method)).sent('op', { body });
+
+  it.each(['get', 'head', 'delete', 'options', 'query', 'trace', 'put', 'patch'])('sends a body with the method %s', async (method) => {
+    const request = await sent('application/json', { schema: { type: 'object' } }, { a: 1 }, method);
+    expect(request).toMatchObject({ method: method.toUpperCase(), body: '{"a":1}', headers: { 'content-type': 'application/json' } });
+  });
+
+  it('reads the answer to a GET with a body as any other, empty ones too', async () => {
+    const answer = { headers: { 'content-type': 'application/json' }, body: '{"a":1}' };
+    const one = await of('application/json', {}, 'get', answer);
+    expect(await one.output('op', { body: {} })).toMatchObject({ structuredContent: { a: 1 } });
+    await one.close();
+    const none = await of('application/json', {}, 'get', { status: 204 });
+    expect(await none.output('op', { body: {} })).toMatchObject({ details: { status: 204 } });
+  });
+
+  it.each([
+    'application/json; charset=utf-8',
+    'application/vnd.x+json; charset=utf-8',
+    'application/vnd.api+json',
+    'application/merge-patch+json',
+    'application/problem+json',
+    'text/json',
+    'application/x-json',
+    'Application/JSON',
+  ])('sends JSON as %s', async (mediaType) => {
+    const request = await sent(mediaType, { schema: { type: 'object' } }, { a: 'é' });
+    expect([request.headers['content-type'], Buffer.from(request.body, 'latin1').toString()]).toEqual([mediaType, '{"a":"é"}']);
+  });
+
+  const PNG = 'iVBORw0KGgo=';
+  it.each([
+    ['*/*', { type: 'object' }, { a: 1 }, 'application/json', '{"a":1}'],
+    ['application/*', {}, [1], 'application/json', '[1]'],
+    ['*/*', { type: 'string', format: 'binary' }, 'aGk=', 'application/octet-stream', 'hi'],
+    ['*/*', { type: 'string' }, 'hi', 'text/plain', 'hi'],
+    ['text/*', { type: 'string' }, 'hi', 'text/plain', 'hi'],
+    ['image/*', { type: 'string', format: 'binary' }, PNG, 'image/png', Buffer.from(PNG, 'base64').toString('latin1')],
+    ['application/xml', { allOf: [{ type: 'object', required: ['a'] }] }, '<a/>', 'application/xml', '<a/>'],
+    ['application/yaml', { type: 'object' }, 'a: 1', 'application/yaml', 'a: 1'],
+    ['application/graphql', {}, '{ me }', 'application/graphql', '{ me }'],
+    ['application/x-ndjson', { type: 'object' }, [{ a: 1 }, { b: 2 }], 'application/x-ndjson', '{"a":1}\n{"b":2}\n'],
+    ['application/jsonl', { type: 'array', items: { type: 'object' } }, [{ a: 1 }], 'application/jsonl', '{"a":1}\n'],
+  ])('sends a body as %s with the schema %j', async (mediaType, schema, body, type, text) => {
+    const request = await sent(mediaType, { schema }, body);
+    expect([request.headers['content-type'], request.body]).toEqual([type, text]);
+  });
+
+  it('sends lines by the itemSchema of OpenAPI 3.2, and checks them', async () => {
+    const media = { itemSchema: { type: 'object', required: ['a'] } };
+    expect((await sent('application/json-seq', media, [{ a: 1 }])).body).toBe('\u001e{"a":1}\n');
+    await expect(api?.output('op', { body: [{}] })).rejects.toThrow('refused');
+  });
+
+  /** Head and text of each part, by name. */
+  const partsOf = ({ headers, body }: SeenRequest) => {
+    const boundary = /boundary=(.*)$/.exec(String(headers['content-type']))?.[1] ?? '';
+    const parts = body
+      .split(`--${boundary}`)
+      .slice(1, -1)
+      .map((part) => part.trim().split('\r\n\r\n'));
+    return parts.map(([head = '', text = '']) => [
+      /name="([^"]*)"/.exec(head)?.[1],
+      /Content-Type: (.*)/.exec(head)?.[1],
+      head.includes('filename='),
+      text,
+    ]);
+  };
+  const binary = { type: 'string', format: 'binary' };
+  const multipart = (properties: object, encoding: object = {}) => ({ schema: { type: 'object', properties }, encoding });
+
+  it('sends JSON parts of a multipart body without a file name, with the type that the document names', async () => {
+    const media = multipart(
+      {
+        meta: { type: 'object' },
+        note: { type: 'string' },
+        tags: { type: 'array', items: { type: 'object' } },
+        ids: { type: 'array' },
+        raw: {},
+        n: {},
+      },
+      { tags: { contentType: 'application/json' }, raw: { contentType: 'text/csv; charset=utf-8' } },
+    );
+    const body = { meta: { a: 1 }, note: 'hi', tags: [{ a: 1 }, { b: 2 }], ids: ['1', '2'], raw: 'a,b', n: null };
+    expect(partsOf(await sent('multipart/form-data', media, body))).toEqual([
+      ['meta', 'application/json', false, '{"a":1}'],
+      ['note', undefined, false, 'hi'],
+      ['tags', 'application/json', false, '[{"a":1},{"b":2}]'],
+      ['ids', undefined, false, '1'],
+      ['ids', undefined, false, '2'],
+      ['raw', 'text/csv; charset=utf-8', false, 'a,b'],
+    ]);
+  });
+
+  it.each([
+    ['by anyOf', { anyOf: [binary, { type: 'null' }] }],
+    ['by a list in anyOf', { anyOf: [{ type: 'array', items: binary }, { type: 'null' }] }],
+    ['by contentMediaType', { type: 'string', contentMediaType: 'application/octet-stream' }],
+    ['by allOf', { allOf: [binary], description: 'A file.' }],
+    ['by type file', { type: 'file' }],
+    ['by nullable', { ...binary, nullable: true }],
+  ])('sends a file of a multipart body that is one %s', async (_how, file) => {
+    const isList = JSON.stringify(file).includes('array');
+    for (const it of ['aGk=', { data: 'aGk=', filename: 'file.txt' }]) {
+      const parts = partsOf(await sent('multipart/form-data', multipart({ file }), { file: isList ? [it] : it }));
+      expect(parts).toEqual([['file', 'application/octet-stream', true, 'hi']]);
+      await api?.close();
+    }
+  });
+
+  it('sends a file of a multipart body whose properties stand in allOf', async () => {
+    const schema = {
+      allOf: [
+        { type: 'object', properties: { a: { type: 'string' } } },
+        { type: 'object', properties: { file: binary } },
+      ],
+    };
+    const parts = partsOf(await sent('multipart/form-data', { schema }, { a: 'x', file: { data: 'aGk=', filename: 'f.txt' } }));
+    expect(parts).toEqual([
+      ['a', undefined, false, 'x'],
+      ['file', 'application/octet-stream', true, 'hi'],
+    ]);
+  });
+
+  it('sends other multipart types as they are named', async () => {
+    const request = await sent('multipart/mixed', multipart({ a: { type: 'object' } }), { a: { b: 1 } });
+    expect(request.headers['content-type']).toMatch(/^multipart\/mixed; boundary=/);
+    expect(partsOf(request)).toEqual([['a', 'application/json', false, '{"b":1}']]);
+  });
+
+  it.each([
+    [{}, { a: [1, 2], o: { x: 1 }, n: null }, 'a=1&a=2&o=%7B%22x%22%3A1%7D'],
+    [{ a: { contentType: 'application/json' } }, { a: [1, 2] }, 'a=%5B1%2C2%5D'],
+    [{ a: { style: 'form', explode: false } }, { a: [1, 2] }, 'a=1,2'],
+    [{ a: { style: 'deepObject', explode: true } }, { a: { b: [{ c: 1 }] } }, 'a%5Bb%5D%5B0%5D%5Bc%5D=1'],
+    [{ a: { style: 'deepObject', explode: true } }, { a: ['x', 'y'] }, 'a%5B0%5D=x&a%5B1%5D=y'],
+    [{ a: { style: 'pipeDelimited', explode: false } }, { a: ['x', 'y'] }, 'a=x%7Cy'],
+    [{}, { constructor: 'ferrari', 'a b': true, t: '' }, 'constructor=ferrari&a%20b=true&t='],
+  ])('sends a form with the encoding %j: %j', async (encoding, body, text) => {
+    expect((await sent('application/x-www-form-urlencoded', { schema: { type: 'object' }, encoding }, body)).body).toBe(text);
+  });
+
+  const answered = async (type: string, body: string | Buffer, status = 200) =>
+    (await of('application/json', {}, 'post', { status, headers: { 'content-type': type }, body })).output('op', { body: {} });
+  it.each([
+    ['application/vnd.x+json; charset=utf-8', '{"a":1}'],
+    ['application/problem+json', '{"a":1}'],
+    ['text/json', '{"a":1}'],
+    ['application/x-json', '{"a":1}'],
+    ['application/json', '\ufeff{"a":1}'],
+    ['application/json; charset=utf-16le', Buffer.from('{"a":1}', 'utf16le')],
+  ])('reads an answer of the type %s as JSON', async (type, body) => {
+    expect(await answered(type, body)).toMatchObject({ structuredContent: { a: 1 } });
+  });
+
+  it.each([
+    ['text/plain; charset=iso-8859-1', Buffer.from('café', 'latin1'), 'café'],
+    ['text/html; charset="windows-1251"', Buffer.from([0xcf, 0xf0]), 'Пр'],
+    ['text/plain; charset=x-none', Buffer.from('é'), 'é'],
+    ['application/x-ndjson', '{"a":1}\n{"b":2}\n', '{"a":1}\n{"b":2}'],
+    ['application/graphql', '{ me }', '{ me }'],
+  ])('reads an answer of the type %s as text', async (type, body, text) => {
+    expect(await answered(type, body)).toMatchObject({ content: [{ type: 'text', text: expect.stringContaining(text) }] });
+  });
+});

@@ -1,0 +1,162 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { openApi } from '../testing/openapi-api.js';
+
+type Api = Awaited<ReturnType<typeof openApi>>;
+const parameter = (name: string, place: string, more: object = {}) => ({ name, in: place, schema: { type: 'string' }, ...more });
+const path = (name: string, more: object = {}) => parameter(name, 'path', { required: true, ...more });
+
+/** Paths and parameters as public documents write them, by the request that the API sees. */
+describe('paths and parameters of documents from the field', () => {
+  let api: Api | undefined;
+  afterEach(() => api?.close());
+  const of = async (template: string, operation: object, more: object = {}) => {
+    api = await openApi({
+      openapi: '3.1.0',
+      info: {},
+      paths: { [template]: { get: { operationId: 'op', responses: {}, ...operation } } },
+      ...more,
+    });
+    return api;
+  };
+  const urlOf = async (template: string, parameters: readonly object[], args: object) =>
+    (await (await of(template, { parameters })).sent('op', args)).url;
+
+  it.each([
+    ['/x?action=list', [], {}, '/x?action=list'],
+    ['/x?action=list&v=2', [parameter('q', 'query')], { q: 'a b' }, '/x?action=list&v=2&q=a%20b'],
+    ['/x?action=list', [parameter('action', 'query')], { action: 'get' }, '/x?action=get'],
+    ['/x?id={id}', [path('id')], { id: 'a&b' }, '/x?id=a%26b'],
+    ['/x?id={id}', [parameter('id', 'query', { required: true })], { id: '7' }, '/x?id=7'],
+    ['/#X-Target=Db.Get', [], {}, '/'],
+    ['/x/{id}#part', [path('id')], { id: 'a#b' }, '/x/a%23b'],
+    ['/x/{id}{?page,size}', [path('id'), parameter('page', 'query')], { id: '1', page: '2' }, '/x/1?page=2'],
+  ])('sends the path %s with its own query and without its fragment', async (template, parameters, args, url) => {
+    expect(await urlOf(template, parameters, args)).toBe(url);
+  });
+
+  it.each([
+    ['/files/{path+}', 'path'],
+    ['/files/{path+}', 'path+'],
+    ['/files/{path*}', 'path'],
+    ['/files/{*path}', 'path'],
+    ['/files/{+path}', 'path'],
+    ['/files/{path...}', 'path'],
+    ['/files/{path:.*}', 'path'],
+    ['/files/{path:path}', 'path'],
+  ])('keeps the slashes of a greedy parameter: %s described as %s', async (template, name) => {
+    const one = await of(template, { parameters: [path(name)] });
+    expect(one.problems).toEqual([]);
+    const [argument = ''] = Object.keys(one.tools[0]?.input['properties'] ?? {});
+    expect((await one.sent('op', { [argument]: '/a b/c?d/e.txt' })).url).toBe('/files/a%20b/c%3Fd/e.txt');
+    await expect(one.output('op', { [argument]: 'a/../../b' })).rejects.toThrow('other than . and ..');
+  });
+
+  it.each([
+    ['/x/{id}/y/{id}', [path('id')], { id: 'a' }, '/x/a/y/a'],
+    ['/x/{id:[0-9]{3}}', [path('id')], { id: '123' }, '/x/123'],
+    ['/x/{petId}', [path('petid')], { petid: 'a' }, '/x/a'],
+    ['/x/:id/y', [path('id')], { id: 'a' }, '/x/a/y'],
+    ['/x/{id}', [path('id'), path('id', { description: 'again' })], { id: 'a' }, '/x/a'],
+    ['/x/{a}.{b}', [path('a'), path('b')], { a: '1', b: '2' }, '/x/1.2'],
+    ['/x/{user.id}', [path('user.id')], { 'user.id': '1' }, '/x/1'],
+    ['/x:verb', [], {}, '/x:verb'],
+    ["/x('{id}')", [path('id')], { id: 'a' }, "/x('a')"],
+  ])('writes parameters into the path %s', async (template, parameters, args, url) =>
+    expect(await urlOf(template, parameters, args)).toBe(url),
+  );
+
+  it('adds a parameter that the document does not describe, and leaves out one without a place, and says so', async () => {
+    const one = await of('/x/{id}', { parameters: [path('other')] });
+    expect(one.problems).toEqual([
+      'GET /x/{id}: the document does not describe the path parameter id: it is taken as text',
+      'GET /x/{id}: its path has no place for the path parameter other, which is left out',
+    ]);
+    expect((await one.sent('op', { id: 'a' })).url).toBe('/x/a');
+    await one.close();
+    api = await openApi({ openapi: '3.0.0', info: {}, paths: { x: { get: { operationId: 'op', responses: {} } } } });
+    expect([(await api.sent('op', {})).url, api.problems]).toEqual(['/x', [expect.stringContaining('does not begin with a slash')]]);
+  });
+
+  const list = { type: 'array', items: { type: 'string' } };
+  const object = { type: 'object' };
+  const query = (more: object) => parameter('v', 'query', more);
+  it.each([
+    ['an empty list', query({ schema: list }), [], '/x'],
+    ['an empty list in one text', query({ schema: list, explode: false }), [], '/x'],
+    ['an empty list that may be empty', query({ schema: list, explode: false, allowEmptyValue: true }), [], '/x?v='],
+    ['an empty object', query({ schema: object, style: 'deepObject' }), {}, '/x'],
+    ['null', query({ schema: { type: ['string', 'null'] } }), null, '/x'],
+    ['an empty text', query({}), '', '/x?v='],
+    ['reserved characters', query({ allowReserved: true }), 'a/b:c?d&e', '/x?v=a/b:c?d%26e'],
+    ['pipes', query({ schema: list, style: 'pipeDelimited', explode: false }), ['a', 'b'], '/x?v=a%7Cb'],
+    ['pipes, exploded', query({ schema: list, style: 'pipeDelimited', explode: true }), ['a', 'b'], '/x?v=a&v=b'],
+    ['spaces', query({ schema: list, style: 'spaceDelimited', explode: false }), ['a', 'b'], '/x?v=a%20b'],
+    ['a nested object', query({ schema: object, style: 'deepObject' }), { a: { b: ['c', 'd'] } }, '/x?v%5Ba%5D%5Bb%5D=c&v%5Ba%5D%5Bb%5D=d'],
+    [
+      'JSON by content',
+      query({ schema: undefined, content: { 'application/json': { schema: object } } }),
+      { a: [1] },
+      '/x?v=%7B%22a%22%3A%5B1%5D%7D',
+    ],
+    [
+      'vendor JSON by content',
+      query({ schema: undefined, content: { 'application/vnd.x+json; v=1': { schema: {} } } }),
+      'a',
+      '/x?v=%22a%22',
+    ],
+    ['text by content', query({ schema: undefined, content: { 'text/plain': { schema: {} } } }), 'a', '/x?v=a'],
+    ['a schema beside the parameter', query({ schema: undefined, type: 'boolean' }), true, '/x?v=true'],
+  ])('sends a parameter of the query: %s', async (_what, described, v, url) => expect(await urlOf('/x', [described], { v })).toBe(url));
+
+  it.each([
+    ['matrix', list, false, ['a', 'b'], '/x/;v=a,b'],
+    ['matrix', list, true, ['a', 'b'], '/x/;v=a;v=b'],
+    ['label', list, true, ['a', 'b'], '/x/.a.b'],
+    ['label', object, false, { a: 1 }, '/x/.a,1'],
+    ['simple', object, true, { a: 1, b: 2 }, '/x/a=1,b=2'],
+  ])('sends a path parameter in the style %s', async (style, schema, explode, v, url) => {
+    expect(await urlOf('/x/{v}', [path('v', { style, schema, explode })], { v })).toBe(url);
+  });
+
+  it('refuses a path without the text of its parameter', async () => {
+    const one = await of('/x/{v}', { parameters: [path('v', { schema: {} })] });
+    for (const v of ['', [], {}, null]) await expect(one.output('op', { v })).rejects.toThrow("Missing required path parameter 'v'");
+    await expect(one.output('op', { v: '..' })).rejects.toThrow('other than . and ..');
+    expect(one.seen).toEqual([]);
+  });
+
+  it.each(['constructor', 'prototype', 'toString', 'valueOf', 'hasOwnProperty', 'length', 'name'])(
+    'sends an argument named %s, and nothing for it when it is absent',
+    async (name) => {
+      const one = await of('/x', { parameters: [parameter(name, 'query'), parameter('season', 'query', { schema: { type: 'integer' } })] });
+      expect((await one.sent('op', { [name]: 'ferrari', season: 2024 })).url).toBe(`/x?${name}=ferrari&season=2024`);
+      expect((await one.sent('op', {})).url).toBe('/x');
+    },
+  );
+
+  it('sends one header where the path and the operation name it in other letters', async () => {
+    api = await openApi({
+      openapi: '3.0.0',
+      info: {},
+      paths: { '/x': { parameters: [parameter('X-Id', 'header')], get: { operationId: 'op', parameters: [parameter('x-id', 'header')] } } },
+    });
+    expect(Object.keys(api.tools[0]?.input['properties'] ?? {})).toEqual(['x-id']);
+    expect((await api.sent('op', { 'x-id': 'a' })).headers['x-id']).toBe('a');
+  });
+
+  it.each([
+    ['a number', '{"id":725653563933458433,"ids":[725653563933458433],"o":{"id":-725653563933458433}}'],
+    ['a text', '{"id":"725653563933458433","ids":["725653563933458433"],"o":{"id":"-725653563933458433"}}'],
+    ['JSON in a text', JSON.stringify('{"id":725653563933458433,"ids":[725653563933458433],"o":{"id":-725653563933458433}}')],
+  ])('sends 64-bit integers exactly in every place: as %s', async (_how, args) => {
+    const int64 = { type: 'integer', format: 'int64' };
+    const one = await of('/x/{id}', {
+      parameters: [
+        path('id', { schema: { allOf: [int64] } }),
+        parameter('ids', 'query', { schema: { type: 'array', items: int64 }, explode: false }),
+        parameter('o', 'query', { schema: { type: 'object', properties: { id: int64 } }, style: 'deepObject' }),
+      ],
+    });
+    expect((await one.sent('op', args)).url).toBe('/x/725653563933458433?ids=725653563933458433&o%5Bid%5D=-725653563933458433');
+  });
+});

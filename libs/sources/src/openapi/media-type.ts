@@ -1,0 +1,23 @@
+/** The type without its parameters, in small letters. */
+export const typeOnly = (mediaType: string): string => (mediaType.split(';')[0] ?? '').trim().toLowerCase();
+
+/** JSON by its own name, by that of older servers, or as the syntax of a vendor's type. */
+export const isJson = (type: string): boolean => /^(?:application|text)\/(?:x-)?json$/.test(type) || type.endsWith('+json');
+
+/** One JSON text a line, or after a record separator. */
+export const isJsonLines = (type: string): boolean => /^application\/(?:(?:x-)?(?:ndjson|jsonl|json-lines|jsonlines)|json-seq)$/.test(type);
+
+export const isText = (type: string): boolean =>
+  type.startsWith('text/') ||
+  /[/+](?:xml|ya?ml|x-ya?ml|javascript|graphql|sql|x-www-form-urlencoded|toml)$/.test(type) ||
+  isJsonLines(type);
+
+/** The text of bytes in the encoding that their media type names, UTF-8 where it names none that is known. */
+export function decoded(bytes: Uint8Array, mediaType: string | null): string {
+  const label = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(mediaType ?? '')?.[1] ?? 'utf-8';
+  try {
+    return new TextDecoder(label).decode(bytes);
+  } catch {
+    return new TextDecoder().decode(bytes);
+  }
+}

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import { exactJsonText, ToolError } from '#tool-sdk';
+import { isFields } from '../fields.js';
+import { kindOfFile } from './file-kind.js';
+import { isJson, typeOnly } from './media-type.js';
+import type { PartEncoding, RequestBody } from './operation.js';
+import { pairsOf, plain } from './parameter-style.js';
+
+interface Part {
+  readonly filename?: string;
+  /** Text has none, as browsers send it. */
+  readonly type?: string | undefined;
+  readonly content: Uint8Array | string;
+}
+
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+/** RFC 7578. Only files have a file name: servers take any part with one for a file. @throws ToolError `invalid_arguments` */
+export function multipart({ encoding, files, mediaType = 'multipart/form-data' }: RequestBody, value: Readonly<Record<string, unknown>>) {
+  const boundary = `----toolyard-${randomUUID()}`;
+  const isForm = typeOnly(mediaType) === 'multipart/form-data';
+  const chunks: Uint8Array[] = [];
+  for (const [name, item] of Object.entries(value)) {
+    const how = Object.hasOwn(encoding, name) ? encoding[name] : undefined;
+    for (const part of partsOf(name, item, how, files.includes(name)))
+      chunks.push(Buffer.from(`--${boundary}\r\n${headOf(name, part, isForm)}\r\n`), Buffer.from(part.content), Buffer.from('\r\n'));
+  }
+  const bytes = Buffer.concat([...chunks, Buffer.from(`--${boundary}--\r\n`)]);
+  const contentType = `${mediaType.replace(/;\s*boundary=[^;]*/i, '')}; boundary=${boundary}`;
+  return { contentType, bytes: new Uint8Array(bytes) };
+}
+
+function headOf(name: string, { filename, type }: Part, isForm: boolean): string {
+  const file = filename === undefined ? '' : `; filename="${quoted(filename)}"`;
+  const disposition = `Content-Disposition: ${isForm ? 'form-data' : 'attachment'}; name="${quoted(name)}"${file}\r\n`;
+  return `${disposition}${type === undefined ? '' : `Content-Type: ${type}\r\n`}`;
+}
+
+/** As browsers write names (HTML, "multipart form data"). */
+const quoted = (text: string): string =>
+  text.toWellFormed().replace(/["\r\n]/g, (it) => `%${it.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`);
+
+function partsOf(name: string, item: unknown, how: PartEncoding | undefined, isFile: boolean): Part[] {
+  const type = safeType(how?.contentType);
+  if (isFile) return [item].flat().flatMap((it) => (it === null ? [] : fileOf(it, name, type)));
+  if (how?.styled === true && how.contentType === undefined)
+    return pairsOf(how.written, item).map(([, text]) => ({ content: decodeURIComponent(text) }));
+  // A type that the document gives to a list is that of the list.
+  const isOneJson = type !== undefined && isJson(typeOnly(type));
+  const parts = Array.isArray(item) && !isOneJson ? item : [item];
+  return parts.flatMap((part) => {
+    if (part === null || part === undefined) return isOneJson ? [{ type, content: 'null' }] : [];
+    if (typeof part === 'object') return [{ type: type ?? 'application/json', content: exactJsonText(part) }];
+    return [{ type, content: isOneJson && typeof part !== 'string' ? exactJsonText(part) : plain(part) }];
+  });
+}
+
+const safeType = (type: string | undefined): string | undefined =>
+  type !== undefined && !type.includes('*') && /^[\u0020-\u007e]+$/.test(type) ? type : undefined;
+
+/** A file part: Base64, alone or with its name and type. Without a name it gets one with the extension of its type. */
+function fileOf(part: unknown, name: string, declared: string | undefined): Part {
+  const { data, filename, content_type: given }: Readonly<Record<string, unknown>> = isFields(part) ? part : { data: part };
+  if (typeof data !== 'string' || !BASE64.test(data)) {
+    const expected = `expected Base64 text as ${name}, or {"data": Base64, "filename": "name.ext"}`;
+    throw new ToolError('invalid_arguments', expected, { retryable: false });
+  }
+  const content = Buffer.from(data, 'base64');
+  const { type, extension } = kindOfFile(content, typeof given === 'string' ? given : declared);
+  return { content, type, filename: typeof filename === 'string' && filename !== '' ? filename : `${name}${extension}` };
+}

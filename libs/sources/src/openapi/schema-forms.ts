@@ -1,0 +1,82 @@
+import { Json, type JsonSchema } from '#contracts';
+import { fieldsOf, listOf, type Fields } from '../fields.js';
+import type { DocumentRefs } from './document-refs.js';
+
+const MAX_TEXT = 2_000;
+const MAX_VALUE_CHARACTERS = 20_000;
+const MAX_LEVELS = 8;
+const BRANCHED = ['$ref', 'allOf', 'anyOf', 'oneOf', 'not', 'const'];
+const ABOUT = ['title', 'description', 'default', 'deprecated'];
+
+/** The discriminator says which branch is meant, so that a value may fit several. */
+export function overlapping(result: JsonSchema): void {
+  const branches = result['oneOf'];
+  if (branches === undefined) return;
+  delete result['oneOf'];
+  if (result['anyOf'] === undefined) result['anyOf'] = branches;
+  else result['allOf'] = [...(Array.isArray(result['allOf']) ? result['allOf'] : []), { anyOf: branches }];
+}
+
+/** Leaves out values that are no JSON or too large, and repeated values of lists. */
+export function bounded(value: unknown): JsonSchema[string] | undefined {
+  if (typeof value === 'string') return value.slice(0, MAX_TEXT);
+  const { data } = Json.safeParse(value);
+  if (data === undefined || JSON.stringify(data).length > MAX_VALUE_CHARACTERS) return undefined;
+  return Array.isArray(data) ? [...new Map(data.map((it) => [JSON.stringify(it), it])).values()] : data;
+}
+
+/** YAML without quotes makes null of the name of the type. */
+export function namedNull(type: unknown): unknown {
+  return Array.isArray(type) ? type.map((it: unknown) => it ?? 'null') : type;
+}
+
+/** OpenAPI 3.0: `nullable: true`; Swagger 2.0: `x-nullable: true`. */
+export function nullable(result: JsonSchema, from: Fields): JsonSchema {
+  if ((from['nullable'] !== true && from['x-nullable'] !== true) || Object.keys(result).length === 0) return result;
+  const { type, enum: values } = result;
+  const isBranched = BRANCHED.some((key) => result[key] !== undefined);
+  if (isBranched || type === undefined) {
+    const about = Object.entries(result).filter(([key]) => ABOUT.includes(key));
+    const checks = Object.entries(result).filter(([key]) => !ABOUT.includes(key));
+    return { anyOf: [Object.fromEntries(checks), { type: 'null' }], ...Object.fromEntries(about) };
+  }
+  return {
+    ...result,
+    type: [...new Set([type, 'null'].flat())],
+    ...(Array.isArray(values) && !values.includes(null) ? { enum: [...values, null] } : {}),
+  };
+}
+
+/** Without properties that only answers have, and without the names of those of its parts among the required ones. */
+export function withoutReadOnly(result: JsonSchema, from: Fields, refs: DocumentRefs): JsonSchema {
+  const own = new Set(readOnlyNames(from, refs));
+  const all = new Set([...own, ...listOf(from['allOf']).flatMap((part) => readOnlyNamesOfParts(part, refs, 0))]);
+  if (all.size === 0) return result;
+  const kept = Object.entries(fieldsOf(result['properties'])).filter(([name]) => !own.has(name));
+  const { allOf } = result;
+  return {
+    ...withoutRequired(result, all),
+    ...(result['properties'] === undefined ? {} : { properties: Json.parse(Object.fromEntries(kept)) }),
+    ...(Array.isArray(allOf) ? { allOf: allOf.map((part) => (isSchema(part) ? withoutRequired(part, all) : part)) } : {}),
+  };
+}
+
+const isSchema = (value: unknown): value is JsonSchema => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function withoutRequired(schema: JsonSchema, names: ReadonlySet<string>): JsonSchema {
+  const { required } = schema;
+  if (!Array.isArray(required)) return schema;
+  return { ...schema, required: required.filter((name) => typeof name === 'string' && !names.has(name)) };
+}
+
+function readOnlyNamesOfParts(schema: unknown, refs: DocumentRefs, level: number): string[] {
+  if (level > MAX_LEVELS) return [];
+  const resolved = refs.resolve(schema);
+  const parts = listOf(resolved['allOf']).flatMap((part) => readOnlyNamesOfParts(part, refs, level + 1));
+  return [...readOnlyNames(resolved, refs), ...parts];
+}
+
+function readOnlyNames(schema: Fields, refs: DocumentRefs): string[] {
+  const all = Object.entries(fieldsOf(schema['properties']));
+  return all.filter(([, property]) => refs.resolve(property)['readOnly'] === true).map(([name]) => name);
+}

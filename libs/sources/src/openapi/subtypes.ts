@@ -1,0 +1,44 @@
+import { fieldsOf, isFields, listOf, type Fields } from '../fields.js';
+
+/** A base with more of them is shown without them. */
+const MAX_SUBTYPES = 40;
+
+/** Schemas that extend another one by `allOf`, by the reference to that one. */
+export class Subtypes {
+  private readonly direct = new Map<string, string[]>();
+
+  constructor(document: Fields) {
+    const places = { '#/components/schemas/': fieldsOf(document['components'])['schemas'], '#/definitions/': document['definitions'] };
+    for (const [place, schemas] of Object.entries(places))
+      for (const [name, schema] of Object.entries(fieldsOf(schemas)))
+        for (const part of listOf(fieldsOf(schema)['allOf'])) {
+          const { $ref } = fieldsOf(part);
+          const reference = `${place}${encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))}`;
+          if (typeof $ref === 'string') this.direct.set($ref, [...(this.direct.get($ref) ?? []), reference]);
+        }
+  }
+
+  /** Whether others extend the schema. */
+  has(reference: string): boolean {
+    return this.direct.has(reference);
+  }
+
+  /** All that a value of the base with a discriminator may be; none where the base lists its branches itself. */
+  of(reference: string, base: unknown): readonly string[] {
+    if (!hasDiscriminator(base) || Array.isArray(base['oneOf']) || Array.isArray(base['anyOf'])) return [];
+    const all = new Set<string>();
+    const open = [reference];
+    for (let next = open.pop(); next !== undefined; next = open.pop())
+      for (const subtype of this.direct.get(next) ?? [])
+        if (!all.has(subtype) && subtype !== reference && all.size <= MAX_SUBTYPES) {
+          all.add(subtype);
+          open.push(subtype);
+        }
+    return all.size > MAX_SUBTYPES ? [] : [...all];
+  }
+}
+
+/** An object in OpenAPI 3, a text in Swagger 2.0. */
+export function hasDiscriminator(schema: unknown): schema is Fields {
+  return isFields(schema) && (isFields(schema['discriminator']) || typeof schema['discriminator'] === 'string');
+}
