@@ -1,5 +1,8 @@
 import { ToolError } from '#tool-sdk';
 
+/** In one patch. */
+export const MOST_FILES = 50;
+
 /** Change of one file by a patch of any form. */
 export interface FileChange {
   readonly kind: 'change' | 'create' | 'delete' | 'rename' | 'copy';
@@ -8,6 +11,8 @@ export interface FileChange {
   /** Of a renamed or copied file. */
   readonly from?: string;
   readonly hunks: readonly Hunk[];
+  /** Of further parts for the same file: for the text after those before. */
+  readonly later?: readonly (readonly Hunk[])[];
   /** Absent where the patch says nothing of it. */
   readonly executable?: boolean;
   /** Deletes without comparing the content. */

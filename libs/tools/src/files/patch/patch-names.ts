@@ -4,6 +4,8 @@ const PREFIXES = ['a/', 'b/', 'i/', 'w/', 'c/', 'o/'];
 const TIMESTAMP = /\s+\d{4}-\d\d-\d\d[ T]\d\d:\d\d.*$|\s+\((?:revision \d+|working copy|nonexistent)\)$/;
 /** Endings of the copy that is compared with the file itself. */
 const COPIES = ['.orig', '.bak', '.old', '~'];
+/** Endings of the changed copy. */
+const CHANGED = ['.new', '.fixed', '.patched', '.modified'];
 const ESCAPES: Readonly<Record<string, string>> = { a: '\x07', b: '\b', t: '\t', n: '\n', v: '\v', f: '\f', r: '\r', '"': '"', '\\': '\\' };
 
 /** A name of a header line, and whether the line says that there is no such file. */
@@ -18,6 +20,7 @@ export function headerName(text: string): HeaderName {
   const [given = '', ...behind] = quoted === undefined ? text.split('\t') : [quoted.name, quoted.rest];
   const name = quoted === undefined && behind.length === 0 ? given.replace(TIMESTAMP, '').trimEnd() : given;
   const about = behind.join('\t') || text.slice(name.length);
+  if (/^[ab]\/dev\/null$/.test(name)) return { name: '/dev/null', isNone: true };
   return { name, isNone: name === '/dev/null' || /\(nonexistent\)/.test(about) || isEpoch(about) };
 }
 
@@ -68,6 +71,7 @@ export function commonNames(before: string, after: string): readonly string[] {
   const [old, now] = [normalized(before), normalized(after)];
   if (old === now) return bare(now) === now ? [now] : [now, bare(now)];
   if (bare(old) === bare(now)) return [bare(now)];
+  if (CHANGED.some((ending) => now === `${old}${ending}` || bare(now) === `${bare(old)}${ending}`)) return [bare(old)];
   const copy = COPIES.some((ending) => old === `${now}${ending}` || bare(old) === `${bare(now)}${ending}`);
   return copy ? [bare(now)] : [];
 }
@@ -78,10 +82,13 @@ export function renamedNames(before: string, after: string): readonly [string, s
   return old.startsWith('a/') && now.startsWith('b/') && bare(old) !== bare(now) ? [bare(old), bare(now)] : undefined;
 }
 
-/** Below two folders: `old/x` and `new/x`. */
+/** Below the two folders that were compared: `old/x` and `new/x`, `../one/x` and `/tmp/two/x`. */
 export function nameBelowFolders(before: string, after: string): string | undefined {
-  const [old, now] = [before, after].map((it) => normalized(it).replace(/^[^/]+\//, ''));
-  return old === now && old !== undefined && old !== normalized(before) ? old : undefined;
+  const [old = [], now = []] = [before, after].map((it) => normalized(it).split('/'));
+  const most = Math.min(old.length, now.length) - 1;
+  let common = 0;
+  while (common < most && old.at(-1 - common) === now.at(-1 - common)) common += 1;
+  return common === 0 ? undefined : old.slice(-common).join('/');
 }
 
 /** Of the name beside /dev/null. */

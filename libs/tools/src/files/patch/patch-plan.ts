@@ -27,14 +27,15 @@ export interface PlannedChange {
 
 /** Reads what is there; nothing is written. Rejects with a ToolError where the change does not fit. */
 export async function planChange(change: FileChange, ctx: ToolContext): Promise<PlannedChange> {
-  const { kind, path, from = path, hunks } = change;
+  const { kind, path, from = path, hunks, later = [] } = change;
+  const patched = (text: string, of: string): string => [hunks, ...later].reduce((before, it) => patchedText(before, it, of, ctx), text);
   const place = resolveFile(ctx.workspace, path, 'write');
   await assertFree(place, change);
-  if (kind === 'create') return { change, place, after: patchedText('', hunks, path, ctx) };
+  if (kind === 'create') return { change, place, after: patched('', path) };
   const source = resolveFile(ctx.workspace, from, kind === 'copy' ? 'read' : 'write');
   const found = await findFile(source, change, ctx);
-  if (found === undefined) return { change: { ...change, kind: 'create' }, place, after: patchedText('', hunks, path, ctx) };
-  const after = change.whole === true ? '' : patchedText(found.text, hunks, from, ctx);
+  if (found === undefined) return { change: { ...change, kind: 'create' }, place, after: patched('', path) };
+  const after = change.whole === true ? '' : patched(found.text, from);
   if (kind === 'delete' && splitMark(after).body !== '') {
     const more = hunks.length === 0 ? 'is not empty, and the patch has no lines of it' : 'has more in it than the patch says';
     throw new ToolError('tool_failed', `The patch deletes ${path}, which ${more}; no file was changed.`);

@@ -19,24 +19,39 @@ export function patchedText(text: string, given: readonly Hunk[], path: string, 
 function patchedBody(body: string, given: readonly Hunk[], path: string, ctx: Pick<ToolContext, 'redact'>): string {
   const hunks = withoutReturns(body, given);
   const lines = linesOf(body);
+  const first = applied(hunks, lines);
+  const sorted = 'misfit' in first && hunks.every(({ start }) => start !== undefined) ? applied(inOrder(hunks), lines) : first;
+  if (!('misfit' in sorted)) return joined(sorted.result, { lines, hunks, body, path });
+  const { misfit: hunk, why } = 'misfit' in first ? first : sorted;
+  throw misfit(hunk, why, { text: body, path }, ctx);
+}
+
+function inOrder(hunks: readonly Hunk[]): readonly Hunk[] {
+  return hunks.toSorted((one, other) => (one.start ?? 0) - (other.start ?? 0));
+}
+
+type Applied = { readonly result: readonly FileLine[] } | { readonly misfit: Hunk; readonly why: string };
+
+/** The lines after all hunks, or the first that has no place. Unchanged lines at the end of a hunk may be those of the next as well. */
+function applied(hunks: readonly Hunk[], lines: readonly FileLine[]): Applied {
   const result: FileLine[] = [];
-  let [from, moved] = [0, 0];
+  let [done, from, moved] = [0, 0, 0];
   for (const hunk of hunks) {
-    const place = placeOf(hunk, { lines, from, moved });
-    if (typeof place !== 'number') throw misfit(hunk, place.why, { text: body, path }, ctx);
-    for (const line of lines.slice(from, place)) result.push(line);
-    const kept = lines.slice(place);
-    let at = 0;
-    for (const line of hunk.lines) {
-      const old = isBefore(line) ? kept[at++] : undefined;
-      if (line.mark === ' ' && old !== undefined) result.push(old);
+    const place = placeOf(hunk, { lines, done, from, moved });
+    if (typeof place !== 'number') return { misfit: hunk, why: place.why };
+    for (const line of lines.slice(done, place)) result.push(line);
+    const old = hunk.lines.filter(isBefore).length;
+    done = place;
+    for (const line of hunk.lines.slice(0, hunk.lines.findLastIndex(({ mark }) => mark !== ' ') + 1)) {
+      const there = isBefore(line) ? lines[done++] : undefined;
+      if (line.mark === ' ' && there !== undefined) result.push(there);
       else if (isAfter(line)) result.push({ text: line.text, end: line.unended === true ? 'none' : 'line' });
     }
-    from = place + at;
-    if (hunk.start !== undefined && at > 0) moved = place - (hunk.start - 1);
+    from = place + old;
+    if (hunk.start !== undefined && old > 0) moved = place - (hunk.start - 1);
   }
-  result.push(...lines.slice(from));
-  return joined(result, { lines, hunks, body, path });
+  for (const line of lines.slice(done)) result.push(line);
+  return { result };
 }
 
 interface Joining {

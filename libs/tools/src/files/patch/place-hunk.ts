@@ -8,6 +8,8 @@ export interface FileLine {
 
 interface Around {
   readonly lines: readonly FileLine[];
+  /** The first line behind what the hunk before changes. */
+  readonly done: number;
   /** The first line behind the hunk before. */
   readonly from: number;
   /** How far the hunk before was from the line of its header. */
@@ -15,16 +17,17 @@ interface Around {
 }
 
 const LISTED = 5;
+const ABOVE = 'fits only above the hunk before it: give the hunks in the order of the lines in';
 
 /**
  * The index of the line at which a hunk fits: where its header says, or where the hunk before was moved by as much; else at the
  * only place behind the hunk before, below its anchors where the file has them. Line numbers that models count wrong never choose between several places.
  */
 export function placeOf(hunk: Hunk, around: Around): number | { readonly why: string } {
-  const { lines, from, moved } = around;
+  const { lines, done, moved } = around;
   const before = hunk.lines.filter(isBefore);
-  const fits = (at: number): boolean =>
-    at >= from &&
+  const fits = (at: number): boolean => at >= done && looksAt(at);
+  const looksAt = (at: number): boolean =>
     at + before.length <= lines.length &&
     (hunk.atEnd !== true || at + before.length === lines.length) &&
     before.every(({ text, unended }, index) => {
@@ -35,9 +38,10 @@ export function placeOf(hunk: Hunk, around: Around): number | { readonly why: st
   if (hunk.start !== undefined && hunk.wrongCounts === undefined)
     for (const at of [hunk.start - 1 + moved, hunk.start - 1]) if (fits(at)) return at;
   const anchored = behindAnchors(hunk.anchors, around, fits);
-  const found = anchored.length > 0 ? anchored : behindAnchors([], around, fits);
+  const behind = anchored.length > 0 ? anchored : behindAnchors([], around, fits);
+  const found = behind.length > 0 ? behind : behindAnchors([], { lines, from: done }, fits);
   const [only] = found;
-  if (only === undefined) return { why: 'does not fit' };
+  if (only === undefined) return { why: lines.some((_line, at) => looksAt(at)) ? ABOVE : 'does not fit' };
   if (found.length === 1) return only;
   const places = found.slice(0, LISTED).map((at) => at + 1);
   return {
@@ -46,10 +50,10 @@ export function placeOf(hunk: Hunk, around: Around): number | { readonly why: st
 }
 
 function insertionPlace({ start, wrongCounts, anchors, atEnd }: Hunk, around: Around): number | { readonly why: string } {
-  const { lines, from, moved } = around;
+  const { lines, done, moved } = around;
   if (atEnd === true || lines.length === 0) return lines.length;
   const stated = (start ?? -1) + moved;
-  if (start !== undefined && wrongCounts === undefined && stated >= from && stated <= lines.length) return stated;
+  if (start !== undefined && wrongCounts === undefined && stated >= done && stated <= lines.length) return stated;
   if (anchors.length > 0) {
     const found = behindAnchors(anchors, around, () => true);
     if (found.length === 1 && found[0] !== undefined) return found[0];
@@ -58,7 +62,11 @@ function insertionPlace({ start, wrongCounts, anchors, atEnd }: Hunk, around: Ar
 }
 
 /** Below each place where the anchors are, the first that fits; without anchors all that fit. */
-function behindAnchors(anchors: readonly string[], { lines, from }: Around, fits: (at: number) => boolean): number[] {
+function behindAnchors(
+  anchors: readonly string[],
+  { lines, from }: Pick<Around, 'lines' | 'from'>,
+  fits: (at: number) => boolean,
+): number[] {
   const fitting = Array.from({ length: lines.length - from + 1 }, (_item, index) => from + index).filter(fits);
   const [outer, ...inner] = anchors;
   if (outer === undefined) return fitting;

@@ -1,6 +1,6 @@
-import { type FileChange, type Hunk, type HunkLine, invalid } from './file-change.js';
+import { type FileChange, type Hunk, type HunkLine, invalid, MOST_FILES } from './file-change.js';
 import { normalized } from './patch-names.js';
-import { readHunk } from './read-hunk.js';
+import { readBareHunk, readHunk } from './read-hunk.js';
 
 const SECTION = /^\*\*\* (Add|Update|Delete) File: *(.+)$/;
 const END = /^\*\*\* End Patch$/;
@@ -19,7 +19,7 @@ export function readCodex(text: string): FileChange[] {
   if (end === -1) throw invalid('it has no line "*** End Patch" at its end: give the whole patch.');
   if (bare.slice(end).some((line) => SECTION.test(line))) throw invalid('a file follows "*** End Patch". Put all files into one patch.');
   const changes: FileChange[] = [];
-  for (let at = first; at < end;) {
+  for (let at = first; at < end && changes.length <= MOST_FILES;) {
     const [, action, name = ''] = SECTION.exec(bare[at] ?? '') ?? [];
     if (action === undefined)
       throw invalid(
@@ -69,15 +69,16 @@ function addedHunk({ lines, at, path }: Section): Hunk {
 /** `@@` lines one below the other narrow the place down. The first hunk may come without one. */
 function hunksOf({ lines, bare, at: begin }: Section, from: number): Hunk[] {
   const hunks: Hunk[] = [];
+  let first = from;
+  while (bare[first] === '' || /^(?:---|\+\+\+) [ab]\//.test(bare[first] ?? '')) first += 1;
   let anchors: readonly string[] = [];
-  for (let at = from; at < lines.length;) {
+  for (let at = first; at < lines.length;) {
     if (bare[at] === '' && lines.slice(at).every((line) => line.trim() === '')) break;
     const isHeader = bare[at]?.startsWith('@@') === true;
-    if (!isHeader && at > from)
+    if (!isHeader && at > first)
       throw invalid(`line ${at + 1} ("${(bare[at] ?? '').slice(0, 60)}") is no line of a hunk. Begin each with a space, "-" or "+".`);
-    // A header of its own makes the first hunk one like the others.
-    const read = isHeader ? readHunk(lines, at, hunks.length + 1) : readHunk(['@@', ...lines.slice(at)], 0, 1);
-    const next = isHeader ? read.next : read.next - 1 + at;
+    const read = (isHeader ? readHunk : readBareHunk)(lines, at, hunks.length + 1);
+    const { next } = read;
     const atEnd = bare[next] === '*** End of File';
     if (read.hunk.lines.length === 0 && read.hunk.anchors.length === 0) throw invalid(`${read.hunk.title} of line ${begin} has no lines.`);
     anchors = [...anchors, ...read.hunk.anchors];

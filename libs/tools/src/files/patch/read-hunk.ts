@@ -6,6 +6,9 @@ const SIGNATURE = /^-- ?$/;
 /** Begins what is no hunk. */
 const NEXT_PART = /^(?:@@|diff |Index: |={10,}|\*\*\* |```|(?:old|new|deleted|rename|copy|similarity|dissimilarity|index) )/;
 
+/** Begins a paragraph behind a hunk. */
+const PROSE = /^[\p{L}\p{N}*#_("'`]/u;
+
 export interface ReadHunk {
   readonly hunk: Hunk;
   /** The line behind it. */
@@ -24,14 +27,21 @@ export function readHunk(lines: readonly string[], at: number, number: number): 
   if (whole === undefined) {
     const anchor = header.replace(/^@@\s?/, '').replace(/\s*@@$/, '');
     const anchors = /^(?:\.\.\.|-[\w,.]+ \+[\w,.]+)?$/.test(anchor.trim()) ? [] : [anchor];
-    const read = readBody(lines, at + 1, title);
+    const read = readBody(lines, at + 1, { title });
     return { hunk: { title, lines: read.body, anchors, ...(read.body.length > 0 && { wrongCounts: 'no counts' }) }, next: read.next };
   }
   const counted = readCounted(lines, at + 1, Number(before), Number(after));
   const place = { title, anchors: [], start: Number(start) };
   if (counted !== undefined) return { hunk: { ...place, lines: counted.body }, next: counted.next };
-  const { body, next } = readBody(lines, at + 1, title);
+  const { body, next } = readBody(lines, at + 1, { title, before: Number(before), after: Number(after) });
   return { hunk: { ...place, lines: body, wrongCounts: `${before} lines before and ${after} after` }, next };
+}
+
+/** A hunk without a header, whose first line is at `at`. @throws ToolError */
+export function readBareHunk(lines: readonly string[], at: number, number: number): ReadHunk {
+  const title = `Hunk ${number} (line ${at + 1} of the patch)`;
+  const { body, next } = readBody(lines, at, { title });
+  return { hunk: { title, lines: body, anchors: [], ...(body.length > 0 && { wrongCounts: 'no counts' }) }, next };
 }
 
 interface Body {
@@ -62,8 +72,15 @@ function readCounted(lines: readonly string[], from: number, before: number, aft
   return /^[-+ ]/.test(lines[at] ?? '') && !isPartAt(lines, at) && lines[at]?.trim() !== '' ? undefined : { body, next: at };
 }
 
+/** A hunk with the counts of its header; without them it is not known where it ends. */
+interface Stated {
+  readonly title: string;
+  readonly before?: number;
+  readonly after?: number;
+}
+
 /** As long as lines look like those of a hunk. @throws ToolError where some of it would be left out */
-function readBody(lines: readonly string[], from: number, title: string): Body {
+function readBody(lines: readonly string[], from: number, stated: Stated): Body {
   const body: HunkLine[] = [];
   let at = from;
   for (; at < lines.length && !isPartAt(lines, at); at += 1) {
@@ -76,13 +93,27 @@ function readBody(lines: readonly string[], from: number, title: string): Body {
   let end = at;
   while (end > from && lines[end - 1]?.trim() === '' && lines[end - 1]?.startsWith(' ') !== true) end -= 1;
   const kept = body.slice(0, body.length - (at - end));
-  for (let left = at; left < lines.length && !isPartAt(lines, left); left += 1)
-    if (/^[-+]/.test(lines[left] ?? ''))
-      throw invalid(
-        `line ${at + 1} of it ("${(lines[at] ?? '').slice(0, 60)}") is no line of a hunk, but more follow. ` +
-          `Begin each line of a hunk with a space, "-" or "+". ${title} has ${countsOf(kept)} until there.`,
-      );
+  if (isCutAt(lines, at, { ...stated, kept, isApart: end < at }))
+    throw invalid(
+      `line ${at + 1} of it ("${(lines[at] ?? '').slice(0, 60)}") is no line of a hunk, but the hunk goes on there. ` +
+        `Begin each line of a hunk with a space, "-" or "+". ${stated.title} has ${countsOf(kept)} until there.`,
+    );
   return { body: kept, next: at };
+}
+
+/** Whether the line that ends a body is amid a hunk: changed lines follow, or fewer came than the header says and it is no prose. */
+function isCutAt(
+  lines: readonly string[],
+  at: number,
+  hunk: Stated & { readonly kept: readonly HunkLine[]; readonly isApart: boolean },
+): boolean {
+  const { before = Infinity, after = Infinity, kept, isApart } = hunk;
+  let end = at;
+  while (end < lines.length && !isPartAt(lines, end)) end += 1;
+  const left = lines.slice(at, end);
+  if (left.some((line) => /^[-+]/.test(line))) return true;
+  const isShort = kept.filter(isBefore).length < before || kept.filter(isAfter).length < after;
+  return isShort && left.some((line) => line.trim() !== '') && !(isApart && PROSE.test(left[0] ?? ''));
 }
 
 function isPartAt(lines: readonly string[], at: number): boolean {

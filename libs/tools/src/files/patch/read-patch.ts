@@ -1,31 +1,59 @@
-import { type FileChange, invalid, isBefore } from './file-change.js';
+import { type FileChange, invalid, isBefore, MOST_FILES } from './file-change.js';
 import { normalized } from './patch-names.js';
 import { isCodexPatch, readCodex } from './read-codex.js';
-import { readUnified } from './read-unified.js';
+import { otherForm, readUnified } from './read-unified.js';
 
-const MOST_FILES = 50;
 const MOST_HUNKS = 500;
 const FORM = 'Begin each file with "--- a/path" and "+++ b/path", or write "*** Begin Patch" with "*** Update File: path".';
 
 /** The changes of a patch in either form. `paths`: the files that the caller names. Pure. @throws ToolError */
 export function readPatch(text: string, paths?: readonly string[]): readonly FileChange[] {
   const named = new Set(paths?.map(normalized));
-  const changes = isCodexPatch(text) ? readCodex(text) : readUnified(text, named);
-  if (changes.length === 0 || changes.length > MOST_FILES)
-    throw invalid(`expected the changes of 1 to ${MOST_FILES} files, got ${changes.length}. ${FORM}`);
-  if (changes.reduce((sum, { hunks }) => sum + hunks.length, 0) > MOST_HUNKS) throw invalid(`it has more than ${MOST_HUNKS} hunks.`);
-  for (const { hunks, path, kind } of changes)
+  const bare = withoutIndent(text);
+  const parts = isCodexPatch(bare) ? readCodex(bare) : readUnified(bare, named);
+  if (parts.length === 0 || parts.length > MOST_FILES)
+    throw invalid(`expected the changes of 1 to ${MOST_FILES} files, got ${parts.length}. ${otherForm(bare) ?? FORM}`);
+  if (parts.reduce((sum, { hunks }) => sum + hunks.length, 0) > MOST_HUNKS) throw invalid(`it has more than ${MOST_HUNKS} hunks.`);
+  for (const { hunks, path, kind } of parts)
     for (const { lines, title } of hunks) {
       if (kind === 'create' && lines.some(isBefore))
         throw invalid(`${title} makes the new file ${path}: begin all of its lines with "+", empty ones as well.`);
       if (lines.every(({ mark }) => mark === ' ') && !(lines.length === 0 && kind === 'create'))
         throw invalid(`${title} changes nothing of ${path}: it has no lines that begin with "-" or "+".`);
     }
+  const changes = joined(parts);
   const written = changes.flatMap(({ kind, from, path }) => (kind === 'rename' && from !== undefined ? [from, path] : [path]));
   const double = written.find((path, index) => written.indexOf(path) !== index);
-  if (double !== undefined) throw invalid(`it has ${double} twice. Put all hunks of a file below one header.`);
+  if (double !== undefined) throw invalid(`it has ${double} twice, and not only with hunks. Give the second change as a patch of its own.`);
   if (paths !== undefined) assertNamed(changedPaths(changes), named);
   return changes;
+}
+
+/** Parts that only change the text of a file become one change with the part before for that file, as in a series of commits. */
+function joined(parts: readonly FileChange[]): readonly FileChange[] {
+  const changes: FileChange[] = [];
+  for (const part of parts) {
+    const at = changes.findIndex(({ path, kind }) => path === part.path && kind !== 'delete');
+    const first = changes[at];
+    if (first === undefined || part.kind !== 'change') changes.push(part);
+    else
+      changes[at] = {
+        ...part,
+        ...first,
+        ...(part.executable !== undefined && { executable: part.executable }),
+        later: [...(first.later ?? []), part.hunks],
+      };
+  }
+  return changes;
+}
+
+/** A patch that is indented as a whole, as in a list of Markdown. */
+function withoutIndent(text: string): string {
+  const [, indent] = /^([ \t]+)(?:diff --git |Index: |--- \S|\*\*\* Begin Patch)/m.exec(text) ?? [];
+  const isPlain = /^(?:diff --git |Index: |--- \S|\+\+\+ \S|@@|\*\*\* (?:Begin Patch|(?:Add|Update|Delete) File: ))/m.test(text);
+  if (indent === undefined || isPlain) return text;
+  const rows = text.split('\n').map((line) => (line.startsWith(indent) ? line.slice(indent.length) : line));
+  return rows.join('\n');
 }
 
 /** Every file that is written, made, deleted, renamed or copied. */
