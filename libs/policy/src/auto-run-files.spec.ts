@@ -23,7 +23,12 @@ const asks = (command: string, allowed = '[\\s\\S]*') => run(command, allowed) =
 const FILES =
   '.git/config .git/hooks/x .git .git/worktrees/a/config.worktree .git/modules/a/config bare.git/config sub/HEAD .gitattributes ' +
   'a/.gitattributes .gitmodules .gitconfig x.gitconfig .config/git/config .husky/pre-commit .githooks/x hooks/pre-commit .bashrc a/.profile ' +
-  '.zshrc .bash_profile .npmrc .envrc .vscode/tasks.json .cargo/config.toml rust-toolchain.toml .ssh/config';
+  '.zshrc .bash_profile .npmrc .envrc .vscode/tasks.json .cargo/config.toml rust-toolchain.toml .ssh/config .hg/hgrc .hgrc .jj/repo/config.toml ' +
+  '.gnupg/gpg.conf .aws/config .config/nushell/config.nu .bashrc.d/a .config/direnv/direnvrc mise.toml .local/bin/ls .config/environment.d/a ' +
+  '.kube/kuberc .terraform/providers/x .yarn/releases/yarn.cjs .bundle/config .zed/tasks.json .config/nvim/init.lua .ipython/a .codex/config.toml ' +
+  '.lefthook-local.toml lefthook.json prek.toml .lintstagedrc profile.ps1 .pnp.cjs bunfig.toml pip.conf sitecustomize.py ' +
+  '.venv/lib/python3.12/site-packages/a.pth .Rprofile .config/go/env .terraformrc .curlrc .wgetrc .lesskey .nvim.lua .my.cnf .irbrc ' +
+  'a.code-workspace .cursor/hooks.json .claude.json';
 const spelt = fc
   .tuple(
     fc.constantFrom(...FILES.split(' ')),
@@ -52,7 +57,7 @@ describe('a file that later commands run', () => {
   it('counts none of the files that a workspace is made of among those that later commands run', () => {
     const files =
       'src/index.ts package.json Makefile conftest.py setup.py pyproject.toml .gitignore .github/workflows/ci.yml git/config src/head/a.ts ' +
-      'head.ts .eslintrc.json .env config a.git.md .gitkeep README.md ssh/config';
+      'head.ts .eslintrc.json .env config a.git.md .gitkeep README.md ssh/config model.pth .editorconfig local/bin/a aws/config';
     for (const path of files.split(' ')) expect([path, ...written(path)]).toEqual([path, 'allow', undefined]);
   });
 
@@ -134,6 +139,38 @@ describe('a command that may write a file that later commands run', () => {
     'sh -c "cp a .git/config"',
     'find . -name a -exec cp a .git/config ";"',
     'ls | xargs -I{} cp {} .git/hooks/',
+    'tar xf a.tar',
+    'tar --extract --file=a.tar -C sub',
+    'tar -zxf a.tgz',
+    'tar --get -f a.tar',
+    'bsdtar -xf a.tar',
+    'unzip a.zip -d sub',
+    '7z x a.7z',
+    'cpio -i < a.cpio',
+    'cpio --extract < a.cpio',
+    'ar x a.deb',
+    'patch -p1 < a.patch',
+    'git apply a.patch',
+    'git am a.mbox',
+    'git clone https://example.com/a/b.git .husky',
+    'git clone https://example.com/a/.vscode',
+    'git clone git@example.com:a/.vscode.git',
+    'git init .git/modules/x',
+    'git clone a .git/modules/x',
+    'wget -P.husky https://example.com/a',
+    'git worktree add .vscode',
+    'git submodule add https://example.com/a/b .husky',
+    'wget https://example.com/.envrc',
+    'wget https://example.com/.envrc?x=1',
+    'npm config set script-shell bash',
+    'npm set editor=x',
+    'npm --global c set editor=x',
+    'pnpm config set shell-emulator false',
+    'yarn config set yarnPath x.js',
+    'pip config set global.index-url http://127.0.0.1',
+    'pip3 config edit',
+    'bundle config set path x',
+    'go env -w CC=x',
   ];
   it.each(WRITES)('asks about a command that may write a file that later commands run although a pattern allows its words: %s', (command) =>
     expect(asks(command)).toBe(true),
@@ -153,6 +190,20 @@ describe('a command that may write a file that later commands run', () => {
     'cp src/*.ts dist/',
     'cp $A dist/',
     'node scripts/build.js && touch done',
+    'tar tf a.tar',
+    'tar -cf a.tar src',
+    'tar --list -f a.tar',
+    'unzip -l a.zip',
+    '7z l a.7z',
+    'patch --dry-run -p1 < a.patch',
+    'git apply --check a.patch',
+    'git clone https://example.com/a/b.git b',
+    'git clone --depth 1 x.git y',
+    'git worktree add review',
+    'wget https://example.com/a/b.html',
+    'npm config get registry',
+    'npm run set',
+    'go env GOPATH',
   ])('asks nothing about a command that writes no file that later commands run: %s', (command) => expect(asks(command)).toBe(false));
 
   it('asks about a command that is started in a folder of files that later commands run', () => {

@@ -8,12 +8,28 @@ const IN_FOLDERS: readonly (readonly [names: string, reason: string])[] = [
   ['.git *.git', 'git runs programs that its configuration names (core.fsmonitor, core.sshCommand, aliases, filters) and its hooks'],
   ['.githooks .husky', 'git runs the hooks in it where core.hooksPath names it'],
   ['.config/git', 'git reads it like .gitconfig'],
+  ['.hg .sl .jj .config/hg .config/jj', 'this version control runs hooks, aliases and diff programs that its configuration names'],
   ['.ssh', 'ssh, and git over it, runs the ProxyCommand of its configuration'],
-  ['.config/fish', 'fish runs it when it starts'],
-  ['.config/autostart .config/systemd', 'the desktop or systemd starts the programs that it names'],
-  ['.docker', 'docker runs the credential helpers and plugins that it names'],
-  ['.vscode .idea .devcontainer', 'editors run its tasks, and programs that its settings name, when the folder is opened'],
-  ['.claude/hooks .kiro/hooks', 'agents run these hooks'],
+  ['.gnupg', 'gpg, and git that signs, runs the agent that its configuration names'],
+  ['.aws', 'aws runs the credential_process of its configuration'],
+  ['.config/fish .config/nushell .config/powershell .config/xonsh .oh-my-zsh .bashrc.d', 'shells run it when they start'],
+  ['.config/direnv .config/mise .mise', 'direnv or mise runs it in every shell that enters the folder'],
+  ['.local/bin', 'it is on the PATH of many logins: a file in it takes the place of a program'],
+  [
+    '.config/autostart .config/systemd .config/environment.d .config/plasma-workspace LaunchAgents LaunchDaemons',
+    'the desktop, systemd or launchd starts the programs that it names',
+  ],
+  ['.docker .kube', 'docker or kubectl runs the credential helpers and plugins that it names'],
+  ['.terraform .terraform.d', 'terraform starts the plugins in it, also to read'],
+  ['.yarn/releases .yarn/plugins .yarn/sdks', 'yarn and editors run it in place of what is installed'],
+  ['.bundle', 'ruby programs take from it where their libraries are'],
+  [
+    '.vscode .idea .devcontainer .zed .fleet .theia .nova .run',
+    'editors run its tasks, and programs that its settings name, when the folder is opened',
+  ],
+  ['.vim .nvim .config/nvim .emacs.d .config/emacs .config/gdb .config/tmux', 'the program runs it when it starts'],
+  ['.ipython .jupyter', 'ipython or jupyter runs it when it starts'],
+  ['.claude/hooks .claude/plugins .kiro/hooks .kiro/settings .codex .gemini .opencode .amazonq', 'agents run the hooks and servers in it'],
 ];
 
 /** The last names of a path. */
@@ -22,30 +38,52 @@ const AS_FILES: readonly (readonly [names: string, reason: string])[] = [
   ['.gitconfig gitconfig *.gitconfig', 'git runs programs that its configuration names'],
   ['.gitattributes', 'it has git run configured filters, diff and merge programs'],
   ['.gitmodules .lfsconfig', 'it says where git fetches further repositories and files from'],
+  ['.hgrc .hgsub .jjconfig.toml', 'this version control runs hooks and programs that it names'],
   [
     'applypatch-msg pre-applypatch post-applypatch pre-commit pre-merge-commit prepare-commit-msg commit-msg post-commit pre-rebase ' +
       'post-checkout post-merge pre-push pre-auto-gc post-rewrite post-index-change fsmonitor-watchman reference-transaction',
     'git runs a hook of this name where core.hooksPath names its folder',
   ],
   [
-    '.pre-commit-config.yaml .pre-commit-config.yml lefthook.yml lefthook.yaml .lefthook.yml .lefthook.yaml',
+    '.pre-commit-config.yaml .pre-commit-config.yml prek.toml .overcommit.yml .huskyrc .simple-git-hooks.json .lintstagedrc ' +
+      ['lefthook', '.lefthook', 'lefthook-local', '.lefthook-local']
+        .flatMap((it) => [`${it}.yml`, `${it}.yaml`, `${it}.toml`, `${it}.json`])
+        .join(' '),
     'installed hooks of git run the commands in it',
   ],
   [
     '.profile .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .mkshrc .cshrc ' +
-      '.tcshrc .login .logout .xprofile .xinitrc .pam_environment',
+      '.tcshrc .login .logout .xprofile .xinitrc .xsession .pam_environment .bash_completion .xonshrc *profile.ps1',
     'shells run it when they start or end',
   ],
-  ['.envrc', 'direnv runs it in every shell that enters the folder'],
-  ['.npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pnpmfile.mjs', 'package managers run programs that it names, also to list packages'],
+  [
+    '.envrc .direnvrc .autoenv.zsh mise.toml .mise.toml mise.local.toml .mise.local.toml',
+    'direnv, autoenv or mise runs it in every shell that enters the folder',
+  ],
+  [
+    '.npmrc .yarnrc .yarnrc.yml .pnpmfile.js .pnpmfile.cjs .pnpmfile.mjs .pnp.cjs .pnp.loader.mjs bunfig.toml .bunfig.toml .gemrc',
+    'package managers run programs that it names, also to list packages',
+  ],
+  ['pip.conf .pypirc', 'pip takes packages, which are programs, from where it says'],
+  ['sitecustomize.py usercustomize.py site-packages/*.pth dist-packages/*.pth', 'every program in Python runs it when it starts'],
+  ['.rprofile', 'every program in R runs it when it starts'],
+  ['.config/go/env', 'go runs the compilers and tools that it names, also to list packages'],
+  ['.terraformrc terraform.rc', 'terraform starts the plugins that it names'],
   ['.cargo/config .cargo/config.toml', 'cargo runs the compilers and wrappers that it names, also to read metadata'],
   ['rust-toolchain rust-toolchain.toml', 'it says which folder cargo and rustc are run from'],
-  ['.kube/config', 'kubectl runs the credential plugins that it names'],
+  ['.kubeconfig', 'kubectl runs the credential plugins that it names'],
+  ['.curlrc .wgetrc .lesskey .lessfilter', 'the program takes options from it, which may name files to write and programs to run'],
   [
-    '.vimrc .exrc .nvimrc .emacs .dir-locals.el .gdbinit .lldbinit .screenrc .tmux.conf .psqlrc .sqliterc .ripgreprc',
+    '.vimrc _vimrc .exrc .nvimrc .nvim.lua .lvimrc .emacs .dir-locals.el .dir-locals-2.el .ycm_extra_conf.py .gdbinit .lldbinit .screenrc ' +
+      '.tmux.conf .psqlrc .sqliterc .my.cnf .mongorc.js .mongoshrc.js .irbrc .pryrc .ripgreprc .ackrc',
     'the program that reads it at its start runs commands in it',
   ],
-  ['.mcp.json .cursor/mcp.json .claude/settings.json .claude/settings.local.json', 'agents start the servers and hooks that it names'],
+  ['*.code-workspace *.sublime-project .devcontainer.json .gitpod.yml', 'editors run its tasks, and programs that its settings name'],
+  [
+    '.mcp.json .cursor/mcp.json .cursor/hooks.json .roo/mcp.json .vscode/mcp.json .claude.json .claude/settings.json ' +
+      '.claude/settings.local.json opencode.json opencode.jsonc',
+    'agents start the servers and hooks that it names',
+  ],
 ];
 
 interface Entry {

@@ -6,6 +6,7 @@ import { valuesIn } from '../shell/paths-in-command.js';
 import { reads } from '../shell/readonly.js';
 import { actionOf } from '../shell/risk-class.js';
 import { executableOf, type ParsedCommand, type ShellWord, type SubCommand } from '../shell/sub-command.js';
+import { storedName, unnamedWrites } from './unnamed-writes.js';
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 
@@ -15,7 +16,11 @@ const FILTERS = words('sed awk gawk mawk nawk uniq xxd tree less man hostname');
 const WRITES_LAST = words('cp mv ln install rsync');
 const WRITES_ANY = words('tee dd truncate touch mkdir');
 /** Actions of git that write files by their names. Others take revisions, addresses, or paths that they only record. */
-const WRITING_ACTIONS = words('mv checkout restore apply');
+const WRITING_ACTIONS = words('mv checkout restore apply init');
+/** Actions of git that make a folder of a repository: named, or called as the end of its address. */
+const FETCHING_ACTIONS = words('clone submodule worktree');
+/** Programs that write files under the names of addresses. */
+const FETCHING = words('wget aria2c');
 const ENTERING = words('cd pushd');
 /** Words of one line that are looked at. */
 const MOST_WORDS = 500;
@@ -40,21 +45,34 @@ export function autoRunWrites(reading: ParsedCommand): readonly string[] {
   const unknown = [...targets, ...acting.flatMap(writtenOperands)].find(({ value, dynamic }) => dynamic && UNKNOWN.test(value));
   return [
     ...named.flatMap(reasonsOf),
+    ...reading.commands.flatMap((command) => unnamedWrites(command) ?? []),
     ...(unknown === undefined ? [] : [`only running the command tells which file it writes at ${unknown.value}`]),
   ];
+}
+
+/** The words by which a command line says where it writes: targets of redirections, and of programs that copy. */
+export function writtenWords({ commands }: ParsedCommand): readonly string[] {
+  const targets = commands.flatMap(({ redirects }) => redirects.filter(({ operator }) => operator.includes('>')).map((it) => it.target));
+  return [...targets, ...commands.flatMap(writtenOperands)].flatMap(({ value }) => [value, ...valuesIn(value)]).slice(0, MOST_WORDS);
 }
 
 /** Redirections aside: they are looked at by themselves. */
 function mayWrite(command: SubCommand, isDangerous: boolean): boolean {
   const name = executableOf(command);
   if (name === '' || ENTERING.has(name ?? '') || reads({ ...command, redirects: [] })) return false;
-  if (name === 'git') return WRITING_ACTIONS.has(actionOf(command, name) ?? '');
+  if (name === 'git') return WRITING_ACTIONS.has(actionOf(command, name) ?? '') || fetches(command);
   return isDangerous || !FILTERS.has(name ?? '');
+}
+
+function fetches(command: SubCommand): boolean {
+  const name = executableOf(command) ?? '';
+  return FETCHING.has(name) || (name === 'git' && FETCHING_ACTIONS.has(actionOf(command, name) ?? ''));
 }
 
 /** `HEAD` is a revision for git, except where it renames files. */
 function operands(command: SubCommand): readonly ShellWord[] {
   const args = command.words.slice(1).flatMap(({ value, dynamic }) => [value, ...valuesIn(value)].map((it) => ({ value: it, dynamic })));
+  if (fetches(command)) return args.map(({ value, dynamic }) => ({ value: storedName(value), dynamic }));
   const isRevision = executableOf(command) === 'git' && actionOf(command, 'git') !== 'mv';
   return isRevision ? args.filter(({ value }) => value !== 'HEAD') : args;
 }

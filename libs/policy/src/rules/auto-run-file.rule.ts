@@ -4,7 +4,8 @@ import { lexicalPath } from '../patterns/lexical-path.js';
 import { autoRunReasonAt, autoRunTrust } from '../auto-run/auto-run-path.js';
 import { isUnattended, type PathArgument, type RiskArguments } from '../risk-arguments/risk-arguments.js';
 import type { RuleResult, Rule } from '../rule.js';
-import { autoRunWrites } from '../auto-run/auto-run-writes.js';
+import { autoRunWrites, writtenWords } from '../auto-run/auto-run-writes.js';
+import { buildFileReason } from '../auto-run/build-files.js';
 import { isReadonly } from '../shell/readonly.js';
 import type { ParsedCommand } from '../shell/sub-command.js';
 
@@ -45,14 +46,21 @@ function pathReason({ path, access }: PathArgument, commands: RiskArguments['com
   if (access === 'read' && commands.every(isReadonly)) return [];
   const read = lexicalPath(path, facts.workspaceRoot);
   if (!read.ok) return [];
-  const reason = autoRunReasonAt(read.absolute, facts.workspaceRoot);
+  const reason = autoRunReasonAt(read.absolute, facts);
   if (reason === undefined || autoRunTrust(read.absolute, facts) !== undefined) return [];
   return [`${path} can make later commands run something: ${reason}`];
 }
 
 function commandReasons(command: ParsedCommand, facts: CallFacts): readonly string[] {
-  const reasons = autoRunWrites(command);
+  const reasons = [...autoRunWrites(command), ...buildWrites(command, facts)];
   return reasons.length === 0 || exactCommandTrust(command, facts) !== undefined ? [] : reasons;
+}
+
+function buildWrites(command: ParsedCommand, facts: CallFacts): readonly string[] {
+  return writtenWords(command).flatMap((word) => {
+    const reason = buildFileReason(word, facts);
+    return reason === undefined ? [] : [`${word} can make later commands run something: ${reason}`];
+  });
 }
 
 function effectOf({ posture, policy: { commands } }: CallFacts): RuleResult['effect'] {

@@ -27,10 +27,21 @@ const AWK: ActingOptions = {
 
 const TEST: ActingOptions = { endless: true, word: /^-[vR]$/ };
 
+/** Another program to run, a plug-in, a folder of programs, or a file of such options. */
+const COMPILER: ActingOptions = { endless: true, word: /^(?:-wrapper|-fplugin|-fpass-plugin|-B|--?specs|-Xclang|@)/ };
+
+const ARRAY: ActingOptions = { short: 'C', valued: 'cdnOsu' };
+
 const OPTIONS: Readonly<Record<string, ActingOptions>> = {
   '[': TEST,
   awk: AWK,
+  'c++': COMPILER,
   cargo: { long: 'config', short: 'Z' },
+  cc: COMPILER,
+  clang: COMPILER,
+  'clang++': COMPILER,
+  compgen: { short: 'CF', valued: 'oAGWPSX' },
+  complete: { short: 'CF', valued: 'oAGWPSX' },
   curl: {
     long:
       'output output-dir remote-name remote-name-all config dump-header cookie-jar trace trace-ascii stderr libcurl etag-save hsts ' +
@@ -40,19 +51,25 @@ const OPTIONS: Readonly<Record<string, ActingOptions>> = {
     short: 'oOJKDcT',
     valued: 'AbCdeEFHhmPQrtuUwxXyYz',
   },
+  dc: { word: /!/ },
   date: { long: 'set', short: 's', valued: 'dfrI', word: /^\d{8,12}(?:\.\d\d)?$/ },
   docker: { long: 'host config context', short: 'H' },
+  enable: { short: 'f' },
   fd: { long: 'exec exec-batch', short: 'xX', valued: 'cdeEjoStT' },
   file: { long: 'compile', short: 'C', valued: 'efFmP' },
   find: { endless: true, word: /^-(?:exec|execdir|ok|okdir|delete|fprint0?|fprintf|fls)$/ },
+  'g++': COMPILER,
   gawk: AWK,
+  gcc: COMPILER,
   git: {
     long:
       'config-env exec-path git-dir upload-pack receive-pack exec ext-diff textconv open-files-in-pager output output-directory extcmd ' +
-      'template upload-archive filters',
-    harmless: 'text filter',
+      'template upload-archive filters sendmail-cmd smtp-server to-cmd cc-cmd header-cmd',
+    harmless: 'text filter cc to',
     word: /^-(?:c|[EFHLPWhilnopqvwz]*O)/,
   },
+  go: { endless: true, word: /^--?(?:toolexec|vettool|exec|ldflags|gccgoflags|overlay|modfile)(?:=|$)/ },
+  hash: { short: 'p' },
   kubectl: {
     long:
       'kubeconfig output-directory cache-dir server cluster context user token insecure-skip-tls-verify as as-group as-uid ' +
@@ -61,12 +78,17 @@ const OPTIONS: Readonly<Record<string, ActingOptions>> = {
     valued: 'nolLc',
   },
   less: { long: 'log-file LOG-FILE lesskey-file lesskey-src lesskey-context', short: 'oOk', valued: 'bDhjpPtTxyz', word: /^\+.*!/ },
+  make: { long: 'eval file makefile', short: 'fE', valued: 'CIjloW', word: /^\.?SHELL\w*\s*[:+?!]*=|^[^-].*\$[({]/ },
   man: { long: 'pager html config-file', short: 'PHC', valued: 'eELmMprRsS' },
+  mapfile: ARRAY,
   mawk: AWK,
   nawk: AWK,
+  nmap: { endless: true, word: /^--?script/ },
   npm: { long: 'script-shell git userconfig globalconfig editor browser viewer node-options', harmless: 'global' },
+  openssl: { endless: true, word: /^-(?:engine|provider|provider-path|config)$/ },
   printf: { short: 'v' },
   psql: { long: 'output log-file file', short: 'oLf', valued: 'cdFhpPRTUv', word: /[\\`]|\bprogram\b/i },
+  readarray: ARRAY,
   rg: { long: 'pre hostname-bin search-zip', short: 'z', valued: 'ABCEMTdefgjmrt' },
   rsync: { long: 'rsh rsync-path', short: 'eM', valued: 'BTf' },
   scp: { short: 'SFo', valued: 'cDilPX' },
@@ -89,9 +111,16 @@ const OPTIONS: Readonly<Record<string, ActingOptions>> = {
     word: /^(?:--file=)?[^/]*:/,
     bundle: /^[A-Za-z]*[IF][A-Za-z]*$/,
   },
+  tcpdump: { short: 'zwF', valued: 'BcCEGijmMPQrsTVWyZ' },
   test: TEST,
   time: { long: 'output', short: 'o', valued: 'f' },
   tree: { long: 'output', short: 'o', valued: 'HILPT' },
+  wget: {
+    long: 'execute use-askpass config input-file post-file body-file load-cookies ca-certificate certificate private-key',
+    short: 'ei',
+    valued: 'aABDIlOoPQRtTUwX',
+  },
+  zip: { long: 'unzip-command', word: /^-TT/ },
 };
 
 /** Actions of git that run what their arguments or the repository say. */
@@ -101,9 +130,12 @@ const RUNNING_ACTIONS: Readonly<Record<string, RegExp>> = {
   bisect: /^run$/,
   difftool: /^/,
   'filter-branch': /^/,
+  instaweb: /^/,
   mergetool: /^/,
   rebase: /^-[a-z]*x|^--exec/,
+  'remote-ext': /^/,
   submodule: /^foreach$/,
+  'web--browse': /^/,
 };
 const READING_CONFIG = /^(?:--get(?:-\w+)*|--list|-l|get|list)$/;
 const HARMLESS_CONFIG = /^(?:user|color|column|advice|i18n|init\.defaultbranch)(?:\.|$)/i;

@@ -1,0 +1,80 @@
+import { compileExpressions } from '#patterns';
+import type { CallFacts } from '../call-facts.js';
+import { plainBeginning } from '../patterns/possible-match.js';
+import { isUnattended } from '../risk-arguments/risk-arguments.js';
+
+/**
+ * Files that say what a build program runs. They are part of the work, so writing one is asked for only where a policy or a
+ * person lets a program run unasked that runs it. A line: names, the beginnings of such commands, the reason.
+ */
+const BUILD_FILES: readonly (readonly [names: string, programs: string, reason: string])[] = [
+  ['makefile gnumakefile *.mk', 'make,gmake', 'make runs its recipes'],
+  ['package.json', 'npm,npx,yarn,pnpm,pnpx,bun,bunx', 'package managers run its scripts'],
+  ['justfile .justfile *.just', 'just', 'just runs its recipes'],
+  ['taskfile.yml taskfile.yaml', 'task', 'task runs its commands'],
+  ['rakefile gemfile *.rake *.gemspec', 'rake,bundle,gem', 'it is a program in Ruby'],
+  ['build.rs cargo.toml', 'cargo', 'cargo compiles and runs build scripts'],
+  ['setup.py setup.cfg pyproject.toml', 'pip,pip3,uv,poetry,pdm,hatch', 'a build of the package runs what it names'],
+  ['conftest.py pytest.ini tox.ini noxfile.py', 'pytest,py.test,tox,nox', 'test runners of Python run it'],
+  [
+    'build.gradle build.gradle.kts settings.gradle settings.gradle.kts gradle.properties gradle-wrapper.properties gradle-wrapper.jar gradlew',
+    'gradle,gradlew,./gradlew',
+    'gradle runs it',
+  ],
+  [
+    'pom.xml mvnw jvm.config maven.config extensions.xml maven-wrapper.properties',
+    'mvn,mvnw,./mvnw',
+    'maven runs the plugins that it names',
+  ],
+  ['cmakelists.txt *.cmake', 'cmake,ctest', 'cmake runs it'],
+  [
+    'dockerfile *.dockerfile compose.yml compose.yaml docker-compose.yml docker-compose.yaml',
+    'docker,docker-compose,podman',
+    'it names what is run',
+  ],
+  ['eslint.config.* .eslintrc.*', 'eslint', 'eslint runs it, or the plug-ins that it names'],
+  ['jest.config.* vitest.config.* vite.config.*', 'jest,vitest,vite', 'it is a program, or names some'],
+  ['webpack.config.* rollup.config.* babel.config.* .babelrc.*', 'webpack,rollup,babel', 'it is a program, or names some'],
+  ['.prettierrc.* prettier.config.*', 'prettier', 'prettier runs it, or the plug-ins that it names'],
+];
+
+const TABLE = BUILD_FILES.map(([names, programs, reason]) => ({ names: names.split(' '), programs: programs.split(','), reason }));
+
+/** Why a build file at a path is one that a command runs unasked; undefined where it is none. Pure. */
+export function buildFileReason(path: string, facts: Pick<CallFacts, 'posture' | 'policy' | 'grants'>): string | undefined {
+  if (isUnattended(facts.posture)) return undefined;
+  const name = path.slice(path.lastIndexOf('/') + 1).toLowerCase();
+  const found = TABLE.find(({ names }) => names.some((it) => isName(name, it)));
+  const program = found?.programs.find((it) => runsUnasked(it, facts));
+  return found === undefined || program === undefined ? undefined : `${found.reason}, and ${program} runs unasked here`;
+}
+
+/** Whether a path, or a glob of paths, names a build file. */
+export function isBuildFile(path: string): boolean {
+  const name = path.slice(path.lastIndexOf('/') + 1).toLowerCase();
+  return TABLE.some(({ names }) => names.some((it) => isName(name, it)));
+}
+
+function isName(name: string, wanted: string): boolean {
+  if (wanted.startsWith('*')) return name.endsWith(wanted.slice(1));
+  return wanted.endsWith('.*') ? name === wanted.slice(0, -2) || name.startsWith(wanted.slice(0, -1)) : name === wanted;
+}
+
+/** No program has this name: a pattern that matches it matches any command, and there is nothing left to protect. */
+const ANY_COMMAND = 'no-such-program x';
+
+function runsUnasked(program: string, { policy: { commands }, grants }: Pick<CallFacts, 'policy' | 'grants'>): boolean {
+  const isListed = !commands.engines.includes('rules') && commands.allowlist.includes(program);
+  const patterns = [...commands.allowedCommands, ...grants.allowedCommands];
+  return isListed || patterns.some((pattern) => beginsWith(pattern, program) || means(pattern, program));
+}
+
+function beginsWith(pattern: string, program: string): boolean {
+  const begin = plainBeginning(pattern.replace(/^\^?\(\?:/, ''));
+  return begin === program || begin.startsWith(`${program} `);
+}
+
+function means(pattern: string, program: string): boolean {
+  const { matching } = compileExpressions([pattern]);
+  return [program, `${program} x`].some((it) => matching(it).length > 0) && matching(ANY_COMMAND).length === 0;
+}

@@ -1,0 +1,59 @@
+import { describe, expect, it } from '@jest/globals';
+import { decide } from './decide.js';
+import { factsOf, UNATTENDED, type Circumstances } from './testing/call-facts.js';
+
+const written = (path: string, circumstances: Circumstances) => decide(factsOf('file_write', { path }, circumstances)).effect;
+const allowing = (...allowedCommands: string[]): Circumstances => ({ policy: { commands: { autoAllowReadonly: true, allowedCommands } } });
+
+describe('a build file', () => {
+  it.each([
+    ['Makefile', 'make'],
+    ['sub/makefile', 'make .*'],
+    ['rules/a.mk', '^make test$'],
+    ['package.json', 'npm test'],
+    ['package.json', '(npm|yarn) .*'],
+    ['packages/a/package.json', 'npx jest.*'],
+    ['justfile', 'just .*'],
+    ['build.rs', 'cargo build.*'],
+    ['setup.py', 'pip install -e .*'],
+    ['conftest.py', 'pytest.*'],
+    ['build.gradle.kts', './gradlew .*'],
+    ['pom.xml', 'mvn .*'],
+    ['CMakeLists.txt', 'cmake .*'],
+    ['Dockerfile', 'docker build .*'],
+    ['eslint.config.mjs', 'eslint .*'],
+    ['.eslintrc.json', 'eslint .*'],
+    ['vite.config.ts', 'vite .*'],
+  ])('asks about a build file that a command runs which no one is asked about: %s by %s', (path, pattern) => {
+    expect([written(path, allowing(pattern)), written(path, allowing())]).toEqual(['ask', 'allow']);
+  });
+
+  it('asks about a build file after a person trusted a command that runs it, or where an allowlist has the program', () => {
+    expect(written('package.json', { grants: { allowedCommands: ['^(?:npm test)$'] } })).toBe('ask');
+    expect(written('package.json', { policy: { commands: { engines: ['segments'], allowlist: ['npm'] } } })).toBe('ask');
+  });
+
+  it('asks nothing about a build file where other programs run unasked, where any command does, or where no person is asked', () => {
+    expect(written('Makefile', allowing('npm .*', 'makeinfo .*', 'make-a x'))).toBe('allow');
+    expect(written('Makefile', allowing('.*'))).toBe('allow');
+    expect(written('Makefile', { ...allowing('make .*'), posture: UNATTENDED })).toBe('allow');
+    expect(written('src/make.ts', allowing('make .*'))).toBe('allow');
+  });
+
+  it('gives trust in a build file by its name', () => {
+    const paths = { trusted: [{ tools: ['file_write'], allowed: ['package.json'], denied: [] }] };
+    const commands = { allowedCommands: ['npm .*'] };
+    expect([written('package.json', { policy: { commands, paths } }), written('a/package.json', { policy: { commands, paths } })]).toEqual([
+      'allow',
+      'ask',
+    ]);
+  });
+
+  it.each(['echo x > Makefile', 'cp a sub/Makefile', 'tee Makefile', 'mv a package.json'])(
+    'asks about a command that writes a build file by which an allowed program runs something: %s',
+    (command) => {
+      const by = (...patterns: string[]) => decide(factsOf('shell', { command }, allowing('(echo|cp|tee|mv) .*', ...patterns))).effect;
+      expect([by('make .*', 'npm .*'), by()]).toEqual(['ask', 'allow']);
+    },
+  );
+});
