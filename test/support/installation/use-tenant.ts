@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { z } from 'zod';
-import { SCOPES, type ConfigFile, type ToolDescriptor } from '#contracts';
+import { SCOPES, type ConfigFile, type SourcePage, type ToolDescriptor } from '#contracts';
 import { Agent } from '../agent.js';
 import { eventually } from '../eventually.js';
 import { startCli, type CliOptions, type CliProcess } from '../cli.js';
@@ -17,7 +17,7 @@ type Key = NonNullable<z.input<typeof ConfigFile>['keys']>[number];
 export interface TenantOptions {
   /** Keys by a name that is unique in the tenant. A key `main` with all scopes, for all agents and users, is always there. */
   readonly keys?: Readonly<Record<string, Partial<Omit<Key, 'id' | 'tenant' | 'key'>>>>;
-  /** Sources of tools; they become sources of this tenant. */
+  /** Sources of tools; they become sources of this tenant. Those that the installation connects are connected at both gateways. */
   readonly sources?: ConfigFragment['sources'];
   /** Whether the tenant has the tools `held` and `held_write`, whose calls the test itself runs. */
   readonly held?: boolean;
@@ -77,6 +77,7 @@ export async function useTenant(
   };
   const calls = held ? await HeldCalls.open(url, keyOf('main')) : undefined;
   for (const gateway of held ? gateways : []) await hasTool(agentOf('main', gateway), HELD);
+  for (const gateway of gateways) await areConnected(agentOf('main', gateway), sources.filter(({ kind }) => kind !== 'worker').length);
   return {
     tenantId,
     url,
@@ -106,6 +107,12 @@ export async function useTenant(
 async function hasTool(agent: Agent, name: string): Promise<void> {
   const tools = async () => (await agent.get<{ tools: ToolDescriptor[] }>('/v1/tools')).body.tools;
   await eventually(async () => (await tools()).some((tool) => tool.name === name), `${agent.url} to have the tool ${name}`);
+}
+
+async function areConnected(agent: Agent, count: number): Promise<void> {
+  if (count === 0) return;
+  const connected = async () => (await agent.get<SourcePage>('/v1/sources')).body.sources.filter(({ status }) => status === 'ok');
+  await eventually(async () => (await connected()).length >= count, `${agent.url} to have connected the sources`);
 }
 
 async function ask<T>(path: string, body: object): Promise<T> {
