@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Call } from '#contracts';
 import { rawMcpServer, type RawMcpServer } from '../../libs/sources/src/testing/raw-mcp-server.js';
-import { startBridge, type Bridge } from '../support/mcp-bridge.js';
+import { useTenant, type Tenant } from '../support/installation/use-tenant.js';
 
 const ID = '725653563933458433';
 const INT64 = { type: 'integer', format: 'int64' };
@@ -47,7 +47,7 @@ describe('numbers beyond those of JavaScript', () => {
   const seen: { url: string; body: string }[] = [];
   let api: Server;
   let mcp: RawMcpServer;
-  let bridge: Bridge;
+  let tenant: Tenant;
   beforeAll(async () => {
     api = createServer((request, response) => {
       let body = '';
@@ -65,13 +65,15 @@ describe('numbers beyond those of JavaScript', () => {
       outputSchema: { type: 'object', properties: { id: { type: 'integer' } }, required: ['id'] },
     });
     const url = `http://127.0.0.1:${(api.address() as AddressInfo).port}`;
-    bridge = await startBridge([
-      { name: 'api', kind: 'openapi', path: join(folder, 'items.json'), url, trust: true },
-      { name: 'ids', kind: 'mcp', ...mcp.definition },
-    ]);
+    tenant = await useTenant('exact-numbers', {
+      sources: [
+        { name: 'api', kind: 'openapi', path: join(folder, 'items.json'), url, trust: true },
+        { name: 'ids', kind: 'mcp', ...mcp.definition },
+      ],
+    });
   });
   afterAll(async () => {
-    await bridge?.close();
+    await tenant?.close();
     api?.close();
     mcp?.close();
     rmSync(folder, { recursive: true, force: true });
@@ -80,7 +82,7 @@ describe('numbers beyond those of JavaScript', () => {
   /** The arguments as they are, as numbers in JSON and as one text. */
   const send = async (tool: string, args: string): Promise<Call> => {
     const body = `{"tool":"${tool}","sessionId":"exact","arguments":${args}}`;
-    const { body: answer } = await bridge.gateway.agent.request('POST', '/v1/calls', body, { prefer: 'wait=30' });
+    const { body: answer } = await tenant.agent.request('POST', '/v1/calls', body, { prefer: 'wait=30' });
     return answer;
   };
   const FORMS = [

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { rawMcpServer, type RawMcpServer } from '../../libs/sources/src/testing/raw-mcp-server.js';
-import { startBridge, type Bridge } from '../support/mcp-bridge.js';
+import { useTenant, type Tenant } from '../support/installation/use-tenant.js';
 
 const RESULTS: Readonly<Record<string, string>> = {
   structured: '"result":{"structuredContent":{"rows":3}}',
@@ -13,21 +13,26 @@ const RESULTS: Readonly<Record<string, string>> = {
 /** Each answer comes from a server that is not trusted, and from a trusted one whose tool may be repeated. */
 describe('odd answers of MCP servers', () => {
   const servers = new Map<string, RawMcpServer>();
-  let bridge: Bridge;
+  let tenant: Tenant;
   beforeAll(async () => {
     for (const name of Object.keys(RESULTS).flatMap((it) => [it, `${it}-trusted`]))
       servers.set(name, await rawMcpServer('json', `{"jsonrpc":"2.0","id":ID,${RESULTS[name.replace('-trusted', '')] ?? ''}}`));
-    bridge = await startBridge(
-      [...servers].map(([name, { definition }]) => ({ name, kind: 'mcp', ...definition, trust: name.endsWith('-trusted') })),
-    );
+    tenant = await useTenant('odd-answers', {
+      sources: [...servers].map(([name, { definition }]) => ({
+        name,
+        kind: 'mcp' as const,
+        ...definition,
+        trust: name.endsWith('-trusted'),
+      })),
+    });
   });
   afterAll(async () => {
-    await bridge?.close();
+    await tenant?.close();
     for (const server of servers.values()) server.close();
   });
 
   const call = async (name: string) => {
-    const { outcome, isError, result, error } = await bridge.gateway.agent.run(`${name}__t`, {}, { sessionId: name });
+    const { outcome, isError, result, error } = await tenant.agent.run(`${name}__t`, {}, { sessionId: name });
     const text = (result?.content ?? []).map((part) => (part.type === 'text' ? part.text : '')).join('\n');
     return {
       outcome: isError === true ? 'failed' : outcome,
