@@ -38,6 +38,7 @@ export class SharedInstallation {
       // Servers of tests are on loopback. Commands of several files wait at the same time.
       EGRESS_ALLOW_HOSTS: '127.0.0.1',
       WORKER_CONCURRENCY: 'shell=16',
+      GATEWAY_ALLOWED_ORIGINS: 'https://dash.example',
       // An MCP client with tasks gets each call as a task.
       MCP_TASK_MS: '0',
       // Variables that tools must not see, and one that they see.

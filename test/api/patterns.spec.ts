@@ -1,38 +1,19 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Problem, Session } from '#contracts';
-import { Agent } from '../support/agent.js';
-import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
-
-const ATTACKER = 'key-of-the-tenant-that-attacks';
-const NEIGHBOUR = 'key-of-the-tenant-beside-it';
+import type { Agent } from '../support/agent.js';
+import { useTenant, type Tenant } from '../support/installation/use-tenant.js';
 
 describe('patterns that a tenant sets', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'toolyard-patterns-'));
-  let toolyard: TestCluster;
+  const tenants: Tenant[] = [];
   let attacker: Agent;
   let neighbour: Agent;
 
   beforeAll(async () => {
-    const scopes = ['submit', 'read', 'cancel', 'approve', 'admin'];
-    const config = join(folder, 'toolyard.json');
-    const keys = [
-      { id: 'attacker', key: ATTACKER, tenant: 'attacker', scopes },
-      { id: 'neighbour', key: NEIGHBOUR, tenant: 'neighbour', scopes },
-    ];
-    writeFileSync(config, JSON.stringify({ keys }));
-    toolyard = await startTestCluster({ env: { TOOLYARD_CONFIG: config } });
-    const url = toolyard.gateways[0]?.url ?? '';
-    attacker = new Agent(url, ATTACKER);
-    neighbour = new Agent(url, NEIGHBOUR);
+    for (const name of ['patterns', 'patterns-neighbour']) tenants.push(await useTenant(name));
+    [attacker, neighbour] = tenants.map(({ agent }) => agent) as [Agent, Agent];
   });
   afterAll(async () => {
-    // A gateway that computes does not hear that it should end.
-    for (const gateway of toolyard.gateways) gateway.signal('SIGKILL');
-    await toolyard.close();
-    rmSync(folder, { recursive: true });
+    for (const tenant of tenants) await tenant.close();
   });
 
   const put = (session: string, body: object) => attacker.request<Session>('PUT', `/v1/sessions/${session}`, body);

@@ -2,33 +2,31 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { Problem, ROUTES, SCOPES, type CallPage } from '#contracts';
-import { Agent, type Answer } from '../support/agent.js';
-import { BOOTSTRAP_KEY, sha256, startTestGateway, type TestGateway } from '../support/gateway.js';
-
-const TENANT = 'http-server';
-const all = [...SCOPES];
+import type { Agent, Answer } from '../support/agent.js';
+import { useTenant, type Tenant } from '../support/installation/use-tenant.js';
 
 describe('the HTTP server', () => {
-  let gateway: TestGateway;
+  let tenant: Tenant;
+  let rival: Tenant;
   let agent: Agent;
   beforeAll(async () => {
-    gateway = await startTestGateway(TENANT, {
-      lists: true,
-      allowedOrigins: ['https://dash.example'],
-      keys: [
-        { id: 'all', key: BOOTSTRAP_KEY, tenant: TENANT, scopes: all },
-        { id: 'hashed', sha256: sha256('key-of-another-tenant'), tenant: `${TENANT}-other`, scopes: all },
-        { id: 'expired', key: 'key-that-has-expired', tenant: TENANT, scopes: all, expiresAt: '2020-01-01T00:00:00Z' },
-        { id: 'reader', key: 'key-that-only-reads', tenant: TENANT, scopes: ['read'] },
-        { id: 'files', key: 'key-for-file-tools', tenant: TENANT, scopes: all, tools: ['file_*'] },
-        { id: `slow-${process.pid}`, key: 'key-with-a-limit', tenant: TENANT, scopes: all, ratePerMinute: 3 },
-      ],
+    const scopes = [...SCOPES];
+    tenant = await useTenant('http-server', {
+      keys: {
+        expired: { scopes, expiresAt: '2020-01-01T00:00:00Z' },
+        reader: { scopes: ['read'] },
+        files: { scopes, tools: ['file_*'] },
+        limited: { scopes, ratePerMinute: 3 },
+      },
     });
-    agent = gateway.agent;
+    rival = await useTenant('http-server-rival');
+    agent = tenant.agent;
   });
-  afterAll(() => gateway.close());
+  afterAll(async () => {
+    await rival?.close();
+    await tenant?.close();
+  });
 
-  const as = (key: string) => new Agent(gateway.url, key);
   const isProblem = (answer: Answer, status: number, code: string) => {
     expect([answer.status, (answer.body as Problem).code]).toEqual([status, code]);
     expect(answer.headers.get('content-type')).toContain('application/problem+json');
@@ -97,10 +95,10 @@ describe('the HTTP server', () => {
   });
 
   it('answers bytes that are not HTTP with a problem, and takes ids as long as the contract allows', async () => {
-    expect(await raw(gateway, 'nonsense\r\n\r\n')).toMatch(
+    expect(await raw(tenant.url, 'nonsense\r\n\r\n')).toMatch(
       /^HTTP\/1.1 400 [\s\S]*application\/problem\+json[\s\S]*"code":"invalid_request"/,
     );
-    expect(await raw(gateway, `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`)).toMatch(
+    expect(await raw(tenant.url, `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`)).toMatch(
       /^HTTP\/1.1 431 [\s\S]*"status":431/,
     );
     expect((await agent.get(`/v1/sessions/${'s'.repeat(128)}`)).status).toBe(200);
@@ -111,39 +109,39 @@ describe('the HTTP server', () => {
     ['a WebSocket elsewhere', '/v1/calls', 'websocket', /\/v1\/stream/],
     ['a WebSocket of no version', '/v1/stream', 'websocket', /Sec-WebSocket/],
   ])('answers who asks for an upgrade to %s with a problem', async (_what, path, upgrade, says) => {
-    const answer = await raw(gateway, `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: ${upgrade}\r\n\r\n`);
+    const answer = await raw(tenant.url, `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: ${upgrade}\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1.1 400 [\s\S]*application\/problem\+json[\s\S]*"code":"invalid_request"/);
     expect(answer).toMatch(says);
   });
 
   describe('keys', () => {
     it.each([
-      ['no key', {}],
-      ['an unknown key', { authorization: 'Bearer who-is-this' }],
-      ['an expired key', { authorization: 'Bearer key-that-has-expired' }],
-      ['another scheme', { authorization: `Basic ${Buffer.from(`x:${BOOTSTRAP_KEY}`).toString('base64')}` }],
-    ])('answers 401 with a challenge to %s', async (_name, headers) => {
-      const response = await fetch(`${gateway.url}/v1/calls`, { headers });
+      ['no key', () => ({})],
+      ['an unknown key', () => ({ authorization: 'Bearer who-is-this' })],
+      ['an expired key', () => ({ authorization: `Bearer ${tenant.keyOf('expired')}` })],
+      ['another scheme', () => ({ authorization: `Basic ${Buffer.from(`x:${agent.key}`).toString('base64')}` })],
+    ])('answers 401 with a challenge to %s', async (_name, headersOf: () => Record<string, string>) => {
+      const response = await fetch(`${tenant.url}/v1/calls`, { headers: headersOf() });
       expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, expect.stringMatching(/^Bearer/)]);
       expect(await response.json()).toMatchObject({ code: 'unauthenticated' });
     });
 
     it('answers 403 to a key without the scope', async () => {
-      isProblem(await as('key-that-only-reads').submit('echo', {}), 403, 'forbidden');
-      isProblem(await as('key-that-only-reads').request('PUT', '/v1/sessions/x', { posture: {} }), 403, 'forbidden');
-      expect((await as('key-that-only-reads').get('/v1/calls')).status).toBe(200);
+      isProblem(await tenant.agentOf('reader').submit('echo', {}), 403, 'forbidden');
+      isProblem(await tenant.agentOf('reader').request('PUT', '/v1/sessions/x', { posture: {} }), 403, 'forbidden');
+      expect((await tenant.agentOf('reader').get('/v1/calls')).status).toBe(200);
     });
 
     it('shows and runs only the tools that the patterns of a key match', async () => {
-      const problem = isProblem(await as('key-for-file-tools').submit('echo', {}), 403, 'policy_denied');
+      const problem = isProblem(await tenant.agentOf('files').submit('echo', {}), 403, 'policy_denied');
       expect(problem.result?.isError).toBe(true);
-      const { body } = await as('key-for-file-tools').get<{ tools: { name: string }[] }>('/v1/tools');
+      const { body } = await tenant.agentOf('files').get<{ tools: { name: string }[] }>('/v1/tools');
       expect(body.tools.every(({ name }) => name.startsWith('file_'))).toBe(true);
     });
 
     it('hides everything of a tenant from a key of another one', async () => {
       const { body: call } = await agent.submit('echo', { secret: 1 });
-      const other = as('key-of-another-tenant');
+      const other = rival.agent;
       for (const path of ['', '?wait=1', '/events', '/output'])
         isProblem(await other.get(`/v1/calls/${call.id}${path}`), 404, 'resource_not_found');
       for (const [path, body] of [
@@ -160,7 +158,7 @@ describe('the HTTP server', () => {
 
     it('tells a key with a rate limit how much is left, and when to retry', async () => {
       const answers = [];
-      for (let n = 0; n < 4; n++) answers.push(await as('key-with-a-limit').get('/v1/tools'));
+      for (let n = 0; n < 4; n++) answers.push(await tenant.agentOf('limited').get('/v1/tools'));
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
       expect(answers.map(({ headers }) => headers.get('ratelimit')?.replace(/t=\d+/, 't=n'))).toEqual(
         [2, 1, 0, 0].map((left) => `"requests";r=${left};t=n`),
@@ -175,16 +173,16 @@ describe('the HTTP server', () => {
   describe('browsers of strangers', () => {
     it('refuses a browser under a name that is not this host, even without a key', async () => {
       for (const path of ['/v1/tools', '/livez', '/']) {
-        expect(await rawGet(gateway, path, { Host: 'rebound.example' })).toMatch(/^HTTP\/1.1 403 [\s\S]*"code":"origin_refused"/);
+        expect(await rawGet(tenant.url, path, { Host: 'rebound.example' })).toMatch(/^HTTP\/1.1 403 [\s\S]*"code":"origin_refused"/);
       }
-      expect(await rawGet(gateway, '/livez', { Host: 'localhost:1' })).toMatch(/^HTTP\/1.1 200 /);
+      expect(await rawGet(tenant.url, '/livez', { Host: 'localhost:1' })).toMatch(/^HTTP\/1.1 200 /);
     });
 
     it('refuses a browser from another origin, unless it was allowed', async () => {
       const from = (origin: string) => agent.get('/v1/tools', { origin });
       isProblem(await from('https://evil.example'), 403, 'origin_refused');
       isProblem(await from('null'), 403, 'origin_refused');
-      expect((await from(gateway.url)).status).toBe(200);
+      expect((await from(tenant.url)).status).toBe(200);
       const allowed = await from('https://dash.example');
       expect([allowed.status, allowed.headers.get('access-control-allow-origin')]).toEqual([200, 'https://dash.example']);
       expect(allowed.headers.get('access-control-expose-headers')).toMatch(/Mcp-Session-Id.*WWW-Authenticate/);
@@ -205,8 +203,8 @@ describe('the HTTP server', () => {
 
   describe('for operators', () => {
     it('shows health, readiness and metrics to operators without a key', async () => {
-      for (const path of ['/livez', '/readyz']) expect(await (await fetch(gateway.url + path)).json()).toEqual({ status: 'ok' });
-      const metrics = await fetch(`${gateway.url}/metrics`);
+      for (const path of ['/livez', '/readyz']) expect(await (await fetch(tenant.url + path)).json()).toEqual({ status: 'ok' });
+      const metrics = await fetch(`${tenant.url}/metrics`);
       expect([metrics.status, metrics.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/plain')]);
       expect(await metrics.text()).toMatch(/^toolyard_/m);
     });
@@ -218,20 +216,20 @@ describe('the HTTP server', () => {
 
     it('serves the API documents without a key', async () => {
       for (const path of ['/docs', '/openapi.json', '/asyncapi.json'])
-        expect([path, (await fetch(gateway.url + path)).status]).toEqual([path, 200]);
+        expect([path, (await fetch(tenant.url + path)).status]).toEqual([path, 200]);
     });
 
     it('serves the API explorer with all files it names, and lets it load no other', async () => {
-      const page = await fetch(`${gateway.url}/docs`);
+      const page = await fetch(`${tenant.url}/docs`);
       expect(page.headers.get('content-security-policy')).toContain("default-src 'self'");
       const files = [...(await page.text()).matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => new URL(path ?? '', page.url).href);
       expect(files).toHaveLength(5);
       for (const url of files) expect([url, (await fetch(url)).status]).toEqual([url, 200]);
-      expect(await (await fetch(`${gateway.url}/docs/explorer.js`)).text()).toContain("url: 'openapi.json'");
+      expect(await (await fetch(`${tenant.url}/docs/explorer.js`)).text()).toContain("url: 'openapi.json'");
     });
 
     it('serves the OpenAPI document as JSON and as YAML alike', async () => {
-      const [json, yaml] = await Promise.all(['json', 'yaml'].map(async (type) => (await fetch(`${gateway.url}/openapi.${type}`)).text()));
+      const [json, yaml] = await Promise.all(['json', 'yaml'].map(async (type) => (await fetch(`${tenant.url}/openapi.${type}`)).text()));
       expect(parse(yaml ?? '')).toEqual(JSON.parse(json ?? ''));
     });
   });
@@ -270,14 +268,14 @@ describe('the HTTP server', () => {
 });
 
 /** fetch does not let a program choose its Host. */
-function rawGet(gateway: TestGateway, path: string, headers: Record<string, string>): Promise<string> {
+function rawGet(url: string, path: string, headers: Record<string, string>): Promise<string> {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  return raw(gateway, `GET ${path} HTTP/1.1\r\n${lines.join('')}Connection: close\r\n\r\n`);
+  return raw(url, `GET ${path} HTTP/1.1\r\n${lines.join('')}Connection: close\r\n\r\n`);
 }
 
-function raw(gateway: TestGateway, text: string): Promise<string> {
+function raw(url: string, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1', () => socket.write(text));
+    const socket = connect(Number(new URL(url).port), '127.0.0.1', () => socket.write(text));
     let answer = '';
     socket.on('data', (data) => (answer += String(data)));
     socket.on('end', () => resolve(answer));
