@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Agent } from '../agent.js';
 import type { ClientHistory } from '../invariants/client-histories.js';
 import { historiesOf } from '../invariants/client-histories.js';
+import { HOOK_SECRET, HOOK_TOKEN } from '../hook-secrets.js';
 import { testDatabase } from '../postgres.js';
 import { startTestCluster, type TestCluster } from '../test-cluster.js';
 import { InstallationConfig, type ConfigFragment } from './installation-config.js';
@@ -39,6 +40,9 @@ export class SharedInstallation {
       EGRESS_ALLOW_HOSTS: '127.0.0.1',
       WORKER_CONCURRENCY: 'shell=16',
       GATEWAY_ALLOWED_ORIGINS: 'https://dash.example',
+      // Secrets that hooks of tests name.
+      HOOK_TEST_SECRET: HOOK_SECRET,
+      HOOK_TEST_TOKEN: HOOK_TOKEN,
       // An MCP client with tasks gets each call as a task.
       MCP_TASK_MS: '0',
       // Variables that tools must not see, and one that they see.

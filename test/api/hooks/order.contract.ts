@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Agent } from '../../support/agent.js';
 import { eventually } from '../../support/eventually.js';
-import { type HookTestCluster, problemOf, type HookTestAgents } from '../../support/hook-test-cluster.js';
+import { type HookTenant, problemOf, type HookTestAgents } from '../../support/hook-tenant.js';
 
-const ON_BEFORE = { name: 'guard', on: 'before' };
+const ON_BEFORE = { name: 'guard', on: 'before' } as const;
 const GITHUB = 'ghp_0a1b2c3d4e5f6g7h8i9j0a1b2c3d4e5f6g7h';
 
-export const orderAgents = ({ webhooks }: HookTestCluster): HookTestAgents => {
+export const orderAgents = ({ webhooks }: HookTenant): HookTestAgents => {
   const url = (path: string) => `${webhooks.url}${path}`;
   return {
     'people-first': { policy: { hookOrder: 'permission_approval_hooks' }, hooks: [{ ...ON_BEFORE, url: url('/people-first') }] },
@@ -19,8 +19,8 @@ export const orderAgents = ({ webhooks }: HookTestCluster): HookTestAgents => {
 };
 
 /** When a hook is asked: before or after permission and approval. */
-export function hookOrderContract(started: () => HookTestCluster): void {
-  let hooked: HookTestCluster;
+export function hookOrderContract(started: () => HookTenant): void {
+  let hooked: HookTenant;
   let agent: Agent;
   beforeAll(() => {
     hooked = started();

@@ -1,29 +1,21 @@
 import { createHmac } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Batch, Call, Quote } from '#contracts';
-import { createRedis, type RedisConnection } from '#redis';
 import type { Agent } from '../../support/agent.js';
-import {
-  HOOK_SECRET,
-  HOOK_TOKEN,
-  type HookTestCluster,
-  isAlive,
-  problemOf,
-  textOf,
-  type HookTestAgents,
-} from '../../support/hook-test-cluster.js';
+import { HOOK_SECRET, HOOK_TOKEN } from '../../support/hook-secrets.js';
+import { type HookTenant, isAlive, problemOf, textOf, type HookTestAgents } from '../../support/hook-tenant.js';
 
-const ON_BEFORE = { name: 'guard', on: 'before' };
+const ON_BEFORE = { name: 'guard', on: 'before' } as const;
 const HOOK_GITHUB = 'ghp_0a1b2c3d4e5f6g7h8i9j0a1b2c3d4e5f6g7h';
 const refuses = "echo 'not on a Friday' >&2; exit 2";
 const hookReasons = ({ decision }: Call) => decision.reasons.filter(({ axis }) => axis === 'hooks');
 
-export const beforeAgents = (files: HookTestCluster): HookTestAgents => {
+export const beforeAgents = (files: HookTenant): HookTestAgents => {
   const url = (path: string) => `${files.webhooks.url}${path}`;
   const at = (name: string) => files.at(name);
   const sleeper = (name: string) => files.sleeper(name);
-  const refusing = (profile: string) => ({ policy: { profile }, hooks: [{ ...ON_BEFORE, command: refuses }] });
+  const refusing = (profile: 'core' | 'kiro' | 'claw' | 'phi') => ({ policy: { profile }, hooks: [{ ...ON_BEFORE, command: refuses }] });
   return {
     refusing: refusing('core'),
     kiro: refusing('kiro'),
@@ -96,19 +88,15 @@ export const beforeAgents = (files: HookTestCluster): HookTestAgents => {
 };
 
 /** Hooks before a call: what they may answer, and what they are given. */
-export function hooksBeforeContract(started: () => HookTestCluster): void {
-  let hooked: HookTestCluster;
+export function hooksBeforeContract(started: () => HookTenant): void {
+  let hooked: HookTenant;
   let agent: Agent;
-  let redis: RedisConnection;
   beforeAll(() => {
     hooked = started();
     ({ agent } = hooked);
-    redis = createRedis(hooked.redisUrl);
     writeFileSync(hooked.at('guard.mjs'), 'export default async ({ tool_input }) => tool_input.fine === true;\n');
     writeFileSync(hooked.at('never.mjs'), 'export default () => new Promise(() => {});\n');
   });
-
-  afterAll(() => redis?.disconnect());
 
   describe('a hook before a call', () => {
     it('refuses a call when a hook exits with 2: a call of its own without Start, the reason, and a result for the model [HK-01, K-14]', async () => {
@@ -205,19 +193,6 @@ export function hooksBeforeContract(started: () => HookTestCluster): void {
       expect(asked()).toBe(2);
     });
 
-    it('asks a hook again that answers with a secret, or is asked about one: nothing of it is kept', async () => {
-      const sessionId = hooked.newSession('keeping');
-      const asked = () => hooked.webhooks.to('/keeping').filter(({ input }) => input.session_id === sessionId).length;
-      const answers = [{ arguments: { url: 'x', token: 'q7-of-the-hook' } }, { feedback: `use ${HOOK_GITHUB}` }, {}];
-      for (const [at, answer] of answers.entries()) {
-        hooked.webhooks.on('/keeping', answer);
-        const args = at === 2 ? { password: 'hunter2x' } : { at };
-        for (let n = 0; n < 2; n++) expect((await hooked.runAs('keeping', 'echo', args, { sessionId })).outcome).toBe('completed');
-      }
-      expect(asked()).toBe(6);
-      expect(await redis.keys(`hook-answer:*${sessionId}*`)).toEqual([]);
-    });
-
     it('refuses a call when a hook rewrites its arguments into something the tool does not take, and says what does not fit', async () => {
       const refused = await hooked.submitAs('breaking', 'file_write', { path: 'a', content: 'b' });
       expect([refused.status, problemOf(refused).code]).toEqual([403, 'hook_rejected']);
@@ -305,7 +280,7 @@ export function hooksBeforeContract(started: () => HookTestCluster): void {
         tool_name: 'echo',
         tool_input: { n: 1 },
         call_id: call.id,
-        tenant_id: 'default',
+        tenant_id: hooked.tenant.tenantId,
         agent_id: 'telling',
         tool_call_id: 'call-1',
       });

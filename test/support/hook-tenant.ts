@@ -1,72 +1,46 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Call, Problem } from '#contracts';
-import { Agent, type Answer } from './agent.js';
+import type { Agent, Answer } from './agent.js';
 import { eventually } from './eventually.js';
-import { startTestCluster, type AppProcess, type TestCluster } from './test-cluster.js';
+import { useTenant, type Tenant, type TenantOptions } from './installation/use-tenant.js';
 import { startWebhookServer, type WebhookServer } from './webhook.js';
 
-export const HOOK_SECRET = 'whsec_c2VjcmV0IG9mIHRoZSBob29rIHRlc3Rz';
-export const HOOK_TOKEN = 'Bearer token-of-the-hook-tests';
-
 /** What the config file says of agents: each test has one of its own. */
-export type HookTestAgents = Readonly<Record<string, HookTestAgent>>;
+export type HookTestAgents = NonNullable<NonNullable<TenantOptions['settings']>['agents']>;
 
-interface HookTestAgent {
-  readonly hooks: readonly object[];
-  readonly policy?: object;
-}
-
-/** A gateway and two workers whose agents have hooks, and a server for webhooks. */
-export class HookTestCluster {
+/** A tenant whose agents have hooks, and a server for webhooks. */
+export class HookTenant {
   private readonly folder = mkdtempSync(join(tmpdir(), 'toolyard-hooks-'));
 
   private constructor(
     readonly webhooks: WebhookServer,
-    private started?: TestCluster,
+    private started?: Tenant,
   ) {}
 
-  private readonly agents = new Map<string, HookTestAgent>();
+  private agents: HookTestAgents = {};
   private sessions = 0;
 
-  /** @throws when two of the suites that share the installation have an agent of the same name. */
-  static async start(suites: readonly ((hooked: HookTestCluster) => HookTestAgents)[]): Promise<HookTestCluster> {
-    const hooked = new HookTestCluster(await startWebhookServer());
-    for (const [name, agent] of suites.flatMap((agentsOf) => Object.entries(agentsOf(hooked)))) {
-      if (hooked.agents.has(name)) throw new Error(`two suites have an agent of the name ${name}: expected a name of its own for each`);
-      hooked.agents.set(name, agent);
-    }
-    hooked.save();
-    hooked.started = await startTestCluster({
-      lists: true,
-      workers: 2,
-      env: {
-        TOOLYARD_CONFIG: hooked.at('toolyard.json'),
-        HOOK_TEST_SECRET: HOOK_SECRET,
-        HOOK_TEST_TOKEN: HOOK_TOKEN,
-        EGRESS_ALLOW_HOSTS: `127.0.0.1:${hooked.webhooks.port}`,
-      },
-    });
+  /** @throws when two of the suites that share the tenant have an agent of the same name. */
+  static async start(suites: readonly ((hooked: HookTenant) => HookTestAgents)[]): Promise<HookTenant> {
+    const hooked = new HookTenant(await startWebhookServer());
+    const agents = suites.flatMap((agentsOf) => Object.entries(agentsOf(hooked)));
+    const names = agents.map(([name]) => name);
+    const twice = names.find((name, index) => names.indexOf(name) < index);
+    if (twice !== undefined) throw new Error(`two suites have an agent of the name ${twice}: expected a name of its own for each`);
+    hooked.agents = Object.fromEntries(agents);
+    hooked.started = await useTenant('hooks', { settings: { agents: hooked.agents } });
     return hooked;
   }
 
-  get gateway(): AppProcess {
-    const [gateway] = this.started?.gateways ?? [];
-    if (gateway === undefined) throw new Error('no gateway');
-    return gateway;
-  }
-
-  get workers(): readonly AppProcess[] {
-    return this.started?.workers ?? [];
-  }
-
-  get redisUrl(): string {
-    return this.started?.redis.url ?? '';
+  get tenant(): Tenant {
+    if (this.started === undefined) throw new Error('the tenant is not there yet');
+    return this.started;
   }
 
   get agent(): Agent {
-    return new Agent(this.gateway.url);
+    return this.tenant.agent;
   }
 
   /** A file of this test run. */
@@ -94,13 +68,9 @@ export class HookTestCluster {
   }
 
   /** Replaces one agent in the config file. */
-  change(name: string, agent: HookTestAgent): void {
-    this.agents.set(name, agent);
-    this.save();
-  }
-
-  private save(): void {
-    writeFileSync(this.at('toolyard.json'), JSON.stringify({ agents: Object.fromEntries(this.agents) }));
+  change(name: string, agent: HookTestAgents[string]): Promise<void> {
+    this.agents = { ...this.agents, [name]: agent };
+    return this.tenant.configure({ agents: this.agents });
   }
 
   submitAs(agentId: string, tool = 'echo', args: object = { n: 1 }, more: object = {}): Promise<Answer<Call>> {

@@ -4,14 +4,14 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { HookInput } from '#contracts';
 import type { Agent } from '../../support/agent.js';
 import { eventually } from '../../support/eventually.js';
-import { type HookTestCluster, problemOf, textOf, type HookTestAgents } from '../../support/hook-test-cluster.js';
+import { type HookTenant, problemOf, textOf, type HookTestAgents } from '../../support/hook-tenant.js';
 
 const GITHUB = `ghp_${'aB3dE6gH9kL2nP5r'.repeat(3).slice(0, 36)}`;
-const ON_BEFORE = { name: 'guard', on: 'before' };
+const ON_BEFORE = { name: 'guard', on: 'before' } as const;
 
-export const secretAgents = (files: HookTestCluster): HookTestAgents => {
+export const secretAgents = (files: HookTenant): HookTestAgents => {
   const url = (path: string) => `${files.webhooks.url}${path}`;
-  const everywhere = (path: string, more: object = {}) => [
+  const everywhere = (path: string, more: { readonly secrets?: boolean } = {}): HookTestAgents[string]['hooks'] => [
     { ...ON_BEFORE, url: url(path), ...more },
     { name: 'mirror', on: 'after_update', url: url(path), ...more },
     { name: 'review', on: 'after', url: url(path), ...more },
@@ -44,8 +44,8 @@ export const secretAgents = (files: HookTestCluster): HookTestAgents => {
 };
 
 /** Which secrets a hook sees, and what its placeholders mean. */
-export function hookSecretsContract(started: () => HookTestCluster): void {
-  let hooked: HookTestCluster;
+export function hookSecretsContract(started: () => HookTenant): void {
+  let hooked: HookTenant;
   let agent: Agent;
   beforeAll(() => {
     hooked = started();

@@ -3,11 +3,11 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Batch, CallDebugLog, CallEvent, CallEventOf } from '#contracts';
 import type { Agent } from '../../support/agent.js';
 import { eventually } from '../../support/eventually.js';
-import { type HookTestCluster, problemOf, type HookTestAgents } from '../../support/hook-test-cluster.js';
+import { type HookTenant, problemOf, type HookTestAgents } from '../../support/hook-tenant.js';
 
 const GITHUB = 'ghp_0a1b2c3d4e5f6g7h8i9j0a1b2c3d4e5f6g7h';
 
-export const eventAgents = (files: HookTestCluster): HookTestAgents => {
+export const eventAgents = (files: HookTenant): HookTestAgents => {
   const url = (path: string) => `${files.webhooks.url}${path}`;
   return {
     ordered: {
@@ -65,8 +65,8 @@ export const eventAgents = (files: HookTestCluster): HookTestAgents => {
 };
 
 /** Runs of hooks as events of their call. */
-export function hookEventsContract(started: () => HookTestCluster): void {
-  let hooked: HookTestCluster;
+export function hookEventsContract(started: () => HookTenant): void {
+  let hooked: HookTenant;
   let agent: Agent;
   beforeAll(() => {
     hooked = started();
