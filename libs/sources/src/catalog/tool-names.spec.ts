@@ -4,8 +4,9 @@ import { ToolName } from '#contracts';
 import { catalogNames, mappedName, type NamedTool } from './tool-names.js';
 
 const source = fc.stringMatching(/^[a-z][a-z0-9-]{0,31}$/);
+const alike = fc.stringMatching(/^a[-_][ab][-_]?$/);
 const tools = fc
-  .uniqueArray(fc.record({ source, rawName: fc.string({ minLength: 1, maxLength: 128 }) }), {
+  .uniqueArray(fc.record({ source, rawName: fc.oneof(fc.string({ minLength: 1, maxLength: 128 }), alike) }), {
     maxLength: 30,
     selector: (it) => JSON.stringify(it),
   })
@@ -30,8 +31,11 @@ describe('names of tools of sources', () => {
         const unique = list.filter(
           (it, index) => list.findIndex((other) => other.source === it.source && other.name === it.name) === index,
         );
-        const names = catalogNames(unique, new Set(builtin)).map(({ name }) => name);
-        expect(new Set(names).size).toBe(names.length);
+        const catalog = catalogNames(unique, new Set(builtin));
+        const names = catalog.map(({ name }) => name);
+        expect(new Set(names.map((it) => it.replaceAll('-', '_'))).size).toBe(names.length);
+        for (const { name, aliases } of catalog)
+          for (const it of [name, ...aliases]) expect([it, ToolName.safeParse(it).success]).toEqual([it, true]);
         for (const name of builtin) expect(names).not.toContain(name);
       }),
     );
@@ -42,5 +46,14 @@ describe('names of tools of sources', () => {
     expect(
       catalogNames(named(['a', 'x'], ['b', 'x'], ['b', 'y'], ['b', 'shell'], ['b', 'a__z']), new Set(['shell'])).map(({ name }) => name),
     ).toEqual(['a__x', 'b__x', 'y', 'b__shell', 'b__a__z']);
+  });
+
+  it('keeps names of tools apart for clients that write _ for -, and leaves what policies name an alias', () => {
+    const tools = ['get-user', 'get_user', 'add-user'].map((name) => ({ source: 'a', name }));
+    expect(catalogNames(tools, new Set(['add_user']))).toEqual([
+      { name: expect.stringMatching(/^a__get-user_[0-9a-f]{8}$/), aliases: ['a__get-user'] },
+      { name: 'a__get_user', aliases: [] },
+      { name: 'a__add-user', aliases: [] },
+    ]);
   });
 });

@@ -12,10 +12,17 @@ const QUALIFIED = /^[a-z][a-z0-9-]{0,31}__/;
 export function mappedName(source: string, rawName: string): string {
   const room = MAX_LENGTH - source.length - 2;
   if (VALID.test(rawName) && rawName.length <= room) return rawName;
-  const digest = createHash('sha256').update(rawName).digest('hex').slice(0, 8);
   const readable = rawName.replace(/[^A-Za-z0-9_-]/g, '_').replace(/^[^A-Za-z]+/, '');
+  return withDigest(readable, rawName, room);
+}
+
+function withDigest(readable: string, rawName: string, room: number): string {
+  const digest = createHash('sha256').update(rawName).digest('hex').slice(0, 8);
   return `${readable.slice(0, room - 9) || 'tool'}_${digest}`;
 }
+
+/** A name as clients see it that write `_` for `-`. */
+const seen = (name: string): string => name.replaceAll('-', '_');
 
 export interface NamedTool {
   readonly source: string;
@@ -33,15 +40,22 @@ export const qualifiedName = ({ source, name }: NamedTool): string => `${source}
 
 /**
  * The catalog name of each tool: `name` when no other tool of the group has it and it is not `taken`, else
- * `source__name`. `taken` has the names of all groups with precedence: built-in tools, then the operator's sources. So a
- * tenant's source never renames a tool that the operator's policy names. Pure.
+ * `source__name`. Names that differ in `-` and `_` alone count as the same, and of two such tools of one source the one
+ * with `-` gets a digest. `taken` has the names of all groups with precedence: built-in tools, then the operator's sources.
+ * So a tenant's source never renames a tool that the operator's policy names. Pure.
  */
 export function catalogNames(tools: readonly NamedTool[], taken: ReadonlySet<string>): CatalogName[] {
-  const count = new Map<string, number>();
-  for (const { name } of tools) count.set(name, (count.get(name) ?? 0) + 1);
+  const seenTaken = new Set([...taken].map(seen));
+  const byName = new Map<string, NamedTool[]>();
+  for (const tool of tools) byName.set(seen(tool.name), [...(byName.get(seen(tool.name)) ?? []), tool]);
   return tools.map((tool) => {
+    const { name, source } = tool;
     const qualified = qualifiedName(tool);
-    const short = count.get(tool.name) === 1 && !taken.has(tool.name) && !QUALIFIED.test(tool.name);
-    return short ? { name: tool.name, aliases: [qualified] } : { name: qualified, aliases: [] };
+    const alike = byName.get(seen(name)) ?? [];
+    if (alike.length === 1 && !seenTaken.has(seen(name)) && !QUALIFIED.test(name)) return { name, aliases: [qualified] };
+    // `_` comes after `-`.
+    if (alike.every((it) => it.source !== source || it.name <= name)) return { name: qualified, aliases: [] };
+    const digested = withDigest(name, name, MAX_LENGTH - source.length - 2);
+    return { name: qualifiedName({ source, name: digested }), aliases: [qualified] };
   });
 }
