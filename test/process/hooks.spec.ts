@@ -1,10 +1,10 @@
 // What tests of hooks cannot see through the shared installation: logs, metrics, what Redis keeps and a message that is lost.
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createRedis, type RedisConnection } from '#redis';
-import { Agent } from '../support/agent.js';
+import type { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { isAlive, problemOf } from '../support/hook-tenant.js';
 import { startTestCluster, type AppProcess, type TestCluster } from '../support/test-cluster.js';
@@ -33,11 +33,9 @@ describe('a hook of an installation of its own', () => {
       refusing: { hooks: [{ ...ON_BEFORE, command: 'exit 2' }] },
       caching: { hooks: [{ ...ON_AFTER, command: 'printf seen', cacheMs: 60_000 }] },
     };
-    const config = join(folder, 'toolyard.json');
-    writeFileSync(config, JSON.stringify({ agents }));
-    const env = { TOOLYARD_CONFIG: config, EGRESS_ALLOW_HOSTS: `127.0.0.1:${webhooks.port}` };
-    toolyard = await startTestCluster({ workers: 2, env });
-    agent = new Agent(toolyard.gateways[0]?.url ?? '');
+    const env = { EGRESS_ALLOW_HOSTS: `127.0.0.1:${webhooks.port}` };
+    toolyard = await startTestCluster({ workers: 2, env, config: { agents } });
+    agent = toolyard.agent;
     redis = createRedis(toolyard.redis.url);
   });
   afterAll(async () => {

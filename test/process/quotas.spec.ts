@@ -1,7 +1,4 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Call } from '#contracts';
 import { Agent } from '../support/agent.js';
@@ -13,32 +10,26 @@ const MEBIBYTE = 1_048_576;
 const LARGE = 900_000;
 
 describe('what the files of a session and of a tenant may take', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'toolyard-quotas-'));
   let toolyard: TestCluster;
   let agent: Agent;
   let other: Agent;
 
   beforeAll(async () => {
-    const config = join(folder, 'toolyard.json');
     const sha256 = createHash('sha256').update('key-of-the-other-tenant').digest('hex');
     const scopes = ['submit', 'read', 'cancel', 'approve', 'admin'];
-    writeFileSync(config, JSON.stringify({ keys: [{ id: 'other', sha256, tenant: 'other', scopes }] }));
     toolyard = await startTestCluster({
+      config: { keys: [{ id: 'other', sha256, tenant: 'other', scopes }] },
       env: {
-        TOOLYARD_CONFIG: config,
         WORKSPACE_QUOTA_BYTES: String(4 * MEBIBYTE),
         WORKSPACE_QUOTA_FILES: '100',
         TENANT_QUOTA_BYTES: String(10 * MEBIBYTE),
         TENANT_QUOTA_FILES: '1000',
       },
     });
-    agent = new Agent(toolyard.gateways[0]?.url ?? '');
+    agent = toolyard.agent;
     other = new Agent(agent.url, 'key-of-the-other-tenant');
   });
-  afterAll(async () => {
-    await toolyard.close();
-    rmSync(folder, { recursive: true });
-  });
+  afterAll(() => toolyard.close());
 
   const write = (sessionId: string, path: string, bytes: number, by = agent): Promise<Call> =>
     by.run('file_write', { path, content: 'x'.repeat(bytes) }, { sessionId });

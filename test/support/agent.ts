@@ -2,7 +2,9 @@ import { WebSocket } from 'ws';
 import type { Call, CallEvent, ClientFrame, LogEvent, Notice, ServerFrame } from '#contracts';
 import { eventually } from './eventually.js';
 import { historiesOf } from './invariants/client-histories.js';
-import { TEST_KEY } from './test-cluster.js';
+
+/** Key of the tenant `default` in installations of a test's own. */
+export const TEST_KEY = 'test-key-of-the-default-tenant';
 
 export interface Answer<T = unknown> {
   readonly status: number;

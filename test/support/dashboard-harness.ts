@@ -1,9 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import { Agent } from './agent.js';
+import type { Agent } from './agent.js';
 import { startBrowser, type TestBrowser } from './browser.js';
 import { startTestCluster, TEST_KEY, type TestCluster } from './test-cluster.js';
 
@@ -37,8 +36,6 @@ export function dashboardHarness(
   settings: () => Promise<object> = async () => ({}),
   gatewayEnv: () => Record<string, string> = () => ({}),
 ): DashboardHarness {
-  const folder = mkdtempSync(join(tmpdir(), 'toolyard-dashboard-'));
-  const config = join(folder, 'toolyard.json');
   let parts: { readonly toolyard: TestCluster; readonly browser: TestBrowser; readonly agent: Agent } | undefined;
   const kept = new Set<BrowserContext>();
   let close = async () => {};
@@ -48,27 +45,23 @@ export function dashboardHarness(
   };
 
   beforeAll(async () => {
-    writeFileSync(
-      config,
-      JSON.stringify({
-        keys: [{ id: 'reader', key: READER_KEY, tenant: 'default', scopes: ['read'] }],
-        policy: { egress: { privateHosts: ['127.0.0.1'] } },
-        ...(await settings()),
-      }),
-    );
-    const env = { SANDBOX: 'host', EGRESS_ALLOW_HOSTS: '127.0.0.1', TOOLYARD_CONFIG: config };
-    const starting = [startTestCluster({ lists: true, env, gatewayEnv: gatewayEnv() }), startBrowser()] as const;
+    const config = {
+      keys: [{ id: 'reader', key: READER_KEY, tenant: 'default', scopes: ['read'] }],
+      policy: { egress: { privateHosts: ['127.0.0.1'] } },
+      ...(await settings()),
+    };
+    const env = { SANDBOX: 'host', EGRESS_ALLOW_HOSTS: '127.0.0.1' };
+    const starting = [startTestCluster({ lists: true, env, config, gatewayEnv: gatewayEnv() }), startBrowser()] as const;
     // Where one of them does not start, the other must not be left running.
     close = async () => void (await Promise.allSettled(starting.map(async (started) => (await started).close())));
     const [toolyard, browser] = await Promise.all(starting);
-    parts = { toolyard, browser, agent: new Agent(toolyard.gateways[0]?.url ?? '') };
+    parts = { toolyard, browser, agent: toolyard.agent };
   });
   afterEach(async () => {
     for (const context of stage().browser.browser.contexts()) if (!kept.has(context)) await context.close();
   });
   afterAll(async () => {
     await close();
-    rmSync(folder, { recursive: true });
     expect(parts?.browser.faults).toEqual([]);
   });
 

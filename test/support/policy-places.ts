@@ -4,8 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PolicySettings, Posture } from '#contracts';
-import { Agent } from './agent.js';
-import { startTestCluster, type TestCluster } from './test-cluster.js';
+import type { TestCluster } from './test-cluster.js';
 
 /** What the config file says of agents, by names that no other suite uses. */
 export type PolicyAgents = Readonly<Record<string, { readonly policy: PolicySettings; readonly posture?: Posture }>>;
@@ -27,44 +26,41 @@ export interface PolicyPlaces {
   readonly proxied: () => number;
 }
 
-/** A gateway and a worker that all suites about policy share. */
-export interface PolicyInstallation extends PolicyPlaces {
-  readonly toolyard: TestCluster;
-  readonly agent: Agent;
-  close(): Promise<void>;
-}
+/** An installation that all suites about policy share. */
+export type PolicyInstallation = PolicyPlaces & { readonly toolyard: TestCluster };
 
-export async function startPolicyInstallation(agentsOf: (places: PolicyPlaces) => readonly PolicyAgents[]): Promise<PolicyInstallation> {
+/** `env`: of all apps of the installation whose calls name them. */
+export async function makePolicyPlaces(): Promise<{
+  readonly places: PolicyPlaces;
+  readonly env: Record<string, string>;
+  close(): void;
+}> {
   const folders = makeFolders();
   const { site, port } = await startSite();
   const proxy = await startProxy();
-  const places = { ...folders, port, proxied: proxy.asked };
-  const agents: Record<string, PolicyAgents[string]> = {};
-  for (const [name, agent] of agentsOf(places).flatMap((suite) => Object.entries(suite))) {
-    if (name in agents) throw new Error(`two suites have an agent of the name ${name}: expected a name of its own for each`);
-    agents[name] = agent;
-  }
-  const config = join(folders.folder, 'toolyard.json');
-  writeFileSync(config, JSON.stringify({ agents, limits: { actionsPerHour: 100_000 } }));
-  const toolyard = await startTestCluster({
+  return {
+    places: { ...folders, port, proxied: proxy.asked },
     env: {
-      TOOLYARD_CONFIG: config,
       SHARED_ROOTS: `read=${folders.vault},write=${folders.shared}`,
       EGRESS_ALLOW_HOSTS: `127.0.0.1:${port}`,
       NODE_USE_ENV_PROXY: '1',
       ...Object.fromEntries(PROXY_VARIABLES.map((name) => [name, proxy.url])),
     },
-  });
-  return {
-    ...places,
-    toolyard,
-    agent: new Agent(toolyard.gateways[0]?.url ?? ''),
-    close: async () => {
-      await toolyard.close();
+    close: () => {
       for (const server of [site, proxy.server]) server.close();
       rmSync(folders.folder, { recursive: true });
     },
   };
+}
+
+/** The agents of all suites. @throws when two of them have one of the same name. */
+export function allAgents(suites: readonly PolicyAgents[]): PolicyAgents {
+  const agents: Record<string, PolicyAgents[string]> = {};
+  for (const [name, agent] of suites.flatMap((suite) => Object.entries(suite))) {
+    if (name in agents) throw new Error(`two suites have an agent of the name ${name}: expected a name of its own for each`);
+    agents[name] = agent;
+  }
+  return agents;
 }
 
 function makeFolders() {

@@ -1,10 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ContentKeyStore } from '#history';
 import { createRedis } from '#redis';
 import { openArchivedLog } from '#sealing';
+import { Agent, TEST_KEY } from './agent.js';
 import { programOf } from './app-program.js';
 import { eventually } from './eventually.js';
 import { Availability } from './invariants/availability.js';
@@ -16,7 +17,7 @@ import { freePort } from './free-port.mjs';
 import { startRedisServer, type RedisServer } from './redis-server.mjs';
 import { gatewayUrls } from './validated/gateways.js';
 
-export const TEST_KEY = 'test-key-of-the-default-tenant';
+export { TEST_KEY };
 
 /** No call waits for approval; tests about approvals set their own. An empty text is the gateway's own default. */
 export const OPEN_POSTURE = { DEFAULT_AUTONOMY: 'full', DEFAULT_PERMISSION_MODE: 'danger-full-access' };
@@ -41,6 +42,8 @@ export interface TestCluster {
   readonly workspaceRoot: string;
   readonly gateways: AppProcess[];
   readonly workers: AppProcess[];
+  /** Acts with TEST_KEY at the first gateway. @throws without one */
+  readonly agent: Agent;
   gateway(env?: Record<string, string>): Promise<AppProcess>;
   /** `inherited`: open files that its parent leaves to it, by the numbers of their descriptors. */
   worker(env?: Record<string, string>, inherited?: Readonly<Record<number, number>>): Promise<AppProcess>;
@@ -61,6 +64,8 @@ export interface TestClusterOptions {
   /** For every app. */
   readonly env?: Record<string, string>;
   readonly gatewayEnv?: Record<string, string>;
+  /** Content of a config file for every app. */
+  readonly config?: object;
   readonly redisSettings?: readonly string[];
   /** Gateways answer lists: with a database and a projector. Without, lists answer 503. */
   readonly lists?: boolean;
@@ -75,6 +80,7 @@ export async function startTestCluster({
   workers = 1,
   env = {},
   gatewayEnv = {},
+  config,
   redisSettings = DURABLE,
   lists = false,
   checked = true,
@@ -84,6 +90,9 @@ export async function startTestCluster({
   const databaseUrl = lists ? await testDatabase() : undefined;
   const projector = databaseUrl === undefined ? undefined : await startTestProjector(databaseUrl, redis.url, env['ARCHIVE_URL']);
   const workspaceRoot = mkdtempSync(join(tmpdir(), 'toolyard-workspaces-'));
+  const configFolder = mkdtempSync(join(tmpdir(), 'toolyard-config-'));
+  const configFile = join(configFolder, 'toolyard.json');
+  if (config !== undefined) writeFileSync(configFile, JSON.stringify(config));
   const shared = {
     REDIS_URL: redis.url,
     TOOLYARD_API_KEY: TEST_KEY,
@@ -91,6 +100,7 @@ export async function startTestCluster({
     LOG_LEVEL: 'warn',
     OUTSIDE_ROOTS: '/',
     ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
+    ...(config === undefined ? {} : { TOOLYARD_CONFIG: configFile }),
     ...OPEN_POSTURE,
     ...env,
   };
@@ -102,6 +112,11 @@ export async function startTestCluster({
     workspaceRoot,
     gateways: [],
     workers: [],
+    get agent() {
+      const [first] = toolyard.gateways;
+      if (first === undefined) throw new Error('the installation has no gateway');
+      return new Agent(first.url);
+    },
     gateway: async (more = {}) => {
       const port = Number(more['GATEWAY_PORT'] ?? gatewayEnv['GATEWAY_PORT'] ?? (await freePort()));
       const app = startApp('gateway', port, { ...shared, GATEWAY_PORT: String(port), ...gatewayEnv, ...more });
@@ -145,7 +160,7 @@ export async function startTestCluster({
       if (checked) await attempt(() => check(url, partitions));
       await projector?.close();
       await redis.stop();
-      rmSync(workspaceRoot, { recursive: true, force: true });
+      for (const folder of [workspaceRoot, configFolder]) rmSync(folder, { recursive: true, force: true });
       if (faults.length > 0) throw new AggregateError(faults, faults.map(String).join('\n'));
     },
   };

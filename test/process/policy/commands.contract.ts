@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { PolicySettings, Posture, Quote } from '#contracts';
 import type { Agent } from '../../support/agent.js';
 import type { TestCluster } from '../../support/test-cluster.js';
-import type { PolicyAgents, PolicyInstallation } from '../../support/policy-installation.js';
+import type { PolicyAgents, PolicyInstallation } from '../../support/policy-places.js';
 import { expectDecision, literally, submitted, textOf, type Expected } from '../../support/policy-case.js';
 
 const SUPERVISED: Posture = { autonomy: 'supervised', permissionMode: 'danger-full-access' };
@@ -45,7 +45,8 @@ export function commandsContract(started: () => PolicyInstallation): void {
     let agent: Agent;
     let folder = '';
     beforeAll(() => {
-      ({ toolyard, agent, folder } = started());
+      ({ toolyard, folder } = started());
+      ({ agent } = toolyard);
     });
 
     const judge = (agentId: string, command: string, expected: Expected, more: object = {}) =>

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { POLICY_PROFILES, type Posture } from '#contracts';
 import type { Agent } from '../../support/agent.js';
 import { expectDecision, literally, submitted, type Expected } from '../../support/policy-case.js';
-import { SECRET, type PolicyAgents, type PolicyInstallation, type PolicyPlaces } from '../../support/policy-installation.js';
+import { SECRET, type PolicyAgents, type PolicyInstallation, type PolicyPlaces } from '../../support/policy-places.js';
 import type { TestCluster } from '../../support/test-cluster.js';
 
 const FULL: Posture = { autonomy: 'full', permissionMode: 'danger-full-access' };
@@ -56,7 +56,8 @@ export function pathsContract(started: () => PolicyInstallation): void {
     let shared = '';
     let internal = '';
     beforeAll(() => {
-      ({ toolyard, agent, folder, vault, shared, internal } = started());
+      ({ toolyard, folder, vault, shared, internal } = started());
+      ({ agent } = toolyard);
     });
 
     const judge = (agentId: string, tool: string, args: Record<string, unknown>, expected: Expected) =>

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { PermissionMode, Posture, ToolDescriptor, ToolTier } from '#contracts';
 import type { Agent } from '../../support/agent.js';
-import type { PolicyAgents } from '../../support/policy-installation.js';
+import type { PolicyAgents } from '../../support/policy-places.js';
 import { expectDecision, literally, type Expected } from '../../support/policy-case.js';
 
 /** One harmless call of each tier. */

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Posture, Quote } from '#contracts';
 import type { Agent } from '../../support/agent.js';
 import { expectDecision, literally, submitted, type Expected } from '../../support/policy-case.js';
-import type { PolicyAgents, PolicyInstallation, PolicyPlaces } from '../../support/policy-installation.js';
+import type { PolicyAgents, PolicyInstallation, PolicyPlaces } from '../../support/policy-places.js';
 import type { TestCluster } from '../../support/test-cluster.js';
 
 const FULL: Posture = { autonomy: 'full', permissionMode: 'danger-full-access' };
@@ -35,7 +35,8 @@ export function urlsContract(started: () => PolicyInstallation): void {
     let folder = '';
     let port = 0;
     beforeAll(() => {
-      ({ toolyard, agent, folder, port } = started());
+      ({ toolyard, folder, port } = started());
+      ({ agent } = toolyard);
     });
 
     const judge = (agentId: string, tool: string, args: Record<string, unknown>, expected: Expected) =>
