@@ -26,9 +26,12 @@ import { OwnSampling, type SamplingModel } from './questions/own-sampling.js';
 import { CONNECTION_CAPABILITIES } from './questions/client-capabilities.js';
 import { answerOf, type Asked, type Given } from './questions/question.js';
 import { samplingResult } from './questions/sampling.js';
+import { SseTransport } from './sse-transport.js';
 import { StdioTransport } from './stdio-transport.js';
 
 const PROBE_MS = 5_000;
+/** With which a server of HTTP with SSE answers a POST to the address of its event stream. */
+const SSE_STATUSES = new Set([400, 404, 405]);
 const VERSION = '1.0.0';
 /** Of a list of tools: a server whose list has no end fails. */
 const MAX_PAGES = 500;
@@ -94,16 +97,30 @@ export class McpConnector implements SourceConnector {
     } catch (error) {
       // Older servers answer a request that they do not know in any way, or end at it.
       if (signal.aborted || isUnauthorized(error)) throw error;
-      return this.connect(await this.wayTo(source, definition, signal), definition, 'legacy', signal);
+      return this.openOlder(source, definition, signal);
     }
   }
 
-  private async wayTo(source: StoredSource, definition: McpSourceDefinition, signal: AbortSignal): Promise<Way> {
+  /** The transport of revision 2024-11-05 is tried where `initialize` is refused as the wrong request for the address. */
+  private async openOlder(source: StoredSource, definition: McpSourceDefinition, signal: AbortSignal): Promise<SourceConnection> {
+    try {
+      return await this.connect(await this.wayTo(source, definition, signal), definition, 'legacy', signal);
+    } catch (error) {
+      if (signal.aborted || !SSE_STATUSES.has(httpStatusOf(error) ?? 0)) throw error;
+      try {
+        return await this.connect(await this.wayTo(source, definition, signal, true), definition, 'legacy', signal);
+      } catch {
+        throw error;
+      }
+    }
+  }
+
+  private async wayTo(source: StoredSource, definition: McpSourceDefinition, signal: AbortSignal, sse = false): Promise<Way> {
     this.floods.check(source);
     const budget = new MessageBudget();
     const way = await (definition.url === undefined
       ? this.stdio(source, definition, budget, signal)
-      : this.http(source, definition, budget));
+      : this.http(source, definition, budget, sse));
     budget.onExceeded = () => {
       this.floods.begin(source);
       void way.transport.close().catch(() => undefined);
@@ -162,7 +179,12 @@ export class McpConnector implements SourceConnector {
     return connection;
   }
 
-  private async http({ origin }: StoredSource, { url = '', headers = {}, auth }: McpSourceDefinition, budget: MessageBudget): Promise<Way> {
+  private async http(
+    { origin }: StoredSource,
+    { url = '', headers = {}, auth }: McpSourceDefinition,
+    budget: MessageBudget,
+    sse: boolean,
+  ): Promise<Way> {
     const { egress, env } = this.options;
     const urls = [url, ...issuerUrls(auth)];
     // The operator who wrote the config file named these hosts.
@@ -172,7 +194,7 @@ export class McpConnector implements SourceConnector {
     const guarded = meteredFetch(egressFetch(policy), budget);
     const secrets = secretsOf(headers, resolved);
     const answers = new AnswerReader();
-    const fetch = boundedFetch(guarded, answers);
+    const fetch = sse ? guarded.fetch : boundedFetch(guarded, answers);
     const tokens = auth && new ServerTokens({ url, auth, env, guarded, secrets });
     try {
       // Before the era of the server is probed, which waits for an answer for a short time only.
@@ -186,9 +208,11 @@ export class McpConnector implements SourceConnector {
       requestInit: { headers: resolved },
       redirectPolicy: 'same-origin' as const,
     };
-    const transport = new HttpTransport(new URL(url), options, answers);
+    const transport = sse ? new SseTransport(new URL(url), options, answers) : new HttpTransport(new URL(url), options, answers);
     const onSessionGone = (listener: () => void) => void (transport.onsessiongone = listener);
-    return { transport, onSessionGone, shared: true, secrets, whyClosed: () => '', close: () => guarded.close() };
+    const close = () => transport.close().finally(() => guarded.close());
+    // Tasks of a server of HTTP with SSE end with its stream.
+    return { transport, onSessionGone, shared: !sse, secrets, whyClosed: () => '', close };
   }
 
   private async stdio(source: StoredSource, definition: McpSourceDefinition, budget: MessageBudget, signal: AbortSignal): Promise<Way> {
@@ -268,7 +292,11 @@ function configOf(
 
 /** The server asks for credentials, in whichever revision it is spoken to. */
 function isUnauthorized(error: unknown): boolean {
-  return error instanceof Error && error.cause instanceof SdkHttpError && error.cause.status === 401;
+  return httpStatusOf(error) === 401;
+}
+
+function httpStatusOf(error: unknown): number | undefined {
+  return error instanceof Error && error.cause instanceof SdkHttpError ? error.cause.status : undefined;
 }
 
 /** A server runs for days: the processor time that one command may take is no measure for it. All other limits hold. */

@@ -59,6 +59,7 @@ class EventReader {
   private pieces: string[] = [];
   /** Of the event that has not ended. */
   private data: string[] = [];
+  private name = '';
   private size = 0;
 
   constructor(private readonly options: Pick<RewriterOptions, 'answers' | 'maxBytes'>) {}
@@ -88,12 +89,17 @@ class EventReader {
 
   private line(line: string): string {
     if (line === '') {
-      const events = this.data.length === 0 ? '\n' : this.rewritten(this.data.join('\n'));
+      const data = this.data.join('\n');
+      // An address and no message, in the transport of revision 2024-11-05.
+      const isAddress = this.name === 'endpoint';
+      const events = this.data.length === 0 ? '\n' : isAddress ? `event: endpoint\ndata: ${data}\n\n` : this.rewritten(data);
       this.data = [];
+      this.name = '';
       return events;
     }
     const [, field = '', value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? [];
     if (field === 'data') this.data.push(value);
+    if (field === 'event') this.name = value;
     if (field === 'id' && value !== '') this.isResumable = true;
     // The client reads no event with a name of its own.
     return field === 'data' || field === 'event' ? '' : `${line}\n`;
