@@ -91,6 +91,12 @@ export class SharedConnection {
     void current.then((connection) => this.closeIdle(connection)).catch(() => undefined);
   }
 
+  /** The server may have been started again, with other tools. */
+  private async expired(connection: SourceConnection): Promise<void> {
+    await this.replace(connection);
+    this.events.onChange();
+  }
+
   private async replace(connection: SourceConnection): Promise<void> {
     const { current } = this;
     if ((await current) !== connection || this.current !== current) return;
@@ -111,7 +117,7 @@ export class SharedConnection {
     }
     connection.onChange(() => this.events.onChange());
     connection.onClosed((reason) => onLost(connection, reason));
-    connection.onExpired?.(() => this.replace(connection));
+    connection.onExpired?.(() => void this.expired(connection));
     return connection;
   }
 

@@ -1,9 +1,11 @@
+import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { SourceDefinition, type StoredSource } from '#contracts';
 import { EgressPolicy, NoSandbox } from '#sandbox';
 import type { ToolContext } from '#tool-sdk';
 import { SharedConnection } from '../host/shared-connection.js';
 import { httpMcpServer, usualAnswer, type Answering, type HttpMcpMessage, type HttpMcpServer } from '../testing/http-mcp-server.js';
+import { eventually } from '../../../../test/support/eventually.js';
 import { NO_EXTRAS } from '../testing/no-extras.js';
 import { McpConnector } from './mcp.source.js';
 
@@ -15,12 +17,31 @@ const json =
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     return true;
   };
+/** What a server asks or says in the middle of a call, well-formed and odd. */
+const events = (messages: readonly object[]) => messages.map((it) => `data: ${JSON.stringify({ jsonrpc: '2.0', ...it })}\n\n`).join('');
+const QUESTIONS = events([
+  { id: 1, method: 'ping' },
+  { id: 'p', method: 'ping', params: null },
+  { id: 's1', method: 'roots/list' },
+  { id: 's2', method: 'sampling/createMessage', params: {} },
+  { id: 's3', method: 'elicitation/create', params: { mode: 'odd', message: 7 } },
+  { id: 's4', method: 'x/unknown' },
+]);
+const NOTICES = events([
+  { method: 'notifications/progress', params: { progressToken: 'x', progress: 'half' } },
+  { method: 'notifications/message', params: { level: 'loud', data: { a: 1 } } },
+  { method: 'notifications/cancelled', params: { requestId: null } },
+  { method: 'notifications/odd', params: 'text' },
+  { method: '' },
+]);
 const NOT_FOUND = { jsonrpc: '2.0', id: null, error: { code: -32_001, message: 'Session not found' } };
 
 describe('McpConnector over HTTP', () => {
   let server: HttpMcpServer | undefined;
   let shared: SharedConnection | undefined;
+  let changes = 0;
   afterEach(async () => {
+    changes = 0;
     await shared?.close();
     server?.close();
   });
@@ -38,7 +59,7 @@ describe('McpConnector over HTTP', () => {
     });
     const definition = SourceDefinition.parse({ name: 'x', kind: 'mcp', url: server.url });
     const stored: StoredSource = { tenantId: 't', origin: 'api', definition };
-    shared = new SharedConnection(stored, connector, { onChange: () => {}, onLost: () => {} }, () => 0);
+    shared = new SharedConnection(stored, connector, { onChange: () => (changes += 1), onLost: () => {} }, () => 0);
     return server;
   };
   const call = () => {
@@ -64,6 +85,46 @@ describe('McpConnector over HTTP', () => {
       expect(await call()).toMatchObject(DONE);
     },
   );
+
+  it.each(['2024-11-05', '2025-03-26'])(
+    'names the revision %s that was agreed on, to a server that refuses every other one',
+    async (version) => {
+      await serve((message, request, response) => {
+        const named = request.headers['mcp-protocol-version'];
+        if (named !== undefined && named !== version)
+          return json(400, {
+            jsonrpc: '2.0',
+            id: null,
+            error: { code: -32_000, message: `Bad Request: Unsupported protocol version: ${String(named)}` },
+          })(message, request, response);
+        if (message?.method !== 'initialize') return false;
+        const result = { protocolVersion: version, capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } };
+        return json(200, { jsonrpc: '2.0', id: message.id, result })(message, request, response);
+      });
+      expect(await list()).toMatchObject({ tools: [{ rawName: 't' }] });
+      expect(await call()).toMatchObject(DONE);
+    },
+  );
+
+  it('agrees on an older revision with a server that refuses newer ones instead of answering with its own', async () => {
+    await serve((message, request, response) => {
+      if (message?.method !== 'initialize') return false;
+      const { protocolVersion } = (message as unknown as { params: { protocolVersion: string } }).params;
+      if (protocolVersion === '2025-03-26')
+        return json(200, { jsonrpc: '2.0', id: message.id, result: { protocolVersion, capabilities: { tools: {} } } })(
+          message,
+          request,
+          response,
+        );
+      const error = {
+        code: -32_602,
+        message: 'Unsupported protocol version',
+        data: { supported: ['2025-03-26'], requested: protocolVersion },
+      };
+      return json(200, { jsonrpc: '2.0', id: message.id, error })(message, request, response);
+    });
+    expect(await list()).toMatchObject({ tools: [{ rawName: 't' }] });
+  });
 
   it('says that a server wants credentials, and asks it once', async () => {
     const { methods } = await serve(json(401, { error: 'who are you' }));
@@ -91,6 +152,7 @@ describe('McpConnector over HTTP', () => {
         json(400, { ...NOT_FOUND, error: { code: -32_000, message: 'Bad Request: No valid session ID provided' } }),
       ],
       ['400 as not initialized', json(400, { ...NOT_FOUND, error: { code: -32_000, message: 'Bad Request: Server not initialized' } })],
+      ['410', json(410, { error: 'gone' })],
       ['404 without words', (_message, _request, response) => Boolean(response.writeHead(404).end())],
     ] satisfies [string, Answering][])('begins a session again before the next call when the server forgot it: %s', async (_what, lost) => {
       const { served, forget, begun } = await sessions(lost);
@@ -102,6 +164,25 @@ describe('McpConnector over HTTP', () => {
       forget();
       await expect(list()).rejects.toThrow(/Error POSTing/);
       expect(await list()).toMatchObject({ tools: [{ rawName: 't' }] });
+    });
+
+    it('begins a session again after an error of the call that says so, which is not retryable', async () => {
+      const { served, forget, begun } = await sessions((message, ...rest) =>
+        json(200, { ...NOT_FOUND, id: message?.id })(message, ...rest),
+      );
+      expect(await call()).toMatchObject(DONE);
+      forget();
+      await expect(call()).rejects.toMatchObject({ code: 'tool_failed', options: { retryable: false } });
+      expect(await call()).toMatchObject(DONE);
+      expect([served.effects(), begun()]).toEqual([2, 2]);
+    });
+
+    it('says that the list may have changed when a session begins again, since the server may be another one', async () => {
+      const { forget } = await sessions(json(404, NOT_FOUND));
+      expect(await call()).toMatchObject(DONE);
+      forget();
+      await expect(call()).rejects.toMatchObject({ code: 'unavailable' });
+      await eventually(() => changes > 0, 'the change');
     });
 
     it('waits before it begins a session again of a server that forgets it at once', async () => {
@@ -160,6 +241,35 @@ describe('McpConnector over HTTP', () => {
       ['in one event with a batch', (text, response) => void response.writeHead(200, NO_EVENT).end(`data: [${text}]\n\n`)],
       ['in events without content type', (text, response) => void response.end(`event: message\ndata: ${text}\n\n`)],
       [
+        'compressed with gzip',
+        (text, response) =>
+          void response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end(gzipSync(text)),
+      ],
+      [
+        'in events compressed with gzip',
+        (text, response) => void response.writeHead(200, { ...NO_EVENT, 'content-encoding': 'gzip' }).end(gzipSync(`data: ${text}\n\n`)),
+      ],
+      [
+        'in events with a charset',
+        (text, response) => void response.writeHead(200, { 'content-type': 'text/event-stream;charset=UTF-8' }).end(`data: ${text}\n\n`),
+      ],
+      [
+        'in one event of several lines',
+        (text, response) => void response.writeHead(200, NO_EVENT).end(`data: ${text.replaceAll(',', ',\ndata: ')}\n\n`),
+      ],
+      [
+        'in events after the answer to another request',
+        (text, response) =>
+          void response.writeHead(200, NO_EVENT).end(`data: ${text.replace(/"id":\d+/, '"id":999')}\n\ndata: ${text}\n\n`),
+      ],
+      ['twice', (text, response) => void response.writeHead(200, NO_EVENT).end(`data: ${text}\n\ndata: ${text}\n\n`)],
+      ['after requests of the server', (text, response) => void response.writeHead(200, NO_EVENT).end(`${QUESTIONS}data: ${text}\n\n`)],
+      ['after odd notifications', (text, response) => void response.writeHead(200, NO_EVENT).end(`${NOTICES}data: ${text}\n\n`)],
+      [
+        'with fields of its own',
+        (text, response) => void response.setHeader('content-type', 'application/json').end(text.replace('{', '{"odd":[1],')),
+      ],
+      [
         'in events of the type JSON',
         (text, response) => void response.setHeader('content-type', 'application/json').end(`data: ${text}\n\n`),
       ],
@@ -167,8 +277,38 @@ describe('McpConnector over HTTP', () => {
       expect(await answer(write)).toMatchObject(DONE);
     });
 
+    it.each([204, 400, 403, 409, 413, 422, 500, 501, 504])('fails a call for good that is answered with the status %d', async (status) => {
+      await expect(answer((_text, response) => void response.writeHead(status).end())).rejects.toMatchObject({
+        code: 'tool_failed',
+        options: { retryable: false },
+      });
+    });
+
+    it.each([401, 429, 503])('lets a call be tried again that was not begun: %d', async (status) => {
+      let isRefused = true;
+      const { effects } = await serve((message, _request, response) => {
+        if (message?.method !== 'tools/call' || !isRefused) return false;
+        isRefused = false;
+        response.writeHead(status).end();
+        return true;
+      });
+      await expect(call()).rejects.toMatchObject({ code: 'unavailable', options: { retryable: true } });
+      expect(await call()).toMatchObject(DONE);
+      expect(effects()).toBe(1);
+    });
+
+    it('follows a redirect within the host', async () => {
+      const { effects } = await serve((_message, request, response) => {
+        if (request.url === '/mcp/') return false;
+        response.writeHead(307, { location: '/mcp/' }).end();
+        return true;
+      });
+      expect(await call()).toMatchObject(DONE);
+      expect(effects()).toBe(1);
+    });
+
     /** Serves `tools/call` as events, and each GET as `resumed` says. */
-    const events = async (first: string, resumed: (count: number, from: unknown, answer: string) => string | number) => {
+    const resumable = async (first: string, resumed: (count: number, from: unknown, answer: string) => string | number) => {
       let asked: HttpMcpMessage | undefined;
       let count = 0;
       await serve((message, request, response) => {
@@ -187,11 +327,13 @@ describe('McpConnector over HTTP', () => {
       'retry: 1\nid: e1\ndata: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}\n\n';
 
     it('resumes the stream of an answer from the last event, also after a stream without events', async () => {
-      expect(await events(PROGRESS, (count, from, text) => (count === 1 || from !== 'e1' ? '' : `data: ${text}\n\n`))).toMatchObject(DONE);
+      expect(await resumable(PROGRESS, (count, from, text) => (count === 1 || from !== 'e1' ? '' : `data: ${text}\n\n`))).toMatchObject(
+        DONE,
+      );
     });
 
     it.each([404, 405, 500])('fails a call for good when its stream cannot be resumed: %d', async (status) => {
-      await expect(events(PROGRESS, () => status)).rejects.toMatchObject({ code: 'tool_failed', options: { retryable: false } });
+      await expect(resumable(PROGRESS, () => status)).rejects.toMatchObject({ code: 'tool_failed', options: { retryable: false } });
     });
   });
 });

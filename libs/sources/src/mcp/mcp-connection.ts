@@ -26,6 +26,8 @@ import { answered, firstRound, isInputRequiredResult, nextStep, pause, sampledBy
 
 /** The call ends by its own deadline; this only frees what the client holds. */
 const SLACK_MS = 10_000;
+/** The SDK's, for sessions that are unknown or over. */
+const SESSION_NOT_FOUND = -32_001;
 
 export interface McpConnectionParts {
   /** Name of the source, for people who are asked on its behalf. */
@@ -81,6 +83,7 @@ export class McpConnection implements SourceConnection {
       this.tasks.listed(tools);
       return withoutSecrets({ tools: tools.map(offeredTool) }, secrets);
     } catch (error) {
+      this.noticeLostSession(error);
       if (error instanceof ProtocolError && error.code === METHOD_NOT_FOUND)
         return { tools: [], problems: ['the server does not know tools/list: it has no tools'] };
       const message = error instanceof Error ? error.message : String(error);
@@ -116,6 +119,7 @@ export class McpConnection implements SourceConnection {
     } catch (error) {
       if (error instanceof ToolError) throw error;
       if (ctx.signal.aborted) throw ctx.signal.reason;
+      this.noticeLostSession(error);
       const failure = callFailure(error, ctx, (text) => withoutSecrets(text, this.parts.secrets));
       throw isSessionGone(error) ? new NotBegun(failure.code, failure.message, failure.options) : failure;
     }
@@ -194,6 +198,12 @@ export class McpConnection implements SourceConnection {
 
   onExpired(listener: () => void): void {
     this.expired = listener;
+  }
+
+  /** Some servers answer with an error of the request where the protocol has 404. */
+  private noticeLostSession(error: unknown): void {
+    const isLost = error instanceof ProtocolError && error.code === SESSION_NOT_FOUND && /session/i.test(error.message);
+    if (isLost && this.parts.tasksOutlive) this.sessionGone();
   }
 
   /** A server that forgets its sessions at once is like one that is not there. */

@@ -1,6 +1,14 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { Client, SdkHttpError, type JsonSchemaValidator, type jsonSchemaValidator, type Transport } from '@modelcontextprotocol/client';
+import {
+  Client,
+  ProtocolError,
+  SdkHttpError,
+  SUPPORTED_PROTOCOL_VERSIONS,
+  type JsonSchemaValidator,
+  type jsonSchemaValidator,
+  type Transport,
+} from '@modelcontextprotocol/client';
 import type { AgentModel, McpBundle, McpSourceDefinition, Pool, StoredSource } from '#contracts';
 import { EgressPolicy, egressFetch, giveFolder, type ProcessCommand, type Sandbox } from '#sandbox';
 import { resolveSecrets } from '../definitions/resolve-secrets.js';
@@ -101,14 +109,20 @@ export class McpConnector implements SourceConnector {
     }
   }
 
-  /** The transport of revision 2024-11-05 is tried where `initialize` is refused as the wrong request for the address. */
+  /**
+   * Tries again with a revision that the server names where it refuses the newest, and with the transport of revision
+   * 2024-11-05 where it refuses `initialize` as the wrong request for the address.
+   */
   private async openOlder(source: StoredSource, definition: McpSourceDefinition, signal: AbortSignal): Promise<SourceConnection> {
     try {
       return await this.connect(await this.wayTo(source, definition, signal), definition, 'legacy', signal);
     } catch (error) {
-      if (signal.aborted || !SSE_STATUSES.has(httpStatusOf(error) ?? 0)) throw error;
+      const versions = versionsIn(error);
+      const isSse = SSE_STATUSES.has(httpStatusOf(error) ?? 0);
+      if (signal.aborted || (versions.length === 0 && !isSse)) throw error;
       try {
-        return await this.connect(await this.wayTo(source, definition, signal, true), definition, 'legacy', signal);
+        const way = await this.wayTo(source, definition, signal, versions.length === 0);
+        return await this.connect(way, definition, 'legacy', signal, versions);
       } catch {
         throw error;
       }
@@ -133,12 +147,14 @@ export class McpConnector implements SourceConnector {
     definition: McpSourceDefinition,
     mode: 'auto' | 'legacy',
     signal: AbortSignal,
+    versions: string[] = [],
   ): Promise<SourceConnection> {
     const server = { notify: () => {}, ask: (_asked: Asked): Promise<Given> => Promise.resolve({ refused: 'no call is under way' }) };
     const client = new Client(
       { name: 'toolyard', version: VERSION },
       {
         capabilities: CONNECTION_CAPABILITIES,
+        ...(versions.length === 0 ? {} : { supportedProtocolVersions: versions }),
         versionNegotiation: { mode, probe: { timeoutMs: PROBE_MS } },
         // Results are checked with the schemas in the catalog; this engine has no bound for hostile ones.
         jsonSchemaValidator: UNCHECKED,
@@ -293,6 +309,14 @@ function configOf(
 /** The server asks for credentials, in whichever revision it is spoken to. */
 function isUnauthorized(error: unknown): boolean {
   return httpStatusOf(error) === 401;
+}
+
+/** Older revisions that a server names in the error with which it refuses the newest; it should answer with one of its own. */
+function versionsIn(error: unknown): string[] {
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (!(cause instanceof ProtocolError || cause instanceof SdkHttpError)) return [];
+  const text = JSON.stringify([cause.message, cause.data]);
+  return /version/i.test(text) ? SUPPORTED_PROTOCOL_VERSIONS.slice(1).filter((version) => text.includes(version)) : [];
 }
 
 function httpStatusOf(error: unknown): number | undefined {
