@@ -47,7 +47,20 @@ function zstdOf(library: object): (() => Duplex) | undefined {
 }
 
 /** Names that servers give to plain text by mistake, which browsers read as it is. */
-const PLAIN = new Set(['', 'identity', 'none', 'utf-8', 'utf8', 'binary']);
+const PLAIN = new Set([
+  '',
+  'identity',
+  'none',
+  'utf-8',
+  'utf8',
+  'binary',
+  'aws-chunked',
+  'chunked',
+  '7bit',
+  '8bit',
+  'us-ascii',
+  'iso-8859-1',
+]);
 
 /** A cut stream is unpacked as far as it goes. One layer only: more of them is how decompression bombs are nested. */
 function unpackerOf(encoding: string): Duplex | undefined {

@@ -118,7 +118,8 @@ export class SafeFetch {
       const headers = { ...HEADERS, ...(cookie === undefined ? {} : { cookie }), ...options.headers?.(url) };
       const response = await request(url, { dispatcher: this.agent, method: 'GET', headers, signal: options.signal });
       const location = header(response, 'location');
-      if (!REDIRECTS.has(response.statusCode) || location === undefined) return await documentOf(url, response, options);
+      if (!REDIRECTS.has(response.statusCode) || location === undefined || location.trim() === '')
+        return await documentOf(url, response, options);
       discard(response.body);
       cookies.keep(url, [response.headers['set-cookie'] ?? []].flat());
       return this.target(location, url);

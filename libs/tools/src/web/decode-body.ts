@@ -3,7 +3,13 @@ import { TextDecoder } from 'node:util';
 import { parse, type DefaultTreeAdapterTypes } from 'parse5';
 
 const TEXT_LIKE =
-  /^(?:text\/|application\/(?:json|xml|javascript|ecmascript|x-ndjson|yaml|x-yaml|toml|graphql|sql|rtf|x-sh|x-www-form-urlencoded)\b|[^;]+\+(?:json|xml|yaml)\b|image\/svg\+xml)/i;
+  /^(?:text\/|message\/rfc822|application\/(?:x-)?(?:json|json5|jsonl|jsonlines|ndjson|xml|xml-dtd|javascript|ecmascript|typescript|yaml|toml|csv|graphql|sql|rtf|sh|perl|python|ruby|httpd-php|tex|latex|subrip|mpegurl|mbox|n-triples|n-quads|sparql-query|www-form-urlencoded)\b|application\/vnd\.apple\.mpegurl\b|[^;]+\+(?:json|xml|yaml|csv)\b)/i;
+/** First bytes of PDF, PNG, GIF, ZIP, gzip and JPEG: some servers call them text. */
+const SIGNATURES = ['255044462d', '89504e470d0a', '47494638', '504b0304', '1f8b08', 'ffd8ff'];
+/** Labels that browsers do not know, and that servers send. */
+const LABELS = new Map(
+  Object.entries({ cp932: 'shift_jis', cp936: 'gbk', cp949: 'euc-kr', cp950: 'big5', cp65001: 'utf-8', utf8mb4: 'utf-8' }),
+);
 
 export function isTextLike(contentType: string): boolean {
   return TEXT_LIKE.test(contentType.trim());
@@ -11,6 +17,16 @@ export function isTextLike(contentType: string): boolean {
 
 export function isHtml(contentType: string): boolean {
   return /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(contentType);
+}
+
+export function isXhtml(contentType: string): boolean {
+  return /^\s*application\/xhtml\+xml\b/i.test(contentType);
+}
+
+/** A body that begins as files do which are no text, whatever its type says. */
+export function hasSignature(body: Buffer): boolean {
+  const start = body.toString('hex', 0, 8);
+  return SIGNATURES.some((it) => start.startsWith(it));
 }
 
 /** A type that says nothing: the bytes have to tell. */
@@ -25,7 +41,7 @@ export function looksBinary(body: Buffer): boolean {
 
 /**
  * The body as text, without its byte order mark. Its encoding is the first that is known of these:
- * 1. the byte order mark, or NUL bytes where XML in UTF-16 has them;
+ * 1. the byte order mark, or NUL bytes in each second place, as UTF-16 begins without one;
  * 2. the charset of the header;
  * 3. UTF-8, where the bytes are valid and not only ASCII, whatever the document says of itself;
  * 4. the XML declaration, the `meta` element of a page, the `@charset` of a style sheet;
@@ -44,7 +60,7 @@ export function decodeBody(body: Buffer, contentType: string): string {
 
 function decoderOf(label: string | undefined): TextDecoder | undefined {
   try {
-    return label === undefined ? undefined : new TextDecoder(label);
+    return label === undefined ? undefined : new TextDecoder(LABELS.get(label.toLowerCase()) ?? label);
   } catch {
     return undefined;
   }
@@ -57,8 +73,8 @@ function decoded(body: Buffer, decoder: TextDecoder): string {
 function markOf(body: Buffer): string | undefined {
   const start = body.toString('hex', 0, 4);
   if (start.startsWith('efbbbf')) return 'utf-8';
-  if (start.startsWith('fffe') || start === '3c003f00') return 'utf-16le';
-  return start.startsWith('feff') || start === '003c003f' ? 'utf-16be' : undefined;
+  if (start.startsWith('fffe') || /^(?!00)..00(?!00)..00$/.test(start)) return 'utf-16le';
+  return start.startsWith('feff') || /^00(?!00)..00(?!00)..$/.test(start) ? 'utf-16be' : undefined;
 }
 
 /** A character that is cut off at the end is left out. */

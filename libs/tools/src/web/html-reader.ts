@@ -1,4 +1,4 @@
-import { HtmlWorkerPool, type Conversion, type TextStyle } from './html-worker-pool.js';
+import { HtmlWorkerPool, type Conversion, type Page, type TextStyle } from './html-worker-pool.js';
 
 export interface ReadPage {
   readonly title?: string;
@@ -16,8 +16,8 @@ const UNREAD = 'the page is too complex to read; output_format raw shows its sou
 export class HtmlReader {
   constructor(private readonly threads = new HtmlWorkerPool()) {}
 
-  async read(html: string, style: TextStyle, url: string, signal: AbortSignal): Promise<ReadPage> {
-    const page = await this.converted({ html, url, style }, signal);
+  async read(html: string, style: TextStyle, { url, isXml }: Pick<Page, 'url' | 'isXml'>, signal: AbortSignal): Promise<ReadPage> {
+    const page = await this.converted({ html, url, style, ...(isXml === true && { isXml }) }, signal);
     const isEmpty = page?.isCut === true && page.text.trim() === '';
     if (page !== undefined && !isEmpty) return { ...titled(page), text: page.text, ...(page.isCut ? { note: CUT } : {}) };
     const bare = await this.converted({ html, url, style: 'bare' }, signal);

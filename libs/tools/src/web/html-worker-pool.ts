@@ -8,6 +8,8 @@ export interface Page {
   readonly html: string;
   /** Where relative links begin, unless the page says otherwise. */
   readonly url: string;
+  /** Written as XML. */
+  readonly isXml?: boolean;
   /** `bare`: the words alone, by a reader that takes any page. */
   readonly style: TextStyle | 'bare';
 }

@@ -9,14 +9,18 @@ const set = (names) => new Set(names.split(' '));
 const MAX_HTML_CHARS = 300_000;
 /** Wrong nesting multiplies elements; an honest page of 10 MiB has fewer. */
 const MAX_ELEMENTS = 400_000;
-const NO_TEXT = set('script style noscript template svg iframe title base link meta head');
+const NO_TEXT = set('script style noscript template svg iframe title base link meta head annotation annotation-xml');
 const VOID = set('area br col embed hr img input param source track wbr');
 const BLOCKS = set(
   'address article aside blockquote body br caption center dd details dialog dir div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 ' +
     'h5 h6 header hgroup hr html legend li main menu nav ol optgroup option p pre section summary table tbody td tfoot th thead tr ul',
 );
+/** In a line, with space around. */
+const APART = set('button input option select textarea');
 /** In these the converter writes blocks in one line. */
 const INLINE = set('a td th caption code pre');
+/** How XML writes what HTML reads otherwise: elements that close themselves, and sections of text. */
+const XML_PARTS = /<!--[^]*?-->|<!\[CDATA\[([^]*?)\]\]>|<([a-z][\w:-]*)((?:[^<>"'/]|"[^"]*"|'[^']*'|\/(?!>))*)\/>/gi;
 const ATTRIBUTES = { a: ['href', 'title'], img: ['src', 'alt', 'title'], code: ['class'] };
 const RENAMED = { xmp: 'pre', listing: 'pre', plaintext: 'pre' };
 /** A place on this page, or another scheme: both mean the same wherever they are read. */
@@ -91,8 +95,8 @@ function isShown(node) {
   return !NO_TEXT.has(node.nodeName) && !node.nodeName.startsWith('#comment');
 }
 
-/** A page written again, up to a size; what is open then is closed. */
-function rewritten(document, base) {
+/** A page written again, up to a size; what is open then is closed. `isScripted`: as by a browser that runs scripts. */
+function rewritten(document, base, isScripted) {
   const parts = [];
   let length = 0;
   let last = '';
@@ -111,46 +115,71 @@ function rewritten(document, base) {
     last = text.at(-1) ?? last;
   };
   const separate = (name) => {
+    if (APART.has(name)) write(' ');
     if (!BLOCKS.has(name) || open.inline === 0) return;
     if (open.code === 0) write(' ');
     else if (last !== '\n' && last !== '>') write('\n');
   };
   const enter = (node) => {
     isCut ||= length > MAX_HTML_CHARS;
-    if (isCut || !isShown(node)) return false;
+    if (isCut || !(isShown(node) || (!isScripted && node.nodeName === 'noscript'))) return false;
     if (node.nodeName === '#text') write(escaped(node.value));
     if (node.tagName === undefined) return node.nodeName !== '#text';
     const name = RENAMED[node.tagName] ?? node.tagName;
     if (name !== 'br') separate(name);
-    if (!isPlain(name, open)) write(`<${name}${attributesOf(node, base)}>`);
+    else if (open.cells > 0) write(' ');
+    if (name === 'img' && imageOf(node) === undefined) write(escaped(attributeOf(node, 'alt') ?? ''));
+    else if (!isPlain(name, open)) write(`<${name}${attributesOf(node, base)}>`);
     if (VOID.has(name)) return false;
     around.push(name);
     count(name, 1);
+    if (isBareListing(node, open)) write('<code>');
     return true;
   };
-  walk(document, enter, ({ tagName }) => {
-    if (tagName === undefined) return;
+  walk(document, enter, (node) => {
+    if (node.tagName === undefined) return;
     const name = around.pop();
+    if (isBareListing(node, open)) write('</code>');
     count(name, -1);
     if (!isPlain(name, open)) write(`</${name}>`);
+    // The converter leaves it out, and joins what is around.
+    if (BLOCKS.has(name) && node.childNodes.length === 0) write(' ');
     separate(name);
   });
   return { html: parts.join(''), isCut };
 }
 
-/** The parts of a table in a cell, where the converter knows no tables; names that are not those of HTML elements. */
+/** The parts of a table in a cell, where the converter knows no tables; names that are not those of HTML elements, or that the converter leaves out. */
 function isPlain(name, { cells }) {
-  return (cells > 0 && BLOCKS.has(name) && name !== 'br') || !/^[a-z][a-z\d-]*$/.test(name);
+  return (cells > 0 && BLOCKS.has(name) && name !== 'br') || name === 'noscript' || !/^[a-z][a-z\d-]*$/.test(name);
+}
+
+/** Preformatted text without an element for code, which the converter takes for prose. */
+function isBareListing({ tagName, childNodes }, { cells, code }) {
+  const isListing = tagName === 'pre' || RENAMED[tagName] === 'pre';
+  return isListing && cells === 0 && code === 1 && !childNodes.some((child) => child.tagName === 'code');
+}
+
+/** Where an image is: pages that load it later have a small one in its place. Undefined where it has no address. */
+function imageOf(node) {
+  const src = attributeOf(node, 'src')?.trim() ?? '';
+  const first = (attributeOf(node, 'srcset') ?? attributeOf(node, 'data-srcset') ?? '').trim().split(/[\s,]/)[0];
+  return [src, attributeOf(node, 'data-src'), first].find((it) => it !== undefined && it !== '' && !it.startsWith('data:'));
 }
 
 function attributesOf(node, base) {
   const kept = (ATTRIBUTES[node.tagName] ?? []).flatMap((name) => {
-    const value = attributeOf(node, name);
+    const value = name === 'src' ? imageOf(node) : attributeOf(node, name);
     if (value === undefined) return [];
     const isLink = (name === 'href' || name === 'src') && !STAYS.test(value);
     return [` ${name}="${escaped(isLink ? resolved(value, base) : value.trim())}"`];
   });
   return kept.join('');
+}
+
+function asHtml(whole, text, name, attributes) {
+  if (text !== undefined) return escaped(text);
+  return name === undefined || VOID.has(name.toLowerCase()) ? whole : `<${name}${attributes}></${name}>`;
 }
 
 /** The words of a page by its tokens alone: for pages that have too many elements, or too deep ones. */
@@ -203,7 +232,7 @@ function bare({ Tokenizer, TokenizerMode }, html) {
   return { title: texts.title, text: lines.filter((line) => line !== '').join('\n'), isCut: false };
 }
 
-function converted(parser, { html, url, style }) {
+function converted(parser, { html, url, style, isXml = false }) {
   const adapter = parser.defaultTreeAdapter;
   let elements = 0;
   const createElement = (...args) => {
@@ -211,10 +240,16 @@ function converted(parser, { html, url, style }) {
     if (elements > MAX_ELEMENTS) throw new RangeError('too many elements');
     return adapter.createElement(...args);
   };
-  const document = parser.parse(html, { treeAdapter: { ...adapter, createElement } });
-  const { title, base } = headOf(document, url);
-  const page = rewritten(document, base);
-  return { title, text: styles[style].translate(page.html), isCut: page.isCut };
+  const source = isXml ? html.replace(XML_PARTS, asHtml) : html;
+  const read = (scriptingEnabled) => {
+    const document = parser.parse(source, { scriptingEnabled, treeAdapter: { ...adapter, createElement } });
+    const { title, base } = headOf(document, url);
+    const page = rewritten(document, base, scriptingEnabled);
+    return { title, text: styles[style].translate(page.html), isCut: page.isCut };
+  };
+  const page = read(true);
+  // A page that its scripts make says so in there, if anywhere.
+  return page.text.trim() === '' && /<noscript/i.test(source) ? read(false) : page;
 }
 
 const ready = import(workerData.parser);

@@ -2,7 +2,7 @@ import { Optional } from '@nestjs/common';
 import { z } from 'zod';
 import { EgressPolicy, SafeFetch, egressPolicyFrom, type HttpAnswer } from '#sandbox';
 import { Tool, type ToolContext, ToolError, type ToolOutputObject } from '#tool-sdk';
-import { decodeBody, isTextLike, isUntyped, looksBinary } from './decode-body.js';
+import { decodeBody, hasSignature, isTextLike, isUntyped, looksBinary } from './decode-body.js';
 import { egressFailure } from './egress-failure.js';
 import { checkHeaders, headersWithSecrets } from './request-headers.js';
 import { HttpSecretStore, httpSecretsFrom } from './web.config.js';
@@ -88,7 +88,7 @@ export class HttpRequestTool {
 
 function render(answer: HttpAnswer, ctx: ToolContext): ToolOutputObject {
   const { status, statusText, contentType, body, truncated } = answer;
-  const isText = isTextLike(contentType) || (isUntyped(contentType) && !looksBinary(body));
+  const isText = !hasSignature(body) && (isTextLike(contentType) || (isUntyped(contentType) && !looksBinary(body)));
   const headers = Object.entries(answer.headers).map(([name, value]) => `${name}: ${name === 'set-cookie' ? '[REDACTED]' : value}`);
   const text = isText ? decodeBody(body, contentType) : `[${body.length} bytes of binary content]`;
   const shown = truncated ? `${ctx.redact(text, true)}\n... [Response truncated due to size limit] ...` : text;

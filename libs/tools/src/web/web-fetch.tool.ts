@@ -1,6 +1,6 @@
 import { Optional } from '@nestjs/common';
 import { z } from 'zod';
-import { decodeBody, isHtml, isTextLike, isUntyped, looksBinary } from './decode-body.js';
+import { decodeBody, hasSignature, isHtml, isTextLike, isUntyped, isXhtml, looksBinary } from './decode-body.js';
 import { EgressPolicy, type FetchedDocument, SafeFetch, TraceHosts, egressPolicyFrom, traceHostsFrom } from '#sandbox';
 import { Tool, type ToolContext, ToolError, type ToolOutputObject } from '#tool-sdk';
 import { egressFailure } from './egress-failure.js';
@@ -88,14 +88,14 @@ export class WebFetchTool {
   private async show(document: FetchedDocument, args: Input, signal: AbortSignal): Promise<Shown> {
     const { contentType, body, url } = document;
     if (args.output_format === 'metadata_only') return { mode: 'metadata_only', text: '' };
-    if (!isTextLike(contentType) && (!isUntyped(contentType) || looksBinary(body))) {
+    if (hasSignature(body) || (!isTextLike(contentType) && (!isUntyped(contentType) || looksBinary(body)))) {
       return { mode: 'metadata_only', text: '', note: 'binary content omitted to reduce token usage' };
     }
     const source = decodeBody(body, contentType);
     const isPage = isHtml(contentType) || (isUntyped(contentType) && /^\s*<(?:!doctype\s+html|html)\b/i.test(source));
     if (args.output_format === 'raw' || !isPage) return { mode: 'raw', text: source };
     const style = args.output_format === 'text' ? 'text' : 'markdown';
-    return { mode: style, ...(await this.reader.read(source, style, url, signal)) };
+    return { mode: style, ...(await this.reader.read(source, style, { url, isXml: isXhtml(contentType) }, signal)) };
   }
 }
 

@@ -8,15 +8,19 @@ const opened: { close(): Promise<void> }[] = [];
 afterAll(() => Promise.all(opened.map((it) => it.close())));
 
 /** Text of a page as a model reads it. */
-async function read(html: string, format: 'markdown' | 'text' = 'text', path = '/'): Promise<{ body: string; title: unknown }> {
-  const site = await testSite((_request, response) => response.setHeader('content-type', 'text/html; charset=utf-8').end(html));
+async function read(
+  html: string,
+  format: 'markdown' | 'text' = 'text',
+  { path = '/', type = 'text/html; charset=utf-8' }: { readonly path?: string; readonly type?: string } = {},
+): Promise<{ body: string; title: unknown }> {
+  const site = await testSite((_request, response) => response.setHeader('content-type', type).end(html));
   const tool = new WebFetchTool(new EgressPolicy([site.host]));
   opened.push(site, { close: () => tool.onApplicationShutdown() });
   const output = await tool.run({ url: `http://${site.host}${path}`, output_format: format, max_chars: 50_000 }, fakeToolContext());
   return { body: String(output.data?.['body']).replaceAll(site.host, 'site'), title: output.details?.['title'] };
 }
 /** The words, without the white space between them. */
-const wordsOf = async (html: string) => (await read(html)).body.split(/\s+/).join(' ');
+const wordsOf = async (html: string) => (await read(html)).body.trim().split(/\s+/).join(' ');
 
 describe('web_fetch of a page', () => {
   it.each([
@@ -57,12 +61,34 @@ describe('web_fetch of a page', () => {
     ['a NUL character', '<p>A\u0000B</p>', 'AB'],
     ['a noscript in the head', '<head><noscript><p>no</p></noscript></head><p>B</p>', 'B'],
     ['upper-case tags', '<P>A</P><SCRIPT>x</SCRIPT><P>B</P>', 'A B'],
+    ['lines in a cell', '<table><tr><td>A<br>B</td></tr></table>', '| A B | | --- |'],
+    ['fields side by side', '<button>A</button><select><option>B<option>C</select><textarea>D</textarea><input>E', 'A B C D E'],
+    ['the source of a formula', '<math><semantics><mi>x</mi><annotation>\\x</annotation></semantics></math>', 'x'],
+    ['a page for browsers without scripts', '<div id=root></div><noscript>Enable <b>scripts</b></noscript>', 'Enable scripts'],
+    ['a page with more than its noscript', '<p>A</p><noscript>no</noscript>', 'A'],
     ['a table in a table', '<table><tr><td>A<table><tr><td>B</td><td>C</td></tr></table></td></tr></table>', '| A B C | | ----- |'],
   ])('reads a page as a browser does: %s', async (_what, html, expected) => expect(await wordsOf(html)).toBe(expected));
 
+  it.each([
+    ['a title that closes itself', '<html><head><title/></head><body><p>A</p></body></html>', 'A'],
+    ['a script that closes itself', '<html><head><script src="a>b"/><style/></head><body><div/><p>A</p><br/>B</body></html>', 'A B'],
+    ['a section of text', '<html><body><p><![CDATA[1 < 2 & <b>]]></p><!-- <![CDATA[no]]> <p/> --></body></html>', '1 < 2 & <b>'],
+    ['attributes with a slash', '<html><body><a href=\'/x/\' title="/>">A</a><p class="/" />B</body></html>', 'A B'],
+  ])('reads a page of XHTML as a browser does: %s', async (_what, html, expected) =>
+    expect((await read(html, 'text', { type: 'application/xhtml+xml' })).body.split(/\s+/).join(' ')).toBe(expected),
+  );
+
+  it.each([
+    ['preformatted text without code', '<pre><span># a</span>\n  b_c_<br>d</pre>', '```\n# a\n  b_c_\nd\n```'],
+    ['preformatted text with code', '<pre><code class="language-js">a\n\n\nb</code></pre>', '```js\na\n\n\nb\n```'],
+    ['an image that is loaded later', '<img src="data:image/gif;base64,R0" data-src="/a.png" alt="A">', '![A](http://site/a.png)'],
+    ['an image of several sizes', '<img srcset="/a.png 1x, /b.png 2x" alt="A">', '![A](http://site/a.png)'],
+    ['an image in the page', '<p>B <img src="data:image/gif;base64,R0" alt="A *"> C</p>', 'B A \\* C'],
+  ])('shows as Markdown %s', async (_what, html, expected) => expect((await read(html, 'markdown')).body).toBe(expected));
+
   it('resolves links as a browser does', async () => {
     const page = `<a href=next>a</a> <a title="x > y" href="?q=1&amp;r=(2)">b</a> <a href=" /c d ">c</a> <a href='//other/x'>d</a> <A HREF="UP">e</A>`;
-    expect((await read(page, 'markdown', '/dir/page')).body).toBe(
+    expect((await read(page, 'markdown', { path: '/dir/page' })).body).toBe(
       '[a](http://site/dir/next) [b](http://site/dir/page?q=1&r=%282%29 "x > y") [c](http://site/c%20d) [d](http://other/x) [e](http://site/dir/UP)',
     );
     const based = '<!-- <base href="/no/"> --><base target=x><base href=/yes/><base href=/no/><a href=x>a</a>';

@@ -101,6 +101,12 @@ describe('web_fetch at a redirect', () => {
     expect(await failureOf(fetchFrom([none.host], '/'))).toContain('no place');
   });
 
+  it('takes a redirect to an empty place for the page', async () => {
+    const { host, requests } = await rawSite(() => ({ status: 302, head: ['Location: '], body: 'no place' }));
+    expect(await failureOf(fetchFrom([host], '/'))).toContain('no place');
+    expect(requests).toHaveLength(1);
+  });
+
   it('checks the host of each redirect, also one in raw characters', async () => {
     const { host } = await rawSite(() => ({ status: 302, head: ['Location: //１２７.0.0.1:1/é'] }));
     expect(await failureOf(fetchFrom([host], '/'))).toMatch(/^Blocked: 127\.0\.0\.1/);
@@ -116,6 +122,32 @@ describe('web_fetch of an answer without a type', () => {
   ])('takes %j for what browsers take it', async (body, expected) => {
     const { host } = await rawSite(() => ({ body }));
     expect((await fetchFrom([host], '/')).body).toBe(expected);
+  });
+});
+
+describe('web_fetch of an answer', () => {
+  it.each([
+    'application/jsonl',
+    'application/x-ndjson',
+    'application/csv',
+    'application/x-javascript',
+    'application/typescript',
+    'message/rfc822',
+    'application/vnd.apple.mpegurl',
+    'application/x-python',
+  ])('shows text of the type %s', async (type) => {
+    const { host } = await rawSite(() => ({ head: [`content-type: ${type}`], body: 'a,b' }));
+    expect((await fetchFrom([host], '/')).body).toBe('a,b');
+  });
+
+  it.each([
+    ['PDF', '%PDF-1.4\n%\xe2\xe3'],
+    ['ZIP', 'PK\x03\x04\x14\0'],
+    ['PNG', '\x89PNG\r\n\x1a\n'],
+  ])('shows no bytes of a %s that its server calls text', async (_kind, body) => {
+    const { host } = await rawSite(() => ({ head: ['content-type: text/html'], body: Buffer.from(body, 'latin1') }));
+    expect((await fetchFrom([host], '/')).body).toBe('');
+    expect(await send(host)).toContain('bytes of binary content]');
   });
 });
 
@@ -188,6 +220,9 @@ describe('a compressed answer', () => {
     ['none', Buffer.from(PAGE)],
     [' gzip ', gzipSync(PAGE)],
     ['identity, gzip', gzipSync(PAGE)],
+    ['aws-chunked', Buffer.from(PAGE)],
+    ['aws-chunked,gzip', gzipSync(PAGE)],
+    ['8bit', Buffer.from(PAGE)],
     ...(zstd === undefined ? [] : [['zstd', zstd(PAGE)] as const]),
   ])('reads a body where its encoding is "%s"', async (encoding, body) => {
     const { host } = await rawSite(() => ({ head: ['content-type: text/html', `content-encoding: ${encoding}`], body }));
