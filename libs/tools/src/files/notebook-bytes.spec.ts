@@ -74,7 +74,7 @@ describe('notebook_edit', () => {
   it('adds and takes the parts of code cells where the kind changes, and no others', async () => {
     const markdown = await edited(NOTEBOOK, { cell_id: 'c2', new_source: 'T', cell_type: 'markdown' });
     expect(markdown).toContain(
-      '   "source": [\n    "T"\n   ], "cell_type": "markdown",\n   "metadata": {"n": 12345678901234567890, "f": 1e5, "g": 1.10},\n   "id": "c2"\n',
+      '   "source": "T", "cell_type": "markdown",\n   "metadata": {"n": 12345678901234567890, "f": 1e5, "g": 1.10},\n   "id": "c2"\n',
     );
     const code = await edited(markdown, { cell_id: 'c2', new_source: 'T', cell_type: 'code' });
     expect(JSON.parse(code).cells[1]).toMatchObject({ cell_type: 'code', outputs: [], execution_count: null });
@@ -100,6 +100,22 @@ describe('notebook_edit', () => {
     expect(await edited(line, { edit_mode: 'insert', cell_type: 'markdown', new_source: 'z' })).toBe(
       line.replace('}],', '},{"cell_type":"markdown","metadata":{},"source":["z"]}],'),
     );
+  });
+
+  it('keeps numbers that JSON has not, as Python writes them', async () => {
+    const odd = NOTEBOOK.replace('"x": 1.0', '"x": [NaN, -Infinity, "NaN \\" Infinity"]').replace('"f": 1e5', '"f": Infinity');
+    const after = await edited(odd, { cell_id: 'c2', new_source: 'y' });
+    const [first = '', second = ''] = odd.split(`${FIRST.split('\n').at(-1)},\n`);
+    expect(after.startsWith(first)).toBe(true);
+    expect(after).toContain('"f": Infinity, "g": 1.10');
+    expect(second).toContain('Infinity');
+    expect(after).toContain('"source": "y"');
+  });
+
+  it('writes the source of a cell as one text where it was one', async () => {
+    const after = await edited(NOTEBOOK, { cell_id: 'c2', new_source: 'x\né' });
+    expect(after).toContain('   "source": "x\\né", "cell_type": "code",\n');
+    expect(await edited(NOTEBOOK, { cell_id: 'c2', new_source: '' })).toContain('   "source": "", "cell_type"');
   });
 
   it.each([

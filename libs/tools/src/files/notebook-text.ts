@@ -1,5 +1,6 @@
 import { type Node, parseTree } from 'jsonc-parser';
 import { z } from 'zod';
+import { strictJson } from './notebook-json.js';
 
 /** A change of a text at one place. */
 interface Splice {
@@ -23,9 +24,12 @@ interface Form {
  */
 export class NotebookText {
   private readonly cells: Node;
+  /** What the places of the nodes are found by. */
+  private readonly strict: string;
 
   constructor(private readonly text: string) {
-    const root = parseTree(text);
+    this.strict = strictJson(text);
+    const root = parseTree(this.strict);
     const cells = root && valueOf(root, 'cells');
     if (cells === undefined) throw new Error('the notebook was not validated');
     this.cells = cells;
@@ -53,6 +57,12 @@ export class NotebookText {
     return this.spliced(this.without(this.cells, index));
   }
 
+  /** Whether a property of a cell is written as one text, and not as its lines. */
+  isText(index: number, key: string): boolean {
+    const cell = this.cells.children?.[index];
+    return cell !== undefined && valueOf(cell, key)?.type === 'string';
+  }
+
   /** Sets the properties that differ; undefined removes one. */
   change(index: number, properties: Readonly<Record<string, unknown>>): string {
     return Object.entries(properties).reduce((text, [key, value]) => new NotebookText(text).set(index, key, value), this.text);
@@ -67,7 +77,7 @@ export class NotebookText {
     if (value === undefined) return this.spliced(this.without(cell, at));
     if (there === undefined) return this.spliced(this.added(cell, key, value));
     const [from, to] = [there.offset, there.offset + there.length];
-    if (JSON.stringify(JSON.parse(this.text.slice(from, to))) === JSON.stringify(value)) return this.text;
+    if (JSON.stringify(JSON.parse(this.strict.slice(from, to))) === JSON.stringify(value)) return this.text;
     return this.spliced({ from, to, text: render(value, this.indentAt(children[at]?.offset ?? 0), this.formOf(cell)) });
   }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ToolError } from '#tool-sdk';
 import { splitMark } from './change/byte-order-mark.js';
+import { strictJson } from './notebook-json.js';
 
 /** Text in a notebook is one text, or its lines. */
 const Source = z.union([z.string(), z.array(z.string())]).transform((source) => (typeof source === 'string' ? source : source.join('')));
@@ -39,7 +40,7 @@ export function isNotebook(path: string): boolean {
 export function parseNotebook(text: string, shown: string): Notebook {
   let value: unknown;
   try {
-    value = JSON.parse(splitMark(text).body);
+    value = JSON.parse(strictJson(splitMark(text).body));
   } catch {
     throw new ToolError('tool_failed', `Cannot read ${shown} as a notebook: it is not valid JSON. Read it with raw to see its source.`);
   }
