@@ -34,7 +34,10 @@ describe('an edit whose old text only looks like the file', () => {
     ['cafe\u0301 x', 'caf\u00e9 x', 'line 1 has U+0065 U+0301 at column 4, where old_text has U+00E9 (\u00e9)'],
     ['a\u200bb', 'ab', 'line 1 has U+200B at column 2 (zero width space), where old_text has nothing'],
     ['x \u2013 y', 'x - y', 'line 1 has U+2013 at column 3 (\u2013), where old_text has U+002D (-)'],
-    ['wait\u2026', 'wait...', 'line 1 has U+2026 at column 5 (\u2026), where old_text has U+002E (.)'],
+    ['wait\u2026', 'wait...', 'line 1 has U+2026 at column 5 (\u2026), where old_text has 3 times U+002E (.)'],
+    ['\u0441 = 5; // x', 'c = 5; // x', 'line 1 has U+0441 at column 1 (\u0441), where old_text has U+0063 (c)'],
+    ['one\rtwo\r', 'one\ntwo', 'line 1 has U+000D at column 4 (carriage return), where old_text has U+000A (line feed)'],
+    ['one\u2028  two', 'one\n  two', 'line 1 has U+2028 at column 4 (line separator), where old_text has U+000A (line feed)'],
   ])('names the characters that differ: %j for %j', (text, wanted, difference) => {
     expect(messageOf(text, wanted)).toContain(`old_text not found in a. It looks like a place of the file, but ${difference}`);
   });

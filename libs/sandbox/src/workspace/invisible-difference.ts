@@ -2,12 +2,15 @@
 const MOST_CHARACTERS = 500_000;
 const SHOWN_DIFFERENCES = 3;
 const SHOWN_CHARACTERS = 4;
+/** Letters that one is shown as: an ellipsis has three. */
+const MOST_LOOKS = 8;
 
 /**
  * Letters as people see them, each with what belongs to it: spaces in front of a line end, a run of spaces, marks and characters
  * that are not seen.
  */
-const UNITS = /\p{Default_Ignorable_Code_Point}*(?:[^\S\n]*\n|[^\S\n]+|.)[\p{M}\p{Default_Ignorable_Code_Point}]*/gsu;
+const UNITS =
+  /\p{Default_Ignorable_Code_Point}*(?:[^\S\n\r\u2028\u2029]*(?:\r?\n|[\r\u2028\u2029])|[^\S\n\r\u2028\u2029]+|.)[\p{M}\p{Default_Ignorable_Code_Point}]*/gsu;
 /** Runs of spaces within a line: similar lines show them. */
 const ARE_SEEN = /^ +\/ +$/;
 const LOOKS: readonly (readonly [characters: RegExp, as: string])[] = [
@@ -16,6 +19,15 @@ const LOOKS: readonly (readonly [characters: RegExp, as: string])[] = [
   [/[\u201C\u201D\u201E\u201F\u2033\u00AB\u00BB]/g, '"'],
   [/[\u2010-\u2015\u2212]/g, '-'],
 ];
+/** Letters of Cyrillic and Greek, and the Latin ones that they look like. */
+const ALIKE = new Map(
+  Array.from(
+    'асеорхуіјѕһАВСЕНІЈКМОРЅТХУΑΒΕΗΙΚΜΝΟΡΤΥΧΖοα',
+    (letter, at) => [letter, 'aceopxyijshABCEHIJKMOPSTXYABEHIKMNOPTYXZoa'[at] ?? letter] as const,
+  ),
+);
+/** All that ends a line somewhere. */
+const LINE_ENDS = /[\n\r\u2028\u2029]/;
 const NAMES: Readonly<Record<string, string>> = {
   '\t': 'tab',
   '\n': 'line feed',
@@ -23,6 +35,7 @@ const NAMES: Readonly<Record<string, string>> = {
   ' ': 'space',
   '\u00A0': 'no-break space',
   '\u200B': 'zero width space',
+  '\u2028': 'line separator',
   '\u202F': 'narrow no-break space',
   '\u3000': 'ideographic space',
   '\uFEFF': 'byte order mark',
@@ -49,7 +62,9 @@ export function invisibleDifference(text: string, wanted: string, what: string):
   let seen = -1;
   for (let index = 0; index < sought.text.length; index += 1) {
     const [start, end] = [there.from[at + index] ?? 0, there.to[at + index] ?? 0];
-    const [here, other] = [text.slice(start, end), wanted.slice(sought.from[index], sought.to[index])];
+    const width = there.from.slice(at + index, at + index + MOST_LOOKS).filter((it) => it === start).length;
+    const last = Math.min(index + width, sought.text.length) - 1;
+    const [here, other] = [text.slice(start, end), wanted.slice(sought.from[index], sought.to[last])];
     if (here === other || start === seen || ARE_SEEN.test(`${here}/${other}`)) continue;
     seen = start;
     found.push(differenceText(text.slice(0, start), here, other, what));
@@ -77,8 +92,8 @@ function looksOf(text: string): Looks {
 function lookOf(unit: string): string {
   if (unit.length === 1 && unit >= '!' && unit <= '~' && unit !== '`') return unit;
   const plain = LOOKS.reduce((text, [characters, as]) => text.replace(characters, as), unit);
-  if (/\n/.test(plain)) return '\n';
-  return plain.normalize('NFKD').replace(/\s+/g, ' ');
+  if (LINE_ENDS.test(plain)) return '\n';
+  return (ALIKE.get(plain) ?? plain).normalize('NFKD').replace(/\s+/g, ' ');
 }
 
 /** Without what both begin or end with. */

@@ -99,11 +99,7 @@ function editedText(text: string, notebook: Notebook, { edit_mode, cell_id, new_
     case 'delete':
       return { ...facts, text: writer.delete(at) };
     case 'replace':
-      return {
-        ...facts,
-        cellType: cell_type ?? facts.cellType,
-        text: writer.change(at, { ...replacedParts(cell, source, cell_type), ...(writer.isText(at, 'source') && { source: new_source }) }),
-      };
+      return { ...facts, cellType: cell_type ?? facts.cellType, text: writer.change(at, replacedParts(cell, source, cell_type)) };
     default:
       return edit_mode satisfies never;
   }

@@ -57,12 +57,6 @@ export class NotebookText {
     return this.spliced(this.without(this.cells, index));
   }
 
-  /** Whether a property of a cell is written as one text, and not as its lines. */
-  isText(index: number, key: string): boolean {
-    const cell = this.cells.children?.[index];
-    return cell !== undefined && valueOf(cell, key)?.type === 'string';
-  }
-
   /** Sets the properties that differ; undefined removes one. */
   change(index: number, properties: Readonly<Record<string, unknown>>): string {
     return Object.entries(properties).reduce((text, [key, value]) => new NotebookText(text).set(index, key, value), this.text);
