@@ -42,6 +42,68 @@ describe('the next due times', () => {
   });
 });
 
+const DAY_MS = 86_400_000;
+const FIRST = Date.UTC(2026, 0, 1);
+const LAST = Date.UTC(2031, 0, 1);
+
+/** When the clocks of a zone change from 2026 to 2030, with the offsets before and after in ms. */
+function changesOf(timeZone: string): { readonly at: number; readonly before: number; readonly after: number }[] {
+  const format = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' });
+  const offset = (at: number) => {
+    const [, sign = '+', hours = '0', minutes = '0'] = /GMT([+-])(\d+):(\d+)/.exec(format.format(at)) ?? [];
+    return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000;
+  };
+  const found = [];
+  for (let day = FIRST; day < LAST; day += 7 * DAY_MS) {
+    const [before, after] = [offset(day), offset(day + 7 * DAY_MS)];
+    if (before === after) continue;
+    let [low, high] = [day, day + 7 * DAY_MS];
+    while (high - low > 60_000) {
+      const middle = low + Math.floor((high - low) / 120_000) * 60_000;
+      if (offset(middle) === before) low = middle;
+      else high = middle;
+    }
+    found.push({ at: high, before, after });
+  }
+  return found;
+}
+
+describe('a daily time when the clocks change', () => {
+  const ZONES = Intl.supportedValuesOf('timeZone').map((timeZone) => ({ timeZone, all: changesOf(timeZone) }));
+
+  it('gives a missing time once, later by what is left out, and a doubled one once, the first, in all time zones from 2026 to 2030', () => {
+    const wrong: unknown[] = [];
+    let changes = 0;
+    for (const { timeZone, all } of ZONES)
+      for (const { at, before, after } of all) {
+        changes++;
+        // A local time, as if it were of UTC, in the middle of what is left out or doubled.
+        const local = at + before + (after - before) / 2;
+        const cron = `${new Date(local).getUTCMinutes()} ${new Date(local).getUTCHours()} * * *`;
+        const [first, second] = nextTimes(of({ cron, timeZone }), at - 12 * 3_600_000, 2);
+        if (first !== local - before || second !== local + DAY_MS - after)
+          wrong.push([
+            timeZone,
+            cron,
+            ...[first, local - before, second, local + DAY_MS - after].map((it) => new Date(it ?? 0).toISOString()),
+          ]);
+      }
+    expect(changes).toBeGreaterThan(1_000);
+    expect(wrong).toEqual([]);
+  });
+
+  it('gives each hour of a schedule by the hour once when the clocks change, in all time zones from 2026 to 2030', () => {
+    const wrong: unknown[] = [];
+    for (const { timeZone, all } of ZONES)
+      for (const { at, before, after } of all.slice(0, 4)) {
+        if (Math.abs(after - before) !== 3_600_000) continue;
+        const times = nextTimes(of({ cron: '30 * * * *', timeZone }), at - 3 * 3_600_000, 6);
+        if (times.some((time, index) => index > 0 && time - (times[index - 1] ?? 0) !== 3_600_000)) wrong.push([timeZone, at, times]);
+      }
+    expect(wrong).toEqual([]);
+  });
+});
+
 describe('a timing that cannot be', () => {
   const WRONG: [string, Partial<Timing>][] = [
     ['', {}],

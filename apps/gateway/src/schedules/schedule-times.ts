@@ -1,5 +1,6 @@
 import { CronExpressionParser } from 'cron-parser';
 import { ProblemError, type CreateScheduleBody } from '#contracts';
+import { meantTime, missingTimes } from './changed-clocks.js';
 
 export type Timing = Pick<CreateScheduleBody, 'cron' | 'everyMs' | 'at' | 'timeZone'> & { readonly anchorMs: number };
 
@@ -10,8 +11,20 @@ export function nextTimes({ cron, everyMs, at, timeZone, anchorMs }: Timing, aft
     const first = anchorMs + (Math.max(0, Math.floor((afterMs - anchorMs) / everyMs)) + 1) * everyMs;
     return Array.from({ length: count }, (_unused, index) => first + index * everyMs);
   }
-  const expression = CronExpressionParser.parse(cron ?? '', { tz: timeZone, currentDate: new Date(afterMs) });
-  return Array.from({ length: count }, () => expression.next().toDate().getTime());
+  return cronTimes(cron ?? '', timeZone, afterMs, count);
+}
+
+function cronTimes(cron: string, timeZone: string, afterMs: number, count: number): number[] {
+  const expression = CronExpressionParser.parse(cron, { tz: timeZone, currentDate: new Date(afterMs) });
+  const times = new Set<number>();
+  for (let from = afterMs; times.size < count;) {
+    const next = expression.next().toDate().getTime();
+    for (const time of missingTimes(cron, timeZone, from, next)) times.add(time);
+    const meant = meantTime(cron, timeZone, next);
+    if (meant !== undefined && meant > afterMs) times.add(meant);
+    from = next;
+  }
+  return [...times].toSorted((a, b) => a - b).slice(0, count);
 }
 
 /** @throws ProblemError `invalid_request` that names the field */

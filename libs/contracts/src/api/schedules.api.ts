@@ -36,7 +36,14 @@ export const CreateScheduleBody = z
   .strictObject({
     name: Name.optional().describe('For people.'),
     ...timing,
-    timeZone: z.string().min(1).max(64).default('UTC').describe('The time zone of `cron`, such as `Europe/Berlin`.'),
+    timeZone: z
+      .string()
+      .min(1)
+      .max(64)
+      .default('UTC')
+      .describe(
+        'The time zone of `cron`, such as `Europe/Berlin`. When its clocks change, a time that is left out comes once, later by what is left out, and a time that comes twice counts once, the first; with `*` for hours every hour counts.',
+      ),
     overlap: overlap
       .default('skip')
       .describe(
