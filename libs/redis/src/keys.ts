@@ -47,6 +47,9 @@ export const keys = {
   session: (tenantId: string, sessionId: string) => `session:${tenantId}:${sessionId}`,
   /** What the agents of the session keep in it: todo list, task list, settings, tools that they found. */
   sessionData: (tenantId: string, sessionId: string) => `session-data:${tenantId}:${sessionId}`,
+  /** Bytes that Redis keeps of the sessions of a tenant, by entry, and until when it does. Both share a hash tag. */
+  sessionBytes: (tenantId: string) => `{s-${tenantId}}:session-bytes`,
+  sessionEnds: (tenantId: string) => `{s-${tenantId}}:session-ends`,
   /** There for a while after the session was cancelled, another one each time. */
   sessionCancel: (tenantId: string, sessionId: string) => `session-cancel:${tenantId}:${sessionId}`,
   /** A batch of calls: a hash in its session's partition. */

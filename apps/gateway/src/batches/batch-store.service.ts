@@ -9,7 +9,7 @@ import { BatchDefinition, fieldOf, heldText, progressOf, recordOf, type BatchPro
 import { createScript, finishScript, holdScript, queueSteeringScript, steerScript, stopScript, sweepScript } from './batch-scripts.js';
 
 /** How long an ended batch, and a message that no batch takes, are kept: as long as large values of calls. */
-const KEPT_SECONDS = 7 * 24 * 3600;
+export const KEPT_SECONDS = 7 * 24 * 3600;
 /** How long an Idempotency-Key is remembered: as for calls. */
 const IDEMPOTENCY_SECONDS = 24 * 3600;
 /** How long a gateway looks after a batch without saying so again. */

@@ -4,8 +4,10 @@ import { BATCH_LIMITS, ProblemError, type Principal, type SessionMessages, type 
 import { personText } from '../platform/event-origin.js';
 import { RedactionConfigService } from '../governance/redaction-config.service.js';
 import { SessionStore } from '../sessions/session-store.service.js';
+import { MemoryGuard } from '../platform/memory-guard.service.js';
+import { SessionRoom } from '../sessions/session-room.service.js';
 import { SessionEventPublisher } from '../sessions/session-event-publisher.service.js';
-import { BatchStore } from './batch-store.service.js';
+import { BatchStore, KEPT_SECONDS } from './batch-store.service.js';
 
 /** Queues what a person says to a session, without its secrets and hidden characters. The next batch of the session that looks takes it, once and in order. */
 @Injectable()
@@ -14,6 +16,8 @@ export class SteerSessionService {
     private readonly store: BatchStore,
     private readonly events: SessionEventPublisher,
     private readonly safety: RedactionConfigService,
+    private readonly memory: MemoryGuard,
+    private readonly room: SessionRoom,
     sessions: SessionStore,
   ) {
     sessions.onEnd.add(({ tenantId }, sessionId) => this.store.forgetSteering(tenantId, sessionId));
@@ -25,7 +29,8 @@ export class SteerSessionService {
   }
 
   /**
-   * Rejects with `conflict` when too many messages wait: no agent takes them. `of` names a message of an agent: with the same
+   * Rejects with `conflict` when too many messages wait: no agent takes them; with `quota_exceeded` when the sessions of the
+   * tenant have too much. `of` names a message of an agent: with the same
    * id it is queued once.
    */
   async steer(
@@ -37,10 +42,14 @@ export class SteerSessionService {
     const { keyId, person } = principal;
     const { id, from } = of ?? { id: ulid(), from: `apikey:${keyId}` };
     const byName = of !== undefined || person === undefined ? {} : { fromName: personText(person) };
-    const known = of === undefined ? [] : (await this.list(principal, sessionId)).messages;
+    const known = (await this.list(principal, sessionId)).messages;
     const queued = known.find((it) => it.id === id);
     if (queued !== undefined) return { message: queued, waiting: known.filter(({ taken }) => !taken).length };
     const message = { id, message: this.safety.of(principal.tenantId).text(text), from, ...byName, at: new Date().toISOString() };
+    this.memory.check('normal');
+    // Twice: among those that wait, and among the last ones.
+    const bytes = 2 * JSON.stringify([...known, message]).length;
+    await this.room.count(principal.tenantId, sessionId, 'messages', { bytes, lifeMs: KEPT_SECONDS * 1_000 });
     const waiting = await this.store.queueSteering(principal.tenantId, sessionId, message);
     if (waiting <= 0) {
       throw new ProblemError(

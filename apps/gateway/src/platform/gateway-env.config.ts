@@ -114,6 +114,10 @@ export const GatewayEnv = z.object({
   TENANT_ACTS_PER_MINUTE: integer(1, 1_000_000_000, 3000).describe(
     'Administrative acts a minute of one tenant: changes of keys, sessions, lasting grants, sources and schedules, and erasures. Acts that revoke something, such as a key, are counted apart, with the same limit.',
   ),
+  TENANT_SESSION_BYTES: integer(1, 1_000_000_000_000, 268_435_456).meta({
+    description: 'What Redis keeps of all sessions of a tenant in bytes: settings, grants, lists of agents, messages of people.',
+    shownDefault: '`268435456` (256 MiB)',
+  }),
   SOCKETS_PER_KEY: integer(1, 1_000_000, 1000).describe('Open WebSockets and event streams of one key.'),
   SOCKETS_PER_TENANT: integer(1, 1_000_000, 5000).describe('Open WebSockets and event streams of one tenant.'),
   SOCKETS_PER_ADDRESS: integer(1, 1_000_000, 2000).describe(

@@ -81,6 +81,8 @@ export interface GatewayConfig extends FileSettings {
   readonly keyRatePerMinute: number;
   /** Counted by each gateway by itself. */
   readonly tenantActsPerMinute: number;
+  /** Of what Redis keeps of the sessions of a tenant. */
+  readonly tenantSessionBytes: number;
   /** What `/metrics` asks for; nothing when it is not set. */
   readonly metricsKey?: string | undefined;
   /** Secrets in the environment and the keys of callers: taken out of everything that this process writes. */
@@ -164,6 +166,7 @@ export function readGatewayConfig(
     trustedProxies: e.GATEWAY_TRUSTED_PROXIES,
     keyRatePerMinute: e.KEY_RATE_PER_MINUTE,
     tenantActsPerMinute: e.TENANT_ACTS_PER_MINUTE,
+    tenantSessionBytes: e.TENANT_SESSION_BYTES,
     metricsKey: e.METRICS_KEY,
     hookEnv: Object.fromEntries(e.TOOL_ENV_ALLOWLIST.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
     env,

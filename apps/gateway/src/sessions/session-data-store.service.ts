@@ -5,6 +5,7 @@ import { DurableWrites } from '../platform/durable-writes.service.js';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
 import { replaceScript, SESSION_LIFE_MS } from './replace-script.js';
 import { SessionEventPublisher } from './session-event-publisher.service.js';
+import { SessionRoom } from './session-room.service.js';
 import { changedText, NO_DATA, SessionData, type SessionContent } from './session-data.js';
 
 /** Every writer that is too late reads again: more tries than workers write to one session at once. */
@@ -17,6 +18,7 @@ export class SessionDataStore {
     @Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection,
     private readonly durable: DurableWrites,
     private readonly events: SessionEventPublisher,
+    private readonly room: SessionRoom,
   ) {}
 
   async read(tenantId: string, sessionId: string): Promise<SessionContent> {
@@ -40,6 +42,7 @@ export class SessionDataStore {
       if (before.changedBy.includes(callId)) return { before, now: before };
       const change = next(before);
       const text = changedText(before, change, callId);
+      await this.room.count(principal.tenantId, sessionId, 'data', { bytes: text.length, lifeMs: SESSION_LIFE_MS });
       if ((await this.durable.run(replaceScript, [key], [stored ?? '', text, SESSION_LIFE_MS])) !== 1) continue;
       await this.events.publish(principal, sessionId, 'session.data', {
         changed: SESSION_DATA_PARTS.filter((part) => change[part] !== undefined),
@@ -52,6 +55,7 @@ export class SessionDataStore {
 
   async remove(tenantId: string, sessionId: string): Promise<void> {
     await this.redis.del(keys.sessionData(tenantId, sessionId));
+    await this.room.count(tenantId, sessionId, 'data', { bytes: 0, lifeMs: 0 });
   }
 }
 

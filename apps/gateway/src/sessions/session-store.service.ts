@@ -26,6 +26,7 @@ import { withKnownTools } from './granted-tools.js';
 import { DAY_MS, replaceScript, SESSION_LIFE_MS } from './replace-script.js';
 import { ruledBy } from './ruled-by.js';
 import { SessionDataStore } from './session-data-store.service.js';
+import { SessionRoom } from './session-room.service.js';
 import { SessionEventPublisher } from './session-event-publisher.service.js';
 import {
   grantedBy,
@@ -75,6 +76,7 @@ export class SessionStore {
     private readonly events: SessionEventPublisher,
     private readonly durable: DurableWrites,
     private readonly data: SessionDataStore,
+    private readonly room: SessionRoom,
     private readonly acts: AdminActs,
     private readonly redaction: RedactionConfigService,
     @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'egress'>,
@@ -172,6 +174,9 @@ export class SessionStore {
     const before = await this.state(tenantId, sessionId);
     this.assertNothingLifted(principal, before, NEW_SESSION);
     const act = this.acts.admit(principal, { revokes: hasSettings(before) });
+    // What takes settings away is done in any case; else it is a further session of which something is kept.
+    const ended = { bytes: 1, lifeMs: SESSION_LIFE_MS, always: hasSettings(before) };
+    await this.room.count(tenantId, sessionId, 'settings', ended);
     await this.data.remove(tenantId, sessionId);
     await this.durable.run(END, [keys.session(tenantId, sessionId)], [Date.now(), SESSION_LIFE_MS]);
     await this.record(act, 'admin.session_deleted', sessionId, pick(before, SessionPart.options));
@@ -207,6 +212,12 @@ export class SessionStore {
 
   private async put(tenantId: string, sessionId: string, before: string, state: SessionState): Promise<boolean> {
     const text = storedSession({ ...state, touchedAt: Date.now() });
+    // A session that is used again is kept longer, and takes no more room.
+    await this.room.count(tenantId, sessionId, 'settings', {
+      bytes: text.length,
+      lifeMs: SESSION_LIFE_MS,
+      always: text.length <= before.length,
+    });
     return (await this.durable.run(replaceScript, [keys.session(tenantId, sessionId)], [before, text, SESSION_LIFE_MS])) === 1;
   }
 

@@ -28,7 +28,7 @@ export const SESSION_ROUTES = {
     params: SessionIdParams,
     body: PutSessionBody,
     responses: { 200: { description: 'The session as it is now.', schema: Session } },
-    problems: [...BODY, ...KEY, 'conflict'],
+    problems: [...BODY, ...KEY, 'conflict', 'quota_exceeded', 'overloaded'],
   },
   deleteSession: {
     method: 'delete',
@@ -38,7 +38,7 @@ export const SESSION_ROUTES = {
     summary: 'End a session: its settings and grants are gone, and decisions about calls from before grant it nothing more',
     params: SessionIdParams,
     responses: { 204: { description: 'Gone, or never set up.' } },
-    problems: [...KEY, 'conflict'],
+    problems: [...KEY, 'conflict', 'quota_exceeded'],
   },
   steerSession: {
     method: 'post',
@@ -49,7 +49,7 @@ export const SESSION_ROUTES = {
     params: SessionIdParams,
     body: SteerBody,
     responses: { 202: { description: 'Queued; it comes with the result of a batch, once.', schema: Steered } },
-    problems: [...BODY, ...KEY, 'conflict', 'overloaded'],
+    problems: [...BODY, ...KEY, 'conflict', 'quota_exceeded', 'overloaded'],
   },
   cancelSession: {
     method: 'post',

@@ -1,0 +1,70 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { ProblemError } from '#contracts';
+import { keys, LuaScript, type RedisConnection } from '#redis';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
+import { FAIL_FAST_REDIS } from '../platform/tokens.js';
+
+/** Of each entry, for its key and for the place of it here: many small sessions count, too. */
+const ENTRY_BYTES = 512;
+
+/**
+ * Counts an entry in place of what it was before. Entries that ended leave first, at most 1,000 a run.
+ * KEYS[1] bytes by entry, their sum under the empty name; KEYS[2] entries by their end. ARGV[1] entry, ARGV[2] its bytes, 0 for
+ * none, ARGV[3] now and ARGV[4] its end in ms, ARGV[5] most bytes, -1 for any. Answers 1, or 0 when it grows beyond that.
+ */
+const COUNT = new LuaScript(`#!lua flags=allow-oom
+local sum = tonumber(redis.call('HGET', KEYS[1], '') or '0')
+local function drop(entry)
+  sum = sum - tonumber(redis.call('HGET', KEYS[1], entry) or '0')
+  redis.call('HDEL', KEYS[1], entry)
+  redis.call('ZREM', KEYS[2], entry)
+end
+for _, entry in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', ARGV[3], 'LIMIT', 0, 1000)) do drop(entry) end
+local before = tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or '0')
+local bytes, most = tonumber(ARGV[2]), tonumber(ARGV[5])
+local fits = most == -1 or bytes <= before or sum - before + bytes <= most
+if fits then
+  drop(ARGV[1])
+  if bytes > 0 then
+    sum = sum + bytes
+    redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+    redis.call('ZADD', KEYS[2], ARGV[4], ARGV[1])
+  end
+end
+redis.call('HSET', KEYS[1], '', string.format('%.0f', sum))
+return fits and 1 or 0`);
+
+/** What Redis keeps of a session: settings and grants, what its agents keep in it, messages of people. */
+export type SessionEntry = 'settings' | 'data' | 'messages';
+
+/**
+ * How much Redis keeps of the sessions of a tenant: callers choose names of sessions, so that without a bound one tenant could
+ * fill Redis for all. Counted when something is written, which two gateways that do so at once may exceed a little.
+ */
+@Injectable()
+export class SessionRoom {
+  constructor(
+    @Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection,
+    @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'tenantSessionBytes'>,
+  ) {}
+
+  /**
+   * Before an entry is written, or 0 after it was removed. `always`: also beyond the limit.
+   * @throws ProblemError `quota_exceeded` for one that grows and does not fit
+   */
+  async count(
+    tenantId: string,
+    sessionId: string,
+    entry: SessionEntry,
+    { bytes, lifeMs, always = false }: { readonly bytes: number; readonly lifeMs: number; readonly always?: boolean },
+  ): Promise<void> {
+    const most = this.config.tenantSessionBytes;
+    const counted = bytes === 0 ? 0 : bytes + ENTRY_BYTES;
+    const now = Date.now();
+    const names = [keys.sessionBytes(tenantId), keys.sessionEnds(tenantId)];
+    const fits = await COUNT.run(this.redis, names, [`${entry}:${sessionId}`, counted, now, now + lifeMs, always ? -1 : most]);
+    if (fits === 1) return;
+    const why = `The sessions of the tenant have ${most} bytes together (TENANT_SESSION_BYTES), which is the most: delete one that is not needed, or wait until those without use end`;
+    throw new ProblemError('quota_exceeded', why);
+  }
+}
