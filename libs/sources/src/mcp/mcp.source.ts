@@ -25,9 +25,9 @@ import { assertConfigOfKey, bundleCommand, isSecretRef, type BundleCommand, type
 import { installBundle } from './bundle/install-bundle.js';
 import type { UploadedBundles } from './bundle/uploaded-bundles.js';
 import { removeUnused, useBundle } from './bundle/used-bundles.js';
-import { FloodPauses } from './flood/flood-pauses.js';
-import { MessageBudget } from './flood/message-budget.js';
-import { meteredFetch } from './flood/metered.js';
+import { FloodPauses } from '../flood/flood-pauses.js';
+import { MessageBudget } from '../flood/message-budget.js';
+import { meteredFetch } from '../flood/metered.js';
 import { HttpTransport } from './http-transport.js';
 import { McpConnection } from './mcp-connection.js';
 import { OwnSampling, type SamplingModel } from './questions/own-sampling.js';
@@ -130,13 +130,15 @@ export class McpConnector implements SourceConnector {
   }
 
   private async wayTo(source: StoredSource, definition: McpSourceDefinition, signal: AbortSignal, sse = false): Promise<Way> {
-    this.floods.check(source);
+    const id = { tenantId: source.tenantId, name: definition.name };
+    const pauseMs = this.floods.leftMs(id);
+    if (pauseMs > 0) throw new Error(`the server sent too many messages; it is connected again in ${Math.ceil(pauseMs / 1_000)} s`);
     const budget = new MessageBudget();
     const way = await (definition.url === undefined
       ? this.stdio(source, definition, budget, signal)
       : this.http(source, definition, budget, sse));
     budget.onExceeded = () => {
-      this.floods.begin(source);
+      this.floods.begin(id);
       void way.transport.close().catch(() => undefined);
     };
     return { ...way, whyClosed: () => budget.exceeded ?? way.whyClosed() };

@@ -2,8 +2,8 @@ import { serializeMessage, type JSONRPCMessage, type Transport } from '@modelcon
 import { startProcess, type ProcessCommand, type RunningProcess } from '#sandbox';
 import { withExactNumbers } from '#tool-sdk';
 import { AnswerReader } from './answers/answer-reader.js';
-import { MessageBudget, MessageFlood } from './flood/message-budget.js';
-import { metered } from './flood/metered.js';
+import { MessageBudget, MessageFlood } from '../flood/message-budget.js';
+import { metered } from '../flood/metered.js';
 
 /** A message of a server may take this much. */
 export const MAX_MESSAGE_BYTES = 8_388_608;

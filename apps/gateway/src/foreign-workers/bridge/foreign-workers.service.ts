@@ -13,7 +13,7 @@ import {
 import { CallStore } from '#event-log';
 import { startConsumer, type StartConsumer } from '#queue';
 import type { RedisConnection } from '#redis';
-import { sourceKey } from '#sources';
+import { FloodPauses, sourceKey, type SourceId } from '#sources';
 import { ApiKeyStore } from '../../auth/api-key-store.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../../platform/gateway.config.js';
 import { ShutdownState } from '../../platform/shutdown-state.service.js';
@@ -43,6 +43,8 @@ export class ForeignWorkers implements OnModuleInit {
   private readonly groups = new Map<string, WorkerGroup>();
   private readonly calls: RemoteCalls;
   private readonly lost: LostCalls;
+  /** By key, since a worker chooses its name. */
+  private readonly floods = new FloodPauses();
   private readonly startConsumer: StartConsumer;
   private readonly timers: NodeJS.Timeout[] = [];
 
@@ -79,6 +81,15 @@ export class ForeignWorkers implements OnModuleInit {
     transport: WorkerTransport,
   ): Promise<{ worker: ConnectedWorker; welcome: WorkerWelcome }> {
     if (this.shutdown.draining) throw new ProblemError('overloaded', 'This gateway is going away; connect again', { retryAfterMs: 1_000 });
+    const pauseMs = this.floods.leftMs(keyOf(principal));
+    if (pauseMs > 0)
+      throw new ProblemError(
+        'too_many_requests',
+        `A worker of this key sent too many frames; connect again in ${Math.ceil(pauseMs / 1_000)} s`,
+        {
+          retryAfterMs: Math.ceil(pauseMs),
+        },
+      );
     this.assertKeyAllows(principal, hello.worker, hello.tools);
     const { op: _op, protocol: _protocol, tools, ...about } = hello;
     const worker = new ConnectedWorker(principal, about, tools, transport);
@@ -122,6 +133,18 @@ export class ForeignWorkers implements OnModuleInit {
     group.update();
     await this.announcer.forget(worker);
     setTimeout(() => void this.withdraw(group), RECONNECT_MS).unref();
+  }
+
+  /** The worker sent more than it may: its calls go back to the queue, or end as unknown. Its key waits longer each time. */
+  flooded(principal: Principal, worker: ConnectedWorker | undefined, why: string): ProblemError {
+    const pauseMs = this.floods.begin(keyOf(principal));
+    const { tenantId: tenant, keyId: key } = principal;
+    this.log.warn({ tenant, key, worker: worker?.id, source: worker?.source, pauseMs }, `a foreign worker was stopped: ${why}`);
+    if (worker !== undefined) {
+      this.calls.requeue(worker);
+      void this.disconnect(worker);
+    }
+    return new ProblemError('too_many_requests', `This worker was stopped: ${why}`, { retryAfterMs: pauseMs });
   }
 
   /**
@@ -263,4 +286,8 @@ export class ForeignWorkers implements OnModuleInit {
     }
     await Promise.allSettled([...this.groups.values()].map((group) => group.report()));
   }
+}
+
+function keyOf({ tenantId, keyId }: Principal): SourceId {
+  return { tenantId, name: keyId };
 }

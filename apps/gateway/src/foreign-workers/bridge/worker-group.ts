@@ -11,6 +11,8 @@ export class WorkerGroup {
   private readonly queues = new Map<Pool, WorkerQueue>();
   private pools: ReadonlySet<Pool> = new Set();
   private announcing: Promise<unknown> = Promise.resolve();
+  /** One that has not begun. */
+  private next: Promise<Announcement> | undefined;
 
   constructor(
     readonly id: SourceId,
@@ -18,11 +20,13 @@ export class WorkerGroup {
     private readonly depsOf: (queue: string) => WorkerQueueDeps,
   ) {}
 
-  /** Adds the tools of all its workers to the catalog. One at a time. */
+  /** Adds the tools of all its workers to the catalog. One at a time; those that wait are one, which has the newest tools. */
   announce(): Promise<Announcement> {
+    if (this.next !== undefined) return this.next;
     const next = this.announcing
       .catch(() => {})
       .then(async () => {
+        this.next = undefined;
         const tools = new Map<string, WorkerTool>();
         for (const worker of this.workers) for (const tool of worker.offered()) tools.set(tool.name, tool);
         const made = await this.announcer.announce(this.id, [...tools.values()]);
@@ -30,6 +34,7 @@ export class WorkerGroup {
         this.update();
         return made;
       });
+    this.next = next;
     this.announcing = next;
     return next;
   }

@@ -8,6 +8,7 @@ import {
   type WorkerPollPage,
   type WorkerWelcome,
 } from '#contracts';
+import { MessageBudget, MessageFlood } from '#sources';
 import type { ConnectedWorker } from '../bridge/connected-worker.js';
 import { ForeignWorkers } from '../bridge/foreign-workers.service.js';
 import { PollMailbox } from './poll-mailbox.js';
@@ -15,6 +16,7 @@ import { PollMailbox } from './poll-mailbox.js';
 interface PollingWorker {
   readonly worker: ConnectedWorker;
   readonly mailbox: PollMailbox;
+  readonly budget: MessageBudget;
 }
 
 /** The workers that said hello to this gateway by HTTP. */
@@ -36,7 +38,7 @@ export class PollingWorkers {
     });
     const { worker, welcome } = await this.workers.connect(principal, hello, mailbox);
     id = worker.id;
-    this.polling.set(id, { worker, mailbox });
+    this.polling.set(id, { worker, mailbox, budget: new MessageBudget() });
     return welcome;
   }
 
@@ -65,7 +67,15 @@ export class PollingWorkers {
 
   /** @throws ProblemError */
   messages(principal: Principal, id: string, frames: readonly WorkerFrame[]): void {
-    const { worker } = this.workerOf(principal, id);
+    const { worker, mailbox, budget } = this.workerOf(principal, id);
+    try {
+      budget.spend(frames.length);
+    } catch (error) {
+      if (!(error instanceof MessageFlood)) throw error;
+      const problem = this.workers.flooded(principal, worker, error.message);
+      mailbox.close();
+      throw problem;
+    }
     for (const frame of frames) this.workers.receive(worker, frame);
   }
 

@@ -1,5 +1,6 @@
-import type { WebSocket } from 'ws';
-import { ProblemError, type Principal, type WorkerFrame, type WorkerServerFrame } from '#contracts';
+import type { RawData, ServerOptions, WebSocket } from 'ws';
+import { CLOSE_CODES, ProblemError, WORKER_LIMITS, type Principal, type WorkerFrame, type WorkerServerFrame } from '#contracts';
+import { MessageBudget, MessageFlood } from '#sources';
 import { toProblem } from '../../platform/http/to-problem.js';
 import type { ConnectedWorker, WorkerTransport } from '../bridge/connected-worker.js';
 import type { ForeignWorkers } from '../bridge/foreign-workers.service.js';
@@ -14,18 +15,30 @@ const BUFFERED_BYTES = 16 * 1_048_576;
 const HELLO_MS = 10_000;
 const PROTOCOL = 4003;
 const SLOW = 4008;
+/** For the last frames to arrive, before a connection that sends on is cut. */
+const CLOSING_MS = 1_000;
+
+/** One frame a turn of the event loop, since a chunk may have thousands of small ones. */
+export const WORKER_SOCKET_OPTIONS = {
+  maxPayload: WORKER_LIMITS.frameBytes,
+  perMessageDeflate: false,
+  allowSynchronousEvents: false,
+} satisfies ServerOptions;
 
 /** One WebSocket of a worker: frames in and out, in order. */
 export class WorkerSocket implements WorkerTransport {
   private worker: ConnectedWorker | undefined;
   private early: WorkerFrame[] | undefined;
   private refusals = 0;
+  /** It is closed from here: frames that still come are dropped. */
+  private isClosed = false;
   private readonly helloTimer: NodeJS.Timeout;
 
   constructor(
     private readonly socket: WebSocket,
     private readonly principal: Principal,
-    private readonly workers: Pick<ForeignWorkers, 'connect' | 'receive' | 'disconnect'>,
+    private readonly workers: Pick<ForeignWorkers, 'connect' | 'receive' | 'disconnect' | 'flooded'>,
+    private readonly budget = new MessageBudget(),
   ) {
     this.helloTimer = setTimeout(() => this.close(PROTOCOL, 'expected hello within 10 s'), HELLO_MS).unref();
     socket.on('message', (data, isBinary) => this.receive(data, isBinary));
@@ -40,11 +53,15 @@ export class WorkerSocket implements WorkerTransport {
   }
 
   close(code: number, reason: string): void {
+    this.isClosed = true;
     this.socket.close(code, reason);
+    setTimeout(() => this.socket.terminate(), CLOSING_MS).unref();
   }
 
   private receive(...message: Parameters<typeof readWorkerFrame>): void {
+    if (this.isClosed) return;
     try {
+      this.budget.spend(1, sizeOf(message[0]));
       const frame = readWorkerFrame(...message);
       if (this.worker !== undefined) this.workers.receive(this.worker, frame);
       else if (this.early !== undefined) this.keep(this.early, frame);
@@ -76,12 +93,23 @@ export class WorkerSocket implements WorkerTransport {
   }
 
   private refuse(error: unknown): void {
+    if (error instanceof MessageFlood) return this.endFlood(error.message);
     this.send({ op: 'refused', problem: toProblem(error).toProblem() });
     if (++this.refusals >= REFUSED_FRAMES) this.close(PROTOCOL, 'too many refused frames');
   }
 
+  private endFlood(why: string): void {
+    this.send({ op: 'refused', problem: this.workers.flooded(this.principal, this.worker, why).toProblem() });
+    this.close(CLOSE_CODES.tooManyFrames, 'too many frames');
+  }
+
   private closed(): void {
+    this.isClosed = true;
     clearTimeout(this.helloTimer);
     if (this.worker !== undefined) void this.workers.disconnect(this.worker);
   }
+}
+
+function sizeOf(data: RawData): number {
+  return Array.isArray(data) ? data.reduce((bytes, { length }) => bytes + length, 0) : data.byteLength;
 }

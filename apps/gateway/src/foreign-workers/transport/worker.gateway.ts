@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { WebSocketGateway, type OnGatewayConnection, type OnGatewayInit } from '@nestjs/websockets';
 import type { ServerOptions, VerifyClientCallbackAsync, WebSocket, WebSocketServer } from 'ws';
-import { ProblemError, WORKER_LIMITS, WORKER_PATH, WORKER_SUBPROTOCOL, type Principal } from '#contracts';
+import { ProblemError, WORKER_PATH, WORKER_SUBPROTOCOL, type Principal } from '#contracts';
 import { assertScope, bearerToken } from '../../auth/access.js';
 import { Authenticator } from '../../auth/authenticator.service.js';
 import { OpenSockets } from '../../auth/open-sockets.service.js';
@@ -9,9 +9,9 @@ import { OriginPolicy } from '../../auth/origin-policy.service.js';
 import { toProblem } from '../../platform/http/to-problem.js';
 import { ShutdownState } from '../../platform/shutdown-state.service.js';
 import { ForeignWorkers } from '../bridge/foreign-workers.service.js';
-import { WorkerSocket } from './worker-socket.js';
+import { WORKER_SOCKET_OPTIONS, WorkerSocket } from './worker-socket.js';
 
-const OPTIONS = { path: WORKER_PATH, maxPayload: WORKER_LIMITS.frameBytes, perMessageDeflate: false } satisfies ServerOptions;
+const OPTIONS = { path: WORKER_PATH, ...WORKER_SOCKET_OPTIONS } satisfies ServerOptions;
 
 /** `GET /v1/worker`: which upgrades are accepted. `WorkerSocket` takes the frames. */
 @WebSocketGateway(OPTIONS)

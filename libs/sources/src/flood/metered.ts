@@ -12,7 +12,7 @@ export async function* metered(stream: AsyncIterable<Uint8Array>, budget: Messag
   for await (const chunk of stream) {
     for (let start = 0; start < chunk.length;) {
       const piece = linesOf(chunk, start, LINES_A_TURN - lines);
-      budget.spend(piece.lines);
+      budget.spend(piece.lines, piece.end - start);
       yield chunk.subarray(start, piece.end);
       start = piece.end;
       lines += piece.lines;

@@ -8,9 +8,9 @@ import { afterAll, describe, expect, it } from '@jest/globals';
 import { SourceDefinition, type StoredSource } from '#contracts';
 import { EgressPolicy, NoSandbox } from '#sandbox';
 import type { ToolContext } from '#tool-sdk';
-import { NO_EXTRAS } from '../../testing/no-extras.js';
-import { McpConnector } from '../mcp.source.js';
-import { StdioTransport } from '../stdio-transport.js';
+import { NO_EXTRAS } from '../testing/no-extras.js';
+import { McpConnector } from '../mcp/mcp.source.js';
+import { StdioTransport } from '../mcp/stdio-transport.js';
 import { FloodPauses } from './flood-pauses.js';
 import { MessageBudget, MessageFlood } from './message-budget.js';
 
@@ -149,6 +149,12 @@ describe('MessageBudget', () => {
     expect(() => budget.spend(1)).toThrow(MessageFlood);
     expect([exceeded, budget.exceeded]).toEqual([1, expect.stringContaining('messages a second')]);
   });
+
+  it('counts a large message for each of its 4 KiB', () => {
+    const budget = new MessageBudget(() => 0);
+    for (let sent = 0; sent < 77; sent += 1) budget.spend(1, 1_048_576);
+    expect(() => budget.spend(1, 1_048_576)).toThrow(MessageFlood);
+  });
 });
 
 describe('FloodPauses', () => {
@@ -158,23 +164,18 @@ describe('FloodPauses', () => {
       () => now,
       () => 1,
     );
-    const source = (name: string, tenantId = 't') => ({ tenantId, origin: 'api', definition: { name } }) as StoredSource;
+    const flooding = { tenantId: 't', name: 'f' };
     const pauseMs = () => {
-      pauses.begin(source('f'));
-      const from = now;
-      for (;;) {
-        try {
-          pauses.check(source('f'));
-          return now - from;
-        } catch {
-          now += 1_000;
-        }
-      }
+      const begun = pauses.begin(flooding);
+      expect(pauses.leftMs(flooding)).toBe(begun);
+      now += begun;
+      expect(pauses.leftMs(flooding)).toBe(0);
+      return begun;
     };
     expect([pauseMs(), pauseMs(), pauseMs(), pauseMs(), pauseMs(), pauseMs()]).toEqual([2_000, 4_000, 8_000, 16_000, 32_000, 60_000]);
-    pauses.begin(source('f'));
-    expect(() => pauses.check(source('g'))).not.toThrow();
-    expect(() => pauses.check(source('f', 'u'))).not.toThrow();
+    pauses.begin(flooding);
+    expect(pauses.leftMs({ tenantId: 't', name: 'g' })).toBe(0);
+    expect(pauses.leftMs({ tenantId: 'u', name: 'f' })).toBe(0);
     now += 600_001;
     expect(pauseMs()).toBe(2_000);
   });

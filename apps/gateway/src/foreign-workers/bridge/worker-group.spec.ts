@@ -1,0 +1,28 @@
+import { expect, it } from '@jest/globals';
+import type { ConnectedWorker } from './connected-worker.js';
+import type { WorkerAnnouncer } from './worker-announcer.service.js';
+import { WorkerGroup } from './worker-group.js';
+
+it('announces the newest tools of foreign workers once for all changes that come meanwhile', async () => {
+  const announced: number[] = [];
+  let count = 0;
+  const announce = async (_id: unknown, tools: readonly unknown[]) => {
+    announced.push(tools.length);
+    await new Promise((resolve) => setImmediate(resolve));
+    return { tools: [], problems: [] };
+  };
+  const group = new WorkerGroup({ tenantId: 't', name: 'w' }, { announce } as unknown as WorkerAnnouncer, () => {
+    throw new Error('no pool has tools');
+  });
+  const offered = () => Array.from({ length: count }, (_unused, index) => ({ name: `t${index}` }));
+  group.workers.add({ offered } as unknown as ConnectedWorker);
+  const changes: Promise<unknown>[] = [];
+  for (let change = 1; change <= 100; change += 1) {
+    count = change;
+    changes.push(group.announce());
+    // The first one is under way before the others come.
+    if (change === 1) await new Promise((resolve) => setImmediate(resolve));
+  }
+  await Promise.all(changes);
+  expect(announced).toEqual([1, 100]);
+});

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { CLOSE_CODES, WORKER_PROTOCOL, type ApiKeyConfig, type Problem, type WorkerWelcome } from '#contracts';
+import { Agent } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
+import { ADD, ScriptedWorker } from '../support/foreign-worker.js';
+import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
+
+const TENANT = 'foreign-floods';
+const [SOCKET_KEY, POLL_KEY, QUIET_KEY] = ['key-of-a-flooding-socket', 'key-of-a-flooding-poller', 'key-of-a-quiet-worker-12'];
+const work = (id: string, key: string, tenant = TENANT): ApiKeyConfig => ({ id, key, tenant, scopes: ['work'] });
+const keys: ApiKeyConfig[] = [
+  { id: 'all', key: BOOTSTRAP_KEY, tenant: TENANT, scopes: ['submit', 'read', 'cancel'] },
+  work('socket', SOCKET_KEY),
+  work('poller', POLL_KEY),
+  work('quiet', QUIET_KEY, 'foreign-quiet'),
+];
+/** The budget refills with time: so many are beyond it on a machine that takes half a minute for them, too. */
+const FLOOD = 200_000;
+
+describe('a foreign worker that floods', () => {
+  let gateway: TestGateway;
+  beforeAll(async () => void (gateway = await startTestGateway(TENANT, { keys, stopGraceMs: 300 })));
+  afterAll(() => gateway.close());
+
+  it('stops a foreign worker that floods, with its reason, and lets its key connect again only later; others go on', async () => {
+    const quiet = await ScriptedWorker.ready(gateway.url, QUIET_KEY, 'quiet');
+    const worker = await ScriptedWorker.ready(gateway.url, SOCKET_KEY, 'flood');
+    const pong = JSON.stringify({ op: 'pong' });
+    for (let sent = 0; sent < FLOOD; sent += 1) worker.raw(pong);
+    await eventually(() => worker.closed, 'the end of the connection');
+    expect(worker.closed?.code).toBe(CLOSE_CODES.tooManyFrames);
+    const { problem } = await worker.next('refused').catch(() => worker.frames.find((it) => it.op === 'refused') as { problem: Problem });
+    expect(problem).toMatchObject({ code: 'too_many_requests', detail: expect.stringMatching(/more than \d+ messages a second/) });
+    expect(problem.retryAfterMs).toBeGreaterThanOrEqual(1_000);
+    const again = await ScriptedWorker.open(gateway.url, SOCKET_KEY);
+    again.hello('another-name', [ADD]);
+    expect((await again.next('refused')).problem).toMatchObject({ code: 'too_many_requests' });
+    again.close();
+    expect(quiet.closed).toBeUndefined();
+    quiet.close();
+  });
+
+  it('stops a foreign worker that floods by long-poll requests', async () => {
+    const poller = new Agent(gateway.url, POLL_KEY);
+    const hello = { op: 'hello', protocol: WORKER_PROTOCOL, worker: 'poll-flood', sdk: 'test/1', tools: [ADD] };
+    const { workerId } = (await poller.request<WorkerWelcome>('POST', '/v1/workers', hello)).body;
+    const frames = Array.from({ length: 1_000 }, () => ({ op: 'pong' }));
+    let answer = { status: 0, body: {} };
+    for (let sent = 0; sent < FLOOD && answer.status !== 429; sent += frames.length)
+      answer = await poller.request<object>('POST', `/v1/workers/${workerId}/messages`, { frames });
+    expect(answer).toMatchObject({ status: 429, body: { detail: expect.stringContaining('messages a second') } });
+    expect((await poller.request('POST', `/v1/workers/${workerId}/messages`, { frames: [] })).status).toBeGreaterThanOrEqual(400);
+    expect((await poller.request<Problem>('POST', '/v1/workers', hello)).body).toMatchObject({ code: 'too_many_requests' });
+  });
+});
