@@ -56,6 +56,16 @@ describe('parseExactJson', () => {
     expect(parseExactJson(`["${long}",12345678901234567890]`)).toEqual([JSON.parse(`"${long}"`), '12345678901234567890']);
   });
 
+  it('reads numbers of a million digits, most of them zeros, in linear time', () => {
+    const zeros = '0'.repeat(1_000_000);
+    expect(parseExactJson(`[1.${zeros}1,1${zeros}1,1.${zeros},${'10'.repeat(500_000)}1]`)).toEqual([
+      `1.${zeros}1`,
+      `1${zeros}1`,
+      1,
+      `${'10'.repeat(500_000)}1`,
+    ]);
+  });
+
   it('finds texts of numbers that a double does not hold', () => {
     for (const text of ['725653563933458433', '725653563933458400', '-9223372036854775808', '1e400', '0.1234567890123456789'])
       expect(isExactNumberText(text)).toBe(true);

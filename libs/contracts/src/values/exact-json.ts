@@ -33,6 +33,13 @@ function normalized(number: string): string {
   const all = whole + fraction;
   const digits = all.replace(/^0+/, '');
   if (digits === '') return whole === '' ? number : '0';
-  const significant = digits.replace(/0+$/, '');
+  const significant = digits.slice(0, lengthWithoutZeros(digits));
   return `${sign}${significant}e${Number(power) - fraction.length + digits.length - significant.length}`;
+}
+
+/** By hand, since a pattern such as `0+$` begins again at each zero: a number of a million digits would take minutes. */
+function lengthWithoutZeros(digits: string): number {
+  let length = digits.length;
+  while (digits[length - 1] === '0') length -= 1;
+  return length;
 }
