@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Problem } from '#contracts';
 import { Agent } from '../support/agent.js';
@@ -15,21 +14,17 @@ describe('bad input at every interface', () => {
   let toolyard: TestCluster;
   let agent: Agent;
   beforeAll(async () => {
-    const config = join(mkdtempSync(join(tmpdir(), 'toolyard-config-')), 'toolyard.json');
     const all = ['submit', 'read', 'cancel', 'approve', 'admin'];
-    writeFileSync(
-      config,
-      JSON.stringify({
-        keys: [
-          { id: 'other', sha256: sha256('other-tenant-key'), tenant: 'other', scopes: all },
-          { id: 'old', sha256: sha256('expired-key'), tenant: 'default', scopes: all, expiresAt: '2020-01-01T00:00:00.000Z' },
-          { id: 'reader', sha256: sha256('reader-key'), tenant: 'default', scopes: ['read'] },
-          { id: 'slow', sha256: sha256('slow-key'), tenant: 'default', scopes: all, ratePerMinute: 3 },
-        ],
-      }),
-    );
-    toolyard = await startTestCluster({ lists: true, env: { TOOLYARD_CONFIG: config } });
-    agent = new Agent(toolyard.gateways[0]?.url ?? '');
+    const config = {
+      keys: [
+        { id: 'other', sha256: sha256('other-tenant-key'), tenant: 'other', scopes: all },
+        { id: 'old', sha256: sha256('expired-key'), tenant: 'default', scopes: all, expiresAt: '2020-01-01T00:00:00.000Z' },
+        { id: 'reader', sha256: sha256('reader-key'), tenant: 'default', scopes: ['read'] },
+        { id: 'slow', sha256: sha256('slow-key'), tenant: 'default', scopes: all, ratePerMinute: 3 },
+      ],
+    };
+    toolyard = await startTestCluster({ lists: true, config });
+    agent = toolyard.agent;
   });
   afterAll(() => toolyard.close());
 

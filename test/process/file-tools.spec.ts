@@ -1,15 +1,14 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { open, utimes } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Problem, ToolDescriptor, WorkerStatus } from '#contracts';
 import { withPathLock } from '#sandbox';
 import { IMAGES } from '../../libs/tools/src/testing/images.js';
 import { pdfOf } from '../../libs/tools/src/testing/pdf.js';
-import { Agent } from '../support/agent.js';
+import type { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { textOf } from '../support/policy-case.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
@@ -52,19 +51,16 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   return void json({ error: 'down' }, 500);
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'toolyard-file-tools-'));
 let host: string;
 let toolyard: TestCluster;
 let agent: Agent;
 beforeAll(async () => {
   await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
   host = `127.0.0.1:${(site.address() as AddressInfo).port}`;
-  const config = join(folder, 'toolyard.json');
-  writeFileSync(config, JSON.stringify({ agents: { careful: CAREFUL, web: { policy: { egress: { privateHosts: [host] } } } } }));
   toolyard = await startTestCluster({
     workers: 3,
+    config: { agents: { careful: CAREFUL, web: { policy: { egress: { privateHosts: [host] } } } } },
     env: {
-      TOOLYARD_CONFIG: config,
       EGRESS_ALLOW_HOSTS: host,
       BROWSER: 'off',
       // Two workers have no room for 20 calls that write.
@@ -74,12 +70,11 @@ beforeAll(async () => {
       SITE_AUTHORIZATION: 'Bearer of-the-api',
     },
   });
-  agent = new Agent(toolyard.gateways[0]?.url ?? '');
+  agent = toolyard.agent;
 });
 afterAll(async () => {
   await toolyard.close();
   site.close();
-  rmSync(folder, { recursive: true });
 });
 
 const run = (tool: string, args: unknown, sessionId: string, more: object = {}) => agent.run(tool, args, { sessionId, ...more });

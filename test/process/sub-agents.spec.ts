@@ -1,7 +1,4 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Call, CallPage, Problem, Source, SourcePage, ToolDescriptor } from '#contracts';
 import { Agent } from '../support/agent.js';
@@ -12,7 +9,6 @@ import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 import { crewContract } from './sub-agents/crew.contract.js';
 import { CONDUCTORS, spawnedContract } from './sub-agents/spawned.contract.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'toolyard-sub-agents-'));
 const API_KEY = 'sk-model-key-of-the-sub-agent-tests';
 const GITHUB = 'ghp_1q2w3e4r5t6y7u8i9o0p1q2w3e4r5t6y7u8i';
 
@@ -44,17 +40,16 @@ beforeAll(async () => {
     define('verification', { type: 'verification', tools: ['file_*', 'shell', 'agent', 'helper'], maxDepth: 2 }),
     define('boss', { tools: ['helper', 'claude', 'boss'], maxDepth: 2 }),
   ];
-  const config = join(folder, 'toolyard.json');
   const keys = [
     { id: 'other', tenant: 'other', sha256: createHash('sha256').update(OTHER_KEY).digest('hex'), scopes: ['submit', 'read', 'admin'] },
   ];
   const sourceRules = { secrets: [{ name: 'MODEL_KEY', tenants: ['default'], hosts: [origin] }] };
   const safety = { provenance: { trusted: [...sources.map(({ name }) => name), 'scout'] } };
   const agents = { planner: { tools: ['*', 'switch_to_execution'] }, ...CONDUCTORS };
-  writeFileSync(config, JSON.stringify({ sources, safety, keys, sourceRules, agents }));
-  const env = { TOOLYARD_CONFIG: config, MODEL_KEY: API_KEY, WORKER_CONCURRENCY: 'agent=1', EGRESS_ALLOW_HOSTS: host };
-  toolyard = await startTestCluster({ lists: true, env });
-  agent = new Agent(toolyard.gateways[0]?.url ?? '');
+  const config = { sources, safety, keys, sourceRules, agents };
+  const env = { MODEL_KEY: API_KEY, WORKER_CONCURRENCY: 'agent=1', EGRESS_ALLOW_HOSTS: host };
+  toolyard = await startTestCluster({ lists: true, env, config });
+  agent = toolyard.agent;
   other = new Agent(agent.url, OTHER_KEY);
   const ready = async () => (await agent.get<SourcePage>('/v1/sources')).body.sources.every(({ status }) => status === 'ok');
   await eventually(ready, 'the sub-agents to be offered');
@@ -63,7 +58,6 @@ afterAll(async () => {
   await toolyard?.close();
   await models?.close();
   await tenantModels?.close();
-  rmSync(folder, { recursive: true });
 });
 
 const calls = (name: string, args: object | string = {}, id = 'a'): ScriptedToolCall[] => [{ id, name, arguments: args }];
