@@ -178,4 +178,21 @@ describe('bodies of documents from the field', () => {
   ])('reads an answer of the type %s as text', async (type, body, text) => {
     expect(await answered(type, body)).toMatchObject({ content: [{ type: 'text', text: expect.stringContaining(text) }] });
   });
+
+  const answer = (...types: string[]) => ({ 200: { content: Object.fromEntries(types.map((type) => [type, {}])) } });
+  const header = (schema: object) => ({ parameters: [{ name: 'Accept', in: 'header', schema }] });
+  it.each([
+    [{ responses: {} }, 'application/json, text/*;q=0.8, */*;q=0.5'],
+    [{ responses: answer('application/xml', 'application/json') }, 'application/json, text/*;q=0.8, */*;q=0.5'],
+    [
+      { responses: answer('image/png', 'application/vnd.api+json') },
+      'application/vnd.api+json, image/png, application/json;q=0.9, */*;q=0.5',
+    ],
+    [{ responses: answer('*/*', 'no type\r\n') }, 'application/json, text/*;q=0.8, */*;q=0.5'],
+    [header({ type: 'string', enum: ['text/event-stream', 'application/json'] }), 'application/json'],
+    [header({ type: 'string', default: 'application/vnd.x.v2+json' }), 'application/vnd.x.v2+json'],
+  ])('accepts what the document says of its answers: %j', async (operation, accept) => {
+    api = await openApi({ openapi: '3.0.0', info: {}, paths: { '/x': { get: { operationId: 'op', ...operation } } } });
+    expect((await api.sent('op', {})).headers['accept']).toBe(accept);
+  });
 });

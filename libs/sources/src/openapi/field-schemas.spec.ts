@@ -102,6 +102,23 @@ describe('schemas of documents from the field', () => {
     expect([await accepts(one, { n: 'x' }), await accepts(one, {})]).toEqual([true, false]);
   });
 
+  const closed = (name: string) => object({ [name]: text }, { required: [name], additionalProperties: false });
+  it.each([
+    ['of allOf', { allOf: [closed('a'), closed('b')] }, {}],
+    ['of allOf by reference', { allOf: [ref('A'), ref('B')] }, { A: closed('a'), B: closed('b') }],
+    ['of allOf in a part', { allOf: [ref('A'), object({ c: text })] }, { A: { allOf: [closed('a'), closed('b')] } }],
+    ['of allOf in a closed schema', { additionalProperties: false, allOf: [object({ a: text, b: text }, { required: ['a', 'b'] })] }, {}],
+    ['of allOf beside own members', { ...closed('a'), allOf: [closed('b')] }, {}],
+  ])('accepts the members of all parts that are closed by themselves: %s', async (_how, schema, schemas) => {
+    const one = await of(schema, schemas);
+    expect([await accepts(one, { a: 'x', b: 'y' }), await accepts(one, { a: 'x' })]).toEqual([true, false]);
+  });
+
+  it('keeps a schema closed that is the only part', async () => {
+    const one = await of({ allOf: [ref('A')] }, { A: closed('a') });
+    expect([await accepts(one, { a: 'x' }), await accepts(one, { a: 'x', b: 'y' })]).toEqual([true, false]);
+  });
+
   it('keeps properties that only requests have', async () => {
     const one = await of(object({ password: { ...text, writeOnly: true } }, { required: ['password'], additionalProperties: false }));
     expect([await accepts(one, { password: 'x' }), await accepts(one, {})]).toEqual([true, false]);

@@ -36,6 +36,8 @@ interface Place {
   readonly depth: number;
   /** It is a part of an `allOf`. */
   readonly isPart?: boolean;
+  /** Others beside it have members of their own, which it must not refuse. */
+  readonly isOpen?: boolean;
 }
 
 const ROOT: Place = { within: [], depth: 0 };
@@ -47,7 +49,7 @@ const ROOT: Place = { within: [], depth: 0 };
  */
 export class SchemaConverter {
   private readonly names = new Map<string, string>();
-  private readonly waiting: string[] = [];
+  private readonly waiting: (readonly [key: string, reference: string, isOpen: boolean])[] = [];
   private parts = 0;
 
   constructor(private readonly context: SchemaContext) {}
@@ -61,8 +63,13 @@ export class SchemaConverter {
   /** The definitions that the converted schemas refer to. To be called last. */
   definitions(): JsonSchema {
     const defs: JsonSchema = {};
-    for (let reference = this.waiting.shift(); reference !== undefined; reference = this.waiting.shift())
-      defs[this.names.get(reference) ?? ''] = this.withSubtypes(reference, { within: [reference], depth: 0 });
+    for (let next = this.waiting.shift(); next !== undefined; next = this.waiting.shift()) {
+      const [key, reference, isOpen] = next;
+      const place = { within: [reference], depth: 0 };
+      defs[this.names.get(key) ?? ''] = isOpen
+        ? this.schema(opened(this.context.refs.at(reference)), place)
+        : this.withSubtypes(reference, place);
+    }
     return defs;
   }
 
@@ -78,14 +85,17 @@ export class SchemaConverter {
       const kept = isKnown ? bounded(key === 'type' ? namedNull(content) : content) : undefined;
       if (kept !== undefined) result[key] = kept;
     }
-    const inner = { within: place.within, depth: place.depth + 1 };
+    const inner: Place = { within: place.within, depth: place.depth + 1 };
     for (const key of ONE) if (isSchema(value[key])) result[key] = this.schema(value[key], inner);
     for (const key of MANY) {
       const schemas = listOf(value[key]).filter(isSchema);
-      if (schemas.length > 0) result[key] = schemas.map((it) => this.branch(it, key, inner));
+      const isOpen = key === 'allOf' && (schemas.length > 1 || isFields(value['properties']) || place.isOpen === true);
+      if (schemas.length > 0) result[key] = schemas.map((it) => this.branch(it, key, { ...inner, isOpen }));
+      if (key === 'allOf' && schemas.length > 0 && result['additionalProperties'] === false) delete result['additionalProperties'];
     }
     for (const key of NAMED) if (isFields(value[key])) result[key] = this.named(value[key], inner);
     if (isFields(value['discriminator'])) overlapping(result);
+    if (place.isOpen === true && result['additionalProperties'] === false) delete result['additionalProperties'];
     exclusiveLimits(result);
     return nullable(withoutReadOnly(result, value, this.context.refs), value);
   }
@@ -112,14 +122,20 @@ export class SchemaConverter {
     return typeof whole === 'boolean' ? whole : nullable({ ...whole, ...about }, beside);
   }
 
-  private expanded(reference: string, target: Fields | boolean, { within, depth, isPart = false }: Place): JsonSchema | boolean {
-    const inner = { within: [...within, reference], depth: depth + 1 };
+  private expanded(
+    reference: string,
+    target: Fields | boolean,
+    { within, depth, isPart = false, isOpen = false }: Place,
+  ): JsonSchema | boolean {
+    const inner: Place = { within: [...within, reference], depth: depth + 1, isOpen };
     if (isPart && hasDiscriminator(target)) {
       const isCircle = within.filter((it) => it === reference).length > 1;
       return isCircle ? {} : this.schema(asBase(target, within), inner);
     }
     const isLarge = this.parts > INLINE_PARTS || within.length >= INLINE_LEVELS;
-    if (isLarge || within.includes(reference) || this.names.has(reference)) return { $ref: `#/$defs/${this.nameOf(reference)}` };
+    const needsOpen = isOpen && isFields(target) && target['additionalProperties'] === false;
+    const isNamed = isLarge || within.includes(reference) || this.names.has(keyOf(reference, needsOpen));
+    if (isNamed) return { $ref: `#/$defs/${this.nameOf(reference, needsOpen)}` };
     return isPart ? this.schema(target, inner) : this.withSubtypes(reference, inner);
   }
 
@@ -134,14 +150,15 @@ export class SchemaConverter {
     return { anyOf: [...branches, base] };
   }
 
-  private nameOf(reference: string): string {
-    const known = this.names.get(reference);
+  private nameOf(reference: string, isOpen: boolean): string {
+    const key = keyOf(reference, isOpen);
+    const known = this.names.get(key);
     if (known !== undefined) return known;
     const last = (reference.split('/').at(-1) ?? '').replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 60);
     const taken = [...this.names.values()].includes(last) || last === '' || last.startsWith('__');
     const name = taken ? `schema_${this.names.size + 1}` : last;
-    this.names.set(reference, name);
-    this.waiting.push(reference);
+    this.names.set(key, name);
+    this.waiting.push([key, reference, isOpen]);
     return name;
   }
 
@@ -151,6 +168,14 @@ export class SchemaConverter {
     if (this.parts > MAX_PARTS || depth > MAX_DEPTH || this.context.budget.left < 0)
       throw new RangeError(`its schema is too large: expected at most ${MAX_PARTS} parts, ${MAX_DEPTH} levels deep`);
   }
+}
+
+const keyOf = (reference: string, isOpen: boolean): string => (isOpen ? `${reference} open` : reference);
+
+function opened(schema: unknown): unknown {
+  if (!isFields(schema)) return schema;
+  const { additionalProperties: _closed, ...rest } = schema;
+  return rest;
 }
 
 const isCheck = (key: string): boolean =>
