@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { JSONSchemaFaker } from 'json-schema-faker';
 import { SourceSettings, type SourcePage, type ToolDescriptor } from '#contracts';
 import { startWorker, type RunningWorker } from '../../apps/worker/src/main.js';
 import { readWorkerConfig } from '../../apps/worker/src/platform/worker.config.js';
@@ -11,6 +10,7 @@ import { eventually } from '../support/eventually.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 import { packedFile } from '../support/packed-file.js';
 import { startRedisServer, type RedisServer } from '../support/redis-server.mjs';
+import { requestFaults, seedArguments } from '../support/tool-requests.js';
 import { startValidatingMock, type ValidatingMock } from '../support/validating-mock.js';
 
 const PACKAGE = '@octokit/openapi@23.0.2';
@@ -41,7 +41,7 @@ describe("operations of GitHub's document, called through gateway and worker", (
     const listed = async () => (await gateway.agent.get<SourcePage>('/v1/sources')).body.sources;
     await eventually(async () => (await listed()).every(({ status }) => status === 'ok'), 'the documents to be read');
     tools = (await gateway.agent.get<{ tools: ToolDescriptor[] }>('/v1/tools')).body.tools;
-    JSONSchemaFaker.option({ alwaysFakeOptionals: true, random: randomOf(SEED), maxItems: 3, failOnInvalidFormat: false });
+    seedArguments(SEED);
   });
   afterAll(async () => {
     await worker?.close();
@@ -54,20 +54,7 @@ describe("operations of GitHub's document, called through gateway and worker", (
 
   const of = (name: string) => tools.filter(({ source }) => source === name);
 
-  /** Calls the tool with arguments that fit its schema. What is wrong with the request, if anything. */
-  const faultOf = async (tool: ToolDescriptor, { requests }: ValidatingMock): Promise<object | undefined> => {
-    const before = requests.length;
-    const args: unknown = JSONSchemaFaker.generate(tool.input);
-    const { outcome, error, result } = await gateway.agent.run(tool.name, args);
-    const [request, ...more] = requests.slice(before);
-    const isValid = request?.violations.length === 0 && more.length === 0;
-    return isValid && outcome === 'completed' ? undefined : { tool: tool.name, args, outcome, error, result, request };
-  };
-  const faultsOf = async (chosen: readonly ToolDescriptor[], at: ValidatingMock): Promise<object[]> => {
-    const faults: object[] = [];
-    for (const tool of chosen) faults.push(...[await faultOf(tool, at)].filter((it) => it !== undefined));
-    return faults;
-  };
+  const faultsOf = (chosen: readonly ToolDescriptor[], at: ValidatingMock) => requestFaults(chosen, gateway, at);
 
   it("turns every operation of GitHub's document into a tool", async () => {
     const { body } = await gateway.agent.get<{ problems: string[] }>('/v1/sources/github');
@@ -87,15 +74,6 @@ describe("operations of GitHub's document, called through gateway and worker", (
     for (let round = 0; round < 3; round += 1) expect(await faultsOf(of('styles'), stylesMock)).toEqual([]);
   });
 });
-
-/** The same numbers for the same seed. */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 4_294_967_296;
-  };
-}
 
 /**
  * Every place and style of a parameter, and bodies of every kind. Values are such that a wrong style does not fit. Prism

@@ -1,0 +1,90 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { parse } from 'yaml';
+import type { ToolDescriptor } from '#contracts';
+import { startBridge, type Bridge } from '../support/mcp-bridge.js';
+import { packedFile } from '../support/packed-file.js';
+import { requestFaults, seedArguments } from '../support/tool-requests.js';
+import { startValidatingMock, type ValidatingMock } from '../support/validating-mock.js';
+
+const SEED = Number(process.env['CORPUS_SEED'] ?? 20_261_129);
+const COUNT = 200;
+
+/** Documents that public packages ship, with the number of their operations. */
+const DOCUMENTS = [
+  ['github', '@octokit/openapi@23.0.2', 'generated/api.github.com.json', 1_223],
+  ['shipengine', 'shipengine-openapi@1.4.0', 'openapi.json', 76],
+  ['blockfrost', '@blockfrost/openapi@0.1.93', 'openapi.yaml', 129],
+  ['postcodes', '@ideal-postcodes/openapi@4.21.0', 'dist/openapi.json', 31],
+  ['directus', '@directus/specs@15.2.0', 'dist/openapi.json', 136],
+  ['rclone', 'rclone-openapi@1.75.0', 'openapi.yaml', 101],
+  ['dialogporten', '@digdir/dialogporten-schema@1.118.6', 'swagger.verified.json', 44],
+  ['readme', '@readme/oas-examples@8.2.2', '3.1/json/readme.json', 54],
+  ['star-trek', '@readme/oas-examples@8.2.2', '3.0/yaml/star-trek.yaml', 120],
+  ['petstore', '@readme/oas-examples@8.2.2', '2.0/json/petstore.json', 20],
+] as const;
+
+/** Their requests cannot be checked by the mock, which is not their fault. */
+const UNCHECKED = new Set([
+  // Texts of digits fit both branches of `oneOf` of the path parameter, a number and a text.
+  ...['getItem', 'updateItem', 'deleteItem'].map((it) => `directus ${it}`),
+  // OpenAPI says nothing of lists of objects in a query.
+  'rclone jobBatch',
+]);
+
+/** The mock asks for read-only members of requests and refuses null beside enumerations; this document has them everywhere. */
+const UNREADABLE = ['shipengine'];
+
+describe.each(DOCUMENTS)('the document %s of %s', (name, pack, file, count) => {
+  const folder = mkdtempSync(join(tmpdir(), 'toolyard-corpus-'));
+  let bridge: Bridge;
+  let mock: ValidatingMock;
+  beforeAll(async () => {
+    const path = packedFile(folder, pack, file);
+    const open = join(folder, 'open.json');
+    const text = readFileSync(path, 'utf8').replace(/^\ufeff/, '');
+    const document: unknown = path.endsWith('.json') ? JSON.parse(text) : parse(text, { merge: true });
+    writeFileSync(open, JSON.stringify(asMocked(document)));
+    mock = await startValidatingMock(open);
+    bridge = await startBridge([{ name, kind: 'openapi', path, url: mock.url, trust: true, maxTools: 5_000 }]);
+    seedArguments(SEED);
+  });
+  afterAll(async () => {
+    await bridge?.close();
+    mock?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const tools = async () => {
+    const { body } = await bridge.gateway.agent.get<{ tools: ToolDescriptor[] }>('/v1/tools');
+    return body.tools.filter(({ source }) => source === name);
+  };
+
+  it(`turns every operation of ${name} into a tool`, async () => {
+    const { body } = await bridge.gateway.agent.get<{ problems: string[] }>(`/v1/sources/${name}`);
+    expect({ tools: (await tools()).length, problems: body.problems }).toEqual({ tools: count, problems: [] });
+  });
+
+  (UNREADABLE.includes(name) ? it.skip : it)(
+    `sends requests that fit the document of ${name}: at most ${COUNT}, drawn by seed`,
+    async () => {
+      const all = (await tools()).filter((it) => !UNCHECKED.has(`${name} ${it.name}`));
+      const length = Math.min(COUNT, all.length);
+      const drawn = fc.sample(fc.shuffledSubarray(all, { minLength: length, maxLength: length }), { seed: SEED, numRuns: 1 })[0] ?? [];
+      expect(await requestFaults(drawn, bridge.gateway, mock)).toEqual([]);
+    },
+  );
+});
+
+/** The mock would refuse requests without a key, and bodies of a Swagger document that names no type for them. */
+function asMocked(document: unknown): unknown {
+  if (Array.isArray(document)) return document.map(asMocked);
+  if (typeof document !== 'object' || document === null) return document;
+  const entries = Object.entries(document).filter(([key, it]) => key !== 'security' || !Array.isArray(it));
+  const types =
+    'swagger' in document && !('consumes' in document) ? { consumes: ['application/json', 'application/x-www-form-urlencoded'] } : {};
+  return { ...types, ...Object.fromEntries(entries.map(([key, it]) => [key, asMocked(it)])) };
+}

@@ -1,0 +1,60 @@
+import { JSONSchemaFaker } from 'json-schema-faker';
+import type { ToolDescriptor } from '#contracts';
+import type { TestGateway } from './gateway.js';
+import type { ValidatingMock } from './validating-mock.js';
+
+/** Arguments are the same for the same seed. */
+export function seedArguments(seed: number): void {
+  JSONSchemaFaker.option({
+    alwaysFakeOptionals: true,
+    random: randomOf(seed),
+    maxItems: 3,
+    fillProperties: false,
+    failOnInvalidFormat: false,
+  });
+}
+
+/** Calls each tool with arguments that fit its schema. What is wrong with the requests that the mock sees, if anything. */
+export async function requestFaults(
+  tools: readonly ToolDescriptor[],
+  { agent }: TestGateway,
+  { requests }: ValidatingMock,
+): Promise<object[]> {
+  const faults: object[] = [];
+  for (const tool of tools) {
+    const before = requests.length;
+    const args: unknown = JSONSchemaFaker.generate(generated(tool.input) as object);
+    const { outcome, error, result } = await agent.run(tool.name, args);
+    const [request, ...more] = requests.slice(before);
+    const isValid = request?.violations.length === 0 && more.length === 0 && outcome === 'completed';
+    if (!isValid) faults.push({ tool: tool.name, args, outcome, error, result, request });
+  }
+  return faults;
+}
+
+/** What the generator reads wrong: lists of types, formats of numbers, times with lengths, exclusive limits, required members without a schema. */
+function generated(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(generated);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const entries = Object.entries(schema).map(([key, it]): [string, unknown] => [key, generated(it)]);
+  const all: Record<string, unknown> = Object.fromEntries(entries);
+  const { type, format, required, properties } = all;
+  const own: unknown = Array.isArray(type) ? type.find((it) => it !== 'null') : type;
+  if (own !== undefined) all['type'] = own === 'number' && /^int\d+$/.test(String(format)) ? 'integer' : own;
+  const { exclusiveMinimum } = all;
+  if (typeof exclusiveMinimum === 'number') all['minimum'] = exclusiveMinimum + 1;
+  if (format === 'url') all['format'] = 'uri';
+  if (format === 'date-time') return { type: 'string', enum: ['2026-01-02T03:04:05Z'] };
+  if (Array.isArray(required) && typeof properties === 'object')
+    all['properties'] = { ...Object.fromEntries(required.map((name: string) => [name, { type: 'string' }])), ...properties };
+  return all;
+}
+
+/** The same numbers for the same seed. */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 4_294_967_296;
+  };
+}
