@@ -1,8 +1,10 @@
 import { Content, type JsonValue } from '#contracts';
 import type { ToolOutputObject } from '#tool-sdk';
 import { fieldsOf, isFields } from '../fields.js';
+import { kindOfFile } from '../openapi/file-kind.js';
 
 const MAX_NOTES = 20;
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const KINDS = new Set<string>(Content.options.map(({ shape }) => shape.type.value));
 
 /**
@@ -24,7 +26,7 @@ export function outputOf(result: unknown, anyStructure: boolean): ToolOutputObje
 
 const textPart = (text: string): Content => ({ type: 'text', text });
 
-const isTrue = (value: unknown): boolean => value === true || value === 1 || value === 'true';
+const isTrue = (value: unknown): boolean => value === true || value === 1 || (typeof value === 'string' && /^true$/i.test(value));
 
 /** Programs that read MCP expect an object: a list is its `items`. */
 function structuredOf(value: unknown, anyStructure: boolean): Pick<ToolOutputObject, 'structuredContent'> {
@@ -66,13 +68,55 @@ function readPart(part: unknown): Content | string {
   const type = part['type'] ?? (typeof part['text'] === 'string' ? 'text' : undefined);
   if (typeof type !== 'string' || type === 'json' || !KINDS.has(type)) return `its type ${JSON.stringify(type)?.slice(0, 60)} is not known`;
   const { annotations, ...rest } = withoutNulls(part);
-  const candidate = { ...rest, type, ...(isFields(rest['resource']) ? { resource: withoutNulls(rest['resource']) } : {}) };
+  const candidate = withoutNulls({ ...rest, ...valuesOf(rest, type), type });
   // What a server says about a part is not worth the part.
   const known = Content.safeParse({ ...candidate, annotations: fieldsOf(annotations) });
   const read = annotations !== undefined && known.success ? known : Content.safeParse(candidate);
   if (read.success) return read.data;
   const [issue] = read.error.issues;
-  return `it is of the type ${JSON.stringify(type)}, without a valid ${issue?.path.join('.') ?? 'content'}`;
+  const { resource } = rest;
+  const odd = isFields(resource) && 'blob' in resource ? 'resource.blob' : issue?.path.join('.');
+  return `it is of the type ${JSON.stringify(type)}, without a valid ${odd ?? 'content'}`;
 }
 
-const withoutNulls = (fields: Fields): Fields => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+/** The values of a part that servers write in other forms. */
+function valuesOf(part: Fields, type: string): Fields {
+  const { text, data, resource } = part;
+  if (type === 'text') return typeof text === 'string' || text === undefined ? {} : { text: JSON.stringify(text) };
+  if (type === 'image' || type === 'audio') return mediaOf(type, data, part['mimeType']);
+  if (type === 'resource_link') return textsOf(part, ['name', 'title', 'mimeType', 'description'], { size: numberOf(part['size']) });
+  if (!isFields(resource)) return {};
+  const read = withoutNulls(resource);
+  const { blob } = read;
+  return { resource: withoutNulls(textsOf(read, ['mimeType'], blob === undefined ? {} : { blob: base64Of(blob) })) };
+}
+
+/** Without those of `names` that are no texts. */
+function textsOf(fields: Fields, names: readonly string[], more: Fields): Fields {
+  const odd = names.filter((name) => typeof fields[name] !== 'string');
+  return { ...fields, ...Object.fromEntries(odd.map((name) => [name, undefined])), ...more };
+}
+
+const numberOf = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
+
+const DATA_URL = /^data:([^;,]*)[^,]*;base64,/i;
+
+/** Bytes say what they are where the server does not: a model reads no image without its type. */
+function mediaOf(kind: string, data: unknown, mimeType: unknown): Fields {
+  const [, named] = typeof data === 'string' ? (DATA_URL.exec(data) ?? []) : [];
+  const base64 = base64Of(data);
+  if (typeof mimeType === 'string' || base64 === undefined) return { data: base64 };
+  const { type } = kindOfFile(Buffer.from(base64.slice(0, 64), 'base64'), named || undefined);
+  return { data: base64, mimeType: type.startsWith(`${kind}/`) ? type : undefined };
+}
+
+/** Standard base64 in one line, from any form of it; undefined for what is none. */
+function base64Of(data: unknown): string | undefined {
+  if (typeof data !== 'string') return undefined;
+  if (BASE64.test(data)) return data;
+  const plain = data.replace(DATA_URL, '').replace(/\s+/g, '');
+  return /^[\w+/-]*={0,2}$/.test(plain) ? Buffer.from(plain, 'base64').toString('base64') : undefined;
+}
+
+const withoutNulls = (fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));

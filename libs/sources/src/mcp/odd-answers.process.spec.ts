@@ -12,6 +12,8 @@ import { McpConnector } from './mcp.source.js';
 const text = (said: string | RegExp) => ({ type: 'text', text: typeof said === 'string' ? said : expect.stringMatching(said) });
 const LEFT_OUT = /left out/;
 
+const PNG = 'iVBORw0KGgoAAAANSUhEUg==';
+
 /** Result of the tool as its server writes it, and what the model reads of it. */
 const RESULTS: readonly (readonly [what: string, result: string, output: object])[] = [
   ['structured content alone', '{"structuredContent":{"rows":3}}', { content: [text('{"rows":3}')], structuredContent: { rows: 3 } }],
@@ -51,6 +53,61 @@ const RESULTS: readonly (readonly [what: string, result: string, output: object]
   ['a text as structured content', '{"content":[{"type":"text","text":"x"}],"structuredContent":"x"}', { content: [text('x')] }],
   ['a null as structured content', '{"content":[{"type":"text","text":"x"}],"structuredContent":null}', { content: [text('x')] }],
   ['an error flag that is a text', '{"content":"no","isError":"true"}', { content: [text('no')], isError: true }],
+  ['an error flag as Python writes it', '{"content":"no","isError":"True"}', { content: [text('no')], isError: true }],
+  ['a text that is a number', '{"content":[{"type":"text","text":7}]}', { content: [text('7')] }],
+  ['a text that is an object', '{"content":[{"type":"text","text":{"rows":3}}]}', { content: [text('{"rows":3}')] }],
+  ['a list in the list', '{"content":[[{"type":"text","text":"done"}]]}', { content: [text(LEFT_OUT)] }],
+  ['extra fields', '{"content":[{"type":"text","text":"done","odd":{}}],"odd":[1]}', { content: [text('done')] }],
+  [
+    'an image as a data URL',
+    `{"content":[{"type":"image","data":"data:image/png;base64,${PNG}"}]}`,
+    { content: [{ type: 'image', data: PNG, mimeType: 'image/png' }] },
+  ],
+  [
+    'an image whose type its bytes say',
+    `{"content":[{"type":"image","data":"${PNG}","mimeType":null}]}`,
+    { content: [{ type: 'image', mimeType: 'image/png' }] },
+  ],
+  [
+    'an image in lines of base64 for addresses',
+    '{"content":[{"type":"image","mimeType":"image/png","data":"_-8A\\nAQI"}]}',
+    { content: [{ type: 'image', data: '/+8AAQI=' }] },
+  ],
+  [
+    'an image that is no base64',
+    '{"content":[{"type":"image","mimeType":"image/png","data":"<svg/>"},"x"]}',
+    { content: [text('x'), text(/left out.*data/)] },
+  ],
+  [
+    'audio whose type its bytes say',
+    '{"content":[{"type":"audio","data":"UklGRiQAAABXQVZFZm10IA=="}]}',
+    { content: [{ type: 'audio', mimeType: 'audio/wav' }] },
+  ],
+  [
+    'audio without data',
+    '{"content":[{"type":"audio","data":null,"mimeType":"audio/wav"},"x"]}',
+    { content: [text('x'), text(/left out.*data/)] },
+  ],
+  [
+    'a resource without its type',
+    '{"content":[{"type":"resource","resource":{"uri":"a:b","text":"x"}}]}',
+    { content: [{ resource: { uri: 'a:b', text: 'x' } }] },
+  ],
+  [
+    'a resource whose type is a number',
+    '{"content":[{"type":"resource","resource":{"uri":"a:b","text":"x","mimeType":7}}]}',
+    { content: [{ resource: { uri: 'a:b', text: 'x' } }] },
+  ],
+  [
+    'a resource that is no base64',
+    '{"content":[{"type":"resource","resource":{"uri":"a:b","blob":"<>"}},"x"]}',
+    { content: [text('x'), text(/left out.*blob/)] },
+  ],
+  [
+    'a link with odd facts',
+    '{"content":[{"type":"resource_link","uri":"a:b","name":7,"size":"9","description":{},"mimeType":[]}]}',
+    { content: [{ type: 'resource_link', uri: 'a:b' }] },
+  ],
   ['a result of its own', '{"rows":3}', { content: [text('{"rows":3}')] }],
   ['the result of the first revision', '{"toolResult":{"rows":3}}', { content: [text('{"rows":3}')] }],
   ['an unknown kind of result', '{"resultType":"odd","content":"done"}', { content: [text('done')] }],
@@ -63,6 +120,10 @@ const RESULTS: readonly (readonly [what: string, result: string, output: object]
 const FAILURES: readonly (readonly [what: string, answer: string])[] = [
   ['an error', '{"jsonrpc":"2.0","id":ID,"error":{"code":-32603,"message":"it broke"}}'],
   ['an error that is a text', '{"jsonrpc":"2.0","id":ID,"error":"it broke"}'],
+  ['an error in a list', '{"jsonrpc":"2.0","id":ID,"error":["it broke"]}'],
+  ['an error whose message is an object', '{"jsonrpc":"2.0","id":ID,"error":{"code":1,"message":{"text":"it broke"}}}'],
+  ['an error beside a result', '{"jsonrpc":"2.0","id":ID,"result":{"content":"x"},"error":{"code":1,"message":"it broke"}}'],
+  ['an error with fields of its own', '{"jsonrpc":"2.0","id":ID,"odd":1,"error":{"code":1.5,"message":"it broke","data":null,"odd":{}}}'],
   ['an error without code', '{"jsonrpc":"2.0","id":ID,"error":{"message":"it broke"}}'],
   ['an error whose code is a text', '{"jsonrpc":"2.0","id":ID,"error":{"code":"E1","message":"it broke"}}'],
 ];
