@@ -234,6 +234,12 @@ describe('file_patch', () => {
       `*** Begin Patch\n*** Update File: f\n\n${both('a/f', 'b/f')}*** End Patch`,
       { f: AXC },
     ],
+    [
+      'a removed line of a section that looks like a header',
+      { 'q.sql': '-- a/b\nx\n' },
+      '*** Begin Patch\n*** Update File: q.sql\n--- a/b\n+-- c\n x\n*** End Patch',
+      { 'q.sql': '-- c\nx\n' },
+    ],
     ['a changed copy', { f: ABC }, both('f', 'f.new'), { f: AXC }],
     [
       'wrong counts and a paragraph behind',

@@ -1,6 +1,6 @@
 import { type FileChange, type Hunk, type HunkLine, invalid, MOST_FILES } from './file-change.js';
 import { normalized } from './patch-names.js';
-import { readBareHunk, readHunk } from './read-hunk.js';
+import { isFileHeaderAt, readBareHunk, readHunk } from './read-hunk.js';
 
 const SECTION = /^\*\*\* (Add|Update|Delete) File: *(.+)$/;
 const END = /^\*\*\* End Patch$/;
@@ -70,7 +70,9 @@ function addedHunk({ lines, at, path }: Section): Hunk {
 function hunksOf({ lines, bare, at: begin }: Section, from: number): Hunk[] {
   const hunks: Hunk[] = [];
   let first = from;
-  while (bare[first] === '' || /^(?:---|\+\+\+) [ab]\//.test(bare[first] ?? '')) first += 1;
+  while (bare[first] === '') first += 1;
+  // A removed line may look like the first of a header, but no hunk begins behind it.
+  if (isFileHeaderAt(lines, first) && bare[first + 2]?.startsWith('@@') === true) first += 2;
   let anchors: readonly string[] = [];
   for (let at = first; at < lines.length;) {
     if (bare[at] === '' && lines.slice(at).every((line) => line.trim() === '')) break;
