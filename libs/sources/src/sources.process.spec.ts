@@ -5,6 +5,7 @@ import { createRedis, keys, type RedisConnection } from '#redis';
 import { BuiltinSource, ToolRegistry, type ToolContext } from '#tool-sdk';
 import { eventually } from '../../../test/support/eventually.js';
 import { startRedisServer, type RedisServer } from '../../../test/support/redis-server.mjs';
+import { acceptOffer } from './catalog/offered-tool.js';
 import { SourceStore } from './catalog/source-store.js';
 import { SourceWatcher } from './catalog/source-watcher.js';
 import { TenantCatalog } from './catalog/tenant-catalog.js';
@@ -290,6 +291,31 @@ describe('the catalog of sources', () => {
     await store.replaceConfigured([], SourceRules.parse({}));
     source.change(...['aa', 'bb', 'cc'].map(big));
     await eventually(async () => (await second())?.tools.length === 3, 'all tools of the second source');
+  });
+
+  it('keeps what was accepted of a tenant within a budget, under however many names its sources are announced', async () => {
+    const mine = tenant();
+    await store.replaceConfigured([], SourceRules.parse({ catalogBytes: 8_000 }));
+    const counts: number[] = [];
+    for (const name of ['one', 'two', 'three', 'four', 'five', 'six', 'seven']) {
+      const rules = { name, kind: 'worker', trust: false } as const;
+      const { tools } = acceptOffer([offered('tool', { description: 'x'.repeat(6_000) })], rules);
+      const entry = { tenantId: mine, name, kind: 'worker', pin: true, origin: 'announced', status: 'ok', expires: true } as const;
+      await store.announce({ ...entry, problems: [], tools, updatedAt: new Date().toISOString() }, 60_000);
+      const stored = (await store.entry(`${mine}/${name}`))?.entry;
+      counts.push(stored?.tools.length ?? -1);
+      if (stored?.tools.length === 0) expect(stored.problems).toEqual([expect.stringContaining('sourceRules.catalogBytes')]);
+      await store.withdraw({ tenantId: mine, name });
+    }
+    expect(counts).toEqual([1, 1, 1, 1, 0, 0, 0]);
+    expect(await store.hasPins({ tenantId: mine, name: 'one' })).toBe(true);
+    await store.remove({ tenantId: mine, name: 'one' });
+    expect(await store.hasPins({ tenantId: mine, name: 'one' })).toBe(false);
+    const { tools } = acceptOffer([offered('tool', { description: 'x'.repeat(6_000) })], { name: 'eight', kind: 'worker', trust: false });
+    const entry = { tenantId: mine, name: 'eight', kind: 'worker', pin: true, origin: 'announced', status: 'ok', expires: true } as const;
+    await store.announce({ ...entry, problems: [], tools, updatedAt: new Date().toISOString() }, 60_000);
+    expect((await store.entry(`${mine}/eight`))?.entry.tools).toHaveLength(1);
+    await store.replaceConfigured([], SourceRules.parse({}));
   });
 
   it('closes connections of removed sources and takes their tools away', async () => {

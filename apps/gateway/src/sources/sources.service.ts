@@ -91,7 +91,7 @@ export class SourcesService {
     if (stored === undefined) {
       if ((await this.known(tenantId)).has(name))
         throw new ProblemError('conflict', `The source ${name} was not added over HTTP: remove it where it was defined`);
-      throw unknown(name);
+      return this.forget(principal, name);
     }
     if (stored.origin !== 'api') throw new ProblemError('conflict', `The source ${name} is in the config file: remove it there`);
     // The act is recorded before the removal: a repeated request would not find the source any more.
@@ -99,6 +99,14 @@ export class SourcesService {
     await this.catalog.store.remove({ tenantId, name });
     await this.releaseBundle(tenantId, stored.definition);
     this.log.warn({ source: name, tenant: tenantId, key: principal.keyId }, 'a tool source was removed');
+  }
+
+  /** What was accepted of a source that workers announced, who are gone. @throws ProblemError `resource_not_found` where nothing is kept */
+  private async forget(principal: Principal, name: string): Promise<void> {
+    const id = { tenantId: principal.tenantId, name };
+    if (!(await this.catalog.store.hasPins(id))) throw unknown(name);
+    await this.record(this.acts.admit(principal, { revokes: true }), 'admin.source_removed', name);
+    await this.catalog.store.remove(id);
   }
 
   /**

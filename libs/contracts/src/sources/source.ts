@@ -348,7 +348,9 @@ export const SourceRules = z.strictObject({
     .min(1_024)
     .max(1_073_741_824)
     .default(33_554_432)
-    .describe('Size of the tool lists of all sources that were added over HTTP for one tenant; every process keeps them in memory.'),
+    .describe(
+      'Size of the tool lists of all sources that were added over HTTP, or announced by workers, for one tenant; every process keeps them in memory. What was accepted of them, also under earlier names, may take four times as much in Redis.',
+    ),
 });
 export type SourceRules = z.output<typeof SourceRules>;
 

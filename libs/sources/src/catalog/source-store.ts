@@ -5,6 +5,10 @@ import { sourceKey, type SourceId } from '../source-id.js';
 
 /** A source that renames its tools all the time must not fill Redis. */
 const MAX_PINS = 20_000;
+/** What was accepted outlives the announcement: under ever new names, it may be so many times as much as the lists of a tenant. */
+const PINNED_SHARE = 4;
+/** Of a pin besides its text. */
+const PIN_BYTES = 200;
 /** Among the pins, the address that they are of: no tool has an empty name. */
 const ADDRESS = '';
 /** No digest: a pin that no tool has. */
@@ -68,14 +72,21 @@ export class SourceStore {
   /** Removes definition, entry and pins: a source that is added again is seen for the first time. */
   async remove(id: SourceId): Promise<void> {
     const field = sourceKey(id);
+    const texts = await this.redis.hvals(keys.sourcePinned(field));
     await this.redis
       .multi()
+      .hincrby(keys.sourcePinnedBytes(), id.tenantId, -sizeOf(texts))
       .hdel(keys.sourceDefinitions(), field)
       .hdel(keys.sourceEntries(), field)
       .hdel(keys.sourceRevisions(), field)
       .del(keys.sourcePins(field), keys.sourcePinned(field), keys.sourceAlive(field))
       .incr(keys.sourceRevision())
       .exec();
+  }
+
+  /** Whether something was accepted of the source that is still kept, also after those who announced it are gone. */
+  async hasPins(id: SourceId): Promise<boolean> {
+    return (await this.redis.exists(keys.sourcePins(sourceKey(id)))) === 1;
   }
 
   /** Removes the entry and keeps the pins: the announcer is gone and may come back. */
@@ -97,11 +108,14 @@ export class SourceStore {
   async announce(offer: AnnouncedSource, ttlMs?: number): Promise<boolean> {
     const field = sourceKey(offer);
     const entry = await this.withinBudget(offer);
-    const tools = entry.pin ? await this.pinNew(field, entry.tools) : entry.tools;
+    const tools = entry.pin ? await this.pinNew(entry, entry.tools) : entry.tools;
+    const left = entry.tools.length - tools.length;
+    const problem = `${left} tools are left out: what was accepted of the tenant's sources is too large (sourceRules.catalogBytes); remove sources that are not needed`;
+    const problems = left === 0 ? entry.problems : [problem, ...entry.problems];
     const change = this.redis.multi();
     if (ttlMs !== undefined) change.set(keys.sourceAlive(field), '1', 'PX', ttlMs);
     await change
-      .hset(keys.sourceEntries(), field, JSON.stringify({ ...entry, tools, expires: ttlMs !== undefined }))
+      .hset(keys.sourceEntries(), field, JSON.stringify({ ...entry, problems, tools, expires: ttlMs !== undefined }))
       .hincrby(keys.sourceRevisions(), field, 1)
       .incr(keys.sourceRevision())
       .exec();
@@ -144,8 +158,8 @@ export class SourceStore {
 
   /** What a tenant's own sources offer is kept in the memory of every process. Two announcers at once may exceed it a little. */
   private async withinBudget(offer: AnnouncedSource): Promise<AnnouncedSource> {
-    const { tenantId, origin, name } = offer;
-    if (origin === 'config' || tenantId === ALL_TENANTS) return offer;
+    const { tenantId, name } = offer;
+    if (isOfOperator(offer)) return offer;
     const [{ catalogBytes }, definitions, fields] = await Promise.all([
       this.rules(),
       this.definitions(),
@@ -182,19 +196,40 @@ export class SourceStore {
     change.hincrby(keys.sourceRevisions(), field, 1);
   }
 
+  /** Bytes that the pins of the tenant may grow by; those of sources of the operator may always. */
+  private async roomForPins(source: AnnouncedSource): Promise<number> {
+    if (isOfOperator(source)) return Infinity;
+    const [{ catalogBytes }, used] = await Promise.all([this.rules(), this.redis.hget(keys.sourcePinnedBytes(), source.tenantId)]);
+    return PINNED_SHARE * catalogBytes - Math.max(0, Number(used ?? 0));
+  }
+
   /** The tools without those for which there is no room. Two announcers at once agree: the first pin stays. */
-  private async pinNew(field: string, tools: readonly AnnouncedTool[]): Promise<AnnouncedTool[]> {
+  private async pinNew(source: AnnouncedSource, tools: readonly AnnouncedTool[]): Promise<AnnouncedTool[]> {
+    const field = sourceKey(source);
     const pins = await this.redis.hgetall(keys.sourcePins(field));
+    if (tools.every(({ rawName }) => Object.hasOwn(pins, rawName))) return [...tools];
     let room = MAX_PINS - Object.keys(pins).length;
-    const kept = tools.filter(({ rawName }) => Object.hasOwn(pins, rawName) || room-- > 0);
+    let bytes = await this.roomForPins(source);
+    const fits = (tool: AnnouncedTool) => room-- > 0 && (bytes -= sizeOf([pinText(tool)])) >= 0;
+    const kept = tools.filter((tool) => Object.hasOwn(pins, tool.rawName) || fits(tool));
     const fresh = kept.filter(({ rawName }) => !Object.hasOwn(pins, rawName));
     if (fresh.length === 0) return kept;
     const change = this.redis.multi();
+    if (!isOfOperator(source)) change.hincrby(keys.sourcePinnedBytes(), source.tenantId, sizeOf(fresh.map(pinText)));
     for (const tool of fresh)
       change.hsetnx(keys.sourcePins(field), tool.rawName, tool.digest).hsetnx(keys.sourcePinned(field), tool.rawName, pinText(tool));
     await change.exec();
     return kept;
   }
+}
+
+/** What the operator set up counts for no tenant. */
+function isOfOperator({ tenantId, origin }: AnnouncedSource): boolean {
+  return origin === 'config' || tenantId === ALL_TENANTS;
+}
+
+function sizeOf(pins: readonly string[]): number {
+  return pins.reduce((sum, text) => sum + text.length + PIN_BYTES, 0);
 }
 
 function pinText({ digest, descriptor }: AnnouncedTool): string {
