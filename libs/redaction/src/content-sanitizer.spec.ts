@@ -19,6 +19,10 @@ describe('environmentSecrets', () => {
       SEEN_TOKEN: 'visible-to-tools-1',
       ODD: 'listed-value',
       PATH: '/usr/bin',
+      METRICS_KEY: 'sixteen-or-more-characters',
+      SITE_AUTH: 'sent-to-a-site-1',
+      HTTP_SECRETS: '{"SITE_AUTH":{"hosts":["example.com"]}}',
+      OTEL_EXPORTER_OTLP_HEADERS: 'x-scope=a,api-key=of%20collector',
     };
     expect(environmentSecrets(env, { named: ['ODD'], visible: ['SEEN_TOKEN'] })).toEqual([
       'abc12345',
@@ -26,6 +30,10 @@ describe('environmentSecrets', () => {
       'p%40ss-word-1',
       'p@ss-word-1',
       'listed-value',
+      'sixteen-or-more-characters',
+      'sent-to-a-site-1',
+      'of%20collector',
+      'of collector',
     ]);
   });
 });

@@ -1,10 +1,12 @@
 import { SecretNames } from './secrets/secret-names.js';
 
 const SHORTEST_NAMED = 6;
+/** Variables of Toolyard whose values are secret although their names do not say so. */
+const OWN = ['METRICS_KEY'];
 
 /**
- * The secrets in the environment of a process: the variables that `named` lists, those that are named like secrets, and
- * passwords in URLs. Those that commands of tools see anyway (`visible`) are none. A value that looks like a
+ * The secrets in the environment of a process: the variables that `named` lists, those that are named like secrets or in
+ * HTTP_SECRETS, headers for collectors, and passwords in URLs. Those that commands of tools see anyway (`visible`) are none. A value that looks like a
  * plain word is left out, unless its variable was listed.
  */
 export function environmentSecrets(
@@ -12,12 +14,29 @@ export function environmentSecrets(
   { named = [], visible = [] }: { readonly named?: readonly string[]; readonly visible?: readonly string[] },
 ): string[] {
   const names = new SecretNames();
+  const listed = new Set([...named, ...OWN, ...namesOfJson(env['HTTP_SECRETS'])]);
   const found = Object.entries(env).flatMap(([name, value = '']) => {
-    if (named.includes(name)) return value.length >= SHORTEST_NAMED ? [value] : [];
+    if (listed.has(name)) return value.length >= SHORTEST_NAMED ? [value] : [];
     if (visible.includes(name)) return [];
+    if (/^OTEL_EXPORTER_OTLP_(?:\w+_)?HEADERS$/.test(name)) return headerValues(value);
     return [...(names.has(name) && isDistinctive(value) ? [value] : []), ...passwordIn(value)];
   });
   return [...new Set(found)];
+}
+
+function namesOfJson(text = '{}'): string[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? Object.keys(value) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Of `name=value,name=value`, where values are written as in URLs. */
+function headerValues(text: string): string[] {
+  const values = text.split(',').map((pair) => pair.slice(pair.indexOf('=') + 1).trim());
+  return values.flatMap((value) => [value, safeDecode(value)]).filter(isDistinctive);
 }
 
 function isDistinctive(value: string): boolean {
