@@ -250,6 +250,32 @@ describe('Redactor', () => {
     expect(by.withSecrets(['abc']).text('abc')).toBe('abc');
   });
 
+  it.each(['ghp_', 'password=', '.eyJaaaaaaaaaa-eyJ', '-eyJ'])(
+    'redacts arguments that repeat %s up to a megabyte, and what was found in them',
+    (unit) => {
+      const text = unit.repeat(1_000_000 / unit.length);
+      const { value, secrets } = redactor.json({ text });
+      expect(value.text.length).toBeLessThanOrEqual(text.length);
+      expect(redactor.withSecrets(secrets).json({ text }).value.text.length).toBeLessThanOrEqual(value.text.length);
+    },
+  );
+
+  it('redacts arguments with a hundred thousands of secrets', () => {
+    const { value, secrets } = redactor.json({ text: 'Bearer a1aaaaaa '.repeat(200_000) });
+    expect(value.text).toBe('Bearer [REDACTED] '.repeat(200_000));
+    expect(secrets).toHaveLength(200_000);
+  });
+
+  it.each([
+    ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIx.c2lnbmF0dXJl', '[REDACTED]'],
+    ['eyJhbGciOiJI.abczdWIiOiIx.c2lnbmF0dXJlMTIzNA', 'eyJhbGciOiJI.abczdWIiOiIx.c2lnbmF0dXJlMTIzNA'],
+    ['eyJhbGciOi.eyJzdWIiOiIxMjM0NTY3ODkw.c2lnbmF0dXJl', 'eyJhbGciOi.eyJzdWIiOiIxMjM0NTY3ODkw.c2lnbmF0dXJl'],
+    ['eyJhbGciOiJIabcdef.eyJzdWIiOiIxMjM0.abc.defghij', 'eyJhbGciOiJIabcdef.eyJzdWIiOiIxMjM0.abc.defghij'],
+  ])('redacts of %s what is a web token', (text, shown) => {
+    const by = Redactor.of();
+    expect(by.text(text)).toBe(shown);
+  });
+
   it('takes more names of secrets', () => {
     expect(Redactor.of({ names: ['Kunden-Nummer'] }).text('kunden_nummer=12')).toBe('kunden_nummer=[REDACTED]');
   });

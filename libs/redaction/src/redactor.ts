@@ -1,6 +1,6 @@
 import { CONTEXT, SecretFinder, type FinderSettings, type Match, type ScanState } from './secrets/secret-finder.js';
 import type { Json } from './json-value.js';
-import { REDACTED } from './secrets/secret-match.js';
+import { LONGEST_RUN, REDACTED } from './secrets/secret-match.js';
 import { revealHiddenText } from './text/reveal-hidden-text.js';
 
 const NONE: readonly string[] = [];
@@ -40,9 +40,12 @@ export class Redactor {
     return new Redactor(new SecretFinder(settings));
   }
 
-  /** A redactor that also removes these texts everywhere. Texts of fewer than 6 characters are ignored. */
+  /**
+   * A redactor that also removes these texts everywhere. Texts of fewer than 6 characters are ignored, and those longer than
+   * the longest run: each place of a text is compared with them.
+   */
   withSecrets(values: readonly string[]): Redactor {
-    const telling = values.filter((value) => value.length >= SHORTEST_KNOWN);
+    const telling = values.filter(({ length }) => length >= SHORTEST_KNOWN && length <= LONGEST_RUN);
     return telling.length === 0 ? this : new Redactor(this.finder.with(telling));
   }
 
@@ -74,7 +77,7 @@ export class Redactor {
     const secrets: string[] = [];
     const text = (raw: string) => {
       const taken = this.redactRaw(raw);
-      secrets.push(...taken.secrets);
+      for (const secret of taken.secrets) secrets.push(secret);
       return taken.value;
     };
     const named = (secret: string) => void secrets.push(secret, ...revealHiddenText(secret).map((reading) => reading.text));

@@ -150,6 +150,8 @@ function knownValues(values: readonly string[]): Prefix {
 
 function shaped(prefix: string, { body, min, fits }: TokenShape): Prefix {
   const offset = triggerOf(prefix);
+  // All characters from `from` to before `end` belong to the body: a long run is not looked at again for each place in it.
+  let last = { text: '', from: 0, end: 0 };
   return {
     texts: [prefix],
     offset,
@@ -161,7 +163,9 @@ function shaped(prefix: string, { body, min, fits }: TokenShape): Prefix {
       if (here === 'undecided') return { partialFrom: start };
       if (!here) return undefined;
       const from = start + prefix.length;
-      const end = runEnd(text, from, Math.min(text.length, from + LONGEST_RUN), body);
+      const isInLast = last.text === text && from >= last.from && from <= last.end;
+      const end = runEnd(text, isInLast ? last.end : from, Math.min(text.length, from + LONGEST_RUN), body);
+      last = { text, from, end };
       const atLimit = end === from + LONGEST_RUN;
       if (end === text.length && !final && !atLimit) return { partialFrom: start };
       if (end - from < min || (fits && !fits(text.slice(from, end)))) return undefined;

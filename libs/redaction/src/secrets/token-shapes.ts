@@ -20,6 +20,13 @@ const BASE64 = charSet(/[A-Za-z0-9+/=]/);
 
 /** Words with dashes are no keys: `sk-learn-style-guide`. */
 const mixed = (body: string) => /\d/.test(body) && /[A-Za-z]/.test(body);
+/** Without a pattern, which would look at a long run once for each place in it where a token may begin. */
+const isWebToken = (body: string) => {
+  const first = body.indexOf('.');
+  const second = first < 10 ? -1 : body.indexOf('.', first + 1);
+  const third = second === -1 ? -1 : body.indexOf('.', second + 1);
+  return body.startsWith('.eyJ', first) && second - first >= 8 && (third === -1 ? body.length : third) - second > 4;
+};
 const twenty = (body: string) => body.length === 16;
 
 export const TOKEN_SHAPES: readonly TokenShape[] = [
@@ -49,7 +56,7 @@ export const TOKEN_SHAPES: readonly TokenShape[] = [
   { prefixes: ['ya29.'], body: URL64, min: 20 },
   { prefixes: ['GOCSPX-'], body: URL64, min: 20 },
   // JSON Web Tokens: three parts, the first two begin like JSON
-  { prefixes: ['eyJ'], body: URL64_DOT, min: 30, fits: (b) => /^[\w-]{10,}\.eyJ[\w-]{4,}\.[\w-]{4,}/.test(b) },
+  { prefixes: ['eyJ'], body: URL64_DOT, min: 30, fits: isWebToken },
   // Registries: npm, PyPI, RubyGems, crates.io, Docker Hub
   { prefixes: ['npm_'], body: ALNUM, min: 36 },
   { prefixes: ['pypi-'], body: URL64, min: 50 },
