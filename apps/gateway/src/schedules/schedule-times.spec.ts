@@ -138,3 +138,21 @@ describe('a timing that cannot be', () => {
     );
   });
 });
+
+it.each(['0 0 31 2,4,6,9,11 *', '59 59 23 31 4,6,9,11 *', '0 0 30-31 2 *'])(
+  'refuses the cron expression %s, whose day none of its months has',
+  (cron) => {
+    expect(() => assertTiming(of({ cron, timeZone: 'Europe/Berlin' }), NOW)).toThrow(
+      /none of its months has such a day|Invalid explicit day/,
+    );
+  },
+);
+
+it.each([
+  ['0 0 31 2,4,12 *', '1970-12-31T00:00:00.000Z'],
+  ['0 0 29 2 *', '1972-02-29T00:00:00.000Z'],
+  ['0 0 L 2 *', '1970-02-28T00:00:00.000Z'],
+  ['0 0 31 2,4 1', '1970-02-02T00:00:00.000Z'],
+])('finds the next time of the cron expression %s', (cron, time) => {
+  expect(new Date(nextTimes(of({ cron }), 0, 1)[0] ?? 0).toISOString()).toBe(time);
+});
