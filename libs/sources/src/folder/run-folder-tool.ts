@@ -6,6 +6,7 @@ import { exactJsonText, ToolError, type ToolContext, type ToolOutputObject } fro
 import { programWords } from '../definitions/program-words.js';
 import { resolveSecrets } from '../definitions/resolve-secrets.js';
 import { withoutSecrets } from '../definitions/without-secrets.js';
+import { MessageBudget } from '../flood/message-budget.js';
 import { isOwnFile } from './program-word.js';
 import type { FoundTool } from './read-folder.js';
 import { UpdateLines } from './update-lines.js';
@@ -41,15 +42,19 @@ export async function runFolderTool(
     ...view,
     visible: [...(view?.visible ?? []), { path: folder, access: 'read' }],
   });
-  const updates = new UpdateLines(ctx);
+  const flood = new AbortController();
+  const budget = new MessageBudget();
+  budget.onExceeded = () => flood.abort();
+  const updates = new UpdateLines(ctx, budget);
   const report = await runProcess(wrapped, {
-    signal: ctx.signal,
+    signal: AbortSignal.any([ctx.signal, flood.signal]),
     get graceMs() {
-      return ctx.graceMs;
+      return budget.exceeded === undefined ? ctx.graceMs : 0;
     },
     onExtra: updates.accept,
   });
   ctx.onCpuTime?.(report.cpuMs);
+  if (budget.exceeded !== undefined) throw new ToolError('tool_failed', `The tool was stopped: ${budget.exceeded}`, { retryable: false });
   const hidden = Object.entries(tool.env ?? {}).flatMap(([name, value]) => (typeof value === 'string' ? [] : (secrets[name] ?? [])));
   return withoutSecrets(outputOf(withoutSecrets(report, hidden), tool.output !== undefined, ctx), hidden);
 }

@@ -1,21 +1,33 @@
 import { z } from 'zod';
 import { ProgressData } from '#contracts';
 import type { ToolContext } from '#tool-sdk';
+import { MessageBudget, MessageFlood } from '../flood/message-budget.js';
 
 const MAX_LINE = 65_536;
 const Line = z.union([z.object({ update: z.string() }), z.object({ progress: ProgressData })]);
 
-/** Reads the JSON lines that a tool writes to descriptor 3. Lines that are none, or too long, are skipped. */
+/**
+ * Reads the JSON lines that a tool writes to descriptor 3. Lines that are none, or too long, are skipped. Beyond the budget
+ * nothing more is read: `budget.exceeded` says why, after its `onExceeded` was called.
+ */
 export class UpdateLines {
   private readonly decoder = new TextDecoder();
   private rest = '';
   private skipping = false;
 
-  constructor(private readonly ctx: Pick<ToolContext, 'onUpdate' | 'onProgress'>) {}
+  constructor(
+    private readonly ctx: Pick<ToolContext, 'onUpdate' | 'onProgress'>,
+    private readonly budget = new MessageBudget(),
+  ) {}
 
   readonly accept = (chunk: Buffer): void => {
+    if (this.budget.exceeded === undefined) this.read(chunk);
+  };
+
+  private read(chunk: Buffer): void {
     const lines = (this.rest + this.decoder.decode(chunk, { stream: true })).split('\n');
     this.rest = lines.pop() ?? '';
+    if (!this.isWithin(lines.length, chunk.length)) return;
     for (const line of lines) {
       if (!this.skipping) this.take(line);
       this.skipping = false;
@@ -23,7 +35,17 @@ export class UpdateLines {
     if (this.rest.length <= MAX_LINE) return;
     this.rest = '';
     this.skipping = true;
-  };
+  }
+
+  private isWithin(lines: number, bytes: number): boolean {
+    try {
+      this.budget.spend(lines, bytes);
+      return true;
+    } catch (error) {
+      if (error instanceof MessageFlood) return false;
+      throw error;
+    }
+  }
 
   private take(text: string): void {
     if (text.trim() === '' || text.length > MAX_LINE) return;
