@@ -41,7 +41,9 @@ function generated(schema: unknown): unknown {
   const { type, format, required, properties } = all;
   const own: unknown = Array.isArray(type) ? type.find((it) => it !== 'null') : type;
   if (own !== undefined) all['type'] = own === 'number' && /^int\d+$/.test(String(format)) ? 'integer' : own;
-  const { exclusiveMinimum } = all;
+  const { exclusiveMinimum, oneOf } = all;
+  // A number in a path is a text too, and so fits both.
+  if (Array.isArray(oneOf) && oneOf.some(isText)) all['oneOf'] = oneOf.filter(isText);
   if (typeof exclusiveMinimum === 'number') all['minimum'] = exclusiveMinimum + 1;
   if (format === 'url') all['format'] = 'uri';
   if (format === 'date-time') return { type: 'string', enum: ['2026-01-02T03:04:05Z'] };
@@ -49,6 +51,8 @@ function generated(schema: unknown): unknown {
     all['properties'] = { ...Object.fromEntries(required.map((name: string) => [name, { type: 'string' }])), ...properties };
   return all;
 }
+
+const isText = (schema: unknown): boolean => typeof schema === 'object' && schema !== null && 'type' in schema && schema.type === 'string';
 
 /** The same numbers for the same seed. */
 function randomOf(seed: number): () => number {
