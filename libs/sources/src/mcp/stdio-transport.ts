@@ -67,6 +67,9 @@ export class StdioTransport implements Transport {
   private async read(stdout: AsyncIterable<Buffer>): Promise<void> {
     try {
       for await (const chunk of metered(stdout, this.budget)) await this.accept(chunk);
+      // The last line, which some programs do not end.
+      if (this.size > 0) this.line(this.taken());
+      await Promise.resolve();
     } catch (error) {
       if (error instanceof MessageFlood) this.overflow(error.message);
     }

@@ -1,0 +1,72 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { SourceDefinition, type StoredSource } from '#contracts';
+import { EgressPolicy, NoSandbox } from '#sandbox';
+import type { ToolContext } from '#tool-sdk';
+import { NO_EXTRAS } from '../testing/no-extras.js';
+import { McpConnector } from './mcp.source.js';
+
+/** A server that writes its answer to a call as `WRITE` says: `out` writes bytes, `text` is the answer without a line end. */
+const PROGRAM = `
+const out = (data) => require('fs').writeSync(1, data);
+const results = {
+  initialize: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'lines', version: '1' } },
+  'tools/list': { tools: [{ name: 't', inputSchema: { type: 'object' } }] },
+  'tools/call': { content: [{ type: 'text', text: 'd\u00f6ne' }] },
+};
+require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method } = JSON.parse(line);
+  if (id === undefined) return;
+  const rest = results[method] ? { result: results[method] } : { error: { code: -32601, message: 'unknown' } };
+  const text = JSON.stringify({ jsonrpc: '2.0', id, ...rest });
+  if (method !== 'tools/call') return out(text + '\\n');
+  WRITE
+});`;
+const TWO_PIECES = `const bytes = Buffer.from(text + '\\n'); const at = bytes.indexOf(0xc3) + 1;
+  out(bytes.subarray(0, at)); setImmediate(() => out(bytes.subarray(at)));`;
+const ASKS = '{"jsonrpc":"2.0","id":1,"method":"ping"}\\n{"jsonrpc":"2.0","id":"x","method":"x/unknown","params":7}\\n';
+
+describe('McpConnector with a program that writes odd lines', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'toolyard-lines-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  const call = async (write: string) => {
+    const command = [process.execPath, '-e', PROGRAM.replace('WRITE', () => write)];
+    const stored: StoredSource = { tenantId: 't', origin: 'api', definition: SourceDefinition.parse({ name: 'x', kind: 'mcp', command }) };
+    const connector = new McpConnector({
+      sandboxOf: () => new NoSandbox(),
+      egress: new EgressPolicy([]),
+      env: {},
+      toolEnv: { PATH: process.env['PATH'] ?? '' },
+      isOver: async () => false,
+      ...NO_EXTRAS,
+      folder,
+    });
+    const connection = await connector.open(stored, AbortSignal.timeout(30_000));
+    const ctx = { signal: AbortSignal.timeout(20_000), deadline: Date.now() + 20_000, onProgress: () => {} } as unknown as ToolContext;
+    return connection.call('t', {}, ctx).finally(() => connection.close());
+  };
+
+  it.each([
+    ['without a line end, and ends', 'out(text); process.exit(0);'],
+    ['after a line of a log', "out('starting\\n' + text + '\\n');"],
+    ['after lines of JSON that are no messages', `out('{"level":"info"}\\n[]\\nnull\\n7\\n"x"\\n' + text + '\\n');`],
+    ['after empty lines', "out('\\n\\r\\n' + text + '\\n');"],
+    ['with CRLF', "out(text + '\\r\\n');"],
+    ['after a byte order mark', "out('\\ufeff' + text + '\\n');"],
+    ['with a character in two pieces', TWO_PIECES],
+    ['after bytes that are no UTF-8', "out(Buffer.from([0xff, 0xfe, 10])); out(text + '\\n');"],
+    ['twice', "out(text + '\\n' + text + '\\n');"],
+    ['after a header of its length', "out('Content-Length: ' + Buffer.byteLength(text) + '\\r\\n\\r\\n' + text + '\\n');"],
+    ['after requests of its own', `out('${ASKS}' + text + '\\n');`],
+    ['after the answer to another request', "out(text.replace(/\"id\":\\d+/, '\"id\":999') + '\\n' + text + '\\n');"],
+  ])('reads an answer that comes %s', async (_what, write) => {
+    expect(await call(write)).toMatchObject({ content: [{ type: 'text', text: 'd\u00f6ne' }] });
+  });
+
+  it('ends a call typed whose program ends within its answer', async () => {
+    await expect(call('out(text.slice(0, 20)); process.exit(1);')).rejects.toMatchObject({ code: 'unavailable' });
+  });
+});
