@@ -28,7 +28,7 @@ const isChoice = args.some((word) => !word.startsWith('-') || word.startsWith('-
 const group = soak ? ['soak'] : validated ? ['validated'] : all ? THOROUGH : QUICK;
 const names = isChoice && !validated ? ['--ignoreProjects', 'validated'] : ['--selectProjects', ...group];
 // Files at a time. Most tests wait for other processes: two more than cores keep the cores busy. Thorough tests start more of them.
-const files = group === THOROUGH ? availableParallelism() : availableParallelism() + 2;
+const files = availableParallelism() + (group === THOROUGH ? 1 : 2);
 const workers = args.some((word) => /^(-w|--maxWorkers|-i|--runInBand)/.test(word)) ? [] : [`--maxWorkers=${files}`];
 
 // The names of projects come last: Jest takes each word that follows them for one more.
