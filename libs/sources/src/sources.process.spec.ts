@@ -174,6 +174,20 @@ describe('the catalog of sources', () => {
     await announced(mine, 'create', 'list');
   });
 
+  it('reads the tools of a source again when the server says to a worker that only calls them that they changed', async () => {
+    const mine = tenant();
+    await define(mine, 'tracker');
+    const [leading, calling] = [new ScriptedSource(offered('create')), new ScriptedSource(offered('create'))];
+    await worker(leading, 'a');
+    await announced(mine, 'create');
+    const second = await worker(calling, 'b');
+    await second.run({ tenantId: mine, name: 'tracker' }, 'create', {}, CONTEXT);
+    leading.tools = [offered('create'), offered('list')];
+    calling.change();
+    // Without that the list is read once a minute.
+    await eventually(async () => names(mine).join() === 'create,list', 'the list to be read', 45_000);
+  });
+
   it('lets no tenant rename or displace what the operator named', async () => {
     const mine = tenant();
     await store.putDefinition({ tenantId: mine, origin: 'config', definition: definition('ops') });

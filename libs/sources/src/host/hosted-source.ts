@@ -58,19 +58,22 @@ export class HostedSource {
     readonly source: StoredSource,
     private readonly parts: HostedSourceParts,
   ) {
-    const again = () => {
-      const wait = this.changes < FREE_CHANGES ? AFTER_CHANGE_MS : backoffMs(this.changes - FREE_CHANGES + 1, parts.random);
-      this.due = Math.min(this.due, Math.max(this.announcedAt + wait, this.listedAt + AFTER_CHANGE_MS));
-      void this.tick();
-    };
     const { definition } = source;
     this.turns = new CallTurns(definition.kind === 'mcp' ? definition.concurrency : undefined);
     this.states = new SourceStates(definition.kind, parts.report);
+    const again = () => {
+      this.changed();
+      void this.tick();
+    };
+    const onChange = () => {
+      again();
+      if (!this.leads) void parts.lease.tellHolder().catch(() => undefined);
+    };
     const onLost = () => {
       if (this.leads) this.states.exited();
       again();
     };
-    this.connection = new SharedConnection(source, parts.connector, { onChange: again, onLost }, parts.random);
+    this.connection = new SharedConnection(source, parts.connector, { onChange, onLost }, parts.random);
   }
 
   private get label(): string {
@@ -109,6 +112,12 @@ export class HostedSource {
     });
   }
 
+  /** The list is read at the next tick, or some time after the last change. */
+  private changed(): void {
+    const wait = this.changes < FREE_CHANGES ? AFTER_CHANGE_MS : backoffMs(this.changes - FREE_CHANGES + 1, this.parts.random);
+    this.due = Math.min(this.due, Math.max(this.announcedAt + wait, this.listedAt + AFTER_CHANGE_MS));
+  }
+
   /** Called every second. Never rejects. */
   async tick(): Promise<void> {
     if (this.closed || !this.mayLead()) return;
@@ -130,7 +139,9 @@ export class HostedSource {
   }
 
   private async lead(): Promise<boolean> {
-    if (!(await this.parts.lease.hold())) return false;
+    const held = await this.parts.lease.hold();
+    if (held === undefined) return false;
+    if (held.changed) this.changed();
     if (this.leads) return true;
     this.states.begin((await this.announcedBefore())?.entry);
     this.due = 0;
