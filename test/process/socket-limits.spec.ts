@@ -2,10 +2,11 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { WebSocket } from 'ws';
-import { CLOSE_CODES, type ApiKeyConfig, type Problem, type ServerFrame } from '#contracts';
+import { CLOSE_CODES, WORKER_PROTOCOL, type ApiKeyConfig, type Problem, type ServerFrame, type WorkerWelcome } from '#contracts';
 import { trustedProxies } from '../../apps/gateway/src/platform/http/client-address.js';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
+import { ADD } from '../support/foreign-worker.js';
 import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
 import { openSse, type OpenSse } from '../support/sse.js';
 
@@ -18,7 +19,8 @@ describe('open sockets', () => {
   let gateway: TestGateway;
   const open: { close(): void }[] = [];
   beforeAll(async () => {
-    const keys = [entry('first'), entry('second'), ...[1, 2, 3, 4, 5].map((n) => entry(`other-${n}`, `${TENANT}-${n}`))];
+    const poller: ApiKeyConfig = { ...entry('poller', `${TENANT}-workers`), scopes: ['work'] };
+    const keys = [entry('first'), entry('second'), poller, ...[1, 2, 3, 4, 5].map((n) => entry(`other-${n}`, `${TENANT}-${n}`))];
     gateway = await startTestGateway(TENANT, { keys, sockets: SOCKETS });
   });
   afterEach(async () => {
@@ -74,6 +76,19 @@ describe('open sockets', () => {
     expect(await refusedStream(keyOf('second'))).toEqual(TOO_MANY);
     expect(await statusOf(dial(keyOf('second')))).toBe(429);
     expect(await statusOf(dial(keyOf('other-1')))).toBe(101);
+  });
+
+  it('bounds workers that poll with the open sockets of a key, and one that leaves makes room', async () => {
+    const poller = new Agent(gateway.url, keyOf('poller'));
+    const hello = { op: 'hello', protocol: WORKER_PROTOCOL, sdk: 'test/1', tools: [ADD] };
+    const register = (worker: string) => poller.request<WorkerWelcome & Problem>('POST', '/v1/workers', { ...hello, worker });
+    const leave = (id: string) => poller.request('POST', `/v1/workers/${id}/messages`, { frames: [{ op: 'bye' }] });
+    const [first, second, third] = [await register('one'), await register('two'), await register('three')];
+    expect([first.status, second.status, third.status, third.body.code]).toEqual([201, 201, 429, 'too_many_requests']);
+    await leave(first.body.workerId);
+    const later = await register('three');
+    expect(later.status).toBe(201);
+    for (const { body } of [second, later]) await leave(body.workerId);
   });
 
   it('bounds open sockets by address, whosever keys they have', async () => {

@@ -16,7 +16,7 @@ const COUNTED = {
 } as const;
 type Counted = keyof typeof COUNTED;
 
-/** One WebSocket or event stream, counted against the limits until it is released. */
+/** One WebSocket, event stream or polling worker, counted against the limits until it is released. */
 export interface SocketReservation {
   /** Counts the socket for its key instead of as unauthenticated. Returns the problem when there is no room; the counts stay then. */
   authenticate(principal: Pick<Principal, 'keyId' | 'tenantId'>): ProblemError | undefined;
@@ -25,8 +25,8 @@ export interface SocketReservation {
 }
 
 /**
- * Limits the WebSockets and event streams that this gateway holds open: by key, tenant and address, and by address for
- * sockets that have not sent their key yet. A new one beyond a limit is refused; open ones stay.
+ * Limits the WebSockets, event streams and polling workers that this gateway holds open: by key, tenant and address, and by
+ * address for sockets that have not sent their key yet. A new one beyond a limit is refused; open ones stay.
  */
 @Injectable()
 export class OpenSockets {
@@ -73,7 +73,7 @@ export class OpenSockets {
     if (full !== undefined) {
       const { limit, name, of } = COUNTED[full[0]];
       telemetry.rateLimited.emit({ limit: `sockets_${full[0]}` });
-      const detail = `${this.config.sockets[limit]} WebSockets and event streams of ${of} are open on this gateway; expected fewer (${name})`;
+      const detail = `${this.config.sockets[limit]} WebSockets, event streams and polling workers of ${of} are open on this gateway; expected fewer (${name})`;
       return new ProblemError('too_many_requests', detail, { retryAfterMs: RETRY_MS });
     }
     const ids = wanted.map(([what, of]) => `${what} ${of}`);

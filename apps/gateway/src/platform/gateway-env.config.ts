@@ -118,10 +118,10 @@ export const GatewayEnv = z.object({
     description: 'What Redis keeps of all sessions of a tenant in bytes: settings, grants, lists of agents, messages of people.',
     shownDefault: '`268435456` (256 MiB)',
   }),
-  SOCKETS_PER_KEY: integer(1, 1_000_000, 1000).describe('Open WebSockets and event streams of one key.'),
-  SOCKETS_PER_TENANT: integer(1, 1_000_000, 5000).describe('Open WebSockets and event streams of one tenant.'),
+  SOCKETS_PER_KEY: integer(1, 1_000_000, 1000).describe('Open WebSockets, event streams and polling workers of one key.'),
+  SOCKETS_PER_TENANT: integer(1, 1_000_000, 5000).describe('Open WebSockets, event streams and polling workers of one tenant.'),
   SOCKETS_PER_ADDRESS: integer(1, 1_000_000, 2000).describe(
-    'Open WebSockets and event streams of one client address, for IPv6 of one /64 network.',
+    'Open WebSockets, event streams and polling workers of one client address, for IPv6 of one /64 network.',
   ),
   SOCKETS_UNAUTHENTICATED: integer(1, 1_000_000, 50).describe('WebSockets of one address that have not sent their key yet.'),
   METRICS_KEY: z

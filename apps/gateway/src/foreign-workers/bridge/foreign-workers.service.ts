@@ -86,17 +86,15 @@ export class ForeignWorkers implements OnModuleInit {
       throw new ProblemError(
         'too_many_requests',
         `A worker of this key sent too many frames; connect again in ${Math.ceil(pauseMs / 1_000)} s`,
-        {
-          retryAfterMs: Math.ceil(pauseMs),
-        },
+        { retryAfterMs: Math.ceil(pauseMs) },
       );
     this.assertKeyAllows(principal, hello.worker, hello.tools);
     const { op: _op, protocol: _protocol, tools, ...about } = hello;
     const worker = new ConnectedWorker(principal, about, tools, transport);
-    const group = this.groupOf(worker);
-    await this.announcer.rulesOf(group.id);
+    await this.announcer.rulesOf(idOf(worker));
     await this.host.open();
     this.startTimers();
+    const group = this.groupOf(worker);
     group.workers.add(worker);
     try {
       const made = await group.announce();
@@ -182,7 +180,7 @@ export class ForeignWorkers implements OnModuleInit {
   }
 
   private groupOf(worker: ConnectedWorker): WorkerGroup {
-    const id = { tenantId: worker.tenantId, name: worker.source };
+    const id = idOf(worker);
     let group = this.groups.get(sourceKey(id));
     if (group === undefined) {
       group = new WorkerGroup(id, this.announcer, (queue) => ({
@@ -240,6 +238,10 @@ export class ForeignWorkers implements OnModuleInit {
     await this.announcer
       .leave(group.id)
       .catch((error: unknown) => this.log.debug({ err: error }, 'the tools of a source could not be withdrawn'));
+    await group.close();
+    // Workers choose the names of their sources: a group that stayed would be one more for each name.
+    const key = sourceKey(group.id);
+    if (group.workers.size === 0 && this.groups.get(key) === group) this.groups.delete(key);
   }
 
   private startTimers(): void {
@@ -286,6 +288,10 @@ export class ForeignWorkers implements OnModuleInit {
     }
     await Promise.allSettled([...this.groups.values()].map((group) => group.report()));
   }
+}
+
+function idOf({ tenantId, source }: ConnectedWorker): SourceId {
+  return { tenantId, name: source };
 }
 
 function keyOf({ tenantId, keyId }: Principal): SourceId {

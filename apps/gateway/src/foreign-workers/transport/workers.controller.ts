@@ -2,6 +2,7 @@ import { Controller, Param, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ProblemError, ROUTES, type BodyOf, type Principal, type QueryOf, type WorkerPollPage, type WorkerWelcome } from '#contracts';
 import { Endpoint, RouteBody, RouteQuery } from '../../auth/endpoint.decorator.js';
+import { OpenSockets } from '../../auth/open-sockets.service.js';
 import { CurrentPrincipal } from '../../auth/principal.decorator.js';
 import { PollRelay } from './poll-relay.service.js';
 import { PollingWorkers } from './polling-workers.service.js';
@@ -12,6 +13,7 @@ export class WorkersController {
   constructor(
     private readonly workers: PollingWorkers,
     private readonly relay: PollRelay,
+    private readonly sockets: OpenSockets,
   ) {}
 
   @Endpoint(ROUTES.connectWorker)
@@ -24,9 +26,19 @@ export class WorkersController {
   async register(
     @CurrentPrincipal() principal: Principal,
     @RouteBody() hello: BodyOf<typeof ROUTES.registerWorker>,
+    @Req() { raw }: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WorkerWelcome> {
-    const welcome = await this.workers.register(principal, hello, (id) => this.relay.forget(id));
+    // A worker that polls takes as much of the gateway as one on a WebSocket.
+    const place = this.sockets.open(raw, principal);
+    const gone = (id: string) => {
+      place.release();
+      this.relay.forget(id);
+    };
+    const welcome = await this.workers.register(principal, hello, gone).catch((error: unknown) => {
+      place.release();
+      throw error;
+    });
     await this.relay.listenFor(welcome.workerId);
     reply.header('Location', `/v1/workers/${welcome.workerId}`);
     return welcome;
