@@ -13,6 +13,7 @@ import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { errorAnswer, isSessionLost, lostAnswer, reasonOf } from './error-answer.js';
 import { exactLines } from './exact-lines.js';
 import { isModern, withCallMeta } from './messages.js';
+import { SpacedAnswers } from './spaced-answers.js';
 
 export interface StdioProxyOptions {
   /** Of the gateway. */
@@ -50,6 +51,7 @@ const RENEWAL = 'toolyard:renewal';
 export class StdioProxy {
   private readonly input = process.stdin.pipe(exactLines());
   private readonly stdio = new StdioServerTransport(this.input);
+  private readonly answers = new SpacedAnswers((message) => void this.stdio.send(message).catch(() => {}));
   private readonly pending = new Map<RequestId, Pending>();
   private transport: StreamableHTTPClientTransport;
   private handshake: JSONRPCRequest | undefined;
@@ -121,7 +123,7 @@ export class StdioProxy {
 
   private toClient(message: JSONRPCMessage): void {
     if ((isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) && message.id !== undefined) this.settle(message.id);
-    this.stdio.send(message).catch(() => {});
+    this.answers.send(message);
   }
 
   private lost(id: RequestId, transport: StreamableHTTPClientTransport): void {
