@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +10,7 @@ import { findExecutable } from './find-executable.js';
 import { openControlGroup, controlGroupsFolder } from './control-groups.js';
 import { eventually, isAlive } from '../testing/process.fixture.js';
 import { runProcess } from './run-process.js';
+import { startProcess } from './start-process.js';
 
 const PROCESSES = 8;
 const MOST_THREADS = 64;
@@ -64,6 +66,29 @@ describe('the CPU time of a command', () => {
     expect(
       await runProcess({ file: '/bin/true', args: [], cwd: tmpdir(), env: {} }, { signal: AbortSignal.timeout(20_000), graceMs: 0 }),
     ).not.toHaveProperty('cpuMs');
+  });
+});
+
+describe('the CPU time of a program that serves', () => {
+  it('counts the CPU time of a running program piece by piece, also its last one, and none where no control group counts it', async () => {
+    const script = 'while read n; do i=0; while [ $i -lt $n ]; do i=$((i+1)); done; echo; done';
+    const place = { cwd: tmpdir(), env: { PATH: process.env['PATH'] ?? '' }, limits: DEFAULT_LIMITS };
+    const program = await startProcess({ file: '/bin/sh', args: ['-c', script], ...place }, 0);
+    const loops = async (count: number) => {
+      program.stdin.write(`${count}\n`);
+      await once(program.stdout, 'data');
+    };
+    const pieces: (number | undefined)[] = [];
+    for (const count of [200_000, 1]) {
+      await loops(count);
+      pieces.push(program.takeCpuMs());
+    }
+    await loops(200_000);
+    await program.stop();
+    pieces.push(program.takeCpuMs(), program.takeCpuMs());
+    if (controlGroupsFolder('cpuacct') === undefined) return expect(pieces).toEqual(pieces.map(() => undefined));
+    const [much = 0, little = 0, last = 0, none] = pieces;
+    expect([much > little, last > little, none]).toEqual([true, true, 0]);
   });
 });
 

@@ -11,6 +11,11 @@ export interface RunningProcess {
   readonly stderr: Readable;
   /** Resolves when the program has ended by itself or was killed for its limits; how, in words. Never rejects. */
   readonly ended: Promise<string>;
+  /**
+   * CPU time in milliseconds that the program and all that it started have used since the last time that it was asked for;
+   * undefined where no control group counts it.
+   */
+  takeCpuMs(): number | undefined;
   /** SIGINT to the whole tree, which a program may take as a wish to leave what it does now. */
   interrupt(): void;
   /** Suspends the whole tree: nothing in it computes until `resume`. A tree that grows faster than it is suspended is killed. */
@@ -29,11 +34,13 @@ export async function startProcess(command: Omit<ProcessCommand, 'input'>, grace
     const { stdin, stdout, stderr } = child;
     if (stdin === null || stdout === null || stderr === null) throw new Error('the pipes of the program are missing');
     for (const pipe of [stdin, stdout, stderr]) pipe.on('error', () => undefined);
+    let [taken, atEnd]: [number, number | undefined] = [0, undefined];
     const killer = processTreeKiller(tree, { signal: stopping.signal, graceMs }, command.limits, group);
     const ended = Promise.race([exited, killer.unkillable]).then(async (exit) => {
       const status = await killer.stop(exit);
       await killAll(tree);
       for (const pipe of [stdin, stdout, stderr]) pipe.destroy();
+      atEnd = group?.cpuMs();
       await group?.close();
       if (status?.how === 'over_limit') return 'it used more than its limits allow';
       return exit.signal === null ? `it ended with exit code ${exit.code ?? -1}` : `it was ended by ${exit.signal}`;
@@ -47,6 +54,13 @@ export async function startProcess(command: Omit<ProcessCommand, 'input'>, grace
       stdout,
       stderr,
       ended,
+      takeCpuMs: () => {
+        const used = atEnd ?? group?.cpuMs();
+        if (used === undefined) return undefined;
+        const more = used - taken;
+        taken = used;
+        return more;
+      },
       interrupt: () => terminate(tree, 'SIGINT'),
       pause: async () => void ((await pause(tree)) || (await stop())),
       resume: () => resume(tree),

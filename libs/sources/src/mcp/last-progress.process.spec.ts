@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from '@jest/globals';
 import { SourceDefinition, type ProgressData, type StoredSource } from '#contracts';
-import { EgressPolicy, NoSandbox } from '#sandbox';
+import { DEFAULT_LIMITS, EgressPolicy, NoSandbox, runProcess } from '#sandbox';
 import type { ToolContext } from '#tool-sdk';
 import { NO_EXTRAS } from '../testing/no-extras.js';
 import { McpConnector } from './mcp.source.js';
@@ -53,25 +53,38 @@ async function startServer(): Promise<string> {
   return `127.0.0.1:${(listening.address() as AddressInfo).port}`;
 }
 
-it.each(['stdio', 'an event stream'])('passes on the progress that came together with the result: over %s', async (way) => {
-  const host = way === 'stdio' ? '' : await startServer();
-  const reached = way === 'stdio' ? { command: [process.execPath, '-e', PROGRAM] } : { url: `http://${host}/mcp` };
-  const stored: StoredSource = { tenantId: 't', origin: 'api', definition: SourceDefinition.parse({ name: 'p', kind: 'mcp', ...reached }) };
-  const connector = new McpConnector({
-    sandboxOf: () => new NoSandbox(),
-    egress: new EgressPolicy([host]),
-    env: {},
-    toolEnv: { PATH: process.env['PATH'] ?? '' },
-    isOver: async () => false,
-    ...NO_EXTRAS,
-    folder,
-  });
-  const connection = await connector.open(stored, AbortSignal.timeout(60_000));
-  await connection.list(AbortSignal.timeout(60_000));
-  const steps: (number | undefined)[] = [];
-  const onProgress = ({ done }: ProgressData) => void steps.push(done);
-  const ctx = { signal: new AbortController().signal, deadline: Date.now() + 60_000, onProgress } as unknown as ToolContext;
-  expect(await connection.call('steps', {}, ctx)).toMatchObject({ content: [{ type: 'text', text: 'done' }] });
-  expect(steps).toEqual([1, 2, 3]);
-  await connection.close();
-});
+it.each(['stdio', 'an event stream'])(
+  'passes on the progress that came together with the result, and charges the CPU time of a program: over %s',
+  async (way) => {
+    const host = way === 'stdio' ? '' : await startServer();
+    const reached = way === 'stdio' ? { command: [process.execPath, '-e', PROGRAM] } : { url: `http://${host}/mcp` };
+    const stored: StoredSource = {
+      tenantId: 't',
+      origin: 'api',
+      definition: SourceDefinition.parse({ name: 'p', kind: 'mcp', ...reached }),
+    };
+    const connector = new McpConnector({
+      sandboxOf: () => new NoSandbox(),
+      egress: new EgressPolicy([host]),
+      env: {},
+      toolEnv: { PATH: process.env['PATH'] ?? '' },
+      isOver: async () => false,
+      ...NO_EXTRAS,
+      folder,
+    });
+    const connection = await connector.open(stored, AbortSignal.timeout(60_000));
+    await connection.list(AbortSignal.timeout(60_000));
+    const steps: (number | undefined)[] = [];
+    const onProgress = ({ done }: ProgressData) => void steps.push(done);
+    const times: unknown[] = [];
+    const onCpuTime = (ms: number | undefined) => void times.push(ms);
+    const ctx = { signal: new AbortController().signal, deadline: Date.now() + 60_000, onProgress, onCpuTime } as unknown as ToolContext;
+    expect(await connection.call('steps', {}, ctx)).toMatchObject({ content: [{ type: 'text', text: 'done' }] });
+    expect(steps).toEqual([1, 2, 3]);
+    const bare = { file: '/bin/true', args: [], cwd: '/', env: {}, limits: DEFAULT_LIMITS };
+    const { cpuMs } = await runProcess(bare, { signal: AbortSignal.timeout(20_000), graceMs: 0 });
+    const known = cpuMs === undefined ? undefined : expect.any(Number);
+    expect(times).toEqual(way === 'stdio' ? [known] : []);
+    await connection.close();
+  },
+);

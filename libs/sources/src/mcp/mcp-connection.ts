@@ -41,6 +41,8 @@ export interface McpConnectionParts {
   readonly own?: OwnSampling | undefined;
   /** Its tasks are there after the connection is gone, for every worker. */
   readonly tasksOutlive: boolean;
+  /** CPU time of its program since the last time; undefined where it is not known. */
+  readonly takeCpuMs?: (() => number | undefined) | undefined;
   /** Why the server is gone, in words for the operator. */
   readonly whyClosed: () => string;
   readonly close: () => Promise<void>;
@@ -122,6 +124,9 @@ export class McpConnection implements SourceConnection {
       this.noticeLostSession(error);
       const failure = callFailure(error, ctx, (text) => withoutSecrets(text, this.parts.secrets));
       throw isSessionGone(error) ? new NotBegun(failure.code, failure.message, failure.options) : failure;
+    } finally {
+      // Of calls at the same time, the first one that ends is charged for all; also for what the program did between calls.
+      if (this.parts.takeCpuMs !== undefined) ctx.onCpuTime?.(this.parts.takeCpuMs());
     }
   }
 

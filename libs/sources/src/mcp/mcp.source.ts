@@ -78,6 +78,8 @@ interface Way {
   /** The server is there for all workers. */
   readonly shared: boolean;
   readonly whyClosed: () => string;
+  /** Of ways with a program. */
+  readonly takeCpuMs?: () => number | undefined;
   /** Of ways with sessions. */
   readonly onSessionGone?: (listener: () => void) => void;
   readonly close: () => Promise<void>;
@@ -188,6 +190,7 @@ export class McpConnector implements SourceConnector {
       secrets: way.secrets,
       isOver: this.options.isOver,
       tasksOutlive: way.shared,
+      takeCpuMs: way.takeCpuMs,
       whyClosed: () => way.whyClosed() || 'the connection was closed',
       close,
     });
@@ -257,7 +260,7 @@ export class McpConnector implements SourceConnector {
       return withoutSecrets(words.join(': '), secrets).slice(-500);
     };
     const close = () => transport.close().finally(program.release);
-    return { transport, shared: false, secrets, whyClosed, close };
+    return { transport, shared: false, secrets, whyClosed, takeCpuMs: () => transport.takeCpuMs(), close };
   }
 
   private async programOf(

@@ -49,6 +49,11 @@ export class StdioTransport implements Transport {
     return this.stderr.trim();
   }
 
+  /** As `RunningProcess.takeCpuMs`. */
+  takeCpuMs(): number | undefined {
+    return this.running?.takeCpuMs();
+  }
+
   async send(message: JSONRPCMessage): Promise<void> {
     const { running } = this;
     if (running === undefined || this.closed) throw new Error('the program does not run');

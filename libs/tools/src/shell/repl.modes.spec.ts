@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { BubblewrapSandbox, DEFAULT_LIMITS, NoSandbox, type Sandbox } from '#sandbox';
+import { BubblewrapSandbox, DEFAULT_LIMITS, NoSandbox, runProcess, type Sandbox } from '#sandbox';
 import { type ToolContext, ToolError } from '#tool-sdk';
 import { failureOf, newMarker, processesWith, textOf } from '../testing/shell-runs.js';
 import { type TestWorkspace, testWorkspace } from '../testing/test-workspace.js';
@@ -60,6 +60,14 @@ describe.each(sandboxes)('code %s', (_name, sandbox) => {
     expect(await text('python', 'this is no python')).toContain('SyntaxError');
     expect(await text('python', 'exit(3)')).toContain('SystemExit: 3');
     expect(await text('python', 'n')).toBe('=> 41');
+  });
+
+  it('reports the CPU time of code, or that it is not known', async () => {
+    const times: unknown[] = [];
+    await run('python', 'sum(range(10**6))', context({ onCpuTime: (ms) => void times.push(ms) }));
+    const bare = { file: '/bin/true', args: [], cwd: '/', env: {}, limits };
+    const { cpuMs } = await runProcess(bare, { signal: AbortSignal.timeout(20_000), graceMs: 0 });
+    expect(times).toEqual([cpuMs === undefined ? undefined : expect.any(Number)]);
   });
 
   it('keeps variables and functions of Node.js, awaits, and shows output, value and error', async () => {

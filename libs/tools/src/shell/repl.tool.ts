@@ -102,6 +102,7 @@ export class ReplTool {
         onText: (stream: string, text: string, cut: boolean) => ctx.onUpdate([{ type: 'text', text }], { stream, truncated: cut }),
       };
       const answer = await this.answer(language, JSON.stringify([root, view]), command, run, ctx);
+      ctx.onCpuTime?.(answer.cpuMs);
       const reason: unknown = quota.signal.reason;
       const failure = replFailure(answer, reason instanceof ToolError ? reason : undefined, limit.aborted ? limitMs : undefined, ctx);
       if (failure !== undefined) throw failure;

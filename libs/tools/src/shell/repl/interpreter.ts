@@ -14,7 +14,7 @@ const INTERRUPT_MS = 2_000;
 const STOP_GRACE_MS = 0;
 
 /** Of code whose turn did not come. */
-export const NOT_RUN: CodeReport = { how: 'interrupted', stdout: '', stderr: '', truncated: false, durationMs: 0 };
+export const NOT_RUN: CodeReport = { how: 'interrupted', stdout: '', stderr: '', truncated: false, durationMs: 0, cpuMs: 0 };
 
 const Answer = z.object({ value: z.string().optional(), error: z.string().optional(), interrupted: z.boolean().optional() });
 
@@ -38,6 +38,8 @@ export interface CodeReport {
   /** With the frames of the code. */
   readonly error?: string;
   readonly durationMs: number;
+  /** CPU time of the code, and of what earlier code left running; absent where it is not known. */
+  readonly cpuMs?: number | undefined;
 }
 
 /** An interpreter process that runs code in one namespace, one piece after the other. */
@@ -123,6 +125,7 @@ export class Interpreter {
         stderr: err.text,
         truncated: out.truncated || err.truncated,
         durationMs: durationMs(),
+        cpuMs: this.running.takeCpuMs(),
       };
     }
     const [out, err] = done;
@@ -135,6 +138,7 @@ export class Interpreter {
       ...(value === undefined ? {} : { value }),
       ...(error === undefined ? {} : { error }),
       durationMs: durationMs(),
+      cpuMs: this.running.takeCpuMs(),
     };
   }
 
