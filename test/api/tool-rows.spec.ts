@@ -68,9 +68,15 @@ describe('what a model reads of a tool', () => {
   });
 
   it('shows a model that a command could not be started, and why [EX-31, TB-01]', async () => {
-    const call = await run('shell', { command: `: ${'x'.repeat(150_000)}` });
+    const call = await run('shell', { command: `: ${'é'.repeat(100_000)}` });
     expect(call).toMatchObject({ outcome: 'failed', error: { code: 'invalid_arguments' }, attempt: 1 });
     expect(call.error?.message).toMatch(/^Execution failed: the command or the environment is longer than the system takes/);
+  });
+
+  it('refuses a shell command that is longer than Linux takes before policy reads it', async () => {
+    const call = await run('shell', { command: 'x'.repeat(131_072) });
+    expect(call).toMatchObject({ outcome: 'failed', error: { code: 'invalid_arguments' }, attempt: 0 });
+    expect(JSON.stringify(call.error)).toContain('131071');
   });
 
   it('gives a command what the session and the operator gave it: folder, home and variables, and no others [CC-19]', async () => {

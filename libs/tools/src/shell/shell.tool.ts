@@ -18,8 +18,11 @@ const MAX_BACKGROUND_TIMEOUT_MS = 43_200_000;
 /** For the tool to kill the command itself. */
 const SLACK_MS = 10_000;
 
+/** Linux takes no longer word of a command line, and policy reads no longer script in the gateway. */
+const MAX_COMMAND = 131_071;
+
 const input = z.strictObject({
-  command: z.string().min(1).describe('Shell command or script, run by bash -c.'),
+  command: z.string().min(1).max(MAX_COMMAND).describe('Shell command or script, run by bash -c.'),
   working_dir: z.string().optional().describe('Folder inside the workspace to run in. Default: the root of the workspace.'),
   timeout_ms: z
     .number()
