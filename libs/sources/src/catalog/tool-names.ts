@@ -46,15 +46,20 @@ export const qualifiedName = ({ source, name }: NamedTool): string => `${source}
  */
 export function catalogNames(tools: readonly NamedTool[], taken: ReadonlySet<string>): CatalogName[] {
   const seenTaken = new Set([...taken].map(seen));
-  const byName = new Map<string, NamedTool[]>();
-  for (const tool of tools) byName.set(seen(tool.name), [...(byName.get(seen(tool.name)) ?? []), tool]);
+  const alike = new Map<string, { tools: number; readonly last: Map<string, string> }>();
+  for (const { source, name } of tools) {
+    const group = alike.get(seen(name)) ?? { tools: 0, last: new Map<string, string>() };
+    group.tools += 1;
+    // `_` comes after `-`.
+    if (name > (group.last.get(source) ?? '')) group.last.set(source, name);
+    alike.set(seen(name), group);
+  }
   return tools.map((tool) => {
     const { name, source } = tool;
     const qualified = qualifiedName(tool);
-    const alike = byName.get(seen(name)) ?? [];
-    if (alike.length === 1 && !seenTaken.has(seen(name)) && !QUALIFIED.test(name)) return { name, aliases: [qualified] };
-    // `_` comes after `-`.
-    if (alike.every((it) => it.source !== source || it.name <= name)) return { name: qualified, aliases: [] };
+    const group = alike.get(seen(name));
+    if (group?.tools === 1 && !seenTaken.has(seen(name)) && !QUALIFIED.test(name)) return { name, aliases: [qualified] };
+    if (group?.last.get(source) === name) return { name: qualified, aliases: [] };
     const digested = withDigest(name, name, MAX_LENGTH - source.length - 2);
     return { name: qualifiedName({ source, name: digested }), aliases: [qualified] };
   });

@@ -99,7 +99,8 @@ function textsOf(fields: Fields, names: readonly string[], more: Fields): Fields
 
 const numberOf = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
 
-const DATA_URL = /^data:([^;,]*)[^,]*;base64,/i;
+/** Its beginning has a limit: a text without a comma would be looked through again and again. */
+const DATA_URL = /^data:([^;,]{0,200})[^,]{0,200};base64,/i;
 
 /** Bytes say what they are where the server does not: a model reads no image without its type. */
 function mediaOf(kind: string, data: unknown, mimeType: unknown): Fields {

@@ -7,10 +7,13 @@ import {
 } from '@modelcontextprotocol/client';
 import { withExactNumbers } from '#tool-sdk';
 import type { EgressFetch } from '#sandbox';
+import { boundedBody } from '../bounded-body.js';
 import type { AnswerReader } from './answers/answer-reader.js';
 import { rewrittenEvents } from './answers/event-rewriter.js';
 import { MAX_MESSAGE_BYTES } from './stdio-transport.js';
 
+/** Of an answer that refuses a message. */
+const REFUSAL_BYTES = 65_536;
 /** A server names the address for messages at once. */
 const ENDPOINT_MS = 5_000;
 
@@ -53,14 +56,17 @@ export class SseTransport extends SSEClientTransport {
     const response = await fetch(url, body === undefined ? init : { ...init, body });
     const { ok, status, statusText, headers } = response;
     if (init?.method === 'POST') return ok ? response : this.refused(response);
-    if (!ok || response.body === null) return response;
+    if (!ok || response.body === null) {
+      await response.body?.cancel();
+      return new Response(null, { status, statusText, headers });
+    }
     return new Response(ReadableStream.from(this.events(response.body, init?.signal)), { status, statusText, headers });
   }
 
   /** @throws SdkHttpError A server that does not know the session has none of its calls either. */
   private async refused(response: Response): Promise<never> {
     const { status, statusText } = response;
-    const text = (await response.text()).slice(0, 2_000);
+    const text = Buffer.from((await boundedBody(response, REFUSAL_BYTES)) ?? []).toString();
     if (status === 404) this.lost();
     throw new SdkHttpError(SdkErrorCode.ClientHttpNotImplemented, `Error POSTing to endpoint: ${text}`, { status, statusText, text });
   }
