@@ -208,7 +208,7 @@ export class ForeignWorkers implements OnModuleInit {
       else if (effect.kind === 'unknown') void this.lost.find(worker, effect.callId, effect.fence);
       else if (effect.kind === 'tools') void this.changeTools(worker, effect.frame);
       else if (effect.kind === 'bye') this.leave(worker);
-      else this.groupOf(worker).update();
+      else if (!worker.isGone) this.groupOf(worker).update();
     }
   }
 
@@ -238,6 +238,7 @@ export class ForeignWorkers implements OnModuleInit {
     await this.announcer
       .leave(group.id)
       .catch((error: unknown) => this.log.debug({ err: error }, 'the tools of a source could not be withdrawn'));
+    if (group.workers.size > 0) return;
     await group.close();
     // Workers choose the names of their sources: a group that stayed would be one more for each name.
     const key = sourceKey(group.id);

@@ -37,6 +37,8 @@ export class PollingWorkers {
       void this.workers.disconnect(lost.worker);
     });
     const { worker, welcome } = await this.workers.connect(principal, hello, mailbox);
+    // Its key was revoked meanwhile, or it was silent.
+    if (worker.isGone) throw unknownWorker();
     id = worker.id;
     this.polling.set(id, { worker, mailbox, budget: new MessageBudget() });
     return welcome;
