@@ -123,6 +123,24 @@ describe('file_patch', () => {
       { f: AXC },
     ],
     ['git log -p', { f: ABC }, `commit 123\nAuthor: x\n\n    text\n\ndiff --git a/f b/f\n${both('a/f', 'b/f')}`, { f: AXC }],
+    [
+      'a removed line with a hyphen, where the counts are wrong',
+      { f: 'x\nold\n-\nz\n' },
+      both('a/f', 'b/f', '@@ -1,5 +1,3 @@\n x\n-old\n--\n+new\n z\n'),
+      { f: 'x\nnew\nz\n' },
+    ],
+    [
+      'a series of mails',
+      { f: ABC },
+      `${both('a/f', 'b/f')}-- \n2.39.2\n\nFrom ${'0'.repeat(40)} Mon Sep 17 00:00:00 2001\nSubject: [PATCH 2/2] more\n\n---\n f | 2 +-\n\n${both('a/f', 'b/f', '@@ -1,3 +1,3 @@\n-a\n+A\n X\n c\n')}-- \n2.39.2\n`,
+      { f: 'A\nX\nc\n' },
+    ],
+    [
+      'the end of a Windows file whose mark was lost',
+      { f: 'a\r\nb' },
+      both('a/f', 'b/f', '@@ -1,2 +1,2 @@\n a\r\n-b\n+hello\n'),
+      { f: 'a\r\nhello' },
+    ],
     ['text before and after', { f: ABC }, `I change f:\n\n${both('a/f', 'b/f')}\nThat is all.\n- b is X now\n`, { f: AXC }],
     ['a fence', { f: ABC }, `\`\`\`diff\n${both('a/f', 'b/f')}\`\`\`\n`, { f: AXC }],
     [
@@ -293,6 +311,24 @@ describe('file_patch', () => {
       { f: ABC },
       both('a/f', 'b/f', HUNK.replace('+X', 'X')),
       /line 6 of it \("X"\) is no line of a hunk/,
+    ],
+    [
+      'changed lines behind words that look like the head of a part',
+      { f: 'a\nnew Foo();\nb\n' },
+      both('a/f', 'b/f', '@@ -1,3 +1,3 @@\n-a\n+A\nnew Foo();\n-b\n+B\n'),
+      /line 6 of it \("new Foo\(\);"\) is no line of a hunk/,
+    ],
+    [
+      'changed lines behind a fence without its space',
+      { f: 'Use:\nold\n```bash\nnpm x\n' },
+      both('a/f', 'b/f', '@@ -1,4 +1,4 @@\n Use:\n-old\n+new\n```bash\n-npm x\n+npm y\n'),
+      /line 8 of it \("-npm x"\) changes something and is in no hunk/,
+    ],
+    [
+      'changed lines behind an empty line that the counts leave out',
+      { f: 'a\n\nb\n' },
+      both('a/f', 'b/f', '@@ -1,1 +1,1 @@\n-a\n+A\n\n-b\n+B\n'),
+      /line 7 of it \("-b"\) changes something and is in no hunk/,
     ],
     ['an added line with another sign', { f: ABC }, both('a/f', 'b/f', HUNK.replace('+X', '>X')), /line 6 of it \(">X"\)/],
     [

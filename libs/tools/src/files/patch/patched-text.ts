@@ -71,7 +71,7 @@ function joined(result: readonly FileLine[], { lines, hunks, body, path }: Joini
   return result
     .map(({ text, end }, index) => {
       const isOpen = index === result.length - 1 && wasOpen && !says;
-      if (end === 'line') return isOpen ? text.slice(0, lineEnd === '\n' ? undefined : -1) : `${text}\n`;
+      if (end === 'line') return isOpen ? text.replace(lineEnd === '\n' ? '' : /\r$/, '') : `${text}\n`;
       return index === result.length - 1 ? text : text + lineEnd;
     })
     .join('');

@@ -1,10 +1,12 @@
 import { countsOf, type Hunk, type HunkLine, invalid, isAfter, isBefore } from './file-change.js';
 
 const HEADER = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))?(?:\s*@@|$)/;
-/** The end of a mail of `git format-patch`. */
+/** The end of a mail of `git format-patch`, with the version of git or nothing behind it. It may also remove a line with `-`. */
 const SIGNATURE = /^-- ?$/;
+const BEHIND_SIGNATURE = /^(?:\d+\.\d|\s*$)/;
 /** Begins what is no hunk. */
-const NEXT_PART = /^(?:@@|diff |Index: |={10,}|\*\*\* |```|(?:old|new|deleted|rename|copy|similarity|dissimilarity|index) )/;
+const NEXT_PART =
+  /^(?:@@|diff |Index: |={10,}|\*\*\* |```|(?:old|new) mode \d|(?:new|deleted) file mode \d|(?:rename|copy) (?:from|to) |(?:dis)?similarity index |index [\da-f]+\.\.)/;
 
 /** Begins a paragraph behind a hunk. */
 const PROSE = /^[\p{L}\p{N}*#_("'`]/u;
@@ -116,9 +118,18 @@ function isCutAt(
   return isShort && left.some((line) => line.trim() !== '') && !(isApart && PROSE.test(left[0] ?? ''));
 }
 
+/** A paragraph of text: it begins behind an empty line. */
+export function isProseAt(lines: readonly string[], at: number): boolean {
+  return lines[at - 1]?.trim() === '' && PROSE.test(lines[at] ?? '');
+}
+
 function isPartAt(lines: readonly string[], at: number): boolean {
   const line = lines[at] ?? '';
-  return NEXT_PART.test(line) || SIGNATURE.test(line.trimEnd()) || isFileHeaderAt(lines, at);
+  return NEXT_PART.test(line) || isSignatureAt(lines, at) || isFileHeaderAt(lines, at);
+}
+
+export function isSignatureAt(lines: readonly string[], at: number): boolean {
+  return SIGNATURE.test((lines[at] ?? '').trimEnd()) && BEHIND_SIGNATURE.test(lines[at + 1] ?? '');
 }
 
 /** A removed line may begin with `-- ` as well: a header has its second line. */

@@ -1,10 +1,12 @@
 import { type FileChange, invalid } from './file-change.js';
 import { namesOf, type Part } from './part-names.js';
 import { gitNames, headerName } from './patch-names.js';
-import { isFileHeaderAt, readBareHunk, readHunk } from './read-hunk.js';
+import { isFileHeaderAt, isProseAt, isSignatureAt, readBareHunk, readHunk } from './read-hunk.js';
 
 const EXTENDED = /^(old mode|new mode|new file mode|deleted file mode|rename from|rename to|copy from|copy to|index) (.*)$/;
 const BINARY = /^(?:Binary files .* differ|GIT binary patch|Cannot display: file marked as a binary type\.)/;
+/** Ends a file: text follows until the next one begins. */
+const ENDS_FILE = /^(?:```\s*$|Property changes on: |From [\da-f]{40} |commit [\da-f]{7,})/;
 /** Of Subversion, Mercurial and `diff -r`; `diff --git` has more in it. */
 const COMPARES = /^(?:diff -(?!-git )|Index: )/;
 
@@ -16,9 +18,11 @@ export function readUnified(text: string, wanted: ReadonlySet<string>): FileChan
   const lines = text.replace(/^\uFEFF/, '').split('\n');
   const parts: Part[] = [];
   let part: Part | undefined;
+  let isApart = false;
   const begin = (at: number, compares = false): Part => {
     part = { line: at + 1, compares, said: new Map(), hunks: [] };
     parts.push(part);
+    isApart = false;
     return part;
   };
   for (let at = 0; at < lines.length; at += 1) {
@@ -49,9 +53,21 @@ export function readUnified(text: string, wanted: ReadonlySet<string>): FileChan
       const read = (line.startsWith('@@') ? readHunk : readBareHunk)(lines, at, of.hunks.length + 1);
       of.hunks.push(read.hunk);
       at = read.next - 1;
-    } else if (part !== undefined || BINARY.test(line)) readAbout(line, at + 1, part ?? begin(at));
+      isApart = false;
+    } else if (part !== undefined || BINARY.test(line)) {
+      isApart ||= ENDS_FILE.test(line) || isSignatureAt(lines, at) || isProseAt(lines, at);
+      if (!isApart && part !== undefined && part.hunks.length > 0 && /^[-+]/.test(line)) throw behindHunk(line, at);
+      readAbout(line, at + 1, part ?? begin(at));
+    }
   }
   return parts.map((it) => changeOf(it, wanted));
+}
+
+/** A changed line that no hunk has taken, after a line that ended one. */
+function behindHunk(line: string, at: number): Error {
+  return invalid(
+    `line ${at + 1} of it ("${line.slice(0, 60)}") changes something and is in no hunk. Begin each line of a hunk with a space, "-" or "+".`,
+  );
 }
 
 /** One of the two lines of a header, and a hunk. */
