@@ -13,16 +13,20 @@ const CONFIG = 'it changes a configuration that names programs to run';
 const some = (pattern: RegExp) => (args: readonly string[]) => args.some((arg) => pattern.test(arg));
 const unless = (pattern: RegExp) => (args: readonly string[]) => !args.some((arg) => pattern.test(arg));
 const TAR: Unnamed = {
-  acts: (args) => /^[A-Za-z]*x/.test(args[0] ?? '') || some(/^-[A-Za-z]*x|^--(?:ex|extract|get)$/)(args),
+  acts: (args) => /^[A-Za-z]*x/.test(args[0] ?? '') || some(/^-[A-Za-z]*x|^--(?:ex(?!clude)[a-z]*|get?)$/)(args),
   reason: BY_CONTENT,
 };
 const SEVEN_ZIP: Unnamed = { acts: some(/^[xe]$/), reason: BY_CONTENT };
-const PATCH: Unnamed = { acts: unless(/^--dry-run$|^--check$/), reason: BY_CONTENT };
+/** Behind an option with a value, `--dry-run` is that value. */
+const PATCH: Unnamed = {
+  acts: (args) => !args.some((arg, at) => /^--(?:dry-run|check)$/.test(arg) && !/^-[A-Za-z]*[BDdFgioprVxYz]$/.test(args[at - 1] ?? '')),
+  reason: BY_CONTENT,
+};
 /** `config` or `c` with an action that changes, in this order. */
 const setsConfig = (actions: RegExp): Unnamed => ({
   acts: (args) => {
     const at = args.findIndex((arg) => arg === 'config' || arg === 'c');
-    return at !== -1 && args.slice(0, at).every((arg) => arg.startsWith('-')) && some(actions)(args.slice(at + 1));
+    return at !== -1 && some(actions)(args.slice(at + 1));
   },
   reason: CONFIG,
 });
@@ -49,7 +53,8 @@ const PROGRAMS: Readonly<Record<string, Unnamed>> = {
   tar: TAR,
   unar: { acts: () => true, reason: BY_CONTENT },
   unrar: SEVEN_ZIP,
-  unzip: { acts: unless(/^-[A-Za-z]*[lptvz]/), reason: BY_CONTENT },
+  // Further words may be values of options.
+  unzip: { acts: ([first = '']) => !/^-[aCjLMnoqTu]*[lptvzZ]/.test(first), reason: BY_CONTENT },
   yarn: NODE_CONFIG,
 };
 
