@@ -1,6 +1,7 @@
 import { JsonSchema } from '#contracts';
 import { fieldsOf, isFields, listOf, textOf, type Fields } from '../fields.js';
 import type { DocumentRefs } from './document-refs.js';
+import { partsOf } from './schema-parts.js';
 
 const BASE64 = 'Base64.';
 const MAX_LEVELS = 8;
@@ -21,25 +22,17 @@ const NAMED_FILE = {
 
 /** Properties of a multipart body that are files, those of its parts and branches among them. */
 export function filesOf(schema: unknown, refs: DocumentRefs): string[] {
-  const properties = allProperties(schema, refs, 0);
-  return [...new Set(properties.filter(([, it]) => isFile(it, refs, 0)).map(([name]) => name))];
-}
-
-function allProperties(schema: unknown, refs: DocumentRefs, level: number): [string, unknown][] {
-  if (level > MAX_LEVELS) return [];
-  const resolved = refs.resolve(schema);
-  const parts = UNIONS.flatMap((key) => listOf(resolved[key])).flatMap((part) => allProperties(part, refs, level + 1));
-  return [...parts, ...Object.entries(fieldsOf(resolved['properties']))];
+  const all = new Set(partsOf(schema, UNIONS, refs).map((part) => part['properties']));
+  const properties = [...all].flatMap((it) => Object.entries(fieldsOf(it)));
+  return [...new Set(properties.filter(([, it]) => isFile(it, refs)).map(([name]) => name))];
 }
 
 /** Whether a schema is of binary text, with or without a name for it. */
-export function isFile(schema: unknown, refs: DocumentRefs, level = 0): boolean {
-  const it = refs.resolve(schema);
-  if (it['format'] === 'binary' || it['type'] === 'file') return true;
-  if (textOf(it['contentMediaType']) !== undefined && it['contentEncoding'] === undefined) return true;
-  if (level > MAX_LEVELS) return false;
-  const inner = [...UNIONS.flatMap((key) => listOf(it[key])), ...(isFields(it['items']) ? [it['items']] : [])];
-  return inner.some((part) => isFile(part, refs, level + 1));
+export function isFile(schema: unknown, refs: DocumentRefs): boolean {
+  return partsOf(schema, [...UNIONS, 'items'], refs).some(
+    ({ format, type, contentMediaType, contentEncoding }) =>
+      format === 'binary' || type === 'file' || (textOf(contentMediaType) !== undefined && contentEncoding === undefined),
+  );
 }
 
 /** Says how files are given, as far as the schema shows its properties. */

@@ -97,12 +97,16 @@ export class DocumentRefs {
     if (this.named !== undefined) return this.named;
     const named = new Map<string, unknown>();
     const open: unknown[] = [this.document['components'], this.document['definitions']];
-    for (let next = open.pop(); next !== undefined || open.length > 0; next = open.pop()) {
-      if (typeof next !== 'object' || next === null) continue;
+    // Aliases of YAML make parts that contain themselves.
+    const seen = new Set<unknown>();
+    while (open.length > 0) {
+      const next = open.pop();
+      if (typeof next !== 'object' || next === null || seen.has(next)) continue;
+      seen.add(next);
       const { $anchor, $dynamicAnchor, $id } = fieldsOf(next);
       for (const anchor of [$anchor, $dynamicAnchor]) if (typeof anchor === 'string') named.set(`#${anchor}`, next);
       if (typeof $id === 'string') named.set($id, next);
-      open.push(...Object.values<unknown>({ ...next }));
+      for (const inner of Object.values<unknown>({ ...next })) open.push(inner);
     }
     const schemas = { ...fieldsOf(this.document['definitions']), ...fieldsOf(fieldsOf(this.document['components'])['schemas']) };
     for (const [name, schema] of Object.entries(schemas)) if (isFields(schema) && !named.has(name)) named.set(name, schema);

@@ -18,6 +18,9 @@ const MAX_PARTS = 3_000_000;
 const MAX_OPERATIONS = 20_000;
 const MAX_PROBLEMS = 50;
 const MAX_DESCRIPTION = 8_000;
+const MAX_PATH = 4_000;
+/** More of a text makes no difference to a name. */
+const MAX_NAME_SOURCE = 200;
 
 export interface ReadRules {
   readonly servers: ServerRules;
@@ -105,20 +108,30 @@ function listed(root: Fields, refs: DocumentRefs, say: (problem: string) => void
     if (/^x-/i.test(key) || item === null) continue;
     const path = key.startsWith('/') ? key : `/${key}`;
     if (path !== key) say(`${key.slice(0, 200)}: the path does not begin with a slash, which is added`);
-    const pathItem = refs.resolve(item);
-    for (const fault of refs.takeFaults()) say(`${path.slice(0, 200)}: ${fault}`);
-    for (const [method, operation] of methodsOf(pathItem)) {
-      if (operation === null || found.length >= MAX_OPERATIONS) continue;
-      if (!isFields(operation) || !METHOD.test(method) || method.toUpperCase() === 'CONNECT') {
-        say(`${method.slice(0, 50).toUpperCase()} ${path.slice(0, 200)}: it is no operation that can be called`);
-        continue;
-      }
-      const raw = refs.resolve(operation);
-      const tags = listOf(raw['tags']).filter((tag): tag is string => typeof tag === 'string');
-      found.push({ method, path, pathItem, raw, tags });
+    try {
+      for (const it of listedOf(path, item, refs, say)) if (found.length < MAX_OPERATIONS) found.push(it);
+    } catch (error) {
+      say(`${path.slice(0, 200)}: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
   return found;
+}
+
+/** The operations of one path. @throws Error when it cannot be read */
+function listedOf(path: string, item: unknown, refs: DocumentRefs, say: (problem: string) => void): Found[] {
+  if (path.length > MAX_PATH) throw new RangeError(`its path has ${path.length} characters; expected at most ${MAX_PATH}`);
+  const pathItem = refs.resolve(item);
+  for (const fault of refs.takeFaults()) say(`${path.slice(0, 200)}: ${fault}`);
+  return methodsOf(pathItem).flatMap(([method, operation]) => {
+    if (operation === null) return [];
+    if (!isFields(operation) || !METHOD.test(method) || method.toUpperCase() === 'CONNECT') {
+      say(`${method.slice(0, 50).toUpperCase()} ${path.slice(0, 200)}: it is no operation that can be called`);
+      return [];
+    }
+    const raw = refs.resolve(operation);
+    const tags = listOf(raw['tags']).filter((tag): tag is string => typeof tag === 'string');
+    return [{ method, path, pathItem, raw, tags }];
+  });
 }
 
 /** RFC 9110, section 5.6.2. */
@@ -154,6 +167,7 @@ function namesOf(found: readonly Found[]): string[] {
 
 const nameOf = (text: string): string =>
   text
+    .slice(0, MAX_NAME_SOURCE)
     .replace(/[^A-Za-z0-9_-]+/g, '_')
     .replace(/^[^A-Za-z]+|_+$/g, '')
     .slice(0, 100);

@@ -6,7 +6,7 @@ import { isJson, typeOnly } from './media-type.js';
 import type { Parameter } from './operation.js';
 import { PLACES, STYLES, type Place, type Style } from './parameter-style.js';
 
-const MAX_PARAMETERS = 200;
+export const MAX_PARAMETERS = 200;
 /** OpenAPI ignores the first three as parameters; the others belong to the connection. */
 const NOT_SENT = new Set(
   'accept content-type authorization host content-length transfer-encoding connection cookie te trailer upgrade expect keep-alive proxy-authorization'.split(
@@ -99,6 +99,7 @@ function isReserved(place: Place, name: string, { headers, query, cookies }: Res
 export function freeName(name: string, suffix: string, taken: ReadonlySet<string>): string {
   const readable =
     name
+      .slice(0, 200)
       .replace(/[^A-Za-z0-9_.-]+/g, '_')
       .replace(/^_+|_+$/g, '')
       .slice(0, 50) || suffix;

@@ -1,8 +1,11 @@
 import type { Operation, Parameter } from './operation.js';
 import { pathTemplate, type Slot } from './path-template.js';
-import { freeName } from './read-parameters.js';
+import { freeName, MAX_PARAMETERS } from './read-parameters.js';
 
-/** The path with its parameters in their places. A place that the document does not describe takes any text. */
+/**
+ * The path with its parameters in their places. A place that the document does not describe takes any text.
+ * @throws RangeError when there are too many
+ */
 export function readTemplate(
   path: string,
   described: readonly Parameter[],
@@ -18,6 +21,8 @@ export function readTemplate(
     if (found === undefined) {
       say(`the document does not describe the path parameter ${part.name.slice(0, 100)}: it is taken as text`);
       added.push(parameter);
+      const count = described.length + added.length;
+      if (count > MAX_PARAMETERS) throw new RangeError(`it has ${count} parameters; expected at most ${MAX_PARAMETERS}`);
     }
     used.add(parameter);
     return { ...part, parameter };

@@ -1,10 +1,10 @@
 import { Json, type JsonSchema } from '#contracts';
-import { fieldsOf, listOf, type Fields } from '../fields.js';
+import { fieldsOf, type Fields } from '../fields.js';
 import type { DocumentRefs } from './document-refs.js';
+import { partsOf } from './schema-parts.js';
 
 const MAX_TEXT = 2_000;
 const MAX_VALUE_CHARACTERS = 20_000;
-const MAX_LEVELS = 8;
 const BRANCHED = ['$ref', 'allOf', 'anyOf', 'oneOf', 'not', 'const'];
 const ABOUT = ['title', 'description', 'default', 'deprecated'];
 
@@ -49,8 +49,8 @@ export function nullable(result: JsonSchema, from: Fields): JsonSchema {
 
 /** Without properties that only answers have, and without the names of those of its parts among the required ones. */
 export function withoutReadOnly(result: JsonSchema, from: Fields, refs: DocumentRefs): JsonSchema {
-  const own = new Set(readOnlyNames(from, refs));
-  const all = new Set([...own, ...listOf(from['allOf']).flatMap((part) => readOnlyNamesOfParts(part, refs, 0))]);
+  const own = new Set(readOnlyNames(from['properties'], refs));
+  const all = new Set([...own, ...readOnlyNamesOfParts(from, refs)]);
   if (all.size === 0) return result;
   const kept = Object.entries(fieldsOf(result['properties'])).filter(([name]) => !own.has(name));
   const { allOf } = result;
@@ -69,14 +69,12 @@ function withoutRequired(schema: JsonSchema, names: ReadonlySet<string>): JsonSc
   return { ...schema, required: required.filter((name) => typeof name === 'string' && !names.has(name)) };
 }
 
-function readOnlyNamesOfParts(schema: unknown, refs: DocumentRefs, level: number): string[] {
-  if (level > MAX_LEVELS) return [];
-  const resolved = refs.resolve(schema);
-  const parts = listOf(resolved['allOf']).flatMap((part) => readOnlyNamesOfParts(part, refs, level + 1));
-  return [...readOnlyNames(resolved, refs), ...parts];
+function readOnlyNamesOfParts({ allOf }: Fields, refs: DocumentRefs): string[] {
+  const all = new Set(partsOf({ allOf }, ['allOf'], refs).map((part) => part['properties']));
+  return [...all].flatMap((properties) => readOnlyNames(properties, refs));
 }
 
-function readOnlyNames(schema: Fields, refs: DocumentRefs): string[] {
-  const all = Object.entries(fieldsOf(schema['properties']));
+function readOnlyNames(properties: unknown, refs: DocumentRefs): string[] {
+  const all = Object.entries(fieldsOf(properties));
   return all.filter(([, property]) => refs.resolve(property)['readOnly'] === true).map(([name]) => name);
 }

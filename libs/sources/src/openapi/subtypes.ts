@@ -5,17 +5,23 @@ const MAX_SUBTYPES = 40;
 
 /** Schemas that extend another one by `allOf`, by the reference to that one. */
 export class Subtypes {
-  private readonly direct = new Map<string, string[]>();
+  private readonly direct = new Map<string, Set<string>>();
 
   constructor(document: Fields) {
     const places = { '#/components/schemas/': fieldsOf(document['components'])['schemas'], '#/definitions/': document['definitions'] };
     for (const [place, schemas] of Object.entries(places))
-      for (const [name, schema] of Object.entries(fieldsOf(schemas)))
-        for (const part of listOf(fieldsOf(schema)['allOf'])) {
-          const { $ref } = fieldsOf(part);
-          const reference = `${place}${encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))}`;
-          if (typeof $ref === 'string') this.direct.set($ref, [...(this.direct.get($ref) ?? []), reference]);
-        }
+      for (const [name, schema] of Object.entries(fieldsOf(schemas))) {
+        const reference = `${place}${encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))}`;
+        for (const part of listOf(fieldsOf(schema)['allOf'])) this.add(fieldsOf(part)['$ref'], reference);
+      }
+  }
+
+  /** Up to one more than are shown, without the base itself. */
+  private add($ref: unknown, reference: string): void {
+    if (typeof $ref !== 'string' || $ref === reference) return;
+    const known = this.direct.get($ref) ?? new Set();
+    if (known.size <= MAX_SUBTYPES) known.add(reference);
+    this.direct.set($ref, known);
   }
 
   /** Whether others extend the schema. */
@@ -28,7 +34,7 @@ export class Subtypes {
     if (!hasDiscriminator(base) || Array.isArray(base['oneOf']) || Array.isArray(base['anyOf'])) return [];
     const all = new Set<string>();
     const open = [reference];
-    for (let next = open.pop(); next !== undefined; next = open.pop())
+    for (let next = open.pop(); next !== undefined && all.size <= MAX_SUBTYPES; next = open.pop())
       for (const subtype of this.direct.get(next) ?? [])
         if (!all.has(subtype) && subtype !== reference && all.size <= MAX_SUBTYPES) {
           all.add(subtype);
