@@ -16,6 +16,8 @@ export interface BuiltRequest {
 type Args = Readonly<Record<string, unknown>>;
 
 const MAX_URL = 16_384;
+/** Marks a pair of the path's own query that is not sent. */
+const LEFT_OUT = '\u0000';
 
 /** The request of a call. @throws ToolError `invalid_arguments` */
 export function buildRequest(operation: Operation, args: Args, credentials: Credentials): BuiltRequest {
@@ -23,7 +25,10 @@ export function buildRequest(operation: Operation, args: Args, credentials: Cred
   const given = operation.parameters.filter(({ argument }) => argOf(args, argument) !== null);
   const inPlace = (place: Parameter['in']) => given.filter((it) => it.in === place);
   const cookies = inPlace('cookie').flatMap((it) => pairsOf(it, valueOf(it, args)));
-  const headers = inPlace('header').map((it): [string, string] => [it.name, checkedHeader(it, headerText(it, valueOf(it, args)))]);
+  const headers = inPlace('header').map((it): [string, string] => [
+    it.name.toLowerCase(),
+    checkedHeader(it, headerText(it, valueOf(it, args))),
+  ]);
   const { body: about } = operation;
   const body =
     about && Object.hasOwn(args, about.argument) && args[about.argument] !== undefined
@@ -58,7 +63,7 @@ const valueOf = ({ argument, json }: Parameter, args: Args): unknown => {
 /** The path, then its own query, then the parameters of the query, then what is added in secret. */
 function urlOf(operation: Operation, given: readonly Parameter[], args: Args, credentials: Credentials): string {
   const template = operation.template.map((part) =>
-    typeof part === 'string' ? part : slotText(part, part.parameter, valueOf(part.parameter, args), operation.path),
+    typeof part === 'string' ? part : (slotText(part, part.parameter, valueOf(part.parameter, args), operation.path) ?? LEFT_OUT),
   );
   const [path = '', own = ''] = template.join('').split(/\?(.*)/s);
   // A URL would resolve these, and so reach another operation.
@@ -67,7 +72,7 @@ function urlOf(operation: Operation, given: readonly Parameter[], args: Args, cr
   const query = given.filter((it) => it.in === 'query' && !inPath.has(it)).flatMap((it) => pairsOf(it, valueOf(it, args)));
   const whole = given.filter((it) => it.in === 'querystring').map((it) => queryText(it, valueOf(it, args)));
   const named = new Set(query.map(([name]) => name));
-  const fixed = own.split('&').filter((pair) => pair !== '' && !named.has(pair.split('=')[0] ?? ''));
+  const fixed = own.split('&').filter((pair) => pair !== '' && !pair.includes(LEFT_OUT) && !named.has(pair.split('=')[0] ?? ''));
   const secret = Object.entries(credentials.query).map(([name, value]) => `${percentEncoded(name)}=${percentEncoded(value)}`);
   const search = [...fixed, ...query.map(([name, value]) => `${name}=${value}`), ...whole, ...secret].filter((it) => it !== '').join('&');
   return `${operation.baseUrl}${path}${search === '' ? '' : `?${search}`}`;

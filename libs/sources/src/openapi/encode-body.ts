@@ -1,7 +1,7 @@
 import { exactJsonText, ToolError } from '#tool-sdk';
 import { isFields } from '../fields.js';
 import { kindOfFile } from './file-kind.js';
-import { isJson, typeOnly } from './media-type.js';
+import { inUtf8, isJson, typeOnly } from './media-type.js';
 import { multipart } from './multipart.js';
 import type { RequestBody } from './operation.js';
 import { pairsOf, plain, withDigits } from './parameter-style.js';
@@ -34,7 +34,10 @@ export function encodeBody(body: RequestBody, value: unknown): EncodedBody {
   }
 }
 
-const textBody = (contentType: string, text: string): EncodedBody => ({ contentType, bytes: new TextEncoder().encode(text) });
+const textBody = (contentType: string, text: string): EncodedBody => ({
+  contentType: inUtf8(contentType),
+  bytes: new TextEncoder().encode(text),
+});
 
 const linesOf = (before: string, value: unknown): string =>
   [value]

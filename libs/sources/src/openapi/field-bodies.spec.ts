@@ -44,6 +44,17 @@ describe('bodies of documents from the field', () => {
     expect([request.headers['content-type'], Buffer.from(request.body, 'latin1').toString()]).toEqual([mediaType, '{"a":"é"}']);
   });
 
+  it.each([
+    ['text/plain; charset=iso-8859-1', 'é', 'text/plain; charset=utf-8', 'é'],
+    ['text/csv;header=present;charset="ISO-8859-1"', 'é', 'text/csv;header=present; charset=utf-8', 'é'],
+    ['text/plain; charset=UTF-8', 'é', 'text/plain; charset=UTF-8', 'é'],
+    ['application/json; charset=utf-16', 'é', 'application/json; charset=utf-8', '"é"'],
+    ['application/x-www-form-urlencoded; charset=iso-8859-1', { a: 'é' }, 'application/x-www-form-urlencoded; charset=utf-8', 'a=%C3%A9'],
+  ])('names the charset in which it sends a body: %s', async (mediaType, body, type, text) => {
+    const request = await sent(mediaType, { schema: {} }, body);
+    expect([request.headers['content-type'], Buffer.from(request.body, 'latin1').toString()]).toEqual([type, text]);
+  });
+
   const PNG = 'iVBORw0KGgo=';
   it.each([
     ['*/*', { type: 'object' }, { a: 1 }, 'application/json', '{"a":1}'],
@@ -106,6 +117,24 @@ describe('bodies of documents from the field', () => {
       ['ids', undefined, false, '2'],
       ['raw', 'text/csv; charset=utf-8', false, 'a,b'],
     ]);
+  });
+
+  it.each([{ style: 'deepObject' }, { explode: true }, { style: 'form', explode: false }])(
+    'keeps the names of the fields of an object in a multipart body with the encoding %j',
+    async (meta) => {
+      const media = multipart({ meta: {}, none: {}, ids: {} }, { meta, none: meta, ids: { explode: true } });
+      const request = await sent('multipart/form-data', media, { meta: { a: 1, b: ['x'] }, none: null, ids: ['1', '2'] });
+      expect(partsOf(request)).toEqual([
+        ['meta', 'application/json', false, '{"a":1,"b":["x"]}'],
+        ['ids', undefined, false, '1'],
+        ['ids', undefined, false, '2'],
+      ]);
+    },
+  );
+
+  it('names the charset in which it sends a part of a multipart body', async () => {
+    const media = multipart({ note: {} }, { note: { contentType: 'text/plain; charset=iso-8859-1' } });
+    expect(partsOf(await sent('multipart/form-data', media, { note: 'e' }))).toEqual([['note', 'text/plain; charset=utf-8', false, 'e']]);
   });
 
   it.each([

@@ -125,6 +125,43 @@ describe('paths and parameters of documents from the field', () => {
     expect(one.seen).toEqual([]);
   });
 
+  it.each([
+    ['/files/{path+}', path('path'), '/'],
+    ['/files/{path+}', path('path'), '//'],
+    ['/x/{v}', path('v', { schema: list }), ['']],
+    ['/x/{v}', path('v', { schema: { type: 'array' } }), [null]],
+    ['/x/{v}', path('v', { schema: list, style: 'label' }), ['']],
+    ['/x/{v}', path('v', { schema: list, style: 'label', explode: true }), ['']],
+    ['/x/{v}', path('v', { schema: list, style: 'matrix' }), ['']],
+    ['/x/{v}', path('v', { schema: { type: 'array' }, style: 'matrix', explode: true }), [null]],
+  ])('refuses the path %s whose parameter becomes empty: %j, %j', async (template, described, value) => {
+    const one = await of(template, { parameters: [described] });
+    await expect(one.output('op', { [described.name]: value })).rejects.toThrow(`Missing required path parameter '${described.name}'`);
+    expect(one.seen).toEqual([]);
+  });
+
+  it.each([
+    [{}, '/x?fixed=1'],
+    [{ page: '2' }, '/x?page=2&fixed=1'],
+    [{ q: 'a' }, '/x?q=a&fixed=1'],
+    [{ q: '', page: null }, '/x?q=&fixed=1'],
+    [{ ids: [] }, '/x?fixed=1'],
+    [{ ids: ['a', 'b'], more: 'c' }, '/x?ids=a,b&fixed=1&more=c'],
+  ])('leaves optional parameters of the query out of the path when they are absent: %j', async (args, url) => {
+    const parameters = [
+      parameter('q', 'query'),
+      parameter('page', 'query', { schema: { type: ['string', 'null'] } }),
+      parameter('ids', 'query', { schema: list }),
+      parameter('more', 'query'),
+    ];
+    expect(await urlOf('/x?q={q}&page={page}&ids={ids}&fixed=1', parameters, args)).toBe(url);
+  });
+
+  it('refuses a call without a required parameter of the query that the path names', async () => {
+    const one = await of('/x?ids={ids}', { parameters: [parameter('ids', 'query', { required: true, schema: list })] });
+    await expect(one.output('op', { ids: [] })).rejects.toThrow("Missing required path parameter 'ids'");
+  });
+
   it.each(['constructor', 'prototype', 'toString', 'valueOf', 'hasOwnProperty', 'length', 'name'])(
     'sends an argument named %s, and nothing for it when it is absent',
     async (name) => {
@@ -142,6 +179,12 @@ describe('paths and parameters of documents from the field', () => {
     });
     expect(Object.keys(api.tools[0]?.input['properties'] ?? {})).toEqual(['x-id']);
     expect((await api.sent('op', { 'x-id': 'a' })).headers['x-id']).toBe('a');
+  });
+
+  it('sends a described User-Agent once, in place of that of the product', async () => {
+    const one = await of('/x', { parameters: [parameter('User-Agent', 'header')] });
+    expect((await one.sent('op', { 'User-Agent': 'mine/1.0' })).headers['user-agent']).toBe('mine/1.0');
+    expect((await one.sent('op', {})).headers['user-agent']).toBe('toolyard');
   });
 
   it.each([

@@ -12,9 +12,15 @@ export const isText = (type: string): boolean =>
   /[/+](?:xml|ya?ml|x-ya?ml|javascript|graphql|sql|x-www-form-urlencoded|toml)$/.test(type) ||
   isJsonLines(type);
 
+const CHARSET = /;\s*charset\s*=\s*"?([^\s;"]+)"?/i;
+
+/** The type of a text that is sent in UTF-8, whatever charset the document names. */
+export const inUtf8 = (mediaType: string): string =>
+  /^utf-?8$/i.test(CHARSET.exec(mediaType)?.[1] ?? 'utf-8') ? mediaType : mediaType.replace(CHARSET, '; charset=utf-8');
+
 /** The text of bytes in the encoding that their media type names, UTF-8 where it names none that is known. */
 export function decoded(bytes: Uint8Array, mediaType: string | null): string {
-  const label = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(mediaType ?? '')?.[1] ?? 'utf-8';
+  const label = CHARSET.exec(mediaType ?? '')?.[1] ?? 'utf-8';
   try {
     return new TextDecoder(label).decode(bytes);
   } catch {

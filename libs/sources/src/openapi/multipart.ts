@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { exactJsonText, ToolError } from '#tool-sdk';
 import { isFields } from '../fields.js';
 import { kindOfFile } from './file-kind.js';
-import { isJson, typeOnly } from './media-type.js';
+import { inUtf8, isJson, typeOnly } from './media-type.js';
 import type { PartEncoding, RequestBody } from './operation.js';
 import { pairsOf, plain } from './parameter-style.js';
 
@@ -33,7 +33,7 @@ export function multipart({ encoding, files, mediaType = 'multipart/form-data' }
 function headOf(name: string, { filename, type }: Part, isForm: boolean): string {
   const file = filename === undefined ? '' : `; filename="${quoted(filename)}"`;
   const disposition = `Content-Disposition: ${isForm ? 'form-data' : 'attachment'}; name="${quoted(name)}"${file}\r\n`;
-  return `${disposition}${type === undefined ? '' : `Content-Type: ${type}\r\n`}`;
+  return `${disposition}${type === undefined ? '' : `Content-Type: ${filename === undefined ? inUtf8(type) : type}\r\n`}`;
 }
 
 /** As browsers write names (HTML, "multipart form data"). */
@@ -43,7 +43,8 @@ const quoted = (text: string): string =>
 function partsOf(name: string, item: unknown, how: PartEncoding | undefined, isFile: boolean): Part[] {
   const type = safeType(how?.contentType);
   if (isFile) return [item].flat().flatMap((it) => (it === null ? [] : fileOf(it, name, type)));
-  if (how?.styled === true && how.contentType === undefined)
+  // The fields of an object would lose their names.
+  if (how?.styled === true && how.contentType === undefined && item !== null && !isFields(item))
     return pairsOf(how.written, item).map(([, text]) => ({ content: decodeURIComponent(text) }));
   // A type that the document gives to a list is that of the list.
   const isOneJson = type !== undefined && isJson(typeOnly(type));

@@ -1,5 +1,5 @@
 import { ToolError } from '#tool-sdk';
-import { pathText, percentEncoded, type Written } from './parameter-style.js';
+import { pathText, percentEncoded, type Place, type Written } from './parameter-style.js';
 
 /** A place in a path for the text of a parameter. */
 export interface Slot {
@@ -10,6 +10,11 @@ export interface Slot {
   readonly isInQuery: boolean;
 }
 export type PathPart = string | Slot;
+
+interface SlotParameter extends Written {
+  readonly in: Place;
+  readonly required: boolean;
+}
 
 const SLOT = /\{((?:[^{}]|\{[^{}]*\})+)\}/g;
 
@@ -38,13 +43,17 @@ function slotOf(inside: string, isInQuery: boolean): Slot {
   return { name: name.trim() === '' ? inside : name.trim(), isGreedy, isInQuery };
 }
 
-/** The text of a slot. @throws ToolError `invalid_arguments` when the value has none */
-export function slotText({ isGreedy, isInQuery, name }: Slot, written: Written, value: unknown, path: string): string {
-  if (isEmpty(value))
+/**
+ * The text of a slot; undefined for an optional parameter of the query without a value. A path without the text of a
+ * parameter would be that of another operation. @throws ToolError `invalid_arguments` when the value has no text
+ */
+export function slotText({ isGreedy, isInQuery, name }: Slot, parameter: SlotParameter, value: unknown, path: string): string | undefined {
+  const isOfQuery = parameter.in === 'query';
+  const bare = pathText({ ...parameter, style: 'simple' }, value);
+  if (isOfQuery && (value === '' || bare !== '')) return bare;
+  if (isOfQuery && !parameter.required) return undefined;
+  if (bare === '' || (isGreedy && typeof value === 'string' && /^\/+$/.test(value)))
     throw new ToolError('invalid_arguments', `Missing required path parameter '${name}' for ${path}`, { retryable: false });
   if (isGreedy && typeof value === 'string') return value.replace(/^\//, '').split('/').map(percentEncoded).join('/');
-  return pathText(isInQuery ? { ...written, style: 'simple' } : written, value);
+  return isInQuery ? bare : pathText(parameter, value);
 }
-
-const isEmpty = (value: unknown): boolean =>
-  value === undefined || value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0);
