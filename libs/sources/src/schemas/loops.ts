@@ -22,9 +22,10 @@ export function loopingReferences(
 ): Set<JsonSchema> {
   const cut = new Set<JsonSchema>();
   const done = new Set<JsonSchema>();
+  const frameOf = (node: JsonSchema): Frame => ({ node, edges: edgesOf(node, cut.has(node) ? undefined : targetOf), byReference: false });
   for (const start of schemas) {
     if (done.has(start)) continue;
-    const path: Frame[] = [{ node: start, edges: edgesOf(start, targetOf), byReference: false }];
+    const path: Frame[] = [frameOf(start)];
     const open = new Set([start]);
     for (let frame = path.at(-1); frame !== undefined; frame = path.at(-1)) {
       const [next, byReference] = frame.edges.pop() ?? [];
@@ -36,11 +37,15 @@ export function loopingReferences(
       }
       frame.byReference = byReference;
       if (open.has(next)) {
-        const loop = path.slice(path.findIndex(({ node }) => node === next));
-        const last = loop.findLast((it) => it.byReference);
-        if (last !== undefined) cut.add(last.node);
+        const from = path.findIndex(({ node }) => node === next);
+        const last = path.findLastIndex((it, index) => index >= from && it.byReference);
+        const looping = path[last];
+        if (looping === undefined) continue;
+        cut.add(looping.node);
+        // The reference leads nowhere now: parts behind it are not within its schema, and are visited again.
+        for (const { node } of path.splice(last + 1)) open.delete(node);
       } else if (!done.has(next)) {
-        path.push({ node: next, edges: edgesOf(next, targetOf), byReference: false });
+        path.push(frameOf(next));
         open.add(next);
       }
     }
@@ -49,7 +54,7 @@ export function loopingReferences(
 }
 
 /** Schemas that are checked against the same value. */
-function edgesOf(node: JsonSchema, targetOf: (reference: string) => JsonSchema | boolean | undefined): Frame['edges'] {
+function edgesOf(node: JsonSchema, targetOf?: (reference: string) => JsonSchema | boolean | undefined): Frame['edges'] {
   const { $ref, dependentSchemas, dependencies } = node;
   const parts: unknown[] = [
     ...ONE.map((key) => node[key]),
@@ -57,6 +62,6 @@ function edgesOf(node: JsonSchema, targetOf: (reference: string) => JsonSchema |
     ...[dependentSchemas, dependencies].flatMap((it) => (isFields(it) ? Object.values(it) : [])),
   ];
   const edges = parts.flatMap((it) => (isSchema(it) && typeof it !== 'boolean' ? [[it, false] as const] : []));
-  const target = typeof $ref === 'string' ? targetOf($ref) : undefined;
+  const target = typeof $ref === 'string' ? targetOf?.($ref) : undefined;
   return typeof target === 'object' ? [...edges, [target, true]] : edges;
 }
