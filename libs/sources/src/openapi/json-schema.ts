@@ -82,7 +82,7 @@ export class SchemaConverter {
     const result: JsonSchema = {};
     for (const [key, content] of Object.entries(value)) {
       const isKnown = Object.hasOwn(CHECKS, key) || Object.hasOwn(ANNOTATIONS, key);
-      const kept = isKnown ? bounded(key === 'type' ? namedNull(content) : content) : undefined;
+      const kept = isKnown ? bounded(key, key === 'type' ? namedNull(content) : content) : undefined;
       if (kept !== undefined) result[key] = kept;
     }
     const inner: Place = { within: place.within, depth: place.depth + 1 };

@@ -6,6 +6,8 @@ import { partsOf } from './schema-parts.js';
 const MAX_TEXT = 2_000;
 const MAX_VALUE_CHARACTERS = 20_000;
 const BRANCHED = ['$ref', 'allOf', 'anyOf', 'oneOf', 'not', 'const'];
+const PROSE = ['title', 'description', '$comment'];
+const DISTINCT = ['enum', 'required', 'type'];
 const ABOUT = ['title', 'description', 'default', 'deprecated'];
 
 /** The discriminator says which branch is meant, so that a value may fit several. */
@@ -17,12 +19,12 @@ export function overlapping(result: JsonSchema): void {
   else result['allOf'] = [...(Array.isArray(result['allOf']) ? result['allOf'] : []), { anyOf: branches }];
 }
 
-/** Leaves out values that are no JSON or too large, and repeated values of lists. */
-export function bounded(value: unknown): JsonSchema[string] | undefined {
-  if (typeof value === 'string') return value.slice(0, MAX_TEXT);
+/** Leaves out values that are no JSON or too large, and repeated items of lists of names. Texts for readers are cut. */
+export function bounded(key: string, value: unknown): JsonSchema[string] | undefined {
+  if (typeof value === 'string') return value.length <= MAX_TEXT || PROSE.includes(key) ? value.slice(0, MAX_TEXT) : undefined;
   const { data } = Json.safeParse(value);
   if (data === undefined || JSON.stringify(data).length > MAX_VALUE_CHARACTERS) return undefined;
-  return Array.isArray(data) ? [...new Map(data.map((it) => [JSON.stringify(it), it])).values()] : data;
+  return Array.isArray(data) && DISTINCT.includes(key) ? [...new Map(data.map((it) => [JSON.stringify(it), it])).values()] : data;
 }
 
 /** YAML without quotes makes null of the name of the type. */
