@@ -1,15 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Problem } from '#contracts';
+import { createRedis, keys, type RedisConnection } from '#redis';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 
 const ROOM = 110_000;
 
 describe('what Redis keeps of the sessions of a tenant', () => {
   let gateway: TestGateway;
-  beforeAll(async () => {
-    gateway = await startTestGateway('session-room', { tenantSessionBytes: ROOM });
+  let tenant: string;
+  let tenants = 0;
+  beforeEach(async () => {
+    tenant = `session-room-${(tenants += 1)}`;
+    gateway = await startTestGateway(tenant, { tenantSessionBytes: ROOM });
   });
-  afterAll(() => gateway.close());
+  afterEach(() => gateway.close());
 
   const send = async (method: string, path: string, body?: object) => {
     const { status, body: problem } = await gateway.agent.request<Partial<Problem>>(method, path, body);
@@ -17,7 +21,19 @@ describe('what Redis keeps of the sessions of a tenant', () => {
   };
   const patterns = (count: number) => Array.from({ length: count }, (_, index) => `tool_${String(index).padStart(90, '0')}`);
   const put = (id: string, count: number) => send('PUT', `/v1/sessions/${id}`, { tools: patterns(count), allowedTools: patterns(count) });
-  const message = (id: string, chars: number) => send('POST', `/v1/sessions/${id}/steer`, { message: 'x'.repeat(chars) });
+  const message = (id: string, text: string) => send('POST', `/v1/sessions/${id}/steer`, { message: text });
+  const statuses = async (ids: readonly string[], text: string) => {
+    const answers = [];
+    for (const id of ids) answers.push((await message(id, text)).status);
+    return answers;
+  };
+  /** Counts as much for other sessions as the tenant may have, after `change`. */
+  const fill = async (change?: (redis: RedisConnection) => Promise<unknown>) => {
+    const redis = createRedis(gateway.redisUrl);
+    await change?.(redis);
+    await redis.hincrby(keys.sessionBytes(tenant), '', ROOM);
+    redis.disconnect();
+  };
   const refused = { status: 429, problem: { code: 'quota_exceeded', detail: expect.stringContaining('TENANT_SESSION_BYTES') } };
 
   it('refuses settings of one more session beyond TENANT_SESSION_BYTES, and takes them when another session was deleted', async () => {
@@ -27,13 +43,26 @@ describe('what Redis keeps of the sessions of a tenant', () => {
     expect(await put('a', 150)).toMatchObject({ status: 200 });
     expect(await send('DELETE', '/v1/sessions/b')).toMatchObject({ status: 204 });
     expect(await put('c', 195)).toMatchObject({ status: 200 });
-    await Promise.all(['a', 'c'].map((id) => send('DELETE', `/v1/sessions/${id}`)));
   });
 
   it('refuses a message to a session beyond TENANT_SESSION_BYTES', async () => {
-    const answers = [];
-    for (const id of ['d', 'e', 'f', 'g', 'h']) answers.push(await message(id, 16_000));
-    expect(answers.map(({ status }) => status)).toEqual([202, 202, 202, 429, 429]);
-    expect(answers.at(-1)).toMatchObject(refused);
+    expect(await statuses(['d', 'e', 'f', 'g'], 'x'.repeat(16_000))).toEqual([202, 202, 202, 429]);
+    expect(await message('h', 'x'.repeat(16_000))).toMatchObject(refused);
+  });
+
+  it('deletes a session that has only a todo list or messages, also when the tenant has TENANT_SESSION_BYTES already', async () => {
+    expect(await message('b', 'wait')).toMatchObject({ status: 202 });
+    await fill(async (redis) => {
+      await redis.set(keys.sessionData(tenant, 'a'), JSON.stringify({ todos: [] }));
+      await redis.hset(keys.sessionBytes(tenant), 'data:a', '524', '', '524');
+    });
+    expect(await send('DELETE', '/v1/sessions/never-used')).toMatchObject(refused);
+    expect(await send('DELETE', '/v1/sessions/a')).toMatchObject({ status: 204 });
+    expect(await send('DELETE', '/v1/sessions/b')).toMatchObject({ status: 204 });
+  });
+
+  it('reads a session whose time to live is renewed, also when the tenant has TENANT_SESSION_BYTES already', async () => {
+    await fill((redis) => redis.set(keys.session(tenant, 'old'), JSON.stringify({ tools: ['echo'] })));
+    expect(await send('GET', '/v1/sessions/old')).toMatchObject({ status: 200, problem: { tools: ['echo'] } });
   });
 });

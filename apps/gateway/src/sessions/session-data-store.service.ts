@@ -42,7 +42,7 @@ export class SessionDataStore {
       if (before.changedBy.includes(callId)) return { before, now: before };
       const change = next(before);
       const text = changedText(before, change, callId);
-      await this.room.count(principal.tenantId, sessionId, 'data', { bytes: text.length, lifeMs: SESSION_LIFE_MS });
+      await this.room.count(principal.tenantId, sessionId, 'data', { bytes: Buffer.byteLength(text), lifeMs: SESSION_LIFE_MS });
       if ((await this.durable.run(replaceScript, [key], [stored ?? '', text, SESSION_LIFE_MS])) !== 1) continue;
       await this.events.publish(principal, sessionId, 'session.data', {
         changed: SESSION_DATA_PARTS.filter((part) => change[part] !== undefined),

@@ -35,7 +35,8 @@ redis.call('HSET', KEYS[1], '', string.format('%.0f', sum))
 return fits and 1 or 0`);
 
 /** What Redis keeps of a session: settings and grants, what its agents keep in it, messages of people. */
-export type SessionEntry = 'settings' | 'data' | 'messages';
+const ENTRIES = ['settings', 'data', 'messages'] as const;
+export type SessionEntry = (typeof ENTRIES)[number];
 
 /**
  * How much Redis keeps of the sessions of a tenant: callers choose names of sessions, so that without a bound one tenant could
@@ -66,5 +67,11 @@ export class SessionRoom {
     if (fits === 1) return;
     const why = `The sessions of the tenant have ${most} bytes together (TENANT_SESSION_BYTES), which is the most: delete one that is not needed, or wait until those without use end`;
     throw new ProblemError('quota_exceeded', why);
+  }
+
+  /** Whether anything of the session is counted. */
+  async has(tenantId: string, sessionId: string): Promise<boolean> {
+    const counted = await this.redis.hmget(keys.sessionBytes(tenantId), ...ENTRIES.map((entry) => `${entry}:${sessionId}`));
+    return counted.some((bytes) => bytes !== null);
   }
 }

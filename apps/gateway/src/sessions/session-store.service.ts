@@ -96,7 +96,8 @@ export class SessionStore {
     const stored = await this.redis.get(keys.session(tenantId, sessionId));
     if (stored === null) return NEW_SESSION;
     const state = parseSession(stored);
-    if (Date.now() - state.touchedAt > DAY_MS) await this.put(tenantId, sessionId, stored, state);
+    // No read fails for the room of the tenant.
+    if (Date.now() - state.touchedAt > DAY_MS) await this.put(tenantId, sessionId, stored, state, true);
     return state;
   }
 
@@ -174,10 +175,10 @@ export class SessionStore {
     const before = await this.state(tenantId, sessionId);
     this.assertNothingLifted(principal, before, NEW_SESSION);
     const act = this.acts.admit(principal, { revokes: hasSettings(before) });
-    // What takes settings away is done in any case; else it is a further session of which something is kept.
-    const ended = { bytes: 1, lifeMs: SESSION_LIFE_MS, always: hasSettings(before) };
-    await this.room.count(tenantId, sessionId, 'settings', ended);
+    // A session of which something is kept is deleted in any case; else it is a further one that takes room.
+    const always = hasSettings(before) || (await this.room.has(tenantId, sessionId));
     await this.data.remove(tenantId, sessionId);
+    await this.room.count(tenantId, sessionId, 'settings', { bytes: 1, lifeMs: SESSION_LIFE_MS, always });
     await this.durable.run(END, [keys.session(tenantId, sessionId)], [Date.now(), SESSION_LIFE_MS]);
     await this.record(act, 'admin.session_deleted', sessionId, pick(before, SessionPart.options));
     await this.events.publish(principal, sessionId, 'session.deleted', {});
@@ -210,13 +211,13 @@ export class SessionStore {
     throw new ProblemError('conflict', 'The session changed faster than it could be written; the same request may be repeated');
   }
 
-  private async put(tenantId: string, sessionId: string, before: string, state: SessionState): Promise<boolean> {
+  private async put(tenantId: string, sessionId: string, before: string, state: SessionState, always = false): Promise<boolean> {
     const text = storedSession({ ...state, touchedAt: Date.now() });
     // A session that is used again is kept longer, and takes no more room.
     await this.room.count(tenantId, sessionId, 'settings', {
-      bytes: text.length,
+      bytes: Buffer.byteLength(text),
       lifeMs: SESSION_LIFE_MS,
-      always: text.length <= before.length,
+      always: always || Buffer.byteLength(text) <= Buffer.byteLength(before),
     });
     return (await this.durable.run(replaceScript, [keys.session(tenantId, sessionId)], [before, text, SESSION_LIFE_MS])) === 1;
   }
