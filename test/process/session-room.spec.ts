@@ -65,4 +65,16 @@ describe('what Redis keeps of the sessions of a tenant', () => {
     await fill((redis) => redis.set(keys.session(tenant, 'old'), JSON.stringify({ tools: ['echo'] })));
     expect(await send('GET', '/v1/sessions/old')).toMatchObject({ status: 200, problem: { tools: ['echo'] } });
   });
+
+  it('counts messages that wait for a session after it was deleted, and no longer those that are kept for people', async () => {
+    const long = 'x'.repeat(16_000);
+    expect(await statuses(['a', 'a', 'a', 'b'], long)).toEqual([202, 202, 202, 429]);
+    expect(await send('DELETE', '/v1/sessions/a')).toMatchObject({ status: 204 });
+    expect(await statuses(['a'], 'y')).toEqual([202]);
+    expect(await statuses(['b', 'b'], long)).toEqual([202, 429]);
+  });
+
+  it('counts bytes of a message, not its characters', async () => {
+    expect(await statuses(['a', 'a'], '€'.repeat(16_000))).toEqual([202, 429]);
+  });
 });

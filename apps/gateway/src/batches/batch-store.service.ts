@@ -163,13 +163,23 @@ export class BatchStore {
 
   /** The last messages of people to a session, oldest first. */
   async steeringOfSession(tenantId: string, sessionId: string): Promise<SessionMessage[]> {
+    const [waiting, all] = await this.steeringTexts(tenantId, sessionId);
+    const untaken = new Set(waiting);
+    return all.map((text) => ({ ...SteeringMessage.parse(JSON.parse(text)), taken: !untaken.has(text) }));
+  }
+
+  /** Bytes that Redis keeps of the messages to a session: of those that wait and of the last ones. */
+  async steeringBytes(tenantId: string, sessionId: string): Promise<number> {
+    const texts = (await this.steeringTexts(tenantId, sessionId)).flat();
+    return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  }
+
+  private steeringTexts(tenantId: string, sessionId: string): Promise<[waiting: string[], last: string[]]> {
     const partition = this.partitionOf(tenantId, sessionId);
-    const [waiting, all] = await Promise.all([
+    return Promise.all([
       this.redis.lrange(keys.steering(partition, tenantId, sessionId), '0', '-1'),
       this.redis.lrange(keys.steered(partition, tenantId, sessionId), '0', '-1'),
     ]);
-    const untaken = new Set(waiting);
-    return all.map((text) => ({ ...SteeringMessage.parse(JSON.parse(text)), taken: !untaken.has(text) }));
   }
 
   /** Forgets what people said to a session. Messages that wait are kept for its next batch. */

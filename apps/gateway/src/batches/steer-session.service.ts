@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ulid } from 'ulidx';
-import { BATCH_LIMITS, ProblemError, type Principal, type SessionMessages, type Steered } from '#contracts';
+import { BATCH_LIMITS, ProblemError, type Principal, type SessionMessages, type Steered, type SteeringMessage } from '#contracts';
 import { personText } from '../platform/event-origin.js';
 import { RedactionConfigService } from '../governance/redaction-config.service.js';
 import { SessionStore } from '../sessions/session-store.service.js';
@@ -20,7 +20,10 @@ export class SteerSessionService {
     private readonly room: SessionRoom,
     sessions: SessionStore,
   ) {
-    sessions.onEnd.add(({ tenantId }, sessionId) => this.store.forgetSteering(tenantId, sessionId));
+    sessions.onEnd.add(async ({ tenantId }, sessionId) => {
+      await this.store.forgetSteering(tenantId, sessionId);
+      await this.count(tenantId, sessionId);
+    });
   }
 
   /** What people said to the session, oldest first. */
@@ -47,10 +50,10 @@ export class SteerSessionService {
     if (queued !== undefined) return { message: queued, waiting: known.filter(({ taken }) => !taken).length };
     const message = { id, message: this.safety.of(principal.tenantId).text(text), from, ...byName, at: new Date().toISOString() };
     this.memory.check('normal');
-    // Twice: among those that wait, and among the last ones.
-    const bytes = 2 * JSON.stringify([...known, message]).length;
-    await this.room.count(principal.tenantId, sessionId, 'messages', { bytes, lifeMs: KEPT_SECONDS * 1_000 });
+    await this.count(principal.tenantId, sessionId, message);
     const waiting = await this.store.queueSteering(principal.tenantId, sessionId, message);
+    // Again: other messages may have come meanwhile, the oldest left, and a message that found no room is not kept.
+    await this.count(principal.tenantId, sessionId);
     if (waiting <= 0) {
       throw new ProblemError(
         'conflict',
@@ -59,5 +62,11 @@ export class SteerSessionService {
     }
     await this.events.publish(principal, sessionId, 'session.steered', { messageId: message.id, waiting });
     return { message, waiting };
+  }
+  /** Counts what Redis keeps of the messages, and a further one if it fits: it is among those that wait, and among the last ones. */
+  private async count(tenantId: string, sessionId: string, further?: SteeringMessage): Promise<void> {
+    const more = further === undefined ? 0 : 2 * Buffer.byteLength(JSON.stringify(further));
+    const bytes = more + (await this.store.steeringBytes(tenantId, sessionId));
+    await this.room.count(tenantId, sessionId, 'messages', { bytes, lifeMs: KEPT_SECONDS * 1_000, always: further === undefined });
   }
 }
