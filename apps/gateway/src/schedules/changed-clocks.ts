@@ -3,8 +3,6 @@ import { LRUCache } from 'lru-cache';
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
-/** Due times that one change of the clocks may leave out: those of an expression with seconds, for which more come soon after. */
-const MOST = 100;
 
 const formats = new LRUCache<string, Intl.DateTimeFormat>({ max: 100 });
 
@@ -17,53 +15,46 @@ function offsetOf(timeZone: string, at: number): number {
 }
 
 /**
- * Due times between two moments whose local time does not exist, since the clocks are put forward over it: later by what is left
- * out, as clocks show it that were not put forward. cron-parser does so in the middle of a day for whole hours only. Pure.
+ * The first due time of a cron expression after a moment, by the clocks of a zone. Where they were put forward over a local time, it
+ * is later by what is left out, as clocks show it that were not. Where they were put back, the first of two moments with the same
+ * local time, unless the expression means every hour, or every so many. cron-parser counts local times only: in zones it loses some
+ * when clocks change, and gives up where they change by half an hour. Pure. @throws Error for a broken expression
  */
-export function missingTimes(cron: string, timeZone: string, afterMs: number, untilMs: number): number[] {
-  const found: number[] = [];
-  for (let from = afterMs; from < untilMs; from += DAY_MS) {
-    const to = Math.min(from + DAY_MS, untilMs);
+export function nextTime(cron: string, timeZone: string, afterMs: number): number {
+  let [from, earliest, moved] = [afterMs - DAY_MS, -Infinity, Infinity];
+  for (;;) {
     const before = offsetOf(timeZone, from);
-    const gap = offsetOf(timeZone, to) - before;
-    if (gap <= 0) continue;
-    const change = changeWithin(timeZone, from, to) + before;
-    const local = CronExpressionParser.parse(cron, { tz: 'UTC', currentDate: new Date(change - 1) });
-    for (let count = 0; count < MOST; count++) {
-      const time = local.next().toDate().getTime();
-      if (time >= change + gap) break;
-      if (time - before > afterMs) found.push(time - before);
-    }
+    const due = localTimeAfter(cron, Math.max(afterMs + before, earliest)) - before;
+    const change = firstChange(timeZone, from, Math.min(due, moved));
+    if (change === undefined) return Math.min(due, moved);
+    const after = offsetOf(timeZone, change);
+    if (due < change + after - before) moved = Math.min(due, moved);
+    earliest = change + (meansEveryHour(cron) ? after : Math.max(before, after)) - 1;
+    from = change;
   }
-  return found;
 }
 
-/**
- * The due time that is meant by one of cron-parser; undefined when none is. Where clocks were put back, the first of two moments
- * with the same local time, unless the expression means every hour, or every so many: cron-parser takes the second at midnight, and
- * both where they are two hours apart. Where clocks were put forward, `missingTimes` moves what is left out. Pure.
- */
-export function meantTime(cron: string, timeZone: string, time: number): number | undefined {
-  const offset = offsetOf(timeZone, time);
-  const change = offset - offsetOf(timeZone, time - DAY_MS);
-  if (change > 0) {
-    const local = time + offset;
-    const due = CronExpressionParser.parse(cron, { tz: 'UTC', currentDate: new Date(local - 1) }).next();
-    return due.toDate().getTime() === local ? time : undefined;
-  }
-  const first = time + change;
-  const isSecond = change < 0 && offsetOf(timeZone, first) === offset - change;
-  return isSecond && !meansEveryHour(cron) ? first : time;
+/** Local times are written as if they were of UTC. */
+function localTimeAfter(cron: string, local: number): number {
+  return CronExpressionParser.parse(cron, { tz: 'UTC', currentDate: new Date(local) })
+    .next()
+    .toDate()
+    .getTime();
 }
 
 function meansEveryHour(cron: string): boolean {
   return cron.trim().split(/\s+/).at(-4)?.startsWith('*') === true;
 }
 
-/** The minute from which another offset holds. */
-function changeWithin(timeZone: string, from: number, to: number): number {
+/** The first minute after `from`, up to `to`, from which another offset holds. */
+function firstChange(timeZone: string, from: number, to: number): number | undefined {
   const before = offsetOf(timeZone, from);
-  let [low, high] = [Math.floor(from / MINUTE_MS), Math.ceil(to / MINUTE_MS)];
+  let end = from;
+  do {
+    if (end >= to) return undefined;
+    end = Math.min(end + DAY_MS, to);
+  } while (offsetOf(timeZone, end) === before);
+  let [low, high] = [Math.floor(Math.max(from, end - DAY_MS) / MINUTE_MS), Math.ceil(end / MINUTE_MS)];
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
     if (offsetOf(timeZone, middle * MINUTE_MS) === before) low = middle;

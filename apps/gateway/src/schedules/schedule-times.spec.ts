@@ -68,9 +68,9 @@ function changesOf(timeZone: string): { readonly at: number; readonly before: nu
   return found;
 }
 
-describe('a daily time when the clocks change', () => {
-  const ZONES = Intl.supportedValuesOf('timeZone').map((timeZone) => ({ timeZone, all: changesOf(timeZone) }));
+const ZONES = Intl.supportedValuesOf('timeZone').map((timeZone) => ({ timeZone, all: changesOf(timeZone) }));
 
+describe('a daily time when the clocks change', () => {
   it('gives a missing time once, later by what is left out, and a doubled one once, the first, in all time zones from 2026 to 2030', () => {
     const wrong: unknown[] = [];
     let changes = 0;
@@ -101,6 +101,85 @@ describe('a daily time when the clocks change', () => {
         if (times.some((time, index) => index > 0 && time - (times[index - 1] ?? 0) !== 3_600_000)) wrong.push([timeZone, at, times]);
       }
     expect(wrong).toEqual([]);
+  });
+});
+
+/** Due times at some minutes of some hours, by what is meant: a missing local time is later by what is left out, of a doubled one the first counts. */
+function meant(minutes: readonly number[], hours: readonly number[], change: { at: number; before: number; after: number }): number[] {
+  const { at, before, after } = change;
+  const midnight = Math.floor((at + before) / DAY_MS) * DAY_MS;
+  const times = [-1, 0, 1, 2].flatMap((day) =>
+    hours.flatMap((hour) =>
+      minutes.map((minute) => {
+        const local = midnight + day * DAY_MS + (hour * 60 + minute) * 60_000;
+        return local < at + Math.max(before, after) ? local - before : local - after;
+      }),
+    ),
+  );
+  return [...new Set(times)].toSorted((a, b) => a - b);
+}
+
+describe('several times an hour or a day when the clocks change', () => {
+  /** Zones whose clocks change alike count as one. */
+  const CHANGES = new Map(
+    ZONES.flatMap(({ timeZone, all }) => all.slice(0, 4).map((change) => [JSON.stringify(change), { timeZone, ...change }] as const)),
+  );
+  const STEPS = 8;
+  const inChain = (timing: Timing, from: number) => {
+    const times: number[] = [];
+    for (let after = from; times.length < STEPS; after = times.at(-1) ?? 0) times.push(...nextTimes(timing, after, 1));
+    return times;
+  };
+
+  it('gives several times an hour one by one as in a list when the clocks change, each that is meant once and in order, in all time zones', () => {
+    const wrong: unknown[] = [];
+    for (const { timeZone, ...change } of CHANGES.values()) {
+      const hour = new Date(change.at + Math.min(change.before, change.after)).getUTCHours();
+      const hours = [hour, (hour + 1) % 24].toSorted((a, b) => a - b);
+      for (const [minutes, some] of [
+        [[15, 45], [hour]],
+        [[15, 45], hours],
+        [[10, 20, 35, 45], hours],
+        [[5], hours],
+      ] as const) {
+        const timing = of({ cron: `${minutes.join()} ${some.join()} * * *`, timeZone });
+        const from = change.at - 3 * 3_600_000;
+        const right = meant(minutes, some, change)
+          .filter((time) => time > from)
+          .slice(0, STEPS);
+        const seen = { chain: inChain(timing, from).slice(0, right.length), list: nextTimes(timing, from, STEPS).slice(0, right.length) };
+        const text = (times: readonly number[]) => times.map((time) => new Date(time).toISOString()).join(' ');
+        if (text(seen.chain) !== text(right) || text(seen.list) !== text(right))
+          wrong.push([timeZone, timing.cron, text(seen.chain), text(seen.list), text(right)]);
+      }
+    }
+    expect(CHANGES.size).toBeGreaterThan(50);
+    expect(wrong).toEqual([]);
+  });
+
+  it.each(['10,40 * * * *', '*/20 * * * *', '*/10 */2 * * *', '15,45 * 2 * * *', '*/30 * * * * *'])(
+    'gives the times of %s one by one as in a list when the clocks change, none twice and none earlier than the one before',
+    (cron) => {
+      const wrong: unknown[] = [];
+      for (const { timeZone, at } of CHANGES.values())
+        for (const from of [at - 3_700_000, at - 1_000, at + 1_000_000]) {
+          const chain = inChain(of({ cron, timeZone }), from);
+          const isOrdered = chain.every((time, index) => time > (chain[index - 1] ?? from));
+          if (!isOrdered || chain.join() !== nextTimes(of({ cron, timeZone }), from, STEPS).join()) wrong.push([timeZone, at, from, chain]);
+        }
+      expect(wrong).toEqual([]);
+    },
+  );
+
+  it('gives a yearly time that the clocks leave out on its day, and the next one a year later', () => {
+    const [first, second] = shown({ cron: '30 2 29 3 *', timeZone: 'Europe/Berlin' }, 2);
+    expect([first, second]).toEqual(['2026-03-29T01:30:00.000Z', '2027-03-29T00:30:00.000Z']);
+  });
+
+  it('gives each second of an hour that the clocks leave out, one by one', () => {
+    const timing = of({ cron: '* * 2 * * *', timeZone: 'Europe/Berlin' });
+    const from = Date.parse('2026-03-29T01:30:00Z');
+    expect(nextTimes(timing, from, 2)).toEqual([from + 1_000, from + 2_000]);
   });
 });
 

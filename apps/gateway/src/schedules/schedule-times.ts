@@ -1,6 +1,6 @@
 import { CronExpressionParser, type CronExpression } from 'cron-parser';
 import { ProblemError, type CreateScheduleBody } from '#contracts';
-import { meantTime, missingTimes } from './changed-clocks.js';
+import { nextTime } from './changed-clocks.js';
 
 export type Timing = Pick<CreateScheduleBody, 'cron' | 'everyMs' | 'at' | 'timeZone'> & { readonly anchorMs: number };
 
@@ -11,21 +11,11 @@ export function nextTimes({ cron, everyMs, at, timeZone, anchorMs }: Timing, aft
     const first = anchorMs + (Math.max(0, Math.floor((afterMs - anchorMs) / everyMs)) + 1) * everyMs;
     return Array.from({ length: count }, (_unused, index) => first + index * everyMs);
   }
-  return cronTimes(cron ?? '', timeZone, afterMs, count);
-}
-
-function cronTimes(cron: string, timeZone: string, afterMs: number, count: number): number[] {
-  const expression = CronExpressionParser.parse(cron, { tz: timeZone, currentDate: new Date(afterMs) });
-  assertDayExists(expression);
-  const times = new Set<number>();
-  for (let from = afterMs; times.size < count;) {
-    const next = expression.next().toDate().getTime();
-    for (const time of missingTimes(cron, timeZone, from, next)) times.add(time);
-    const meant = meantTime(cron, timeZone, next);
-    if (meant !== undefined && meant > afterMs) times.add(meant);
-    from = next;
-  }
-  return [...times].toSorted((a, b) => a - b).slice(0, count);
+  assertDayExists(CronExpressionParser.parse(cron ?? ''));
+  const times: number[] = [];
+  // A schedule that runs asks for one at a time: a list is made in the same way.
+  for (let last = afterMs; times.length < count; times.push(last)) last = nextTime(cron ?? '', timeZone, last);
+  return times;
 }
 
 /** Days of each month, in a leap year. */
