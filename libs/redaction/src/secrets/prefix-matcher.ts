@@ -37,7 +37,7 @@ export class PrefixMatcher {
   constructor(values: readonly string[], off = false) {
     this.hasKnown = !off && values.length > 0;
     if (off) return;
-    for (const alike of groupsOf(values)) this.add(knownValues(alike));
+    for (const alike of groupsOf(values.flatMap(piecesOf))) this.add(knownValues(alike));
     for (const start of (SHAPED ??= shapedPrefixes())) this.add(start);
   }
 
@@ -80,6 +80,13 @@ export class PrefixMatcher {
     }
     this.longestHead = Math.max(this.longestHead, offset);
   }
+}
+
+/** A known value in pieces of one length, up to the longest run: each place of a text is compared with them. A short rest would be found everywhere. */
+function piecesOf(value: string): string[] {
+  if (value.length <= LONGEST_RUN) return [value];
+  const length = Math.ceil(value.length / Math.ceil(value.length / LONGEST_RUN));
+  return Array.from({ length: Math.ceil(value.length / length) }, (_, index) => value.slice(index * length, (index + 1) * length));
 }
 
 /** Known values with the same trigger at the same place. Groups with longer values come first: of two values that begin in one place, the longer counts. */
