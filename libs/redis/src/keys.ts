@@ -89,8 +89,8 @@ export const keys = {
   /** What was accepted of the tools of a source, by their raw name: digests, and the whole for differences. */
   sourcePins: (source: string) => `{sources}:pins:${source}`,
   sourcePinned: (source: string) => `{sources}:pinned:${source}`,
-  /** Bytes of what was accepted of the sources of each tenant, by tenant. */
-  sourcePinnedBytes: () => '{sources}:pinned-bytes',
+  /** Bytes of what was accepted of the sources of a tenant, by `tenant/name`. */
+  sourcePinnedBytes: (tenantId: string) => `{sources}:pinned-bytes:${tenantId}`,
   /** There while the announcer of a source that may vanish renews it. */
   sourceAlive: (source: string) => `{sources}:alive:${source}`,
   /** Held by the worker that reads the tools of the source for all. */

@@ -143,7 +143,7 @@ describe('the catalog of sources', () => {
     });
     expect(registry.for(mine).resolve('list')?.available).toEqual({ ok: true });
     const [pinned] = watcher.list().filter(({ entry }) => entry.tenantId === mine);
-    await store.accept({ tenantId: mine, name: 'tracker' }, pinned?.entry.tools ?? []);
+    await store.accept({ tenantId: mine, name: 'tracker', origin: 'api' }, pinned?.entry.tools ?? []);
     await eventually(async () => registry.for(mine).resolve('create')?.available.ok, 'the tool to be available');
   });
 
@@ -267,7 +267,7 @@ describe('the catalog of sources', () => {
     expect(JSON.stringify(tool())).not.toContain('For tests');
     expect(tool()?.available).toMatchObject({ reason: expect.stringContaining('not accepted') });
     const { entry } = (await store.entry(`${mine}/tracker`)) ?? {};
-    await store.accept({ tenantId: mine, name: 'tracker' }, entry?.tools ?? []);
+    await store.accept({ tenantId: mine, name: 'tracker', origin: 'api' }, entry?.tools ?? []);
     await eventually(async () => tool()?.available.ok === true, 'the accepted tool');
     expect(tool()?.description).toContain('For tests');
   });
@@ -329,6 +329,62 @@ describe('the catalog of sources', () => {
     await store.announce({ ...entry, problems: [], tools, updatedAt: new Date().toISOString() }, 60_000);
     expect((await store.entry(`${mine}/eight`))?.entry.tools).toHaveLength(1);
     await store.replaceConfigured([], SourceRules.parse({}));
+  });
+
+  describe('with room for what is accepted of four sources of a tenant', () => {
+    let mine: string;
+    beforeEach(async () => {
+      mine = tenant();
+      await store.replaceConfigured([], SourceRules.parse({ catalogBytes: 8_000 }));
+    });
+    afterEach(() => store.replaceConfigured([], SourceRules.parse({})));
+
+    const toolsOf = (name: string, ...tools: string[]) =>
+      acceptOffer(
+        tools.map((tool) => offered(tool, { description: 'x'.repeat(6_000) })),
+        { name, kind: 'worker', trust: false },
+      ).tools;
+    const announce = (name: string, origin: StoredSource['origin'] | 'announced' = 'announced') => {
+      const entry = { tenantId: mine, name, kind: 'worker', pin: true, origin, status: 'ok', expires: true } as const;
+      return store.announce({ ...entry, problems: [], tools: toolsOf(name, 'tool'), updatedAt: new Date().toISOString() }, 60_000);
+    };
+    /** How many tools each has of sources that are announced one after the other and withdrawn. */
+    const counts = async (...sources: string[]) => {
+      const lengths: (number | undefined)[] = [];
+      for (const name of sources) {
+        await announce(name);
+        lengths.push((await store.entry(`${mine}/${name}`))?.entry.tools.length);
+        await store.withdraw({ tenantId: mine, name });
+      }
+      return lengths;
+    };
+
+    it('frees the room of a source once that is removed twice at once', async () => {
+      expect(await counts('one', 'two', 'three', 'four', 'five')).toEqual([1, 1, 1, 1, 0]);
+      await Promise.all(['one', 'one'].map((name) => store.remove({ tenantId: mine, name })));
+      expect(await counts('six', 'seven')).toEqual([1, 0]);
+    });
+
+    it('counts the tools of a source once that is announced twice at once', async () => {
+      await Promise.all([announce('one'), announce('one')]);
+      await store.withdraw({ tenantId: mine, name: 'one' });
+      expect(await counts('two', 'three', 'four', 'five')).toEqual([1, 1, 1, 0]);
+    });
+
+    it('counts tools that a person accepts', async () => {
+      expect(await counts('one')).toEqual([1]);
+      await store.accept({ tenantId: mine, name: 'one', origin: 'announced' }, toolsOf('one', 'tool', 'second', 'third'));
+      expect(await counts('two', 'three')).toEqual([1, 0]);
+    });
+
+    it('gives no room for a source of the config file that is removed, and takes none while that is there', async () => {
+      await announce('configured', 'config');
+      await store.accept({ tenantId: mine, name: 'configured', origin: 'config' }, toolsOf('configured', 'tool', 'second'));
+      await store.withdraw({ tenantId: mine, name: 'configured' });
+      expect(await counts('one', 'two', 'three', 'four', 'five')).toEqual([1, 1, 1, 1, 0]);
+      await store.remove({ tenantId: mine, name: 'configured' });
+      expect(await counts('six')).toEqual([0]);
+    });
   });
 
   it('closes connections of removed sources and takes their tools away', async () => {

@@ -2,6 +2,7 @@ import { ALL_TENANTS, AnnouncedSource, PinnedTool, SourceRules, StoredSource, ty
 import type { ChainableCommander } from 'ioredis';
 import { keys, sha256Hex, type RedisConnection } from '#redis';
 import { sourceKey, type SourceId } from '../source-id.js';
+import { pinScript } from './pin-script.js';
 
 /** A source that renames its tools all the time must not fill Redis. */
 const MAX_PINS = 20_000;
@@ -20,6 +21,8 @@ export interface PinnedSource {
   /** By raw name; empty for a source that is not pinned. */
   readonly pins: Readonly<Record<string, string>>;
 }
+
+type SourceOrigin = SourceId & Pick<AnnouncedSource, 'origin'>;
 
 /** Definitions, catalog entries and pins of tool sources in Redis. Every change raises the revision. */
 export class SourceStore {
@@ -72,10 +75,9 @@ export class SourceStore {
   /** Removes definition, entry and pins: a source that is added again is seen for the first time. */
   async remove(id: SourceId): Promise<void> {
     const field = sourceKey(id);
-    const texts = await this.redis.hvals(keys.sourcePinned(field));
     await this.redis
       .multi()
-      .hincrby(keys.sourcePinnedBytes(), id.tenantId, -sizeOf(texts))
+      .hdel(keys.sourcePinnedBytes(id.tenantId), field)
       .hdel(keys.sourceDefinitions(), field)
       .hdel(keys.sourceEntries(), field)
       .hdel(keys.sourceRevisions(), field)
@@ -148,12 +150,8 @@ export class SourceStore {
     return text === null ? undefined : readable(PinnedTool, text);
   }
 
-  async accept(id: SourceId, tools: readonly AnnouncedTool[]): Promise<void> {
-    const field = sourceKey(id);
-    const change = this.redis.multi();
-    for (const tool of tools)
-      change.hset(keys.sourcePins(field), tool.rawName, tool.digest).hset(keys.sourcePinned(field), tool.rawName, pinText(tool));
-    await change.hincrby(keys.sourceRevisions(), field, 1).incr(keys.sourceRevision()).exec();
+  async accept(source: SourceOrigin, tools: readonly AnnouncedTool[]): Promise<void> {
+    await this.pin(source, tools, 'replace');
   }
 
   /** What a tenant's own sources offer is kept in the memory of every process. Two announcers at once may exceed it a little. */
@@ -173,7 +171,7 @@ export class SourceStore {
     const others = fields.filter((field) => field.startsWith(`${tenantId}/`) && !free.has(field));
     const sizes = await Promise.all(others.map((field) => this.redis.hstrlen(keys.sourceEntries(), field)));
     let left = catalogBytes - sizes.reduce((sum, size) => sum + size, 0);
-    const tools = offer.tools.filter((tool) => (left -= JSON.stringify(tool).length) >= 0);
+    const tools = offer.tools.filter((tool) => (left -= Buffer.byteLength(JSON.stringify(tool))) >= 0);
     if (tools.length === offer.tools.length) return offer;
     const problem = `${offer.tools.length - tools.length} tools are left out: the lists of the tenant's sources are larger than ${catalogBytes} bytes (sourceRules.catalogBytes)`;
     return { ...offer, tools, problems: [problem, ...offer.problems] };
@@ -199,8 +197,8 @@ export class SourceStore {
   /** Bytes that the pins of the tenant may grow by; those of sources of the operator may always. */
   private async roomForPins(source: AnnouncedSource): Promise<number> {
     if (isOfOperator(source)) return Infinity;
-    const [{ catalogBytes }, used] = await Promise.all([this.rules(), this.redis.hget(keys.sourcePinnedBytes(), source.tenantId)]);
-    return PINNED_SHARE * catalogBytes - Math.max(0, Number(used ?? 0));
+    const [{ catalogBytes }, used] = await Promise.all([this.rules(), this.redis.hvals(keys.sourcePinnedBytes(source.tenantId))]);
+    return used.reduce((room, bytes) => room - Number(bytes), PINNED_SHARE * catalogBytes);
   }
 
   /** The tools without those for which there is no room. Two announcers at once agree: the first pin stays. */
@@ -210,26 +208,25 @@ export class SourceStore {
     if (tools.every(({ rawName }) => Object.hasOwn(pins, rawName))) return [...tools];
     let room = MAX_PINS - Object.keys(pins).length;
     let bytes = await this.roomForPins(source);
-    const fits = (tool: AnnouncedTool) => room-- > 0 && (bytes -= sizeOf([pinText(tool)])) >= 0;
+    const fits = (tool: AnnouncedTool) => room-- > 0 && (bytes -= Buffer.byteLength(pinText(tool)) + PIN_BYTES) >= 0;
     const kept = tools.filter((tool) => Object.hasOwn(pins, tool.rawName) || fits(tool));
     const fresh = kept.filter(({ rawName }) => !Object.hasOwn(pins, rawName));
-    if (fresh.length === 0) return kept;
-    const change = this.redis.multi();
-    if (!isOfOperator(source)) change.hincrby(keys.sourcePinnedBytes(), source.tenantId, sizeOf(fresh.map(pinText)));
-    for (const tool of fresh)
-      change.hsetnx(keys.sourcePins(field), tool.rawName, tool.digest).hsetnx(keys.sourcePinned(field), tool.rawName, pinText(tool));
-    await change.exec();
+    if (fresh.length > 0) await this.pin(source, fresh, 'keep');
     return kept;
+  }
+
+  private async pin(source: SourceOrigin, tools: readonly AnnouncedTool[], present: 'replace' | 'keep'): Promise<void> {
+    const field = sourceKey(source);
+    const [pins, pinned, bytes] = [keys.sourcePins(field), keys.sourcePinned(field), keys.sourcePinnedBytes(source.tenantId)];
+    const names = [pins, pinned, bytes, keys.sourceRevisions(), keys.sourceRevision()];
+    const pinnedTools = tools.flatMap((it) => [it.rawName, it.digest, pinText(it)]);
+    await pinScript.run(this.redis, names, [field, present, isOfOperator(source) ? '' : PIN_BYTES, ...pinnedTools]);
   }
 }
 
 /** What the operator set up counts for no tenant. */
-function isOfOperator({ tenantId, origin }: AnnouncedSource): boolean {
+function isOfOperator({ tenantId, origin }: SourceOrigin): boolean {
   return origin === 'config' || tenantId === ALL_TENANTS;
-}
-
-function sizeOf(pins: readonly string[]): number {
-  return pins.reduce((sum, text) => sum + text.length + PIN_BYTES, 0);
 }
 
 function pinText({ digest, descriptor }: AnnouncedTool): string {
