@@ -344,9 +344,9 @@ describe('the catalog of sources', () => {
         tools.map((tool) => offered(tool, { description: 'x'.repeat(6_000) })),
         { name, kind: 'worker', trust: false },
       ).tools;
-    const announce = (name: string, origin: StoredSource['origin'] | 'announced' = 'announced') => {
+    const announce = (name: string, tools = ['tool'], origin: StoredSource['origin'] | 'announced' = 'announced') => {
       const entry = { tenantId: mine, name, kind: 'worker', pin: true, origin, status: 'ok', expires: true } as const;
-      return store.announce({ ...entry, problems: [], tools: toolsOf(name, 'tool'), updatedAt: new Date().toISOString() }, 60_000);
+      return store.announce({ ...entry, problems: [], tools: toolsOf(name, ...tools), updatedAt: new Date().toISOString() }, 60_000);
     };
     /** How many tools each has of sources that are announced one after the other and withdrawn. */
     const counts = async (...sources: string[]) => {
@@ -377,8 +377,16 @@ describe('the catalog of sources', () => {
       expect(await counts('two', 'three')).toEqual([1, 0]);
     });
 
+    it('counts all pins of a source that gets a new tool, also those that a release before stored uncounted', async () => {
+      for (const tool of ['tool', 'second']) await announce('one', [tool]);
+      await redis.del(keys.sourcePinnedBytes(mine));
+      await announce('one', ['third']);
+      await store.withdraw({ tenantId: mine, name: 'one' });
+      expect(await counts('two', 'three')).toEqual([1, 0]);
+    });
+
     it('gives no room for a source of the config file that is removed, and takes none while that is there', async () => {
-      await announce('configured', 'config');
+      await announce('configured', ['tool'], 'config');
       await store.accept({ tenantId: mine, name: 'configured', origin: 'config' }, toolsOf('configured', 'tool', 'second'));
       await store.withdraw({ tenantId: mine, name: 'configured' });
       expect(await counts('one', 'two', 'three', 'four', 'five')).toEqual([1, 1, 1, 1, 0]);
