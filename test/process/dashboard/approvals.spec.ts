@@ -185,6 +185,26 @@ it('takes no answer from a key that is held, and trust only from a digit pressed
   expect(await stage.agent.ended(third)).toMatchObject({ outcome: 'denied' });
 });
 
+it('lists a call that came while the page was asking for what waits', async () => {
+  const page = await stage.open('/sessions');
+  let answer = () => {};
+  const answered = new Promise<void>((resolve) => (answer = resolve));
+  let requests = 0;
+  await page.route('**/v1/approvals?*', async (route) => {
+    if ((requests += 1) > 1) return route.continue();
+    const response = await route.fetch();
+    await answered;
+    await route.fulfill({ response }).catch(() => {});
+  });
+  await page.goto(`${stage.url}/approvals`);
+  await eventually(() => requests > 0, 'the first request');
+  const id = await ask('git push origin meanwhile');
+  await eventually(() => requests > 1, 'a request after the event');
+  answer();
+  await page.locator(`[data-call="${id}"][aria-current]`).waitFor();
+  await stage.agent.request('POST', `/v1/calls/${id}/decision`, { decision: 'deny' });
+});
+
 it('grants trust for the rest of the session, shows the grant, and revokes it', async () => {
   const id = await ask('git push origin three');
   const page = await stage.open('/approvals');

@@ -1,4 +1,4 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef } from 'react';
 import type { Call } from '#contracts';
 import { coalesced } from '../components/coalesced.js';
@@ -16,6 +16,7 @@ const NONE: readonly Call[] = [];
  */
 export function useWaitingCalls(sort?: 'risk') {
   const { client, feed } = useToolyard();
+  const queries = useQueryClient();
   const query = useQuery({
     queryKey: ['approvals', sort ?? 'oldest'],
     queryFn: async ({ signal }) => {
@@ -38,7 +39,11 @@ export function useWaitingCalls(sort?: 'risk') {
     waiting.current = new Set(data?.calls.map(({ id }) => id));
   }, [data]);
   useEffect(() => {
-    const ask = coalesced(() => refetch({ cancelRefetch: false }));
+    // A request that the page began before the event, as when it opens, may not have the change: another one takes its place.
+    const ask = coalesced(async () => {
+      await queries.cancelQueries({ queryKey: ['approvals', sort ?? 'oldest'] });
+      await refetch();
+    });
     const stopEvents = feed.listen((events) => {
       const isChange = events.some(
         ({ type, subject }) => type.startsWith('call.approval') || (type === 'call.end' && waiting.current.has(subject)),
@@ -50,7 +55,7 @@ export function useWaitingCalls(sort?: 'risk') {
       stopEvents();
       stopLive();
     };
-  }, [feed, refetch]);
+  }, [feed, queries, refetch, sort]);
   const calls = useMemo(() => {
     const waits = data?.calls.filter(({ status }) => status === 'waiting_approval') ?? NONE;
     return data?.sort === 'risk' ? waits : waits.toReversed();
