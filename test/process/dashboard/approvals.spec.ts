@@ -196,10 +196,13 @@ it('lists a call that came while the page was asking for what waits', async () =
     await answered;
     await route.fulfill({ response }).catch(() => {});
   });
+  let received = '';
+  page.on('websocket', (socket) => socket.on('framereceived', ({ payload }) => (received += String(payload))));
   await page.goto(`${stage.url}/approvals`);
+  await page.locator('[data-connection=live]').waitFor();
   await eventually(() => requests > 0, 'the first request');
   const id = await ask('git push origin meanwhile');
-  await eventually(() => requests > 1, 'a request after the event');
+  await eventually(() => received.includes(id), 'the event to reach the page');
   answer();
   await page.locator(`[data-call="${id}"][aria-current]`).waitFor();
   await stage.agent.request('POST', `/v1/calls/${id}/decision`, { decision: 'deny' });

@@ -39,10 +39,11 @@ export function useWaitingCalls(sort?: 'risk') {
     waiting.current = new Set(data?.calls.map(({ id }) => id));
   }, [data]);
   useEffect(() => {
-    // A request that the page began before the event, as when it opens, may not have the change: another one takes its place.
     const ask = coalesced(async () => {
-      await queries.cancelQueries({ queryKey: ['approvals', sort ?? 'oldest'] });
-      await refetch();
+      // A request that is under way, as when the page opens, may have begun before the event: another one follows it.
+      const isUnderWay = queries.isFetching({ queryKey: ['approvals', sort ?? 'oldest'] }) > 0;
+      await refetch({ cancelRefetch: false });
+      if (isUnderWay) await refetch({ cancelRefetch: false });
     });
     const stopEvents = feed.listen((events) => {
       const isChange = events.some(
