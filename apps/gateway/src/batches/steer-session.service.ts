@@ -63,6 +63,7 @@ export class SteerSessionService {
     await this.events.publish(principal, sessionId, 'session.steered', { messageId: message.id, waiting });
     return { message, waiting };
   }
+
   /** Counts what Redis keeps of the messages, and a further one if it fits: it is among those that wait, and among the last ones. */
   private async count(tenantId: string, sessionId: string, further?: SteeringMessage): Promise<void> {
     const more = further === undefined ? 0 : 2 * Buffer.byteLength(JSON.stringify(further));

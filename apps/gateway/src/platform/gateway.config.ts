@@ -81,7 +81,7 @@ export interface GatewayConfig extends FileSettings {
   readonly keyRatePerMinute: number;
   /** Counted by each gateway by itself. */
   readonly tenantActsPerMinute: number;
-  /** Of what Redis keeps of the sessions of a tenant. */
+  /** Limit of the bytes of the sessions of a tenant in Redis. */
   readonly tenantSessionBytes: number;
   /** What `/metrics` asks for; nothing when it is not set. */
   readonly metricsKey?: string | undefined;

@@ -6,7 +6,7 @@ const MINUTE_MS = 60_000;
 
 const formats = new LRUCache<string, Intl.DateTimeFormat>({ max: 100 });
 
-/** What a zone adds to UTC at a moment, in ms. */
+/** Offset of a zone from UTC at a moment, in ms. */
 function offsetOf(timeZone: string, at: number): number {
   let format = formats.get(timeZone);
   if (format === undefined) formats.set(timeZone, (format = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' })));

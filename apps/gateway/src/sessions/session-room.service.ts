@@ -34,7 +34,7 @@ end
 redis.call('HSET', KEYS[1], '', string.format('%.0f', sum))
 return fits and 1 or 0`);
 
-/** What Redis keeps of a session: settings and grants, what its agents keep in it, messages of people. */
+/** Part of a session in Redis: settings and grants, data of its agents, messages of people. */
 const ENTRIES = ['settings', 'data', 'messages'] as const;
 export type SessionEntry = (typeof ENTRIES)[number];
 

@@ -101,7 +101,7 @@ export class SourcesService {
     this.log.warn({ source: name, tenant: tenantId, key: principal.keyId }, 'a tool source was removed');
   }
 
-  /** What was accepted of a source that workers announced, who are gone. @throws ProblemError `resource_not_found` where nothing is kept */
+  /** Forgets the accepted tools of a source whose workers are gone. @throws ProblemError `resource_not_found` where nothing is kept */
   private async forget(principal: Principal, name: string): Promise<void> {
     const id = { tenantId: principal.tenantId, name };
     if (!(await this.catalog.store.hasPins(id))) throw unknown(name);

@@ -59,7 +59,7 @@ describe('the metrics of events', () => {
     const names = lines.flatMap((line) => /^# TYPE (toolyard_\w+) (?:counter|histogram)$/.exec(line)?.[1] ?? []);
     const hasMoved = (name: string) => lines.some((line) => new RegExp(`^${name}(?:_count)?(?:\\{.*\\})? (?!0$)`).test(line));
     expect(names.length).toBeGreaterThan(50);
-    // That one is moved by the probes.
+    // Probes move this one.
     expect(names.filter((name) => !hasMoved(name))).toEqual(['toolyard_probe_failures_total']);
   });
 });

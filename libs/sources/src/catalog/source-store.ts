@@ -6,7 +6,7 @@ import { pinScript } from './pin-script.js';
 
 /** A source that renames its tools all the time must not fill Redis. */
 const MAX_PINS = 20_000;
-/** What was accepted outlives the announcement: under ever new names, it may be so many times as much as the lists of a tenant. */
+/** Accepted tools outlive their announcement: all of a tenant take at most so many times the room of its lists. */
 const PINNED_SHARE = 4;
 /** Of a pin besides its text. */
 const PIN_BYTES = 200;
@@ -224,7 +224,7 @@ export class SourceStore {
   }
 }
 
-/** What the operator set up counts for no tenant. */
+/** True for sources that count for no tenant. */
 function isOfOperator({ tenantId, origin }: SourceOrigin): boolean {
   return origin === 'config' || tenantId === ALL_TENANTS;
 }

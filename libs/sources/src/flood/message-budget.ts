@@ -1,6 +1,6 @@
 const PER_SECOND = 5_000;
 const BURST = 20_000;
-/** So many bytes cost as much as one message more. */
+/** Bytes that cost as much as one further message. */
 const BYTES_A_MESSAGE = 4_096;
 
 /** The sender sends more than it may. Its text is the reason for the operator. */

@@ -30,7 +30,7 @@ export class WorkerSocket implements WorkerTransport {
   private worker: ConnectedWorker | undefined;
   private early: WorkerFrame[] | undefined;
   private refusals = 0;
-  /** It is closed from here: frames that still come are dropped. */
+  /** True once the gateway has closed it: later frames are dropped. */
   private isClosed = false;
   private readonly helloTimer: NodeJS.Timeout;
 
