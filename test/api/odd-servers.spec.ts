@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Source, SourcePage } from '#contracts';
 import { httpMcpServer, type HttpMcpServer } from '../../libs/sources/src/testing/http-mcp-server.js';
 import { rawMcpServer, type RawMcpServer } from '../../libs/sources/src/testing/raw-mcp-server.js';
-import { startBridge, type Bridge } from '../support/mcp-bridge.js';
+import { useTenant, type Tenant } from '../support/installation/use-tenant.js';
 import { eventually } from '../support/eventually.js';
 
 const DONE = '{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"ok"}],"structuredContent":{"owner":"ann"}}}';
@@ -31,15 +31,22 @@ const list = (tools: readonly object[]) => `{"jsonrpc":"2.0","id":ID,"result":{"
 describe('odd MCP servers', () => {
   let odd: RawMcpServer;
   let sessions: HttpMcpServer;
-  let bridge: Bridge;
-  let [begun, known] = [0, ''];
+  let tenant: Tenant;
+  /** Sessions that `sessions` knows, how many it began, and how many calls came once it had forgotten some. */
+  const known = new Set<string>();
+  let [begun, again] = [0, 0];
   const growing = [tool('grow', { type: 'object' })];
+
+  const newSession = () => {
+    known.add(`s${(begun += 1)}`);
+    return `s${begun}`;
+  };
 
   beforeAll(async () => {
     odd = await rawMcpServer('json', DONE, undefined, { 'tools/list': list(TOOLS) });
     sessions = await httpMcpServer((message, request, response) => {
-      if (message?.method === 'initialize') response.setHeader('mcp-session-id', (known = `s${(begun += 1)}`));
-      else if (message !== undefined && message.method !== 'server/discover' && request.headers['mcp-session-id'] !== known) {
+      if (message?.method === 'initialize') response.setHeader('mcp-session-id', newSession());
+      else if (message !== undefined && message.method !== 'server/discover' && !known.has(String(request.headers['mcp-session-id']))) {
         const error = { jsonrpc: '2.0', error: { code: -32_001, message: 'Session not found' }, id: null };
         response.writeHead(404, { 'content-type': 'application/json' }).end(JSON.stringify(error));
         return true;
@@ -49,32 +56,35 @@ describe('odd MCP servers', () => {
         response.setHeader('content-type', 'application/json').end(answer);
         return true;
       }
-      if (message?.method !== 'tools/call' || known === 's1') return false;
+      if (message?.method !== 'tools/call' || known.has('s1')) return false;
+      again += 1;
       growing.push(tool('t2', { type: 'object' }));
       const changed = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":[]}';
       const events = `data: ${changed}\n\ndata: ${DONE.replaceAll('ID', String(message.id))}\n\n`;
       response.setHeader('content-type', 'text/event-stream').end(events);
       return true;
     });
-    bridge = await startBridge([
-      { name: 'odd', kind: 'mcp', ...odd.definition },
-      { name: 'sessions', kind: 'mcp', url: sessions.url },
-    ]);
+    tenant = await useTenant('odd-servers', {
+      sources: [
+        { name: 'odd', kind: 'mcp', ...odd.definition },
+        { name: 'sessions', kind: 'mcp', url: sessions.url },
+      ],
+    });
   });
   afterAll(async () => {
-    await bridge?.close();
+    await tenant?.close();
     odd?.close();
     sessions?.close();
   });
 
-  const run = async (name: string, args: object) => (await bridge.gateway.agent.run(name, { ...args }, { sessionId: 's' })).outcome;
+  const run = async (name: string, args: object) => (await tenant.agent.run(name, { ...args }, { sessionId: 's' })).outcome;
   const source = async (name: string) => {
-    const { body } = await bridge.gateway.agent.get<SourcePage>('/v1/sources');
+    const { body } = await tenant.agent.get<SourcePage>('/v1/sources');
     return body.sources.find((it) => it.name === name);
   };
 
   it('offers the tools that can be read, and says what cannot', async () => {
-    const { body } = await bridge.gateway.agent.get<Source>('/v1/sources/odd');
+    const { body } = await tenant.agent.get<Source>('/v1/sources/odd');
     const said = body.problems.join('\n');
     for (const part of ['"bad"', '"union"', 'mail: input/properties/to/pattern', 'owner: output/properties/owner/pattern'])
       expect(said).toContain(part);
@@ -95,10 +105,14 @@ describe('odd MCP servers', () => {
   });
 
   it('begins a session again that the server forgot, runs the call once, and hears of changes', async () => {
-    expect([await run('sessions__t', {}), sessions.effects(), begun]).toEqual(['completed', 1, 1]);
-    known = 'none';
-    expect([await run('sessions__t', {}), begun]).toEqual(['completed', 2]);
-    await eventually(async () => (await bridge.gateway.agent.run('sessions__t2', {}, { sessionId: 's' })).outcome === 'completed', 't2');
+    expect([await run('sessions__t', {}), sessions.effects()]).toEqual(['completed', 1]);
+    const before = begun;
+    known.clear();
+    expect([await run('sessions__t', {}), again]).toEqual(['completed', 1]);
+    // Each of the two workers has a session of its own.
+    expect([1, 2]).toContain(before);
+    expect([1, 2]).toContain(begun - before);
+    await eventually(async () => (await tenant.agent.run('sessions__t2', {}, { sessionId: 's' })).outcome === 'completed', 't2');
     expect((await source('sessions'))?.status).toBe('ok');
   });
 });
