@@ -1,13 +1,13 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { createRedis, keys, type RedisConnection } from '#redis';
+import { createRedis, keys, listenToChannels, type RedisConnection } from '#redis';
 import { GATEWAY_CONFIG, type GatewayConfig } from './gateway.config.js';
 
-/** `surely`: it was said; otherwise it may have been published while there was no connection. */
-type Listener = (surely: boolean) => void;
+/** `confirmed`: a message came; otherwise one may have been lost. */
+type Listener = (confirmed: boolean) => void;
 
 /**
- * Hears what happened to a batch that no event of its calls tells: it ended, was stopped, a person said yes; and that a
- * session was cancelled. Messages may be lost while the connection is away, so after every reconnect all listeners are sent to look.
+ * Messages between gateways about what no event of a call shows: a batch ended, was stopped, got an approval; a session was
+ * cancelled; keys or logins changed. They may be lost while the connection is away, so after a reconnect every listener looks again.
  */
 @Injectable()
 export class NotificationChannel implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -19,9 +19,10 @@ export class NotificationChannel implements OnApplicationBootstrap, OnApplicatio
   async onApplicationBootstrap(): Promise<void> {
     const subscriber = createRedis(this.config.redisUrl, { role: 'subscriber', name: 'gateway-batches' });
     this.subscriber = subscriber;
-    subscriber.on('message', (_channel: string, about: string) => this.notify(about, true));
-    await subscriber.subscribe(keys.batchChannel());
-    subscriber.on('ready', () => void this.resume(subscriber));
+    await listenToChannels(subscriber, new Set([keys.batchChannel()]), {
+      onMessage: (topic) => this.notify(topic, true),
+      recheck: () => this.notifyAll(),
+    });
   }
 
   /** For readiness. */
@@ -35,30 +36,20 @@ export class NotificationChannel implements OnApplicationBootstrap, OnApplicatio
   }
 
   /** Until the returned function is called. */
-  subscribe(about: string, listener: Listener): () => void {
-    const listening = this.listeners.get(about) ?? new Set();
-    this.listeners.set(about, listening.add(listener));
+  subscribe(topic: string, listener: Listener): () => void {
+    const listening = this.listeners.get(topic) ?? new Set();
+    this.listeners.set(topic, listening.add(listener));
     return () => {
       listening.delete(listener);
-      if (listening.size === 0 && this.listeners.get(about) === listening) this.listeners.delete(about);
+      if (listening.size === 0 && this.listeners.get(topic) === listening) this.listeners.delete(topic);
     };
   }
 
-  private notify(about: string, surely: boolean): void {
-    for (const listener of this.listeners.get(about) ?? []) listener(surely);
+  private notify(topic: string, confirmed: boolean): void {
+    for (const listener of this.listeners.get(topic) ?? []) listener(confirmed);
   }
 
   private notifyAll(): void {
-    for (const about of this.listeners.keys()) this.notify(about, false);
-  }
-
-  /** First hear again, then look. */
-  private async resume(subscriber: RedisConnection): Promise<void> {
-    try {
-      await subscriber.subscribe(keys.batchChannel());
-    } catch {
-      return; // The connection went away again; its next `ready` comes here.
-    }
-    this.notifyAll();
+    for (const topic of this.listeners.keys()) this.notify(topic, false);
   }
 }

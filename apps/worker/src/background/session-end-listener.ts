@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { keys, type RedisConnection } from '#redis';
+import { keys, listenToChannels, type RedisConnection } from '#redis';
 import type { EndedSession, SessionEnds } from '#tools';
 import type { WorkerLog } from '../platform/worker.logger.js';
 
@@ -16,13 +16,7 @@ export class SessionEndListener {
 
   /** Resolves when the subscription is active. */
   async start(): Promise<void> {
-    const channel = keys.sessionEndChannel();
-    this.subscriber.on('message', (from: string, text: string) => {
-      if (from === channel) this.receive(text);
-    });
-    await this.subscriber.subscribe(channel);
-    // The next `ready` subscribes again when the connection is lost meanwhile.
-    this.subscriber.on('ready', () => void this.subscriber.subscribe(channel).catch(() => undefined));
+    await listenToChannels(this.subscriber, new Set([keys.sessionEndChannel()]), { onMessage: (text) => this.receive(text) });
   }
 
   private receive(text: string): void {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CancelRequestedData } from '#contracts';
 import type { CallStore } from '#event-log';
-import { keys, type RedisConnection } from '#redis';
+import { keys, listenToChannels, type RedisConnection } from '#redis';
 import type { AttemptLog } from './attempt-log.js';
 import type { Attempt } from './attempt.js';
 import type { InFlightAttempts } from './in-flight-attempts.js';
@@ -29,12 +29,10 @@ export class CancelListener {
 
   /** Resolves when the subscription is active. */
   async start(): Promise<void> {
-    this.subscriber.on('message', (channel: string, callId: string) => {
-      if (channel !== keys.cancelChannel()) return;
-      for (const attempt of this.inFlight.byCallId(callId)) void this.checkCancel(attempt);
+    await listenToChannels(this.subscriber, new Set([keys.cancelChannel()]), {
+      onMessage: (callId) => this.check(this.inFlight.byCallId(callId)),
+      recheck: () => this.check(this.inFlight.all()),
     });
-    await this.subscriber.subscribe(keys.cancelChannel());
-    this.subscriber.on('ready', () => void this.resubscribe());
   }
 
   /** Idempotent. */
@@ -44,14 +42,8 @@ export class CancelListener {
     this.subscriber.disconnect();
   }
 
-  /** Subscribes first, then checks: a cancel in between is seen by one of the two. */
-  private async resubscribe(): Promise<void> {
-    try {
-      await this.subscriber.subscribe(keys.cancelChannel());
-    } catch {
-      return; // The connection was lost again; its next `ready` calls this method.
-    }
-    await Promise.all(this.inFlight.all().map((attempt) => this.checkCancel(attempt)));
+  private check(attempts: Iterable<Attempt>): void {
+    for (const attempt of attempts) void this.checkCancel(attempt);
   }
 
   /** The snapshot decides, not the message, which may be about an earlier attempt. */

@@ -10,7 +10,7 @@ import {
   type WorkerPollBody,
   type WorkerPollPage,
 } from '#contracts';
-import { createRedis, keys, type RedisConnection } from '#redis';
+import { createRedis, keys, listenToChannels, type RedisConnection } from '#redis';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../../platform/gateway.config.js';
 import { NeededConnections } from '../../platform/needed-connections.js';
 import { FAIL_FAST_REDIS, LOGGER } from '../../platform/tokens.js';
@@ -119,10 +119,8 @@ export class PollRelay implements OnApplicationShutdown {
 
   private async open(): Promise<RedisConnection> {
     const subscriber = createRedis(this.config.redisUrl, { role: 'subscriber', name: 'gateway-polls' });
-    subscriber.on('message', (_channel: string, text: string) => this.receive(text));
-    await subscriber.subscribe(...this.channels);
+    await listenToChannels(subscriber, this.channels, { onMessage: (text) => this.receive(text) });
     this.needed.add(() => [subscriber]);
-    subscriber.on('ready', () => void subscriber.subscribe(...this.channels).catch(() => {}));
     return subscriber;
   }
 
