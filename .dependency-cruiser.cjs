@@ -27,11 +27,12 @@ const SIBLINGS = [
   'sealing',
   'sources',
   'subject',
+  'timing',
   'tool-sdk',
   'tools',
 ];
 
-/** What a library may import besides itself, contracts, observability and patterns. */
+/** What a library may import besides itself, contracts, observability, patterns and timing. */
 const MAY_ALSO_SEE = {
   // A sub-agent is a source of one tool. Its turns are in the log, its journal is in Redis, it asks gateways by a queue and models by egress rules.
   agents: ['redis', 'event-log', 'queue', 'tool-sdk', 'sandbox', 'sources'],
@@ -92,7 +93,7 @@ const featureRules = GATEWAY_FEATURES.slice(0, -1).map(([name, reason], index) =
 }));
 
 const siblingRules = SIBLINGS.map((name) => {
-  const allowed = ['contracts', 'observability', 'patterns', ...(MAY_ALSO_SEE[name] ?? []), name];
+  const allowed = ['contracts', 'observability', 'patterns', 'timing', ...(MAY_ALSO_SEE[name] ?? []), name];
   return {
     name: `siblings-apart-${name}`,
     comment: `libs/${name} may see ${allowed.slice(0, -1).join(', ')} and nothing else of libs: apps put libraries together, so that each can be read, tested and replaced alone.`,

@@ -1,4 +1,5 @@
 import { Cluster, type Redis, type RedisOptions } from 'ioredis';
+import { backoffMs } from '#timing';
 import { LastingRedis } from './lasting-redis.js';
 
 /** A client for one node, Sentinel or Cluster; commands and scripts look the same on each. */
@@ -76,7 +77,7 @@ export function redisOptionsFor(
     ...(clientName === undefined ? {} : { connectionName: clientName }),
     maxRetriesPerRequest: role === 'producer' ? 1 : null,
     enableOfflineQueue: role !== 'producer',
-    retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 5), 1000),
+    retryStrategy: (attempt) => backoffMs(attempt, { firstMs: 100, maxMs: 1_000 }),
     reconnectOnError: isDemotedPrimaryError,
     // Sentinel lets an old master go on for ten seconds after a planned failover: what it takes then is lost.
     failoverDetector: true,

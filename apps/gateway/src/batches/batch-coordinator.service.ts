@@ -3,6 +3,7 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShut
 import type { Logger } from 'pino';
 import { EventHub } from '#event-log';
 import { FULL_SHARE, partitionOf, RedisMemory } from '#redis';
+import { everyMs, type Ticker } from '#timing';
 import { LOGGER } from '../platform/tokens.js';
 import { BatchCalls } from './batch-calls.service.js';
 import { NotificationChannel } from '../platform/notification-channel.service.js';
@@ -33,7 +34,7 @@ export class BatchCoordinator implements OnApplicationBootstrap, OnApplicationSh
   private readonly executors = new Map<string, BatchExecutor>();
   private readonly kept = new KeptText();
   private readonly closing = new AbortController();
-  private timer: NodeJS.Timeout | undefined;
+  private ticker: Ticker | undefined;
   private sweeping: Promise<void> | undefined;
 
   constructor(
@@ -49,12 +50,12 @@ export class BatchCoordinator implements OnApplicationBootstrap, OnApplicationSh
   }
 
   onApplicationBootstrap(): void {
-    this.timer = setInterval(() => (this.sweeping ??= this.sweep().finally(() => (this.sweeping = undefined))), SWEEP_MS).unref();
+    this.ticker = everyMs(SWEEP_MS, () => (this.sweeping = this.sweep()));
   }
 
   /** Other gateways go on with what is left at their next look. Requests are over by now. */
   async onApplicationShutdown(): Promise<void> {
-    clearInterval(this.timer);
+    this.ticker?.unsubscribe();
     this.closing.abort();
     await this.sweeping;
     const owned = [...this.executors];

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BatchStop } from '#contracts';
 import type { EventHub } from '#event-log';
+import { backoffMs } from '#timing';
 import { toProblem } from '../platform/http/to-problem.js';
 import { nextStep, type BatchStep } from './batch.decider.js';
 import type { BatchCalls } from './batch-calls.service.js';
@@ -14,7 +15,7 @@ import { BatchWatches, type KeptText, type WatchedEnd } from './batch-watches.js
 
 /** How many calls of a batch are worked on at the same time. */
 const AT_ONCE = 250;
-const BACKOFF_MS = { first: 100, most: 5_000 } as const;
+const BACKOFF = { firstMs: 100, maxMs: 5_000 };
 /** Submissions of one call that may fail with an unexpected error; more would keep the batch from ending. */
 const MAX_INTERNAL_ERRORS = 5;
 
@@ -99,8 +100,7 @@ export class BatchExecutor {
       } catch (error) {
         this.isScheduled = true;
         this.deps.failed(this.batch.doc.id, error);
-        const backoff = Math.min(BACKOFF_MS.first * 2 ** failures++, BACKOFF_MS.most);
-        await sleep(backoff, undefined, { ref: false, signal: this.deps.closing }).catch(() => {});
+        await sleep(backoffMs(++failures, BACKOFF), undefined, { ref: false, signal: this.deps.closing }).catch(() => {});
       }
     }
     this.isWorking = false;

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { SafetySettings, withTenantSafety } from '#contracts';
 import { ContentAddressedStore, sha256Hex, type RedisConnection } from '#redis';
 import { ContentSanitizer } from '#redaction';
+import { everyMs, type Ticker } from '#timing';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { LOGGER, FAIL_FAST_REDIS } from '../platform/tokens.js';
 import { TenantRedaction } from './tenant-redaction.js';
@@ -27,7 +28,7 @@ interface ActiveSettings {
 export class RedactionConfigService implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly store: ContentAddressedStore;
   private active: ActiveSettings;
-  private timer: NodeJS.Timeout | undefined;
+  private ticker: Ticker | undefined;
 
   constructor(
     @Inject(GATEWAY_CONFIG) config: SafetyConfig,
@@ -41,11 +42,11 @@ export class RedactionConfigService implements OnApplicationBootstrap, OnApplica
   /** Rejects when the settings cannot be stored: then no worker could read them. */
   async onApplicationBootstrap(): Promise<void> {
     await this.storeAll(this.active);
-    this.timer = setInterval(() => void this.renewStored(), STORE_AGAIN_MS).unref();
+    this.ticker = everyMs(STORE_AGAIN_MS, () => this.renewStored());
   }
 
   onApplicationShutdown(): void {
-    clearInterval(this.timer);
+    this.ticker?.unsubscribe();
   }
 
   /**

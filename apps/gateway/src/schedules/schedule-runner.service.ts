@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { CancelBody, ProblemError, type Call, type Principal, type ScheduleRun } from '#contracts';
 import { CallStore } from '#event-log';
 import { ScheduleQueue, type DueRun } from '#queue';
+import { everyMs, type Ticker } from '#timing';
 import { ApiKeyStore } from '../auth/api-key-store.service.js';
 import { gatewayKey } from '../calls/admission/idempotency.js';
 import { CancelCallService } from '../calls/cancel-call.service.js';
@@ -31,7 +32,7 @@ const OVERLAPPED = CancelBody.parse({ reason: 'The next run of its schedule bega
 @Injectable()
 export class ScheduleRunner implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly queue: ScheduleQueue;
-  private timer: NodeJS.Timeout | undefined;
+  private ticker: Ticker | undefined;
 
   constructor(
     private readonly store: ScheduleStore,
@@ -51,12 +52,12 @@ export class ScheduleRunner implements OnApplicationBootstrap, BeforeApplication
 
   onApplicationBootstrap(): void {
     this.queue.start((run, tries) => this.onDue(run, tries));
-    this.timer = setInterval(() => void this.repair(), REPAIR_MS).unref();
+    this.ticker = everyMs(REPAIR_MS, () => this.repair());
     void this.repair();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    clearInterval(this.timer);
+    this.ticker?.unsubscribe();
     await this.queue.close();
   }
 

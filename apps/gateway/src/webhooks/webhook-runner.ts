@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { WebhookSettings } from '#contracts';
 import type { Delivery, EventHub, Subscription } from '#event-log';
 import { telemetry } from '#observability';
+import { everyMs, type Ticker } from '#timing';
 import { toDelivery } from './to-delivery.js';
 import type { WebhookSender } from './webhook-sender.service.js';
 import { RENEW_MS, type StoredDelivery, type WebhookStore } from './webhook-store.service.js';
@@ -29,7 +30,7 @@ export interface RunnerParts {
 export class WebhookRunner {
   private readonly webhook: string;
   private readonly closing = new AbortController();
-  private readonly timer: NodeJS.Timeout;
+  private readonly ticker: Ticker;
   private readonly trying = new Map<string, Promise<void>>();
   private subscription: Subscription | undefined;
   private writes: Promise<void> = Promise.resolve();
@@ -44,7 +45,7 @@ export class WebhookRunner {
     private readonly parts: RunnerParts,
   ) {
     this.webhook = `${tenantId}/${settings.name}`;
-    this.timer = setInterval(() => void this.tickNext(), RENEW_MS).unref();
+    this.ticker = everyMs(RENEW_MS, () => this.tickNext());
     void parts.hub.ready.then(() => {
       this.isReady = true;
       return this.tickNext();
@@ -53,7 +54,7 @@ export class WebhookRunner {
 
   /** Tries that run are cut; another gateway repeats them. Idempotent, never rejects. */
   async close(): Promise<void> {
-    clearInterval(this.timer);
+    this.ticker.unsubscribe();
     clearTimeout(this.next);
     this.closing.abort();
     await this.ticking;

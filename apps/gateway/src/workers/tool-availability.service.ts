@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Pool, ToolDescriptor, WorkerStatus } from '#contracts';
 import type { Availability } from '#policy';
 import { hostFor, type HostRule, type RemoteCaller } from '#sandbox';
+import { everyMs, type Ticker } from '#timing';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { LOGGER } from '../platform/tokens.js';
 import { WorkerRegistry } from './worker-registry.service.js';
@@ -29,7 +30,7 @@ export class ToolAvailabilityService implements OnApplicationBootstrap, OnApplic
   private readonly ownHosts: readonly NamedHostRule[];
   /** The same, and those that workers announce. */
   private hosts: readonly NamedHostRule[];
-  private timer: NodeJS.Timeout | undefined;
+  private ticker: Ticker | undefined;
   private looks = 0;
   /** The latest look whose answer counts: an earlier one may be answered later. */
   private answered = 0;
@@ -44,13 +45,12 @@ export class ToolAvailabilityService implements OnApplicationBootstrap, OnApplic
   }
 
   onApplicationBootstrap(): void {
-    this.timer = setInterval(() => void this.refresh(), LOOK_MS);
-    this.timer.unref();
+    this.ticker = everyMs(LOOK_MS, () => this.refresh());
     void this.refresh();
   }
 
   onApplicationShutdown(): void {
-    clearInterval(this.timer);
+    this.ticker?.unsubscribe();
   }
 
   /** Asks for the workers now. Never rejects: what was known stays when Redis is away. */

@@ -1,6 +1,7 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { SystemEventLog } from '#event-log';
+import { everyMs, type Ticker } from '#timing';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { LOGGER } from '../platform/tokens.js';
 import { WorkerRegistry } from './worker-registry.service.js';
@@ -11,9 +12,7 @@ const LOOK_MS = 2_000;
 /** Publishes `worker.gone` for workers that expired. Every gateway checks; the log takes the first event of a worker. */
 @Injectable()
 export class WorkerLivenessMonitor implements OnApplicationBootstrap, OnApplicationShutdown {
-  private timer: NodeJS.Timeout | undefined;
-
-  private checking = false;
+  private ticker: Ticker | undefined;
 
   constructor(
     private readonly registry: WorkerRegistry,
@@ -23,18 +22,15 @@ export class WorkerLivenessMonitor implements OnApplicationBootstrap, OnApplicat
   ) {}
 
   onApplicationBootstrap(): void {
-    this.timer = setInterval(() => void this.check(), LOOK_MS);
-    this.timer.unref();
+    this.ticker = everyMs(LOOK_MS, () => this.check());
   }
 
   onApplicationShutdown(): void {
-    clearInterval(this.timer);
+    this.ticker?.unsubscribe();
   }
 
   /** Never rejects: the next check publishes what is missing. */
   private async check(): Promise<void> {
-    if (this.checking) return;
-    this.checking = true;
     try {
       const announced = await this.systemEvents.announcedWorkers();
       // Read second: a worker registers before it is announced, and is announced as gone before it unregisters.
@@ -43,8 +39,6 @@ export class WorkerLivenessMonitor implements OnApplicationBootstrap, OnApplicat
       for (const id of lost) await this.systemEvents.ofWorker(id, 'worker.gone', { how: 'lost' }, author);
     } catch (error) {
       this.log.debug({ err: error }, 'could not look for lost workers');
-    } finally {
-      this.checking = false;
     }
   }
 }

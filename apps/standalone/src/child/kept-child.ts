@@ -1,13 +1,13 @@
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { backoffMs } from '#timing';
 import { StartupError } from '../start-failure.js';
 
 const READY_WITHIN_MS = 60_000;
 const STOP_WITHIN_MS = 15_000;
-const FIRST_BACKOFF_MS = 100;
-const MAX_BACKOFF_MS = 5_000;
-/** A run this long counts as healthy and resets the backoff. */
+const PAUSES = { firstMs: 100, maxMs: 5_000 };
+/** A run this long counts as healthy: the pauses begin again with the first. */
 const HEALTHY_MS = 30_000;
 
 export interface KeptChildOptions {
@@ -51,15 +51,15 @@ export class KeptChild {
       READY_WITHIN_MS,
     );
     await ready(failed.signal).finally(() => clearTimeout(late));
-    void exited.then(() => this.revive(FIRST_BACKOFF_MS, 0));
+    void exited.then(() => this.revive(0));
   }
 
   /** Called when the child has exited: starts it again, until it runs, `stop` is called or it failed too often. */
-  private async revive(backoffMs: number, ranMs: number): Promise<void> {
+  private async revive(ranMs: number): Promise<void> {
     if (this.stopping.signal.aborted) return;
     const isHealthy = ranMs > HEALTHY_MS;
-    const waitMs = isHealthy ? FIRST_BACKOFF_MS : backoffMs;
     this.failures = isHealthy ? 0 : this.failures + 1;
+    const waitMs = backoffMs(Math.max(1, this.failures), PAUSES);
     const { name, meanwhile, tell, mostFailures = Infinity } = this.options;
     const line = this.child?.exitCode === 1 ? this.lastLine() : '';
     const after = `${meanwhile}.${line === '' ? '' : ` It said: ${line}`}`;
@@ -70,7 +70,7 @@ export class KeptChild {
     if (this.stopping.signal.aborted) return;
     const startedAt = performance.now();
     await ended(this.spawn());
-    void this.revive(Math.min(waitMs * 2, MAX_BACKOFF_MS), performance.now() - startedAt);
+    void this.revive(performance.now() - startedAt);
   }
 
   private spawn(): ChildProcess {

@@ -9,6 +9,7 @@ import {
   type InterpreterKey,
   type InterpreterPlace,
 } from '#tools';
+import { everyMs, type Ticker } from '#timing';
 
 /** Longer than any interpreter is kept. */
 const KNOWN_SECONDS = 24 * 3600;
@@ -25,7 +26,7 @@ export class OwnedInterpreters extends Interpreters {
   private readonly local = new LocalInterpreters();
   /** Of this process: a worker that is started again may have the same id. */
   private readonly owner: string;
-  private readonly timer: NodeJS.Timeout;
+  private readonly ticker: Ticker;
 
   constructor(
     private readonly redis: RedisConnection,
@@ -33,7 +34,7 @@ export class OwnedInterpreters extends Interpreters {
   ) {
     super();
     this.owner = `${workerId} ${randomUUID()}`;
-    this.timer = setInterval(() => void Promise.all(this.local.keys().map((key) => this.discardOutdated(key))), LOOK_MS).unref();
+    this.ticker = everyMs(LOOK_MS, () => Promise.all(this.local.keys().map((key) => this.discardOutdated(key))));
   }
 
   async run(place: InterpreterPlace, run: Parameters<Interpreters['run']>[1]): Promise<InterpreterAnswer> {
@@ -52,7 +53,7 @@ export class OwnedInterpreters extends Interpreters {
   }
 
   close(): Promise<void> {
-    clearInterval(this.timer);
+    this.ticker.unsubscribe();
     return this.local.close();
   }
 

@@ -2,6 +2,7 @@ import { workerOrigin } from '#attempts';
 import { DrainRequest, type NoticeData, type WorkerNoticeType, type WorkerStatus } from '#contracts';
 import type { SystemEventLog } from '#event-log';
 import { keys, redisNow, type RedisConnection } from '#redis';
+import { everyMs, type Ticker } from '#timing';
 import type { WorkerLog } from '../platform/worker.logger.js';
 
 const HEARTBEAT_MS = 2_000;
@@ -10,7 +11,7 @@ export const WORKER_TTL_MS = 10_000;
 
 /** Registers this worker and its state for `GET /v1/workers`. */
 export class WorkerHeartbeat {
-  private timer: NodeJS.Timeout | undefined;
+  private ticker: Ticker | undefined;
   private closed = false;
   private drainAnnounced = false;
 
@@ -30,8 +31,7 @@ export class WorkerHeartbeat {
   async start(): Promise<void> {
     await this.redis.del(keys.workerDrain(this.status().id)).catch(() => {});
     await this.beat();
-    this.timer = setInterval(() => void this.beatAndCheckDrain(), HEARTBEAT_MS);
-    this.timer.unref();
+    this.ticker = everyMs(HEARTBEAT_MS, () => this.beatAndCheckDrain());
   }
 
   /** Sends a heartbeat now, as when draining begins. Never rejects. */
@@ -83,7 +83,7 @@ export class WorkerHeartbeat {
   async close(): Promise<void> {
     if (this.closed) return;
     this.closed = true;
-    clearInterval(this.timer);
+    this.ticker?.unsubscribe();
     const { id } = this.status();
     await this.announce('worker.gone', { how: 'stopped' });
     await Promise.allSettled([this.redis.del(keys.worker(id)), this.redis.del(keys.workerDrain(id)), this.redis.zrem(keys.workers(), id)]);

@@ -1,4 +1,5 @@
 import type { RetryPolicy } from '#contracts';
+import { backoffMs } from '#timing';
 
 /**
  * Exponential backoff with full jitter: uniform in [0, min(cap, base · 2^failures)], so that calls which failed
@@ -7,7 +8,6 @@ import type { RetryPolicy } from '#contracts';
  * `failures` counts those before this one. `random` is in [0, 1).
  */
 export function retryDelay(policy: RetryPolicy, failures: number, capMs: number, random: () => number): number {
-  const cap = Math.min(policy.maxBackoffMs, capMs);
-  const ceiling = Math.min(cap, policy.backoffMs * 2 ** Math.min(failures, 30));
+  const ceiling = backoffMs(failures + 1, { firstMs: policy.backoffMs, maxMs: Math.min(policy.maxBackoffMs, capMs) });
   return Math.floor(random() * (ceiling + 1));
 }

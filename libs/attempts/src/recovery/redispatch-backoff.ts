@@ -1,7 +1,7 @@
 import type { CallJob, Priority } from '#contracts';
+import { backoffMs } from '#timing';
 
-const FIRST_DEFER_MS = 2_000;
-const LONGEST_DEFER_MS = 600_000;
+const DELAYS = { firstMs: 2_000, maxMs: 600_000 };
 /** Beyond it the oldest entries are dropped. Their timers dispatch them, at the latest after the longest delay. */
 const CAPACITY = 100_000;
 
@@ -47,5 +47,5 @@ export class RedispatchBackoff {
 }
 
 export function deferDelay(times: number): number {
-  return Math.min(LONGEST_DEFER_MS, FIRST_DEFER_MS * 2 ** Math.min(times, 20));
+  return backoffMs(times + 1, DELAYS);
 }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isClosed, keys, partitionOf, writeTogether, type RedisConnection, type ReplicaBarrier } from '#redis';
 import { telemetry } from '#observability';
+import { backoffMs } from '#timing';
 import { EventLogFull, EventLogUnavailable, EventLogUnreplicated } from '../event-log-errors.js';
 import { runTransitions, type RunAnswer } from './transition-script.js';
 import { RUN_LIMITS, type ScriptVariant, type Transition } from './transition.js';
@@ -213,7 +214,7 @@ export class TransitionPipeline {
   }
 
   private async pause(failures: number): Promise<void> {
-    await delay(Math.min(20 * 2 ** failures, 500), undefined, { signal: this.stopped.signal }).catch(() => {});
+    await delay(backoffMs(failures, { firstMs: 40, maxMs: 500 }), undefined, { signal: this.stopped.signal }).catch(() => {});
   }
 
   /** One timer a pipeline, and only while something waits with a deadline. */

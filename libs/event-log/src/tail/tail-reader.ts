@@ -1,5 +1,6 @@
 import { keys, noticeFailover, partitionName, type RedisConnection } from '#redis';
 import { telemetry } from '#observability';
+import { backoffMs } from '#timing';
 import type { StoredEvent } from '../event-log.port.js';
 import { fingerprintOf, seqOf, toTailedEvent, type StreamEntry } from '../stream/stored-event.js';
 import type { Position } from '../read/cursor.js';
@@ -110,7 +111,7 @@ export class TailReader {
       } catch {
         // Whatever Redis refused (a failover, a restart, a script that blocks it), the next read starts from the same places.
         this.needsVerification = true;
-        if (!this.closed) await pause(Math.min(50 * 2 ** failures++, 1000));
+        if (!this.closed) await pause(backoffMs(++failures, { firstMs: 50, maxMs: 1_000 }));
       }
     }
   }

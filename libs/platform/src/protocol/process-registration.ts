@@ -1,5 +1,6 @@
 import type { RunningProcess } from '#contracts';
 import type { RedisConnection } from '#redis';
+import { everyMs, type Ticker } from '#timing';
 import { checkCompatibility, describeProcess, removeHeartbeat, writeHeartbeat } from './running-processes.js';
 
 const HEARTBEAT_MS = 2_000;
@@ -7,7 +8,7 @@ const HEARTBEAT_MS = 2_000;
 /** Keeps a gateway or worker in the list of running processes, by which others see whether they may start beside it. */
 export class ProcessRegistration {
   private readonly own: RunningProcess;
-  private timer: NodeJS.Timeout | undefined;
+  private ticker: Ticker | undefined;
   private beating: Promise<void> = Promise.resolve();
 
   constructor(
@@ -28,13 +29,12 @@ export class ProcessRegistration {
       await this.close();
       throw error;
     });
-    this.timer = setInterval(() => (this.beating = writeHeartbeat(this.redis, this.own).catch(() => {})), HEARTBEAT_MS);
-    this.timer.unref();
+    this.ticker = everyMs(HEARTBEAT_MS, () => (this.beating = writeHeartbeat(this.redis, this.own).catch(() => {})));
   }
 
   /** Idempotent. Never rejects, and waits for no Redis that is away: a process counts as gone without heartbeats, too. */
   async close(): Promise<void> {
-    clearInterval(this.timer);
+    this.ticker?.unsubscribe();
     if (this.redis.status !== 'ready') return;
     await this.beating;
     await removeHeartbeat(this.redis, this.own).catch(() => {});

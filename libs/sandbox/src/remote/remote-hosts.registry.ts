@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { RemoteHostSettings, RemoteHosts as HostSettings } from '#contracts';
 import { globMatches } from '#patterns';
+import { everyMs, type Ticker } from '#timing';
 import { findExecutable } from '../process/find-executable.js';
 import type { ResourceLimits } from '../process/resource-limits.js';
 import { knownHostsText } from './ssh-command.js';
@@ -48,7 +49,7 @@ export class RemoteHosts {
   private readonly hosts: ReadonlyMap<string, SshHost>;
   private readonly rules: readonly (HostRule & { readonly name: string })[];
   private folder: string | undefined;
-  private timer: NodeJS.Timeout | undefined;
+  private ticker: Ticker | undefined;
 
   /** @throws Error for a private key that is named and not there */
   constructor(
@@ -63,7 +64,7 @@ export class RemoteHosts {
   async watch(): Promise<void> {
     if (this.hosts.size === 0) return;
     const probeAll = () => Promise.all([...this.hosts.values()].map((host) => host.probe()));
-    this.timer = setInterval(() => void probeAll(), PROBE_EVERY_MS).unref();
+    this.ticker = everyMs(PROBE_EVERY_MS, probeAll);
     await probeAll();
   }
 
@@ -81,7 +82,7 @@ export class RemoteHosts {
 
   /** Idempotent. */
   close(): void {
-    clearInterval(this.timer);
+    this.ticker?.unsubscribe();
     if (this.folder !== undefined) rmSync(this.folder, { recursive: true, force: true });
     this.folder = undefined;
   }

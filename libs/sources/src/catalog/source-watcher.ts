@@ -1,3 +1,4 @@
+import { everyMs, type Ticker } from '#timing';
 import type { PinnedSource, SourceStore } from './source-store.js';
 
 /** A change reaches every process within this time and that of one read; the contract is 2 s. */
@@ -15,7 +16,7 @@ export class SourceWatcher {
   private readonly loaded = new Map<string, { revision: string; source: PinnedSource }>();
   private sorted: readonly PinnedSource[] = [];
   private revision: string | undefined;
-  private timer: NodeJS.Timeout | undefined;
+  private ticker: Ticker | undefined;
   private looking: Promise<void> | undefined;
   private following: Promise<void> | undefined;
   private gone = '';
@@ -30,8 +31,7 @@ export class SourceWatcher {
 
   /** Resolves after the first look, also when it failed. */
   async start(): Promise<void> {
-    this.timer = setInterval(() => void this.refresh(), this.options.pollMs ?? POLL_MS);
-    this.timer.unref();
+    this.ticker = everyMs(this.options.pollMs ?? POLL_MS, () => this.refresh());
     await this.refresh();
   }
 
@@ -63,7 +63,7 @@ export class SourceWatcher {
   }
 
   close(): void {
-    clearInterval(this.timer);
+    this.ticker?.unsubscribe();
     this.listeners.clear();
   }
 

@@ -1,6 +1,7 @@
 import type { FolderSourceDefinition, Pool, StoredSource } from '#contracts';
 import type { Sandbox } from '#sandbox';
 import { ToolError, type ToolContext, type ToolOutput } from '#tool-sdk';
+import { everyMs, type Ticker } from '#timing';
 import type { Listing, SourceConnection, SourceConnector } from '../source-connector.port.js';
 import { folderSignature, programState, readFolder, type FoundTool } from './read-folder.js';
 import { runFolderTool } from './run-folder-tool.js';
@@ -31,7 +32,7 @@ class FolderConnection implements SourceConnection {
   private tools: ReadonlyMap<string, FoundTool> = new Map();
   private problems: readonly string[] = [];
   private signature = '';
-  private timer: NodeJS.Timeout | undefined;
+  private ticker: Ticker | undefined;
 
   constructor(
     private readonly definition: FolderSourceDefinition,
@@ -40,8 +41,7 @@ class FolderConnection implements SourceConnection {
 
   async start(): Promise<void> {
     await this.load();
-    this.timer = setInterval(() => void this.look(), LOOK_MS);
-    this.timer.unref();
+    this.ticker = everyMs(LOOK_MS, () => this.look());
   }
 
   async list(): Promise<Listing> {
@@ -71,7 +71,7 @@ class FolderConnection implements SourceConnection {
   onClosed(): void {}
 
   async close(): Promise<void> {
-    clearInterval(this.timer);
+    this.ticker?.unsubscribe();
     this.changed.clear();
   }
 

@@ -1,6 +1,7 @@
 import type { NoticeData, Pool, SourceKind, SourceNoticeType, StoredSource } from '#contracts';
 import type { RedisConnection } from '#redis';
 import { ToolError } from '#tool-sdk';
+import { everyMs, type Ticker } from '#timing';
 import type { RunSourceTool } from '../catalog/tenant-catalog.js';
 import type { SourceStore } from '../catalog/source-store.js';
 import type { SourceWatcher } from '../catalog/source-watcher.js';
@@ -33,7 +34,7 @@ export interface SourceHostOptions {
 /** The sources of one worker: it follows their definitions, runs their tools, and reads the lists of those it leads. */
 export class SourceHost {
   private readonly hosted = new Map<string, { text: string; source: HostedSource }>();
-  private timer: NodeJS.Timeout | undefined;
+  private ticker: Ticker | undefined;
   private following: Promise<void> | undefined;
   private readonly closing = new Map<string, Promise<void>>();
   private closed = false;
@@ -43,8 +44,7 @@ export class SourceHost {
   async start(): Promise<void> {
     await this.options.watcher.start();
     this.options.watcher.onChange(() => void this.follow());
-    this.timer = setInterval(() => this.tick(), TICK_MS);
-    this.timer.unref();
+    this.ticker = everyMs(TICK_MS, () => this.tick());
     await this.follow();
   }
 
@@ -59,7 +59,7 @@ export class SourceHost {
   /** Idempotent; never rejects. */
   async close(): Promise<void> {
     this.closed = true;
-    clearInterval(this.timer);
+    this.ticker?.unsubscribe();
     this.options.watcher.close();
     await this.following;
     await Promise.allSettled([...this.closing.values(), ...[...this.hosted.values()].map(({ source }) => source.close())]);

@@ -2,6 +2,7 @@ import { Ajv, type AnySchema, type Options, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { JsonSchema, Violation } from '#contracts';
+import { backoffMs } from '#timing';
 import { boundedWork, TookTooLong } from './bounded-work.js';
 import { linearRegExp } from './linear-regexp.js';
 import { describeErrors } from './violations.js';
@@ -58,8 +59,7 @@ export function compileSchema(schema: JsonSchema): Check {
 }
 
 /** After a check that was cut off. The time that each takes is a small part of the pause before it. */
-const FIRST_PAUSE_MS = 10_000;
-const MAX_PAUSE_MS = 3_600_000;
+const PAUSES = { firstMs: 10_000, maxMs: 3_600_000 };
 
 export interface ForeignCheckOptions {
   /** Milliseconds. */
@@ -90,7 +90,7 @@ export function compileForeignSchema(schema: JsonSchema, options: ForeignCheckOp
       // A compiler that was stopped is of no more use.
       if (isCut && check === undefined) foreignDrafts = newForeignDrafts();
       refused = isCut && !acceptsCut ? [cannotCheck(error)] : [];
-      if (isCut) again = now() + Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(cuts++, 20));
+      if (isCut) again = now() + backoffMs(++cuts, PAUSES);
       else if (check === undefined) again = Infinity;
       return refused;
     }

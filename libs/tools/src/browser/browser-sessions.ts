@@ -1,5 +1,6 @@
 import type { EgressPolicy } from '#sandbox';
 import { ToolError } from '#tool-sdk';
+import { everyMs, type Ticker } from '#timing';
 import type { EndedSession } from '../session-ends.js';
 import { ownerName, type SessionOwner } from '../session-owner.js';
 import type { BrowserSettings } from './browser.config.js';
@@ -18,15 +19,14 @@ interface Entry {
 /** The open pages of this worker. A tenant has at most half of them. */
 export class BrowserSessions {
   private readonly entries = new Map<string, Entry>();
-  private readonly timer: NodeJS.Timeout;
+  private readonly ticker: Ticker;
 
   constructor(
     private readonly engine: BrowserEngine,
     private readonly policy: EgressPolicy,
     private readonly settings: Omit<BrowserSettings, 'mode' | 'executable'>,
   ) {
-    this.timer = setInterval(() => void this.closeIdle(), Math.min(10_000, settings.idleMs));
-    this.timer.unref();
+    this.ticker = everyMs(Math.min(10_000, settings.idleMs), () => this.closeIdle());
   }
 
   /** Undefined when the owner has no page here. */
@@ -65,7 +65,7 @@ export class BrowserSessions {
 
   /** Closes all pages, and Chromium. Idempotent. */
   async close(): Promise<void> {
-    clearInterval(this.timer);
+    this.ticker.unsubscribe();
     await Promise.all([...this.entries.keys()].map((key) => this.drop(key)));
     await this.engine.close();
   }

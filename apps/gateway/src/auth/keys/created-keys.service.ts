@@ -1,6 +1,7 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { keys, type RedisConnection } from '#redis';
+import { everyMs, type Ticker } from '#timing';
 import { NotificationChannel } from '../../platform/notification-channel.service.js';
 import { FAIL_FAST_REDIS, LOGGER } from '../../platform/tokens.js';
 import { ApiKeyStore, type CreatedKey } from '../api-key-store.service.js';
@@ -17,7 +18,7 @@ export class CreatedKeys implements OnApplicationBootstrap, OnApplicationShutdow
   private revision: string | undefined;
   private running: Promise<void> = Promise.resolve();
   private next: Promise<void> | undefined;
-  private timer: NodeJS.Timeout | undefined;
+  private ticker: Ticker | undefined;
   private stopListening: (() => void) | undefined;
 
   constructor(
@@ -33,12 +34,12 @@ export class CreatedKeys implements OnApplicationBootstrap, OnApplicationShutdow
     const look = () =>
       this.refresh().catch((error: unknown) => this.log.warn({ err: error }, 'API keys could not be read; known ones count'));
     this.stopListening = this.notifications.subscribe(TOPIC, () => void look());
-    this.timer = setInterval(() => void look(), LOOK_MS).unref();
+    this.ticker = everyMs(LOOK_MS, look);
     await look();
   }
 
   onApplicationShutdown(): void {
-    clearInterval(this.timer);
+    this.ticker?.unsubscribe();
     this.stopListening?.();
   }
 

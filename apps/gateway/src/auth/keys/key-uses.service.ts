@@ -1,5 +1,6 @@
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { keys, type RedisConnection } from '#redis';
+import { everyMs, type Ticker } from '#timing';
 import { FAIL_FAST_REDIS } from '../../platform/tokens.js';
 import { ApiKeyStore } from '../api-key-store.service.js';
 
@@ -10,7 +11,7 @@ const MOST = 1_000;
 @Injectable()
 export class KeyUses implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly written = new Map<string, number>();
-  private timer: NodeJS.Timeout | undefined;
+  private ticker: Ticker | undefined;
 
   constructor(
     private readonly apiKeys: ApiKeyStore,
@@ -19,11 +20,11 @@ export class KeyUses implements OnApplicationBootstrap, BeforeApplicationShutdow
 
   onApplicationBootstrap(): void {
     // What was not written is written the next time.
-    this.timer = setInterval(() => void this.write().catch(() => {}), WRITE_MS).unref();
+    this.ticker = everyMs(WRITE_MS, () => this.write());
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    clearInterval(this.timer);
+    this.ticker?.unsubscribe();
     await this.write().catch(() => {});
   }
 

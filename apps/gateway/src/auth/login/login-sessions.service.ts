@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { ProblemError, type LoginSettings, type Principal } from '#contracts';
 import { keys, sha256Hex, type RedisConnection } from '#redis';
+import { everyMs, type Ticker } from '#timing';
 import { NotificationChannel } from '../../platform/notification-channel.service.js';
 import { FAIL_FAST_REDIS, LOGGER } from '../../platform/tokens.js';
 import type { AdmittedAct } from '../admin-acts.service.js';
@@ -52,7 +53,7 @@ export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutd
   private readonly quietUntil = new LRUCache<string, number>({ max: MAX_HELD });
   private look: Promise<void> | undefined;
   private nextLook: Promise<void> | undefined;
-  private timer: NodeJS.Timeout | undefined;
+  private ticker: Ticker | undefined;
   private stopListening: (() => void) | undefined;
 
   constructor(
@@ -66,11 +67,11 @@ export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutd
 
   onApplicationBootstrap(): void {
     this.stopListening = this.notifications.subscribe(TOPIC, () => void this.lookAtAll());
-    this.timer = setInterval(() => void this.lookAtAll(), LOOK_MS).unref();
+    this.ticker = everyMs(LOOK_MS, () => this.lookAtAll());
   }
 
   onApplicationShutdown(): void {
-    clearInterval(this.timer);
+    this.ticker?.unsubscribe();
     this.stopListening?.();
   }
 

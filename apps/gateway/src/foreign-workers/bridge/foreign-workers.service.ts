@@ -14,6 +14,7 @@ import { CallStore } from '#event-log';
 import { startConsumer, type StartConsumer } from '#queue';
 import type { RedisConnection } from '#redis';
 import { FloodPauses, sourceKey, type SourceId } from '#sources';
+import { everyMs, type Ticker } from '#timing';
 import { ApiKeyStore } from '../../auth/api-key-store.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../../platform/gateway.config.js';
 import { ShutdownState } from '../../platform/shutdown-state.service.js';
@@ -46,7 +47,7 @@ export class ForeignWorkers implements OnModuleInit {
   /** By key, since a worker chooses its name. */
   private readonly floods = new FloodPauses();
   private readonly startConsumer: StartConsumer;
-  private readonly timers: NodeJS.Timeout[] = [];
+  private tickers: readonly Ticker[] = [];
 
   constructor(
     private readonly host: AttemptHost,
@@ -163,7 +164,7 @@ export class ForeignWorkers implements OnModuleInit {
     await this.host.idle(this.config.drainMs);
     this.calls.handOver();
     await this.host.close();
-    for (const timer of this.timers) clearInterval(timer);
+    for (const ticker of this.tickers) ticker.unsubscribe();
     for (const worker of this.workers()) {
       worker.transport.close(GOING_AWAY, 'this gateway is going away');
       await this.announcer.forget(worker);
@@ -246,13 +247,12 @@ export class ForeignWorkers implements OnModuleInit {
   }
 
   private startTimers(): void {
-    if (this.timers.length > 0) return;
-    const renew = setInterval(() => {
-      this.endWithoutKey();
-      void this.renewTools();
-    }, RENEW_MS);
-    const beat = setInterval(() => void this.beat(), this.heartbeatMs);
-    for (const timer of [renew, beat]) this.timers.push(timer.unref());
+    if (this.tickers.length > 0) return;
+    this.tickers = [
+      everyMs(RENEW_MS, () => this.endWithoutKey()),
+      everyMs(RENEW_MS, () => this.renewTools()),
+      everyMs(this.heartbeatMs, () => this.beat()),
+    ];
   }
 
   /** Workers get arguments as they were submitted, so their keys are looked at after each change, and twice a second since keys expire. */

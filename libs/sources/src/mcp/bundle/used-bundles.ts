@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { everyMs } from '#timing';
 
 /** An unpacked bundle that no server used for this long is removed. */
 export const UNUSED_MS = 7 * 86_400_000;
@@ -17,9 +18,8 @@ const DIGEST = /^[0-9a-f]{64}$/;
 export async function useBundle(root: string, sha256: string): Promise<() => void> {
   await mkdir(root, { recursive: true, mode: 0o700 });
   await mark(root, sha256);
-  const timer = setInterval(() => void mark(root, sha256).catch(() => undefined), MARK_MS);
-  timer.unref();
-  return () => clearInterval(timer);
+  const ticker = everyMs(MARK_MS, () => mark(root, sha256));
+  return () => ticker.unsubscribe();
 }
 
 /** Removes folders of bundles whose mark is old. A folder without a mark is marked: an older release unpacked it. */

@@ -1,4 +1,5 @@
 import { Json } from '#contracts';
+import { everyMs, type Ticker } from '#timing';
 import type { ToolContext } from '#tool-sdk';
 import { SamplingBudget, type OwnSampling, type SamplingContext } from './own-sampling.js';
 import type { Asked, Given } from './question.js';
@@ -31,7 +32,7 @@ export class OpenCall<T> {
   private hasAsked = () => {};
   private attempt: Follower | undefined;
   private readonly budget = new SamplingBudget();
-  private expiry: NodeJS.Timeout | undefined;
+  private expiry: Ticker | undefined;
 
   /** `sampling`: whether its client offers its model. `taskId`: of the task that it follows. */
   constructor(
@@ -74,7 +75,7 @@ export class OpenCall<T> {
 
   /** Until the End of the call or a question. Rejects with the reason of the attempt's signal, which ends the call. */
   async follow(ctx: Follower): Promise<Outcome<T>> {
-    clearInterval(this.expiry);
+    this.expiry?.unsubscribe();
     this.attempt = ctx;
     const stop = () => this.end(ctx.signal.reason);
     ctx.signal.addEventListener('abort', stop, { once: true });
@@ -95,19 +96,16 @@ export class OpenCall<T> {
    */
   leave(isOver: () => Promise<boolean>, then: () => void): void {
     const until = performance.now() + OPEN_MS + SLACK_MS;
-    this.expiry = setInterval(() => {
-      const look = performance.now() >= until ? Promise.resolve(true) : isOver().catch(() => false);
-      void look.then((over) => {
-        if (!over || this.attempt !== undefined || this.signal.aborted) return;
-        this.end(new Error('no answer to the question of the server came in time'));
-        then();
-      });
-    }, LOOK_MS);
-    this.expiry.unref();
+    this.expiry = everyMs(LOOK_MS, async () => {
+      const over = performance.now() >= until || (await isOver());
+      if (!over || this.attempt !== undefined || this.signal.aborted) return;
+      this.end(new Error('no answer to the question of the server came in time'));
+      then();
+    });
   }
 
   end(reason: unknown): void {
-    clearInterval(this.expiry);
+    this.expiry?.unsubscribe();
     this.over.abort(reason);
     this.answer({});
   }

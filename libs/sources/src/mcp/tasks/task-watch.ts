@@ -1,4 +1,5 @@
 import type { Client } from '@modelcontextprotocol/client';
+import { everyMs, type Ticker } from '#timing';
 import { ToolError } from '#tool-sdk';
 import { z } from 'zod';
 
@@ -10,7 +11,7 @@ const SLACK_MS = 5_000;
 
 /** Cancels tasks whose calls are over. Never throws: a server that does not listen keeps its task until its TTL. */
 export class TaskWatch {
-  private readonly watched = new Map<string, NodeJS.Timeout>();
+  private readonly watched = new Map<string, Ticker>();
 
   constructor(
     private readonly client: Pick<Client, 'request'>,
@@ -21,22 +22,18 @@ export class TaskWatch {
   start(callId: string, taskId: string, forMs: number): void {
     this.stop(callId);
     const until = performance.now() + forMs + SLACK_MS;
-    const timer = setInterval(() => {
+    const ticker = everyMs(LOOK_MS, async () => {
       if (performance.now() >= until) return this.stop(callId);
-      void this.isOver(callId)
-        .catch(() => false)
-        .then((over) => {
-          if (!over || this.watched.get(callId) !== timer) return;
-          this.stop(callId);
-          this.cancel(taskId);
-        });
-    }, LOOK_MS);
-    timer.unref();
-    this.watched.set(callId, timer);
+      const isOver = await this.isOver(callId);
+      if (!isOver || this.watched.get(callId) !== ticker) return;
+      this.stop(callId);
+      this.cancel(taskId);
+    });
+    this.watched.set(callId, ticker);
   }
 
   stop(callId: string): void {
-    clearInterval(this.watched.get(callId));
+    this.watched.get(callId)?.unsubscribe();
     this.watched.delete(callId);
   }
 

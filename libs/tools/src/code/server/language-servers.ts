@@ -1,6 +1,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { DisabledSandbox, type PoolSandbox, type ProcessCommand, ProcessStartError, Sandbox, isWithin, resolveSandboxView } from '#sandbox';
 import { type ToolContext, ToolError } from '#tool-sdk';
+import { everyMs, type Ticker } from '#timing';
 import type { EndedSession } from '../../session-ends.js';
 import { LanguageServer } from './language-server.js';
 import { type LanguageServerSettings, NO_LANGUAGE_SERVERS, type ServerSettings } from './language-servers.config.js';
@@ -44,7 +45,7 @@ export class LanguageServers {
   private readonly entries = new Map<string, Entry>();
   private readonly backOff = new StartBackOff();
   private readonly closing = new AbortController();
-  private timer: NodeJS.Timeout | undefined;
+  private ticker: Ticker | undefined;
 
   constructor(
     private readonly settings: LanguageServerSettings = NO_LANGUAGE_SERVERS,
@@ -101,7 +102,7 @@ export class LanguageServers {
 
   /** Ends all servers. Idempotent. */
   async close(): Promise<void> {
-    clearInterval(this.timer);
+    this.ticker?.unsubscribe();
     this.closing.abort();
     await Promise.all([...this.entries.keys()].map((key) => this.drop(key, 'its worker was stopped')));
   }
@@ -160,7 +161,7 @@ export class LanguageServers {
     entry.server.catch(() => {
       if (this.entries.get(key) === entry) this.entries.delete(key);
     });
-    this.timer ??= setInterval(() => void this.dropUnused(), Math.min(LOOK_MS, this.settings.idleMs)).unref();
+    this.ticker ??= everyMs(Math.min(LOOK_MS, this.settings.idleMs), () => this.dropUnused());
     return entry;
   }
 

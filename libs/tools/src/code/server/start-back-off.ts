@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { ToolError } from '#tool-sdk';
+import { backoffMs } from '#timing';
 
-const FIRST_MS = 1_000;
-const LONGEST_MS = 60_000;
+const PAUSES = { firstMs: 1_000, maxMs: 60_000 };
 const MOST_KEYS = 1_000;
 
 /** A server that ended by itself is started again after a pause, which doubles until it has answered a request. */
@@ -23,7 +23,7 @@ export class StartBackOff {
 
   failed(key: string): void {
     const count = (this.failures.get(key)?.count ?? 0) + 1;
-    this.failures.set(key, { count, until: performance.now() + Math.min(LONGEST_MS, FIRST_MS * 2 ** (count - 1)) });
+    this.failures.set(key, { count, until: performance.now() + backoffMs(count, PAUSES) });
   }
 
   forget(key: string): void {

@@ -1,4 +1,5 @@
 import { ToolError } from '#tool-sdk';
+import { everyMs, type Ticker } from '#timing';
 import type { EndedSession } from '../../session-ends.js';
 import { ownerName } from '../../session-owner.js';
 import { Interpreter, NOT_RUN, type CodeRun } from './interpreter.js';
@@ -28,7 +29,7 @@ interface Kept {
 export class LocalInterpreters extends Interpreters {
   private readonly kept = new Map<string, Kept>();
   private readonly lost = new Map<string, string>();
-  private timer: NodeJS.Timeout | undefined;
+  private ticker: Ticker | undefined;
 
   constructor(private readonly limits = LIMITS) {
     super();
@@ -69,7 +70,7 @@ export class LocalInterpreters extends Interpreters {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.timer);
+    this.ticker?.unsubscribe();
     await Promise.all([...this.kept.values()].map((kept) => this.drop(kept, 'its worker was stopped')));
   }
 
@@ -77,7 +78,7 @@ export class LocalInterpreters extends Interpreters {
     const interpreter = this.makeRoom(key.tenantId).then(() => Interpreter.start(command));
     const kept = { name, key, view, interpreter };
     this.kept.set(name, kept);
-    this.timer ??= setInterval(() => void this.dropIdle(), LOOK_MS).unref();
+    this.ticker ??= everyMs(LOOK_MS, () => this.dropIdle());
     // One that ends between two pieces of code; the others are reported with the code.
     const onEnd = (how: string, { busy }: Interpreter) => busy === 0 && this.report(kept, `its interpreter is gone: ${how}`);
     interpreter.then(

@@ -1,0 +1,2 @@
+export { backoffMs } from './backoff-ms.js';
+export { everyMs, type Ticker } from './every-ms.js';
