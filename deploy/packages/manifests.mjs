@@ -17,6 +17,7 @@ const common = ({ version, license, engines }) => ({
 /** Of a bundle: `entries` as file name → source, `externals` the modules that it imports. */
 export function bundleManifest(root, { folder, entries, externals }) {
   const packages = externals.filter((id) => !id.startsWith('node:')).map(packageOf);
+  const peers = OPTIONAL_PEERS.filter((name) => packages.includes(name));
   const exported = Object.entries(entries).map(([name, path]) => [
     name === 'index' ? '.' : `./${name}`,
     { types: `./types/${path}.d.ts`, default: `./${name}.js` },
@@ -30,9 +31,17 @@ export function bundleManifest(root, { folder, entries, externals }) {
     types: exported[0][1].types,
     // For the declarations only: the code is bundled.
     imports: { '#contracts': { types: './types/libs/contracts/src/index.d.ts' } },
-    dependencies: pick(root.dependencies, packages),
+    dependencies: pick(
+      root.dependencies,
+      packages.filter((name) => !peers.includes(name)),
+    ),
+    peerDependencies: pick(root.dependencies, peers),
+    peerDependenciesMeta: Object.fromEntries(peers.map((name) => [name, { optional: true }])),
   };
 }
+
+/** Of one entry only, whose user has it. */
+const OPTIONAL_PEERS = ['rxjs'];
 
 const DESCRIPTIONS = {
   client: 'Client of Toolyard, which runs the tool calls of LLM agents: calls, live events, approvals, adapters for agent SDKs.',

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { firstValueFrom, map, toArray } from 'rxjs';
 import { WebSocket } from 'ws';
 import {
   StaticToolExecutor,
@@ -13,6 +14,7 @@ import {
   type ToolyardClientOptions,
 } from '#client';
 import { runToolUses } from '#client/anthropic';
+import { stream$ } from '#client/rxjs';
 import { eventually } from '../support/eventually.js';
 import { callbacksContract } from './client/callbacks.contract.js';
 import { useTenant, type Tenant } from '../support/installation/use-tenant.js';
@@ -238,6 +240,17 @@ describe.each([
     expect(types[0]).toBe('call.submitted');
     expect(types.at(-1)).toBe('call.end');
     expect(said).toBe('1\n2\n3\n');
+  });
+
+  it('gives the events of a call as an Observable that completes after its End', async () => {
+    const { id } = await client.calls.run({ tool: 'echo', arguments: { n: 1 } });
+    const types = await firstValueFrom(
+      stream$(streaming(), id).pipe(
+        map(({ type }) => type),
+        toArray(),
+      ),
+    );
+    expect(types).toEqual((await client.calls.events(id)).map(({ type }) => type));
   });
 
   it('streams a call that has ended, from its beginning or after any of its events', async () => {
