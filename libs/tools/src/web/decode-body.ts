@@ -23,10 +23,16 @@ export function isXhtml(contentType: string): boolean {
   return /^\s*application\/xhtml\+xml\b/i.test(contentType);
 }
 
-/** A body that begins as files do which are no text, whatever its type says. */
+/** A body that begins as files do which are no text, whatever its type says. A text may begin with the same letters. */
 export function hasSignature(body: Buffer): boolean {
   const start = body.toString('hex', 0, 8);
-  return SIGNATURES.some((it) => start.startsWith(it));
+  return SIGNATURES.some((it) => start.startsWith(it)) && !isPlainText(body);
+}
+
+/** Valid UTF-8 without control characters, as browsers tell texts from files (WHATWG, MIME Sniffing, "binary data byte"). */
+function isPlainText(body: Buffer): boolean {
+  // oxlint-disable-next-line no-control-regex -- it is about these
+  return !/[\u0000-\u0008\u000b\u000e-\u001a\u001c-\u001f]/.test(validUtf8(body) ?? '\0');
 }
 
 /** A type that says nothing: the bytes have to tell. */

@@ -28,6 +28,24 @@ const rss = (encoding: string, text: Buffer) =>
 
 describe('the text of an answer', () => {
   it.each([
+    ['GIF89a is a format of images.', 'text/plain'],
+    ['%PDF-1.7 begins each file of this version.\nprüfe', 'text/markdown; charset=utf-8'],
+    ['GIF8 = 1\n', 'application/json'],
+    ['PK is no archive', 'text/plain'],
+  ])('shows a text that begins as a file of another kind: %s', async (text, type) => {
+    expect(await texts(type, Buffer.from(text))).toEqual([text, text]);
+  });
+
+  it.each([
+    ['GIF', Buffer.from('GIF89a\u0001\0\u0001\0')],
+    ['PDF', Buffer.from('%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj', 'latin1')],
+    ['PDF with a stream', Buffer.from('%PDF-1.4\nstream\n\u0002')],
+  ])('does not show a file that is declared as text: %s', async (_kind, body) => {
+    const [shown = ''] = await texts('text/plain', body);
+    expect(shown).toBe('');
+  });
+
+  it.each([
     ['the XML declaration', 'application/rss+xml', rss('windows-1251', RUSSIAN)],
     ['the XML declaration of text/xml', 'text/xml', rss('windows-1251', RUSSIAN)],
     ['the XML declaration in single quotes', 'application/xml', around("<?xml version='1.0' encoding = 'windows-1251' ?><a>", RUSSIAN)],

@@ -3,13 +3,17 @@
 // in a form that each parser reads alike: closed tags, escaped text, only the attributes that it shows.
 const { parentPort, workerData } = require('node:worker_threads');
 const { NodeHtmlMarkdown } = require(workerData.converter);
+const { attributeOf, frameOf, ListNumbers, raised, refreshOf, TableSpans } = require('./html-elements.thread.cjs');
 
 const set = (names) => new Set(names.split(' '));
 /** Of HTML without scripts and styles; more than five times what a model is given by default. */
 const MAX_HTML_CHARS = 300_000;
 /** Wrong nesting multiplies elements; an honest page of 10 MiB has fewer. */
 const MAX_ELEMENTS = 400_000;
-const NO_TEXT = set('script style noscript template svg iframe title base link meta head annotation annotation-xml');
+const NO_TEXT = set('script style noscript noframes noembed template svg title base link meta head annotation annotation-xml');
+/** Pages within the page. */
+const FRAMES = set('iframe frame');
+const HEADINGS = set('h1 h2 h3 h4 h5 h6');
 const VOID = set('area br col embed hr img input param source track wbr');
 const BLOCKS = set(
   'address article aside blockquote body br caption center dd details dialog dir div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 ' +
@@ -18,13 +22,17 @@ const BLOCKS = set(
 /** In a line, with space around. */
 const APART = set('button input option select textarea');
 /** In these the converter writes blocks in one line. */
-const INLINE = set('a td th caption code pre');
+const INLINE = set('a td th caption code pre h1 h2 h3 h4 h5 h6');
 /** How XML writes what HTML reads otherwise: elements that close themselves, and sections of text. */
 const XML_PARTS = /<!--[^]*?-->|<!\[CDATA\[([^]*?)\]\]>|<([a-z][\w:-]*)((?:[^<>"'/]|"[^"]*"|'[^']*'|\/(?!>))*)\/>/gi;
+/** No character of any text, in place of the bars that are not those of a table. */
+const BAR = '\ufdd0';
 const ATTRIBUTES = { a: ['href', 'title'], img: ['src', 'alt', 'title'], code: ['class'] };
 const RENAMED = { xmp: 'pre', listing: 'pre', plaintext: 'pre' };
 /** A place on this page, or another scheme: both mean the same wherever they are read. */
 const STAYS = /^\s*(?:#|[a-z][a-z\d+.-]*:)/i;
+
+const WEB = /^https?:/;
 
 const never = [/(?!)/g, ''];
 const apart = { surroundingNewlines: 2 };
@@ -50,11 +58,16 @@ const styles = {
 function converter(options, translators) {
   const made = new NodeHtmlMarkdown(options, translators);
   made.options.textReplace = [];
+  const item = made.translators.get('li');
+  const numbered = (context) => {
+    const form = item(context);
+    const number = context.node.getAttribute('value');
+    return number ? { ...form, prefix: form.prefix.replace(/(?:-?\d+\.|-) $/, `${number}. `) } : form;
+  };
+  made.translators.set('li', Object.assign(numbered, { base: item.base }));
   return made;
 }
 
-/** Texts without the white space around, attributes of elements, and where the links of a page lead. */
-const attributeOf = (node, name) => node.attrs.find((it) => it.name === name)?.value;
 const escaped = (text) => text.replace(/[&<>"]/g, (char) => `&#${char.charCodeAt(0)};`);
 const resolved = (given, base) => (URL.canParse(given, base) ? new URL(given, base).href : given);
 
@@ -77,17 +90,22 @@ function walk(root, enter, leave = () => undefined) {
   }
 }
 
-/** The title of a document, and the address that its links begin at. */
+/** The title of a document, the address that its links begin at, and where it goes on by itself. */
 function headOf(document, url) {
   let title;
   let base;
+  let refresh;
   walk(document, (node) => {
     const isHtml = node.namespaceURI === undefined || node.namespaceURI.endsWith('/xhtml');
     if (isHtml && node.nodeName === 'title') title ??= node.childNodes.map(({ value = '' }) => value).join('');
     if (isHtml && node.nodeName === 'base') base ??= attributeOf(node, 'href');
-    return isHtml && (title === undefined || base === undefined);
+    if (isHtml) refresh ??= refreshOf(node);
+    return isHtml;
   });
-  return { title: title ?? '', base: base === undefined ? url : resolved(base, url) };
+  const given = base === undefined ? url : resolved(base, url);
+  const begin = WEB.test(given) && URL.canParse(given) ? given : url;
+  const next = refresh === undefined ? url : resolved(refresh, begin);
+  return { title: title ?? '', base: begin, refresh: WEB.test(next) && next !== url ? next : undefined };
 }
 
 function isShown(node) {
@@ -95,24 +113,26 @@ function isShown(node) {
   return !NO_TEXT.has(node.nodeName) && !node.nodeName.startsWith('#comment');
 }
 
-/** A page written again, up to a size; what is open then is closed. `isScripted`: as by a browser that runs scripts. */
-function rewritten(document, base, isScripted) {
+/**
+ * A page written again, up to a size; what is open then is closed. `isScripted`: as by a browser that runs scripts.
+ * `parse` reads pages within the page.
+ */
+function rewritten(document, { base, refresh, isScripted, showsLinks, parse }) {
   const parts = [];
   let length = 0;
   let last = '';
   let isCut = false;
   const around = [];
-  /** How many of the open elements are in a line, keep white space, and are cells. */
-  const open = { inline: 0, code: 0, cells: 0 };
-  const count = (name, by) => {
-    if (INLINE.has(name)) open.inline += by;
-    if (name === 'pre') open.code += by;
-    if (name === 'td' || name === 'th') open.cells += by;
-  };
+  /** How many of the open elements are in a line, keep white space, are cells, and headings. */
+  const open = { inline: 0, code: 0, cells: 0, headings: 0 };
+  const numbers = new ListNumbers();
+  const spans = new TableSpans();
+  /** False, since nothing is entered. */
   const write = (text) => {
     parts.push(text);
     length += text.length;
     last = text.at(-1) ?? last;
+    return false;
   };
   const separate = (name) => {
     if (APART.has(name)) write(' ');
@@ -120,28 +140,46 @@ function rewritten(document, base, isScripted) {
     if (open.code === 0) write(' ');
     else if (last !== '\n' && last !== '>') write('\n');
   };
+  const writeText = (text) => write(escaped(open.cells > 0 ? text.replaceAll('|', BAR) : text));
+  /** In place of those that other cells span, in a table that is in no cell. */
+  const writeCells = (count) => open.cells === 0 && write('<td></td>'.repeat(count));
   const enter = (node) => {
     isCut ||= length > MAX_HTML_CHARS;
     if (isCut || !(isShown(node) || (!isScripted && node.nodeName === 'noscript'))) return false;
-    if (node.nodeName === '#text') write(escaped(node.value));
+    if (node.nodeName === '#text') writeText(node.value);
     if (node.tagName === undefined) return node.nodeName !== '#text';
-    const name = RENAMED[node.tagName] ?? node.tagName;
+    if (FRAMES.has(node.tagName)) {
+      const { content, src, label } = frameOf(node, parse);
+      if (content === undefined) write(linkOf(resolved(src, base), label, showsLinks));
+      node.childNodes = content ?? [];
+    }
+    const name = FRAMES.has(node.tagName) ? 'div' : (RENAMED[node.tagName] ?? node.tagName);
+    const high = raised(node);
+    if (high !== undefined) return write(high);
     if (name !== 'br') separate(name);
-    else if (open.cells > 0) write(' ');
-    if (name === 'img' && imageOf(node) === undefined) write(escaped(attributeOf(node, 'alt') ?? ''));
-    else if (!isPlain(name, open)) write(`<${name}${attributesOf(node, base)}>`);
+    else if (open.cells > 0 || open.headings > 0) write(' ');
+    writeCells(open.cells === 0 ? spans.enter(name) : 0);
+    if (name === 'img' && imageOf(node) === undefined) writeText(attributeOf(node, 'alt') ?? '');
+    else if (!isPlain(name, open)) write(`<${name}${name === 'li' ? itemNumber(numbers.of(node)) : attributesOf(node, base)}>`);
+    if (name === 'q') write('“');
+    if (name === 'a' && isMute(node)) writeText(attributeOf(node, 'aria-label') ?? attributeOf(node, 'title') ?? '');
     if (VOID.has(name)) return false;
     around.push(name);
-    count(name, 1);
+    counted(open, name, 1);
     if (isBareListing(node, open)) write('<code>');
     return true;
   };
+  if (refresh !== undefined) write(`<p>This page leads to ${escaped(refresh)}</p>`);
   walk(document, enter, (node) => {
     if (node.tagName === undefined) return;
     const name = around.pop();
+    if (name === 'q') write('”');
     if (isBareListing(node, open)) write('</code>');
-    count(name, -1);
+    counted(open, name, -1);
+    const missing = open.cells === 0 ? spans.leave(name, node) : 0;
+    if (name === 'tr') writeCells(missing);
     if (!isPlain(name, open)) write(`</${name}>`);
+    if (name !== 'tr') writeCells(missing);
     // The converter leaves it out, and joins what is around.
     if (BLOCKS.has(name) && node.childNodes.length === 0) write(' ');
     separate(name);
@@ -149,9 +187,36 @@ function rewritten(document, base, isScripted) {
   return { html: parts.join(''), isCut };
 }
 
+function counted(open, name, by) {
+  if (INLINE.has(name)) open.inline += by;
+  if (name === 'pre') open.code += by;
+  if (name === 'td' || name === 'th') open.cells += by;
+  if (HEADINGS.has(name)) open.headings += by;
+}
+
+/** A link apart from what is around; where links are not shown, its label. */
+function linkOf(to, label, isShownAsLink) {
+  return isShownAsLink && WEB.test(to) ? ` <a href="${escaped(to)}">${escaped(label || to)}</a> ` : ` ${escaped(label)} `;
+}
+
 /** The parts of a table in a cell, where the converter knows no tables; names that are not those of HTML elements, or that the converter leaves out. */
-function isPlain(name, { cells }) {
-  return (cells > 0 && BLOCKS.has(name) && name !== 'br') || name === 'noscript' || !/^[a-z][a-z\d-]*$/.test(name);
+function isPlain(name, { cells, headings }) {
+  const isInCell = cells > 0 && BLOCKS.has(name) && name !== 'br';
+  const isInHeading = headings > 0 && BLOCKS.has(name) && !HEADINGS.has(name);
+  return isInCell || isInHeading || name === 'noscript' || name === 'q' || !/^[a-z][a-z\d-]*$/.test(name);
+}
+
+const itemNumber = (number) => (number === undefined ? '' : ` value="${number}"`);
+
+/** A link that shows nothing, such as a drawing: browsers read its label out. */
+function isMute(link) {
+  let shows = false;
+  walk(link, (node) => {
+    shows ||=
+      (node.nodeName === '#text' && node.value.trim() !== '') || (node.nodeName === 'img' && attributeOf(node, 'alt') !== undefined);
+    return !shows && isShown(node);
+  });
+  return !shows;
 }
 
 /** Preformatted text without an element for code, which the converter takes for prose. */
@@ -172,7 +237,7 @@ function attributesOf(node, base) {
     const value = name === 'src' ? imageOf(node) : attributeOf(node, name);
     if (value === undefined) return [];
     const isLink = (name === 'href' || name === 'src') && !STAYS.test(value);
-    return [` ${name}="${escaped(isLink ? resolved(value, base) : value.trim())}"`];
+    return [` ${name}="${escaped(isLink ? resolved(value, base).replaceAll('|', '%7C') : value.trim())}"`];
   });
   return kept.join('');
 }
@@ -208,7 +273,7 @@ function bare({ Tokenizer, TokenizerMode }, html) {
       onStartTag({ tagName, selfClosing }) {
         if (Object.hasOwn(raw, tagName) && skipped !== 'svg') tokenizer.state = TokenizerMode[raw[tagName]];
         if (skipped === 'svg' && BLOCKS.has(tagName)) skipped = undefined;
-        if (skipped === undefined && isShown({ nodeName: tagName, attrs: [] })) separate(tagName);
+        if (skipped === undefined && tagName !== 'iframe' && isShown({ nodeName: tagName, attrs: [] })) separate(tagName);
         else if (skipped === undefined && !/^(?:base|link|meta|head)$/.test(tagName) && !(tagName === 'svg' && selfClosing))
           skipped = tagName;
         if (skipped === tagName && !(tagName === 'svg' && selfClosing)) depth += 1;
@@ -242,10 +307,11 @@ function converted(parser, { html, url, style, isXml = false }) {
   };
   const source = isXml ? html.replace(XML_PARTS, asHtml) : html;
   const read = (scriptingEnabled) => {
-    const document = parser.parse(source, { scriptingEnabled, treeAdapter: { ...adapter, createElement } });
-    const { title, base } = headOf(document, url);
-    const page = rewritten(document, base, scriptingEnabled);
-    return { title, text: styles[style].translate(page.html), isCut: page.isCut };
+    const parse = (text) => parser.parse(text, { scriptingEnabled, treeAdapter: { ...adapter, createElement } });
+    const document = parse(source);
+    const { title, base, refresh } = headOf(document, url);
+    const page = rewritten(document, { base, refresh, isScripted: scriptingEnabled, showsLinks: style === 'markdown', parse });
+    return { title, text: styles[style].translate(page.html).replaceAll(BAR, '\\|'), isCut: page.isCut };
   };
   const page = read(true);
   // A page that its scripts make says so in there, if anywhere.

@@ -66,6 +66,40 @@ describe('web_fetch of a page', () => {
     ['the source of a formula', '<math><semantics><mi>x</mi><annotation>\\x</annotation></semantics></math>', 'x'],
     ['a page for browsers without scripts', '<div id=root></div><noscript>Enable <b>scripts</b></noscript>', 'Enable scripts'],
     ['a page with more than its noscript', '<p>A</p><noscript>no</noscript>', 'A'],
+    ['a list that begins later', '<ol start=5><li>A<li>B</ol>', '5. A 6. B'],
+    ['a list in reverse', '<ol reversed><li>A<li>B<li>C</ol>', '3. A 2. B 1. C'],
+    ['a list in reverse from a number', '<ol reversed start=10><li>A<li>B</ol>', '10. A 9. B'],
+    ['a list with numbers of its own', '<ol><li value=3>A<li>B<li value=x>C<li value=-1>D<li>E</ol>', '3. A 4. B 5. C -1. D 0. E'],
+    ['a list in a list', '<ol start=2><li>A<ol start=7><li>B</ol><li>C</ol>', '2. A 7. B 3. C'],
+    ['a list with numbers in one without', '<ul><li>A<ol start=4><li>B</ol></ul>', '- A 4. B'],
+    ['a list in a list without an item', '<ul><li>A</li><ul><li>B</li></ul></ul>', '- A - B'],
+    ['a page within the page', `<p>A</p><iframe srcdoc="<p>B &amp;lt;c&amp;gt;</p><script>no</script>">no</iframe><p>C</p>`, 'A B <c> C'],
+    ['a page within a page within the page', `<iframe srcdoc="<p>A</p><iframe srcdoc='<b>B</b>'></iframe>"></iframe>`, 'A B'],
+    ['a page within an item', '<ul><li>A<iframe srcdoc="<ul><li>B</ul>"></iframe> c<li>D</ul><p>E</p>', '- A - B c - D E'],
+    ['a frame with a name', '<p>A</p><iframe src=x title="Map of B">no</iframe>', 'A Map of B'],
+    ['frames', '<frameset><frame src=a name=Menu><frame src=b name=Main><noframes><p>no</p></noframes></frameset>', 'Menu Main'],
+    [
+      'a page that goes on elsewhere',
+      '<meta http-equiv=Refresh content="0; URL=\'/next\'"><p>A</p>',
+      'This page leads to http://site/next A',
+    ],
+    ['a page that loads itself again', '<meta http-equiv=refresh content=30><p>A</p>', 'A'],
+    ['a page that goes on to itself', '<meta http-equiv=refresh content="30;url=/"><p>A</p>', 'A'],
+    ['cells over several columns', '<table><tr><td colspan=2>A<td>B<tr><td>1<td>2<td>3</table>', '| A | | B | | - | - | - | | 1 | 2 | 3 |'],
+    ['cells over several rows', '<table><tr><td rowspan=2>A<td>1<tr><td>2<tr><td>B<td>3</table>', '| A | 1 | | - | - | | | 2 | | B | 3 |'],
+    ['cells over rows of a group', '<table><tbody><tr><td rowspan=9>A<td>1<tbody><tr><td>B<td>2</table>', '| A | 1 | | - | - | | B | 2 |'],
+    ['a cell over rows at the end', '<table><tr><td>1<td rowspan=0>A<tr><td>2<tr><td>3</table>', '| 1 | A | | - | - | | 2 | | | 3 | |'],
+    ['bars in a cell', '<table><tr><td>a | b | c<td>d</table>', '| a \\| b \\| c | d | | --------- | - |'],
+    ['digits that are raised', '<p>10<sup>-6</sup> H<sub>2</sub>O 1<sup>st</sup> x<sup>n+1</sup></p>', '10⁻⁶ H₂O 1st xⁿ⁺¹'],
+    ['quotes', '<p>A <q>B</q></p>', 'A “B”'],
+    ['a heading of several lines', '<h1>A<br>B<div>C</div></h1><p>D</p>', 'A B C D'],
+    ['a link that is a drawing', '<a href=/x aria-label="Home"><svg><path/></svg></a>', 'Home'],
+    ['a break within a word', '<p>super<wbr>cali&shy;x&nbsp;y</p>', 'supercali\u00adx y'],
+    ['white space that is kept', '<pre>\n  a\tb\r\n\n    c</pre>', 'a b c'],
+    ['terms and what they mean', '<dl><dt>A<dd>B<dt>C<dd>D</dl>', 'A B C D'],
+    ['readings above a word', '<ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp></ruby>', '漢(kan)'],
+    ['hidden text', '<p hidden>A</p><p aria-hidden=true>B</p>', 'A B'],
+    ['what is shown without frames', '<noembed><p>no</p></noembed><p>A</p>', 'A'],
     ['a table in a table', '<table><tr><td>A<table><tr><td>B</td><td>C</td></tr></table></td></tr></table>', '| A B C | | ----- |'],
   ])('reads a page as a browser does: %s', async (_what, html, expected) => expect(await wordsOf(html)).toBe(expected));
 
@@ -80,6 +114,13 @@ describe('web_fetch of a page', () => {
 
   it.each([
     ['preformatted text without code', '<pre><span># a</span>\n  b_c_<br>d</pre>', '```\n# a\n  b_c_\nd\n```'],
+    ['preformatted text with white space', '<pre>\n  a\tb\n\n    c</pre>', '```\n  a\tb\n\n    c\n```'],
+    ['a frame', '<p>A</p><iframe src="/b?c=1"></iframe>', 'A\n\n<http://site/b?c=1>'],
+    ['a frame with a title', '<iframe src=b title="Map of B"></iframe>', '[Map of B](http://site/b)'],
+    ['a frame that leads nowhere', '<p>A</p><iframe src="javascript:x"></iframe><iframe></iframe>', 'A'],
+    ['frames', '<frameset><frame src=a><frame src=b name=Main></frameset>', '<http://site/a> [Main](http://site/b)'],
+    ['a heading of several lines', '<h2>A<br><span>B</span><p>C</p></h2>', '## A B C'],
+    ['a link that is a drawing', '<a href=/x title=Home><svg/></a>', '[Home](http://site/x "Home")'],
     ['preformatted text with code', '<pre><code class="language-js">a\n\n\nb</code></pre>', '```js\na\n\n\nb\n```'],
     ['an image that is loaded later', '<img src="data:image/gif;base64,R0" data-src="/a.png" alt="A">', '![A](http://site/a.png)'],
     ['an image of several sizes', '<img srcset="/a.png 1x, /b.png 2x" alt="A">', '![A](http://site/a.png)'],
@@ -93,6 +134,13 @@ describe('web_fetch of a page', () => {
     );
     const based = '<!-- <base href="/no/"> --><base target=x><base href=/yes/><base href=/no/><a href=x>a</a>';
     expect((await read(based, 'markdown')).body).toBe('[a](http://site/yes/x)');
+    for (const base of ['http://[', 'javascript:x', 'data:text/html,x', ''])
+      expect((await read(`<base href="${base}"><a href=x>a</a>`, 'markdown')).body).toBe('[a](http://site/x)');
+  });
+
+  it('keeps the columns of a table that has links with bars', async () => {
+    const { body } = await read('<table><tr><td><a href="/x?a|b|c">l</a><td>A</table>', 'markdown');
+    expect(body.split('\n')[0]).toBe('| [l](http://site/x?a%7Cb%7Cc) | A |');
   });
 
   it('takes the title of the page, not that of a drawing or a script', async () => {
