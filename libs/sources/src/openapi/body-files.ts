@@ -1,6 +1,7 @@
 import { JsonSchema } from '#contracts';
 import { fieldsOf, isFields, listOf, textOf, type Fields } from '../fields.js';
 import type { DocumentRefs } from './document-refs.js';
+import type { PositionalParts } from './operation.js';
 import { partsOf } from './schema-parts.js';
 
 const BASE64 = 'Base64.';
@@ -38,6 +39,17 @@ export function isFile(schema: unknown, refs: DocumentRefs): boolean {
 /** Says how files are given, as far as the schema shows its properties. */
 export function withFiles(schema: JsonSchema, files: readonly string[]): JsonSchema {
   return files.length === 0 ? schema : JsonSchema.parse(shown(schema, new Set(files), 0));
+}
+
+/** Says how the files of a list of parts are given. */
+export function withFileItems(schema: JsonSchema, { first, rest }: PositionalParts): JsonSchema {
+  const { prefixItems, items } = schema;
+  const file = (it: unknown, isBinary: boolean): unknown => (isBinary && isFields(it) ? fileSchema(it) : it);
+  return JsonSchema.parse({
+    ...schema,
+    ...(Array.isArray(prefixItems) ? { prefixItems: prefixItems.map((it, index) => file(it, first[index]?.isFile === true)) } : {}),
+    ...(items === undefined ? {} : { items: file(items, rest.isFile) }),
+  });
 }
 
 function shown(schema: Fields, files: ReadonlySet<string>, level: number): Fields {

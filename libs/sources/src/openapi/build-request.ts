@@ -24,10 +24,10 @@ export function buildRequest(operation: Operation, args: Args, credentials: Cred
   // Null has no form in a URL or a header: it is left out as what is absent.
   const given = operation.parameters.filter(({ argument }) => argOf(args, argument) !== null);
   const inPlace = (place: Parameter['in']) => given.filter((it) => it.in === place);
-  const cookies = inPlace('cookie').flatMap((it) => pairsOf(it, valueOf(it, args)));
+  const cookies = inPlace('cookie').flatMap((it) => pairsOf(it, valueOf(it, args), 'cookie'));
   const headers = inPlace('header').map((it): [string, string] => [
     it.name.toLowerCase(),
-    checkedHeader(it, headerText(it, valueOf(it, args))),
+    checkedHeader(it, it.json ? asAscii(valueOf(it, args)) : headerText(it, valueOf(it, args))),
   ]);
   const { body: about } = operation;
   const body =
@@ -67,7 +67,7 @@ function urlOf(operation: Operation, given: readonly Parameter[], args: Args, cr
   );
   const [path = '', own = ''] = template.join('').split(/\?(.*)/s);
   // A URL would resolve these, and so reach another operation.
-  if (path.split('/').some((segment) => segment === '.' || segment === '..')) throw invalid('expected path parameters other than . and ..');
+  if (path.split('/').some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment))) throw invalid('expected path parameters other than . and ..');
   const inPath = new Set(operation.template.flatMap((part) => (typeof part === 'string' ? [] : [part.parameter])));
   const query = given.filter((it) => it.in === 'query' && !inPath.has(it)).flatMap((it) => pairsOf(it, valueOf(it, args)));
   const whole = given.filter((it) => it.in === 'querystring').map((it) => queryText(it, valueOf(it, args)));
@@ -82,6 +82,10 @@ function urlOf(operation: Operation, given: readonly Parameter[], args: Args, cr
 function queryText({ json }: Parameter, value: unknown): string {
   return !json && isFields(value) ? formText({ encoding: {} }, value) : percentEncoded(plain(value));
 }
+
+/** JSON has an escape for each character that a header has no place for. */
+const asAscii = (json: unknown): string =>
+  plain(json).replace(/[\u007f-\uffff]/g, (it) => `\\u${it.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 function checkedHeader({ argument }: Parameter, text: string): string {
   if (/^[\t\u0020-\u007e\u0080-\u00ff]*$/.test(text)) return text;

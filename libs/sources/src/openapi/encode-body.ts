@@ -28,7 +28,7 @@ export function encodeBody(body: RequestBody, value: unknown): EncodedBody {
     case 'form':
       return textBody(mediaType, formText(body, objectOf(body, withDigits(value))));
     case 'multipart':
-      return multipart(body, objectOf(body, withDigits(value)));
+      return multipart(body, body.parts === undefined ? objectOf(body, withDigits(value)) : listOf(body, withDigits(value)));
     default:
       return body.kind satisfies never;
   }
@@ -60,6 +60,11 @@ export function formText({ encoding }: Pick<RequestBody, 'encoding'>, value: Rea
 function objectOf({ argument }: RequestBody, value: unknown): Readonly<Record<string, unknown>> {
   if (isFields(value)) return value;
   throw new ToolError('invalid_arguments', `expected an object as ${argument}`, { retryable: false });
+}
+
+function listOf({ argument }: RequestBody, value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  throw new ToolError('invalid_arguments', `expected a list as ${argument}`, { retryable: false });
 }
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;

@@ -56,6 +56,7 @@ describe('bodies of documents from the field', () => {
   });
 
   const PNG = 'iVBORw0KGgo=';
+  const PNG_TEXT = Buffer.from(PNG, 'base64').toString('latin1');
   it.each([
     ['*/*', { type: 'object' }, { a: 1 }, 'application/json', '{"a":1}'],
     ['application/*', {}, [1], 'application/json', '[1]'],
@@ -173,12 +174,87 @@ describe('bodies of documents from the field', () => {
     expect(partsOf(request)).toEqual([['a', 'application/json', false, '{"b":1}']]);
   });
 
+  /** Head and text of each part of a list. */
+  const placed = ({ headers, body }: SeenRequest) => {
+    const boundary = /boundary=(.*)$/.exec(String(headers['content-type']))?.[1] ?? '';
+    const parts = body.split(`--${boundary}`).slice(1, -1);
+    return parts.map((part) => part.split('\r\n\r\n')).map(([head = '', text = '']) => [head.trim(), text.slice(0, -2)]);
+  };
+  const fixed = (text: string) => ({ schema: { type: 'string', const: text } });
+
+  it.each([
+    [
+      'by prefixEncoding and itemEncoding',
+      'multipart/mixed',
+      {
+        schema: { type: 'array', prefixItems: [{ type: 'object' }], items: binary },
+        prefixEncoding: [{ contentType: 'application/vnd.x+json', headers: { 'Content-Location': fixed('/a') } }],
+        itemEncoding: { contentType: 'image/png' },
+      },
+      [{ a: 1 }, 'aGk=', { data: 'aGk=', filename: 'b.png' }],
+      [
+        ['Content-Location: /a\r\nContent-Type: application/vnd.x+json', '{"a":1}'],
+        ['Content-Type: image/png', 'hi'],
+        ['Content-Disposition: attachment; filename="b.png"\r\nContent-Type: image/png', 'hi'],
+      ],
+    ],
+    [
+      'by itemSchema',
+      'multipart/mixed',
+      { itemSchema: { type: 'object' }, itemEncoding: { contentType: 'application/json' } },
+      [{ a: 1 }, { b: [2] }],
+      [
+        ['Content-Type: application/json', '{"a":1}'],
+        ['Content-Type: application/json', '{"b":[2]}'],
+      ],
+    ],
+    [
+      'by the schema of a list alone',
+      'multipart/related',
+      { schema: { type: 'array', items: {} } },
+      ['x', [1], { a: 1 }, null],
+      [
+        ['', 'x'],
+        ['Content-Type: application/json', '[1]'],
+        ['Content-Type: application/json', '{"a":1}'],
+      ],
+    ],
+    [
+      'with names in headers',
+      'multipart/form-data',
+      {
+        schema: { type: 'array', prefixItems: [{ type: 'string' }, binary] },
+        prefixEncoding: [
+          { headers: { 'Content-Disposition': fixed('form-data; name="first"') } },
+          { headers: { 'content-disposition': fixed('form-data; name="second"') } },
+        ],
+      },
+      ['x', 'iVBORw0KGgo='],
+      [
+        ['Content-Disposition: form-data; name="first"', 'x'],
+        ['Content-Disposition: form-data; name="second"; filename="file.png"\r\nContent-Type: image/png', PNG_TEXT],
+      ],
+    ],
+  ])('sends the parts of a multipart body that is a list, in their places: %s', async (_how, type, media, body, parts) => {
+    const request = await sent(type, media, body);
+    expect(request.headers['content-type']).toMatch(new RegExp(`^${type}; boundary=`));
+    expect(placed(request)).toEqual(parts);
+    await expect(api?.output('op', { body: { a: 1 } })).rejects.toThrow('refused');
+  });
+
+  it('sends headers of a part of a multipart body that have one value', async () => {
+    const headers = { 'X-Kind': fixed('note'), 'X-Any': { schema: { type: 'string' } }, 'Content-Type': fixed('no/no') };
+    const request = await sent('multipart/form-data', multipart({ a: { type: 'string' } }, { a: { headers } }), { a: 'x' });
+    expect(placed(request)).toEqual([['Content-Disposition: form-data; name="a"\r\nX-Kind: note', 'x']]);
+  });
+
   it.each([
     [{}, { a: [1, 2], o: { x: 1 }, n: null }, 'a=1&a=2&o=%7B%22x%22%3A1%7D'],
     [{ a: { contentType: 'application/json' } }, { a: [1, 2] }, 'a=%5B1%2C2%5D'],
     [{ a: { style: 'form', explode: false } }, { a: [1, 2] }, 'a=1,2'],
     [{ a: { style: 'deepObject', explode: true } }, { a: { b: [{ c: 1 }] } }, 'a%5Bb%5D%5B0%5D%5Bc%5D=1'],
     [{ a: { style: 'deepObject', explode: true } }, { a: ['x', 'y'] }, 'a%5B0%5D=x&a%5B1%5D=y'],
+    [{ a: { allowReserved: true } }, { a: 'x/y&z' }, 'a=x/y%26z'],
     [{ a: { style: 'pipeDelimited', explode: false } }, { a: ['x', 'y'] }, 'a=x%7Cy'],
     [{}, { constructor: 'ferrari', 'a b': true, t: '' }, 'constructor=ferrari&a%20b=true&t='],
   ])('sends a form with the encoding %j: %j', async (encoding, body, text) => {

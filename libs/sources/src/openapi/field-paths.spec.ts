@@ -88,6 +88,27 @@ describe('paths and parameters of documents from the field', () => {
     ['null', query({ schema: { type: ['string', 'null'] } }), null, '/x'],
     ['an empty text', query({}), '', '/x?v='],
     ['reserved characters', query({ allowReserved: true }), 'a/b:c?d&e', '/x?v=a/b:c?d%26e'],
+    ['reserved characters in an expression', query({ allowReserved: true }), 'a=b+c;[d]#e', '/x?v=a=b%2Bc;[d]%23e'],
+    ['what is encoded already', query({ allowReserved: true }), 'a%2Fb%26c%zz', '/x?v=a%2Fb%26c%25zz'],
+    ['what is encoded already without leave', query({}), 'a%2Fb', '/x?v=a%252Fb'],
+    ['a list with reserved characters', query({ schema: list, explode: false, allowReserved: true }), ['a/b', 'c'], '/x?v=a/b,c'],
+    ['members without a value', query({ schema: object }), { a: null, b: 1 }, '/x?b=1'],
+    [
+      'members without a value in brackets',
+      query({ schema: object, style: 'deepObject' }),
+      { a: null, b: { c: null, d: 1 } },
+      '/x?v%5Bb%5D%5Bd%5D=1',
+    ],
+    ['items without a value', query({ schema: { type: 'array' } }), [1, null, 2], '/x?v=1&v=2'],
+    ['a list of nothing', query({ schema: { type: 'array' }, explode: false }), [null], '/x'],
+    ['an object with pipes', query({ schema: object, style: 'pipeDelimited' }), { R: 100, G: 200 }, '/x?v=R%7C100%7CG%7C200'],
+    ['an object with spaces', query({ schema: object, style: 'spaceDelimited' }), { R: 100, G: 200 }, '/x?v=R%20100%20G%20200'],
+    [
+      'a list of objects in brackets',
+      query({ schema: { type: 'array' }, style: 'deepObject' }),
+      [{ a: 1 }, { a: [2, null] }],
+      '/x?v%5B0%5D%5Ba%5D=1&v%5B1%5D%5Ba%5D=2',
+    ],
     ['pipes', query({ schema: list, style: 'pipeDelimited', explode: false }), ['a', 'b'], '/x?v=a%7Cb'],
     ['pipes, exploded', query({ schema: list, style: 'pipeDelimited', explode: true }), ['a', 'b'], '/x?v=a&v=b'],
     ['spaces', query({ schema: list, style: 'spaceDelimited', explode: false }), ['a', 'b'], '/x?v=a%20b'],
@@ -116,6 +137,43 @@ describe('paths and parameters of documents from the field', () => {
     ['simple', object, true, { a: 1, b: 2 }, '/x/a=1,b=2'],
   ])('sends a path parameter in the style %s', async (style, schema, explode, v, url) => {
     expect(await urlOf('/x/{v}', [path('v', { style, schema, explode })], { v })).toBe(url);
+  });
+
+  it.each([
+    ['simple', 'a/b:c@d', '/x/a/b:c@d'],
+    ['simple', '/a/b', '/x/a/b'],
+    ['simple', 'a?b#c d', '/x/a%3Fb%23c%20d'],
+    ['simple', 'a%2Fb%', '/x/a%2Fb%25'],
+    ['simple', ['a/b', 'c,d'], '/x/a/b,c,d'],
+    ['label', 'a/b', '/x/.a/b'],
+    ['matrix', 'a=b', '/x/;v=a=b'],
+  ])('keeps reserved characters of a path parameter that allows them: %s of %j', async (style, v, url) => {
+    expect(await urlOf('/x/{v}', [path('v', { style, schema: {}, allowReserved: true })], { v })).toBe(url);
+  });
+
+  it.each(['a/../b', 'a/%2e%2E/b', '%2e', '.%2E/b', '/', '//', ''])(
+    'refuses a path parameter with reserved characters that would lead elsewhere: %s',
+    async (v) => {
+      const one = await of('/x/{v}', { parameters: [path('v', { allowReserved: true })] });
+      await expect(one.output('op', { v })).rejects.toThrow(/other than \. and \.\.|path parameter 'v'|refused/);
+      expect(one.seen).toEqual([]);
+    },
+  );
+
+  const headerOf = async (described: object, v: unknown) => (await (await of('/x', { parameters: [described] })).sent('op', { v })).headers;
+  const jsonContent = { schema: undefined, content: { 'application/json': { schema: {} } } };
+  it('writes JSON of a header with the escapes of JSON', async () => {
+    const { v } = await headerOf(parameter('v', 'header', jsonContent), { name: 'é 日本' });
+    expect([v, JSON.parse(String(v))]).toEqual(['{"name":"\\u00e9 \\u65e5\\u672c"}', { name: 'é 日本' }]);
+  });
+
+  it.each([
+    ['a form', { style: 'form' }, 'a b', 'v=a%20b'],
+    ['reserved characters', { allowReserved: true }, 'a/b;c,d=e', 'v=a/b%3Bc%2Cd=e'],
+    ['a list', { schema: {}, explode: false }, ['a', 'b'], 'v=a,b'],
+    ['JSON', jsonContent, { a: 1 }, 'v=%7B%22a%22%3A1%7D'],
+  ])('sends a cookie: %s', async (_what, more, v, text) => {
+    expect((await headerOf(parameter('v', 'cookie', more), v))['cookie']).toBe(text);
   });
 
   it('refuses a path without the text of its parameter', async () => {

@@ -147,6 +147,90 @@ describe('schemas of documents from the field', () => {
     expect([await accepts(one, {}), await accepts(one, 7)]).toEqual([true, false]);
   });
 
+  const long = Array.from({ length: 3_000 }, (_, index) => `value ${index}`);
+  const elsewhere = { $ref: 'other.json#/A' };
+  it.each([
+    ['of too many values', { not: { enum: long } }, {}],
+    ['of a text that is too long', { not: { const: 'x'.repeat(3_000) } }, {}],
+    ['of another document', { not: elsewhere }, {}],
+    ['of another document behind a reference', { not: ref('A') }, { A: { type: 'string', allOf: [elsewhere] } }],
+    ['of another document within itself', { not: { anyOf: [{ not: elsewhere }] } }, {}],
+    ['of a pattern that cannot be matched', { not: { pattern: '(?=a)' } }, {}],
+    ['of what is no schema', { not: { allOf: ['text'] } }, {}],
+    ['of a format', { not: { format: 'phone' } }, {}],
+    ['of no branches', { not: { anyOf: [] } }, {}],
+    ['of a condition', { if: { enum: long }, then: { maxLength: 1 } }, {}],
+    ['of a condition of another document', { if: elsewhere, then: { maxLength: 1 }, else: { maxLength: 2 } }, {}],
+  ])('leaves out a negation of which a part cannot be checked: %s', async (_what, schema, schemas) => {
+    const one = await of(object({ a: { type: 'string', ...schema } }), schemas);
+    expect(one.problems).toContainEqual(expect.stringMatching(/^op: input\/properties\/body\/.*\/(?:not|if) is left out/));
+    expect([await accepts(one, { a: 'one' }), await accepts(one, { a: 7 })]).toEqual([true, false]);
+  });
+
+  it('keeps a negation that can be checked beside parts that cannot', async () => {
+    const one = await of(object({ a: { not: { type: 'string' } }, b: elsewhere, c: { not: ref('C') } }), { C: { type: 'integer' } });
+    expect([await accepts(one, { a: 1, b: 2, c: 'x' }), await accepts(one, { a: 'x' }), await accepts(one, { c: 7 })]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  it('reads a negation of null without quotes', async () => {
+    const one = await of(object({ a: { not: { type: null } } }), {}, '3.1.0');
+    expect([one.problems, await accepts(one, { a: 'x' }), await accepts(one, { a: null })]).toEqual([[], true, false]);
+  });
+
+  it.each([
+    [
+      'alternatives with too many values',
+      {
+        oneOf: [
+          { type: 'string', enum: ['one', ...long] },
+          { type: 'string', minLength: 1 },
+        ],
+      },
+      'one',
+      7,
+    ],
+    ['alternatives of which one is elsewhere', { oneOf: [elsewhere, text] }, 'one', undefined],
+    ['alternatives of which one is no schema', { oneOf: ['text', text] }, 'one', undefined],
+    ['branches of which one is no schema', { anyOf: ['text', { type: 'integer' }] }, 'one', undefined],
+    [
+      'alternatives that differ by what only answers have',
+      { oneOf: [object({ id: { ...text, readOnly: true }, n: text }, { required: ['id'] }), object({ n: text }, { required: ['n'] })] },
+      { n: 'x' },
+      7,
+    ],
+    ['a number of items of another document', { type: 'array', contains: elsewhere, maxContains: 1 }, [1, 2], 7],
+    [
+      'alternatives by formats',
+      {
+        oneOf: [
+          { ...text, format: 'phone' },
+          { ...text, format: 'nickname' },
+        ],
+      },
+      'one',
+      7,
+    ],
+    ['alternatives by formats of numbers', { oneOf: [{ type: 'integer' }, { type: 'number', format: 'double' }] }, 7, 'one'],
+    ['names by a pattern', { type: 'object', patternProperties: { '(?=b)': {} }, additionalProperties: text }, { b: 1 }, 7],
+    ['items in a list', { type: 'array', prefixItems: [elsewhere, text], items: false }, [1, 'x'], [1, 2]],
+    ['items in a list of an older draft', { type: 'array', items: [{ type: 'integer' }, ref('T')] }, [1, 'x'], ['x', 1]],
+    [
+      'items before one that is no schema',
+      { type: 'array', prefixItems: [text, 'text', { type: 'integer' }] },
+      ['x', {}, 1],
+      ['x', {}, 'x'],
+    ],
+    ['a member without a schema', object({ b: null }, { additionalProperties: false }), { b: 1 }, { c: 1 }],
+  ])('checks a schema without the part that cannot be checked: %s', async (_what, schema, good, bad) => {
+    const one = await of(object({ a: schema }), { T: text }, '3.1.0');
+    expect(await accepts(one, { a: good })).toBe(true);
+    if (bad !== undefined) expect(await accepts(one, { a: bad })).toBe(false);
+  });
+
   it('accepts members with the names of those that every object has', async () => {
     const one = await of(object({ constructor: text, toString: text, hasOwnProperty: text }, { additionalProperties: false }));
     expect(await accepts(one, { constructor: 'ferrari', toString: 'x', hasOwnProperty: 'y' })).toBe(true);

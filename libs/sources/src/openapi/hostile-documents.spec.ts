@@ -30,7 +30,7 @@ describe('documents that repeat and nest without measure', () => {
   it('looks for read-only properties once in a schema that extends itself very often', () => {
     const A = { allOf: times(2_000, ref('A')), properties: { a: { readOnly: true } } };
     const refs = new DocumentRefs({ components: { schemas: { A } } });
-    expect(withoutReadOnly({ required: ['a', 'b'] }, { allOf: [ref('A')] }, refs)).toEqual({ required: ['b'] });
+    expect(withoutReadOnly({ required: ['a', 'b'] }, { allOf: [ref('A')] }, refs)).toMatchObject({ required: ['b'] });
   });
 
   it('counts subtypes up to the number that is shown', () => {

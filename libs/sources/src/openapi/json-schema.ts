@@ -4,7 +4,7 @@ import type { DocumentRefs } from './document-refs.js';
 import { bounded, namedNull, nullable, overlapping, withoutReadOnly } from './schema-forms.js';
 import { hasDiscriminator, type Subtypes } from './subtypes.js';
 import { exclusiveLimits } from '../schemas/drafts.js';
-import { ANNOTATIONS, CHECKS, isSchema, MANY, ONE } from '../schemas/keywords.js';
+import { ANNOTATIONS, CHECKS, isSchema, MANY, ONE, UNCHECKED } from '../schemas/keywords.js';
 
 /** References are written out while a schema has fewer parts and references within each other; beyond it they become `$defs`. */
 const INLINE_PARTS = 400;
@@ -79,17 +79,13 @@ export class SchemaConverter {
     if (!isFields(value)) return {};
     const reference = value['$ref'];
     if (typeof reference === 'string') return this.referred(reference, value, place);
-    const result: JsonSchema = {};
-    for (const [key, content] of Object.entries(value)) {
-      const isKnown = Object.hasOwn(CHECKS, key) || Object.hasOwn(ANNOTATIONS, key);
-      const kept = isKnown ? bounded(key, key === 'type' ? namedNull(content) : content) : undefined;
-      if (kept !== undefined) result[key] = kept;
-    }
+    const result = this.plain(value);
     const inner: Place = { within: place.within, depth: place.depth + 1 };
-    for (const key of ONE) if (isSchema(value[key])) result[key] = this.schema(value[key], inner);
+    for (const key of ONE) this.one(result, key, value[key], inner);
     for (const key of MANY) {
-      const schemas = listOf(value[key]).filter(isSchema);
+      const schemas = listOf(value[key]);
       const isOpen = key === 'allOf' && (schemas.length > 1 || isFields(value['properties']) || place.isOpen === true);
+      if (Array.isArray(value[key]) && schemas.length === 0) result[UNCHECKED] ??= [];
       if (schemas.length > 0) result[key] = schemas.map((it) => this.branch(it, key, { ...inner, isOpen }));
       if (key === 'allOf' && schemas.length > 0 && result['additionalProperties'] === false) delete result['additionalProperties'];
     }
@@ -100,26 +96,57 @@ export class SchemaConverter {
     return nullable(withoutReadOnly(result, value, this.context.refs), value);
   }
 
-  private branch(schema: Fields | boolean, key: string, place: Place): JsonSchema | boolean {
+  /** Keywords without schemas in them. */
+  private plain(value: Fields): JsonSchema {
+    const result: JsonSchema = {};
+    const unchecked: string[] = [];
+    for (const [key, content] of Object.entries(value)) {
+      const isCheck = Object.hasOwn(CHECKS, key);
+      if (content === undefined || !(isCheck || Object.hasOwn(ANNOTATIONS, key))) continue;
+      const kept = bounded(key, key === 'type' ? namedNull(content) : content);
+      if (kept !== undefined) result[key] = kept;
+      else if (isCheck) unchecked.push(`has a value of ${key} that is too large or no JSON`);
+    }
+    return unchecked.length === 0 ? result : { ...result, [UNCHECKED]: unchecked };
+  }
+
+  /** The first schemas of a list are written as a list of `items` in older drafts. */
+  private one(result: JsonSchema, key: string, value: unknown, place: Place): void {
+    if (key === 'items' && Array.isArray(value)) result[key] = value.map((it) => this.part(it, place));
+    else if (value !== undefined && value !== null) result[key] = key === 'not' ? this.branch(value, key, place) : this.part(value, place);
+  }
+
+  /** What is no schema stays for `checkableSchema`, which says so. */
+  private part(value: unknown, place: Place): JsonSchema[string] {
+    return isSchema(value) ? this.schema(value, place) : (bounded('', value) ?? null);
+  }
+
+  private branch(schema: unknown, key: string, place: Place): JsonSchema[string] {
     // YAML without quotes makes null of the name of the type.
-    const isNull = isFields(schema) && schema['type'] === null && ['anyOf', 'oneOf'].includes(key);
-    return isNull && Object.keys(schema).length === 1 ? { type: 'null' } : this.schema(schema, { ...place, isPart: key === 'allOf' });
+    const isNull = isFields(schema) && schema['type'] === null && ['anyOf', 'oneOf', 'not'].includes(key);
+    return isNull && Object.keys(schema).length === 1 ? { type: 'null' } : this.part(schema, { ...place, isPart: key === 'allOf' });
   }
 
   private named(schemas: Fields, place: Place): JsonSchema {
-    const entries = Object.entries(schemas).filter(([name, schema]) => name !== '__proto__' && isSchema(schema));
-    return Object.fromEntries(entries.map(([name, schema]) => [name, this.schema(schema, place)]));
+    const entries = Object.entries(schemas).filter(([name]) => name !== '__proto__');
+    return Object.fromEntries(entries.map(([name, schema]) => [name, this.part(schema, place)]));
   }
 
   private referred(reference: string, { $ref: _ref, ...beside }: Fields, place: Place): JsonSchema | boolean {
     const target = this.context.refs.at(reference);
-    if (!isSchema(target)) return this.schema(beside, place);
+    if (!isSchema(target)) return this.unread(beside, place);
     const expanded = this.expanded(reference, target, place);
     const description = beside['description'];
     const about: JsonSchema = typeof description === 'string' ? { description: description.slice(0, 2_000) } : {};
     const extra = this.context.hasSiblings && Object.keys(beside).some(isCheck) ? this.schema(beside, place) : undefined;
     const whole = extra === undefined ? expanded : { allOf: [expanded, extra] };
     return typeof whole === 'boolean' ? whole : nullable({ ...whole, ...about }, beside);
+  }
+
+  /** A reference that leads nowhere, which the document's references say. */
+  private unread(beside: Fields, place: Place): JsonSchema {
+    const rest = this.schema(beside, place);
+    return { ...(typeof rest === 'boolean' ? {} : rest), [UNCHECKED]: [] };
   }
 
   private expanded(

@@ -1,11 +1,14 @@
 import { open } from 'node:fs/promises';
-import { parse } from 'yaml';
+import { parse, parseDocument as documentOf } from 'yaml';
 import type { EgressFetch } from '#sandbox';
 import { boundedBody } from '../bounded-body.js';
 
 const MAX_BYTES = 33_554_432;
 /** YAML is read many times slower than JSON, and holds the process while it is. */
 const MAX_YAML_BYTES = 2_097_152;
+const MAX_ALIASES = 100;
+/** Merge keys are of YAML 1.1, which writers of documents still use. Of a doubled key the last one counts, as in JSON. */
+const YAML = { logLevel: 'silent', merge: true, uniqueKeys: false } as const;
 
 /** The text of a document of the operator's disk. */
 export async function readDocument(path: string): Promise<string> {
@@ -42,15 +45,29 @@ export async function fetchDocument(
 export function parseDocument(text: string): unknown {
   const trimmed = text.trimStart();
   try {
-    if (trimmed.startsWith('{') || trimmed.startsWith('[')) return JSON.parse(trimmed);
-    if (text.length > MAX_YAML_BYTES) throw new Error(`YAML documents have at most ${MAX_YAML_BYTES} bytes; convert it to JSON`);
-    // Merge keys are of YAML 1.1, which writers of documents still use. Of a doubled key the last one counts, as in JSON.
-    return parse(text, { maxAliasCount: 100, logLevel: 'silent', merge: true, uniqueKeys: false });
+    return trimmed.startsWith('{') || trimmed.startsWith('[') ? parseJson(trimmed) : parseYaml(text);
   } catch (error) {
     throw new Error(`the document cannot be read: ${error instanceof Error ? error.message.slice(0, 300) : String(error)}`, {
       cause: error,
     });
   }
+}
+
+/** Written by hand it may have what JSON forbids and YAML allows: a comma at the end, single quotes. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (text.length > MAX_YAML_BYTES) throw error;
+    const document = documentOf(text, YAML);
+    if (document.errors.length > 0) throw error;
+    return document.toJS({ maxAliasCount: MAX_ALIASES });
+  }
+}
+
+function parseYaml(text: string): unknown {
+  if (text.length > MAX_YAML_BYTES) throw new Error(`YAML documents have at most ${MAX_YAML_BYTES} bytes; convert it to JSON`);
+  return parse(text, { ...YAML, maxAliasCount: MAX_ALIASES });
 }
 
 const tooLarge = () => new Error(`the document is larger than ${MAX_BYTES} bytes`);

@@ -15,25 +15,67 @@ interface Part {
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** RFC 7578. Only files have a file name: servers take any part with one for a file. @throws ToolError `invalid_arguments` */
-export function multipart({ encoding, files, mediaType = 'multipart/form-data' }: RequestBody, value: Readonly<Record<string, unknown>>) {
+type Named = Readonly<Record<string, unknown>>;
+
+/**
+ * RFC 7578 and RFC 2046: the parts of an object have names, those of a list have places. Only files have a file name:
+ * servers take any part with one for a file. @throws ToolError `invalid_arguments`
+ */
+export function multipart(body: RequestBody, value: Named | readonly unknown[]) {
+  const { mediaType = 'multipart/form-data' } = body;
   const boundary = `----toolyard-${randomUUID()}`;
   const isForm = typeOnly(mediaType) === 'multipart/form-data';
-  const chunks: Uint8Array[] = [];
-  for (const [name, item] of Object.entries(value)) {
-    const how = Object.hasOwn(encoding, name) ? encoding[name] : undefined;
-    for (const part of partsOf(name, item, how, files.includes(name)))
-      chunks.push(Buffer.from(`--${boundary}\r\n${headOf(name, part, isForm)}\r\n`), Buffer.from(part.content), Buffer.from('\r\n'));
-  }
+  const all = isFields(value) ? namedParts(body, value, isForm) : placedParts(body, value);
+  const chunks = all.flatMap(([head, { content }]) => [
+    Buffer.from(`--${boundary}\r\n${head}\r\n`),
+    Buffer.from(content),
+    Buffer.from('\r\n'),
+  ]);
   const bytes = Buffer.concat([...chunks, Buffer.from(`--${boundary}--\r\n`)]);
   const contentType = `${mediaType.replace(/;\s*boundary=[^;]*/i, '')}; boundary=${boundary}`;
   return { contentType, bytes: new Uint8Array(bytes) };
 }
 
-function headOf(name: string, { filename, type }: Part, isForm: boolean): string {
-  const file = filename === undefined ? '' : `; filename="${quoted(filename)}"`;
-  const disposition = `Content-Disposition: ${isForm ? 'form-data' : 'attachment'}; name="${quoted(name)}"${file}\r\n`;
-  return `${disposition}${type === undefined ? '' : `Content-Type: ${filename === undefined ? inUtf8(type) : type}\r\n`}`;
+function namedParts({ encoding, files }: RequestBody, value: Named, isForm: boolean): [head: string, part: Part][] {
+  return Object.entries(value).flatMap(([name, item]) => {
+    const how = Object.hasOwn(encoding, name) ? encoding[name] : undefined;
+    const headers = how?.headers.filter(([it]) => it.toLowerCase() !== DISPOSITION) ?? [];
+    return partsOf(name, item, how, files.includes(name)).map((part): [string, Part] => {
+      const disposition = `${isForm ? 'form-data' : 'attachment'}; name="${quoted(name)}"${fileText(part)}`;
+      return [headOf([['Content-Disposition', disposition], ...headers], part), part];
+    });
+  });
+}
+
+/** Names and file names only where the document or the caller gives them. */
+function placedParts({ parts }: RequestBody, value: readonly unknown[]): [head: string, part: Part][] {
+  return value.flatMap((item, index) => {
+    const how = parts?.first[index] ?? parts?.rest;
+    const isFile = how?.isFile === true;
+    const isNamed = isFile && isFields(item) && typeof item['filename'] === 'string';
+    // A list within the list is one part.
+    const isJsonList = !isFile && Array.isArray(item);
+    const all = isJsonList
+      ? [{ type: how?.contentType ?? 'application/json', content: exactJsonText(item) }]
+      : partsOf('file', item, how, isFile);
+    return all.map((part): [string, Part] => [headOf(withDisposition(how?.headers ?? [], part, isNamed), part), part]);
+  });
+}
+
+function withDisposition(headers: PartEncoding['headers'], part: Part, isNamed: boolean): PartEncoding['headers'] {
+  const own = headers.find(([it]) => it.toLowerCase() === DISPOSITION);
+  if (own === undefined) return isNamed ? [['Content-Disposition', `attachment${fileText(part)}`], ...headers] : headers;
+  const text = /;\s*filename/i.test(own[1]) ? own[1] : `${own[1]}${fileText(part)}`;
+  return [['Content-Disposition', text], ...headers.filter((it) => it !== own)];
+}
+
+const DISPOSITION = 'content-disposition';
+
+const fileText = ({ filename }: Part): string => (filename === undefined ? '' : `; filename="${quoted(filename)}"`);
+
+function headOf(headers: PartEncoding['headers'], { filename, type }: Part): string {
+  const all = type === undefined ? headers : [...headers, ['Content-Type', filename === undefined ? inUtf8(type) : type] as const];
+  return all.map(([name, value]) => `${name}: ${value}\r\n`).join('');
 }
 
 /** As browsers write names (HTML, "multipart form data"). */

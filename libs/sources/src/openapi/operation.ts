@@ -23,6 +23,18 @@ export interface PartEncoding {
   readonly contentType: string | undefined;
   /** The document says how, other than by default. */
   readonly styled: boolean;
+  /** Of a part of a multipart body, with their values. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+}
+
+export interface PositionalPart extends PartEncoding {
+  readonly isFile: boolean;
+}
+
+/** Parts of a multipart body that is a list: the first ones, and all others. */
+export interface PositionalParts {
+  readonly first: readonly PositionalPart[];
+  readonly rest: PositionalPart;
 }
 
 export interface RequestBody {
@@ -35,6 +47,8 @@ export interface RequestBody {
   /** Properties of a multipart body that are files: base64 text. */
   readonly files: readonly string[];
   readonly encoding: Readonly<Record<string, PartEncoding>>;
+  /** Of a multipart body that is a list. */
+  readonly parts?: PositionalParts | undefined;
 }
 
 /** One operation of a document, complete: what the tool says, and what is needed to build its request. */

@@ -38,8 +38,8 @@ function withBraces(path: string, names: readonly string[]): string {
 }
 
 function slotOf(inside: string, isInQuery: boolean): Slot {
-  const [, before = '', name = '', after = '', pattern] = /^([+*/.;]*)([^:]*?)(\+|\*|\.\.\.)?(?::(.*))?$/s.exec(inside) ?? [];
-  const isGreedy = /[+*]/.test(before) || after !== '' || (pattern !== undefined && /^\.[*+]|^path$/.test(pattern.trim()));
+  const [, before = '', name = '', after = '', pattern] = /^([+*/.;]*)([^:]*?)(\+|\*|\.\.\.|\?)?(?::(.*))?$/s.exec(inside) ?? [];
+  const isGreedy = /[+*]/.test(before) || !['', '?'].includes(after) || (pattern !== undefined && /^\.[*+]|^path$/.test(pattern.trim()));
   return { name: name.trim() === '' ? inside : name.trim(), isGreedy, isInQuery };
 }
 
@@ -49,11 +49,14 @@ function slotOf(inside: string, isInQuery: boolean): Slot {
  */
 export function slotText({ isGreedy, isInQuery, name }: Slot, parameter: SlotParameter, value: unknown, path: string): string | undefined {
   const isOfQuery = parameter.in === 'query';
-  const bare = pathText({ ...parameter, style: 'simple' }, value);
+  const { allowReserved, ...plainly } = parameter;
+  const bare = pathText({ ...plainly, style: 'simple' }, value);
   if (isOfQuery && (value === '' || bare !== '')) return bare;
   if (isOfQuery && !parameter.required) return undefined;
-  if (bare === '' || (isGreedy && typeof value === 'string' && /^\/+$/.test(value)))
+  const takesSlashes = isGreedy || (allowReserved === true && !isInQuery);
+  if (bare === '' || (takesSlashes && typeof value === 'string' && /^\/+$/.test(value)))
     throw new ToolError('invalid_arguments', `Missing required path parameter '${name}' for ${path}`, { retryable: false });
   if (isGreedy && typeof value === 'string') return value.replace(/^\//, '').split('/').map(percentEncoded).join('/');
-  return isInQuery ? bare : pathText(parameter, value);
+  if (isInQuery) return bare;
+  return pathText(parameter, takesSlashes && typeof value === 'string' ? value.replace(/^\//, '') : value);
 }

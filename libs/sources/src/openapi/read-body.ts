@@ -1,11 +1,11 @@
 import type { JsonSchema } from '#contracts';
-import { fieldsOf, isFields, textOf, type Fields } from '../fields.js';
-import { BINARY, filesOf, isFile, withFiles } from './body-files.js';
+import { fieldsOf, textOf, type Fields } from '../fields.js';
+import { BINARY, filesOf, isFile, withFileItems, withFiles } from './body-files.js';
 import type { DocumentRefs } from './document-refs.js';
 import type { SchemaConverter } from './json-schema.js';
 import { isJson, isJsonLines, isText, typeOnly } from './media-type.js';
-import type { BodyKind, RequestBody } from './operation.js';
-import { STYLES } from './parameter-style.js';
+import type { BodyKind, PositionalParts, RequestBody } from './operation.js';
+import { encodingOf, positionalParts } from './read-encoding.js';
 
 const BASE64 = 'Base64.';
 
@@ -21,19 +21,36 @@ export function readBody(
     const content = refs.resolve(it);
     return { mediaType, content, kind: kindOf(typeOnly(mediaType), content['schema'], refs) };
   });
-  const chosen = ORDER.map((kind) => media.find((it) => it.kind === kind)).find((it) => it !== undefined);
+  const chosen = bestOf(media, refs);
   if (chosen === undefined) return undefined;
   const { kind, content } = chosen;
-  const files = kind === 'multipart' ? filesOf(content['schema'], refs) : [];
+  const parts = kind === 'multipart' ? positionalParts(content, refs) : undefined;
+  const files = kind === 'multipart' && parts === undefined ? filesOf(content['schema'], refs) : [];
+  const schema = parts === undefined ? schemaOf(kind, content, converter, files) : schemaOfParts(content, converter, parts);
   return {
     argument: taken.has('body') ? '_request_body' : 'body',
     mediaType: concrete(chosen.mediaType, kind),
     kind,
     required: raw['required'] === true,
-    schema: described(schemaOf(kind, content, converter, files), textOf(raw['description']), kind),
+    schema: described(schema, textOf(raw['description']), kind),
     files,
-    encoding: encodingOf(fieldsOf(content['encoding'])),
+    encoding: encodingOf(content['encoding'], refs),
+    parts,
   };
+}
+
+interface Media {
+  readonly mediaType: string;
+  readonly content: Fields;
+  readonly kind: BodyKind;
+}
+
+/** JSON and forms have no place for files: where these are in both, the multipart body carries them. */
+function bestOf(media: readonly Media[], refs: DocumentRefs): Media | undefined {
+  const first = ORDER.map((kind) => media.find((it) => it.kind === kind)).find((it) => it !== undefined);
+  const upload = media.find((it) => it.kind === 'multipart');
+  if (first === undefined || upload === undefined || !['json', 'form'].includes(first.kind)) return first;
+  return filesOf(first.content['schema'], refs).length > 0 ? upload : first;
 }
 
 const ORDER: readonly BodyKind[] = ['json', 'form', 'multipart', 'lines', 'text', 'binary'];
@@ -70,6 +87,11 @@ function schemaOf(kind: BodyKind, content: Fields, converter: SchemaConverter, f
   }
 }
 
+function schemaOfParts({ schema, itemSchema }: Fields, converter: SchemaConverter, parts: PositionalParts): JsonSchema {
+  const whole = converter.convert(schema ?? { type: 'array', items: itemSchema });
+  return withFileItems({ ...whole, type: 'array' }, parts);
+}
+
 /** The whole body is one text, whatever the document says of its parts: XML has the schema of an object. */
 function asText(schema: JsonSchema): JsonSchema {
   if (schema['type'] === 'string') return schema;
@@ -87,22 +109,4 @@ function listed(converter: SchemaConverter, { schema, itemSchema }: Fields): Jso
 function described(schema: JsonSchema, description: string | undefined, kind: BodyKind): JsonSchema {
   const text = [description, kind === 'binary' ? BASE64 : undefined].filter(Boolean).join(' ');
   return text === '' ? schema : { ...schema, description: text.slice(0, 2_000) };
-}
-
-function encodingOf(raw: Fields): RequestBody['encoding'] {
-  const entries = Object.entries(raw).filter(([name, it]) => name !== '__proto__' && isFields(it));
-  return Object.fromEntries(
-    entries.map(([name, it]) => {
-      const { style, explode, contentType, allowReserved } = fieldsOf(it);
-      const known = STYLES.find((other) => other === style) ?? 'form';
-      const written = {
-        name,
-        style: known,
-        explode: typeof explode === 'boolean' ? explode : known === 'form',
-        allowReserved: allowReserved === true,
-      };
-      const styled = style !== undefined || explode !== undefined;
-      return [name, { written, styled, contentType: textOf(contentType)?.split(',')[0]?.trim() }];
-    }),
-  );
 }

@@ -131,6 +131,7 @@ describe('a document becomes operations', () => {
       body: {
         type: 'object',
         required: ['n'],
+        'x-unchecked': [],
         properties: {
           n: { type: ['integer', 'null'], exclusiveMinimum: 1, maximum: 9 },
           e: { type: ['string', 'null'], enum: ['a', null] },

@@ -75,7 +75,7 @@ export async function readOperations(document: unknown, rules: ReadRules, signal
     const say = (problem: string) => problems.push(`${it.method.toUpperCase()} ${it.path}: ${problem}`.slice(0, 500));
     try {
       const context = { root, refs, rules, converter: new SchemaConverter(schemas), say };
-      operations.push(operationOf(isSwagger2 ? upgraded(it, root, refs) : it, name, context));
+      operations.push(operationOf(isSwagger2 || hasOldBody(it, refs) ? upgraded(it, root, refs) : it, name, context));
     } catch (error) {
       say(error instanceof Error ? error.message : String(error));
     }
@@ -96,6 +96,13 @@ function isVersion2({ openapi, swagger }: Fields): boolean {
   if (openapi !== undefined && /^v?3(?:\.|$)/.test(version)) return false;
   if (openapi === undefined && /^v?2(?:\.0)*$/.test(version)) return true;
   throw new Error(`expected an OpenAPI document of version 3, or of Swagger 2.0; received the version ${version.slice(0, 20)}`);
+}
+
+/** A body as Swagger 2.0 has it, which some documents of a later version keep. */
+function hasOldBody({ raw, pathItem }: Found, refs: DocumentRefs): boolean {
+  if (raw['requestBody'] !== undefined) return false;
+  const all = [...listOf(pathItem['parameters']), ...listOf(raw['parameters'])];
+  return all.some((it) => ['body', 'formData'].includes(String(refs.resolve(it)['in'])));
 }
 
 function upgraded(found: Found, root: Fields, refs: DocumentRefs): Found {

@@ -34,7 +34,7 @@ export interface ParameterContext {
 export function readParameters(path: Fields, operation: Fields, context: ParameterContext): Parameter[] {
   const { refs, converter, reserved, say } = context;
   const found = new Map<string, Fields>();
-  for (const raw of [...listOf(path['parameters']), ...listOf(operation['parameters'])]) {
+  for (const raw of [...parametersOf(path), ...parametersOf(operation)]) {
     const parameter = refs.required(raw);
     const place = String(parameter['in']);
     const name = String(parameter['name']);
@@ -56,6 +56,12 @@ export function readParameters(path: Fields, operation: Fields, context: Paramet
   });
 }
 
+/** Some documents have them by name. */
+const parametersOf = ({ parameters }: Fields): readonly unknown[] =>
+  isFields(parameters)
+    ? Object.entries(parameters).map(([name, it]) => (isFields(it) && it['$ref'] === undefined ? { name, ...it } : it))
+    : listOf(parameters);
+
 function parameterOf(raw: Fields, place: Place, name: string, argument: string, converter: SchemaConverter, refs: DocumentRefs): Parameter {
   const [[mediaType, media] = []] = Object.entries(fieldsOf(raw['content']));
   const byDefault: Style = place === 'path' || place === 'header' ? 'simple' : 'form';
@@ -69,7 +75,7 @@ function parameterOf(raw: Fields, place: Place, name: string, argument: string, 
     explode: typeof raw['explode'] === 'boolean' ? raw['explode'] : style === 'form' || style === 'cookie',
     allowReserved: raw['allowReserved'] === true,
     allowEmpty: raw['allowEmptyValue'] === true,
-    required: place === 'path' || raw['required'] === true,
+    required: place === 'path' || String(raw['required']) === 'true',
     json: mediaType !== undefined && (isJson(typeOnly(mediaType)) || (place !== 'querystring' && mediaType.includes('*'))),
     schema: described(place === 'path' ? notEmpty(schema) : schema, textOf(raw['description'])),
   };

@@ -1,5 +1,6 @@
 import { Json, type JsonSchema } from '#contracts';
 import { fieldsOf, type Fields } from '../fields.js';
+import { UNCHECKED } from '../schemas/keywords.js';
 import type { DocumentRefs } from './document-refs.js';
 import { partsOf } from './schema-parts.js';
 
@@ -68,7 +69,8 @@ const isSchema = (value: unknown): value is JsonSchema => typeof value === 'obje
 function withoutRequired(schema: JsonSchema, names: ReadonlySet<string>): JsonSchema {
   const { required } = schema;
   if (!Array.isArray(required)) return schema;
-  return { ...schema, required: required.filter((name) => typeof name === 'string' && !names.has(name)) };
+  const kept = required.filter((name) => typeof name === 'string' && !names.has(name));
+  return { ...schema, required: kept, ...(kept.length === required.length ? {} : { [UNCHECKED]: schema[UNCHECKED] ?? [] }) };
 }
 
 function readOnlyNamesOfParts({ allOf }: Fields, refs: DocumentRefs): string[] {

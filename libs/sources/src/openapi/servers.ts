@@ -28,19 +28,21 @@ export function serverOf(levels: readonly Fields[], { url, documentUrl, sameOrig
   return `${parsed.origin}${parsed.pathname}`.replace(/\/+$/, '');
 }
 
+/** The beginning of an address without a scheme. */
+const HOST = /^(?:[a-z\d-]+\.)+[a-z]{2,}(?::\d{1,5})?(?=\/|$)/i;
+
 /** Variables have their defaults, or else the first of their values; undefined where one has neither. */
 function withVariables(server: Fields): string | undefined {
   const variables = fieldsOf(server['variables']);
   let isComplete = true;
-  const text = textOf(server['url'])
-    ?.trim()
-    .replace(/\{([^{}]*)\}/g, (_, name: string) => {
-      const variable = Object.hasOwn(variables, name) ? fieldsOf(variables[name]) : {};
-      const value = variable['default'] ?? listOf(variable['enum'])[0];
-      if (typeof value === 'string' || typeof value === 'number') return String(value);
-      isComplete = false;
-      return '';
-    });
-  // `//host/path` without a scheme of a document is meant for the web.
-  return isComplete ? text?.replace(/^\/\//, 'https://') : undefined;
+  // Without an address it is that of the document.
+  const text = (textOf(server['url']) ?? '/').trim().replace(/\{([^{}]*)\}/g, (_, name: string) => {
+    const variable = Object.hasOwn(variables, name) ? fieldsOf(variables[name]) : {};
+    const value = variable['default'] ?? listOf(variable['enum'])[0];
+    if (typeof value === 'string' || typeof value === 'number') return String(value);
+    isComplete = false;
+    return '';
+  });
+  // Addresses without a scheme are meant for the web.
+  return isComplete ? text.replace(/^\/\//, 'https://').replace(HOST, 'https://$&') : undefined;
 }

@@ -1,12 +1,19 @@
 import type { JsonSchema, JsonValue } from '#contracts';
 import { isFields } from '../fields.js';
 import { mendDraft, mendRoot } from './drafts.js';
-import { ANNOTATIONS, CHECKS, isSchema, MANY, NAMED, ONE, patternFault } from './keywords.js';
+import { inexactSchemas } from './inexact.js';
+import { ANNOTATIONS, CHECKS, FORMATS, isSchema, MANY, NAMED, ONE, patternFault, UNCHECKED } from './keywords.js';
 import { loopingReferences } from './loops.js';
 import { referred, takeAnchors } from './references.js';
 
 const SHOWN = 80;
 const MAX_HOPS = 50;
+/** Refuse what a keyword that was left out would have allowed. */
+const OTHERS: Readonly<Record<string, readonly string[]>> = {
+  properties: ['additionalProperties'],
+  patternProperties: ['additionalProperties'],
+  prefixItems: ['items', 'additionalItems'],
+};
 
 export interface CheckableSchema {
   readonly schema: JsonSchema;
@@ -34,8 +41,10 @@ class Reading {
   private readonly seen = new Map<JsonSchema, string>();
   /** Schemas that check less than their authors meant. */
   private readonly lossy = new Set<JsonSchema>();
-  /** Schemas that do not know all the members any more that they were meant to allow. */
-  private readonly widened = new Set<JsonSchema>();
+  /** Schemas with a format that is not checked: as lossy as others for what is meant to fail. */
+  private readonly vague = new Set<JsonSchema>();
+  /** Schemas that do not know all the members or items any more that they were meant to allow, with what would refuse these. */
+  private readonly widened = new Map<JsonSchema, readonly string[]>();
   private readonly open: (readonly [node: JsonSchema, pointer: string])[];
   private readonly anchors: ReadonlyMap<string, string>;
   private readonly lists: boolean;
@@ -60,25 +69,49 @@ class Reading {
     }
     for (const node of loopingReferences(this.seen.keys(), (it) => referred(it, this.root, this.anchors)?.schema))
       this.drop(node, '$ref', this.seen.get(node) ?? '');
-    if (this.lossy.size > 0) for (const node of this.seen.keys()) this.relax(node);
+    const inexact = this.inexact(new Set([...this.lossy, ...this.vague]));
+    for (const node of inexact) this.relax(node, (it) => isSchema(it) && typeof it !== 'boolean' && inexact.has(it));
+    for (const node of this.inexact(this.lossy))
+      for (const key of ['unevaluatedProperties', 'unevaluatedItems', ...(this.widened.get(node) ?? [])])
+        if (node[key] !== true) delete node[key];
     return { schema: this.root, left: this.left };
   }
 
+  private inexact(lossy: ReadonlySet<JsonSchema>): ReadonlySet<JsonSchema> {
+    if (lossy.size === 0) return lossy;
+    return inexactSchemas(this.seen.keys(), lossy, (it) => referred(it, this.root, this.anchors)?.schema);
+  }
+
   private node(node: JsonSchema, pointer: string): void {
+    this.unchecked(node, pointer);
     mendDraft(node, { isRoot: node === this.root, itemsAreLists: this.lists });
     this.reference(node, pointer);
     this.required(node, pointer);
     if (this.options.fillsDefaults === true) this.defaults(node);
     for (const [key, value] of Object.entries(node)) {
-      if (value === null && !['const', 'default'].includes(key)) delete node[key];
-      else if (Object.hasOwn(ANNOTATIONS, key) && ANNOTATIONS[key]?.(value) !== true) this.drop(node, key, pointer, false);
+      if (value === null && !['const', 'default'].includes(key)) {
+        delete node[key];
+        // YAML without quotes makes null of the name of the type.
+        if (key === 'type') this.lossy.add(node);
+      } else if (Object.hasOwn(ANNOTATIONS, key) && ANNOTATIONS[key]?.(value) !== true) this.drop(node, key, pointer, false);
       else if (Object.hasOwn(CHECKS, key) && CHECKS[key]?.(value) !== true) this.drop(node, key, pointer);
     }
+    if (node['format'] !== undefined && !FORMATS.has(node['format'])) this.vague.add(node);
     for (const key of ONE) this.one(node, key, pointer);
     for (const key of MANY) this.many(node, key, pointer);
     for (const key of NAMED) this.named(node, key, pointer);
     this.dependencies(node, pointer);
     if (node['nullable'] !== undefined && (node['nullable'] !== true || node['type'] === undefined)) delete node['nullable'];
+  }
+
+  /** Whoever converted the schema has left out checks of it already. */
+  private unchecked(node: JsonSchema, pointer: string): void {
+    const { [UNCHECKED]: reasons } = node;
+    if (reasons === undefined) return;
+    delete node[UNCHECKED];
+    this.lossy.add(node);
+    for (const reason of Array.isArray(reasons) ? reasons : [])
+      if (typeof reason === 'string') this.left.push(`${shortened(pointer)} ${reason.slice(0, SHOWN)}`);
   }
 
   private required(node: JsonSchema, pointer: string): void {
@@ -114,17 +147,23 @@ class Reading {
     const value = node[key];
     if (value === undefined) return;
     if (Array.isArray(value) && value.length > 0) this.listOf(node, key, value, pointer);
-    else this.drop(node, key, pointer, !Array.isArray(value));
+    else this.drop(node, key, pointer);
   }
 
-  /** A part that is no schema allows everything. */
   private listOf(node: JsonSchema, key: string, list: JsonValue[], pointer: string): void {
     list.forEach((it, index) => {
       if (isSchema(it)) return this.visit(it, `${pointer}/${key}/${index}`);
       this.say(`${pointer}/${key}/${index}`, it);
-      this.lossy.add(node);
-      list[index] = {};
+      list[index] = this.anything(pointer);
     });
+  }
+
+  /** In place of a part that is no schema: it allows everything. */
+  private anything(pointer: string): JsonSchema {
+    const part: JsonSchema = {};
+    this.seen.set(part, pointer);
+    this.lossy.add(part);
+    return part;
   }
 
   private named(node: JsonSchema, key: string, pointer: string): void {
@@ -139,12 +178,12 @@ class Reading {
         if (fault !== undefined) {
           this.say(`${pointer}/${key}`, name, fault);
           this.lossy.add(node);
-          this.widened.add(node);
+          this.widen(node, key);
           Reflect.deleteProperty(schemas, name);
         } else if (isSchema(schema)) this.visit(schema, `${pointer}/${key}/${name}`);
         else {
           if (schema !== null) this.say(`${pointer}/${key}/${name}`, schema);
-          Object.defineProperty(schemas, name, { value: {}, enumerable: true, configurable: true, writable: true });
+          Object.defineProperty(schemas, name, { value: this.anything(pointer), enumerable: true, configurable: true, writable: true });
         }
       }
   }
@@ -186,35 +225,41 @@ class Reading {
     const why = key === 'pattern' && typeof node[key] === 'string' ? patternFault(node[key]) : undefined;
     this.say(`${pointer}/${key}`, node[key], why);
     delete node[key];
-    if (['properties', 'patternProperties', 'prefixItems'].includes(key)) this.widened.add(node);
+    this.widen(node, key);
     if (checks) this.lossy.add(node);
+  }
+
+  private widen(node: JsonSchema, key: string): void {
+    const others = Object.hasOwn(OTHERS, key) ? OTHERS[key] : undefined;
+    if (others !== undefined) this.widened.set(node, [...(this.widened.get(node) ?? []), ...others]);
   }
 
   private say(pointer: string, value: unknown, why?: string): void {
     const shown = JSON.stringify(value);
     const cut = shown.length > SHOWN ? `${shown.slice(0, SHOWN)}…` : shown;
-    this.left.push(`${pointer.slice(-2 * SHOWN)} cannot be read: ${cut}${why === undefined ? '' : ` (${why.slice(0, SHOWN)})`}`);
+    this.left.push(`${shortened(pointer)} cannot be read: ${cut}${why === undefined ? '' : ` (${why.slice(0, SHOWN)})`}`);
   }
 
   /** Keywords that are stricter the less their parts check. */
-  private relax(node: JsonSchema): void {
-    const isLossy = (key: string) => node[key] !== undefined && !this.isExact(node[key]);
-    if (isLossy('not')) delete node['not'];
-    if (isLossy('oneOf')) {
-      const { oneOf, anyOf } = node;
-      delete node['oneOf'];
-      if (anyOf === undefined) node['anyOf'] = oneOf ?? [];
+  private relax(node: JsonSchema, isInexact: (schema: unknown) => boolean): void {
+    for (const [key, whole] of NEGATIONS) {
+      if (!isInexact(node[key])) continue;
+      for (const it of whole) delete node[it];
+      this.lossy.add(node);
+      this.left.push(`${shortened(this.seen.get(node) ?? '')}/${key} is left out, since a part of it cannot be read`);
     }
-    if (isLossy('if')) for (const key of ['if', 'then', 'else']) delete node[key];
-    if (isLossy('contains')) delete node['maxContains'];
-    if (this.widened.has(node))
-      for (const key of ['additionalProperties', 'additionalItems', 'items']) if (node[key] === false) delete node[key];
-    for (const key of ['unevaluatedProperties', 'unevaluatedItems']) delete node[key];
-  }
-
-  private isExact(value: unknown): boolean {
-    if (typeof value !== 'object' || value === null) return true;
-    if (isFields(value) && ('$ref' in value || [...this.lossy].some((node) => node === value))) return false;
-    return Object.values(value).every((part) => this.isExact(part));
+    const { oneOf, anyOf } = node;
+    if (Array.isArray(oneOf) && oneOf.some(isInexact)) {
+      delete node['oneOf'];
+      if (anyOf === undefined) node['anyOf'] = oneOf;
+    }
+    if (isInexact(node['contains'])) delete node['maxContains'];
   }
 }
+
+const NEGATIONS = [
+  ['not', ['not']],
+  ['if', ['if', 'then', 'else']],
+] as const;
+
+const shortened = (pointer: string): string => pointer.slice(-2 * SHOWN);

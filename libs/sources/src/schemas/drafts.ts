@@ -35,6 +35,7 @@ export function mendDraft(
   const { $id } = node;
   if ($id !== undefined && !(isRoot && typeof $id === 'string' && ADDRESS.test($id))) delete node['$id'];
   exclusiveLimits(node);
+  typedValues(node);
   if (node['type'] === 'any') delete node['type'];
   if (typeof node['required'] === 'boolean') delete node['required'];
   const { items } = node;
@@ -44,6 +45,21 @@ export function mendDraft(
   if (node['additionalItems'] !== undefined) node['items'] = node['additionalItems'];
   delete node['additionalItems'];
 }
+
+/** Values that YAML without quotes, or a generator, gave another type than the schema: none could ever fit. */
+function typedValues(node: JsonSchema): void {
+  const types = [node['type']].flat().filter((it) => it !== 'null');
+  const [type] = types;
+  const { enum: values } = node;
+  if (types.length !== 1 || !Array.isArray(values)) return;
+  node['enum'] = values.map((value) => {
+    if (type === 'string' && (typeof value === 'number' || typeof value === 'boolean')) return String(value);
+    if ((type === 'integer' || type === 'number') && typeof value === 'string' && NUMBER.test(value)) return Number(value);
+    return type === 'boolean' && (value === 'true' || value === 'false') ? value === 'true' : value;
+  });
+}
+
+const NUMBER = /^-?\d{1,15}(?:\.\d{1,15})?$/;
 
 /** Draft 04 and OpenAPI 3.0: `exclusiveMinimum: true` makes `minimum` exclusive. */
 export function exclusiveLimits(node: JsonSchema): void {

@@ -54,6 +54,19 @@ export const CHECKS: Readonly<Record<string, (value: unknown) => boolean>> = {
   dependentRequired: map(names),
 };
 
+/**
+ * Stands in a schema of which a converter has left out checks: a list of reasons in words, empty where they are said
+ * elsewhere. `checkableSchema` takes it out.
+ */
+export const UNCHECKED = 'x-unchecked';
+
+/** Formats that our checker checks. Any other allows all values. */
+export const FORMATS: ReadonlySet<unknown> = new Set(
+  'date time date-time iso-time iso-date-time duration uri uri-reference uri-template url email hostname ipv4 ipv6 regex uuid json-pointer json-pointer-uri-fragment relative-json-pointer byte int32 int64'.split(
+    ' ',
+  ),
+);
+
 /** Keywords with a schema, with a list of them, and with schemas by name. */
 export const ONE = [
   'not',
