@@ -1,5 +1,5 @@
 /* oxlint-disable no-control-regex, no-misleading-character-class, typescript/no-misused-spread -- Control characters and lone code units are what this file is about. */
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { Redactor } from './redactor.js';
 import { anyText } from '../../../test/support/any-text.js';
@@ -260,6 +260,16 @@ describe('Redactor', () => {
       expect(redactor.withSecrets(secrets).json({ text }).value.text.length).toBeLessThan(value.text.length + unit.length);
     },
   );
+
+  it('numbers keys that become alike one after the other, however many they are', () => {
+    const keys = Array.from({ length: 500 }, (_, n) => `ghp_${'a1b2'.repeat(8)}${1_000 + n}`);
+    const looks = jest.spyOn(Set.prototype, 'has');
+    const names = [...(Redactor.of().redactedKeys(Object.fromEntries(keys.map((key) => [key, 1]))) ?? [])];
+    const { length } = looks.mock.calls;
+    looks.mockRestore();
+    expect(names.map(([, name]) => name)).toEqual(['[REDACTED]', ...keys.slice(1).map((_, n) => `[REDACTED] (${n + 2})`)]);
+    expect(length).toBeLessThan(5_000);
+  });
 
   it('redacts arguments with a hundred thousands of secrets', () => {
     const { value, secrets } = redactor.json({ text: 'Bearer a1aaaaaa '.repeat(200_000) });

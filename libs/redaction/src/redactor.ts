@@ -262,9 +262,12 @@ function renamedKeys(fields: Readonly<Record<string, Json>>, shown: (key: string
   }
   if (names === undefined) return undefined;
   const taken = new Set(Object.keys(fields).filter((key) => names.get(key) === undefined));
+  const numbers = new Map<string, number>();
   for (const [key, name] of names) {
     let unique = name;
-    for (let number = 2; taken.has(unique); number++) unique = `${name} (${number})`;
+    let number = numbers.get(name) ?? 2;
+    for (; taken.has(unique); number++) unique = `${name} (${number})`;
+    numbers.set(name, number);
     taken.add(unique);
     names.set(key, unique);
   }
