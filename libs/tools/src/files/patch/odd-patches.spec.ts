@@ -379,6 +379,12 @@ describe('file_patch', () => {
     ],
     ['an unknown section', {}, '*** Begin Patch\n*** Add File: n\n+x\n*** Copy File: m\n*** End Patch', /to begin with "\+"/],
     ['a binary file of diff -r', { f: ABC }, 'diff -ru old/f new/f\nBinary files old/f and new/f differ\n', /binary/],
+    [
+      'a patch of more files than one may change, of which it reads no more',
+      {},
+      Array.from({ length: 25_000 }, (_, n) => `--- a/f${n}\n+++ b/f${n}\n@@ -1 +1 @@\n-a\n+b\n`).join(''),
+      /line 251 begins one more file than the 50/,
+    ],
     ['text alone', {}, 'Please change the file.\n', /expected the changes of 1 to 50 files, got 0/],
   ])('refuses %s and changes nothing', async (_what, before, patch, message) => {
     const said = await applied(before, patch);

@@ -73,7 +73,7 @@ function hunksOf({ lines, bare, at: begin }: Section, from: number): Hunk[] {
   while (bare[first] === '') first += 1;
   // A removed line may look like the first of a header, but no hunk begins behind it.
   if (isFileHeaderAt(lines, first) && bare[first + 2]?.startsWith('@@') === true) first += 2;
-  let anchors: readonly string[] = [];
+  let anchors: string[] = [];
   for (let at = first; at < lines.length;) {
     if (bare[at] === '' && lines.slice(at).every((line) => line.trim() === '')) break;
     const isHeader = bare[at]?.startsWith('@@') === true;
@@ -83,7 +83,7 @@ function hunksOf({ lines, bare, at: begin }: Section, from: number): Hunk[] {
     const { next } = read;
     const atEnd = bare[next] === '*** End of File';
     if (read.hunk.lines.length === 0 && read.hunk.anchors.length === 0) throw invalid(`${read.hunk.title} of line ${begin} has no lines.`);
-    anchors = [...anchors, ...read.hunk.anchors];
+    anchors.push(...read.hunk.anchors);
     if (read.hunk.lines.length > 0) {
       hunks.push({ ...read.hunk, anchors, ...(atEnd && { atEnd }) });
       anchors = [];

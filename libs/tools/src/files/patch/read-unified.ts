@@ -1,4 +1,4 @@
-import { type FileChange, invalid } from './file-change.js';
+import { type FileChange, invalid, MOST_FILES } from './file-change.js';
 import { namesOf, type Part } from './part-names.js';
 import { gitNames, headerName } from './patch-names.js';
 import { isFileHeaderAt, isProseAt, isSignatureAt, readBareHunk, readHunk } from './read-hunk.js';
@@ -21,7 +21,8 @@ export function readUnified(text: string, wanted: ReadonlySet<string>): FileChan
   let isApart = false;
   const begin = (at: number, compares = false): Part => {
     part = { line: at + 1, compares, said: new Map(), hunks: [] };
-    parts.push(part);
+    if (parts.push(part) > MOST_FILES)
+      throw invalid(`line ${at + 1} begins one more file than the ${MOST_FILES} that one patch may change.`);
     isApart = false;
     return part;
   };
