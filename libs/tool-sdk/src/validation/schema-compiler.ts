@@ -10,6 +10,9 @@ import { describeErrors } from './violations.js';
 /** Fills defaults into `value` and returns every violation; none means valid. */
 export type Check = (value: unknown) => Violation[];
 
+/** Parts of a value, such as its members and items. */
+const LARGE = 5_000;
+
 const options: Options = {
   strict: true,
   // Says which parameters MCP clients mirror in headers, and which arguments are names that the catalog lists.
@@ -18,7 +21,6 @@ const options: Options = {
   strictTypes: false,
   strictTuples: false,
   strictRequired: false,
-  allErrors: true,
   verbose: true,
   useDefaults: true,
   coerceTypes: false,
@@ -30,10 +32,32 @@ const options: Options = {
 const DRAFT_2020 = 'https://json-schema.org/draft/2020-12/schema';
 const DRAFT_07 = 'http://json-schema.org/draft-07/schema';
 
-const drafts: Record<string, Ajv> = {
-  [DRAFT_2020]: addFormats.default(new Ajv2020(options)),
-  [DRAFT_07]: addFormats.default(new Ajv(options)),
-};
+const KINDS = new Map<string, new (options: Options) => Ajv>([
+  [DRAFT_2020, Ajv2020],
+  [DRAFT_07, Ajv],
+]);
+
+/** Compilers by draft, made at their first use. */
+class Drafts {
+  private readonly made = new Map<string, Ajv>();
+
+  constructor(private readonly options: Options) {}
+
+  compile(schema: JsonSchema, allErrors: boolean): ValidateFunction {
+    const named = (typeof schema['$schema'] === 'string' ? schema['$schema'] : DRAFT_2020).replace(/#$/, '');
+    const Kind = KINDS.get(named);
+    if (!Kind) throw new Error(`"$schema" is ${named}; known are ${DRAFT_2020} and ${DRAFT_07}#`);
+    const key = `${named} ${allErrors}`;
+    const ajv = this.made.get(key) ?? addFormats.default(new Kind({ ...this.options, allErrors }));
+    this.made.set(key, ajv);
+    const validate: ValidateFunction = ajv.compile(schema satisfies AnySchema);
+    // Forgotten at once, so that a source whose tools come and go does not fill the cache.
+    ajv.removeSchema(schema);
+    return validate;
+  }
+}
+
+const drafts = new Drafts(options);
 
 /**
  * For schemas that others wrote: unknown keywords and formats are no faults, and arguments stay as they are, without
@@ -44,11 +68,7 @@ const foreignOptions: Options = { ...options, strict: false, useDefaults: false,
 const COMPILE_LIMIT_MS = 5_000;
 /** Milliseconds. An honest check takes less than one; what a check that never ends piles up by then fits into memory. */
 const CHECK_LIMIT_MS = 1_000;
-const newForeignDrafts = (): Record<string, Ajv> => ({
-  [DRAFT_2020]: addFormats.default(new Ajv2020(foreignOptions)),
-  [DRAFT_07]: addFormats.default(new Ajv(foreignOptions)),
-});
-let foreignDrafts = newForeignDrafts();
+let foreignDrafts = new Drafts(foreignOptions);
 
 /**
  * The one place where schemas become checks, whatever source they come from. `$schema` picks the draft: 2020-12 (also
@@ -88,7 +108,7 @@ export function compileForeignSchema(schema: JsonSchema, options: ForeignCheckOp
     } catch (error) {
       const isCut = error instanceof TookTooLong;
       // A compiler that was stopped is of no more use.
-      if (isCut && check === undefined) foreignDrafts = newForeignDrafts();
+      if (isCut) [foreignDrafts, check] = [new Drafts(foreignOptions), undefined];
       refused = isCut && !acceptsCut ? [cannotCheck(error)] : [];
       if (isCut) again = now() + backoffMs(++cuts, PAUSES);
       else if (check === undefined) again = Infinity;
@@ -102,12 +122,29 @@ function cannotCheck(error: unknown): Violation {
   return { pointer: '', message: `the schema of this tool cannot be checked (${why}): tell the operator of its source` };
 }
 
-function compile(schema: JsonSchema, drafts: Record<string, Ajv>): Check {
-  const named = typeof schema['$schema'] === 'string' ? schema['$schema'] : DRAFT_2020;
-  const ajv = drafts[named.replace(/#$/, '')];
-  if (!ajv) throw new Error(`"$schema" is ${named}; known are ${DRAFT_2020} and ${DRAFT_07}#`);
-  const validate: ValidateFunction = ajv.compile(schema satisfies AnySchema);
-  // Forgotten at once, so that a source whose tools come and go does not fill the cache.
-  ajv.removeSchema(schema);
-  return (value) => (validate(value) ? [] : describeErrors(validate.errors ?? []));
+/**
+ * Names every violation, of a large value only the first: ajv stops at the first one or at none, and a caller may send as many
+ * faults as fit into a request.
+ */
+function compile(schema: JsonSchema, by: Drafts): Check {
+  const all = by.compile(schema, true);
+  let first: ValidateFunction | undefined;
+  return (value) => {
+    if (!isLarge(value)) return all(value) ? [] : describeErrors(all.errors ?? []);
+    first ??= by.compile(schema, false);
+    if (first(value)) return [];
+    return [...describeErrors(first.errors ?? []), { pointer: '', message: 'further faults of a value this large are not looked for' }];
+  };
+}
+
+function isLarge(value: unknown): boolean {
+  let left = LARGE;
+  const open = [value];
+  for (let part = open.pop(); part !== undefined || open.length > 0; part = open.pop()) {
+    if (typeof part !== 'object' || part === null) continue;
+    const inner: readonly unknown[] = Array.isArray(part) ? part : Object.values(part);
+    if ((left -= inner.length) < 0) return true;
+    open.push(...inner);
+  }
+  return false;
 }

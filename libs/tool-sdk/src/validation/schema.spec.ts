@@ -106,6 +106,23 @@ describe('compileSchema', () => {
     expect(found.at(-1)).toMatch(/^: \d+ more faults, which are not listed$/);
   });
 
+  it('looks no further than the first fault of a large value', () => {
+    let looks = 0;
+    const items = new Proxy<number[]>(Array(100_000).fill(1), {
+      get: (target, name) => {
+        looks += 1;
+        return Reflect.get(target, name) as unknown;
+      },
+    });
+    const found = messages(z.strictObject({ items: z.array(z.string()) }), { items });
+    expect([looks < 100, ...found]).toEqual([
+      true,
+      '/items/0: expected string, got number 1',
+      ': further faults of a value this large are not looked for',
+    ]);
+    expect(messages(z.strictObject({ items: z.array(z.number()) }), { items: Array(100_000).fill(1) })).toEqual([]);
+  });
+
   it('fills defaults of a schema and coerces nothing [VA-11]', () => {
     const check = compileSchema(toInputSchema(z.strictObject({ limit: z.number().default(5), on: z.boolean().optional() })));
     const value = {};
