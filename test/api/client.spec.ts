@@ -25,7 +25,7 @@ const clients: ToolyardClient[] = [];
 const servers: Server[] = [];
 
 beforeAll(async () => {
-  tenant = await useTenant('client');
+  tenant = await useTenant('client', { held: true });
   client = clientOf(gatewayUrl());
 });
 afterAll(async () => {
@@ -363,7 +363,11 @@ describe('the loop of an agent', () => {
     for (const { timestamp } of results) expect(timestamp).toBeGreaterThanOrEqual(before);
   });
 
-  callbacksContract(() => client, errorOf);
+  callbacksContract(
+    () => client,
+    errorOf,
+    () => tenant.held,
+  );
 
   it('sends one user message with a block for each call, in their order, whichever ends first [CC-36]', async () => {
     const uses = [

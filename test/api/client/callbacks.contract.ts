@@ -1,8 +1,14 @@
 import { expect, it } from '@jest/globals';
 import type { ToolCallbacks, ToolyardClient, ToolyardError } from '#client';
+import { eventually } from '../../support/eventually.js';
+import type { HeldCalls } from '../../support/installation/held-calls.js';
 
-/** Functions of an agent's own process around its calls. */
-export function callbacksContract(client: () => ToolyardClient, errorOf: (promise: Promise<unknown>) => Promise<ToolyardError>): void {
+/** Functions of an agent's own process around its calls. `held`: of the tenant of the client. */
+export function callbacksContract(
+  client: () => ToolyardClient,
+  errorOf: (promise: Promise<unknown>) => Promise<ToolyardError>,
+  held: () => HeldCalls,
+): void {
   it('asks functions of its own before and after a call and with each step, of one call and of a batch [RP-21]', async () => {
     const sessionId = 'client-callbacks';
     const seen: string[] = [];
@@ -55,5 +61,27 @@ export function callbacksContract(client: () => ToolyardClient, errorOf: (promis
     ]);
     const never = { after: () => new Promise<never>(() => {}), timeoutMs: 50 };
     expect((await errorOf(client().execute('sleep', '{"duration_ms":1}', { ...session, callbacks: never }))).code).toBe('timed_out');
+  });
+
+  it('gives a function of its own the steps of each call of a batch, also of calls that are submitted while it runs [RP-21]', async () => {
+    const sessionId = 'client-steps';
+    const steps: string[] = [];
+    const callbacks: ToolCallbacks = {
+      update: ({ id, arguments: args }, { status, text }) => steps.push(`${id} ${JSON.stringify(args)} ${status} ${text}`) > 0,
+    };
+    const calls = [1, 2].map((n) => ({ id: `call_${n}`, name: 'held', arguments: `{"n":${n}}` }));
+    const turn = client().executeAll(calls, { sessionId, strategy: { type: 'sequential' }, callbacks });
+    for (const n of [1, 2]) {
+      const { id } = await eventually(async () => (await client().calls.list({ sessionId, status: 'queued' })).calls[0], `call ${n}`);
+      const attempt = await held().claim(id);
+      attempt.update(`output of ${n}`);
+      const step = `call_${n} {"n":${n}} running output of ${n}`;
+      await eventually(() => steps.includes(step), `the step ${step}`);
+      await attempt.end(`answer of ${n}`);
+    }
+    expect((await turn).results.map(({ text }) => text)).toEqual(['answer of 1', 'answer of 2']);
+    const seen = steps.length;
+    await client().executeAll(calls, { sessionId, strategy: { type: 'sequential' }, callbacks });
+    expect(steps).toHaveLength(seen);
   });
 }

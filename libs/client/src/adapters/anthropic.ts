@@ -2,7 +2,7 @@ import type { Content } from '#contracts';
 import type { ToolyardClient } from '../toolyard-client.js';
 import { listAgentTools, type ToolChoice } from './core/agent-session.js';
 import { runToolCall } from './core/run-tool-call.js';
-import { runTurn, type TurnOptions } from './core/run-turn.js';
+import { runTurn, type TurnClient, type TurnOptions } from './core/run-turn.js';
 import { textOf, type ToolAnswer } from './core/tool-answer.js';
 
 export type { ToolChoice } from './core/agent-session.js';
@@ -78,7 +78,7 @@ interface ToolUse {
  * @example `messages.push({ role: 'assistant', content }, { role: 'user', content: await runToolUses(client, content, { sessionId }) })`
  */
 export async function runToolUses(
-  client: Pick<ToolyardClient, 'batches'>,
+  client: TurnClient,
   content: readonly ({ readonly type: string } | ToolUse)[],
   options: TurnOptions,
 ): Promise<ToolResultBlock[]> {

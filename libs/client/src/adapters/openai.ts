@@ -1,9 +1,6 @@
-import type { ToolyardClient } from '../toolyard-client.js';
-import { runTurn, type TurnOptions } from './core/run-turn.js';
+import { runTurn, type TurnClient, type TurnOptions } from './core/run-turn.js';
 
 export type { TurnOptions } from './core/run-turn.js';
-
-type BatchesClient = Pick<ToolyardClient, 'batches'>;
 
 /** An assistant message of Chat Completions, as far as it is read here. */
 export interface ChatMessage {
@@ -25,7 +22,7 @@ export type ChatReply = { role: 'tool'; tool_call_id: string; content: string } 
  *
  * @example `messages.push(message, ...(await runChatToolCalls(client, message, { sessionId })))`
  */
-export async function runChatToolCalls(client: BatchesClient, message: ChatMessage, options: TurnOptions): Promise<ChatReply[]> {
+export async function runChatToolCalls(client: TurnClient, message: ChatMessage, options: TurnOptions): Promise<ChatReply[]> {
   const all = message.tool_calls ?? [];
   const calls = all.filter(isFunctionCall);
   const turn = await runTurn(
@@ -65,7 +62,7 @@ interface ResponsesCall {
  * @example `const input = await runResponsesToolCalls(client, response.output, { sessionId })`
  */
 export async function runResponsesToolCalls(
-  client: BatchesClient,
+  client: TurnClient,
   output: readonly ({ readonly type: string } | ResponsesCall)[],
   options: TurnOptions,
 ): Promise<ResponsesReply[]> {

@@ -34,7 +34,10 @@ export interface ToolCallbacks {
    * this process hands on; the log has the result of the tool. If it does not answer in time, the execution rejects.
    */
   readonly after?: After;
-  /** Called with each step of a single call; `false` keeps it from the agent SDK. Calls of a batch have no steps here. */
+  /**
+   * Called with each step of a call. `false` keeps the step of a single call from the agent SDK; SDKs read no steps of a batch. A call
+   * without an id in a later group of a batch may have no steps.
+   */
   readonly update?: (call: ToolCall, progress: ToolProgress) => boolean;
   /** How long `before` and `after` may take, in milliseconds; 10,000 by default. */
   readonly timeoutMs?: number;

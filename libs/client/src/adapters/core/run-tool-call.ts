@@ -3,10 +3,11 @@ import { newIdempotencyKey } from '../../http/idempotency-key.js';
 import type { CallsApi } from '../../api/calls.api.js';
 import { ToolyardError } from '../../toolyard-error.js';
 import type { AgentSession } from './agent-session.js';
+import { callProgress } from './call-progress.js';
 import { askAfter, askBefore, readable } from './callbacks.js';
 import { readCall, type SubmittableCall, type ToolCall } from './tool-call.js';
 import { throughOutage } from './through-outage.js';
-import { answerOf, refusalOf, textOf, withWarning, type ToolAnswer, type ToolProgress } from './tool-answer.js';
+import { answerOf, refusalOf, withWarning, type ToolAnswer, type ToolProgress } from './tool-answer.js';
 
 type CallsClient = { readonly calls: Pick<CallsApi, 'submit' | 'get' | 'cancel' | 'stream'> };
 /** How long one request waits at the gateway: shorter than the idle timeout of common proxies. */
@@ -14,8 +15,6 @@ const POLL_MS = 30_000;
 const CANCEL_MS = 10_000;
 /** How long the last steps may come later than the answer. */
 const LAST_STEPS_MS = 1_000;
-/** Longest text of a progress. */
-const PROGRESS_CHARS = 16_384;
 
 /**
  * Runs a tool call and waits for its end, also for a person's approval.
@@ -81,7 +80,7 @@ async function* submittedSteps(
       () => (patience = setTimeout(() => over.abort(), LAST_STEPS_MS)),
       () => over.abort(),
     );
-    if (follow && begun.status !== 'ended') yield* progressOf(client, begun.id, over.signal);
+    if (follow && begun.status !== 'ended') yield* callProgress(client.calls, begun.id, over.signal);
     yield await answer;
   } catch (error) {
     throw await afterAbort(client, session, begun.id, { signal, error });
@@ -142,21 +141,4 @@ async function afterAbort(
   if (signal?.aborted !== true) return error;
   if (cancelOnAbort) await client.calls.cancel(callId, { reason: 'The agent was aborted' }, { timeoutMs: CANCEL_MS });
   return signal.reason;
-}
-
-async function* progressOf(client: CallsClient, callId: string, signal: AbortSignal): AsyncGenerator<ToolProgress, void, undefined> {
-  let text = '';
-  try {
-    for await (const event of client.calls.stream(callId, { signal })) {
-      if (event.type === 'call.approval_requested')
-        yield { status: 'waiting_approval', callId, text: `A person is asked: ${event.data.reasons.join('; ')}` };
-      if (event.type === 'call.approval_decided' && event.data.decision === 'allow') yield { status: 'queued', callId, text };
-      // A repeated attempt prints from its beginning.
-      if (event.type === 'call.start') text = '';
-      if (event.type === 'call.update') text = (text + textOf(event.data.content)).slice(-PROGRESS_CHARS);
-      if (event.type === 'call.start' || event.type === 'call.update') yield { status: 'running', callId, text };
-    }
-  } catch (error) {
-    if (!(error instanceof ToolyardError)) throw error;
-  }
 }

@@ -1,7 +1,9 @@
+import type { Batch } from '#contracts';
 import type { BatchesApi, BatchSubmission } from '../../api/batches.api.js';
 import { newIdempotencyKey } from '../../http/idempotency-key.js';
 import type { AgentSession } from './agent-session.js';
-import { askAfter, askBefore } from './callbacks.js';
+import { askAfter, askBefore, readable } from './callbacks.js';
+import { BatchFollower, type FollowingClient } from './follow-batch.js';
 import { throughOutage } from './through-outage.js';
 import { readCall, type ReadCall, type ToolCall } from './tool-call.js';
 import { answerOf, withWarning, type ToolAnswer } from './tool-answer.js';
@@ -13,7 +15,8 @@ export interface TurnOptions extends AgentSession {
   readonly signal?: AbortSignal;
 }
 
-type BatchesClient = { readonly batches: Pick<BatchesApi, 'submit' | 'get' | 'cancel'> };
+/** `calls` and `watch` are used where `callbacks` have `update`. */
+export type TurnClient = FollowingClient & { readonly batches: Pick<BatchesApi, 'submit' | 'get' | 'cancel'> };
 
 /** What came of the calls of one answer. */
 export interface Turn {
@@ -25,13 +28,15 @@ export interface Turn {
 
 const POLL_MS = 30_000;
 const CANCEL_MS = 10_000;
+/** How long the last steps may come later than the answers. */
+const LAST_STEPS_MS = 1_000;
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,200}$/;
 
 /**
  * Runs all tool calls of one answer of a model as a batch, without those that the callback `before` refuses. The same turn of a
  * session, executed again, gets the same batch.
  */
-export async function runTurn(client: BatchesClient, options: TurnOptions, calls: readonly ToolCall[]): Promise<Turn> {
+export async function runTurn(client: TurnClient, options: TurnOptions, calls: readonly ToolCall[]): Promise<Turn> {
   const { callbacks = {} } = options;
   const answers = new Map<ReadCall, ToolAnswer>();
   const asked: ReadCall[] = [];
@@ -51,7 +56,7 @@ export async function runTurn(client: BatchesClient, options: TurnOptions, calls
   return { ...turn, answers: asked.flatMap((read) => answers.get(read) ?? []) };
 }
 
-async function runBatch(client: BatchesClient, options: TurnOptions, calls: readonly ReadCall[]): Promise<Turn> {
+async function runBatch(client: TurnClient, options: TurnOptions, calls: readonly ReadCall[]): Promise<Turn> {
   if (calls.length === 0) return { answers: [], steering: [] };
   const { sessionId, agentId, dialect, labels, strategy, signal, cancelOnAbort = true } = options;
   signal?.throwIfAborted();
@@ -69,10 +74,13 @@ async function runBatch(client: BatchesClient, options: TurnOptions, calls: read
   };
   const idempotencyKey = keyOf(calls[0]?.call.id);
   let current = await throughOutage(() => client.batches.submit(batch, { idempotencyKey }), options);
+  const follower = current.status === 'ended' ? undefined : followerOf(client, options, current, calls);
   try {
     while (current.status !== 'ended')
       current = await throughOutage(() => client.batches.get(current.id, { waitMs: POLL_MS, signal }), options);
+    await follower?.end(LAST_STEPS_MS);
   } catch (error) {
+    await follower?.stop();
     if (signal?.aborted !== true) throw error;
     if (cancelOnAbort) await client.batches.cancel(current.id, { reason: 'The agent was aborted' }, { timeoutMs: CANCEL_MS });
     throw signal.reason;
@@ -81,6 +89,18 @@ async function runBatch(client: BatchesClient, options: TurnOptions, calls: read
     answers: current.results.map((result, index) => withWarning(answerOf(result, result.callId), calls[index]?.warning)),
     steering: current.steering.map(({ message }) => message),
   };
+}
+
+/** Undefined where no callback follows steps. What `update` keeps from an agent SDK is nothing here: a turn gives answers only. */
+function followerOf(client: TurnClient, { callbacks }: TurnOptions, batch: Batch, calls: readonly ReadCall[]): BatchFollower | undefined {
+  const update = callbacks?.update;
+  if (update === undefined) return undefined;
+  return new BatchFollower(
+    client,
+    batch,
+    calls.map(({ call }) => call.id),
+    (index, step) => void (calls[index] && update(readable(calls[index].call), step)),
+  );
 }
 
 /** Ids that cannot be in a header have no key of the turn: then the calls, not the batch, are those of the first execution. */
