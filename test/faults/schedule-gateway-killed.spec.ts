@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { CallPage, Schedule } from '#contracts';
 import { Agent } from '../support/agent.js';
@@ -33,10 +33,10 @@ describe('a schedule whose gateway is killed (SIGKILL)', () => {
     gateway?.signal('SIGKILL');
     await gateway?.ended();
   };
-  const startAgain = async () => (agent = new Agent((await toolyard.gateway()).url));
-  const once = async (call: object, ms: number) => {
+  const startAgain = async (env = {}) => (agent = new Agent((await toolyard.gateway(env)).url));
+  const once = async (call: object, ms: number, more = {}) => {
     const at = new Date(Date.now() + ms).toISOString();
-    const { status, body } = await agent.request<Schedule>('POST', '/v1/schedules', { at, call });
+    const { status, body } = await agent.request<Schedule>('POST', '/v1/schedules', { at, call, ...more });
     expect(status).toBe(201);
     return body;
   };
@@ -64,5 +64,21 @@ describe('a schedule whose gateway is killed (SIGKILL)', () => {
     const { callId = '' } = await handled(id);
     expect((await agent.ended(callId)).outcome).toBe('completed');
     expect(await callsOf(id)).toHaveLength(1);
+  });
+
+  it('leaves out a due time that was missed by more than a minute where the schedule skips these, and counts it', async () => {
+    const skipping = await once({ tool: 'echo', arguments: { n: 3 } }, 5_000, { missed: 'skip' });
+    const running = await once({ tool: 'echo', arguments: { n: 4 } }, 5_000, { missed: 'run' });
+    await killGateway();
+    const clock = `--import=${resolve('test/support/set-clock.fixture.mjs')}`;
+    await startAgain({ NODE_OPTIONS: clock, CLOCK_AHEAD_MS: '120000' });
+    expect(await handled(skipping.id)).toMatchObject({ skipped: 'missed' });
+    expect(await callsOf(skipping.id)).toEqual([]);
+    const { callId = '' } = await handled(running.id);
+    expect((await agent.ended(callId)).outcome).toBe('completed');
+    const metrics = await (await fetch(`${agent.url}/metrics`)).text();
+    for (const result of ['missed', 'submitted']) expect(metrics).toContain(`toolyard_schedule_runs_total{result="${result}"} 1\n`);
+    const [, sum] = /^toolyard_schedule_delay_seconds_sum (\S+)$/m.exec(metrics) ?? [];
+    expect(Number(sum)).toBeGreaterThan(60);
   });
 });

@@ -6,10 +6,11 @@ import { BullCallQueue } from '#queue';
 import { Agent } from '../support/agent.js';
 import { connected } from '../support/connected.js';
 import { eventually } from '../support/eventually.js';
+import { ScriptedWorker } from '../support/foreign-worker.js';
 import { OtlpCollector } from '../support/otlp-collector.js';
 import { alertRules, grafanaDashboards, expressionsOf } from '../support/prometheus.js';
 import { readSse } from '../support/sse.js';
-import { startTestCluster, type AppProcess, type TestCluster } from '../support/test-cluster.js';
+import { startTestCluster, TEST_KEY, type AppProcess, type TestCluster } from '../support/test-cluster.js';
 
 /** What nothing from outside can bring about here: it begins at 0 and stays there. */
 const ONLY_ZERO = [
@@ -50,7 +51,10 @@ describe('the metrics of a run', () => {
       config,
       JSON.stringify({
         agents,
-        sources: [{ name: 'ours', kind: 'folder', path: join(folder, 'tools'), trust: true }],
+        sources: [
+          { name: 'ours', kind: 'folder', path: join(folder, 'tools'), trust: true },
+          { name: 'machines', kind: 'worker' },
+        ],
         limits: { rates: [{ per: 'tool', calls: 1, tools: ['file_write'] }] },
         safety: { anomaly: { enabled: true } },
       }),
@@ -125,6 +129,10 @@ describe('the metrics of a run', () => {
     const { call } = await stream.frame('accepted', 'many');
     await readSse(`${agent.url}/v1/calls/${call.id}/events`);
     stream.close();
+    // A schedule whose due time has come.
+    const at = new Date(Date.now() + 1_000).toISOString();
+    await agent.request('POST', '/v1/schedules', { at, call: { tool: 'echo', arguments: {} } });
+    await grows('toolyard_schedule_delay_seconds');
     // A call that waits for a person.
     await agent.request('PUT', '/v1/sessions/careful', { posture: { permissionMode: 'prompt' } });
     await agent.submit('shell', { command: 'date' }, { sessionId: 'careful' });
@@ -236,5 +244,50 @@ describe('the metrics of a run', () => {
     expect((await agent.submit('echo', {})).body.risk).toBe('low');
     expect((await shell('git push', 'careful')).risk).toBe('medium');
     expect(await byRisk()).toEqual({ low: low + 1, medium: medium + 1, high: high + 2 });
+  });
+
+  it('counts due times of schedules by what came of them', async () => {
+    const runs = async (result: string) => {
+      const text = await scrape(toolyard.gateways[0]!);
+      return Number(new RegExp(`^toolyard_schedule_runs_total\\{result="${result}"\\} (\\d+)$`, 'm').exec(text)?.[1]);
+    };
+    const grown = async (result: string, before: number) =>
+      eventually(async () => (await runs(result)) > before, `due times that are ${result} to be counted`);
+    const before = { submitted: await runs('submitted'), refused: await runs('refused'), overlap: await runs('overlap') };
+    await agent.request('PUT', '/v1/sessions/closed', { grants: { deniedTools: ['echo'] } });
+    const made = async (body: object) => (await agent.request<{ id: string }>('POST', '/v1/schedules', body)).body.id;
+    const ids = [
+      await made({ everyMs: 1_000, call: { tool: 'echo', arguments: {}, sessionId: 'closed' } }),
+      await made({ everyMs: 1_000, call: { tool: 'file_read', arguments: { path: 'never-run' } } }),
+    ];
+    await grown('refused', before.refused);
+    await grown('submitted', before.submitted);
+    await grown('overlap', before.overlap);
+    for (const id of ids) await agent.request('DELETE', `/v1/schedules/${id}`);
+  });
+
+  it('counts foreign workers and their calls by source, those that the config file does not name together', async () => {
+    const tool = (name: string) => ({ name, description: 'Ends when the test ends it.', input: { type: 'object' } });
+    const [named, other] = await Promise.all(
+      ['machines', 'unnamed'].map((source) => ScriptedWorker.ready(agent.url, TEST_KEY, source, [tool(`run-${source}`)])),
+    );
+    const values = async (metric: string) => {
+      const text = await scrape(toolyard.gateways[0]!);
+      return Object.fromEntries(
+        [...text.matchAll(new RegExp(`^toolyard_foreign_${metric}\\{source="(\\w+)"\\} (\\d+)$`, 'gm'))].map(([, source, n]) => [
+          source,
+          Number(n),
+        ]),
+      );
+    };
+    expect(await values('workers')).toEqual({ machines: 1, other: 1 });
+    const { body } = await agent.submit('run-machines', {});
+    const call = await named!.next('call');
+    expect(await values('worker_calls')).toEqual({ machines: 1, other: 0 });
+    named!.send({ op: 'finish', callId: call.callId, fence: call.fence, wseq: 1, outcome: 'completed', content: [] });
+    await agent.ended(body.id);
+    expect(await scrape(toolyard.gateways[0]!)).toContain('toolyard_source_calls_total{source="machines",result="ok"} 1');
+    for (const worker of [named, other]) worker!.close();
+    await eventually(async () => Object.values(await values('workers')).every((n) => n === 0), 'the workers to be gone');
   });
 });

@@ -1,10 +1,10 @@
 /**
  * Loaded into an app by `--import`: each SIGUSR2 sets its clock by the next of the CLOCK_STEPS_MS, as an operator or NTP does. The
- * monotonic clock goes on.
+ * monotonic clock goes on. It begins CLOCK_AHEAD_MS ahead.
  */
 const steps = (process.env.CLOCK_STEPS_MS ?? '').split(',').map(Number);
 const RealDate = Date;
-let shift = 0;
+let shift = Number(process.env.CLOCK_AHEAD_MS ?? 0);
 
 globalThis.Date = class extends RealDate {
   constructor(...args) {

@@ -1,6 +1,6 @@
 export { telemetry } from './telemetry.js';
 export { createMetrics, type Metrics } from './metrics/metrics.js';
-export type { ApprovalsSample, MetricsProbes, SourceSample, SlotSample } from './metrics/probes.port.js';
+export type { ApprovalsSample, ForeignWorkersSample, MetricsProbes, SourceSample, SlotSample } from './metrics/probes.port.js';
 export { mayScrape } from './metrics/may-scrape.js';
 export { openTracing } from './tracing/open-tracing.js';
 export { TRACING_ENV, tracingConfig, type TracingConfig } from './tracing/tracing.config.js';

@@ -26,6 +26,9 @@ function telemetryEvent<T>(name: string): TelemetryEvent<T> {
   };
 }
 
+/** What comes of a due time of a schedule. `overlap` and `missed`: it is left out; `paused`: its key may not submit any more. */
+export const SCHEDULE_RESULTS = ['submitted', 'refused', 'overlap', 'missed', 'paused'] as const;
+
 export const telemetry = {
   /** Once for each call that was accepted into the log, also a refused one. */
   callSubmitted: telemetryEvent<{ tool: string; pool: Pool; risk?: Risk | undefined }>('call.submitted'),
@@ -85,6 +88,8 @@ export const telemetry = {
   sourceRead: telemetryEvent<{ source: string; result: 'ok' | 'failed' }>('source.read'),
   /** A source was called. `unavailable`: it was not reachable; `stopped`: the call was cancelled or its time was over. */
   sourceCalled: telemetryEvent<{ source: string; result: 'ok' | 'failed' | 'unavailable' | 'stopped' }>('source.called'),
+  /** A due time of a schedule was handled; `lateMs`: so long after it. */
+  scheduleRun: telemetryEvent<{ result: (typeof SCHEDULE_RESULTS)[number]; lateMs: number }>('schedule.run'),
   /** One HTTP request to the MCP endpoint that its key was let in for. */
   mcpRequest: telemetryEvent<{ protocol: '2026-07-28' | '2025-11-25' | 'none'; method: string; outcome: 'ok' | 'refused' }>('mcp.request'),
   /** Updates or progress a slow socket or a fast tool did not get one by one. */

@@ -7,6 +7,7 @@ import { BullCallQueue } from '#queue';
 import { partitionNames, RedisMemory } from '#redis';
 import { ToolRegistry } from '#tool-sdk';
 import { PendingApprovalsGauge } from '../approvals/pending-approvals.service.js';
+import { ForeignWorkers } from '../foreign-workers/bridge/foreign-workers.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { SourceCatalog } from '../sources/source-catalog.service.js';
 import { EXTRA_METRICS_PROBES, METRICS } from '../platform/tokens.js';
@@ -14,7 +15,17 @@ import { EXTRA_METRICS_PROBES, METRICS } from '../platform/tokens.js';
 /** The metrics of this process, and what a scrape reads from Redis. `shutdown.ts` closes them. */
 export const gatewayMetrics: Provider = {
   provide: METRICS,
-  inject: [BullCallQueue, ToolRegistry, RedisMemory, CallStore, PendingApprovalsGauge, GATEWAY_CONFIG, EXTRA_METRICS_PROBES, SourceCatalog],
+  inject: [
+    BullCallQueue,
+    ToolRegistry,
+    RedisMemory,
+    CallStore,
+    PendingApprovalsGauge,
+    GATEWAY_CONFIG,
+    EXTRA_METRICS_PROBES,
+    SourceCatalog,
+    ForeignWorkers,
+  ],
   useFactory: (
     queue: BullCallQueue,
     tools: ToolRegistry,
@@ -24,6 +35,7 @@ export const gatewayMetrics: Provider = {
     { partitions }: GatewayConfig,
     extraProbes: MetricsProbes,
     catalog: SourceCatalog,
+    foreignWorkers: ForeignWorkers,
   ) =>
     createMetrics({
       role: 'gateway',
@@ -34,6 +46,7 @@ export const gatewayMetrics: Provider = {
         queues: () => Promise.all(POOLS.map((pool) => queue.stats(pool))),
         redisMemory: () => memory.measure(),
         sources: () => catalog.samples(),
+        foreignWorkers: () => foreignWorkers.samples(),
         approvals: () => approvals.sample(),
         overdueMs: () => longestOverdueMs(store, partitions),
         ...extraProbes,

@@ -1,6 +1,7 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import type { MetricsProbes } from '#observability';
 import { ApprovalsModule } from '../approvals/approvals.module.js';
+import { ForeignWorkersModule } from '../foreign-workers/foreign-workers.module.js';
 import { GovernanceModule } from '../governance/governance.module.js';
 import { EXTRA_METRICS_PROBES } from '../platform/tokens.js';
 import { SourcesModule } from '../sources/sources.module.js';
@@ -19,7 +20,7 @@ export class OperationsModule {
   static forRoot(extraProbes: MetricsProbes): DynamicModule {
     return {
       module: OperationsModule,
-      imports: [GovernanceModule, WorkersModule, ApprovalsModule, SourcesModule],
+      imports: [GovernanceModule, WorkersModule, ApprovalsModule, SourcesModule, ForeignWorkersModule],
       controllers: [AuditController, OperationsController, HealthController],
       providers: [{ provide: EXTRA_METRICS_PROBES, useValue: extraProbes }, gatewayMetrics, Readiness, DiagnosticsService],
     };

@@ -2,6 +2,7 @@ import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationB
 import type { Logger } from 'pino';
 import { CancelBody, ProblemError, type Call, type Principal, type ScheduleRun } from '#contracts';
 import { CallStore } from '#event-log';
+import { telemetry } from '#observability';
 import { ScheduleQueue, type DueRun } from '#queue';
 import { everyMs, type Ticker } from '#timing';
 import { ApiKeyStore } from '../auth/api-key-store.service.js';
@@ -91,6 +92,7 @@ export class ScheduleRunner implements OnApplicationBootstrap, BeforeApplication
       if (tries < KEY_TRIES) return 'again';
       const reason = `The key ${schedule.keyId}, which made the schedule, may not submit calls any more: ${principal.detail}`;
       await this.store.put({ ...schedule, paused: { at: new Date().toISOString(), reason } });
+      telemetry.scheduleRun.emit({ result: 'paused', lateMs: Date.now() - dueAt });
       return 'done';
     }
     const now = Date.now();
@@ -102,6 +104,7 @@ export class ScheduleRunner implements OnApplicationBootstrap, BeforeApplication
     await this.plan(schedule, Math.max(now, dueAt));
     const run = await this.run(schedule, principal, dueAt, isOpen ? last.callId : undefined, now);
     await this.store.putRun(schedule, { ...run, dueAt: new Date(dueAt).toISOString(), at: new Date(now).toISOString() });
+    telemetry.scheduleRun.emit({ result: run.skipped ?? (run.error === undefined ? 'submitted' : 'refused'), lateMs: now - dueAt });
     return 'done';
   }
 

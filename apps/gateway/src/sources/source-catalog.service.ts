@@ -3,16 +3,7 @@ import type { Logger } from 'pino';
 import { ALL_TENANTS } from '#contracts';
 import type { RedisConnection } from '#redis';
 import type { SourceSample } from '#observability';
-import {
-  countedCall,
-  isPending,
-  sourceLabel,
-  SourceStore,
-  SourceWatcher,
-  TenantCatalog,
-  type PinnedSource,
-  type RunSourceTool,
-} from '#sources';
+import { isPending, sourceLabel, SourceStore, SourceWatcher, TenantCatalog, type PinnedSource, type RunSourceTool } from '#sources';
 import { ToolRegistry } from '#tool-sdk';
 import { FAIL_FAST_REDIS, LOGGER } from '../platform/tokens.js';
 
@@ -62,8 +53,7 @@ export class SourceCatalog implements OnModuleInit, OnApplicationBootstrap {
   private async run(...[source, rawName, args, ctx]: Parameters<RunSourceTool>): ReturnType<RunSourceTool> {
     const { runner } = this;
     if (runner === undefined) throw new Error(`the source ${source.name} cannot be run in this process`);
-    const label = sourceLabel({ name: source.name, origin: 'announced' });
-    return countedCall(label, ctx.signal, () => runner(source, rawName, args, ctx));
+    return runner(source, rawName, args, ctx);
   }
 
   /** Of all tenants, for metrics. */

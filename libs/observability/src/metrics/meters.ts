@@ -143,6 +143,26 @@ export function createMeters(registry: Registry) {
       'source',
       'result',
     ]),
+    foreignWorkers: gauge(
+      'toolyard_foreign_workers',
+      'Workers in other languages at this gateway, by source; sources that the config file does not name are `other`.',
+      ['source'],
+    ),
+    foreignWorkerCalls: gauge('toolyard_foreign_worker_calls', 'Calls that they run now.', ['source']),
+
+    // Schedules
+    scheduleRuns: counter(
+      'toolyard_schedule_runs_total',
+      'Due times of schedules, by result: submitted, refused, overlap or missed (left out), paused (its key is gone).',
+      ['result'],
+    ),
+    scheduleDelay: histogram(
+      'toolyard_schedule_delay_seconds',
+      'Time from a due time to its submission; with `overlap: queue` also the wait for the end of the run before.',
+      [],
+      WAIT_BUCKETS,
+    ),
+
     // Sub-agents
     agentTurns: counter('toolyard_agent_turns_total', 'Requests of sub-agents to their models, by sub-agent and result: ok or failed.', [
       'agent',

@@ -36,6 +36,15 @@ export async function collectProbes(meters: Meters, probes: MetricsProbes, timeo
       }
       initializeSourceCounters(meters, new Set(sources.map(({ source }) => source)));
     }),
+    runProbe(meters, 'foreign_workers', timeoutMs, probes.foreignWorkers?.bind(probes), (sources) => {
+      for (const gauge of [meters.foreignWorkers, meters.foreignWorkerCalls]) gauge.reset();
+      if (sources === undefined) return;
+      for (const { source, workers, calls } of [{ source: OTHER, workers: 0, calls: 0 }, ...sources]) {
+        meters.foreignWorkers.inc({ source }, workers);
+        meters.foreignWorkerCalls.inc({ source }, calls);
+      }
+      initializeSourceCounters(meters, new Set(sources.map(({ source }) => source)));
+    }),
     runProbe(meters, 'approvals', timeoutMs, probes.approvals?.bind(probes), (approvals) => {
       setOrRemove(meters.approvalsWaiting, approvals?.waiting);
       setOrRemove(meters.approvalsOldest, approvals && approvals.oldestMs / 1000);

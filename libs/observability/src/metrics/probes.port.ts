@@ -29,6 +29,14 @@ export interface SourceSample {
   readonly pending: number;
 }
 
+/** Foreign workers of this gateway. `source` as in `SourceSample`; several may have the same. */
+export interface ForeignWorkersSample {
+  readonly source: string;
+  readonly workers: number;
+  /** That they run now. */
+  readonly calls: number;
+}
+
 /** Memory of a Redis in bytes. `RedisMemory` of `#redis` fits as it is. */
 export interface RedisMemorySample {
   readonly usedBytes: number;
@@ -46,6 +54,7 @@ export interface MetricsProbes {
   slots?(): readonly SlotSample[];
   /** Known sources of tools. */
   sources?(): readonly SourceSample[];
+  foreignWorkers?(): readonly ForeignWorkersSample[];
   /** Calls that wait for a person. */
   approvals?(): Promise<ApprovalsSample>;
   /** By how much the longest due timer of the log is overdue; 0 when none is. */

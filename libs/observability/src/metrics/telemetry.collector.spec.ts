@@ -35,6 +35,7 @@ const FACTS = {
   ms: 1,
   events: 1,
   lagMs: 1,
+  lateMs: 1,
   bytes: 1,
   calls: 1,
   weeks: 1,
@@ -54,6 +55,7 @@ describe('the metrics of events', () => {
     const { mcpRequest, ...others } = telemetry;
     mcpRequest.emit(MCP_REQUEST);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the facts have what each of the events has
+    telemetry.scheduleRun.emit({ result: 'submitted', lateMs: 1 });
     for (const event of Object.values(others) as TelemetryEvent<object>[]) for (const ok of [true, false]) event.emit({ ...FACTS, ok });
     const lines = (await metrics.scrape()).split('\n');
     const names = lines.flatMap((line) => /^# TYPE (toolyard_\w+) (?:counter|histogram)$/.exec(line)?.[1] ?? []);

@@ -136,6 +136,10 @@ function onSubscribers(meters: Meters, word: (value: string) => string) {
     }),
     telemetry.sourceRead.on(({ source, result }) => meters.sourceRefreshes.inc({ source: word(source), result })),
     telemetry.sourceCalled.on(({ source, result }) => meters.sourceCalls.inc({ source: word(source), result })),
+    telemetry.scheduleRun.on(({ result, lateMs }) => {
+      meters.scheduleRuns.inc({ result });
+      if (result === 'submitted') meters.scheduleDelay.observe({}, seconds(lateMs));
+    }),
     telemetry.mcpRequest.on((request) => meters.mcpRequests.inc(request)),
     telemetry.rateLimited.on((hit) => meters.rateLimitHits.inc({ limit: word(hit.limit) })),
   ];

@@ -1,4 +1,5 @@
 import { HookEvent, POOLS, RetryReason, Risk, Stopped, type Pool } from '#contracts';
+import { SCHEDULE_RESULTS } from '../telemetry.js';
 import { OTHER } from './bounded-label.js';
 import type { Meters } from './meters.js';
 
@@ -69,6 +70,7 @@ export function initializeCounters(meters: Meters): void {
     for (const method of methods) for (const outcome of ['ok', 'refused']) meters.mcpRequests.inc({ protocol, method, outcome }, 0);
   // Sources that tenants add; those of the operator follow with their first probe.
   initializeSourceCounters(meters, [OTHER]);
+  for (const result of SCHEDULE_RESULTS) meters.scheduleRuns.inc({ result }, 0);
   for (const result of ['ok', 'failed']) for (const counter of [meters.spansExported, meters.retentionRounds]) counter.inc({ result }, 0);
 }
 

@@ -13,7 +13,8 @@ import {
 import { CallStore } from '#event-log';
 import { startConsumer, type StartConsumer } from '#queue';
 import type { RedisConnection } from '#redis';
-import { FloodPauses, sourceKey, type SourceId } from '#sources';
+import type { ForeignWorkersSample } from '#observability';
+import { countedCall, FloodPauses, sourceKey, type RunSourceTool, type SourceId } from '#sources';
 import { everyMs, type Ticker } from '#timing';
 import { ApiKeyStore } from '../../auth/api-key-store.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../../platform/gateway.config.js';
@@ -71,7 +72,7 @@ export class ForeignWorkers implements OnModuleInit {
   }
 
   onModuleInit(): void {
-    this.catalog.runWith(this.calls.run);
+    this.catalog.runWith(this.run);
     this.apiKeys.onChange(() => this.endWithoutKey());
   }
 
@@ -92,10 +93,11 @@ export class ForeignWorkers implements OnModuleInit {
     this.assertKeyAllows(principal, hello.worker, hello.tools);
     const { op: _op, protocol: _protocol, tools, ...about } = hello;
     const worker = new ConnectedWorker(principal, about, tools, transport);
-    await this.announcer.rulesOf(idOf(worker));
+    const { label } = await this.announcer.rulesOf(idOf(worker));
     await this.host.open();
     this.startTimers();
     const group = this.groupOf(worker);
+    group.label = label;
     group.workers.add(worker);
     try {
       const made = await group.announce();
@@ -175,6 +177,18 @@ export class ForeignWorkers implements OnModuleInit {
   get heartbeatMs(): number {
     return Math.max(100, Math.floor(this.config.leaseMs / 3));
   }
+
+  /** For metrics, by group: several may have the same label. */
+  samples(): ForeignWorkersSample[] {
+    return [...this.groups.values()].map(({ label, workers }) => ({
+      source: label,
+      workers: workers.size,
+      calls: [...workers].reduce((sum, { session }) => sum + session.callIds().length, 0),
+    }));
+  }
+
+  private readonly run: RunSourceTool = (source, rawName, args, ctx) =>
+    countedCall(this.groups.get(sourceKey(source))?.label ?? 'other', ctx.signal, () => this.calls.run(source, rawName, args, ctx));
 
   private workers(): ConnectedWorker[] {
     return [...this.groups.values()].flatMap(({ workers }) => [...workers]);

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { ALL_TENANTS, ProblemError, WorkerStatus, type AnnouncedTool, type Pool, type WorkerTool } from '#contracts';
 import { keys, redisNow, type RedisConnection } from '#redis';
-import { acceptOffer, sourceKey, type OfferRules, type SourceId } from '#sources';
+import { acceptOffer, sourceKey, sourceLabel, type OfferRules, type SourceId } from '#sources';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../../platform/gateway.config.js';
 import { FAIL_FAST_REDIS, LOGGER } from '../../platform/tokens.js';
 import { SourceCatalog } from '../../sources/source-catalog.service.js';
@@ -35,7 +35,7 @@ export class WorkerAnnouncer {
    * What the operator says about the source.
    * @throws ProblemError `conflict` when the name belongs to a source of another kind
    */
-  async rulesOf(id: SourceId): Promise<OfferRules & { readonly pin: boolean }> {
+  async rulesOf(id: SourceId): Promise<OfferRules & { readonly pin: boolean; readonly label: string }> {
     const stored = [await this.catalog.store.definition(id), await this.catalog.store.definition({ ...id, tenantId: ALL_TENANTS })];
     const other = stored.find((it) => it !== undefined && it.definition.kind !== 'worker');
     if (other !== undefined)
@@ -43,9 +43,11 @@ export class WorkerAnnouncer {
         'conflict',
         `Expected a name that no other source has; ${id.name} is a source of the kind ${other.definition.kind}.`,
       );
-    const own = (stored[0] ?? stored[1])?.definition;
+    const ruling = stored[0] ?? stored[1];
+    const own = ruling?.definition;
     const { trust = false, pin = true, pool, timeoutMs, include, exclude } = own?.kind === 'worker' ? own : {};
-    return { name: id.name, kind: 'worker', trust, pin, pool, timeoutMs, include, exclude };
+    const label = sourceLabel({ name: id.name, origin: ruling?.origin ?? 'announced' });
+    return { name: id.name, kind: 'worker', trust, pin, pool, timeoutMs, include, exclude, label };
   }
 
   /** Replaces the entry of the source. Rejects while Redis is out of reach. */

@@ -8,6 +8,8 @@ import type { WorkerAnnouncer, Announcement } from './worker-announcer.service.j
 /** The workers of one source that are connected to this gateway, and the queues they serve. */
 export class WorkerGroup {
   readonly workers = new Set<ConnectedWorker>();
+  /** How metrics name it. */
+  label = 'other';
   private readonly queues = new Map<Pool, WorkerQueue>();
   private pools: ReadonlySet<Pool> = new Set();
   private announcing: Promise<unknown> = Promise.resolve();
