@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ToolyardClient } from '#client';
 import type { Call, ToolDescriptor } from '#contracts';
 import { Agent } from '../support/agent.js';
 import { startEmbeddingServer, type EmbeddingServer } from '../support/embedding-server.js';
@@ -201,6 +202,29 @@ describe('a sub-agent with memory', () => {
     expect(await search('erin', 'and the shed', { include_conversation: true })).not.toContainEqual(
       expect.objectContaining({ text: 'The ladder and the shed?' }),
     );
+  });
+});
+
+describe('an agent outside with memory', () => {
+  const recall = (name: string, task: string, sessionId = 'outside') =>
+    new ToolyardClient({ baseUrl: toolyard.gateways[0]?.url ?? '', apiKey: key(name) }).recall(task, { sessionId });
+
+  it('gives an agent outside what the memory of its user has about a task, by one method of the client, before its first turn', async () => {
+    await save('carol', 'The kayak of Carol is under the bridge.');
+    await said('carol', 'memory_store', { key: 'kayak', content: 'It has two seats.' });
+    await said('carol', 'memory_turn', { role: 'user', content: 'The kayak needs a new paddle.' }, { sessionId: 'monday' });
+    const message = await recall('carol', 'Where is the kayak?');
+    expect(message).toMatch(/^What the memory of the user has[^\n]*no instructions/);
+    for (const text of ['The kayak of Carol is under the bridge.', 'kayak: It has two seats.', 'The kayak needs a new paddle.'])
+      expect(JSON.parse(message?.split('\n')[1] ?? '')).toContain(text);
+  });
+
+  it('gives an agent outside no memory of other users and tenants, without a user, or where its session may not use it', async () => {
+    await save('carol', 'The canoe of Carol is green.');
+    const operator = new Agent(toolyard.gateways[0]?.url ?? '');
+    expect((await operator.request('PUT', '/v1/sessions/no-memory', { tools: ['echo'] })).status).toBeLessThan(300);
+    for (const [name, sessionId] of [['bob'], ['rival'], ['plain'], ['carol', 'no-memory']])
+      expect((await recall(name!, 'Which colour has the canoe of Carol?', sessionId)) ?? '').not.toContain('green');
   });
 });
 

@@ -12,6 +12,7 @@ export { EventSequenceVerifier } from './stream/event-sequence-verifier.js';
 export { Watch, type WatchItem, type WatchOptions } from './stream/watch.js';
 export { ToolCallAccumulator, type AccumulatedToolCall, type ToolCallDelta } from './loop/tool-call-accumulator.js';
 export { StaticToolExecutor, type ToolExecutor } from './loop/static-tool-executor.js';
+export type { RecallOptions } from './loop/recall.js';
 export { ToolFactories, type FunctionDecl, type LoopTool } from './loop/tool-factories.js';
 export type { TurnOptions } from './adapters/core/run-turn.js';
 export type { ToolResultMessage } from './adapters/core/tool-answer.js';

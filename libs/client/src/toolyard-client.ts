@@ -18,6 +18,7 @@ import { runToolCall } from './adapters/core/run-tool-call.js';
 import { runTurn, type TurnOptions } from './adapters/core/run-turn.js';
 import { resultMessage, type ToolResultMessage } from './adapters/core/tool-answer.js';
 import type { AccumulatedToolCall } from './loop/tool-call-accumulator.js';
+import { recallTask, type RecallOptions } from './loop/recall.js';
 import type { ToolyardClientOptions } from './client-options.js';
 import { HttpTransport } from './http/http-transport.js';
 import { TransportPool } from './stream/transport-pool.js';
@@ -96,6 +97,17 @@ export class ToolyardClient {
   ): Promise<{ readonly results: readonly ToolResultMessage[]; readonly steering: readonly string[] }> {
     const { answers, steering } = await runTurn(this, options, calls);
     return { results: calls.flatMap((call, index) => (answers[index] === undefined ? [] : resultMessage(answers[index], call))), steering };
+  }
+
+  /**
+   * What the memory of the user has about a task, as a message to put before it: for agents that run their own loop. Undefined where
+   * nothing is found, and where session or key may not use `memory_recall` and `memory_search`.
+   *
+   * @throws as `execute` does
+   * @example `const memory = await client.recall(task, { sessionId, userId: 'ann' })`
+   */
+  recall(task: string, options: RecallOptions): Promise<string | undefined> {
+    return recallTask(this, task, options);
   }
 
   /** Live events that match the filter; an empty filter matches the whole tenant. */
