@@ -12,7 +12,7 @@ let stranger: Tenant;
 let agent: Agent;
 
 beforeAll(async () => {
-  tenant = await useTenant('schedules', { keys: { neighbour: { scopes: SCOPES }, colleague: { scopes: SCOPES } } });
+  tenant = await useTenant('schedules', { held: true, keys: { neighbour: { scopes: SCOPES }, colleague: { scopes: SCOPES } } });
   stranger = await useTenant('schedules-stranger');
   ({ agent } = tenant);
 });
@@ -87,6 +87,27 @@ describe('a schedule', () => {
     const first = await untilRun(cancelling.id, ({ lastRun }) => lastRun !== undefined, 'the first run');
     expect(await agent.ended(first.lastRun?.callId ?? '')).toMatchObject({ outcome: 'cancelled' });
     await remove(cancelling.id);
+  });
+
+  it('makes the run of a schedule wait until the call before has ended', async () => {
+    const call = { tool: 'held', arguments: {} };
+    const waiting = await made({ everyMs: 1_000, overlap: 'queue', call });
+    const skipping = await made({ everyMs: 1_000, overlap: 'skip', call });
+    const { lastRun: first } = await untilRun(waiting.id, ({ lastRun }) => lastRun !== undefined, 'the first run');
+    // By then a due time of the other has passed for more than a second.
+    const isThird = ({ lastRun, createdAt }: Schedule) => Date.parse(lastRun?.dueAt ?? '') - Date.parse(createdAt) >= 3_000;
+    const skipped = await untilRun(skipping.id, isThird, 'the third run of the other schedule to be left out');
+    await remove(skipping.id);
+    expect((await callsOf(waiting.id)).map(({ id }) => id)).toEqual([first?.callId]);
+    await agent.request('POST', `/v1/calls/${skipped.lastRun?.callId}/cancel`, {});
+
+    await tenant.held.run(first?.callId ?? '');
+    const { lastRun: second } = await untilRun(waiting.id, ({ lastRun }) => lastRun?.callId !== first?.callId, 'the run that waited');
+    expect(second).not.toHaveProperty('skipped');
+    expect(Date.parse(second?.dueAt ?? '') - Date.parse(first?.dueAt ?? '')).toBeGreaterThanOrEqual(1_000);
+    expect(await callsOf(waiting.id)).toHaveLength(2);
+    await remove(waiting.id);
+    await agent.request('POST', `/v1/calls/${second?.callId}/cancel`, {});
   });
 
   it('runs a schedule now when it is asked to', async () => {

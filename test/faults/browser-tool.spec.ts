@@ -5,21 +5,32 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Agent } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
 import { textOf } from '../support/policy-case.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 const PAGE = `<title>Shop</title><button onclick="document.querySelector('p').textContent = 'bought'">Buy</button><p>for sale</p>
 <a id="in" href="http://127.0.0.1/">inside</a><a id="out" href="http://sub.blocked.example/">outside</a>`;
 
+const LOADING_PAGE = `<title>Loading</title><script>fetch('/endless')</script>`;
+
 /** Chromium of a worker, used over HTTP. */
 describe('the browser of a session', () => {
   const folder = mkdtempSync(join(tmpdir(), 'toolyard-browser-'));
   let site: Server;
+  /** Requests that a page has open. */
+  let endless = 0;
   let toolyard: TestCluster;
   let agent: Agent;
   let host: string;
   beforeAll(async () => {
-    site = createServer((_request, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end(PAGE));
+    site = createServer((request, response) => {
+      response.writeHead(200, { 'content-type': 'text/html' });
+      if (request.url !== '/endless') return void response.end(request.url === '/loading' ? LOADING_PAGE : PAGE);
+      response.write(' ');
+      endless += 1;
+      response.on('close', () => (endless -= 1));
+    });
     await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
     host = `127.0.0.1:${(site.address() as AddressInfo).port}`;
     const config = join(folder, 'toolyard.json');
@@ -65,5 +76,13 @@ describe('the browser of a session', () => {
     const blocked = await browser({ action: 'click', selector: '#out' });
     expect(blocked).toMatchObject({ outcome: 'denied', attempt: 1, error: { code: 'policy_denied' } });
     expect(blocked.error?.message).toContain('sub.blocked.example is in the blocked domain blocked.example');
+  });
+
+  it('closes the page of a browser, and with it what it loads, when its session is deleted', async () => {
+    expect(textOf(await browser({ action: 'open', url: `http://${host}/loading` }))).toContain('Title: Loading');
+    await eventually(() => endless === 1, 'the request of the page');
+    expect((await agent.request('DELETE', '/v1/sessions/shop')).status).toBe(204);
+    // Far less than a page may be idle.
+    await eventually(() => endless === 0, 'the page to be closed', 20_000);
   });
 });

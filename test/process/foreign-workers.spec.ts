@@ -200,7 +200,8 @@ describe('workers in other languages', () => {
     expect((await other.get<{ workers: WorkerStatus[] }>('/v1/workers')).body.workers.filter(({ foreign }) => foreign)).toEqual([]);
     expect((await other.submit('add', { a: 1, b: 1 })).status).toBe(404);
     worker.close();
-    await eventually(async () => !(await toolNames()).includes('add'), 'the tool of the gone worker to vanish');
+    // Ten times what it may take.
+    await eventually(async () => !(await toolNames()).includes('add'), 'the tool of the gone worker to vanish', 20_000);
     expect((await agent.submit('add', { a: 1, b: 1 })).status).toBe(404);
   });
 

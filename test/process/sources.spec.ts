@@ -38,6 +38,8 @@ const NARROW_KEY = 'key-of-some-tools-of-sources';
 const SECRET = 'a secret of the tracker';
 /** The last takes the name of a tool of another source. */
 const TOOL_ALIASES = { '@left/read_part': 'read_left', '@builtin/file_read': 'open', '@right/read_part': 'create' };
+/** Ten times what a change of tools may take. */
+const PICKED_UP_MS = 20_000;
 const FIRST_TOKEN = 'the first token of a mounted file';
 
 /** One installation: an MCP server over stdio in the sandbox, one over HTTP, and a folder of tools, called as agents do. */
@@ -197,8 +199,8 @@ describe('tools of sources', () => {
 
   it('follows the tool list of an MCP server [TS-11]', async () => {
     await gateway.agent.run('grow', {});
-    // Ten times what a change may take. Without its notice, the server is asked for the list again once a minute.
-    await eventually(async () => (await tools()).some(({ name }) => name === 'grown'), 'the new tool', 20_000);
+    // Without its notice, the server is asked for the list again once a minute.
+    await eventually(async () => (await tools()).some(({ name }) => name === 'grown'), 'the new tool', PICKED_UP_MS);
   });
 
   it('shares one connection of a worker among calls of a source, as many at a time as the source says [TS-02]', async () => {
@@ -358,7 +360,7 @@ describe('tools of sources', () => {
       const tests = { python: ['python3', 'test_tool.py'], node: ['node', '--test'], bash: ['bash', 'test.sh'] } as const;
       const [program, ...words] = tests[lang];
       expect(spawnSync(program, words, { cwd: join(folder, `greet_${lang}`), encoding: 'utf8' })).toMatchObject({ status: 0 });
-      await eventually(async () => (await tools()).some(({ name }) => name === `greet_${lang}`), 'the tool');
+      await eventually(async () => (await tools()).some(({ name }) => name === `greet_${lang}`), 'the tool', PICKED_UP_MS);
       const call = await gateway.agent.run(`greet_${lang}`, { name: 'Ada' });
       expect([call.outcome, textOf(call)]).toEqual(['completed', 'Hello, Ada!\n']);
       expect((await gateway.agent.events(call.id)).map(({ type }) => type)).toContain('call.progress');
@@ -383,7 +385,7 @@ describe('tools of sources', () => {
     write('shaped', 'echo "{\\"n\\": 7}"', 'output: { type: object, required: [n] }\n');
     write('endless', `echo '{"update": "started"}' >&3; sleep 1000 & wait`);
     const there = async (name: string) => (await tools()).some((tool) => tool.name === name);
-    await eventually(async () => (await there('again')) && (await there('shaped')) && (await there('endless')), 'the tools');
+    await eventually(async () => (await there('again')) && (await there('shaped')) && (await there('endless')), 'the tools', PICKED_UP_MS);
     const again = await gateway.agent.run('again', { a: 1 }, { retry: { backoffMs: 0 } });
     expect(again).toMatchObject({ outcome: 'completed', attempt: 2 });
     expect(textOf(again)).toMatch(new RegExp(`^${again.id}\n/.*`));
@@ -393,7 +395,7 @@ describe('tools of sources', () => {
     await gateway.agent.request('POST', `/v1/calls/${body.id}/cancel`, {});
     expect((await gateway.agent.ended(body.id)).outcome).toBe('cancelled');
     rmSync(join(folder, 'again'), { recursive: true });
-    await eventually(async () => !(await there('again')), 'the tool to be gone');
+    await eventually(async () => !(await there('again')), 'the tool to be gone', PICKED_UP_MS);
   });
 
   async function redefineTracker(): Promise<void> {
