@@ -11,5 +11,6 @@ export { partitionGroups } from './partition-groups.js';
 export { RedisMemory, type MemoryLevel } from './memory/redis-memory.js';
 export { redisNow } from './redis-now.js';
 export { ReplicaBarrier, waitForReplicas } from './replica-wait.js';
+export { openText, sealText } from './sealed-text.js';
 export { getServerInfo } from './server-info.js';
 export { sha256Hex } from './sha256-hex.js';
