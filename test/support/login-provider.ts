@@ -23,6 +23,8 @@ export class TestLoginProvider {
   person: TestPerson = { sub: 'no-one' };
   /** Answers 503 while it is true. */
   isAway = false;
+  /** The error with which it answers at its token endpoint. */
+  refuses: string | undefined;
   /** How often each path was asked for. */
   readonly asked: string[] = [];
   /** Every refresh token that was given out, oldest first. */
@@ -106,7 +108,9 @@ export class TestLoginProvider {
     this.asked.push(pathname);
     if (this.isAway) return void response.writeHead(503).end();
     this.people.set(this.person.sub, this.person);
+    if (pathname === '/token' && this.refuses !== undefined)
+      return void response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ error: this.refuses }));
     if (!pathname.startsWith('/interaction/')) return handle(request, response);
-    await this.provider?.interactionFinished(request, response, { login: { accountId: this.person.sub } });
+    await this.provider?.interactionFinished(request, response, { login: { accountId: this.person.sub }, consent: {} });
   }
 }

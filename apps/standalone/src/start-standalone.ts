@@ -79,11 +79,11 @@ export async function startStandalone(env: NodeJS.ProcessEnv, tell: (line: strin
     const archive = archiveUrlOf(config, directory);
     const ours = {
       ...env,
+      ...ownKeys(env, directory),
       TOOLYARD_API_KEY: key,
       REDIS_URL: redis.url,
       DATABASE_URL: history.databaseUrl,
       ARCHIVE_URL: archive,
-      ARCHIVE_SIGNING_KEY_FILE: signingKeyOf(env, directory),
       TOOLYARD_DATA: directory.path,
     };
     const apps = readApps(ours);
@@ -182,8 +182,12 @@ function checkProjector(env: NodeJS.ProcessEnv): ProjectorConfig {
   return config;
 }
 
-function signingKeyOf(env: NodeJS.ProcessEnv, { path }: DataDirectory): string {
-  return env['ARCHIVE_SIGNING_KEY_FILE'] || join(path, 'archive-key');
+/** Keys that no person needs to know. */
+function ownKeys(env: NodeJS.ProcessEnv, { path, sourceTokenKey }: DataDirectory) {
+  return {
+    ARCHIVE_SIGNING_KEY_FILE: env['ARCHIVE_SIGNING_KEY_FILE'] || join(path, 'archive-key'),
+    SOURCE_TOKEN_KEY: env['SOURCE_TOKEN_KEY'] || readOrMakeKey(sourceTokenKey),
+  };
 }
 
 /** `none` forbids one. */

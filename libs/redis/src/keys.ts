@@ -93,6 +93,12 @@ export const keys = {
   sourcePinnedBytes: (tenantId: string) => `{sources}:pinned-bytes:${tenantId}`,
   /** There while the announcer of a source that may vanish renews it. */
   sourceAlive: (source: string) => `{sources}:alive:${source}`,
+  /** Sealed OAuth tokens that a person let a source have, by `tenant/name`. */
+  sourceAuthorizations: () => '{sources}:authorizations',
+  /** What an authorization that a person has begun is checked by when they come back; `digest` of the state and of who they are. */
+  sourceAuthorizing: (digest: string) => `{sources}:authorizing:${digest}`,
+  /** Held by the process that renews the tokens of the source now. */
+  sourceRenewal: (source: string) => `{sources}:renewal:${source}`,
   /** Held by the worker that reads the tools of the source for all. */
   sourceLease: (source: string) => `{sources}:lease:${source}`,
   /** An uploaded MCP bundle: a hash of its manifest, its size and its bytes in parts; and the sizes of those of a tenant, by digest. */

@@ -129,6 +129,11 @@ export const GatewayEnv = z.object({
     .min(16, 'expected at least 16 characters')
     .optional()
     .describe('Bearer token that `/metrics` requires, at least 16 characters.'),
+  SOURCE_TOKEN_KEY: z.string().min(32, 'expected at least 32 characters').optional().meta({
+    description:
+      'Seals the OAuth tokens that people let MCP sources have, at least 32 random characters; the same for all gateways and workers. Not set: `auth.type: authorizationCode` does not work. After a change people authorize again.',
+    shownDefault: 'standalone: generated at the first start',
+  }),
   TOOLYARD_CONFIG: z.string().min(1).optional().describe('Path of the [config file](#config-file).'),
   TOOLYARD_DATA: z.string().min(1).default('.toolyard').describe('Data folder: key and address of standalone, its Redis data, workspaces.'),
   REDACT_ENV: list.describe('Names of further variables whose values are secret.'),

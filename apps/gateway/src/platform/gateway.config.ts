@@ -85,6 +85,8 @@ export interface GatewayConfig extends FileSettings {
   readonly tenantSessionBytes: number;
   /** What `/metrics` asks for; nothing when it is not set. */
   readonly metricsKey?: string | undefined;
+  /** Seals the tokens that people let sources have. */
+  readonly sourceTokenKey?: string | undefined;
   /** Secrets in the environment and the keys of callers: taken out of everything that this process writes. */
   readonly secrets?: readonly string[];
   /** Where workers keep the files of sessions; paths of arguments are judged as lying there. */
@@ -168,6 +170,7 @@ export function readGatewayConfig(
     tenantActsPerMinute: e.TENANT_ACTS_PER_MINUTE,
     tenantSessionBytes: e.TENANT_SESSION_BYTES,
     metricsKey: e.METRICS_KEY,
+    sourceTokenKey: e.SOURCE_TOKEN_KEY,
     hookEnv: Object.fromEntries(e.TOOL_ENV_ALLOWLIST.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
     env,
     ...(egress === undefined ? {} : { egress }),

@@ -1,14 +1,17 @@
-import type { Source, SourceSummary, SourceTool, StoredSource, ToolChange } from '#contracts';
+import type { Source, SourceAuthorization, SourceSummary, SourceTool, StoredSource, ToolChange } from '#contracts';
 import { isPending, type PinnedSource } from '#sources';
 
 /** What is known of one source: its definition, its catalog entry, or both. */
 export interface KnownSource {
   readonly stored?: StoredSource | undefined;
   readonly pinned?: PinnedSource | undefined;
+  /** Of sources that people authorize. */
+  readonly authorization?: SourceAuthorization;
 }
 
 /** Undefined when nothing is known. */
-export function summaryOf({ stored, pinned }: KnownSource): SourceSummary | undefined {
+export function summaryOf({ stored, pinned, authorization }: KnownSource): SourceSummary | undefined {
+  const authorized = authorization === undefined ? {} : { authorization };
   if (pinned === undefined)
     return (
       stored && {
@@ -19,6 +22,7 @@ export function summaryOf({ stored, pinned }: KnownSource): SourceSummary | unde
         status: 'connecting',
         tools: 0,
         pending: 0,
+        ...authorized,
       }
     );
   const { entry } = pinned;
@@ -33,6 +37,7 @@ export function summaryOf({ stored, pinned }: KnownSource): SourceSummary | unde
     pending,
     ...(entry.error === undefined ? {} : { error: entry.error }),
     updatedAt: entry.updatedAt,
+    ...authorized,
   };
 }
 

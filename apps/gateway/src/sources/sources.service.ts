@@ -17,13 +17,14 @@ import {
   type ToolChange,
 } from '#contracts';
 import { EgressError, EgressPolicy } from '#sandbox';
-import { definitionFault, isPending, issuerUrls, toolChanges, type PinnedSource } from '#sources';
+import { authorizedSource, definitionFault, isPending, issuerUrls, toolChanges, type PinnedSource } from '#sources';
 import { AdminActs, type AdmittedAct } from '../auth/admin-acts.service.js';
 import { RedactionConfigService } from '../governance/redaction-config.service.js';
 import { SourceConfigService } from '../governance/source-config.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { LOGGER } from '../platform/tokens.js';
 import { BundlesService } from './bundles.service.js';
+import { SourceAuthorizations } from './source-authorizations.service.js';
 import { SourceCatalog } from './source-catalog.service.js';
 import { sourceOf, summaryOf, type KnownSource } from './source-views.js';
 
@@ -40,6 +41,7 @@ export class SourcesService {
     private readonly acts: AdminActs,
     private readonly redaction: RedactionConfigService,
     private readonly bundles: BundlesService,
+    private readonly authorizations: SourceAuthorizations,
     @Inject(GATEWAY_CONFIG) config: Pick<GatewayConfig, 'egress'>,
     @Inject(LOGGER) private readonly log: Logger,
   ) {
@@ -47,12 +49,13 @@ export class SourcesService {
   }
 
   async list({ tenantId }: Principal): Promise<SourceSummary[]> {
-    const known = await this.known(tenantId);
-    return [...known].toSorted(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, it]) => summaryOf(it) ?? []);
+    const known = await this.authorizations.withStates([...(await this.known(tenantId)).values()]);
+    return known.flatMap((it) => summaryOf(it) ?? []).toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   async read({ tenantId }: Principal, name: string): Promise<Source> {
-    const known = (await this.known(tenantId)).get(name);
+    const found = (await this.known(tenantId)).get(name);
+    const [known] = await this.authorizations.withStates(found === undefined ? [] : [found]);
     const summary = known && summaryOf(known);
     if (known === undefined || summary === undefined) throw unknown(name);
     return sourceOf(known, summary, known.pinned === undefined ? new Map() : await this.changesOf(known.pinned));
@@ -78,11 +81,15 @@ export class SourcesService {
       throw new ProblemError('conflict', `The tenant has ${MAX_SOURCES} sources already: remove one first`);
     const act = this.acts.admit(principal, { revokes: false });
     await this.bundles.use(principal, bundleOf(definition));
+    const replaced = before?.stored;
+    if (replaced !== undefined && authorizedSource(replaced)?.binding !== authorizedSource(stored)?.binding)
+      await this.authorizations.forget(replaced);
     await this.catalog.store.putDefinition(stored);
     await this.releaseBundle(tenantId, before?.stored?.definition);
     this.log.warn({ source: definition.name, tenant: tenantId, key: principal.keyId }, 'a tool source was added');
     await this.record(act, 'admin.source_added', definition.name, before?.stored?.definition, definition);
-    return summaryOf({ stored, pinned: before?.pinned }) ?? unreachable();
+    const [after] = await this.authorizations.withStates([{ stored, pinned: before?.pinned }]);
+    return (after && summaryOf(after)) ?? unreachable();
   }
 
   async remove(principal: Principal, name: string): Promise<void> {
@@ -96,6 +103,7 @@ export class SourcesService {
     if (stored.origin !== 'api') throw new ProblemError('conflict', `The source ${name} is in the config file: remove it there`);
     // The act is recorded before the removal: a repeated request would not find the source any more.
     await this.record(this.acts.admit(principal, { revokes: true }), 'admin.source_removed', name, stored.definition);
+    await this.authorizations.forget(stored);
     await this.catalog.store.remove({ tenantId, name });
     await this.releaseBundle(tenantId, stored.definition);
     this.log.warn({ source: name, tenant: tenantId, key: principal.keyId }, 'a tool source was removed');

@@ -6,6 +6,7 @@ import { ensureDirectory } from '#platform';
 export interface DataDirectory {
   readonly path: string;
   readonly key: string;
+  readonly sourceTokenKey: string;
   /** Contains the gateway's address while it listens. */
   readonly address: string;
   readonly lock: string;
@@ -23,6 +24,7 @@ export function openDataDirectory(path: string): DataDirectory {
     path: root,
     redis: join(root, 'redis'),
     key: join(root, LOCAL_INSTALLATION.keyFile),
+    sourceTokenKey: join(root, 'source-token-key'),
     address: join(root, LOCAL_INSTALLATION.addressFile),
     lock: join(root, 'lock'),
     redisPid: join(root, 'redis.pid'),

@@ -103,6 +103,7 @@ export const WorkerEnv = z.object({
     .default(7412)
     .meta({ description: 'Port of health and metrics, or `off`.', shownDefault: '`7412`; standalone: `off`' }),
   METRICS_KEY: z.string().min(16, 'expected at least 16 characters').optional(),
+  SOURCE_TOKEN_KEY: z.string().min(32, 'expected at least 32 characters').optional(),
   REDACT_ENV: z.string().default('').transform(commaList),
   WORKSPACE_ROOT: z.string().min(1).optional(),
   SHARED_ROOTS: roots.describe('More folders for file tools: `read=/srv/vault,write=/srv/shared`.'),

@@ -38,6 +38,8 @@ export interface WorkerConfig {
   readonly port: number | 'off';
   /** What `/metrics` asks for; nothing when it is not set. */
   readonly metricsKey?: string | undefined;
+  /** Seals the tokens that people let sources have. */
+  readonly sourceTokenKey?: string | undefined;
   readonly workspaceRoot: string;
   readonly quotas: QuotaLimits;
   /** What calls may reach besides their workspaces, where the decision about them says so. */
@@ -112,6 +114,7 @@ export function readWorkerConfig(env: Readonly<Record<string, string | undefined
     host: values.WORKER_HOST,
     port: values.WORKER_PORT,
     metricsKey: values.METRICS_KEY,
+    sourceTokenKey: values.SOURCE_TOKEN_KEY,
     workspaceRoot,
     quotas: quotasOf(values),
     files: {

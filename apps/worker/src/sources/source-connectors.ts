@@ -8,6 +8,7 @@ import {
   McpConnector,
   OpenApiConnector,
   PluginConnector,
+  type AuthorizationStore,
   type LoadedPlugin,
   type SourceConnector,
   type UploadedBundles,
@@ -27,6 +28,7 @@ export function sourceConnectors(
   calls: Pick<CallStore, 'snapshot'>,
   plugins: readonly LoadedPlugin[],
   uploaded: Pick<UploadedBundles, 'keep' | 'read'>,
+  authorizations: AuthorizationStore,
 ): Partial<Record<SourceKind, SourceConnector>> {
   const sandboxOf = sandboxes.for.bind(sandboxes);
   const isOver = async (callId: string) => ((await calls.snapshot(callId))?.status ?? 'ended') === 'ended';
@@ -39,6 +41,7 @@ export function sourceConnectors(
       toolEnv,
       isOver,
       uploaded,
+      authorizations,
       modelOf: (settings) => configuredModel(settings, { env, egress }),
       folder: join(workspaceRoot, PROGRAMS_FOLDER),
     }),

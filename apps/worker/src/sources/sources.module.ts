@@ -5,7 +5,7 @@ import { Memory } from '#memory';
 import { AgentRequests } from '#queue';
 import type { RedisConnection } from '#redis';
 import { SandboxRegistry } from '#sandbox';
-import { type LoadedPlugin, SourceHost, SourceStore, SourceWatcher, TenantCatalog, UploadedBundles } from '#sources';
+import { AuthorizationStore, type LoadedPlugin, SourceHost, SourceStore, SourceWatcher, TenantCatalog, UploadedBundles } from '#sources';
 import { ToolRegistry } from '#tool-sdk';
 import { WORKER_CONFIG, type WorkerConfig } from '../platform/worker.config.js';
 import { LOGGER, type WorkerLog } from '../platform/worker.logger.js';
@@ -50,6 +50,7 @@ const PLUGINS = Symbol('PLUGINS');
             calls,
             plugins,
             new UploadedBundles(redis),
+            new AuthorizationStore(redis, config.sourceTokenKey),
           ),
           local: [...folderSources(config.toolFolders), ...plugins.map(({ source }) => source)],
           workerId: config.id,

@@ -1,4 +1,12 @@
-import { ROUTES, type BodyInputOf, type Source, type SourceSummary, type UploadedBundle } from '#contracts';
+import {
+  ROUTES,
+  type BeginSourceAuthorization,
+  type BodyInputOf,
+  type Source,
+  type SourceAuthorizationRevoked,
+  type SourceSummary,
+  type UploadedBundle,
+} from '#contracts';
 import type { RequestOptions } from '../client-options.js';
 import type { HttpTransport } from '../http/http-transport.js';
 
@@ -33,5 +41,20 @@ export class SourcesApi {
   /** Accepts changed tools: those of `body`, or all that are pending now. */
   accept(name: string, body: BodyInputOf<typeof ROUTES.acceptSource> = {}, options: RequestOptions = {}): Promise<Source> {
     return this.http.request(ROUTES.acceptSource, { params: { name }, body, ...options });
+  }
+
+  /** Begins to authorize a source whose tokens a person lets it have; says where the person goes. */
+  authorize(name: string, options: RequestOptions = {}): Promise<BeginSourceAuthorization> {
+    return this.http.request(ROUTES.beginSourceAuthorization, { params: { name }, ...options });
+  }
+
+  /** Finishes it. `url`: where the person came back to. */
+  finishAuthorization(url: string, options: RequestOptions = {}): Promise<Source> {
+    return this.http.request(ROUTES.finishSourceAuthorization, { body: { url }, ...options });
+  }
+
+  /** Removes the tokens of a source, and ends them at their issuer. */
+  revokeAuthorization(name: string, options: RequestOptions = {}): Promise<SourceAuthorizationRevoked> {
+    return this.http.request(ROUTES.revokeSourceAuthorization, { params: { name }, ...options });
   }
 }

@@ -3,7 +3,15 @@ import { SourceDefinition, SourceName } from '../sources/source.js';
 import { BUNDLE_UPLOAD_BYTES, UploadedBundle } from './bundles.api.js';
 import { BODY, KEY, type Route } from './route.api.js';
 import { ReprDigest } from './route-parts.api.js';
-import { AcceptSourceBody, Source, SourcePage, SourceSummary } from './sources.api.js';
+import {
+  AcceptSourceBody,
+  BeginSourceAuthorization,
+  FinishSourceAuthorization,
+  Source,
+  SourceAuthorizationRevoked,
+  SourcePage,
+  SourceSummary,
+} from './sources.api.js';
 
 const SourceParams = z.object({ name: SourceName });
 
@@ -76,5 +84,38 @@ export const SOURCE_ROUTES = {
     bodyOptional: true,
     responses: { 200: { description: 'The source after the change.', schema: Source } },
     problems: [...BODY, ...KEY, 'resource_not_found', 'overloaded'],
+  },
+  beginSourceAuthorization: {
+    method: 'post',
+    path: '/v1/sources/{name}/authorization',
+    tag: 'tools',
+    scope: 'admin',
+    summary: 'Begin to authorize an MCP source at the issuer of its tokens',
+    description:
+      'For sources with `auth.type: authorizationCode`: OAuth 2.0 with PKCE. The same key or person finishes it. The tokens are for all who may call its tools. For a source of all tenants the scope `operate` is needed, too.',
+    params: SourceParams,
+    responses: { 200: { description: 'Where to go.', schema: BeginSourceAuthorization } },
+    problems: [...KEY, 'resource_not_found', 'conflict', 'overloaded', 'unavailable', 'not_implemented'],
+  },
+  finishSourceAuthorization: {
+    method: 'post',
+    path: '/v1/source-authorizations',
+    tag: 'tools',
+    scope: 'admin',
+    summary: 'Finish an authorization that this key or person has begun',
+    description: 'For the page of the dashboard to which the issuer sends people back. It counts once.',
+    body: FinishSourceAuthorization,
+    responses: { 200: { description: 'The source, which has tokens now.', schema: Source } },
+    problems: [...BODY, ...KEY, 'resource_not_found', 'conflict', 'overloaded', 'unavailable', 'not_implemented'],
+  },
+  revokeSourceAuthorization: {
+    method: 'delete',
+    path: '/v1/sources/{name}/authorization',
+    tag: 'tools',
+    scope: 'admin',
+    summary: 'Remove the tokens of a source, and end them at their issuer',
+    params: SourceParams,
+    responses: { 200: { description: 'They are removed.', schema: SourceAuthorizationRevoked } },
+    problems: [...KEY, 'resource_not_found', 'conflict', 'overloaded'],
   },
 } as const satisfies Record<string, Route>;

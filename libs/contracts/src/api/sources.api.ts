@@ -23,6 +23,41 @@ export const SourceTool = z
   .meta({ id: 'SourceTool', description: 'A tool of a source.' });
 export type SourceTool = z.output<typeof SourceTool>;
 
+export const SourceAuthorization = z
+  .object({
+    state: z.enum(['granted', 'needed']).describe('`needed`: a person has to authorize the source before its tools can be called.'),
+    reason: z.string().optional().describe('Why it is needed again. Absent where nothing was granted yet.'),
+    by: z.string().optional().describe('The key or person that granted it last.'),
+    at: z.iso.datetime().optional().describe('When.'),
+    scope: z.string().optional().describe('What the issuer granted, where it says so.'),
+  })
+  .meta({ id: 'SourceAuthorization', description: 'Whether a person lets a source with `auth.type: authorizationCode` have tokens.' });
+export type SourceAuthorization = z.output<typeof SourceAuthorization>;
+
+export const BeginSourceAuthorization = z
+  .object({
+    url: z.string().describe('Where the person goes with a browser: a page of the issuer.'),
+    expiresAt: z.iso.datetime().describe('Until when they have to come back.'),
+    redirectUri: z.string().describe('Where the issuer sends them back to: a page of the dashboard.'),
+  })
+  .meta({ id: 'BeginSourceAuthorization', description: 'An authorization has begun.' });
+export type BeginSourceAuthorization = z.output<typeof BeginSourceAuthorization>;
+
+export const FinishSourceAuthorization = z
+  .strictObject({
+    url: z
+      .url({ protocol: /^https?$/ })
+      .max(16_384)
+      .describe('The address at which the person came back, whole.'),
+  })
+  .meta({ id: 'FinishSourceAuthorization', description: 'Where the issuer sent the person to.' });
+export type FinishSourceAuthorization = z.output<typeof FinishSourceAuthorization>;
+
+export const SourceAuthorizationRevoked = z
+  .object({ atIssuer: z.boolean().describe('Whether the issuer ended the tokens, too (RFC 7009). They are removed here anyway.') })
+  .meta({ id: 'SourceAuthorizationRevoked', description: 'The authorization is over.' });
+export type SourceAuthorizationRevoked = z.output<typeof SourceAuthorizationRevoked>;
+
 export const SourceSummary = z
   .object({
     name: SourceName,
@@ -38,6 +73,7 @@ export const SourceSummary = z
     pending: z.number().int().describe('Tools whose change was not accepted yet.'),
     error: z.string().optional().describe('Why it is stale or failed.'),
     updatedAt: z.iso.datetime().optional().describe('When its tools were last read.'),
+    authorization: SourceAuthorization.optional().describe('Absent for sources that no person authorizes.'),
   })
   .meta({ id: 'SourceSummary', description: 'A source as lists show it.' });
 export type SourceSummary = z.output<typeof SourceSummary>;

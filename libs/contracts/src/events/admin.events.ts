@@ -19,6 +19,8 @@ export const ADMIN_ACTS = {
   'admin.grant_made': 'a decision about a call trusts or denies later calls of its session',
   'admin.source_added': 'a tool source was added or replaced',
   'admin.source_removed': 'a tool source was removed',
+  'admin.source_authorized': 'a person let a source have tokens',
+  'admin.source_authorization_revoked': 'the tokens of a source were revoked',
   'admin.source_accepted': 'changed tools of a source were accepted',
   'admin.schedule_created': 'a schedule was made',
   'admin.schedule_deleted': 'a schedule was ended',

@@ -60,21 +60,29 @@ export type McpSampling = z.output<typeof McpSampling>;
 
 const HttpUrl = z.url({ protocol: /^https?$/ }).max(2_048);
 
+const Scopes = z
+  .array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/))
+  .max(100)
+  .optional();
+const ClientName = z.string().min(1, 'expected the id of a client').max(4_096);
+
 /** A client of OAuth 2.0 client credentials. */
 const CLIENT_CREDENTIALS = {
   type: z.literal('clientCredentials'),
-  clientId: z.union([z.string().min(1, 'expected the id of a client').max(4_096), SecretRef]).describe('The id of the client.'),
-  scopes: z
-    .array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/))
-    .max(100)
-    .optional()
-    .describe('Scopes to ask for.'),
+  clientId: z.union([ClientName, SecretRef]).describe('The id of the client.'),
+  scopes: Scopes.describe('Scopes to ask for.'),
   audience: z.string().max(1_000).optional().describe('Audience to ask for, where the issuer needs it.'),
   send: z.enum(['basic', 'body']).default('basic').describe('How the client authenticates: HTTP Basic, or fields of the body.'),
 };
 
-/** How Toolyard authenticates to an MCP server over HTTP. */
-export const McpAuth = z
+const TokenResource = z
+  .union([HttpUrl, z.literal(false)])
+  .optional()
+  .describe(
+    'The resource that tokens are for (RFC 8707). Not set: as the metadata of the server name it, else `url` of the source. `false`: not sent, for issuers that refuse it.',
+  );
+
+const McpClientCredentials = z
   .strictObject({
     ...CLIENT_CREDENTIALS,
     issuer: HttpUrl.optional().describe(
@@ -82,14 +90,31 @@ export const McpAuth = z
     ),
     tokenUrl: HttpUrl.optional().describe('The token endpoint, instead of `issuer`. The client secret goes to this host only.'),
     clientSecret: SecretRef.describe('The secret of the client, by reference.'),
-    resource: z
-      .union([HttpUrl, z.literal(false)])
-      .optional()
-      .describe(
-        'The resource that tokens are for (RFC 8707). Not set: as the metadata of the server name it, else `url` of the source. `false`: not sent, for issuers that refuse it.',
-      ),
+    resource: TokenResource,
   })
-  .meta({ id: 'McpAuth', description: 'OAuth 2.0 client credentials. Exactly one of `issuer` and `tokenUrl`.' });
+  .meta({ id: 'McpClientCredentials', description: 'OAuth 2.0 client credentials. Exactly one of `issuer` and `tokenUrl`.' });
+export type McpClientCredentials = z.output<typeof McpClientCredentials>;
+
+const McpAuthorizationCode = z
+  .strictObject({
+    type: z.literal('authorizationCode'),
+    issuer: HttpUrl.optional().describe(
+      'The issuer of tokens, by its identifier. Not set: the first one that the metadata of the server name.',
+    ),
+    clientId: ClientName.optional().describe('The id of the client at `issuer`. Not set: Toolyard registers itself there (RFC 7591).'),
+    clientSecret: SecretRef.optional().describe(
+      'The secret of the client, by reference, in the environment of gateways and workers. It goes to the origin of `issuer` only.',
+    ),
+    scopes: Scopes.describe('Scopes to ask for. Not set: those that the server asks for.'),
+    resource: TokenResource,
+  })
+  .meta({ id: 'McpAuthorizationCode', description: 'OAuth 2.0 authorization code with PKCE: a person lets the source have tokens.' });
+export type McpAuthorizationCode = z.output<typeof McpAuthorizationCode>;
+
+/** How Toolyard authenticates to an MCP server over HTTP. */
+export const McpAuth = z
+  .discriminatedUnion('type', [McpClientCredentials, McpAuthorizationCode])
+  .meta({ id: 'McpAuth', description: 'OAuth 2.0: client credentials, or an authorization by a person.' });
 export type McpAuth = z.output<typeof McpAuth>;
 
 /** An MCP server: Streamable HTTP by `url`, or stdio by `command` or `bundle`. */
@@ -104,7 +129,7 @@ export const McpSourceDefinition = z
       .describe('Address of a Streamable HTTP server.'),
     headers: SourceHeaders.optional(),
     auth: McpAuth.optional().describe(
-      'Of an MCP server: OAuth 2.0 client credentials for `url`. Each request carries a token of the issuer.',
+      'Of an MCP server: OAuth 2.0 for `url`, by client credentials or by an authorization code. Each request carries a token of the issuer.',
     ),
     command: z
       .array(z.string().min(1).max(4_096))
@@ -240,10 +265,14 @@ export const OpenApiSourceDefinition = z
   .meta({ id: 'OpenApiSourceDefinition', description: 'An API by its OpenAPI document. Exactly one of `document` and `path`.' });
 export type OpenApiSourceDefinition = z.output<typeof OpenApiSourceDefinition>;
 
-const checkAuth = ({ url, headers = {} }: McpSourceDefinition, { issuer, tokenUrl }: McpAuth, context: z.RefinementCtx) => {
+const checkAuth = ({ url, headers = {} }: McpSourceDefinition, auth: McpAuth, context: z.RefinementCtx) => {
   if (url === undefined) context.addIssue({ code: 'custom', path: ['auth'], message: 'expected a server with `url`' });
-  if ((issuer === undefined) === (tokenUrl === undefined))
+  if (auth.type === 'clientCredentials' && (auth.issuer === undefined) === (auth.tokenUrl === undefined))
     context.addIssue({ code: 'custom', path: ['auth', 'issuer'], message: 'expected exactly one of `issuer` and `tokenUrl`' });
+  if (auth.type === 'authorizationCode' && auth.clientId !== undefined && auth.issuer === undefined)
+    context.addIssue({ code: 'custom', path: ['auth', 'issuer'], message: 'expected the issuer that knows `clientId`' });
+  if (auth.type === 'authorizationCode' && auth.clientSecret !== undefined && auth.clientId === undefined)
+    context.addIssue({ code: 'custom', path: ['auth', 'clientId'], message: 'expected the client that `clientSecret` is of' });
   if (Object.keys(headers).some((name) => name.toLowerCase() === 'authorization'))
     context.addIssue({ code: 'custom', path: ['headers'], message: 'expected no header Authorization beside `auth`' });
 };
@@ -359,5 +388,7 @@ export const StoredSource = z.object({
   tenantId: SourceTenant,
   origin: z.enum(['config', 'api']),
   definition: SourceDefinition,
+  /** Another text after a person let the source have tokens: workers open it again at once. */
+  authorized: z.string().optional(),
 });
 export type StoredSource = z.output<typeof StoredSource>;

@@ -1,6 +1,7 @@
 import { ALL_TENANTS, AnnouncedSource, PinnedTool, SourceRules, StoredSource, type AnnouncedTool } from '#contracts';
 import type { ChainableCommander } from 'ioredis';
 import { keys, sha256Hex, type RedisConnection } from '#redis';
+import { authorizedSource } from '../oauth/authorized-source.js';
 import { sourceKey, type SourceId } from '../source-id.js';
 import { pinScript } from './pin-script.js';
 
@@ -64,7 +65,8 @@ export class SourceStore {
     if (gone.length + changed.length === 0 && rulesText === JSON.stringify(rules)) return;
     const change = this.redis.multi().set(keys.sourceRules(), JSON.stringify(rules));
     for (const [field] of gone)
-      change.hdel(keys.sourceDefinitions(), field).hdel(keys.sourceEntries(), field).hdel(keys.sourceRevisions(), field);
+      for (const key of [keys.sourceDefinitions(), keys.sourceEntries(), keys.sourceRevisions(), keys.sourceAuthorizations()])
+        change.hdel(key, field);
     for (const [field, text] of changed) {
       change.hset(keys.sourceDefinitions(), field, text);
       await this.resetPins(change, field, stored[field] ?? null, readable(StoredSource, text));
@@ -79,6 +81,7 @@ export class SourceStore {
       .multi()
       .hdel(keys.sourcePinnedBytes(id.tenantId), field)
       .hdel(keys.sourceDefinitions(), field)
+      .hdel(keys.sourceAuthorizations(), field)
       .hdel(keys.sourceEntries(), field)
       .hdel(keys.sourceRevisions(), field)
       .del(keys.sourcePins(field), keys.sourcePinned(field), keys.sourceAlive(field))
@@ -177,7 +180,10 @@ export class SourceStore {
     return { ...offer, tools, problems: [problem, ...offer.problems] };
   }
 
-  /** What was accepted of a server is not accepted of another one at another address: its tools wait for a person. */
+  /**
+   * What was accepted of a server is not accepted of another one at another address: its tools wait for a person. Neither are
+   * tokens for one server those of another.
+   */
   private async resetPins(
     change: ChainableCommander,
     field: string,
@@ -187,6 +193,8 @@ export class SourceStore {
     if (after === undefined) return;
     const pins = await this.redis.hgetall(keys.sourcePins(field));
     const old = before === null ? undefined : readable(StoredSource, before);
+    if (old !== undefined && authorizedSource(old)?.binding !== authorizedSource(after)?.binding)
+      change.hdel(keys.sourceAuthorizations(), field);
     const [was, is] = [pins[ADDRESS] ?? (old && addressOf(old)), addressOf(after)];
     change.hset(keys.sourcePins(field), ADDRESS, is);
     if (was === undefined || was === is) return;

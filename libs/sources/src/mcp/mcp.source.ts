@@ -13,10 +13,14 @@ import type { AgentModel, McpBundle, McpSourceDefinition, Pool, StoredSource } f
 import { EgressPolicy, egressFetch, giveFolder, type ProcessCommand, type Sandbox } from '#sandbox';
 import { resolveSecrets } from '../definitions/resolve-secrets.js';
 import { issuerUrls } from '../definitions/issuer-urls.js';
+import { policyFor } from '../definitions/policy-for.js';
 import { programWords } from '../definitions/program-words.js';
 import { poolOf } from '../definitions/pool-of.js';
-import { authorizedFetch } from '../oauth/authorized-fetch.js';
-import { ServerTokens } from '../oauth/server-tokens.js';
+import { authorizedFetch, type Tokens } from '../oauth/authorized-fetch.js';
+import type { AuthorizationStore } from '../oauth/authorization-store.js';
+import { authorizedSource } from '../oauth/authorized-source.js';
+import { GrantedTokens } from '../oauth/granted-tokens.js';
+import { ServerTokens, type ServerTokensParts } from '../oauth/server-tokens.js';
 import type { SourceConnection, SourceConnector } from '../source-connector.port.js';
 import { withoutSecrets } from '../definitions/without-secrets.js';
 import { AnswerReader } from './answers/answer-reader.js';
@@ -66,6 +70,8 @@ export interface McpConnectorOptions {
   /** Opens a model of the operator, for servers that ask for one. @throws Error in words for the operator */
   readonly modelOf: (settings: AgentModel) => SamplingModel & { close(): Promise<void> };
   readonly uploaded: Pick<UploadedBundles, 'keep' | 'read'>;
+  /** For sources that people authorize. */
+  readonly authorizations?: AuthorizationStore;
   /** Each program gets a folder of its own below it. */
   readonly folder: string;
 }
@@ -201,22 +207,21 @@ export class McpConnector implements SourceConnector {
   }
 
   private async http(
-    { origin }: StoredSource,
+    source: StoredSource,
     { url = '', headers = {}, auth }: McpSourceDefinition,
     budget: MessageBudget,
     sse: boolean,
   ): Promise<Way> {
     const { egress, env } = this.options;
     const urls = [url, ...issuerUrls(auth)];
-    // The operator who wrote the config file named these hosts.
-    const policy = origin === 'config' ? new EgressPolicy([...egress.allowHosts, ...urls.map((it) => new URL(it).host)]) : egress;
+    const policy = policyFor(source, urls, egress);
     for (const it of urls) policy.check(it);
     const resolved = resolveSecrets(headers, env);
     const guarded = meteredFetch(egressFetch(policy), budget);
     const secrets = secretsOf(headers, resolved);
     const answers = new AnswerReader();
     const fetch = sse ? guarded.fetch : boundedFetch(guarded, answers);
-    const tokens = auth && new ServerTokens({ url, auth, env, guarded, secrets });
+    const tokens = this.tokensOf(source, { env, guarded, secrets });
     try {
       // Before the era of the server is probed, which waits for an answer for a short time only.
       await tokens?.token();
@@ -234,6 +239,17 @@ export class McpConnector implements SourceConnector {
     const close = () => transport.close().finally(() => guarded.close());
     // Tasks of a server of HTTP with SSE end with its stream.
     return { transport, onSessionGone, shared: !sse, secrets, whyClosed: () => '', close };
+  }
+
+  private tokensOf(source: StoredSource, parts: Pick<ServerTokensParts, 'env' | 'guarded' | 'secrets'>): Tokens | undefined {
+    const { definition, tenantId } = source;
+    if (definition.kind !== 'mcp' || definition.url === undefined) return undefined;
+    const { url, auth } = definition;
+    if (auth?.type === 'clientCredentials') return new ServerTokens({ url, auth, ...parts });
+    const authorized = authorizedSource(source);
+    const { authorizations: store } = this.options;
+    if (authorized === undefined || store === undefined) return undefined;
+    return new GrantedTokens({ id: { tenantId, name: definition.name }, source: authorized, store, ...parts });
   }
 
   private async stdio(source: StoredSource, definition: McpSourceDefinition, budget: MessageBudget, signal: AbortSignal): Promise<Way> {

@@ -1,11 +1,13 @@
 import { z } from 'zod';
-import type { McpAuth, OpenApiSourceDefinition } from '#contracts';
+import type { McpClientCredentials, OpenApiSourceDefinition } from '#contracts';
 import type { EgressFetch } from '#sandbox';
 import { ToolError } from '#tool-sdk';
 import { boundedBody } from '../bounded-body.js';
 import { resolveSecrets } from '../definitions/resolve-secrets.js';
 
-export type ClientCredentialsAuth = McpAuth | Extract<NonNullable<OpenApiSourceDefinition['auth']>, { type: 'clientCredentials' }>;
+export type ClientCredentialsAuth =
+  | McpClientCredentials
+  | Extract<NonNullable<OpenApiSourceDefinition['auth']>, { type: 'clientCredentials' }>;
 
 /** Where tokens are issued, and what for. */
 export interface TokenEndpoint {

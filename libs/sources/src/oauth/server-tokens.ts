@@ -1,4 +1,4 @@
-import type { McpAuth } from '#contracts';
+import type { McpClientCredentials } from '#contracts';
 import type { EgressFetch } from '#sandbox';
 import { resolveSecrets } from '../definitions/resolve-secrets.js';
 import type { Tokens } from './authorized-fetch.js';
@@ -11,7 +11,7 @@ const TOKENS_KEPT = 8;
 export interface ServerTokensParts {
   /** Of the server that takes the tokens. */
   readonly url: string;
-  readonly auth: McpAuth;
+  readonly auth: McpClientCredentials;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly guarded: Pick<EgressFetch, 'fetch'>;
   /** Gets the client secret and each token. */

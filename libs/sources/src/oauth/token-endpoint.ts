@@ -10,6 +10,8 @@ import { noToken, type TokenEndpoint } from './client-credentials.js';
 
 const MAX_BYTES = 65_536;
 
+export type IssuerFetch = EgressFetch['fetch'];
+
 export interface ProtectedServer {
   /** Of the server that takes the tokens. */
   readonly url: string;
@@ -68,13 +70,15 @@ async function tokenUrlOf(issuer: string, get: EgressFetch['fetch']): Promise<st
 }
 
 /** One issuer may be written with or without a slash at its end. */
-function isSame(one: string, other: string): boolean {
+export function isSame(one: string, other: string): boolean {
   return one.replace(/\/$/, '') === other.replace(/\/$/, '');
 }
 
-function bounded(fetch: EgressFetch['fetch'], signal: AbortSignal): EgressFetch['fetch'] {
+/** The same fetch, whose answers have an end. */
+export function bounded(fetch: EgressFetch['fetch'], signal: AbortSignal): EgressFetch['fetch'] {
   return async (url, init = {}) => {
-    const response = await fetch(url, { ...init, signal });
+    const signals = init.signal ? [init.signal, signal] : [signal];
+    const response = await fetch(url, { ...init, signal: AbortSignal.any(signals) });
     const bytes = await boundedBody(response, MAX_BYTES);
     if (bytes === undefined) throw new Error(`the answer has more than ${MAX_BYTES} bytes`);
     const { status, headers } = response;

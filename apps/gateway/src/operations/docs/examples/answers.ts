@@ -77,6 +77,11 @@ const WHOLE_SOURCE = {
   ],
   problems: [],
 };
+const AUTHORIZED_SOURCE = {
+  ...WHOLE_SOURCE,
+  definition: { ...WHOLE_SOURCE.definition, auth: { type: 'authorizationCode' } },
+  authorization: { state: 'granted', by: 'Ada Example <ada@example.com>', at: ACCEPTED_AT, scope: 'tickets.read' },
+};
 const BUBBLEWRAP = { backend: 'bubblewrap', ok: true, isolation: 'namespaces' };
 const WORKER = {
   id: WORKER_ID,
@@ -251,6 +256,15 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Readonly<Record<number, un
   },
   addSource: { 201: { ...SOURCE, status: 'connecting', tools: 0, pending: 0 } },
   getSource: { 200: WHOLE_SOURCE },
+  beginSourceAuthorization: {
+    200: {
+      url: 'https://login.example.com/authorize?client_id=toolyard&response_type=code&state=f3b1Zk0mQ7w&code_challenge_method=S256',
+      expiresAt: UNTIL,
+      redirectUri: 'https://toolyard.example.com/authorized/4f1c2a9be07d3358',
+    },
+  },
+  finishSourceAuthorization: { 200: AUTHORIZED_SOURCE },
+  revokeSourceAuthorization: { 200: { atIssuer: true } },
   acceptSource: {
     200: { ...WHOLE_SOURCE, status: 'ok', pending: 0, list: [{ ...WHOLE_SOURCE.list[0], pending: false, changes: [] }] },
   },

@@ -17,6 +17,7 @@ import {
 export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   addSource: { name: 'tracker', kind: 'mcp', url: 'https://tools.example.com/mcp' },
   acceptSource: { tools: [{ rawName: 'search', digest: DIGEST }] },
+  finishSourceAuthorization: { url: 'https://toolyard.example.com/authorized/4f1c2a9be07d3358?code=SplxlOBe&state=f3b1Zk0mQ7w' },
   uploadBundle: 'The bytes of greeter.mcpb',
   putCallOutput: 'A text that is too large for a frame.',
   postMcp: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'file_read', arguments: { path: 'README.md' } } },

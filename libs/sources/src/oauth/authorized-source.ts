@@ -1,0 +1,16 @@
+import type { McpAuthorizationCode, StoredSource } from '#contracts';
+
+/** An MCP server for which a person lets Toolyard have tokens. */
+export interface AuthorizedSource {
+  readonly url: string;
+  readonly auth: McpAuthorizationCode;
+  /** Tokens belong to exactly this: those of another tenant, server or client cannot be opened. */
+  readonly binding: string;
+}
+
+/** Undefined for a source that no person authorizes. */
+export function authorizedSource({ tenantId, definition }: StoredSource): AuthorizedSource | undefined {
+  if (definition.kind !== 'mcp' || definition.auth?.type !== 'authorizationCode' || definition.url === undefined) return undefined;
+  const { name, url, auth } = definition;
+  return { url, auth, binding: JSON.stringify([tenantId, name, url, auth]) };
+}

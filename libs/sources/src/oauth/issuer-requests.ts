@@ -1,0 +1,157 @@
+import { registerClient } from '@modelcontextprotocol/client';
+import * as oidc from 'openid-client';
+import type { McpAuthorizationCode } from '#contracts';
+import type { EgressFetch } from '#sandbox';
+import { failureText } from '../failure-text.js';
+import { Granted, TokenAnswer, type Begun, type Issuer, type IssuerClient } from './granted.js';
+
+type Fetch = EgressFetch['fetch'];
+
+const TIMEOUT_SECONDS = 20;
+/** A token is renewed this long before its end; one that is valid for a short time, for its second half. */
+const SLACK_MS = 30_000;
+
+/** The answer came and cannot be used: it is of another issuer, of another request, or no bearer token. */
+const REFUSING = new Set([
+  'OAUTH_INVALID_RESPONSE',
+  'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED',
+  'OAUTH_JWT_CLAIM_COMPARISON_FAILED',
+  'OAUTH_JWT_TIMESTAMP_CHECK_FAILED',
+  'OAUTH_UNSUPPORTED_OPERATION',
+  'OAUTH_WWW_AUTHENTICATE_CHALLENGE',
+]);
+
+/** The issuer said no: asking again does not help. */
+export class IssuerRefusal extends Error {}
+
+/** The requests to an issuer, each checked by `fetch`. `secret`: that of the client in the definition. */
+export class IssuerRequests {
+  constructor(
+    private readonly fetch: Fetch,
+    private readonly secret: string | undefined,
+  ) {}
+
+  /** The client of the definition, or one that is registered now (RFC 7591). @throws Error in words for administrators */
+  async client(issuer: Issuer, { clientId }: McpAuthorizationCode, redirectUri: string): Promise<IssuerClient> {
+    const { token_endpoint_auth_methods_supported: methods = ['client_secret_basic'], registration_endpoint } = issuer;
+    const withSecret = methods.includes('client_secret_basic') ? 'client_secret_basic' : 'client_secret_post';
+    if (clientId !== undefined) return { clientId, method: this.secret === undefined ? 'none' : withSecret };
+    if (registration_endpoint === undefined)
+      throw new Error(
+        `the issuer ${issuer.issuer} registers no clients: register one there with the redirect URI ${redirectUri}, and name it as \`auth.clientId\``,
+      );
+    const asked = methods.includes('none') ? 'none' : withSecret;
+    const answer = await registerClient(issuer.issuer, {
+      metadata: { ...issuer, response_types_supported: ['code'] },
+      clientMetadata: {
+        client_name: 'Toolyard',
+        redirect_uris: [redirectUri],
+        grant_types: ['authorization_code', 'refresh_token'],
+        response_types: ['code'],
+        token_endpoint_auth_method: asked,
+      },
+      fetchFn: this.fetch,
+    }).catch((error: unknown) => {
+      throw new Error(`the issuer ${issuer.issuer} did not register Toolyard: ${failureText(error).slice(0, 300)}`, { cause: error });
+    });
+    const { client_id, client_secret, token_endpoint_auth_method: given = asked } = answer;
+    const method =
+      client_secret === undefined || given === 'none' ? 'none' : given === 'client_secret_post' ? given : 'client_secret_basic';
+    return { clientId: client_id, method, ...(client_secret === undefined ? {} : { clientSecret: client_secret }) };
+  }
+
+  /** Where the person goes. */
+  async address({ issuer, client, verifier, redirectUri, resource }: Begun, state: string, scopes: readonly string[]): Promise<URL> {
+    return oidc.buildAuthorizationUrl(this.configuration(issuer, client), {
+      redirect_uri: redirectUri,
+      state,
+      code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+      ...(scopes.length === 0 ? {} : { scope: scopes.join(' ') }),
+      // OpenID Connect has the person asked about access without them.
+      ...(scopes.includes('offline_access') ? { prompt: 'consent' } : {}),
+      ...(resource === undefined ? {} : { resource }),
+    });
+  }
+
+  /** `url`: where the person came back to. Checks state and issuer. @throws IssuerRefusal, or Error while it does not answer */
+  async exchange({ issuer, client, verifier, resource }: Begun, url: URL, state: string): Promise<Granted> {
+    const askedAt = Date.now();
+    const checks = { expectedState: state, pkceCodeVerifier: verifier };
+    const more: { resource?: string } = resource === undefined ? {} : { resource };
+    const answer = await refusals(
+      oidc.authorizationCodeGrant(this.configuration(issuer, client), url, checks, new URLSearchParams({ ...more })),
+    );
+    return grantedBy(answer, { issuer, client, ...more }, askedAt);
+  }
+
+  /** Renews the tokens. @throws IssuerRefusal, or Error while the issuer does not answer */
+  async renew(before: Granted): Promise<Granted> {
+    const { issuer, client, resource, refreshToken, scope } = before;
+    if (refreshToken === undefined) throw new IssuerRefusal('the token has ended, and the issuer gave none to renew it with');
+    const askedAt = Date.now();
+    const more: { resource?: string } = resource === undefined ? {} : { resource };
+    const answer = await refusals(
+      oidc.refreshTokenGrant(this.configuration(issuer, client), refreshToken, new URLSearchParams({ ...more })),
+    );
+    const kept = { issuer, client, ...more, refreshToken, ...(scope === undefined ? {} : { scope }) };
+    return grantedBy(answer, kept, askedAt);
+  }
+
+  /** RFC 7009. False where the issuer has no such endpoint. Rejects where it does not answer, or refuses. */
+  async revoke({ issuer, client, accessToken, refreshToken }: Granted): Promise<boolean> {
+    if (issuer.revocation_endpoint === undefined) return false;
+    const configuration = this.configuration(issuer, client);
+    if (refreshToken !== undefined) await oidc.tokenRevocation(configuration, refreshToken, { token_type_hint: 'refresh_token' });
+    await oidc.tokenRevocation(configuration, accessToken, { token_type_hint: 'access_token' });
+    return true;
+  }
+
+  private configuration(issuer: Issuer, { clientId, clientSecret = this.secret, method }: IssuerClient): oidc.Configuration {
+    const authentication =
+      method === 'none'
+        ? oidc.None()
+        : method === 'client_secret_post'
+          ? oidc.ClientSecretPost(clientSecret)
+          : oidc.ClientSecretBasic(clientSecret);
+    const configuration = new oidc.Configuration({ ...issuer }, clientId, {}, authentication);
+    configuration.timeout = TIMEOUT_SECONDS;
+    configuration[oidc.customFetch] = (url, { body, ...options }) =>
+      this.fetch(url, { ...options, body: body instanceof URLSearchParams ? body.toString() : null });
+    if (issuer.token_endpoint.startsWith('http:')) oidc.allowInsecureRequests(configuration);
+    return configuration;
+  }
+}
+
+function grantedBy(answer: unknown, before: Omit<Granted, 'accessToken' | 'endsAt'>, askedAt: number): Granted {
+  const read = TokenAnswer.safeParse(answer);
+  if (!read.success) throw new IssuerRefusal('expected access_token and token_type bearer in the answer of the issuer');
+  const { access_token: accessToken, refresh_token: refreshToken, expires_in: seconds, scope } = read.data;
+  return {
+    ...before,
+    accessToken,
+    ...(refreshToken === undefined ? {} : { refreshToken }),
+    ...(scope === undefined ? {} : { scope }),
+    ...(seconds === undefined ? {} : { endsAt: askedAt + Math.max(seconds * 1_000 - SLACK_MS, seconds * 500) }),
+  };
+}
+
+/** Tells refusals from answers that may be other ones in a moment. */
+async function refusals<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof oidc.AuthorizationResponseError)
+      throw new IssuerRefusal(`the issuer says: ${word(error.error)}`, { cause: error });
+    if (error instanceof oidc.ResponseBodyError && error.status < 500 && error.status !== 429)
+      throw new IssuerRefusal(`the issuer says: ${word(error.error)}`, { cause: error });
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (REFUSING.has(code)) throw new IssuerRefusal('the answer of the issuer does not fit the request', { cause: error });
+    throw error;
+  }
+}
+
+/** An error code, and nothing else that an issuer writes. */
+function word(text: string): string {
+  return /^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/.test(text) ? text : 'no';
+}

@@ -1,0 +1,244 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { BeginSourceAuthorization, Problem, Source, SourceAuthorizationRevoked, SourcePage } from '#contracts';
+import { createRedis, keys } from '#redis';
+import { EgressPolicy } from '#sandbox';
+import { startWorker, type RunningWorker } from '../../apps/worker/src/main.js';
+import { readWorkerConfig } from '../../apps/worker/src/platform/worker.config.js';
+import { Agent, type Answer } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
+import { BOOTSTRAP_KEY, sha256 } from '../support/gateway.js';
+import type { TestLoginProvider } from '../support/login-provider.js';
+import { startBridge, type Bridge } from '../support/mcp-bridge.js';
+import { CookieJar, follow } from '../support/signing-in.js';
+import { startIssuer, TokenProtectedServer } from '../support/token-protected-server.js';
+
+const HOST = '127.0.0.1';
+const SOURCE_TOKEN_KEY = 'key-of-source-tokens-in-the-tests-of-authorization';
+const KEYS = { colleague: 'key-of-another-person-of-the-tenant', stranger: 'key-of-another-tenant-altogether' };
+
+/** An issuer, an MCP server that wants its tokens, a gateway and two workers with one slot each. */
+describe('MCP sources that people authorize', () => {
+  let issuer: TestLoginProvider;
+  let server: TokenProtectedServer;
+  let bridge: Bridge;
+  let second: RunningWorker;
+  const workspaceRoot = mkdtempSync(join(tmpdir(), 'toolyard-authorization-'));
+  const auth = { type: 'authorizationCode' };
+  const agent = () => bridge.gateway.agent;
+  const colleague = () => new Agent(bridge.gateway.url, KEYS.colleague);
+  const stranger = () => new Agent(bridge.gateway.url, KEYS.stranger);
+
+  beforeAll(async () => {
+    issuer = await startIssuer();
+    server = await TokenProtectedServer.start(issuer);
+    const worker = { EGRESS_ALLOW_HOSTS: HOST, SOURCE_TOKEN_KEY, WORKER_CONCURRENCY: 'net=1' };
+    const scopes = ['submit', 'read', 'admin'] as const;
+    bridge = await startBridge(
+      [],
+      {
+        egress: new EgressPolicy([HOST]),
+        sourceTokenKey: SOURCE_TOKEN_KEY,
+        keys: [
+          { id: 'bootstrap', sha256: sha256(BOOTSTRAP_KEY), tenant: 'default', scopes: [...scopes] },
+          { id: 'colleague', sha256: sha256(KEYS.colleague), tenant: 'default', scopes: [...scopes] },
+          { id: 'stranger', sha256: sha256(KEYS.stranger), tenant: 'other', scopes: [...scopes] },
+        ] as never,
+      },
+      worker,
+    );
+    const redisUrl = bridge.gateway.redisUrl;
+    second = await startWorker(
+      readWorkerConfig({
+        PATH: process.env['PATH'],
+        REDIS_URL: redisUrl,
+        WORKER_PORT: 'off',
+        WORKSPACE_ROOT: workspaceRoot,
+        LOG_LEVEL: 'silent',
+        ...worker,
+      }),
+    );
+  });
+  afterAll(async () => {
+    await second?.close();
+    await bridge?.close();
+    server?.close();
+    await issuer?.close();
+    rmSync(workspaceRoot, { recursive: true, force: true });
+  });
+  beforeEach(() => {
+    issuer.person = { sub: 'ada' };
+    server.issuers = [issuer.issuer];
+    server.admits = () => Promise.resolve(true);
+  });
+
+  const add = (name: string, more: object = {}) =>
+    agent().request<Problem>('POST', '/v1/sources', { name, kind: 'mcp', url: server.url, auth, ...more });
+  const begin = <T = BeginSourceAuthorization>(name: string, as = agent()) => as.request<T>('POST', `/v1/sources/${name}/authorization`);
+  const finish = <T = Problem>(url: string, as = agent()) => as.request<T>('POST', '/v1/source-authorizations', { url });
+  const read = async (name: string) => (await agent().get<Source>(`/v1/sources/${name}`)).body;
+
+  /** Where the browser of a person comes back to who has said yes. */
+  const comeBack = async (begun: Answer<BeginSourceAuthorization>): Promise<string> => {
+    expect([begun.status, begun.body]).toEqual([200, expect.objectContaining({ url: expect.stringContaining(issuer.issuer) as unknown })]);
+    return (await follow(new CookieJar(), begun.body.url, /\/authorized\//)).url;
+  };
+  const authorized = async (name: string): Promise<void> => {
+    expect((await add(name)).status).toBe(201);
+    expect(await finish(await comeBack(await begin(name)))).toMatchObject({
+      status: 200,
+      body: { name, authorization: { state: 'granted' } },
+    });
+    await eventually(async () => (await read(name)).status === 'ok', `the tools of ${name} to be read`);
+  };
+  const whoami = (name: string) => agent().run(`${name}__whoami`, {});
+
+  it('shows a source that waits for its authorization, and runs its tools after a person has given it [TS-13]', async () => {
+    expect((await add('tickets')).status).toBe(201);
+    const waiting = await eventually(async () => {
+      const source = await read('tickets');
+      return source.status === 'failed' ? source : undefined;
+    }, 'the source to be tried');
+    expect(waiting).toMatchObject({
+      authorization: { state: 'needed' },
+      error: expect.stringContaining('needs authorization by a person') as unknown,
+    });
+    const begun = await begin('tickets');
+    const asked = new URL(begun.body.url).searchParams;
+    expect(Object.fromEntries(asked)).toMatchObject({ code_challenge_method: 'S256', resource: server.url, scope: 'tools offline_access' });
+    expect(await finish(await comeBack(begun))).toMatchObject({ status: 200 });
+    await eventually(async () => (await read('tickets')).status === 'ok', 'the tools to be read');
+    expect((await whoami('tickets')).outcome).toBe('completed');
+    expect((await read('tickets')).authorization).toEqual({
+      state: 'granted',
+      by: 'bootstrap',
+      at: expect.any(String) as unknown,
+      scope: 'tools',
+    });
+    const { body } = await agent().get<SourcePage>('/v1/sources');
+    expect(body.sources.find(({ name }) => name === 'tickets')?.authorization?.state).toBe('granted');
+  });
+
+  it('shows no token of an authorized source: neither in results, events and sources, nor in Redis', async () => {
+    await authorized('hidden');
+    const { id } = await whoami('hidden');
+    const paths = [`/v1/calls/${id}`, `/v1/calls/${id}/events`, '/v1/sources', '/v1/sources/hidden'];
+    const seen = await Promise.all(paths.map((path) => agent().get(path)));
+    const redis = createRedis(bridge.gateway.redisUrl);
+    const stored = await redis.hgetall(keys.sourceAuthorizations());
+    redis.disconnect();
+    const text = JSON.stringify([seen.map(({ body }) => body), stored]);
+    expect(text).toContain('called with [REDACTED]');
+    expect(Object.keys(stored)).toContain('default/hidden');
+    expect([...server.tokens, ...issuer.refreshTokens].filter((token) => text.includes(token))).toEqual([]);
+  });
+
+  it('renews the tokens of a source once for all workers when the server refuses them', async () => {
+    await authorized('renewed');
+    expect((await whoami('renewed')).outcome).toBe('completed');
+    const old = server.tokens.at(-1);
+    const before = issuer.refreshTokens.length;
+    let arrived = 0;
+    let both = (): void => {};
+    const bothThere = new Promise<void>((resolve) => (both = resolve));
+    server.admits = async (token) => {
+      if (token !== old) return true;
+      arrived += 1;
+      if (arrived === 2) both();
+      await bothThere;
+      return false;
+    };
+    const calls = await Promise.all([whoami('renewed'), whoami('renewed')]);
+    expect(calls.map(({ outcome, error }) => [outcome, error])).toEqual([
+      ['completed', undefined],
+      ['completed', undefined],
+    ]);
+    expect(issuer.refreshTokens.length).toBe(before + 1);
+    expect(server.tokens.at(-1)).not.toBe(old);
+  });
+
+  it('asks for a person again when the issuer does not renew the tokens of a source, and goes on after that', async () => {
+    await authorized('ended');
+    const token = issuer.refreshTokens.at(-1) ?? '';
+    issuer.refuses = 'invalid_grant';
+    const old = server.tokens.at(-1);
+    server.admits = (given) => Promise.resolve(given !== old);
+    const call = await whoami('ended');
+    expect(call).toMatchObject({ outcome: 'failed', error: { code: 'unavailable' } });
+    expect((await read('ended')).authorization).toMatchObject({
+      state: 'needed',
+      reason: expect.stringContaining('invalid_grant') as unknown,
+    });
+    expect(JSON.stringify([call, await read('ended')])).not.toContain(token);
+    issuer.refuses = undefined;
+    expect(await finish(await comeBack(await begin('ended')))).toMatchObject({ status: 200 });
+    await eventually(async () => (await read('ended')).status === 'ok', 'the tools to be read again');
+    expect((await whoami('ended')).outcome).toBe('completed');
+  });
+
+  it('revokes the tokens of a source here and at the issuer: calls fail until a person authorizes it again', async () => {
+    await authorized('revoked');
+    expect((await whoami('revoked')).outcome).toBe('completed');
+    const sent = server.tokens.length;
+    const answer = await agent().request<SourceAuthorizationRevoked>('DELETE', '/v1/sources/revoked/authorization');
+    expect(answer).toMatchObject({ status: 200, body: { atIssuer: true } });
+    expect(issuer.asked.filter((path) => path === '/token/revocation')).toHaveLength(2);
+    expect(await whoami('revoked')).toMatchObject({ outcome: 'failed', error: { code: 'unavailable' } });
+    expect((await read('revoked')).authorization).toEqual({ state: 'needed' });
+    expect(server.tokens).toHaveLength(sent);
+  });
+
+  it('lets only the key finish an authorization that began it, once, at the address of its issuer', async () => {
+    expect((await add('bound')).status).toBe(201);
+    const url = await comeBack(await begin('bound'));
+    const unknown = new URL(url);
+    unknown.searchParams.set('state', 'of-no-one');
+    expect((await finish(unknown.href)).status).toBe(409);
+    for (const other of [colleague(), stranger()]) expect((await finish(url, other)).status).toBe(409);
+    expect((await begin<Problem>('bound', stranger())).status).toBe(404);
+    expect((await finish(url)).status).toBe(200);
+    expect((await finish(url)).status).toBe(409);
+    const elsewhere = new URL(await comeBack(await begin('bound')));
+    elsewhere.pathname = '/authorized/0123456789abcdef';
+    expect((await finish(elsewhere.href)).status).toBe(409);
+  });
+
+  it('refuses the answer of another issuer, and that of a person who said no', async () => {
+    expect((await add('mixed')).status).toBe(201);
+    const mixed = new URL(await comeBack(await begin('mixed')));
+    mixed.searchParams.set('iss', 'https://login.example.com');
+    expect((await finish(mixed.href)).status).toBe(409);
+    const refused = new URL(await comeBack(await begin('mixed')));
+    refused.searchParams.delete('code');
+    refused.searchParams.set('error', 'access_denied');
+    expect(await finish(refused.href)).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringContaining('access_denied') as unknown },
+    });
+    expect((await read('mixed')).authorization).toEqual({ state: 'needed' });
+  });
+
+  it('sends no request to a private address that a server names as its issuer', async () => {
+    expect((await add('inside')).status).toBe(201);
+    server.issuers = ['http://10.0.0.1'];
+    expect(await begin<Problem>('inside')).toMatchObject({ status: 409, body: { detail: expect.stringContaining('private') as unknown } });
+    server.issuers = ['https://login.example.com'];
+    expect((await add('inside', { auth: { ...auth, issuer: issuer.issuer } })).status).toBe(201);
+    expect(await begin<Problem>('inside')).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringContaining('takes tokens of https://login.example.com') as unknown },
+    });
+  });
+
+  it('removes the tokens of a source with its definition: another server does not get them', async () => {
+    await authorized('moved');
+    expect((await add('moved', { url: `${server.url}?other` })).status).toBe(201);
+    expect((await read('moved')).authorization).toEqual({ state: 'needed' });
+    await agent().request('DELETE', '/v1/sources/moved');
+    const redis = createRedis(bridge.gateway.redisUrl);
+    expect(await redis.hget(keys.sourceAuthorizations(), 'default/moved')).toBeNull();
+    redis.disconnect();
+  });
+});
