@@ -105,6 +105,11 @@ const routes = [
   }),
   createRoute({
     getParentRoute: parent,
+    path: '/authorized/$issuer',
+    component: lazyRouteComponent(() => import('./sources/authorized-page.js'), 'AuthorizedPage'),
+  }),
+  createRoute({
+    getParentRoute: parent,
     path: '/schedules',
     component: lazyRouteComponent(() => import('./schedules/schedules-page.js'), 'SchedulesPage'),
   }),

@@ -30,6 +30,17 @@ describe('a source that is filled in', () => {
     expect(faults('mcp', { ...draft, clientId: '' })).toEqual(['auth.clientId']);
   });
 
+  it('fills in a source whose tokens a person lets it have: without anything, or for a client of an issuer', () => {
+    const draft = { ...EMPTY_DRAFT, name: 'tracker', url: 'https://t.test/mcp', auth: 'person' };
+    expect(definitionOf('mcp', draft)).toMatchObject({ definition: { auth: { type: 'authorizationCode' } } });
+    const named = { ...draft, issuer: 'https://login.test', clientId: 'app', clientSecret: '$APP', scopes: 'read' };
+    expect(definitionOf('mcp', named)).toMatchObject({
+      definition: { auth: { issuer: 'https://login.test', clientId: 'app', clientSecret: { secretEnv: 'APP' }, scopes: ['read'] } },
+    });
+    expect(faults('mcp', { ...named, issuer: '' })).toEqual(['auth.issuer']);
+    expect(faults('mcp', { ...named, clientId: '' })).toEqual(['auth.clientId']);
+  });
+
   it('fills in a sub-agent as a source, whose key is the name of a variable', () => {
     const draft = { ...EMPTY_DRAFT, name: 'scout', url: 'https://m.test/v1', model: 'm', apiKey: '$KEY', tools: 'echo, @git/*' };
     expect(definitionOf('agent', draft)).toMatchObject({

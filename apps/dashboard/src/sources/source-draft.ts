@@ -20,7 +20,7 @@ export interface SourceDraft {
   /** Of the API, if it is not the one that the document names. */
   readonly baseUrl: string;
   readonly headers: string;
-  /** Of the MCP server: none, or OAuth client credentials. */
+  /** Of the MCP server: `none`, `oauth` for client credentials, or `person` for an authorization by one. */
   readonly auth: string;
   readonly issuer: string;
   readonly clientId: string;
@@ -106,12 +106,20 @@ function fieldsOf(kind: 'mcp' | 'openapi', draft: SourceDraft): object {
     ...(lists.include.length === 0 ? {} : { include: lists.include }),
     ...(lists.exclude.length === 0 ? {} : { exclude: lists.exclude }),
   };
-  if (kind === 'mcp') return { ...shared, url: url.trim(), ...(draft.auth === 'oauth' ? { auth: authOf(draft) } : {}) };
+  if (kind === 'mcp') return { ...shared, url: url.trim(), ...(draft.auth === 'none' ? {} : { auth: authOf(draft) }) };
   return { ...shared, document: document.trim(), ...(baseUrl.trim() === '' ? {} : { url: baseUrl.trim() }) };
 }
 
-function authOf({ issuer, clientId, clientSecret, scopes }: SourceDraft): object {
+function authOf({ auth, issuer, clientId, clientSecret, scopes }: SourceDraft): object {
   const words = wordsOf(scopes);
+  if (auth === 'person')
+    return {
+      type: 'authorizationCode',
+      ...(issuer.trim() === '' ? {} : { issuer: issuer.trim() }),
+      ...(clientId.trim() === '' ? {} : { clientId: clientId.trim() }),
+      ...(clientSecret.trim() === '' ? {} : { clientSecret: secretOf(clientSecret) }),
+      ...(words.length === 0 ? {} : { scopes: words }),
+    };
   return {
     type: 'clientCredentials',
     issuer: issuer.trim(),

@@ -64,6 +64,7 @@ function AuthFields({ field }: FieldsProps) {
         data={[
           { value: 'none', label: 'None, or by a header' },
           { value: 'oauth', label: 'OAuth client credentials' },
+          { value: 'person', label: 'OAuth, authorized by a person' },
         ]}
         {...auth}
       />
@@ -79,6 +80,31 @@ function AuthFields({ field }: FieldsProps) {
           <TextInput label="Client" description="Its id at the issuer." required {...field('clientId', 'auth.clientId')} />
           <TextInput label="Client secret" description={SECRET} required {...field('clientSecret', 'auth.clientSecret')} />
           <TextInput label="Scopes" description="To ask for; the issuer chooses without any." {...field('scopes', 'auth.scopes')} />
+        </>
+      )}
+      {auth.value === 'person' && (
+        <>
+          <TextInput
+            label="Issuer"
+            description="Of the tokens; the one that the server names without it."
+            placeholder="https://login.example.com"
+            {...field('issuer', 'auth.issuer')}
+          />
+          <TextInput
+            label="Client"
+            description="Its id at the issuer; without it, Toolyard registers one there."
+            {...field('clientId', 'auth.clientId')}
+          />
+          <TextInput
+            label="Client secret"
+            description={`For a client that has one. ${SECRET}`}
+            {...field('clientSecret', 'auth.clientSecret')}
+          />
+          <TextInput
+            label="Scopes"
+            description="To ask for; those that the server names without any."
+            {...field('scopes', 'auth.scopes')}
+          />
         </>
       )}
     </>

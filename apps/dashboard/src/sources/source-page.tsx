@@ -18,6 +18,7 @@ import { useRowKeys } from '../components/use-row-keys.js';
 import { useToolyard } from '../stream/toolyard.js';
 import { ScopeOnly } from '../components/scope-only.js';
 import { ChangedTools } from './changed-tools.js';
+import { SourceAuthorization } from './source-authorization.js';
 import { aboutState, KIND_NAMES, ORIGINS, placeOf, SourceState } from './source-parts.js';
 
 const route = getRouteApi('/sources/$source');
@@ -59,7 +60,7 @@ function OneSource({ name }: { readonly name: string }) {
         title={
           <Group gap="sm">
             <span>{name}</span>
-            <SourceState status={data.status} />
+            <SourceState status={data.status} authorization={data.authorization} />
           </Group>
         }
         about={`${KIND_NAMES[data.kind]}, ${ORIGINS[data.origin]}`}
@@ -82,6 +83,7 @@ function OneSource({ name }: { readonly name: string }) {
             {about}
           </Alert>
         )}
+        <SourceAuthorization source={data} />
         <ChangedTools source={data} />
         <Grid gap="md">
           <Grid.Col span={{ base: 12, md: 7 }}>

@@ -25,8 +25,11 @@ const STATES: Readonly<Record<SourceSummary['status'], { readonly label: string;
   connecting: { label: 'Connecting', color: 'gray' },
 };
 
-export function SourceState({ status }: Pick<SourceSummary, 'status'>) {
-  const { label, color } = STATES[status];
+/** Of a source whose tokens a person has to let it have. */
+const NEEDED = { label: 'Needs authorization', color: 'orange' };
+
+export function SourceState({ status, authorization }: Pick<SourceSummary, 'status' | 'authorization'>) {
+  const { label, color } = authorization?.state === 'needed' ? NEEDED : STATES[status];
   return (
     <Badge variant="dot" color={color} tt="none" miw="max-content" data-source-status={status}>
       {label}

@@ -46,7 +46,10 @@ function SourceList() {
     staleTime: 0,
   });
   const all = sources.data ?? [];
-  const shown = all.filter(({ kind, status }) => show === undefined || kind === show || (show === 'attention' && status !== 'ok'));
+  const shown = all.filter(
+    ({ kind, status, authorization }) =>
+      show === undefined || kind === show || (show === 'attention' && (status !== 'ok' || authorization?.state === 'needed')),
+  );
   return (
     <>
       <PageHead title="Sources" about="Where tools that are not built in come from.">
@@ -95,7 +98,7 @@ function SourceList() {
 }
 
 function Row({ source }: { readonly source: SourceSummary }) {
-  const { name, kind, origin, status, tools, pending, error, updatedAt, tenantId } = source;
+  const { name, kind, origin, status, tools, pending, error, updatedAt, tenantId, authorization } = source;
   return (
     <Table.Tr data-row data-source={name}>
       <Table.Td maw={380} data-line>
@@ -120,7 +123,7 @@ function Row({ source }: { readonly source: SourceSummary }) {
         </Text>
       </Table.Td>
       <Table.Td>
-        <SourceState status={status} />
+        <SourceState status={status} authorization={authorization} />
       </Table.Td>
       <Table.Td ta="right" data-label="Tools">
         {tools.toLocaleString()}
