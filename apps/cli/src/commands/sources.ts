@@ -24,6 +24,7 @@ export function addSources(add: Add, start: Start): void {
     .option('--issuer <url>', 'issuer of OAuth tokens for --server')
     .option('--token-url <url>', 'token endpoint, for an issuer without metadata')
     .option('--client <id=$VARIABLE>', 'OAuth client and its secret, a variable of the workers')
+    .option('--authorize', 'a person authorizes the server, with `sources authorize`; --issuer and --scope may say more')
     .option('--scope <scope>', 'OAuth scope to ask for; may be given again', many)
     .option('--bundle <file>', 'an MCP bundle (.mcpb), which is uploaded')
     .option('--set <name=value>', 'a setting of the bundle, again for a list; name=$VARIABLE is a secret of the workers', many)
@@ -35,6 +36,17 @@ export function addSources(add: Add, start: Start): void {
     .description('remove a source that was added by `sources add`')
     .argument('<name>')
     .action((name: string) => start((context) => removeSource(context, name)));
+  sources
+    .command('authorize')
+    .description('let an MCP source have OAuth tokens: prints where a person goes; with <back>, finishes')
+    .argument('<name>')
+    .argument('[back]', 'the address at which the browser came back, where the dashboard has another key')
+    .action((name: string, back: string | undefined) => start((context) => authorizeSource(context, name, back)));
+  sources
+    .command('revoke')
+    .description('remove the OAuth tokens of a source that a person authorized')
+    .argument('<name>')
+    .action((name: string) => start((context) => revokeSource(context, name)));
   sources
     .command('accept')
     .description('accept changed tools; shows what it accepts')
@@ -65,6 +77,7 @@ interface AddSourceFlags {
   readonly issuer?: string;
   readonly tokenUrl?: string;
   readonly client?: string;
+  readonly authorize?: true;
   readonly scope?: readonly string[];
   readonly bundle?: string;
   readonly set?: readonly string[];
@@ -112,6 +125,30 @@ async function removeSource({ client, terminal }: CommandContext, name: string):
   return 0;
 }
 
+/** Says where the person goes; with `back`, where they came back to, finishes. */
+async function authorizeSource({ client, terminal, json }: CommandContext, name: string, back: string | undefined): Promise<number> {
+  if (back !== undefined) {
+    const source = await client.sources.finishAuthorization(back);
+    terminal.note(`The source ${source.name} was authorized.`);
+    return 0;
+  }
+  const begun = await client.sources.authorize(name);
+  if (json) terminal.json(begun);
+  else {
+    terminal.line(begun.url);
+    terminal.note(
+      'Open this address in a browser. The dashboard finishes it with the same key; else pass the address that it comes back to.',
+    );
+  }
+  return 0;
+}
+
+async function revokeSource({ client, terminal }: CommandContext, name: string): Promise<number> {
+  const { atIssuer } = await client.sources.revokeAuthorization(name);
+  terminal.note(`The tokens of ${name} were removed${atIssuer ? '' : '; the issuer did not say that it ended them'}.`);
+  return 0;
+}
+
 /** Accepts exactly the changes that it shows. */
 async function acceptSource({ client, terminal, json }: CommandContext, name: string, only: readonly string[]): Promise<number> {
   const before = await client.sources.get(name);
@@ -146,11 +183,19 @@ function definitionOf(words: readonly string[], flags: AddSourceFlags, bundle: M
   throw new UsageError(validationFaults(parsed.error, 'source').join('; '));
 }
 
-/** OAuth client credentials; empty without `--client`. */
-function authOf({ issuer, tokenUrl, client, scope }: AddSourceFlags): object {
+/** OAuth by a person with `--authorize`, by client credentials with `--client`; empty without them. */
+function authOf({ issuer, tokenUrl, client, scope, authorize }: AddSourceFlags): object {
+  if (authorize) {
+    if (client !== undefined || tokenUrl !== undefined)
+      throw new UsageError(
+        '--client and --token-url are for client credentials: --authorize registers a client, or takes that of a source as JSON',
+      );
+    const optional = Object.entries({ issuer, scopes: scope }).filter(([, value]) => value !== undefined);
+    return { auth: { type: 'authorizationCode', ...Object.fromEntries(optional) } };
+  }
   if (client === undefined) {
     if ([issuer, tokenUrl, scope].some((it) => it !== undefined))
-      throw new UsageError('--issuer, --token-url and --scope are for a source with --client');
+      throw new UsageError('--issuer, --token-url and --scope are for a source with --client or --authorize');
     return {};
   }
   const [clientId, clientSecret] = valueOf('--client', client);
@@ -174,9 +219,10 @@ function parseJson(text: string): unknown {
   }
 }
 
-function row({ name, kind, status, tools, pending, tenantId, error = '' }: SourceSummary): string[] {
+function row({ name, kind, status, tools, pending, tenantId, authorization, error = '' }: SourceSummary): string[] {
+  const state = authorization?.state === 'needed' ? `${status}, needs authorization` : status;
   const waiting = pending === 0 ? '' : `${pending} changed`;
-  return [name, kind, status, `${tools} tools`, waiting, tenantId === '*' ? 'all tenants' : '', safeText(error)];
+  return [name, kind, state, `${tools} tools`, waiting, tenantId === '*' ? 'all tenants' : '', safeText(error)];
 }
 
 function describe(source: Source, terminal: CommandContext['terminal']): void {
