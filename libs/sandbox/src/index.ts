@@ -7,6 +7,7 @@ export { type FetchedDocument, type HttpAnswer, SafeFetch } from './egress/safe-
 export { TraceHosts } from './egress/trace-hosts.js';
 export { findExecutable } from './process/find-executable.js';
 export { cutToBytes, type CapturedOutput } from './process/output-capture.js';
+export { terminalText } from './process/terminal-screen.js';
 export { type ResourceLimits, limitCommandPrefix } from './process/resource-limits.js';
 export { type ProcessCommand, type ProcessReport, ProcessStartError, runProcess } from './process/run-process.js';
 export { mapUser } from './process/user-map.js';

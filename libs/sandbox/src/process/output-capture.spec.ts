@@ -2,11 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { anyText } from '../../../../test/support/any-text.js';
 import { OutputCapture } from './output-capture.js';
+import { TerminalScreen } from './terminal-screen.js';
 
 /** Text as a pipe gives it: in chunks that may split characters. */
-function captured(text: string, chunkBytes: number, limitBytes: number) {
+function captured(text: string, chunkBytes: number, limitBytes: number, screen?: TerminalScreen) {
   const seen: string[] = [];
-  const capture = new OutputCapture(limitBytes, (piece) => seen.push(piece));
+  const capture = new OutputCapture(limitBytes, (piece) => seen.push(piece), screen);
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; at += chunkBytes) capture.accept(bytes.subarray(at, at + chunkBytes));
   capture.end();
@@ -24,6 +25,17 @@ describe('the capture of a stream', () => {
         expect(Buffer.byteLength(head)).toBeLessThanOrEqual(limitBytes);
       }),
     );
+  });
+
+  it('keeps of a redrawn line its last form and gives out each one, whatever bytes a piece ends with', () => {
+    const text = `${Array.from({ length: 50 }, (_unused, n) => `\r\u001b[3${n % 8}m${n} é 😀\u001b[0m`).join('')}\r\n\u0000done\n`;
+    for (let chunkBytes = 1; chunkBytes < 12; chunkBytes += 1) {
+      const { text: head, tail, bytes, shownBytes, truncated, seen } = captured(text, chunkBytes, 10_000, new TerminalScreen());
+      expect([head, tail, truncated, seen]).toEqual(['49 é 😀\r\ndone\n', '', false, text]);
+      expect([bytes, shownBytes]).toEqual([Buffer.byteLength(text), Buffer.byteLength(head)]);
+    }
+    const cut = captured(text, 7, 20, new TerminalScreen());
+    expect([cut.text, cut.truncated, cut.seen.length < 30]).toEqual(['49 é 😀\r\ndone\n', false, true]);
   });
 
   it('keeps the end of a text of any length, in whole characters and in bounded memory', () => {

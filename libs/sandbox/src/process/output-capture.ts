@@ -1,4 +1,5 @@
 import { StringDecoder } from 'node:string_decoder';
+import type { TerminalScreen } from './terminal-screen.js';
 
 /** Of the end of a stream, at least so many UTF-16 units are kept, and fewer than twice as many. */
 const TAIL_CHARS = 98_304;
@@ -10,6 +11,8 @@ export interface CapturedOutput {
   readonly tail: string;
   /** All bytes that came, kept or not. */
   readonly bytes: number;
+  /** The same of the text as a terminal shows it; `bytes` where it is kept as it came. */
+  readonly shownBytes: number;
   /** More came than `text` holds. */
   readonly truncated: boolean;
   /** Some of it is in `tail` neither. */
@@ -18,51 +21,70 @@ export interface CapturedOutput {
 
 /**
  * Keeps the beginning of a stream as text, at most `limitBytes` of UTF-8, and of what comes after it the end. A character
- * that is split over chunks is put together, invalid bytes become U+FFFD, and cuts fall between characters.
+ * that is split over chunks is put together, invalid bytes become U+FFFD, and cuts fall between characters. With a screen it keeps
+ * what that shows in the end.
  */
 export class OutputCapture {
   private readonly decoder = new StringDecoder('utf8');
   private readonly pieces: string[] = [];
   private keptBytes = 0;
   private bytes = 0;
+  private shownBytes = 0;
+  private seenBytes = 0;
   private tail = '';
   private hasGap = false;
   private isFull = false;
+  private isSeen = false;
 
   /** `onText` gets the beginning as it comes; `cut`: it is the last piece, and more came. */
   constructor(
     private readonly limitBytes: number,
     private readonly onText: (text: string, cut: boolean) => void,
+    private readonly screen?: Pick<TerminalScreen, 'push' | 'end'>,
   ) {}
 
-  /** Output was left out of the beginning because the limit was reached. */
+  /** Output was left out of what `onText` gets because the limit was reached. */
   get truncated(): boolean {
-    return this.isFull;
+    return this.isSeen;
   }
 
   get captured(): CapturedOutput {
-    const { tail, bytes, hasGap } = this;
-    return { text: this.pieces.join(''), tail, bytes, truncated: this.isFull, hasGap };
+    const { tail, bytes, hasGap, isFull } = this;
+    const shownBytes = this.screen === undefined ? bytes : this.shownBytes;
+    return { text: this.pieces.join(''), tail, bytes, shownBytes, truncated: isFull, hasGap };
   }
 
   accept(chunk: Buffer): void {
     this.bytes += chunk.length;
-    this.keep(this.decoder.write(chunk));
+    const text = this.decoder.write(chunk);
+    this.show(text);
+    this.keep(this.screen === undefined ? text : this.screen.push(text));
   }
 
   /** No more comes: a character that was never completed shows as U+FFFD. */
   end(): void {
-    this.keep(this.decoder.end());
+    const text = this.decoder.end();
+    this.show(text);
+    this.keep(this.screen === undefined ? text : this.screen.push(text) + this.screen.end());
+  }
+
+  private show(text: string): void {
+    if (this.isSeen) return;
+    const fitting = cutToBytes(text, this.limitBytes - this.seenBytes);
+    this.isSeen = fitting.length < text.length;
+    if (fitting === '' && !this.isSeen) return;
+    this.seenBytes += Buffer.byteLength(fitting);
+    this.onText(fitting, this.isSeen);
   }
 
   private keep(text: string): void {
+    if (text === '') return;
+    this.shownBytes += Buffer.byteLength(text);
     if (this.isFull) return this.keepTail(text);
     const fitting = cutToBytes(text, this.limitBytes - this.keptBytes);
     this.isFull = fitting.length < text.length;
-    if (fitting === '' && !this.isFull) return;
     this.keptBytes += Buffer.byteLength(fitting);
     this.pieces.push(fitting);
-    this.onText(fitting, this.isFull);
     this.keepTail(text.slice(fitting.length));
   }
 

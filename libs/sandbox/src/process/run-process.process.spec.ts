@@ -56,7 +56,7 @@ describe('runProcess', () => {
 
   it('keeps output that fits into the limit, ends between characters and counts everything [EX-42]', async () => {
     const report = await bash(`printf 'aé€😀'`, { captureBytes: 8 });
-    expect(report.stdout).toEqual({ text: 'aé€', tail: '😀', bytes: 10, truncated: true, hasGap: false });
+    expect(report.stdout).toEqual({ text: 'aé€', tail: '😀', bytes: 10, shownBytes: 10, truncated: true, hasGap: false });
   });
 
   it('drains 100 MB of output without keeping them [EX-42]', async () => {
@@ -82,7 +82,7 @@ describe('runProcess', () => {
       true,
     ]);
     expect(Buffer.byteLength(text) + Buffer.byteLength(tail)).toBeLessThan(bytes);
-    expect(report.stderr).toEqual({ text: 'the end\n', tail: '', bytes: 8, truncated: false, hasGap: false });
+    expect(report.stderr).toEqual({ text: 'the end\n', tail: '', bytes: 8, shownBytes: 8, truncated: false, hasGap: false });
   });
 
   it('stops a process in the middle of endless output', async () => {

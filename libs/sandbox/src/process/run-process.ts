@@ -11,6 +11,7 @@ import { openControlGroup, type ControlGroup } from './control-groups.js';
 import { killAll, type ProcessTree } from './process-tree.js';
 import type { ResourceLimits } from './resource-limits.js';
 import { processTreeKiller } from './process-tree-killer.js';
+import { TerminalScreen } from './terminal-screen.js';
 import { mapUser } from './user-map.js';
 
 /** A program to start: no shell is put around it. `file` is an absolute path; `env` is all that the child sees. */
@@ -46,9 +47,11 @@ export interface ProcessOptions {
   readonly graceMs: number;
   /** Text kept of the beginning of each stream; of what comes beyond, the end is kept. Default 1,048,576 bytes. */
   readonly captureBytes?: number;
+  /** What is kept is what a terminal shows in the end; `onText` gets all of it as it comes. Default: text as it came. */
+  readonly isTerminal?: boolean;
   /** What the program writes to its extra pipe, as it comes. Must not throw. */
   readonly onExtra?: (chunk: Buffer) => void;
-  /** The beginning as it comes; the pieces of a stream joined are its captured `text`. `cut`: it is the last piece, and more came. Must not throw. */
+  /** The beginning as it comes; without `isTerminal`, the pieces of a stream joined are its captured `text`. `cut`: it is the last piece, and more came. Must not throw. */
   readonly onText?: (stream: 'stdout' | 'stderr', text: string, cut: boolean) => void;
 }
 
@@ -210,7 +213,9 @@ function startError(error: unknown): ProcessStartError {
 
 function capture(command: ProcessCommand, child: ChildProcess, options: ProcessOptions) {
   const follow = (name: 'stdout' | 'stderr') => {
-    const output = new OutputCapture(options.captureBytes ?? DEFAULT_CAPTURE_BYTES, (text, cut) => options.onText?.(name, text, cut));
+    const screen = options.isTerminal ? new TerminalScreen() : undefined;
+    const onText = (text: string, cut: boolean) => options.onText?.(name, text, cut);
+    const output = new OutputCapture(options.captureBytes ?? DEFAULT_CAPTURE_BYTES, onText, screen);
     const pipe = child[name];
     if (pipe) read(pipe, output);
     return (): CapturedOutput => {
