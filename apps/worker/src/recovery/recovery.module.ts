@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { Reconciler, SweeperLock } from '#attempts';
 import { CallStore, EventLog } from '#event-log';
+import { limitRepeatedErrors } from '#platform';
 import { BullCallQueue } from '#queue';
 import type { RedisConnection } from '#redis';
 import { WORKER_CONFIG, type WorkerConfig } from '../platform/worker.config.js';
@@ -26,8 +27,12 @@ const SWEEPER_LOCK_MS = 2_000;
         queue: BullCallQueue,
         logger: WorkerLog,
         { tracing }: Spans,
-      ) =>
-        new Reconciler({
+      ) => {
+        const errors = limitRepeatedErrors(
+          (facts) => logger.warn(facts, 'a sweep over due calls failed and is repeated'),
+          (facts) => logger.info(facts, 'sweeps over due calls work again'),
+        );
+        return new Reconciler({
           workerId: id,
           partitions,
           redis,
@@ -37,7 +42,9 @@ const SWEEPER_LOCK_MS = 2_000;
           logger,
           tracing,
           lock: new SweeperLock(redis, id, SWEEPER_LOCK_MS),
-        }),
+          onSweep: (error) => (error === undefined ? errors.over() : errors(error)),
+        });
+      },
     },
   ],
 })

@@ -7,7 +7,7 @@ import { eventually } from '../../../../test/support/eventually.js';
 import { aSubmission } from '../../../../test/support/sample-calls.js';
 import { WorkerParts } from '../../../../test/support/worker-parts.js';
 import { workerOrigin } from '../commit/attempt-writer.js';
-import { Reconciler } from './reconciler.js';
+import { Reconciler, type ReconcilerDeps } from './reconciler.js';
 import { SweeperLock } from './sweeper-lock.js';
 
 const AUTHOR = { source: '/gateway/test', actor: 'apikey:test' };
@@ -45,7 +45,7 @@ describe('Reconciler', () => {
   });
   afterAll(() => parts.close());
 
-  const reconciler = (queue = new ListQueue(), workerId = 'w1') => {
+  const reconciler = (queue = new ListQueue(), workerId = 'w1', more: Partial<ReconcilerDeps> = {}) => {
     const { redis, log, store, partitions } = parts;
     const made = new Reconciler({
       workerId,
@@ -55,7 +55,9 @@ describe('Reconciler', () => {
       store,
       queue,
       logger: pino({ level: 'silent' }),
+      onSweep: () => {},
       lock: new SweeperLock(redis, workerId, 2_000),
+      ...more,
     });
     opened.push(made);
     return made;
@@ -69,6 +71,23 @@ describe('Reconciler', () => {
     return last.data;
   };
   const ended = (callId: string) => eventually(async () => (await parts.store.snapshot(callId))?.status === 'ended', `${callId} to end`);
+
+  it('reports each sweep that fails, and the first one after it that does not', async () => {
+    const lock = new SweeperLock(parts.redis, 'w1', 2_000);
+    const faults = ['away', 'away', 'loading'];
+    const swept: (string | undefined)[] = [];
+    const tryAcquire = async () => {
+      const fault = faults.shift();
+      if (fault !== undefined) throw new Error(fault);
+      return lock.tryAcquire();
+    };
+    reconciler(new ListQueue(), 'w1', {
+      lock: { tryAcquire, release: () => lock.release() },
+      onSweep: (error) => void swept.push(error?.message),
+    }).start();
+    await eventually(() => swept.length > 3, 'four sweeps');
+    expect(swept.slice(0, 4)).toEqual(['away', 'away', 'loading', undefined]);
+  });
 
   it('dispatches calls without a Start again, with a growing delay and the same fence', async () => {
     const queue = new ListQueue();

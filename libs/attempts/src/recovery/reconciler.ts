@@ -40,8 +40,10 @@ export interface ReconcilerDeps {
   readonly log: Pick<EventLogWriter, 'end' | 'retry' | 'deferDispatch'>;
   readonly store: Pick<CallStore, 'now' | 'listDue' | 'snapshot' | 'events'>;
   readonly queue: Pick<CallQueue, 'dispatch' | 'removeJob' | 'stats'>;
-  readonly lock: SweeperLock;
+  readonly lock: Pick<SweeperLock, 'tryAcquire' | 'release'>;
   readonly logger: RecoveryLog;
+  /** Called after each sweep, with the error of one that failed. It is repeated twice a second. */
+  readonly onSweep: (error?: Error) => void;
   readonly tracing?: Tracing | undefined;
 }
 
@@ -95,8 +97,9 @@ export class Reconciler {
     this.sweeping = this.sweepIfLocked();
     try {
       await this.sweeping;
+      this.deps.onSweep();
     } catch (error) {
-      this.deps.logger.warn({ err: error }, 'a sweep over due calls failed and is repeated');
+      this.deps.onSweep(error instanceof Error ? error : new Error(String(error)));
     } finally {
       this.sweeping = undefined;
     }

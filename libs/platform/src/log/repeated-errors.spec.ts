@@ -17,3 +17,17 @@ it('logs an error at once, its repetitions after 30 s as a number, and other err
   onError(new Error('other'));
   expect(lines.slice(3)).toEqual(['other -']);
 });
+
+it('logs once that repeated errors are over, with their number, and a later error at once', () => {
+  const lines: string[] = [];
+  const onError = limitRepeatedErrors(
+    ({ err, repeats }) => lines.push(`${err.message} ${repeats ?? '-'}`),
+    ({ errors }) => lines.push(`over after ${errors}`),
+  );
+  onError.over();
+  for (let n = 0; n < 7; n++) onError(new Error('away'));
+  onError(new Error('loading'));
+  for (let n = 0; n < 3; n++) onError.over();
+  onError(new Error('away'));
+  expect(lines).toEqual(['away -', 'loading -', 'over after 8', 'away -']);
+});

@@ -9,10 +9,24 @@ interface RepeatedError {
   readonly repeats?: number;
 }
 
-/** Limits errors that repeat many times a second, as while Redis refuses writes: at most one line a message in 30 s, with their number. */
-export function limitRepeatedErrors(log: (facts: RepeatedError) => void): (error: Error) => void {
+export interface RepeatedErrors {
+  (error: Error): void;
+  /** What failed has worked: logs it once, with the number of errors; does nothing if it did not fail. */
+  over(): void;
+}
+
+/**
+ * Limits errors that repeat many times a second, as while Redis refuses writes: at most one line a message in 30 s, with their number.
+ * `logOver`: called when they are over.
+ */
+export function limitRepeatedErrors(
+  log: (facts: RepeatedError) => void,
+  logOver: (facts: { readonly errors: number }) => void = () => {},
+): RepeatedErrors {
   const logged = new LRUCache<string, { at: number; repeats: number }>({ max: MESSAGES });
-  return (err) => {
+  let errors = 0;
+  const onError = (err: Error): void => {
+    errors += 1;
     const last = logged.get(err.message);
     const now = performance.now();
     if (last !== undefined && now - last.at < SILENT_MS) {
@@ -22,4 +36,11 @@ export function limitRepeatedErrors(log: (facts: RepeatedError) => void): (error
     logged.set(err.message, { at: now, repeats: 0 });
     log(last === undefined || last.repeats === 0 ? { err } : { err, repeats: last.repeats });
   };
+  const over = (): void => {
+    if (errors === 0) return;
+    logOver({ errors });
+    errors = 0;
+    logged.clear();
+  };
+  return Object.assign(onError, { over });
 }
