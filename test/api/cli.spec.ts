@@ -96,11 +96,11 @@ describe('toolyard call', () => {
   });
 
   it('prints coloured output of a tool once, and gives neither a pipe nor a terminal what would drive it', async () => {
-    const hostile = String.raw`printf "\033]0;title\007\033[2J\033[31mred\033[0m \033]52;c;cHduZWQ=\007\302\233?25l\342\200\256txt.exe\rover\n"`;
+    const hostile = String.raw`printf "\033]0;title\007\033[2J\033[31mred\033[0m \033]52;c;cHduZWQ=\007\302\233?25l\342\200\256txt.exe\r\033[Kover\n"`;
     const piped = await run(['call', 'shell', `command=${hostile}`]);
     expect(piped.out).toContain('\u001b[31mred\u001b[0m');
     expect(piped.out.split('txt.exe')).toHaveLength(2);
-    for (const command of ['\u001b[2J', '\u001b]', '\u0007', '\u009b', '\u202e']) expect(piped.out).not.toContain(command);
+    for (const command of ['\u001b[2J', '\u001b[K', '\u001b]', '\u0007', '\u009b', '\u202e']) expect(piped.out).not.toContain(command);
     const shown = await run(['call', 'shell', `command=${hostile}`], { terminal: true, env: { NO_COLOR: '1' } });
     const beyondSpinner = shown.out.replaceAll('\r\u001b[2K', '');
     for (const command of ['\u001b', '\u0007', '\u009b', '\u202e']) expect(beyondSpinner).not.toContain(command);

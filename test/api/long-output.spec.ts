@@ -49,6 +49,56 @@ describe('the text that a model gets of a long command', () => {
     expect(how).toContain('exit code 0; ');
   });
 
+  it('gives a model beginning and end of both streams of a long command, and its exit code', async () => {
+    const both = 'seq -f "out %.0f" 1 300000; echo out-end; seq -f "err %.0f" 1 300000 >&2; echo err-end >&2; exit 4';
+    for (const command of [both, both.replaceAll('300000', '3000')]) {
+      const call = await agent.run('shell', { command }, { sessionId: 'both' });
+      const text = textOf(call);
+      expect(text).toMatch(/^stdout:\nout 1\nout 2\n[^]*\nout-end\n\n\nstderr:\nerr 1\nerr 2\n[^]*\nerr-end\nExit code: 4$/);
+      expect(text.match(new RegExp(NOTICE, 'g'))).toHaveLength(2);
+      expect(Buffer.byteLength(text.replaceAll(new RegExp(NOTICE, 'g'), ''))).toBeLessThanOrEqual(16_384);
+      const whole = Buffer.from((await agent.get<string>(`/v1/calls/${call.id}/output`)).body);
+      for (const [, head = '', from] of text.matchAll(/\n(.*)\n\[output truncated[^\]]*"from_byte":(\d+)\}/g))
+        expect(whole.subarray(0, Number(from)).toString().endsWith(`\n${head}\n`)).toBe(true);
+    }
+  });
+
+  it.each([
+    [
+      'a bar that redraws its line',
+      String.raw`for n in $(seq 9999); do printf '\r\033[32m%s %%\033[0m' $n; done; echo; echo done`,
+      '9999 %\ndone\n',
+    ],
+    ['bars that are drawn again from above', String.raw`printf 'a 0\nb 0\n\033[2A\033[Ka 9\n\033[Kb 9\n'`, 'a 9\nb 9\n'],
+    ['titles, links and colours', String.raw`printf '\033]0;t\007\033]8;;http://x\033\\link\033]8;;\033\\ \033[1mx\033[m\n'`, 'link x\n'],
+    ['backspaces and NUL bytes', String.raw`printf 'wait |\b/\b-\b\0done\n'`, 'wait done\n'],
+    ['bytes that are no UTF-8, and halves of characters', String.raw`printf '\377a\303'; sleep 0.1; printf '\251\n'`, '\ufffdaé\n'],
+    ['line ends of Windows', String.raw`printf 'one\r\ntwo\r\n'`, 'one\r\ntwo\r\n'],
+  ])('gives a model what a terminal shows of a command in the end: %s', async (_, command, text) => {
+    expect(textOf(await agent.run('shell', { command }, { sessionId: 's' }))).toBe(text);
+  });
+
+  it('keeps each form of a line that was written over for those who watch', async () => {
+    const call = await agent.run('shell', { command: String.raw`printf '\033[31m1 %%\033[0m\r2 %%\n'` }, { sessionId: 's' });
+    expect(textOf(call)).toBe('2 %\n');
+    const updates = (await agent.events(call.id)).flatMap(({ type, data }) => (type === 'call.update' ? [JSON.stringify(data)] : []));
+    expect(updates.join('')).toContain(String.raw`\u001b[31m1 %\u001b[0m\n2 %\n`);
+  });
+
+  it('gives a model beginning and end of what code has written, its error, and a redrawn line in its last form', async () => {
+    const code = `import sys
+for n in range(9999): print(f"\\r{n} %", end="")
+print()
+for n in range(9999): print("out", n)
+for n in range(9999): print("err", n, file=sys.stderr)
+nothing`;
+    const call = await agent.run('repl', { language: 'python', code }, { sessionId: 'code' });
+    expect(textOf(call)).toMatch(
+      /^stdout:\n9998 %\nout 0\n[^]*\nout 9998\n\n\nstderr:\nerr 0\n[^]*\nerr 9998\nTraceback [^]*NameError: name 'nothing' is not defined$/,
+    );
+    expect(textOf(call).match(new RegExp(NOTICE, 'g'))).toHaveLength(2);
+  });
+
   it('cuts a long output between characters where there are no lines', async () => {
     const { head, tail } = await run(`for n in $(seq 1 30000); do printf '😀'; done; exit 3`);
     expect(head).toMatch(/^😀+\n$/u);

@@ -19,7 +19,8 @@ export interface ToolOutputObject {
   readonly seenBytes?: number;
   /**
    * Set where the end of the text says as much as its beginning: where it is too long for the model, both are kept, and this
-   * tells the model how to read on from that byte of the whole output. Default: the beginning is kept.
+   * tells the model how to read on from that byte of the whole output. Several texts are then parts of one, such as the streams
+   * of a command: each keeps its beginning and end, and they are joined by line ends. Default: the beginning is kept.
    */
   readonly readOn?: (fromByte: number) => string;
 }

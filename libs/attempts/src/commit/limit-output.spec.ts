@@ -84,6 +84,27 @@ describe('limitOutput', () => {
     expect(limitOutput([{ type: 'text', text }], 8_890, { ends })).toEqual({ content: [{ type: 'text', text }] });
   });
 
+  it('keeps beginning and end of each part of a text whose ends matter, and gives room that a small part leaves to the others', () => {
+    const part = (name: string, lines: number): Content => ({
+      type: 'text',
+      text: Array.from({ length: lines }, (_unused, n) => `${name} ${n}\n`).join(''),
+    });
+    const ends = { tailBytes: 60, readOn: (from: number) => `read ${from}` };
+    const textOf = (content: readonly Content[]) => content.map(modelText).join('|');
+    const both = limitOutput([part('out', 1_000), part('err', 1_000)], 120, { ends });
+    expect(both.whole?.text).toBe(`${modelText(part('out', 1_000))}\n${modelText(part('err', 1_000))}`);
+    expect(textOf(both.content)).toMatch(
+      /^out 0\n(?:out \d\n)+\[output truncated — original size: 15,781 bytes; 7,\d{3} left out here; read \d\d\]\n(?:out \d+\n)*out 999\n\nerr 0\n(?:err \d\n)+\[output truncated — original size: 15,781 bytes; 7,\d{3} left out here; read 79\d\d\]\n(?:err \d+\n)*err 999\n$/,
+    );
+    const [, from = ''] = /read (79\d\d)/.exec(textOf(both.content)) ?? [];
+    expect(both.whole?.text.slice(Number(from))).toMatch(/^err \d\n/);
+    const one = limitOutput([part('out', 1_000), part('err', 2)], 120, { ends, seenBytes: 1_000_000 });
+    expect(textOf(one.content)).toMatch(/\nout 999\n\nerr 0\nerr 1\n$/);
+    expect(textOf(one.content)).toMatch(/original size: 1,000,000 bytes; 999,\d{3} left out here/);
+    const small = [part('out', 2), part('err', 2)];
+    expect(limitOutput(small, 120, { ends })).toEqual({ content: [{ type: 'text', text: 'out 0\nout 1\n\nerr 0\nerr 1\n' }] });
+  });
+
   it('keeps within the limit, in order, everything of an output that is no text, and the whole text beside', () => {
     fc.assert(
       fc.property(anyContent, fc.nat(400), (content, limit) => {

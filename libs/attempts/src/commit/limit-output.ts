@@ -10,7 +10,7 @@ export interface LimitedOutput {
 export interface OutputCut {
   /** The size of the whole output, where the content is only a part of it. */
   readonly seenBytes?: number | undefined;
-  /** Of a single text, beginning and end are kept. `readOn`: how the model reads on from a byte of the whole. */
+  /** Of each text, beginning and end are kept. `readOn`: how the model reads on from a byte of the whole. */
   readonly ends?: { readonly tailBytes: number; readonly readOn: (fromByte: number) => string } | undefined;
 }
 
@@ -18,17 +18,15 @@ export interface OutputCut {
  * Cuts the text that a model gets to `limitBytes` of UTF-8, at a character boundary, followed by
  * `[output truncated — original size: N bytes]`. All text items count together, JSON items by their JSON text and
  * embedded resources by their text; images, audio, links and binary resources stay as they are. Below the limit the same
- * content is returned. With `ends`, a notice of what is left out stands between beginning and end.
+ * content is returned. With `ends`, texts are parts of one text (`joinTexts`) and share the room; a notice of what is left out
+ * stands between beginning and end of each that does not fit.
  */
 export function limitOutput(content: readonly Content[], limitBytes: number, { seenBytes, ends }: OutputCut = {}): LimitedOutput {
+  if (ends !== undefined && content.some(isText)) return limitParts(content, limitBytes, ends, seenBytes);
   const texts = content.map(modelText);
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   if (bytes <= limitBytes) return { content };
   const whole = { text: texts.join(''), bytes };
-  if (ends !== undefined && content.filter(isText).length === 1) {
-    const text = withoutMiddle(whole, limitBytes, ends, seenBytes ?? bytes);
-    return { content: content.map((item) => (isText(item) ? withText(item, text) : item)), whole };
-  }
 
   const kept: Content[] = [];
   let left = limitBytes;
@@ -48,17 +46,66 @@ export function limitOutput(content: readonly Content[], limitBytes: number, { s
   return { content: kept, whole };
 }
 
-function withoutMiddle(
-  { text, bytes }: NonNullable<LimitedOutput['whole']>,
+/** One text item in place of all, each on lines of its own. */
+export function joinTexts(content: readonly Content[]): readonly Content[] {
+  const texts = content.filter(isText);
+  const [first] = texts;
+  if (first === undefined || texts.length === 1) return content;
+  const joined = withText(first, texts.map(modelText).join('\n'));
+  return content.flatMap((item) => (item === first ? [joined] : isText(item) ? [] : [item]));
+}
+
+function limitParts(
+  content: readonly Content[],
+  limitBytes: number,
+  ends: NonNullable<OutputCut['ends']>,
+  seenBytes: number | undefined,
+): LimitedOutput {
+  const joined = joinTexts(content);
+  const text = joined.filter(isText).map(modelText).join('');
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= limitBytes) return { content: joined };
+  const parts = content.filter(isText).map((item, index) => (index === 0 ? '' : '\n') + modelText(item));
+  const shown = withoutMiddles(parts, limitBytes, ends, Math.max(seenBytes ?? 0, bytes));
+  return { content: joined.map((item) => (isText(item) ? withText(item, shown) : item)), whole: { text, bytes } };
+}
+
+/** What was not kept of the output counts with the largest part, which it is from. */
+function withoutMiddles(
+  parts: readonly string[],
   limitBytes: number,
   { tailBytes, readOn }: NonNullable<OutputCut['ends']>,
   originalBytes: number,
 ): string {
-  const { head, tail } = keepEnds(text, limitBytes, tailBytes);
-  const headBytes = Buffer.byteLength(head);
-  const missing = Math.max(originalBytes, bytes) - headBytes - Buffer.byteLength(tail);
-  const facts = [truncationNotice(originalBytes).slice(1, -1), `${missing.toLocaleString('en-US')} left out here`, readOn(headBytes)];
-  return `${head}${head === '' || head.endsWith('\n') ? '' : '\n'}[${facts.join('; ')}]\n${tail}`;
+  const sizes = parts.map((part) => Buffer.byteLength(part));
+  const lost = originalBytes - sizes.reduce((sum, size) => sum + size, 0);
+  const rooms = shareRoom(sizes, limitBytes);
+  const largest = sizes.indexOf(Math.max(...sizes));
+  let from = 0;
+  const shown = parts.map((part, index) => {
+    const [size = 0, room = 0] = [sizes[index], rooms[index]];
+    from += size;
+    if (size <= room) return part;
+    const { head, tail } = keepEnds(part, room, Math.floor((room * Math.min(tailBytes, limitBytes)) / limitBytes));
+    const headBytes = Buffer.byteLength(head);
+    const missing = size - headBytes - Buffer.byteLength(tail) + (index === largest ? lost : 0);
+    const notice = truncationNotice(originalBytes).slice(1, -1);
+    const facts = [notice, `${missing.toLocaleString('en-US')} left out here`, readOn(from - size + headBytes)];
+    return `${head}${head === '' || head.endsWith('\n') ? '' : '\n'}[${facts.join('; ')}]\n${tail}`;
+  });
+  return shown.join('');
+}
+
+/** Room for each part: what small ones leave is for the others. */
+function shareRoom(sizes: readonly number[], room: number): number[] {
+  const rooms = sizes.map(() => 0);
+  let left = room;
+  const smallestFirst = sizes.map((_size, index) => index).toSorted((a, b) => (sizes[a] ?? 0) - (sizes[b] ?? 0));
+  for (const [done, index] of smallestFirst.entries()) {
+    rooms[index] = Math.min(sizes[index] ?? 0, Math.floor(left / (sizes.length - done)));
+    left -= rooms[index] ?? 0;
+  }
+  return rooms;
 }
 
 /** `[output truncated — original size: 142,857 bytes]` */

@@ -3,7 +3,7 @@ import { BLOB_LIMITS, type BlobStore } from '#event-log';
 import { sha256Hex } from '#redis';
 import { telemetry } from '#observability';
 import { cutUtf8 } from './cut-text.js';
-import { limitOutput, type OutputCut } from './limit-output.js';
+import { joinTexts, limitOutput, type OutputCut } from './limit-output.js';
 
 /** A result above this many bytes of JSON is stored out of line. */
 export const INLINE_BYTES = 6_144;
@@ -37,16 +37,17 @@ export class ResultStore {
    * truncated.
    */
   async keep(
-    result: Result,
+    given: Result,
     tool: string,
     { modelBytes = LIMITS.modelOutputBytes, remark, ...options }: KeepOptions = {},
   ): Promise<Pick<EndData, 'result' | 'resultRef' | 'output'>> {
+    const result = options.readOn === undefined ? given : { ...given, content: [...joinTexts(given.content)] };
     // The text that the model gets is a part of the JSON: where all of that fits, there is nothing to cut.
     if (remark === undefined && fits(JSON.stringify(result), Math.min(modelBytes, INLINE_BYTES))) return { result };
     const remarks = remark === undefined ? [] : [{ type: 'text' as const, text: cutUtf8(remark, Math.floor(modelBytes / 2)) }];
     const room = modelBytes - remarks.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
     const cut = cutOf(result, room, options);
-    const limited = limitOutput(result.content, room, cut);
+    const limited = limitOutput(given.content, room, cut);
     if (!limited.whole)
       return this.inlineOrBeside(remarks.length === 0 ? result : { ...result, content: [...result.content, ...remarks] }, options);
     telemetry.outputTruncated.emit({ tool });

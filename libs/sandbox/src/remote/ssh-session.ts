@@ -6,6 +6,7 @@ import type { ResourceLimits } from '../process/resource-limits.js';
 import { OutputCapture, type CapturedOutput } from '../process/output-capture.js';
 import { killAll, type ProcessTree } from '../process/process-tree.js';
 import { read, start, type ProcessCommand } from '../process/run-process.js';
+import { TerminalScreen } from '../process/terminal-screen.js';
 import { MarkedStream } from './marked-stream.js';
 import { READY, type RemoteCommand, STOP_WORDS, startLine } from './supervisor.js';
 import { sshFailure, type SshFailure } from './ssh-failure.js';
@@ -131,7 +132,7 @@ export class SshSession {
   }
 
   private follow(name: 'stdout' | 'stderr', mark: string | undefined, onReady: () => void) {
-    const kept = new OutputCapture(CAPTURE_BYTES, (text, cut) => this.onText(name, text, cut));
+    const kept = new OutputCapture(CAPTURE_BYTES, (text, cut) => this.onText(name, text, cut), new TerminalScreen());
     const marked = new MarkedStream(READY, mark, (bytes) => kept.accept(bytes), onReady, LOST_LINES);
     const pipe = this.child[name];
     if (pipe === null) throw new Error(`${name} of ssh is missing`);

@@ -40,22 +40,24 @@ function endOf({ text, tail, hasGap }: CapturedOutput, redact: Redacting['redact
   return behind.slice(line < LINE_CHARS ? line : 0).replace(/^[\uDC00-\uDFFF]/, '');
 }
 
-export function exitText(
+/** What the model reads of a command: a text for each stream that it wrote to, the last one with how it ended. */
+export function exitTexts(
   report: ProcessReport,
   ran: { readonly limits: ResourceLimits | undefined; readonly network: 'none' | 'host' },
   form: FullCommandForm,
-): string {
+): string[] {
   const { exit: ending, stdout, stderr } = report;
-  const output = outputText(stdout, stderr, form);
+  const outputs = outputTexts(stdout, stderr, form);
   const code = ending.how === 'exited' ? ending.code : -1;
-  if (code === 0) return output === '' ? 'command completed with no output' : output;
-  if (form.failed !== undefined) return form.failed(code, output);
+  if (code === 0) return outputs.length === 0 ? ['command completed with no output'] : outputs;
+  if (form.failed !== undefined) return [form.failed(code, outputs.join('\n'))];
   const signal = ending.how === 'signalled' ? ending.signal : undefined;
   const hints = [limitHint(signal ?? signalOf(code), ran.limits), networkHint(stderr.text + stderr.tail, ran.network)];
   const exit = [`Exit code: ${code}`, ...(signal === undefined ? [] : [`Signal: ${signal}`]), ...hints.flatMap((hint) => hint ?? [])].join(
     '\n',
   );
-  return `${output}${output === '' || output.endsWith('\n') ? '' : '\n'}${exit}`;
+  const last = outputs.pop() ?? '';
+  return [...outputs, `${last}${last === '' || last.endsWith('\n') ? '' : '\n'}${exit}`];
 }
 
 /** Cancel, drain and the like carry their own reason; the run deadline of the call and the command's own limit read alike. */
@@ -100,10 +102,12 @@ function signalOf(code: number): string | undefined {
   return Object.entries(constants.signals).find(([, number]) => number === code - SIGNAL_BASE)?.[0];
 }
 
-function outputText(stdout: CapturedOutput, stderr: CapturedOutput, form: FullCommandForm): string {
+/** Without those that are empty; to be joined by line ends. */
+function outputTexts(stdout: CapturedOutput, stderr: CapturedOutput, form: FullCommandForm): string[] {
   const out = withCutNote('stdout', stdout, form);
   const err = withCutNote('stderr', stderr, form);
-  return out !== '' && err !== '' ? `stdout:\n${out}\n\nstderr:\n${err}` : out + err;
+  if (out !== '' && err !== '') return [`stdout:\n${out}\n`, `stderr:\n${err}`];
+  return [out, err].filter((text) => text !== '');
 }
 
 function withCutNote(stream: string, output: CapturedOutput, form: FullCommandForm): string {
@@ -112,10 +116,10 @@ function withCutNote(stream: string, output: CapturedOutput, form: FullCommandFo
 }
 
 /** Beginning and end of a stream, and between them what was not kept; for a form that cuts streams its beginning. */
-export function streamText(stream: string, { text, tail, bytes, truncated }: CapturedOutput, form: FullCommandForm): string {
+export function streamText(stream: string, { text, tail, shownBytes, truncated }: CapturedOutput, form: FullCommandForm): string {
   if (!truncated || form.stream !== undefined) return text;
-  const missing = bytes - Buffer.byteLength(text) - Buffer.byteLength(tail);
-  return `${text}\n[${stream} truncated — ${missing.toLocaleString('en')} of ${bytes.toLocaleString('en')} bytes were not kept]\n${tail}`;
+  const missing = shownBytes - Buffer.byteLength(text) - Buffer.byteLength(tail);
+  return `${text}\n[${stream} truncated — ${missing.toLocaleString('en')} of ${shownBytes.toLocaleString('en')} bytes were not kept]\n${tail}`;
 }
 
 export function lastOutput(redact: Redacting['redact'], ...streams: readonly CapturedOutput[]): string {
@@ -129,10 +133,9 @@ const BESIDE = /^(?:at |Node\.js v\d|npm (?:error|ERR!) (?:A complete log|.*-deb
 /** The last line that says why a command failed: of stderr, else of stdout. Without secrets, colours and line ends. */
 export function errorLine({ stdout, stderr }: Pick<ProcessReport, 'stdout' | 'stderr'>, { redact }: Redacting): string | undefined {
   for (const stream of [stderr, stdout]) {
-    // Of a line that was written over, its last form.
     const lines = endOf(stream, redact)
       .split('\n')
-      .map((line) => line.trimEnd().split('\r').at(-1)?.trim() ?? '');
+      .map((line) => line.trim());
     const line = lines.findLast((each) => !BESIDE.test(each));
     if (line !== undefined) return line.slice(0, ERROR_LINE_CHARS).replace(/[\uD800-\uDBFF]$/, '');
   }

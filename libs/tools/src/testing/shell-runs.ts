@@ -72,8 +72,9 @@ export function outputOf(output: ToolOutput): ToolOutputObject {
   throw new Error('expected an object with content');
 }
 
-export function textOf({ content: [first] }: ToolOutputObject): string {
-  return first?.type === 'text' ? first.text : `no text but ${first?.type}`;
+/** As the model reads it. */
+export function textOf({ content }: ToolOutputObject): string {
+  return content.map((item) => (item.type === 'text' ? item.text : `no text but ${item.type}`)).join('\n');
 }
 
 /** The failure of a run that must fail. */

@@ -1,7 +1,7 @@
 import type { ProcessCommand, ProcessReport, Sandbox } from '#sandbox';
 import type { ToolContext, ToolOutputObject } from '#tool-sdk';
 import type { FullCommandForm } from '../command-form.js';
-import { errorLine, exitText, streamText } from '../shell-text.js';
+import { errorLine, exitTexts, streamText } from '../shell-text.js';
 
 /** What the model reads of a command that has ended, whatever its exit code. `note` stands behind the output. */
 export function commandOutput(
@@ -15,9 +15,9 @@ export function commandOutput(
   const exitCode = exit.how === 'exited' ? exit.code : -1;
   const signal = exit.how === 'signalled' ? exit.signal : null;
   const line = exitCode === 0 ? undefined : errorLine(report, ctx);
-  const text = exitText(report, { limits: command.limits, network }, form) + note;
+  const texts = exitTexts(report, { limits: command.limits, network }, form);
   return {
-    content: [{ type: 'text', text }],
+    content: texts.map((text, index) => ({ type: 'text', text: index === texts.length - 1 ? text + note : text })),
     ...(exitCode === 0 ? {} : { isError: true }),
     details: {
       exitCode,
@@ -30,13 +30,19 @@ export function commandOutput(
       sandbox: name,
       ...(line === undefined ? {} : { errorLine: line }),
     },
-    data: { stdout: streamText('stdout', stdout, form), stderr: streamText('stderr', stderr, form) },
-    ...(stdout.truncated || stderr.truncated ? { seenBytes: stdout.bytes + stderr.bytes } : {}),
-    readOn: (fromByte) => `exit code ${exitCode}; ${wholeOutput(ctx, fromByte)}`,
+    data: {
+      stdout: streamText('stdout', stdout, form),
+      stderr: streamText('stderr', stderr, form),
+      stdoutBytes: stdout.shownBytes,
+      stderrBytes: stderr.shownBytes,
+    },
+    ...(stdout.truncated || stderr.truncated ? { seenBytes: stdout.shownBytes + stderr.shownBytes } : {}),
+    readOn: (fromByte) => `exit code ${exitCode}; ${readOnFrom(ctx, fromByte)}`,
   };
 }
 
-function wholeOutput({ callId, sessionId }: Pick<ToolContext, 'callId' | 'sessionId'>, fromByte: number): string {
+/** How the model reads on in the whole output of the call. */
+export function readOnFrom({ callId, sessionId }: Pick<ToolContext, 'callId' | 'sessionId'>, fromByte: number): string {
   if (sessionId === undefined) return `GET /v1/calls/${callId}/output has all of it`;
   return `shell_output ${JSON.stringify({ task_id: callId, from_byte: fromByte })} reads on from here`;
 }

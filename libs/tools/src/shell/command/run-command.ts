@@ -38,7 +38,7 @@ export async function requireSandbox(sandbox: Sandbox, toolName: string): Promis
 
 /**
  * Runs a program in the sandbox, held to its time, to its limits and to the quota of the workspace, and sends its output
- * as updates. Nothing that it started is left when the promise settles.
+ * as updates; what a terminal shows of it in the end is kept. Nothing that it started is left when the promise settles.
  * @throws ToolError for a program that could not start, and for one that was stopped for its time, its limits or the call
  */
 export async function runCommand(sandbox: Sandbox, run: CommandRun, ctx: ToolContext): Promise<CommandReport> {
@@ -60,6 +60,7 @@ export async function runCommand(sandbox: Sandbox, run: CommandRun, ctx: ToolCon
 async function execute(command: ProcessCommand, signal: AbortSignal, form: FullCommandForm, ctx: ToolContext): Promise<ProcessReport> {
   const options = {
     signal,
+    isTerminal: true,
     get graceMs() {
       return ctx.graceMs;
     },

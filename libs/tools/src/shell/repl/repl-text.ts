@@ -1,5 +1,6 @@
-import type { Sandbox } from '#sandbox';
+import { type Sandbox, terminalText } from '#sandbox';
 import { type ToolContext, ToolError, type ToolOutputObject } from '#tool-sdk';
+import { readOnFrom } from '../command/command-output.js';
 import type { InterpreterAnswer } from './interpreters.port.js';
 
 const LAST_CHARACTERS = 800;
@@ -16,7 +17,7 @@ export function replFailure(
 ): ToolError | undefined {
   if (how === 'done') return undefined;
   const killed = how === 'ended';
-  const last = [stdout, stderr].map((text) => redact(text).slice(-LAST_CHARACTERS).trim()).filter((text) => text !== '');
+  const last = [stdout, stderr].map((text) => redact(terminalText(text)).slice(-LAST_CHARACTERS).trim()).filter((text) => text !== '');
   const output = last.length === 0 ? '' : `\n\nLast output:\n${last.join('\n')}`;
   const state = killed ? 'its interpreter was killed, and the state is lost' : 'it was interrupted, and the state was kept';
   const reason: unknown = signal.aborted ? signal.reason : quota;
@@ -31,28 +32,30 @@ export function replFailure(
   return undefined;
 }
 
-/** What the model reads: what was written, then the value or the error, and before all that state was lost. */
+/** What the model reads: what was written, as a terminal shows it, then the value or the error, and before all that state was lost. */
 export function replOutput(
   language: string,
   answer: InterpreterAnswer,
   { name, network }: Pick<Sandbox, 'name' | 'network'>,
-  { redact }: Pick<ToolContext, 'redact'>,
+  ctx: Pick<ToolContext, 'callId' | 'sessionId' | 'redact'>,
 ): ToolOutputObject {
   const { stdout, stderr, truncated, value, durationMs, lostBecause, how } = answer;
   const error = answer.error ?? (how === 'interrupted' ? 'The code interrupted itself.' : undefined);
-  const shown = (text: string) => (truncated ? redact(text, true) : text);
-  const written = stdout !== '' && stderr !== '' ? `stdout:\n${shown(stdout)}\n\nstderr:\n${shown(stderr)}` : shown(stdout) + shown(stderr);
+  const [out = '', err = ''] = [stdout, stderr].map((text) => (truncated ? ctx.redact(terminalText(text), true) : terminalText(text)));
+  const written = out !== '' && err !== '' ? [`stdout:\n${out}\n`, `stderr:\n${err}`] : [out + err];
   const parts = [
     ...(lostBecause === undefined
       ? []
       : [`[The state of earlier ${language} code is lost: ${lostBecause}. This code ran in a new interpreter.]`]),
-    written.replace(/\n$/, ''),
+    ...written.slice(0, -1),
+    written.at(-1)?.replace(/\n$/, '') ?? '',
     ...(truncated ? ['[output truncated]'] : []),
     ...(value === undefined ? [] : [`=> ${value}`]),
     ...(error === undefined ? [] : [error.trimEnd()]),
   ].filter((part) => part !== '');
   return {
-    content: [{ type: 'text', text: parts.length === 0 ? 'The code has run, without output or value.' : parts.join('\n') }],
+    content: (parts.length === 0 ? ['The code has run, without output or value.'] : parts).map((text) => ({ type: 'text', text })),
+    readOn: (fromByte) => readOnFrom(ctx, fromByte),
     ...(error === undefined ? {} : { isError: true }),
     details: { language, exitCode: error === undefined ? 0 : 1, durationMs, stateLost: lostBecause !== undefined, sandbox: name, network },
   };
