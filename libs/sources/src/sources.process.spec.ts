@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { SourceRules, type AnnouncedSource, type SourceDefinition, type StoredSource } from '#contracts';
+import { SourceDefinition, SourceRules, type AnnouncedSource, type StoredSource } from '#contracts';
 import { createRedis, keys, type RedisConnection } from '#redis';
 import { BuiltinSource, ToolRegistry, type ToolContext } from '#tool-sdk';
 import { eventually } from '../../../test/support/eventually.js';
@@ -304,6 +304,25 @@ describe('the catalog of sources', () => {
     await store.replaceConfigured([], SourceRules.parse({}));
     source.change(...['aa', 'bb', 'cc'].map(big));
     await eventually(async () => (await second())?.tools.length === 3, 'all tools of the second source');
+  });
+
+  it('counts a source of a tenant for its budget, also when the config file gives another tenant one of that name', async () => {
+    const mine = tenant();
+    const configured = {
+      tenantId: tenant(),
+      origin: 'config',
+      definition: SourceDefinition.parse({ name: 'same', kind: 'worker' }),
+    } as const;
+    await store.replaceConfigured([configured], SourceRules.parse({ catalogBytes: 8_000 }));
+    const counts: (number | undefined)[] = [];
+    for (const name of ['same', 'second']) {
+      const { tools } = acceptOffer([offered('tool', { description: 'x'.repeat(6_000) })], { name, kind: 'worker', trust: false });
+      const entry = { tenantId: mine, name, kind: 'worker', pin: false, origin: 'announced', status: 'ok', expires: true } as const;
+      await store.announce({ ...entry, problems: [], tools, updatedAt: new Date().toISOString() }, 60_000);
+      counts.push((await store.entry(`${mine}/${name}`))?.entry.tools.length);
+    }
+    await store.replaceConfigured([], SourceRules.parse({}));
+    expect(counts).toEqual([1, 0]);
   });
 
   it('keeps what was accepted of a tenant within a budget, under however many names its sources are announced', async () => {

@@ -167,7 +167,7 @@ export class SourceStore {
       this.redis.hkeys(keys.sourceEntries()),
     ]);
     const free = new Set(
-      [name, ...definitions.flatMap((it) => (it.origin === 'config' ? it.definition.name : []))].map((it) =>
+      [name, ...definitions.flatMap((it) => (it.origin === 'config' && it.tenantId === tenantId ? it.definition.name : []))].map((it) =>
         sourceKey({ tenantId, name: it }),
       ),
     );
