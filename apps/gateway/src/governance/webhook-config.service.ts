@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { WebhookSettings } from '#contracts';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
+import { own } from './by-agent.js';
 
 type Settings = Pick<GatewayConfig, 'webhooks'>;
 
@@ -15,7 +16,7 @@ export class WebhookConfigService {
   }
 
   of(tenantId: string): readonly WebhookSettings[] {
-    return this.active.webhooks?.[tenantId] ?? [];
+    return own(this.active.webhooks, tenantId) ?? [];
   }
 
   all(): (readonly [tenantId: string, WebhookSettings])[] {
