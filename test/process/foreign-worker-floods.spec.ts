@@ -1,18 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CLOSE_CODES, WORKER_PROTOCOL, type ApiKeyConfig, type Problem, type WorkerWelcome } from '#contracts';
+import { createRedis, keys as redisKeys } from '#redis';
 import { Agent } from '../support/agent.js';
+import { ForeignWorkers } from '../../apps/gateway/src/foreign-workers/bridge/foreign-workers.service.js';
 import { eventually } from '../support/eventually.js';
 import { ADD, ScriptedWorker } from '../support/foreign-worker.js';
 import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
 
 const TENANT = 'foreign-floods';
 const [SOCKET_KEY, POLL_KEY, QUIET_KEY] = ['key-of-a-flooding-socket', 'key-of-a-flooding-poller', 'key-of-a-quiet-worker-12'];
+const OTHER_KEY = 'key-of-a-flood-elsewhere';
 const work = (id: string, key: string, tenant = TENANT): ApiKeyConfig => ({ id, key, tenant, scopes: ['work'] });
 const keys: ApiKeyConfig[] = [
   { id: 'all', key: BOOTSTRAP_KEY, tenant: TENANT, scopes: ['submit', 'read', 'cancel'] },
   work('socket', SOCKET_KEY),
   work('poller', POLL_KEY),
   work('quiet', QUIET_KEY, 'foreign-quiet'),
+  work('elsewhere', OTHER_KEY),
 ];
 /** The budget refills with time: so many are beyond it on a machine that takes half a minute for them, too. */
 const FLOOD = 200_000;
@@ -38,6 +42,20 @@ describe('a foreign worker that floods', () => {
     again.close();
     expect(quiet.closed).toBeUndefined();
     quiet.close();
+  });
+
+  it('keeps the key of a foreign worker that flooded out of other gateways, too', async () => {
+    const other = await startTestGateway(TENANT, { keys });
+    const principal = { tenantId: TENANT, keyId: 'elsewhere', scopes: ['work'] } as const;
+    other.app.get(ForeignWorkers).flooded({ ...principal, scopes: [...principal.scopes] }, undefined, 'it flooded');
+    const redis = createRedis(gateway.redisUrl);
+    await eventually(async () => (await redis.exists(redisKeys.workerPause(TENANT, 'elsewhere'))) === 1, 'the pause in Redis');
+    redis.disconnect();
+    const worker = await ScriptedWorker.open(gateway.url, OTHER_KEY);
+    worker.hello('elsewhere', [ADD]);
+    expect((await worker.next('refused')).problem).toMatchObject({ code: 'too_many_requests' });
+    worker.close();
+    await other.close();
   });
 
   it('stops a foreign worker that floods by long-poll requests', async () => {

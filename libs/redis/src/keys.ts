@@ -157,6 +157,8 @@ export const keys = {
   scheduleQueueName: () => 'schedules',
   /** The queue of calls of a pool that foreign workers of a source run: a word for `queueName`. */
   workerQueue: (tenantId: string, source: string, pool: string) => `w-${pool}-${sha256Hex(`${tenantId}/${source}`).slice(0, 32)}`,
+  /** There while no worker of the API key may connect, since one sent too much. */
+  workerPause: (tenantId: string, keyId: string) => `worker-pause:${tenantId}:${keyId}`,
   /** The gateways to which workers of an announced source are connected, by the time until when that holds. */
   sourceGateways: (source: string) => `{sources}:gateways:${source}`,
   /** Pub/sub channel on which gateways pass on requests of a worker that polls, and their answers: by the id of the worker, or of who asks. */

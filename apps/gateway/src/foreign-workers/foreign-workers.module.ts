@@ -4,6 +4,7 @@ import { AttemptHost } from './bridge/attempt-host.service.js';
 import { CallGrantsService } from './bridge/call-grants.service.js';
 import { ForeignWorkers } from './bridge/foreign-workers.service.js';
 import { WorkerAnnouncer } from './bridge/worker-announcer.service.js';
+import { WorkerFloods } from './bridge/worker-floods.service.js';
 import { WorkerOutputs } from './bridge/worker-outputs.service.js';
 import { PollRelay } from './transport/poll-relay.service.js';
 import { PollingWorkers } from './transport/polling-workers.service.js';
@@ -15,7 +16,17 @@ import { WorkersController } from './transport/workers.controller.js';
 @Module({
   imports: [SourcesModule],
   controllers: [WorkersController, WorkerOutputController],
-  providers: [AttemptHost, CallGrantsService, ForeignWorkers, PollingWorkers, PollRelay, WorkerAnnouncer, WorkerGateway, WorkerOutputs],
+  providers: [
+    AttemptHost,
+    CallGrantsService,
+    ForeignWorkers,
+    PollingWorkers,
+    PollRelay,
+    WorkerAnnouncer,
+    WorkerFloods,
+    WorkerGateway,
+    WorkerOutputs,
+  ],
   exports: [ForeignWorkers],
 })
 export class ForeignWorkersModule {}

@@ -14,7 +14,7 @@ import { CallStore } from '#event-log';
 import { startConsumer, type StartConsumer } from '#queue';
 import type { RedisConnection } from '#redis';
 import type { ForeignWorkersSample } from '#observability';
-import { countedCall, FloodPauses, sourceKey, type RunSourceTool, type SourceId } from '#sources';
+import { countedCall, sourceKey, type RunSourceTool, type SourceId } from '#sources';
 import { everyMs, type Ticker } from '#timing';
 import { ApiKeyStore } from '../../auth/api-key-store.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../../platform/gateway.config.js';
@@ -30,6 +30,7 @@ import { keyRefusal } from './key-refusal.js';
 import { LostCalls } from './lost-calls.js';
 import { RemoteCalls } from './remote-calls.js';
 import { WorkerAnnouncer } from './worker-announcer.service.js';
+import { WorkerFloods } from './worker-floods.service.js';
 import { WorkerGroup } from './worker-group.js';
 import { WorkerOutputs } from './worker-outputs.service.js';
 
@@ -45,8 +46,6 @@ export class ForeignWorkers implements OnModuleInit {
   private readonly groups = new Map<string, WorkerGroup>();
   private readonly calls: RemoteCalls;
   private readonly lost: LostCalls;
-  /** By key, since a worker chooses its name. */
-  private readonly floods = new FloodPauses();
   private readonly startConsumer: StartConsumer;
   private tickers: readonly Ticker[] = [];
 
@@ -59,6 +58,7 @@ export class ForeignWorkers implements OnModuleInit {
     private readonly shutdown: ShutdownState,
     grants: CallGrantsService,
     outputs: WorkerOutputs,
+    private readonly floods: WorkerFloods,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
     @Inject(LOGGER) private readonly log: Logger,
     @Inject(BUFFERED_REDIS) connection: RedisConnection,
@@ -83,7 +83,7 @@ export class ForeignWorkers implements OnModuleInit {
     transport: WorkerTransport,
   ): Promise<{ worker: ConnectedWorker; welcome: WorkerWelcome }> {
     if (this.shutdown.draining) throw new ProblemError('overloaded', 'This gateway is going away; connect again', { retryAfterMs: 1_000 });
-    const pauseMs = this.floods.leftMs(keyOf(principal));
+    const pauseMs = await this.floods.leftMs(principal);
     if (pauseMs > 0)
       throw new ProblemError(
         'too_many_requests',
@@ -138,7 +138,7 @@ export class ForeignWorkers implements OnModuleInit {
 
   /** The worker sent more than it may: its calls go back to the queue, or end as unknown. Its key waits longer each time. */
   flooded(principal: Principal, worker: ConnectedWorker | undefined, why: string): ProblemError {
-    const pauseMs = this.floods.begin(keyOf(principal));
+    const pauseMs = this.floods.begin(principal);
     const { tenantId: tenant, keyId: key } = principal;
     this.log.warn({ tenant, key, worker: worker?.id, source: worker?.source, pauseMs }, `a foreign worker was stopped: ${why}`);
     if (worker !== undefined) {
@@ -307,8 +307,4 @@ export class ForeignWorkers implements OnModuleInit {
 
 function idOf({ tenantId, source }: ConnectedWorker): SourceId {
   return { tenantId, name: source };
-}
-
-function keyOf({ tenantId, keyId }: Principal): SourceId {
-  return { tenantId, name: keyId };
 }
