@@ -21,6 +21,8 @@ export class TerminalScreen {
   private column: number | undefined;
   /** The last character was a return: with a line end it is that of Windows. */
   private hasReturned = false;
+  /** The row continues a line that a cleared screen has left: one that the cursor is moved to is another line. */
+  private hasTextBefore = false;
   private saved: readonly [row: number, column: number] = [0, 0];
   private held = '';
   private settled = '';
@@ -73,7 +75,7 @@ export class TerminalScreen {
     for (const [index, line] of text.split('\n').entries()) {
       if (index > 0) this.feed();
       if (line === '') continue;
-      this.hasReturned = false;
+      this.hasReturned = this.hasTextBefore = false;
       this.printInRow(line);
     }
   }
@@ -116,7 +118,7 @@ export class TerminalScreen {
   private feed(): void {
     while (this.rows.length <= this.row) this.rows.push('');
     if (this.hasReturned) this.rows[this.row] = `${textOf(this.rows[this.row]).replace(/\r$/, '')}\r`;
-    this.hasReturned = false;
+    this.hasReturned = this.hasTextBefore = false;
     this.row += 1;
     this.column = (this.rows[this.row] ?? '') === '' ? undefined : 0;
     while (this.rows.length <= this.row) this.rows.push('');
@@ -135,12 +137,18 @@ export class TerminalScreen {
 
   private apply([sequence, parameters = '', final = '', escape = '']: RegExpMatchArray): void {
     this.hasReturned = sequence === '\r';
-    if (sequence === '\r') this.column = 0;
+    if (sequence === '\r') this.moveTo(this.row, 0);
     else if (sequence === '\b') this.move(0, -1);
-    else if (escape === 'c') this.clear();
-    else if (escape === '7' || final === 's') this.saved = [this.row, this.columnNow()];
+    else if (escape === 'c') {
+      this.clear();
+      this.moveTo(0, 0);
+    } else if (escape === '7' || final === 's') this.saved = [this.row, this.columnNow()];
     else if (escape === '8' || final === 'u') [this.row, this.column] = this.saved;
-    else this.control(final, parameters.split(';').map(Number));
+    else
+      this.control(
+        final,
+        parameters.split(';').map((text) => Number(text) || 0),
+      );
   }
 
   private control(final: string, [first = 0, second = 0]: readonly number[]): void {
@@ -184,6 +192,8 @@ export class TerminalScreen {
   }
 
   private moveTo(row: number, column: number): void {
+    if (this.hasTextBefore) this.settled += '\n';
+    this.hasTextBefore = false;
     this.row = Math.min(Math.max(0, row), ROWS - 1);
     this.column = Math.min(Math.max(0, column), Math.max(COLUMNS, this.rows[this.row]?.length ?? 0));
   }
@@ -212,10 +222,12 @@ export class TerminalScreen {
 
   /** What was on the screen stays above the new one, as in terminals that scroll it away. */
   private clear(): void {
+    const isAtStart = textOf(this.rows.at(-1)) === '';
     while (this.rows.length > 1 && textOf(this.rows.at(-1)) === '') this.rows.pop();
     const isEmpty = this.rows.length === 1 && textOf(this.rows[0]) === '';
     this.settle();
-    if (!isEmpty) this.settled += '\n';
+    if (isAtStart && !isEmpty) this.settled += '\n';
+    this.hasTextBefore = !isAtStart;
   }
 }
 
