@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
 import type { Problem } from '#contracts';
-import { createRedis, keys, type RedisConnection } from '#redis';
+import { createRedis, keys, partitionOfRoot, type RedisConnection } from '#redis';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 
 const ROOM = 110_000;
@@ -72,6 +73,34 @@ describe('what Redis keeps of the sessions of a tenant', () => {
     expect(await send('DELETE', '/v1/sessions/a')).toMatchObject({ status: 204 });
     expect(await statuses(['a'], 'y')).toEqual([202]);
     expect(await statuses(['b', 'b'], long)).toEqual([202, 429]);
+  });
+
+  it('reads no messages of a session to queue a further one', async () => {
+    expect(await statuses(Array<string>(12).fill('a'), 'x'.repeat(3_000))).toEqual(Array(12).fill(202));
+    const redis = new Redis(gateway.redisUrl);
+    const monitor = await redis.monitor();
+    const seen: string[] = [];
+    const all = new Promise<void>((resolve) =>
+      monitor.on('monitor', (_time: string, [command = '', ...args]: string[]) => {
+        if (command.toLowerCase() === 'echo' && args[0] === tenant) resolve();
+        else if (args[0]?.includes(`:${tenant}:a`) === true) seen.push(command.toLowerCase());
+      }),
+    );
+    expect((await message('a', 'one more')).status).toBe(202);
+    await redis.echo(tenant);
+    await all;
+    monitor.disconnect();
+    redis.disconnect();
+    expect(seen.filter((command) => command === 'rpush')).toHaveLength(2);
+    expect(seen).not.toContain('lrange');
+  });
+
+  it('counts messages that a release before stored uncounted', async () => {
+    const redis = createRedis(gateway.redisUrl);
+    expect(await statuses(['a', 'a', 'a'], 'x'.repeat(16_000))).toEqual([202, 202, 202]);
+    await redis.del(keys.steeringBytes(partitionOfRoot(tenant, 'a', 16), tenant, 'a'));
+    expect(await statuses(['a'], 'x'.repeat(16_000))).toEqual([429]);
+    redis.disconnect();
   });
 
   it('counts bytes of a message, not its characters', async () => {

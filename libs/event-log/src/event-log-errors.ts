@@ -19,7 +19,16 @@ export class EventLogFull extends Error {
   override readonly name = 'EventLogFull';
   readonly retryable = true;
 
+  constructor(
+    message = 'Redis is above its maxmemory and accepts no new calls. Let running calls end, archive and trim the log, or raise maxmemory.',
+  ) {
+    super(message);
+  }
+}
+
+/** The open calls of the tenant have as many bytes as they may in the partition of the call. Nothing was written. */
+export class EventLogTenantFull extends EventLogFull {
   constructor() {
-    super('Redis is above its maxmemory and accepts no new calls. Let running calls end, archive and trim the log, or raise maxmemory.');
+    super('The calls of the tenant that have not ended have as many bytes as they may. Let some end, or cancel some.');
   }
 }

@@ -3,7 +3,7 @@ import { monotonicFactory } from 'ulidx';
 import type { EndData } from '#contracts';
 import { createRedis, partitionOf, partitionOfRoot, type RedisConnection, ReplicaBarrier } from '#redis';
 import { telemetry } from '#observability';
-import { EventLogFull, EventLogUnavailable } from './event-log-errors.js';
+import { EventLogFull, EventLogTenantFull, EventLogUnavailable } from './event-log-errors.js';
 import type {
   DequeueClaim,
   DequeueClaimHook,
@@ -40,6 +40,8 @@ export interface EventLogOptions {
    * reconciler dispatches it after two seconds.
    */
   readonly onWoken?: (call: WokenCall) => void;
+  /** Bytes that the open calls of a tenant in one partition may have; beyond, accepts reject with `EventLogTenantFull`. Default: any. */
+  readonly tenantCallBytes?: number;
   /** After it a transition rejects with `EventLogUnavailable`. Without it (workers) it is tried for ever. */
   readonly deadlineMs?: number;
   /** Called when Redis begins to refuse writes because it cannot save them, with what it says, and with undefined when it takes them again. */
@@ -100,7 +102,9 @@ export class EventLog implements EventLogWriter {
   async accept(call: NewCall, sent?: () => void): Promise<AcceptAnswer> {
     // First the value, then the event that points at it. Left over by a refused accept, it expires by itself.
     if (call.argumentsBlob !== undefined || call.secretArguments !== undefined) await this.storeArguments(call);
-    const { woken, ...answer } = parseAnswer(await this.batcher.submit(to.acceptTransition(call), sent));
+    const accepted = await this.batcher.submit(to.acceptTransition(call, this.options.tenantCallBytes), sent);
+    if (accepted.answer === 'FULL') return this.refuse(call);
+    const { woken, ...answer } = parseAnswer(accepted);
     if (woken !== undefined) this.options.onWoken?.(woken);
     if ('callId' in answer) return answer;
     if (!isApplied(answer)) throw new Error(`transition.lua answered ${answer.code} to an accept.`);
@@ -207,6 +211,12 @@ export class EventLog implements EventLogWriter {
     if (woken !== undefined) this.options.onWoken?.(woken);
     onApplied?.(note ?? '');
     return answer;
+  }
+
+  /** What the call has beside the log takes room, too. */
+  private async refuse({ callId }: NewCall): Promise<never> {
+    await Promise.allSettled((['arguments', 'secret-arguments'] as const).map((ref) => this.blobs.delete(callId, ref)));
+    throw new EventLogTenantFull();
   }
 
   /** Bounded like the transition that needs it. */

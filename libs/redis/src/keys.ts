@@ -33,6 +33,8 @@ export const keys = {
   call: (callId: string) => `{p${partitionOf(callId)}}:call:${callId}`,
   /** Sequence numbers of the call's Updates, Progress and hook runs. It is kept exactly as long as `call`. */
   updateIndex: (callId: string) => `{p${partitionOf(callId)}}:call:${callId}:updates`,
+  /** Bytes of the calls of a tenant that have not ended, by their ids, and their sum under the empty name. */
+  openCalls: (partition: string, tenantId: string) => `{p${partition}}:open:${tenantId}`,
   blob: (callId: string, ref: string) => `{p${partitionOf(callId)}}:blob:${callId}:${ref}`,
   /** The calls that this call made. */
   children: (callId: string) => `{p${partitionOf(callId)}}:children:${callId}`,
@@ -56,6 +58,8 @@ export const keys = {
   batch: (batchId: string) => `{p${partitionOf(batchId)}}:batch:${batchId}`,
   /** Batches of the partition that have not ended; the score is until when their gateway looks after them. */
   batches: (partition: string) => `{p${partition}}:batches`,
+  /** Bytes of the batches of a tenant that have not ended, by their ids, and their sum under the empty name. */
+  tenantBatches: (partition: string, tenantId: string) => `{p${partition}}:tenant-batches:${tenantId}`,
   /** Batches of the partition that have ended and are still kept, by their end. */
   endedBatches: (partition: string) => `{p${partition}}:ended-batches`,
   /** Background runs of a session, by the Redis time at which they were asked for. */
@@ -69,6 +73,8 @@ export const keys = {
   steering: (partition: string, tenantId: string, sessionId: string) => `{p${partition}}:steer:${tenantId}:${sessionId}`,
   /** The last messages of people to a session, taken or not. */
   steered: (partition: string, tenantId: string, sessionId: string) => `{p${partition}}:steered:${tenantId}:${sessionId}`,
+  /** Bytes of both: a hash. */
+  steeringBytes: (partition: string, tenantId: string, sessionId: string) => `{p${partition}}:steer-bytes:${tenantId}:${sessionId}`,
   /** Held by the gateway that looks for batches of dead gateways now. */
   batchSweeper: () => 'batch-sweeper',
   /** Pub/sub channel: something happened to this batch that its log cannot tell. */

@@ -35,7 +35,7 @@ const DOC: BatchDefinition = {
 function openStore(): BatchStore {
   const durable = new DurableWrites(redis, { durability: 'local', replicas: 0, logDeadlineMs: 1_000 });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all that the store reads
-  return new BatchStore(redis, durable, { partitions: 1 } as GatewayConfig);
+  return new BatchStore(redis, durable, { partitions: 1, tenantBatchBytes: 1_000_000 } as GatewayConfig);
 }
 
 async function execute(store: BatchStore, deps: Pick<BatchRunDeps, 'hub'> & { readonly calls: object }): Promise<BatchExecutor> {

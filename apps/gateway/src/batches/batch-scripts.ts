@@ -10,6 +10,16 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
+/** Bytes of a tenant's batches that have not ended. */
+const TENANT_BATCHES = `
+local function forgetOpen(open, id)
+  local bytes = redis.call('HGET', open, id)
+  if not bytes then return end
+  redis.call('HDEL', open, id)
+  if redis.call('HINCRBY', open, '', -bytes) <= 0 then redis.call('DEL', open) end
+end
+`;
+
 /** The messages that no batch has taken yet go to the batch, in order, and are gone from the session. */
 const TAKE_STEERING = `
 local function takeSteering(batch, steering)
@@ -24,22 +34,30 @@ end
 `;
 
 /**
- * Puts a batch there, once for each idempotency key.
- * KEYS 1 batch, 2 batches, 3 idempotency. ARGV 1 id, 2 doc, 3 calls, 4 lease ms, 5 hash of the request or '', 6 TTL of the key in s.
- * Answers '' when it is new, else `<hash> <id>` of the request that had the key.
+ * Puts a batch there, once for each idempotency key. A batch that ended under a release that does not count may be counted
+ * still: some are looked at when there is no room.
+ * KEYS 1 batch, 2 batches, 3 idempotency, 4 bytes of the tenant's batches. ARGV 1 id, 2 doc, 3 calls, 4 lease ms, 5 hash of
+ * the request or '', 6 TTL of the key in s, 7 bytes of the batch, 8 most bytes of all.
+ * Answers '' when it is new, `full` when there is no room, else `<hash> <id>` of the request that had the key.
  */
 export const createScript: DurableScript = {
   repeatable: true,
   script: new LuaScript(`#!lua
-${NOW}
-if ARGV[5] ~= '' then
-  local before = redis.call('GET', KEYS[3])
-  if before then
-    return before
+${NOW}${TENANT_BATCHES}
+local before = ARGV[5] ~= '' and redis.call('GET', KEYS[3])
+if before then return before end
+if redis.call('EXISTS', KEYS[1]) == 1 then return '' end
+local function isFull() return (redis.call('HGET', KEYS[4], '') or 0) + ARGV[7] > tonumber(ARGV[8]) end
+if isFull() then
+  for _, id in ipairs(redis.call('HRANDFIELD', KEYS[4], 10)) do
+    if id ~= '' and not redis.call('ZSCORE', KEYS[2], id) then forgetOpen(KEYS[4], id) end
   end
-  redis.call('SET', KEYS[3], ARGV[5] .. ' ' .. ARGV[1], 'EX', ARGV[6])
+  if isFull() then return 'full' end
 end
+if ARGV[5] ~= '' then redis.call('SET', KEYS[3], ARGV[5] .. ' ' .. ARGV[1], 'EX', ARGV[6]) end
 if redis.call('HSETNX', KEYS[1], 'doc', ARGV[2]) == 1 then
+  redis.call('HSET', KEYS[4], ARGV[1], ARGV[7])
+  redis.call('HINCRBY', KEYS[4], '', ARGV[7])
   redis.call('HSET', KEYS[1], 'calls', ARGV[3], 'at', string.format('%.0f', now))
   redis.call('ZADD', KEYS[2], string.format('%.0f', now + ARGV[4]), ARGV[1])
 end
@@ -102,11 +120,12 @@ return 1`);
 /**
  * Ends a batch, with the messages that came meanwhile and all its calls (what was noted of them before may be lost), and
  * notifies all subscribers. Repeating it changes nothing.
- * KEYS 1 batch, 2 batches, 3 steering, 4 ended batches. ARGV 1 id, 2 channel, 3 how long the batch is kept, s, 4… field and id of each call.
+ * KEYS 1 batch, 2 batches, 3 steering, 4 ended batches, 5 bytes of the tenant's batches. ARGV 1 id, 2 channel, 3 how long the batch is kept, s, 4… field and id of each call.
  */
 export const finishScript = new LuaScript(`#!lua flags=allow-oom
-${NOW}${TAKE_STEERING}
+${NOW}${TAKE_STEERING}${TENANT_BATCHES}
 redis.call('ZREM', KEYS[2], ARGV[1])
+forgetOpen(KEYS[5], ARGV[1])
 if redis.call('EXISTS', KEYS[1]) == 0 or redis.call('HSETNX', KEYS[1], 'ended', string.format('%.0f', now)) == 0 then return 0 end
 takeSteering(KEYS[1], KEYS[3])
 for i = 4, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
@@ -118,21 +137,46 @@ redis.call('EXPIRE', KEYS[4], ARGV[3])
 redis.call('PUBLISH', ARGV[2], ARGV[1])
 return 1`);
 
+/** Bytes of the messages that wait and of the last ones. Read from the lists where a release stored them that does not count. */
+const STEERING_BYTES = `
+local function sizes(steering, steered, bytes)
+  local counted = redis.call('HMGET', bytes, 'waiting', 'last')
+  for i, list in ipairs({ steering, steered }) do
+    if redis.call('LLEN', list) == 0 then
+      counted[i] = 0
+    elseif not counted[i] then
+      counted[i] = 0
+      for _, text in ipairs(redis.call('LRANGE', list, 0, -1)) do counted[i] = counted[i] + #text end
+    end
+  end
+  return tonumber(counted[1]), tonumber(counted[2])
+end
+`;
+
+/** KEYS 1 steering, 2 steered, 3 bytes of both. Answers the bytes that Redis keeps of the messages to a session. */
+export const steeringBytesScript = new LuaScript(`#!lua flags=allow-oom
+${STEERING_BYTES}
+local waiting, last = sizes(KEYS[1], KEYS[2], KEYS[3])
+return waiting + last`);
+
 /**
  * Queues a message of a person.
- * KEYS 1 steering, 2 steered. ARGV 1 message as JSON, 2 at most that many wait and are kept, 3 how long they are kept, s. Answers how many
- * wait, 0 when it is full.
+ * KEYS 1 steering, 2 steered, 3 bytes of both. ARGV 1 message as JSON, 2 at most that many wait and are kept, 3 how long they are kept, s.
+ * Answers how many wait, 0 when it is full, and the bytes of all.
  * Repeating it with the newest message changes nothing; after another one, or when a batch took it, it would be queued twice.
  */
 export const queueSteeringScript: DurableScript = {
   repeatable: false,
   script: new LuaScript(`#!lua
-if redis.call('LINDEX', KEYS[1], -1) == ARGV[1] then return redis.call('LLEN', KEYS[1]) end
-if redis.call('LLEN', KEYS[1]) >= tonumber(ARGV[2]) then return 0 end
-local waiting = redis.call('RPUSH', KEYS[1], ARGV[1])
-redis.call('EXPIRE', KEYS[1], ARGV[3])
-redis.call('RPUSH', KEYS[2], ARGV[1])
-redis.call('LTRIM', KEYS[2], -tonumber(ARGV[2]), -1)
-redis.call('EXPIRE', KEYS[2], ARGV[3])
-return waiting`),
+${STEERING_BYTES}
+local waitingBytes, lastBytes = sizes(KEYS[1], KEYS[2], KEYS[3])
+local waiting, most = redis.call('LLEN', KEYS[1]), tonumber(ARGV[2])
+if waiting > 0 and redis.call('LINDEX', KEYS[1], -1) == ARGV[1] then return { waiting, waitingBytes + lastBytes } end
+if waiting >= most then return { 0, waitingBytes + lastBytes } end
+redis.call('RPUSH', KEYS[1], ARGV[1])
+waitingBytes, lastBytes = waitingBytes + #ARGV[1], lastBytes + #ARGV[1]
+if redis.call('RPUSH', KEYS[2], ARGV[1]) > most then lastBytes = lastBytes - #redis.call('LPOP', KEYS[2]) end
+redis.call('HSET', KEYS[3], 'waiting', waitingBytes, 'last', lastBytes)
+for i = 1, 3 do redis.call('EXPIRE', KEYS[i], ARGV[3]) end
+return { waiting + 1, waitingBytes + lastBytes }`),
 };

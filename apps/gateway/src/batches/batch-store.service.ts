@@ -1,12 +1,21 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { BATCH_LIMITS, type BatchCallBody, type BatchStop, type SessionMessage, SteeringMessage } from '#contracts';
+import { BATCH_LIMITS, ProblemError, type BatchCallBody, type BatchStop, type SessionMessage, SteeringMessage } from '#contracts';
 import { keys, partitionGroups, partitionNames, partitionOf, partitionOfRoot, type RedisConnection } from '#redis';
 import { DurableWrites } from '../platform/durable-writes.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
 import type { DeferredApproval } from '../approvals/approval-deferrals.service.js';
 import { BatchDefinition, fieldOf, heldText, progressOf, recordOf, type BatchProgress, type BatchRecord } from './batch-record.js';
-import { createScript, finishScript, holdScript, queueSteeringScript, steerScript, stopScript, sweepScript } from './batch-scripts.js';
+import {
+  createScript,
+  finishScript,
+  holdScript,
+  queueSteeringScript,
+  steeringBytesScript,
+  steerScript,
+  stopScript,
+  sweepScript,
+} from './batch-scripts.js';
 
 /** How long an ended batch, and a message that no batch takes, are kept: as long as large values of calls. */
 export const KEPT_SECONDS = 7 * 24 * 3600;
@@ -14,6 +23,10 @@ export const KEPT_SECONDS = 7 * 24 * 3600;
 const IDEMPOTENCY_SECONDS = 24 * 3600;
 /** How long a gateway looks after a batch without saying so again. */
 export const LEASE_MS = 6_000;
+
+/** Of each batch besides its texts. */
+const ENTRY_BYTES = 1_024;
+const RETRY_MS = 5_000;
 
 export interface BatchIdempotency {
   readonly scopedKey: string;
@@ -32,7 +45,10 @@ export class BatchStore {
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
   ) {}
 
-  /** Durable when it resolves; looked after by the caller for a lease. Undefined, or the batch that had the idempotency key before. */
+  /**
+   * Durable when it resolves; looked after by the caller for a lease. Undefined, or the batch that had the idempotency key before.
+   * @throws ProblemError `quota_exceeded` when the open batches of the tenant have too many bytes
+   */
   async create(
     doc: BatchDefinition,
     calls: readonly BatchCallBody[],
@@ -40,9 +56,14 @@ export class BatchStore {
   ): Promise<{ id: string; same: boolean } | undefined> {
     const partition = partitionOf(doc.id);
     const idempotencyKey = keys.idempotency(partition, doc.principal.tenantId, idempotency?.scopedKey ?? '');
-    const args = [doc.id, JSON.stringify(doc), JSON.stringify(calls), LEASE_MS, idempotency?.requestSha256 ?? '', IDEMPOTENCY_SECONDS];
-    const before = String(await this.durable.run(createScript, [keys.batch(doc.id), keys.batches(partition), idempotencyKey], args));
+    const [docText, callsText, most] = [JSON.stringify(doc), JSON.stringify(calls), this.config.tenantBatchBytes];
+    const bytes = Buffer.byteLength(docText) + Buffer.byteLength(callsText) + ENTRY_BYTES;
+    const requestSha256 = idempotency?.requestSha256 ?? '';
+    const names = [keys.batch(doc.id), keys.batches(partition), idempotencyKey, keys.tenantBatches(partition, doc.principal.tenantId)];
+    const args = [doc.id, docText, callsText, LEASE_MS, requestSha256, IDEMPOTENCY_SECONDS, bytes, most];
+    const before = String(await this.durable.run(createScript, names, args));
     if (before === '') return undefined;
+    if (before === 'full') throw new ProblemError('quota_exceeded', tooManyBytes(most), { retryAfterMs: RETRY_MS });
     const [sha256, id = ''] = before.split(' ');
     return { id, same: sha256 === idempotency?.requestSha256 };
   }
@@ -92,7 +113,8 @@ export class BatchStore {
   /** `callIds`: of all its calls. */
   async finish(doc: BatchDefinition, callIds: readonly (readonly [number, string])[]): Promise<void> {
     const partition = partitionOf(doc.id);
-    const of = [keys.batch(doc.id), keys.batches(partition), this.steeringOf(doc), keys.endedBatches(partition)];
+    const open = keys.tenantBatches(partition, doc.principal.tenantId);
+    const of = [keys.batch(doc.id), keys.batches(partition), this.steeringOf(doc), keys.endedBatches(partition), open];
     await finishScript.run(this.redis, of, [
       doc.id,
       keys.batchChannel(),
@@ -154,37 +176,40 @@ export class BatchStore {
     });
   }
 
-  /** How many wait now; 0 when there is no room. */
-  async queueSteering(tenantId: string, sessionId: string, message: SteeringMessage): Promise<number> {
-    const partition = this.partitionOf(tenantId, sessionId);
-    const of = [keys.steering(partition, tenantId, sessionId), keys.steered(partition, tenantId, sessionId)];
-    return Number(await this.durable.run(queueSteeringScript, of, [JSON.stringify(message), BATCH_LIMITS.steeringMessages, KEPT_SECONDS]));
+  /** `waiting`: how many wait now; 0 when there is no room. `bytes`: as `steeringBytes`. */
+  async queueSteering(tenantId: string, sessionId: string, message: SteeringMessage): Promise<{ waiting: number; bytes: number }> {
+    const args = [JSON.stringify(message), BATCH_LIMITS.steeringMessages, KEPT_SECONDS];
+    const answer = await this.durable.run(queueSteeringScript, this.steeringKeys(tenantId, sessionId), args);
+    const [waiting, bytes] = Array.isArray(answer) ? answer.map(Number) : [];
+    return { waiting: waiting ?? 0, bytes: bytes ?? 0 };
   }
 
   /** The last messages of people to a session, oldest first. */
   async steeringOfSession(tenantId: string, sessionId: string): Promise<SessionMessage[]> {
-    const [waiting, all] = await this.steeringTexts(tenantId, sessionId);
+    const [waitingKey, lastKey] = this.steeringKeys(tenantId, sessionId);
+    const [waiting, all] = await Promise.all([this.redis.lrange(waitingKey, '0', '-1'), this.redis.lrange(lastKey, '0', '-1')]);
     const untaken = new Set(waiting);
     return all.map((text) => ({ ...SteeringMessage.parse(JSON.parse(text)), taken: !untaken.has(text) }));
   }
 
   /** Bytes that Redis keeps of the messages to a session: of those that wait and of the last ones. */
   async steeringBytes(tenantId: string, sessionId: string): Promise<number> {
-    const texts = (await this.steeringTexts(tenantId, sessionId)).flat();
-    return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
-  }
-
-  private steeringTexts(tenantId: string, sessionId: string): Promise<[waiting: string[], last: string[]]> {
-    const partition = this.partitionOf(tenantId, sessionId);
-    return Promise.all([
-      this.redis.lrange(keys.steering(partition, tenantId, sessionId), '0', '-1'),
-      this.redis.lrange(keys.steered(partition, tenantId, sessionId), '0', '-1'),
-    ]);
+    return Number(await steeringBytesScript.run(this.redis, this.steeringKeys(tenantId, sessionId), []));
   }
 
   /** Forgets what people said to a session. Messages that wait are kept for its next batch. */
   async forgetSteering(tenantId: string, sessionId: string): Promise<void> {
     await this.redis.del(keys.steered(this.partitionOf(tenantId, sessionId), tenantId, sessionId));
+  }
+
+  private steeringKeys(tenantId: string, sessionId: string): [waiting: string, last: string, bytes: string] {
+    const partition = this.partitionOf(tenantId, sessionId);
+    const { steering, steered, steeringBytes } = keys;
+    return [
+      steering(partition, tenantId, sessionId),
+      steered(partition, tenantId, sessionId),
+      steeringBytes(partition, tenantId, sessionId),
+    ];
   }
 
   partitionOf(tenantId: string, sessionId: string): string {
@@ -199,4 +224,8 @@ export class BatchStore {
   private async notify(id: string): Promise<void> {
     await this.redis.publish(keys.batchChannel(), id);
   }
+}
+
+function tooManyBytes(most: number): string {
+  return `The batches of the tenant that have not ended have ${most} bytes together in a part of the log (TENANT_BATCH_BYTES), which is the most: wait until some end, or cancel some`;
 }

@@ -9,6 +9,8 @@ import { SessionRoom } from '../sessions/session-room.service.js';
 import { SessionEventPublisher } from '../sessions/session-event-publisher.service.js';
 import { BatchStore, KEPT_SECONDS } from './batch-store.service.js';
 
+const KEPT_MS = KEPT_SECONDS * 1_000;
+
 /** Queues what a person says to a session, without its secrets and hidden characters. The next batch of the session that looks takes it, once and in order. */
 @Injectable()
 export class SteerSessionService {
@@ -45,15 +47,14 @@ export class SteerSessionService {
     const { keyId, person } = principal;
     const { id, from } = of ?? { id: ulid(), from: `apikey:${keyId}` };
     const byName = of !== undefined || person === undefined ? {} : { fromName: personText(person) };
-    const known = (await this.list(principal, sessionId)).messages;
-    const queued = known.find((it) => it.id === id);
-    if (queued !== undefined) return { message: queued, waiting: known.filter(({ taken }) => !taken).length };
+    const queued = of === undefined ? undefined : await this.queuedBefore(principal, sessionId, id);
+    if (queued !== undefined) return queued;
     const message = { id, message: this.safety.of(principal.tenantId).text(text), from, ...byName, at: new Date().toISOString() };
     this.memory.check('normal');
     await this.count(principal.tenantId, sessionId, message);
-    const waiting = await this.store.queueSteering(principal.tenantId, sessionId, message);
+    const { waiting, bytes } = await this.store.queueSteering(principal.tenantId, sessionId, message);
     // Again: other messages may have come meanwhile, the oldest left, and a message that found no room is not kept.
-    await this.count(principal.tenantId, sessionId);
+    await this.room.count(principal.tenantId, sessionId, 'messages', { bytes, lifeMs: KEPT_MS, always: true });
     if (waiting <= 0) {
       throw new ProblemError(
         'conflict',
@@ -68,6 +69,12 @@ export class SteerSessionService {
   private async count(tenantId: string, sessionId: string, further?: SteeringMessage): Promise<void> {
     const more = further === undefined ? 0 : 2 * Buffer.byteLength(JSON.stringify(further));
     const bytes = more + (await this.store.steeringBytes(tenantId, sessionId));
-    await this.room.count(tenantId, sessionId, 'messages', { bytes, lifeMs: KEPT_SECONDS * 1_000, always: further === undefined });
+    await this.room.count(tenantId, sessionId, 'messages', { bytes, lifeMs: KEPT_MS, always: further === undefined });
+  }
+
+  private async queuedBefore(principal: Principal, sessionId: string, id: string): Promise<Steered | undefined> {
+    const { messages } = await this.list(principal, sessionId);
+    const message = messages.find((it) => it.id === id);
+    return message && { message, waiting: messages.filter(({ taken }) => !taken).length };
   }
 }

@@ -118,6 +118,15 @@ export const GatewayEnv = z.object({
     description: 'What Redis keeps of all sessions of a tenant in bytes: settings, grants, lists of agents, messages of people.',
     shownDefault: '`268435456` (256 MiB)',
   }),
+  TENANT_BATCH_BYTES: integer(1, 1_000_000_000_000, 67_108_864).meta({
+    description:
+      'What Redis keeps of the batches of a tenant that have not ended in bytes, in each partition of the log: those of one session are in one.',
+    shownDefault: '`67108864` (64 MiB)',
+  }),
+  TENANT_CALL_BYTES: integer(1, 1_000_000_000_000, 134_217_728).meta({
+    description: 'The same of the calls of a tenant that have not ended, with their arguments.',
+    shownDefault: '`134217728` (128 MiB)',
+  }),
   SOCKETS_PER_KEY: integer(1, 1_000_000, 1000).describe('Open WebSockets, event streams and polling workers of one key.'),
   SOCKETS_PER_TENANT: integer(1, 1_000_000, 5000).describe('Open WebSockets, event streams and polling workers of one tenant.'),
   SOCKETS_PER_ADDRESS: integer(1, 1_000_000, 2000).describe(

@@ -83,6 +83,10 @@ export interface GatewayConfig extends FileSettings {
   readonly tenantActsPerMinute: number;
   /** Limit of the bytes of the sessions of a tenant in Redis. */
   readonly tenantSessionBytes: number;
+  /** Limit of the bytes of the open batches of a tenant in one partition. */
+  readonly tenantBatchBytes: number;
+  /** The same of its open calls. */
+  readonly tenantCallBytes: number;
   /** What `/metrics` asks for; nothing when it is not set. */
   readonly metricsKey?: string | undefined;
   /** Seals the tokens that people let sources have. */
@@ -169,6 +173,8 @@ export function readGatewayConfig(
     keyRatePerMinute: e.KEY_RATE_PER_MINUTE,
     tenantActsPerMinute: e.TENANT_ACTS_PER_MINUTE,
     tenantSessionBytes: e.TENANT_SESSION_BYTES,
+    tenantBatchBytes: e.TENANT_BATCH_BYTES,
+    tenantCallBytes: e.TENANT_CALL_BYTES,
     metricsKey: e.METRICS_KEY,
     sourceTokenKey: e.SOURCE_TOKEN_KEY,
     hookEnv: Object.fromEntries(e.TOOL_ENV_ALLOWLIST.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),

@@ -61,10 +61,10 @@ const log: Provider[] = [
     provide: EventLog,
     inject: [BUFFERED_REDIS, WAIT_REDIS, BullCallQueue, GATEWAY_CONFIG, LOGGER],
     useFactory: (redis: RedisConnection, waitConnection: RedisConnection, queue: BullCallQueue, config: GatewayConfig, logger: Logger) => {
-      const { partitions, durability, replicas, logDeadlineMs: deadlineMs } = config;
+      const { partitions, durability, replicas, logDeadlineMs: deadlineMs, tenantCallBytes } = config;
       const onWoken = (call: WokenCall) => dispatchWoken(queue, call);
       const onDiskFault = logDiskFault(logger);
-      return new EventLog(redis, { partitions, durability, replicas, waitConnection, deadlineMs, onWoken, onDiskFault });
+      return new EventLog(redis, { partitions, durability, replicas, waitConnection, deadlineMs, onWoken, onDiskFault, tenantCallBytes });
     },
   },
   {

@@ -18,6 +18,7 @@
     then for each call:  its partition's index (1..P), its id
     then for each transition:  operation, index of the call (1..C), and
       accept    then(queue|approval|refuse) totalMs approvalMs key keyTtlMs requestSha256 options meta text1 text2 hooks index approvals
+                bytes most
       claim     attempt leaseMs token textBefore textAfter
       take      the same, but never granted again: for a job that was just taken from its queue
       update    fence writeSeq text index updates     progress, hook, turn      fence writeSeq text index
@@ -36,6 +37,8 @@
     `editedDigest` is empty, or the digest of the arguments that the approver gave, which `text` holds: then Start names the
     tool only. `until` of a suspension: its time, the End of a child, input; `delayMs` of the last is -1 where the call ends
     after `expiresMs` instead. `approvals` is the key of the partition's calls that wait for a person; 0 where the call cannot begin or end to wait.
+    `bytes` of an accept are those that the call has beside the log. The open calls of its tenant may have `most` bytes together
+    in this partition, any with 0.
 
   Returns [now in ms, answer, answer ...], an answer being
     [version, seq]         applied; a third item is the tool (retry, suspend, end, decide) or 1 (renew under a cancel), a
@@ -45,6 +48,7 @@
                                                        a claim that was granted; of a call that was suspended also the
                                                        words of its suspension, the texts of that event and of its input
     "REPLAY <version> <seq> <time>"  this very transition was applied before; the facts are those of then
+    "FULL"           the tenant has no room for a further call
     "IDEM <callId>"  "IDEM_MISMATCH <callId>"           the key is held by another call, with the same or another request
     "CONFLICT <version>"  "FENCED <fence>"  "NOT_DUE <ms>"  "BAD_TRANSITION <status letter>"  "ENDED"  "NOT_FOUND"
     "ERROR <text>"   a fault in the data or in this script; nothing of a later transition of that call is applied
@@ -88,6 +92,7 @@ local function applyTransitions(KEYS, ARGV)
   --- @include "transitions/changes"
   --- @include "transitions/guards"
   --- @include "transitions/waking"
+  --- @include "transitions/open-calls"
   --- @include "transitions/ending"
 
   local operations = {}
@@ -100,7 +105,7 @@ local function applyTransitions(KEYS, ARGV)
 
   -- How many arguments follow the operation and the call's index.
   local arity = {
-    accept = 13, claim = 5, take = 5, update = 5, progress = 4, hook = 4, turn = 4, renew = 2, defer = 2, retry = 7, ['end'] = 8, cancel = 4,
+    accept = 15, claim = 5, take = 5, update = 5, progress = 4, hook = 4, turn = 4, renew = 2, defer = 2, retry = 7, ['end'] = 8, cancel = 4,
     held = 4, decide = 10, suspend = 7, input = 3, wake = 0,
   }
 

@@ -21,7 +21,8 @@ export const START_ARGUMENTS_BYTES = 1_024;
 
 type Input<M extends keyof EventLogWriter> = Parameters<EventLogWriter[M]>[0];
 
-export function acceptTransition(call: NewCall): Transition {
+/** `openBytes`: limit of the open calls of its tenant in its partition; 0 for none. */
+export function acceptTransition(call: NewCall, openBytes = 0): Transition {
   const { callId, meta, submitted, followUp, idempotency } = call;
   const text = submittedText(submitted, call.author);
   const { queueMs, runMs, totalMs } = submitted.timeouts;
@@ -58,6 +59,8 @@ export function acceptTransition(call: NewCall): Transition {
           : eventText(call.author, followUp.data),
       ...hookArguments(callId, call.author, call.hookRuns),
       followUp?.kind === 'approval' ? pendingApprovals(callId) : 0,
+      Buffer.byteLength(call.argumentsBlob ?? '') + Buffer.byteLength(call.secretArguments?.text ?? ''),
+      openBytes,
     ],
   };
 }

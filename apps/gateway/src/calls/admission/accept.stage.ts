@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { EventLog } from '#event-log';
+import { EventLog, EventLogTenantFull, type AcceptAnswer, type NewCall } from '#event-log';
 import { BullCallQueue } from '#queue';
 import { acceptedCall } from './accepted-call.js';
 import { ChildCallService } from './child-call.service.js';
@@ -15,6 +15,8 @@ import type { AdmissionStage, Submission } from './submission.js';
 export class AcceptStage implements AdmissionStage {
   readonly name = 'accept';
   readonly isAlwaysTraced = true;
+  /** Tenants whose last call the log refused: no job goes ahead of a call of theirs, which may not come to be. */
+  private readonly full = new Set<string>();
 
   constructor(
     private readonly log: EventLog,
@@ -29,14 +31,27 @@ export class AcceptStage implements AdmissionStage {
     if (lineage !== undefined) await this.children.registerChild(lineage.parentCallId, callId);
     submission.mayBeWritten = true;
     newCall.submitted.acceptAt = new Date().toISOString();
-    const answer = await this.log.accept(newCall, isNewAndQueued ? dispatch : undefined);
+    const goesAhead = isNewAndQueued && !this.full.has(principal.tenantId);
+    const answer = await this.accepted(newCall, goesAhead ? dispatch : undefined);
     if ('callId' in answer) {
       submission.accepted = { repeatedCallId: answer.callId, logCode: answer.code };
       return submission.release?.();
     }
     const call = acceptedCall(newCall, submission.evaluated.args, answer.time);
     submission.accepted = { call, logCode: answer.code };
-    if (call.status === 'queued' && !isNewAndQueued) dispatch();
+    if (call.status === 'queued' && !goesAhead) dispatch();
+  }
+
+  private async accepted(call: NewCall, sent?: () => void): Promise<AcceptAnswer> {
+    const { tenantId } = call.meta;
+    try {
+      const answer = await this.log.accept(call, sent);
+      this.full.delete(tenantId);
+      return answer;
+    } catch (error) {
+      if (error instanceof EventLogTenantFull) this.full.add(tenantId);
+      throw error;
+    }
   }
 
   spanAttributes({ accepted }: Submission): Record<string, string | undefined> {

@@ -1,6 +1,6 @@
 import { BadRequestException, HttpException, NotFoundException } from '@nestjs/common';
 import { describe, expect, it } from '@jest/globals';
-import { ArchiveUnavailable, EventLogFull, EventLogUnavailable } from '#event-log';
+import { ArchiveUnavailable, EventLogFull, EventLogTenantFull, EventLogUnavailable } from '#event-log';
 import { ProblemError } from '#contracts';
 import { toProblem } from './to-problem.js';
 
@@ -10,6 +10,7 @@ describe('the problem that an error is shown as', () => {
   it.each([
     ['an archive that is away', new ArchiveUnavailable('ECONNREFUSED'), 503, 'unavailable'],
     ['a full log', new EventLogFull(), 503, 'overloaded'],
+    ['a tenant without room in the log', new EventLogTenantFull(), 429, 'quota_exceeded'],
     ['a full Redis', new Error("OOM command not allowed when used memory > 'maxmemory'."), 503, 'overloaded'],
     ['a log out of reach', new EventLogUnavailable('gone'), 503, 'unavailable'],
     ['a closed connection', new Error('Connection is closed.'), 503, 'unavailable'],
@@ -23,7 +24,7 @@ describe('the problem that an error is shown as', () => {
   ])('shows %s as a problem with its status and code', (_name, error, status, code) => {
     const problem = toProblem(error);
     expect([problem.status, problem.code]).toEqual([status, code]);
-    expect(status === 503).toBe(problem.facts.retryAfterMs !== undefined);
+    expect([429, 503].includes(status)).toBe(problem.facts.retryAfterMs !== undefined);
   });
 
   it('shows what is a problem already as it is', () => {

@@ -1,6 +1,6 @@
 import { HttpException, NotFoundException } from '@nestjs/common';
 import { LIMITS, ProblemError } from '#contracts';
-import { ArchiveUnavailable, EventLogFull, EventLogUnavailable, EventLogUnreplicated } from '#event-log';
+import { ArchiveUnavailable, EventLogFull, EventLogTenantFull, EventLogUnavailable, EventLogUnreplicated } from '#event-log';
 
 const RETRY_SOON_MS = 1000;
 const RETRY_LATER_MS = 5000;
@@ -8,6 +8,12 @@ const RETRY_LATER_MS = 5000;
 /** Maps any error to a problem. An unforeseen error becomes `internal`, without details. */
 export function toProblem(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
+  if (error instanceof EventLogTenantFull)
+    return new ProblemError(
+      'quota_exceeded',
+      'The calls of the tenant that have not ended, or those of this session, have too many bytes together (TENANT_CALL_BYTES): wait until some end, or cancel some',
+      { retryAfterMs: RETRY_LATER_MS },
+    );
   if (error instanceof EventLogFull || isRedisFull(error))
     return new ProblemError('overloaded', 'Redis has no memory left for new calls; running calls go on', { retryAfterMs: RETRY_LATER_MS });
   if (error instanceof EventLogUnreplicated)

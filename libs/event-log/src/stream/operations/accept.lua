@@ -15,6 +15,9 @@ function operations.accept(c, a)
     return (sha == request and 'IDEM ' or 'IDEM_MISMATCH ') .. id
   end
 
+  local bytes, most = ARGV[a + 13], tonumber(ARGV[a + 14])
+  if what ~= 'refuse' and most > 0 and not countOpen(c, meta, CALL_BYTES + #meta + #text1 + bytes, most) then return 'FULL' end
+
   local total = now + totalMs
   local deadline = math.min(now + match(options, '^%d+'), total)
   c.snapshot = {

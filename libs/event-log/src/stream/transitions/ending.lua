@@ -28,6 +28,7 @@ end
 local function toEnd(c)
   c.snapshot.status, c.snapshot.leaseUntil = 'e', 0
   setTimer(c, 0)
+  uncountOpen(openCalls(c, c.snapshot.meta), c.id)
   expireJournal(c)
   return wakeParent(c)
 end

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { BlobStore, EventLog, EventLogTenantFull } from '#event-log';
+import { createRedis, keys, type RedisConnection } from '#redis';
+import { startRedisServer, type RedisServer } from '../../../test/support/redis-server.mjs';
+import { aCall, author, endOf } from '../../../test/support/sample-calls.js';
+
+const ROOM = 6_000;
+
+describe('open calls of a tenant', () => {
+  let server: RedisServer;
+  let redis: RedisConnection;
+  let log: EventLog;
+  beforeAll(async () => {
+    server = await startRedisServer();
+    redis = createRedis(server.url);
+  });
+  beforeEach(async () => {
+    await redis.flushall();
+    log = await EventLog.open(redis, { partitions: 1, tenantCallBytes: ROOM });
+  });
+  afterAll(async () => {
+    redis.disconnect();
+    await server.stop();
+  });
+
+  const newId = () => log.newCallId('acme', 's');
+  const accept = (callId: string, tenantId = 'acme') => log.accept(aCall(callId, { meta: { tenantId, tool: 'echo' } }));
+  /** Until one is refused. */
+  const fill = async (): Promise<string[]> => {
+    const accepted: string[] = [];
+    for (;;) {
+      const callId = newId();
+      const isTaken = await accept(callId).then(
+        () => true,
+        (error: unknown) => expect(error).toBeInstanceOf(EventLogTenantFull),
+      );
+      if (isTaken !== true) return accepted;
+      accepted.push(callId);
+    }
+  };
+  const end = (callId: string, version = 1) =>
+    log.end({ callId, guard: { by: 'command', version, commandId: 'c' }, data: endOf('cancelled'), author });
+
+  it('refuses a call of a tenant beyond its bytes, takes those of another tenant, and takes one when a call has ended', async () => {
+    const [first = '', ...others] = await fill();
+    expect(others.length).toBeGreaterThan(0);
+    expect(await accept(newId(), 'other')).toMatchObject({ code: 'OK' });
+    // The same call again is no further one.
+    expect(await accept(first)).toMatchObject({ code: 'REPLAY' });
+    await end(first);
+    expect(await accept(newId())).toMatchObject({ code: 'OK' });
+    expect(await fill()).toEqual([]);
+  });
+
+  it('counts nothing of calls that have ended, however they ended', async () => {
+    const [first = '', second = '', third = ''] = await fill();
+    await end(first);
+    await log.claim({ callId: second, attempt: 1, leaseMs: 60_000, worker: 'w', author });
+    await log.end({ callId: second, guard: { by: 'worker', fence: 1, writeSeq: 1 }, data: endOf('completed'), author });
+    await end(third);
+    const open = await redis.hkeys(keys.openCalls('00', 'acme'));
+    for (const callId of open) if (callId !== '') await end(callId);
+    expect(await redis.exists(keys.openCalls('00', 'acme'))).toBe(0);
+  });
+
+  it('refuses a call with large arguments beside the log, of which it keeps nothing', async () => {
+    const callId = newId();
+    const text = 'x'.repeat(ROOM);
+    const call = { ...aCall(callId), argumentsBlob: text, secretArguments: { text, ttlMs: 60_000 } };
+    await expect(log.accept(call)).rejects.toThrow(EventLogTenantFull);
+    const blobs = new BlobStore(redis);
+    expect([await blobs.get(callId, 'arguments'), await blobs.get(callId, 'secret-arguments')]).toEqual([undefined, undefined]);
+  });
+
+  it('takes a call that is refused at its admission, also without room: it ends where it starts', async () => {
+    await fill();
+    expect(await log.accept(aCall(newId(), { followUp: { kind: 'refused', data: endOf('denied') } }))).toMatchObject({ code: 'OK' });
+  });
+
+  it('finds the room of a call that ended under a release that counts none, and of one that is gone', async () => {
+    const [first = '', second = '', ...others] = await fill();
+    const key = keys.openCalls('00', 'acme');
+    const counted = await redis.hmget(key, first, second);
+    await end(first);
+    await redis.hset(key, { [first]: counted[0] ?? '' });
+    await redis.hincrby(key, '', Number(counted[0]));
+    await redis.del(keys.call(second));
+    expect(await fill()).toHaveLength(2);
+    expect((await redis.hkeys(key)).filter((callId) => callId !== '')).toHaveLength(others.length + 2);
+  });
+});
