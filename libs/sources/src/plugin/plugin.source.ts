@@ -1,5 +1,6 @@
 import { Suspension, ToolError, type ToolContext, type ToolOutput } from '#tool-sdk';
 import { CALL_ERROR_CODES, type CallErrorCode, type StoredSource } from '#contracts';
+import { withinBudget } from '../flood/within-budget.js';
 import type { Listing, SourceConnection, SourceConnector } from '../source-connector.port.js';
 import type { LoadedPlugin } from './load-plugin.js';
 
@@ -33,7 +34,7 @@ class PluginConnection implements SourceConnection {
     try {
       const refused = this.plugin.tools.check(rawName, args);
       if (refused !== undefined) throw refused;
-      return ownOutput(await this.plugin.tools.call(rawName, args, ctx));
+      return ownOutput(await withinBudget(ctx, (metered) => this.plugin.tools.call(rawName, args, metered)));
     } catch (error) {
       if (ctx.signal.aborted) throw ctx.signal.reason;
       const own = ownError(error);
