@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { AcceptStage } from './accept.stage.js';
 import { ComposeStage } from './compose.stage.js';
@@ -10,6 +11,9 @@ import { MemoryStage } from './memory.stage.js';
 import { RedactStage } from './redact.stage.js';
 import type { AdmissionStage, Submission } from './submission.js';
 import { WatchStage } from './watch.stage.js';
+
+/** Most calls need less for all stages together. */
+const LONG_MS = 5;
 
 /**
  * The steps of a submission, in order. Each is a stage in a file of its own:
@@ -28,7 +32,7 @@ import { WatchStage } from './watch.stage.js';
  * A rejection ends no stage but is kept with the submission: a rejected call is recorded like any other and ends where it
  * starts. A quote passes the stages that change nothing: lineage, evaluate, and limits, which then only looks.
  *
- * A stage returns a promise only when it has to wait, and only then the pipeline awaits it (CPU of the gateway a call in
+ * A stage returns a promise only when it has to wait, and only then, or after a long one, the pipeline awaits (CPU of the gateway a call in
  * `npm run bench`).
  */
 @Injectable()
@@ -62,6 +66,8 @@ export class AdmissionPipeline {
         if (waiting !== undefined) await waiting;
         const tookMs = Math.round(performance.now() - startedAt);
         if (tookMs > 0) submission.measure(stage.name, tookMs);
+        // A large body costs many milliseconds at each stage: all other requests get their turn between two of them.
+        if (waiting === undefined && tookMs >= LONG_MS) await turn();
       }
     } catch (error) {
       if (submission.wroteNothing(error)) await submission.release?.();
