@@ -97,6 +97,14 @@ describe('bodies of documents from the field', () => {
   const binary = { type: 'string', format: 'binary' };
   const multipart = (properties: object, encoding: object = {}) => ({ schema: { type: 'object', properties }, encoding });
 
+  it('sends no lines of headers that the type of a file part brings, also where its schema says nothing of it', async () => {
+    let schema: object = { type: 'object', properties: { file: { contentMediaType: 'text/plain' } } };
+    for (let level = 0; level < 10; level += 1) schema = { type: 'object', allOf: [schema] };
+    const file = { data: 'aGk=', filename: 'a', content_type: 'text/plain\r\nX-Evil: 1' };
+    const { body } = await sent('multipart/form-data', { schema }, { file });
+    expect([body.includes('filename="a"'), body.includes('X-Evil')]).toEqual([true, false]);
+  });
+
   it('sends JSON parts of a multipart body without a file name, with the type that the document names', async () => {
     const media = multipart(
       {

@@ -109,6 +109,6 @@ function fileOf(part: unknown, name: string, declared: string | undefined): Part
     throw new ToolError('invalid_arguments', expected, { retryable: false });
   }
   const content = Buffer.from(data, 'base64');
-  const { type, extension } = kindOfFile(content, typeof given === 'string' ? given : declared);
+  const { type, extension } = kindOfFile(content, safeType(typeof given === 'string' ? given : declared));
   return { content, type, filename: typeof filename === 'string' && filename !== '' ? filename : `${name}${extension}` };
 }
