@@ -7,6 +7,7 @@ import { eventually } from '../support/eventually.js';
 import { startModelServer, type ModelServer, type ScriptedToolCall } from '../support/model-server.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 import { crewContract } from './sub-agents/crew.contract.js';
+import { progressContract } from './sub-agents/progress.contract.js';
 import { CONDUCTORS, spawnedContract } from './sub-agents/spawned.contract.js';
 
 const API_KEY = 'sk-model-key-of-the-sub-agent-tests';
@@ -35,6 +36,8 @@ beforeAll(async () => {
     define('helper', { tools: ['echo', 'sleep', 'shell'], description: 'Helps.' }),
     define('claude', { tools: ['@builtin/echo'] }, { provider: 'anthropic' }),
     define('thrifty', { tools: ['echo'], budgets: { tokens: 40, calls: 2 } }),
+    define('short', { tools: ['echo'], maxTurns: 2 }),
+    define('impatient', { tools: ['echo'], budgets: { modelMs: 300 } }),
     define('all', { tools: ['*'] }),
     define('explore', { type: 'explore' }),
     define('verification', { type: 'verification', tools: ['file_*', 'shell', 'agent', 'helper'], maxDepth: 2 }),
@@ -329,7 +332,7 @@ describe('a sub-agent', () => {
   });
 });
 
-for (const contract of [crewContract, spawnedContract]) contract(() => ({ agent, models }));
+for (const contract of [crewContract, progressContract, spawnedContract]) contract(() => ({ agent, models }));
 
 describe('a sub-agent that a key adds for its tenant', () => {
   const define = (more: object = {}, model: object = {}) => ({

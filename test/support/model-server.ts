@@ -21,6 +21,8 @@ export interface ScriptedAnswer {
   readonly headers?: Record<string, string>;
   /** The connection is cut after the texts. */
   readonly cut?: boolean;
+  /** What the rest of the answer waits for after the first piece of text. */
+  readonly pause?: Promise<unknown>;
   /** Before the first byte. */
   readonly until?: Promise<unknown>;
 }
@@ -69,7 +71,8 @@ export async function startModelServer(): Promise<ModelServer> {
     }
     response.writeHead(200, { 'Content-Type': 'text/event-stream', ...answer.headers });
     const frames = request.url?.endsWith('/messages') === true ? anthropicFrames(answer, call.model) : openAiFrames(answer, call.model);
-    for (const frame of frames) {
+    for (const [n, frame] of frames.entries()) {
+      if (n === 1) await answer.pause;
       if (!response.write(frame))
         await Promise.race([new Promise((drained) => response.once('drain', drained)), after(5_000, undefined, { ref: false })]);
     }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import type { AgentBudget, AgentSourceDefinition, Call } from '#contracts';
+import type { AgentBudget, AgentSourceDefinition, Call, ProgressData } from '#contracts';
 import type { CallStore } from '#event-log';
 import { telemetry } from '#observability';
 import { Suspension, ToolError, type AgentRun, type ToolContext, type ToolOutput, type ToolRegistry } from '#tool-sdk';
@@ -113,6 +113,7 @@ export class AgentLoop {
     if (turn === undefined) return undefined;
     const { ctx, parts } = this;
     const wanted = wantedOf(turn);
+    if (after === 0) ctx.onProgress(progressOf(turn.turn, this.limits.turns, wanted));
     if (after === 0) for (const summary of summariesIn(wanted)) ctx.onUpdate([{ type: 'json', json: summary }], { stream: 'summary' });
     const answer = await parts.gateway.submit(ctx, turn.turn, after, this.left(spent, wanted.length - after));
     if (answer === undefined) return new Suspension(NO_GATEWAY_MS);
@@ -206,4 +207,13 @@ export class AgentLoop {
       calls: Math.max(0, Math.floor((calls - spent.calls - share) / share)),
     };
   }
+}
+
+/** Tools that the progress of a turn names; an answer may have hundreds. */
+const NAMED_TOOLS = 20;
+
+function progressOf(turn: number, turns: number, wanted: readonly { readonly tool: string }[]): ProgressData {
+  const names = wanted.slice(0, NAMED_TOOLS).map(({ tool }) => tool);
+  const more = wanted.length > NAMED_TOOLS ? [`${wanted.length - NAMED_TOOLS} more`] : [];
+  return { message: `[${turn}/${turns}] Executing tools: ${[...names, ...more].join(', ')}`, done: turn - 1, total: turns };
 }

@@ -3,7 +3,7 @@ import type { Call, ToolDescriptor } from '#contracts';
 import type { Agent } from '../../support/agent.js';
 import type { ModelServer, ScriptedToolCall } from '../../support/model-server.js';
 
-/** A cluster with the sub-agents helper, claude, thrifty, all, boss, explore and verification, an agent called planner, and the server of their models. */
+/** A cluster with the sub-agents helper, claude, thrifty, short, impatient, all, boss, explore and verification, an agent called planner, and the server of their models. */
 export type SubAgentInstallation = () => { readonly agent: Agent; readonly models: ModelServer };
 
 const calls = (name: string, args: object = {}, id = 'a'): ScriptedToolCall[] => [{ id, name, arguments: args }];
@@ -79,7 +79,7 @@ export function crewContract(started: SubAgentInstallation): void {
       const { agent, models } = started();
       const { body } = await agent.get<{ tools: ToolDescriptor[] }>('/v1/tools');
       const schemaOf = (name: string) => body.tools.find((tool) => tool.name === name)?.input;
-      const names = ['all', 'boss', 'claude', 'explore', 'helper', 'thrifty', 'verification'];
+      const names = ['all', 'boss', 'claude', 'explore', 'helper', 'impatient', 'short', 'thrifty', 'verification'];
       expect(schemaOf('agent')).toMatchObject({ properties: { agent: { enum: names } } });
       expect(schemaOf('agent_crew')).toMatchObject({ properties: { stages: { items: { properties: { role: { enum: names } } } } } });
       expect(JSON.stringify(body.tools)).not.toContain('x-choices');

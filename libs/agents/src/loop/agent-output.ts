@@ -6,6 +6,14 @@ import type { LimitReason, Spent } from './agent-loop.decider.js';
 
 export const NO_TEXT = '(sub-agent produced no text output)';
 
+/** `details.reason` of a run that a limit ended. */
+const REASONS: Readonly<Record<LimitReason, string>> = {
+  max_turns: 'turn budget exceeded',
+  max_tokens: 'token budget exceeded',
+  max_time: 'time budget exceeded',
+  max_calls: 'call budget exceeded',
+};
+
 export interface FinishedRun {
   readonly callId: string;
   readonly run: Pick<AgentRun, 'parentCallId'>;
@@ -53,7 +61,7 @@ export function agentOutput({ callId, run, history: { turns, submitted, recalled
       modelMs: spent.modelMs,
       calls: spent.calls,
       ...(recalled === undefined ? {} : { recalled: recalled.texts.length }),
-      ...(limit === undefined ? {} : { stopped: limit }),
+      ...(limit === undefined ? {} : { stopped: limit, reason: REASONS[limit] }),
     },
   };
 }
