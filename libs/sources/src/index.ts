@@ -6,7 +6,7 @@ export { toolChanges } from './catalog/tool-digest.js';
 export { mappedName } from './catalog/tool-names.js';
 export { definitionFault } from './definitions/definition-fault.js';
 export { issuerUrls } from './definitions/issuer-urls.js';
-export { policyFor } from './definitions/policy-for.js';
+export { sourcePolicy } from './definitions/source-policy.js';
 export { resolveSecret, resolveSecrets } from './definitions/resolve-secrets.js';
 export { FloodPauses } from './flood/flood-pauses.js';
 export { MessageBudget, MessageFlood } from './flood/message-budget.js';

@@ -20,8 +20,8 @@ import {
   IssuerRefusal,
   IssuerRequests,
   issuerUrls,
-  policyFor,
   resolveSecret,
+  sourcePolicy,
   wantedOf,
   type AuthorizedSource,
   type IssuerFetch,
@@ -151,15 +151,22 @@ export class SourceAuthorizations {
 
   /** Requests by the rules for the source, each with a deadline and a limit. */
   private async asking<T>(found: Found, ask: (requests: IssuerRequests, get: IssuerFetch) => Promise<T>): Promise<T> {
-    const { auth, url, stored } = found;
-    const policy = policyFor(stored, [url, ...issuerUrls(auth)], this.config.egress ?? new EgressPolicy());
-    const guarded = egressFetch(policy);
+    const { auth } = found;
+    const guarded = egressFetch(this.policyOf(found));
     const get = bounded(guarded.fetch, AbortSignal.timeout(TIMEOUT_MS));
     try {
       const secret = auth.clientSecret && resolveSecret(auth.clientSecret, this.config.env ?? {}, 'gateway');
       return await ask(new IssuerRequests(get, secret), get);
     } finally {
       await guarded.close();
+    }
+  }
+
+  private policyOf({ auth, url, hosts, id, stored: { origin } }: Found): EgressPolicy {
+    try {
+      return sourcePolicy(this.config.egress ?? new EgressPolicy(), { origin, urls: [url, ...issuerUrls(auth)], egress: hosts });
+    } catch (error) {
+      throw new ProblemError('conflict', `The source ${id.name} cannot be authorized: ${messageOf(error)}`);
     }
   }
 

@@ -46,6 +46,43 @@ export const SourceHeaders = z
   .record(z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/, 'expected the name of an HTTP header'), SecretOrText)
   .describe('HTTP headers of every request to the declared host. A secret is a reference: `{"secretEnv": "NAME"}`.');
 
+/** How a source's own names of tools become those of the catalog. */
+export const NameRules = z
+  .strictObject({
+    replace: z
+      .array(
+        z.strictObject({
+          from: z.string().min(1).max(128).describe('A part of a name, as it is; every occurrence counts.'),
+          to: z.string().max(64).default('').describe('What stands there instead. Not set: nothing.'),
+        }),
+      )
+      .max(50)
+      .default([])
+      .describe('Replacements, in this order.'),
+    prefix: z
+      .string()
+      .regex(/^[A-Za-z][A-Za-z0-9_-]{0,31}$/, 'expected a letter, then at most 31 letters, digits, _ or -')
+      .optional()
+      .describe('What then comes before each name.'),
+  })
+  .meta({ id: 'NameRules', description: 'New names for the tools of a source. `include` and `exclude` know a tool by both names.' });
+export type NameRules = z.output<typeof NameRules>;
+
+/** Hosts that requests of a source may go to, besides those that its definition names. */
+export const SourceEgress = z
+  .array(z.string().regex(/^[A-Za-z0-9.*:-]{1,260}$/, 'expected a host, with its port where that is not the default one'))
+  .max(500)
+  .describe(
+    'Hosts that its requests may go to besides those that the definition names: `api.example.com`, `*.example.com:8443`. Of these only what the workers allow. Not set: all that the workers allow.',
+  );
+
+/** The network of the programs of a source. */
+export const SourceNetwork = z
+  .literal('none')
+  .describe(
+    'Its programs have no network, whatever `SANDBOX_NETWORK` of the workers says; workers that cannot isolate commands do not run them. Not set: as `SANDBOX_NETWORK` says.',
+  );
+
 const Patterns = z.array(ToolPattern).max(500);
 
 /** What every kind of source has. */

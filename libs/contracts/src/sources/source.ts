@@ -1,7 +1,17 @@
 import { z } from 'zod';
 import { AgentGlob } from '../values/principal.js';
 import { AgentModel, AgentSourceDefinition } from './agent-source.js';
-import { EnvironmentName, SecretOrText, SecretRef, SOURCE_FIELDS, SourceHeaders, SourceTenant } from './source-fields.js';
+import {
+  EnvironmentName,
+  NameRules,
+  SecretOrText,
+  SecretRef,
+  SOURCE_FIELDS,
+  SourceEgress,
+  SourceHeaders,
+  SourceNetwork,
+  SourceTenant,
+} from './source-fields.js';
 
 export * from './source-fields.js';
 export * from './agent-source.js';
@@ -122,6 +132,9 @@ export const McpSourceDefinition = z
   .strictObject({
     ...SOURCE_FIELDS,
     kind: z.literal('mcp'),
+    names: NameRules.optional(),
+    egress: SourceEgress.optional(),
+    network: SourceNetwork.optional(),
     url: z
       .url({ protocol: /^https?$/ })
       .max(2_048)
@@ -171,6 +184,7 @@ export const FolderSourceDefinition = z
   .strictObject({
     ...SOURCE_FIELDS,
     kind: z.literal('folder'),
+    network: SourceNetwork.optional(),
     path: z.string().startsWith('/', 'expected an absolute path').max(4_096).describe('Folder on the workers. Config file only.'),
   })
   .meta({ id: 'FolderSourceDefinition', description: 'A folder of tools on the workers.' });
@@ -237,6 +251,8 @@ export const OpenApiSourceDefinition = z
   .strictObject({
     ...SOURCE_FIELDS,
     kind: z.literal('openapi'),
+    names: NameRules.optional(),
+    egress: SourceEgress.optional(),
     document: HttpUrl.optional().describe('Address of the document, of OpenAPI 3 or Swagger 2.0, JSON or YAML.'),
     path: z
       .string()
@@ -284,6 +300,10 @@ const exactlyOneOrigin = (source: SourceDefinitionShape, context: z.RefinementCt
   const { url, command, bundle } = source;
   if ([url, command, bundle].filter((it) => it !== undefined).length !== 1)
     context.addIssue({ code: 'custom', path: ['url'], message: 'expected exactly one of `url`, `command` and `bundle`' });
+  if (url === undefined && source.egress !== undefined)
+    context.addIssue({ code: 'custom', path: ['egress'], message: 'expected a server with `url`; for a program there is `network`' });
+  if (url !== undefined && source.network !== undefined)
+    context.addIssue({ code: 'custom', path: ['network'], message: 'expected a program; for a server with `url` there is `egress`' });
   if (source.auth !== undefined) checkAuth(source, source.auth, context);
   if (bundle?.url !== undefined && bundle.path !== undefined)
     context.addIssue({ code: 'custom', path: ['bundle', 'url'], message: 'expected `url` or `path`, not both' });

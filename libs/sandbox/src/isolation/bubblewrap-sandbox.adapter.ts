@@ -87,7 +87,7 @@ export class BubblewrapSandbox extends Sandbox {
     const profile = bubblewrapProfile({
       workspace,
       cwd: command.cwd,
-      network: this.network,
+      network: view?.network ?? this.network,
       readable: this.readable,
       limits: this.limits,
       hardened: this.hardened,

@@ -17,11 +17,13 @@ export interface SandboxReport {
 /** `none` runs nothing at all. */
 export type SandboxName = 'host' | 'bubblewrap' | 'none';
 
-/** What of the file system a command sees besides the system and its workspace, and what of them it does not. Real paths. */
+/** What of the machine a command sees besides the system and its workspace, and what of them it does not. Real paths. */
 export interface SandboxView {
   readonly visible: readonly { readonly path: string; readonly access: 'read' | 'write' }[];
   readonly hidden: readonly { readonly path: string; readonly directory: boolean }[];
   readonly readOnly: readonly string[];
+  /** `none`: the command has no network, whatever the sandbox gives. */
+  readonly network?: 'none' | undefined;
 }
 
 /** Where a tool's programs run. The class is the injection token; backends differ in what they put around a command. */

@@ -1,8 +1,9 @@
 import { describeTool, type ToolFacts } from '#tool-sdk';
-import { LIMITS, ToolDescriptor, type AnnouncedTool, type Pool, type SourceKind } from '#contracts';
+import { LIMITS, ToolDescriptor, type AnnouncedTool, type NameRules, type Pool, type SourceKind } from '#contracts';
 import { globMatches } from '#patterns';
 import { checkableSchema } from '../schemas/checkable-schema.js';
 import { toolDigest } from './tool-digest.js';
+import { renamed } from './renamed.js';
 import { mappedName } from './tool-names.js';
 
 /** A tool as its source describes it. Its facts count only where the operator trusts the source. */
@@ -25,6 +26,7 @@ export interface OfferRules {
   readonly timeoutMs?: number | undefined;
   readonly include?: readonly string[] | undefined;
   readonly exclude?: readonly string[] | undefined;
+  readonly names?: NameRules | undefined;
 }
 
 export interface Offer {
@@ -52,7 +54,7 @@ export function acceptOffer(offered: readonly OfferedTool[], rules: OfferRules, 
   const parts: string[] = [];
   let bytes = 0;
   for (const offer of offered.slice(0, MAX_TOOLS)) {
-    const name = mappedName(rules.name, offer.rawName);
+    const name = offeredName(rules, offer.rawName);
     if (!isWanted(name, offer.rawName, rules)) continue;
     const built = announced(offer, name, rules);
     if (typeof built === 'string') problems.push(`${JSON.stringify(offer.rawName.slice(0, 128))}: ${built}`);
@@ -70,6 +72,11 @@ export function acceptOffer(offered: readonly OfferedTool[], rules: OfferRules, 
     tools: [...tools.values()].toSorted((a, b) => (a.descriptor.name < b.descriptor.name ? -1 : 1)),
     problems: [...problems, ...parts].slice(0, MAX_PROBLEMS),
   };
+}
+
+/** The name of a tool within its source. */
+export function offeredName({ name, names }: Pick<OfferRules, 'name' | 'names'>, rawName: string): string {
+  return mappedName(name, renamed(rawName, names));
 }
 
 /** Whether the operator's globs take the tool. */

@@ -60,7 +60,7 @@ class FolderConnection implements SourceConnection {
       throw new ToolError('unavailable', `The folder of ${rawName} is not there on this worker`, { retryable: true });
     const { definition, options } = this;
     const pool = definition.pool ?? (definition.trust ? found.tool.pool : undefined) ?? 'shell';
-    return runFolderTool(found, args, ctx, { sandbox: options.sandboxOf(pool), env: options.env });
+    return runFolderTool(found, args, ctx, { sandbox: options.sandboxOf(pool), env: options.env, network: definition.network });
   }
 
   onChange(listener: () => void): void {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Json, parseExactJson } from '#contracts';
 import { resolveSandboxView, runProcess, type ProcessReport, type Sandbox } from '#sandbox';
 import { exactJsonText, ToolError, type ToolContext, type ToolOutputObject } from '#tool-sdk';
+import { networkFault } from '../definitions/network-fault.js';
 import { programWords } from '../definitions/program-words.js';
 import { resolveSecrets } from '../definitions/resolve-secrets.js';
 import { withoutSecrets } from '../definitions/without-secrets.js';
@@ -20,6 +21,8 @@ const MESSAGE_CHARACTERS = 2_000;
 export interface RunOptions {
   readonly sandbox: Sandbox;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Of the definition of the source. */
+  readonly network?: 'none' | undefined;
 }
 
 /** Runs a folder tool: 1. its command in the sandbox  2. arguments on standard input  3. what its exit code means. */
@@ -27,10 +30,10 @@ export async function runFolderTool(
   { folder, tool }: FoundTool,
   args: Readonly<Record<string, unknown>>,
   ctx: ToolContext,
-  { sandbox, env }: RunOptions,
+  { sandbox, env, network }: RunOptions,
 ): Promise<ToolOutputObject> {
-  const { ok, detail } = await sandbox.probe();
-  if (!ok) throw new ToolError('unavailable', `Commands do not run on this worker: ${detail}`, { retryable: true });
+  const fault = await networkFault(sandbox, network);
+  if (fault !== undefined) throw new ToolError('unavailable', `Commands do not run on this worker: ${fault}`, { retryable: true });
   const root = await realpath(ctx.workspace.root);
   const secrets = resolveSecrets(tool.env ?? {}, env);
   const view = await resolveSandboxView({ ...ctx.workspace, root }, ctx.signal);
@@ -40,6 +43,7 @@ export async function runFolderTool(
     hidden: [],
     readOnly: [],
     ...view,
+    network,
     visible: [...(view?.visible ?? []), { path: folder, access: 'read' }],
   });
   const flood = new AbortController();

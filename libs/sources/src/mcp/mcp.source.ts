@@ -13,9 +13,10 @@ import type { AgentModel, McpBundle, McpSourceDefinition, Pool, StoredSource } f
 import { EgressPolicy, egressFetch, giveFolder, type ProcessCommand, type Sandbox } from '#sandbox';
 import { resolveSecrets } from '../definitions/resolve-secrets.js';
 import { issuerUrls } from '../definitions/issuer-urls.js';
-import { policyFor } from '../definitions/policy-for.js';
+import { networkFault } from '../definitions/network-fault.js';
 import { programWords } from '../definitions/program-words.js';
 import { poolOf } from '../definitions/pool-of.js';
+import { sourcePolicy } from '../definitions/source-policy.js';
 import { authorizedFetch, type Tokens } from '../oauth/authorized-fetch.js';
 import type { AuthorizationStore } from '../oauth/authorization-store.js';
 import { authorizedSource } from '../oauth/authorized-source.js';
@@ -208,14 +209,12 @@ export class McpConnector implements SourceConnector {
 
   private async http(
     source: StoredSource,
-    { url = '', headers = {}, auth }: McpSourceDefinition,
+    { url = '', headers = {}, auth, egress: hosts }: McpSourceDefinition,
     budget: MessageBudget,
     sse: boolean,
   ): Promise<Way> {
     const { egress, env } = this.options;
-    const urls = [url, ...issuerUrls(auth)];
-    const policy = policyFor(source, urls, egress);
-    for (const it of urls) policy.check(it);
+    const policy = sourcePolicy(egress, { origin: source.origin, urls: [url, ...issuerUrls(auth)], egress: hosts });
     const resolved = resolveSecrets(headers, env);
     const guarded = meteredFetch(egressFetch(policy), budget);
     const secrets = secretsOf(headers, resolved);
@@ -255,15 +254,20 @@ export class McpConnector implements SourceConnector {
   private async stdio(source: StoredSource, definition: McpSourceDefinition, budget: MessageBudget, signal: AbortSignal): Promise<Way> {
     const { sandboxOf, env, toolEnv, folder } = this.options;
     const sandbox = sandboxOf(poolOf(definition));
-    const { ok, detail } = await sandbox.probe();
-    if (!ok) throw new Error(`commands do not run on this worker: ${detail}`);
+    const fault = await networkFault(sandbox, definition.network);
+    if (fault !== undefined) throw new Error(`commands do not run on this worker: ${fault}`);
     const workspace = join(folder, source.tenantId === '*' ? '~all' : source.tenantId, definition.name);
     mkdirSync(workspace, { recursive: true, mode: 0o700 });
     await giveFolder(workspace, sandbox.userOf(source.tenantId));
     const resolved = resolveSecrets(definition.env ?? {}, env);
     const program = await this.programOf(source, definition, workspace, signal);
     const paths = [...(definition.paths ?? []), ...program.paths];
-    const view = { visible: paths.map((path) => ({ path, access: 'read' as const })), hidden: [], readOnly: [] };
+    const view = {
+      visible: paths.map((path) => ({ path, access: 'read' as const })),
+      hidden: [],
+      readOnly: [],
+      network: definition.network,
+    };
     const wrapped = sandbox.wrap(
       { ...programWords(program.words), cwd: workspace, env: { ...toolEnv, HOME: workspace, ...program.env, ...resolved } },
       workspace,

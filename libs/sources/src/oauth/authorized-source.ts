@@ -4,6 +4,8 @@ import type { McpAuthorizationCode, StoredSource } from '#contracts';
 export interface AuthorizedSource {
   readonly url: string;
   readonly auth: McpAuthorizationCode;
+  /** Of the definition: the only hosts besides. */
+  readonly hosts: readonly string[] | undefined;
   /** Tokens belong to exactly this: those of another tenant, server or client cannot be opened. */
   readonly binding: string;
 }
@@ -11,6 +13,6 @@ export interface AuthorizedSource {
 /** Undefined for a source that no person authorizes. */
 export function authorizedSource({ tenantId, definition }: StoredSource): AuthorizedSource | undefined {
   if (definition.kind !== 'mcp' || definition.auth?.type !== 'authorizationCode' || definition.url === undefined) return undefined;
-  const { name, url, auth } = definition;
-  return { url, auth, binding: JSON.stringify([tenantId, name, url, auth]) };
+  const { name, url, auth, egress: hosts } = definition;
+  return { url, auth, hosts, binding: JSON.stringify([tenantId, name, url, auth]) };
 }

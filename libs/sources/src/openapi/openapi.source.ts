@@ -1,11 +1,11 @@
 import { pathToFileURL } from 'node:url';
 import type { OpenApiSourceDefinition, StoredSource } from '#contracts';
 import { globMatches } from '#patterns';
-import { EgressPolicy, egressFetch, type EgressFetch } from '#sandbox';
+import { egressFetch, type EgressFetch, type EgressPolicy } from '#sandbox';
 import type { SourceConnection, SourceConnector } from '../source-connector.port.js';
-import { isWanted } from '../catalog/offered-tool.js';
-import { mappedName } from '../catalog/tool-names.js';
+import { isWanted, offeredName } from '../catalog/offered-tool.js';
 import { issuerUrls } from '../definitions/issuer-urls.js';
+import { sourcePolicy } from '../definitions/source-policy.js';
 import { ClientCredentials } from '../oauth/client-credentials.js';
 import { credentialsOf, type Credentials } from './credentials.js';
 import { fetchDocument, parseDocument, readDocument } from './load-document.js';
@@ -48,14 +48,10 @@ export class OpenApiConnector implements SourceConnector {
     return new ClientCredentials({ auth, env: this.options.env, guarded, endpoint: () => Promise.resolve({ tokenUrl }) });
   }
 
-  /** The operator who wrote the config file named these hosts. A server that only the document names must be public. */
-  private policyOf(origin: StoredSource['origin'], { document, url, auth }: OpenApiSourceDefinition): EgressPolicy {
-    const { egress } = this.options;
+  /** A server that only the document names must be public. */
+  private policyOf(origin: StoredSource['origin'], { document, url, auth, egress }: OpenApiSourceDefinition): EgressPolicy {
     const urls = [document, url, ...issuerUrls(auth)].filter((it) => it !== undefined);
-    const named = urls.map((it) => new URL(it).host);
-    const policy = origin === 'config' ? new EgressPolicy([...egress.allowHosts, ...named]) : egress;
-    for (const it of urls) policy.check(it);
-    return policy;
+    return sourcePolicy(this.options.egress, { origin, urls, egress });
   }
 
   private reader(definition: OpenApiSourceDefinition, credentials: Credentials, guarded: EgressFetch) {
@@ -95,7 +91,7 @@ function rulesOf(definition: OpenApiSourceDefinition, { headers, query, cookies 
       cookies: new Set(Object.keys(cookies)),
     },
     wanted: (operation) =>
-      isWanted(mappedName(definition.name, operation.name), operation.name, definition) &&
+      isWanted(offeredName(definition, operation.name), operation.name, definition) &&
       (tags === undefined || tags.some((tag) => operation.tags.includes(tag))) &&
       (methods === undefined || methods.some((method) => method === operation.method)) &&
       (paths === undefined || paths.some((it) => operation.path.startsWith(it) || globMatches(it, operation.path))),

@@ -1,0 +1,36 @@
+import type { StoredSource } from '#contracts';
+import { globMatches } from '#patterns';
+import { EgressPolicy } from '#sandbox';
+
+export interface SourceHosts {
+  readonly origin: StoredSource['origin'];
+  /** The addresses that the definition names. */
+  readonly urls: readonly string[];
+  /** Of the definition: the only hosts besides. */
+  readonly egress?: readonly string[] | undefined;
+}
+
+/**
+ * Where requests of a source may go: what the worker allows, and what `egress` of the definition leaves of it. Hosts that the
+ * config file names may be private, since the operator wrote it.
+ * @throws EgressError when an address of the definition is none of these
+ */
+export function sourcePolicy(worker: EgressPolicy, { origin, urls, egress }: SourceHosts): EgressPolicy {
+  const named = urls.map((url) => new URL(url).host);
+  const allowed = origin === 'config' ? new EgressPolicy([...worker.allowHosts, ...named]) : worker;
+  const policy = egress === undefined ? allowed : allowed.limitedTo(limitsOf(new Set(named), egress));
+  for (const url of urls) policy.check(url);
+  return policy;
+}
+
+function limitsOf(named: ReadonlySet<string>, egress: readonly string[]) {
+  const globs = egress.map((host) => host.toLowerCase());
+  return {
+    refusalOf: ({ host }: URL) =>
+      named.has(host) || globs.some((glob) => globMatches(glob, host))
+        ? undefined
+        : `Blocked: ${host} is not among the hosts of \`egress\` of this source`,
+    // Only what the worker allows is asked for.
+    allowsPrivate: () => true,
+  };
+}
