@@ -21,6 +21,7 @@ import { eventually } from '../support/eventually.js';
 import { Agent } from '../support/agent.js';
 import { startCli } from '../support/cli.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { tenantUsageContract } from './queries/tenant-usage.contract.js';
 
 describe('lists, counts and numbers', () => {
   let gateway: TestGateway;
@@ -35,6 +36,7 @@ describe('lists, counts and numbers', () => {
         { id: 'all', key: 'key-of-the-queries', tenant: 'queries', agents: ['ann', 'ann2'], users: ['*'], scopes: [...all] },
         { id: 'reader', key: 'key-that-only-reads', tenant: 'queries', scopes: ['read'] },
         { id: 'judge', key: 'key-of-the-judge', tenant: 'queries', scopes: ['read', 'admin'] },
+        { id: 'operator', key: 'key-of-the-operator', tenant: 'default', scopes: ['read', 'operate'] },
         { id: 'stranger', key: 'key-of-a-stranger', tenant: 'stranger', scopes: [...all] },
       ],
     });
@@ -328,6 +330,8 @@ describe('lists, counts and numbers', () => {
         ),
       ]);
     });
+
+    tenantUsageContract(() => ({ gateway, agent, stranger }));
   });
 
   describe('a test of a policy', () => {

@@ -1,5 +1,6 @@
 import { Controller, Headers, Inject } from '@nestjs/common';
 import {
+  ProblemError,
   ROUTES,
   type BodyOf,
   type BulkResult,
@@ -112,6 +113,8 @@ export class QueriesController {
     @RouteQuery() query: QueryOf<typeof ROUTES.getUsage>,
     @ClientGone() gone: AbortSignal,
   ): Promise<UsagePage> {
+    if (query.by === 'tenant' && !caller.scopes.includes('operate'))
+      throw new ProblemError('forbidden', 'Usage by tenant is of all tenants: it needs a key with the scope operate');
     return this.queries.usage(caller.tenantId, query, gone);
   }
 

@@ -9,8 +9,8 @@ import { wholeSteps } from './period.js';
 
 const HOUR_MS = 3_600_000;
 const STEP_MS = { hour: HOUR_MS, day: 24 * HOUR_MS } as const;
-const COLUMN = { agent: 'agent_id', tool: 'tool' } as const;
-const FIELD = { agent: 'agentId', tool: 'tool' } as const;
+const COLUMN = { agent: 'agent_id', tool: 'tool', tenant: 'tenant_id' } as const;
+const FIELD = { agent: 'agentId', tool: 'tool', tenant: 'tenantId' } as const;
 
 /** What agents and tools of tenants used, from the rows of their calls. */
 export class Usage {
@@ -21,14 +21,15 @@ export class Usage {
     private readonly now: () => number = Date.now,
   ) {}
 
-  /** @throws ProblemError `invalid_request` for a period with too many rows, or one that ends before it begins */
+  /** By tenant: of all tenants. @throws ProblemError `invalid_request` for a period with too many rows, or one that ends before it begins */
   async of(tenantId: string, { since, until, per, by, agentId, tool }: UsageQuery): Promise<UsagePage> {
     const period = wholeSteps({ since, until }, STEP_MS[per], this.now());
     const behind = await behindOf(this.db, this.log, this.partitions);
+    const tenants = by === 'tenant' ? sql`true` : sql`tenant_id = ${tenantId}`;
     const agents = agentId === undefined ? sql`true` : sql`agent_id = any(${agentId.map(storable)}::text[])`;
     const tools = tool === undefined ? sql`true` : sql`tool = any(${tool.map(storable)}::text[])`;
     const { rows } = await sql<
-      Omit<UsageRow, 'agentId' | 'tool' | 'at' | 'cpuMs'> & { at: Date; name: string | null; cpuMs: number | null }
+      Omit<UsageRow, (typeof FIELD)[UsageQuery['by']] | 'at' | 'cpuMs'> & { at: Date; name: string | null; cpuMs: number | null }
     >`
       select date_trunc(${sql.lit(per)}, ended_at, 'UTC') as at, ${sql.ref(COLUMN[by])} as name, count(*) as calls,
         count(*) filter (where outcome in ('failed', 'timed_out', 'unknown') or error_result) as failed,
@@ -36,7 +37,7 @@ export class Usage {
         coalesce(sum(run_ms), 0)::bigint as "runMs", coalesce(sum(wait_ms) filter (where not asked), 0)::bigint as "waitMs",
         coalesce(sum(output_bytes), 0)::bigint as "outputBytes",
         sum(cpu_ms)::bigint as "cpuMs", count(cpu_ms) as "cpuCalls"
-      from calls where tenant_id = ${tenantId} and ${within('ended_at', period)} and ${agents} and ${tools}
+      from calls where ${tenants} and ${within('ended_at', period)} and ${agents} and ${tools}
       group by 1, 2 order by 1, 2 nulls first limit ${sql.lit(MOST_USAGE_ROWS + 1)}`.execute(this.db);
     if (rows.length > MOST_USAGE_ROWS) throw tooMany();
     return {

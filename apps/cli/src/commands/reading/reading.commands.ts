@@ -36,11 +36,11 @@ export function addLists(add: Add, start: Start): void {
   listFlags(add('failures', 'failures of the last 24 hours, alike ones together'), 20)
     .option('--until <when>', 'end of the period')
     .action((flags: PeriodFlags) => start((context) => failures(context, flags)));
-  add('usage', 'what agents or tools of the tenant used, by hour or day')
+  add('usage', 'what agents or tools of the tenant, or all tenants (scope operate), used, by hour or day')
     .option('--since <when>', '15m, 2h, 3d, or a time; default: 24 hours')
     .option('--until <when>', 'end of the period')
     .addOption(new Option('--per <step>', 'what a line is about').choices(['hour', 'day']).default('hour'))
-    .addOption(new Option('--by <whose>', 'whose calls a line is about').choices(['agent', 'tool']).default('agent'))
+    .addOption(new Option('--by <whose>', 'whose calls a line is about').choices(['agent', 'tool', 'tenant']).default('agent'))
     .option('--agent <id>', 'of these agents')
     .option('--tool <name>', 'of these tools')
     .option('--csv', 'comma-separated values with a head')

@@ -8,7 +8,7 @@ export interface UsageFlags {
   readonly since?: string;
   readonly until?: string;
   readonly per: 'hour' | 'day';
-  readonly by: 'agent' | 'tool';
+  readonly by: 'agent' | 'tool' | 'tenant';
   readonly agent?: string;
   readonly tool?: string;
   readonly csv?: boolean;
@@ -16,7 +16,7 @@ export interface UsageFlags {
 
 const HEAD = ['calls', 'failed', 'denied', 'approvals', 'waited', 'ran', 'CPU', 'bytes out'];
 
-/** What agents or tools used, by hour or day: a table, or CSV with the tenant in front. */
+/** What agents, tools or tenants used, by hour or day: a table, or CSV with the tenant in front. */
 export async function usage({ client, terminal, json }: CommandContext, flags: UsageFlags): Promise<number> {
   const { since, until, per, by, agent, tool, csv } = flags;
   const now = Date.now();
@@ -36,8 +36,8 @@ export async function usage({ client, terminal, json }: CommandContext, flags: U
   return 0;
 }
 
-function cells({ at, agentId, tool, calls, failed, denied, approvals, waitMs, runMs, cpuMs, outputBytes }: UsageRow): string[] {
+function cells({ at, tenantId, agentId, tool, calls, failed, denied, approvals, waitMs, runMs, cpuMs, outputBytes }: UsageRow): string[] {
   const cpu = cpuMs === undefined ? 'unknown' : duration(cpuMs);
   const counts = [calls, failed, denied, approvals].map(String);
-  return [at, tool ?? agentId ?? '-', ...counts, duration(waitMs), duration(runMs), cpu, String(outputBytes)];
+  return [at, tenantId ?? tool ?? agentId ?? '-', ...counts, duration(waitMs), duration(runMs), cpu, String(outputBytes)];
 }
