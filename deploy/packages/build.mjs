@@ -2,14 +2,14 @@
 //   @toolyard/cli         command line tool and standalone, as they are in dist/
 //   @toolyard/client      libs/client, bundled with the contracts
 //   @toolyard/tool-sdk    the authors' part of libs/tool-sdk, bundled likewise
-// Beside them what a release tells: CHANGELOG.md since the last tag, and sbom.cdx.json, all packages that @toolyard/cli brings.
+// Beside them what a release tells: CHANGELOG.md, its section of .github/CHANGELOG.md, and sbom.cdx.json, all packages that @toolyard/cli brings.
 // The bundles are ES modules; CommonJS programs load them with require, which Node 20.19 and later can.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
-import { changelogOf, commitsOf } from './changelog.mjs';
+import { releaseNotes } from './changelog.mjs';
 import { bundleManifest, PROGRAM, programManifest, readmeOf } from './manifests.mjs';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -140,12 +140,7 @@ function nameAt(path) {
   return path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
 }
 
-/** None where the sources are in no git repository. */
-function makeChangelog() {
-  const commits = commitsOf(ROOT);
-  if (commits !== undefined) writeFileSync(join(OUT, 'CHANGELOG.md'), changelogOf(root.version, commits));
-}
-
+const notes = releaseNotes(readFileSync(join(ROOT, '.github/CHANGELOG.md'), 'utf8'), root.version);
 run(process.execPath, [join(ROOT, 'apps/standalone/build-if-needed.mjs')]);
 rmSync(OUT, { recursive: true, force: true });
 mkdirSync(OUT);
@@ -155,4 +150,4 @@ rmSync(DECLARATIONS, { recursive: true });
 makeProgram();
 for (const folder of ['client', 'tool-sdk', 'cli']) pack(folder);
 makeBillOfMaterials();
-makeChangelog();
+writeFileSync(join(OUT, 'CHANGELOG.md'), notes);

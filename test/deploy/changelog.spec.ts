@@ -1,52 +1,61 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { changelogOf, commitsOf } from '../../deploy/packages/changelog.mjs';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { releaseNotes } from '../../deploy/packages/changelog.mjs';
 
-let repository: string;
-
-const git = (...args: string[]) =>
-  execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', ...args], { cwd: repository, encoding: 'utf8' });
-const commit = (...paragraphs: string[]) => git('commit', '--quiet', '--allow-empty', ...paragraphs.flatMap((text) => ['-m', text]));
-
-beforeAll(() => {
-  repository = mkdtempSync(join(tmpdir(), 'toolyard-changelog-'));
-  git('init', '--quiet');
-  commit('feat: begin');
-  git('tag', 'v0.1.0');
-});
-afterAll(() => rmSync(repository, { recursive: true, force: true }));
+const read = (file: string) => readFileSync(file, 'utf8');
+const { version } = JSON.parse(read('package.json')) as { version: string };
 
 describe('the changelog of a release', () => {
-  it('lists what is new, fixed and faster since the tag before in a changelog, and what breaks first', () => {
-    commit('feat(gateway): name who made a key');
-    commit('test: wait for an event');
-    commit('fix: end a socket', 'A body: it has colons.');
-    commit('perf(worker)!: claim in batches');
-    commit('refactor(log): drop format 1', 'BREAKING CHANGE: logs of format 1\nare not read any more.');
-    commit('Not in the form');
-    git('tag', 'v0.2.0'); // The tag of the release itself.
-    const text = changelogOf('0.2.0', commitsOf(repository) ?? []).replaceAll(/ \([0-9a-f]{7,}\)$/gm, '');
-    expect(text).toBe(
-      [
-        '# 0.2.0\n',
-        '## Breaking changes\n',
-        '- **log**: logs of format 1 are not read any more.\n- **worker**: claim in batches\n',
-        '## New\n',
-        '- **gateway**: name who made a key\n',
-        '## Fixed\n',
-        '- end a socket\n',
-        '## Faster\n',
-        '- **worker**: claim in batches\n',
-      ].join('\n'),
-    );
+  const CHANGELOG = `# Changelog
+
+## 1.10.0
+
+### New
+
+- a
+
+## 1.1.0
+
+### Fixed
+
+- b
+`;
+
+  it('takes the section of a release, and nothing of the others, as its notes', () => {
+    expect(releaseNotes(CHANGELOG, '1.10.0')).toBe('# 1.10.0\n\n## New\n\n- a\n');
+    expect(releaseNotes(CHANGELOG, '1.1.0')).toBe('# 1.1.0\n\n## Fixed\n\n- b\n');
   });
 
-  it('refuses to make a changelog outside of a repository', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'toolyard-no-repository-'));
-    expect(commitsOf(folder)).toBeUndefined();
-    rmSync(folder, { recursive: true });
+  it('refuses to make a release without a section of the changelog', () => {
+    for (const missing of ['1.1', '1.1.1', '10.0'])
+      expect(() => releaseNotes(CHANGELOG, missing)).toThrow(`.github/CHANGELOG.md has no section "## ${missing}"`);
   });
+
+  it('says in the changelog what the version of package.json changes, and how to leave older ones', () => {
+    const notes = releaseNotes(read('.github/CHANGELOG.md'), version);
+    expect(notes).toContain('## Breaking changes');
+    expect(notes).toContain('from-a-release-before-020');
+  });
+});
+
+describe('the version of a release', () => {
+  const LOCK = JSON.parse(read('package-lock.json')) as { version: string; packages: Record<string, { version: string }> };
+  /** Names of images and tarballs with a version. */
+  const NAMED = /(?:registry\.example\.com\/toolyard:|toolyard-client-|newTag: )(\d+\.\d+\.\d+)/g;
+
+  it.each([
+    'deploy/kubernetes/overlays/example/kustomization.yaml',
+    'deploy/guides/kubernetes.md',
+    'deploy/guides/upgrade.md',
+    'deploy/guides/openai.md',
+    'deploy/guides/langchain.md',
+    'deploy/guides/ai-sdk.md',
+  ])('names the version of package.json in %s', (file) => {
+    const named = [...read(file).matchAll(NAMED)].map(([, found]) => found);
+    expect(named.length).toBeGreaterThan(0);
+    expect(new Set(named)).toEqual(new Set([version]));
+  });
+
+  it('names the version of package.json in package-lock.json', () =>
+    expect([LOCK.version, LOCK.packages['']?.version]).toEqual([version, version]));
 });

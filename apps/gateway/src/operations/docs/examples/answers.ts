@@ -1,4 +1,5 @@
 import { ApiKey, Call, WebhookDelivery } from '#contracts';
+import { VERSION } from '#platform';
 import { z } from 'zod';
 import { END, EVENTS } from './events.js';
 import {
@@ -91,7 +92,7 @@ const WORKER = {
   pools: [{ pool: 'shell', slots: 8, running: 1 }],
   calls: [CALL_ID],
   sandbox: { shell: BUBBLEWRAP },
-  version: '0.1.0',
+  version: VERSION,
   search: { ok: true },
   disk: { freeBytes: 76_560_969_728, totalBytes: 270_553_174_016 },
   host: { name: 'host-1', cores: 2, load: 0.65, freeBytes: 23_821_922_304, totalBytes: 25_276_502_016 },
@@ -376,14 +377,14 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Readonly<Record<number, un
   whoAmI: { 200: { keyId: 'agents', tenantId: 'default', scopes: ['submit', 'read', 'cancel'], agents: ['coder'] } },
   getDiagnostics: {
     200: {
-      version: '0.1.0',
+      version: VERSION,
       node: 'v22.11.0',
       gateway: 'host-1',
       time: UNTIL,
       durability: 'local',
       partitions: 16,
       protocol: 2,
-      processes: [{ kind: 'gateway', id: 'host-1', version: '0.1.0', protocol: 2, oldestCompatible: 1 }],
+      processes: [{ kind: 'gateway', id: 'host-1', version: VERSION, protocol: 2, oldestCompatible: 2 }],
       redis: {
         server: 'redis',
         version: '7.2.4',
