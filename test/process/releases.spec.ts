@@ -16,7 +16,7 @@ describe('an installation with processes of several releases', () => {
   });
   afterEach(async () => {
     if (others.length > 0) await redis.zrem(keys.processes(), ...others.splice(0));
-    await redis.del(keys.dataProtocol(), keys.workers(), keys.worker('before'));
+    await redis.del(keys.dataProtocol());
   });
   afterAll(async () => {
     redis?.disconnect();
@@ -54,20 +54,31 @@ describe('an installation with processes of several releases', () => {
     expect(await redis.exists(keys.logMetadata())).toBe(0);
   });
 
-  it('starts a gateway beside workers of the release before, which do not register, and shows all processes', async () => {
-    await redis.zadd(keys.workers(), Date.now(), 'before');
-    await redis.set(keys.worker('before'), '{}');
+  it.each(['gateway', 'worker'] as const)(
+    'refuses a %s on data of a release before 0.2.0, says what to do, and leaves it alone',
+    async (kind) => {
+      const text = JSON.stringify({ format: 2, partitions: 16 });
+      await redis.set(keys.logMetadata(), text);
+      expect(await refusal(toolyard[kind]())).toMatch(
+        new RegExp(`${kind} ended with 1:\\s+This Redis was written by a release before 0\\.2\\.0 .*Let its calls end`),
+      );
+      expect(await redis.get(keys.logMetadata())).toBe(text);
+      expect([await redis.exists(keys.dataProtocol()), await redis.zcard(keys.processes())]).toEqual([0, 0]);
+      await redis.del(keys.logMetadata());
+    },
+  );
+
+  it('starts a gateway beside a worker of another release that works with it, and shows all processes', async () => {
     const [gateway] = await Promise.all([toolyard.gateway({ GATEWAY_NAME: 'g-1' }), toolyard.worker({ WORKER_ID: 'w-1' })]);
     const agent = new Agent(gateway.url);
     const processes = async () => (await agent.get<Diagnostics>('/v1/diagnostics')).body.processes;
-    await redis.del(keys.worker('before'), keys.workers());
-    await register({ kind: 'worker', id: 'w-0', version: '0.0.9', protocol: 1, oldestCompatible: 1 });
+    await register({ kind: 'worker', id: 'w-0', version: '9.0.0', protocol: 9, oldestCompatible: 2 });
     const [first, second, third] = await eventually(async () => {
       const found = await processes();
       return found.length === 3 ? found : undefined;
     }, 'three processes');
     expect(first).toMatchObject({ kind: 'gateway', id: 'g-1' });
-    expect(second).toEqual({ kind: 'worker', id: 'w-0', version: '0.0.9', protocol: 1, oldestCompatible: 1 });
+    expect(second).toEqual({ kind: 'worker', id: 'w-0', version: '9.0.0', protocol: 9, oldestCompatible: 2 });
     expect(third).toEqual({ ...first, kind: 'worker', id: 'w-1' });
     expect(JSON.parse((await redis.get(keys.dataProtocol())) ?? '{}')).toMatchObject({ protocol: first?.protocol });
 

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Queue } from 'bullmq';
 import { z } from 'zod';
 import { execFile, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { WorkerStatus, type SubmittedData } from '#contracts';
+import { POOLS, WorkerStatus, type SubmittedData } from '#contracts';
 import { CallStore, EventLog } from '#event-log';
 import { BullCallQueue } from '#queue';
 import { createRedis, keys, type RedisConnection } from '#redis';
@@ -135,6 +136,25 @@ describe('a worker process', () => {
     await eventually(async () => (await statusOf(worker)) === 503, 'the drain to begin');
     worker.signal('SIGINT');
     expect(await worker.ended()).toEqual({ code: 130, signal: null });
+  });
+
+  it('shows five queues with their workers to tools for BullMQ', async () => {
+    const worker = await toolyard.worker({ WORKER_ID: 'worker-one' });
+    const queues = POOLS.map(
+      (pool) => new Queue(keys.queueName(pool), { prefix: keys.queuePrefix(pool), connection: { url: toolyard.redis.url } }),
+    );
+    expect(new Set(queues.map(({ name }) => name)).size).toBe(5);
+    for (const each of queues) {
+      expect(await each.getJobCounts()).toMatchObject({ active: 0, failed: 0, prioritized: 0 });
+      const [shown, ...more] = await eventually(async () => {
+        const workers = await each.getWorkers();
+        return workers.length > 0 ? workers : undefined;
+      }, `a worker of ${each.name}`);
+      expect([shown?.['name'], shown?.['rawname'], more]).toEqual([each.name, expect.stringMatching(/:w:worker-one$/), []]);
+      await each.close();
+    }
+    worker.signal('SIGTERM');
+    await worker.ended();
   });
 
   it('renews leases while the thread that runs tools computes', async () => {

@@ -5,7 +5,7 @@ import { TEST_KEY } from './test-cluster.js';
 /** Where a packed snapshot has its numbers (`encodeSnapshot`): deadline, totalDeadline, timer. Six bytes each. */
 const DEADLINES_AT = [17, 23, 47] as const;
 const NUMBER_BYTES = 6;
-const LETTERS_OF_WAITING = ['w', 'q'];
+const LETTERS_OF_WAITING = ['w', 'q', 'i'];
 
 /**
  * Makes a data folder of standalone from the commands of an append-only file, as if it had been written `ageMs` later: keys

@@ -18,13 +18,11 @@ import {
   waitForRedis,
 } from '#platform';
 import { type MetricsProbes, type Tracing, openTracing } from '#observability';
-import { LegacyQueues } from '#queue';
 import { connected, RedisMemory, type RedisConnection } from '#redis';
 import { ForeignWorkers } from './foreign-workers/bridge/foreign-workers.service.js';
 import { setupDocs } from './operations/docs/setup-docs.js';
 import { GatewayEnv } from './platform/gateway-env.config.js';
 import { readGatewayConfig, type GatewayConfig } from './platform/gateway.config.js';
-import { PendingApprovalsGauge } from './approvals/pending-approvals.service.js';
 import { GatewayModule } from './gateway.module.js';
 import { setupDashboard } from './operations/dashboard.js';
 import { createHttpAdapter, configureHttpServer } from './http-server.js';
@@ -32,7 +30,7 @@ import { closeGateway } from './platform/shutdown.js';
 import { traceGateway } from './operations/tracing/trace-gateway.js';
 import { StreamConnections } from './streaming/ws/stream-connections.service.js';
 import { StreamAdapter } from './streaming/ws/stream.adapter.js';
-import { BUFFERED_REDIS, DURABLE_REDIS, FAIL_FAST_REDIS, LOGGER } from './platform/tokens.js';
+import { DURABLE_REDIS, FAIL_FAST_REDIS, LOGGER } from './platform/tokens.js';
 
 export interface Gateway {
   /** Where it listens; with GATEWAY_PORT=0 the port that was free. */
@@ -60,8 +58,6 @@ export async function startGateway(config: GatewayConfig, moreProbes: MetricsPro
     await step('subscribe', () => app.init());
     await step('read the end of the log', () => app.get(EventHub).start());
     await step('register', () => app.get(ProcessRegistration).start());
-    await step('empty queues of earlier releases', () => new LegacyQueues(app.get(BUFFERED_REDIS)).drain());
-    await step('count waiting approvals', () => app.get(PendingApprovalsGauge).addEarlier());
     await app.listen({ host: config.host, port: config.port });
     return { url: await app.getUrl(), app, close: () => close() };
   } catch (error) {

@@ -17,7 +17,6 @@ import {
   VERSION,
 } from '#platform';
 import { type SlotSample, openTracing } from '#observability';
-import { LegacyQueues } from '#queue';
 import { RedisMemory, type RedisConnection } from '#redis';
 import { SessionEnds } from '#tools';
 import { SessionEndListener } from './background/session-end-listener.js';
@@ -26,7 +25,6 @@ import { WorkerHeartbeat } from './registry/worker-heartbeat.js';
 import { WorkerEnv } from './platform/worker-env.config.js';
 import { readWorkerConfig, type WorkerConfig } from './platform/worker.config.js';
 import { BUFFERED_REDIS, WAIT_REDIS } from './platform/worker.tokens.js';
-import { EarlierLists } from './recovery/earlier-lists.service.js';
 import { WorkerModule } from './worker.module.js';
 
 export interface RunningWorker {
@@ -70,10 +68,8 @@ export async function startWorker(config: WorkerConfig, tools: readonly Type[] =
     const sessionEnds = new SessionEndListener(app.get(CancelListener).subscriber, app.get(SessionEnds), logger);
     await step('learn of ended sessions', () => sessionEnds.start());
     await step('register the process', () => app.get(ProcessRegistration).start());
-    await step('empty queues of earlier releases', () => new LegacyQueues(app.get(BUFFERED_REDIS)).drain());
     app.get(ToolCallProcessor).start();
     app.get(Reconciler).start();
-    app.get(EarlierLists).start();
     await step('register', () => app.get(WorkerHeartbeat).start());
     if (served && config.port !== 'off') await served.listen({ host: config.host, port: config.port });
     return { id: config.id, app, url: await served?.getUrl(), slots: () => app.get(ToolCallProcessor).slots(), close: () => close() };

@@ -11,7 +11,6 @@ import { RedisMemory, type RedisConnection } from '#redis';
 import { WorkerHeartbeat } from './registry/worker-heartbeat.js';
 import { LOGGER, type WorkerLog } from './platform/worker.logger.js';
 import { BUFFERED_REDIS, WAIT_REDIS, METRICS, SPANS, type Spans } from './platform/worker.tokens.js';
-import { EarlierLists } from './recovery/earlier-lists.service.js';
 import { WorkerState } from './platform/worker-state.js';
 
 /** Added to the drain times: undelivered jobs are dispatched again in it. */
@@ -22,7 +21,7 @@ const DRAIN_GRACE_MS = 5_000;
  * A step that fails or hangs does not stop the next:
  * 1. readiness goes off, and the list of workers shows it
  * 2. no more jobs; running calls end, are requeued or aborted; undelivered jobs are dispatched again
- * 3. the reconciler, and the removal of what earlier releases kept: another worker takes over
+ * 3. the reconciler: another worker takes over
  * 4. the cancel listener, then leases, which running calls needed until now
  * 5. the registration of this worker
  * 6. webhooks, requests of sub-agents, the queue, then the log: everything is dispatched and written
@@ -34,7 +33,6 @@ export async function closeWorker(app: INestApplicationContext, times: DrainTime
   const [state, processor, registration] = [app.get(WorkerState), app.get(ToolCallProcessor), app.get(WorkerHeartbeat)];
   const parts = {
     reconciler: app.get(Reconciler),
-    earlierLists: app.get(EarlierLists),
     cancels: app.get(CancelListener),
     leases: app.get(LeaseRenewer),
     queue: app.get(BullCallQueue),
@@ -51,7 +49,6 @@ export async function closeWorker(app: INestApplicationContext, times: DrainTime
   await step('announce', () => registration.beat());
   await step('calls', () => drain(app.get(InFlightAttempts), processor, state, times), drainMs + DRAIN_GRACE_MS);
   await step('reconciler', () => parts.reconciler.close());
-  await step('lists of earlier releases', () => parts.earlierLists.close());
   await step('cancels', () => parts.cancels.close());
   await step('leases', () => parts.leases.close());
   await step('registration', () => registration.close());

@@ -24,10 +24,13 @@ describe('an installation of the log', () => {
     expect(await stored()).toEqual({ format: LOG_FORMAT, partitions: 4 });
   });
 
-  it('takes an installation of format 1 over, so that code of format 1 writes no more into it', async () => {
-    await redis.set(keys.logMetadata(), JSON.stringify({ format: 1, partitions: 4 }));
-    await ensureLogMetadata(redis, 4);
-    expect(await stored()).toEqual({ format: LOG_FORMAT, partitions: 4 });
+  it.each([1, 2])('refuses an installation that a release before 0.2.0 wrote, and says what to do: format %i', async (format) => {
+    const text = JSON.stringify({ format, partitions: 4 });
+    await redis.set(keys.logMetadata(), text);
+    await expect(ensureLogMetadata(redis, 4)).rejects.toThrow(
+      new RegExp(`by a release before 0\\.2\\.0 \\(format ${format}\\).*Let its calls end .*an empty Redis.*upgrade\\.md`),
+    );
+    expect(await redis.get(keys.logMetadata())).toBe(text);
   });
 
   it('refuses an installation of a later format, or of another number of partitions, and leaves it alone', async () => {
@@ -35,8 +38,8 @@ describe('an installation of the log', () => {
     await redis.set(keys.logMetadata(), later);
     await expect(ensureLogMetadata(redis, 4)).rejects.toThrow(`format ${LOG_FORMAT + 1}`);
     expect(await redis.get(keys.logMetadata())).toBe(later);
-    await redis.set(keys.logMetadata(), JSON.stringify({ format: 1, partitions: 8 }));
+    await redis.set(keys.logMetadata(), JSON.stringify({ format: LOG_FORMAT, partitions: 8 }));
     await expect(ensureLogMetadata(redis, 4)).rejects.toThrow('set PARTITIONS=8');
-    expect(await stored()).toEqual({ format: 1, partitions: 8 });
+    expect(await stored()).toEqual({ format: LOG_FORMAT, partitions: 8 });
   });
 });

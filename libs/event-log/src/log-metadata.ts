@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { keys, type RedisConnection } from '#redis';
 
-/** Raised when the keys or their contents take a form that older code cannot read. Entries of format 1 had more fields. */
-export const LOG_FORMAT = 2;
-const READABLE_FORMATS = [1, LOG_FORMAT];
+/** Of all that is stored in Redis. Raised when it takes a form that older code cannot read. Format 3 is that of release 0.2.0. */
+export const LOG_FORMAT = 3;
 
 const Installation = z.object({ format: z.number().optional(), partitions: z.number().optional() });
 
@@ -18,15 +17,20 @@ export async function ensureLogMetadata(redis: RedisConnection, partitions: numb
   await redis.set(keys.logMetadata(), JSON.stringify({ format: LOG_FORMAT, partitions }), 'NX');
   const text = await redis.get(keys.logMetadata());
   const found = Installation.parse(JSON.parse(text ?? '{}'));
-  if (found.format === undefined || !READABLE_FORMATS.includes(found.format)) {
-    throw new Error(
-      `This Redis holds an event log of format ${found.format}, and this version of Toolyard reads formats ${READABLE_FORMATS.join(' and ')}. Run the version that wrote it, or name another Redis in REDIS_URL.`,
-    );
-  }
+  if (found.format !== LOG_FORMAT) throw new Error(unreadable(found.format));
   if (found.partitions !== partitions) {
     throw new Error(
       `This Redis holds an event log of ${found.partitions} partitions, but PARTITIONS is ${partitions}. The number is fixed for an installation: set PARTITIONS=${found.partitions}, or name another Redis in REDIS_URL.`,
     );
   }
-  if (found.format !== LOG_FORMAT) await redis.set(keys.logMetadata(), JSON.stringify({ format: LOG_FORMAT, partitions }));
+}
+
+function unreadable(format: number | undefined): string {
+  if (format === undefined || format > LOG_FORMAT)
+    return `This Redis holds an event log of format ${format}, and this version of Toolyard reads format ${LOG_FORMAT}. Run the version that wrote it, or name another Redis in REDIS_URL.`;
+  return (
+    `This Redis was written by a release before 0.2.0 (format ${format}), and this version of Toolyard reads format ${LOG_FORMAT}. ` +
+    'Let its calls end with the release that wrote it. Then start with an empty Redis: name another one in REDIS_URL, or, with ' +
+    '`toolyard standalone` and `npm start`, another folder in TOOLYARD_DATA (deploy/guides/upgrade.md, "From a release before 0.2.0").'
+  );
 }

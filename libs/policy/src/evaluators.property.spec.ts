@@ -4,7 +4,6 @@ import { NO_GRANTS, type GrantChange, type PolicySettings, type SessionGrants } 
 import { quoteExpression } from '#patterns';
 import { decide } from './decide.js';
 import { addGrant } from './grants/add-grant.js';
-import { upgradeGrants } from './grants/upgrade-grants.js';
 import type { RuleResult } from './rule.js';
 import { agentRule } from './rules/agent.rule.js';
 import { commandDenialRule } from './rules/command-denial.rule.js';
@@ -165,18 +164,6 @@ describe('grants', () => {
         expect([once.allowedPaths, once.deniedPaths]).toEqual([before.allowedPaths, before.deniedPaths]);
         for (const tool of before.deniedTools) expect(once.deniedTools.includes(tool)).toBe(change.trustedTools?.includes(tool) !== true);
         for (const path of change.allowedPaths?.write ?? []) expect(once.literalPaths?.allowed.write).toContain(path);
-      }),
-      RUNS,
-    );
-  });
-
-  it('allows by grants of an older release no more than their globs did, and denies no less', () => {
-    const path = fc.constantFrom('/w/a', '/w/b', '/w/**', '/w/x/y', 'src/a', 'other', '**');
-    fc.assert(
-      fc.property(grants, path, (grants, path) => {
-        const under = (grants: SessionGrants) =>
-          strict(answerOf('path', 'file_write', { path }, { grants, policy: { paths: { trustWorkspace: false } } }));
-        expect(under(upgradeGrants(grants))).toBeGreaterThanOrEqual(under(grants));
       }),
       RUNS,
     );

@@ -9,7 +9,6 @@ export { addGrant, alwaysAllow, grantedName, neverAllow } from './grants/add-gra
 export { availability, type Availability } from './grants/availability.js';
 export { settingsOf } from './grants/tool-settings.js';
 export { resolvePolicy } from './grants/resolve-policy.js';
-export { upgradeGrants } from './grants/upgrade-grants.js';
 export { TOO_LONG, type PatternAuthor } from './patterns/command-patterns.js';
 export { configPatternFaults, sessionPatternFaults } from './patterns/pattern-faults.js';
 export { forbiddingPattern, matchesTool } from './patterns/tool-pattern.js';

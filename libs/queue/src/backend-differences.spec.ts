@@ -1,16 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { Queue } from 'bullmq';
 import type { Priority } from '#contracts';
 import { createRedis, type RedisConnection } from '#redis';
 import { startClusterOfOne } from '../../../test/support/cluster-redis.js';
 import { connected } from '../../../test/support/connected.js';
 import { eventually } from '../../../test/support/eventually.js';
 import { startRedisServer, type RedisServer } from '../../../test/support/redis-server.mjs';
-import { JOB_OPTIONS, type QueueBackend } from './bull-settings.js';
+import type { QueueBackend } from './bull-settings.js';
 import { startConsumer } from './call-consumer.js';
 import { BullCallQueue } from './call-queue.js';
 import type { DequeueHookResult } from './dequeue-hook.js';
-import { LegacyQueues } from './legacy-queues.js';
 import type { CallConsumer } from './queue.port.js';
 
 /** The table "What differs between the backends" of the README. */
@@ -117,16 +115,5 @@ describe.each(COLUMNS)('the backend "$column"', ({ column, cluster, ...is }) => 
     consume();
     await eventually(async () => (await redis.exists(queueKey(jobId))) === 0, 'the job to be gone');
     expect([...ran.keys()]).toEqual(is.requeues ? [callId] : []);
-  });
-
-  it('takes over jobs of queues of earlier releases', async () => {
-    const legacy = new Queue('calls', { prefix: '{q-net}', connection: cluster ? shared : { url } });
-    const callId = `00-${String(made++).padStart(26, '0')}`;
-    await legacy.add('call', { callId, attempt: 1 }, { ...JOB_OPTIONS, jobId: `${callId}-1`, priority: 2 });
-    await legacy.close();
-    expect(await new LegacyQueues(shared).drain()).toBe(1);
-    consume();
-    await haveRun(1);
-    expect([...ran.keys()]).toEqual([callId]);
   });
 });

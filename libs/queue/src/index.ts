@@ -4,6 +4,5 @@ export { BullCallQueue } from './call-queue.js';
 export { dispatchWoken } from './dispatch-woken.js';
 export { ScheduleQueue, type DueRun } from './schedule-queue.js';
 export { startConsumer } from './call-consumer.js';
-export { LegacyQueues } from './legacy-queues.js';
 export type { QueueBackend } from './bull-settings.js';
 export { AgentRequestConsumer, AgentRequests, type AgentTurnRequest, type ToolRequest } from './agent-requests.js';

@@ -6,7 +6,6 @@ const ALLOW_OOM = '#!lua flags=allow-oom';
 export const addJobsScript = load('add-jobs');
 export const completeAndDequeueScript = load('complete-and-dequeue', ALLOW_OOM);
 export const requeueOwnedScript = load('requeue-owned', ALLOW_OOM);
-export const moveQueueScript = load('move-queue', ALLOW_OOM);
 export const requeueStalledScript = load('requeue-stalled', ALLOW_OOM);
 
 /** For workers that run a dequeue hook. `dequeueHook` is Lua that defines `onDequeue`, see `DequeueHook`. */

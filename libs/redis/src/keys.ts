@@ -44,8 +44,6 @@ export const keys = {
   idempotency: (partition: string, tenantId: string, scopedKey: string) => `{p${partition}}:idem:${tenantId}:${sha256Hex(scopedKey)}`,
   /** Scoped to the call, so that equal ids for different calls never answer for each other. */
   command: (callId: string, commandId: string) => `{p${partitionOf(callId)}}:cmd:${callId}:${commandId}`,
-  /** Lists of releases that kept them in Redis: there until all keys whose names begin with it are removed. */
-  earlierLists: (partition: string) => `{p${partition}}:view`,
   session: (tenantId: string, sessionId: string) => `session:${tenantId}:${sessionId}`,
   /** What the agents of the session keep in it: todo list, task list, settings, tools that they found. */
   sessionData: (tenantId: string, sessionId: string) => `session-data:${tenantId}:${sessionId}`,

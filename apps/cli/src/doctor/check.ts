@@ -24,7 +24,7 @@ export function checkProcesses({ protocol, processes }: Pick<Diagnostics, 'proto
   const what = 'releases';
   const releases = new Map<string, string[]>();
   for (const process of processes) {
-    const release = `version ${process.version ?? 'unknown'}, protocol ${process.protocol}`;
+    const release = `version ${process.version}, protocol ${process.protocol}`;
     releases.set(release, [...(releases.get(release) ?? []), `${process.kind} ${process.id}`]);
   }
   const [only] = releases.keys();

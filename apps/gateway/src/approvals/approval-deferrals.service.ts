@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { ApprovalDecidedData, HookRunData, type Call } from '#contracts';
+import { ApprovalDecidedData, type Call } from '#contracts';
 import { z } from 'zod';
 
-/** An approval that is kept until other approvals are known. `hookRuns`: only of older releases; newer ones write them to the log at once. */
+/** An approval that is kept until other approvals are known. */
 export const DeferredApproval = ApprovalDecidedData.omit({ decision: true }).extend({
   actor: z.string(),
   actorname: z.string().optional(),
-  hookRuns: z.array(HookRunData).optional(),
 });
 export type DeferredApproval = z.output<typeof DeferredApproval>;
 

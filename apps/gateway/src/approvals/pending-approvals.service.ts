@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { addEarlierApprovals, CallStore, readPendingApprovals } from '#event-log';
+import { CallStore, readPendingApprovals } from '#event-log';
 import type { ApprovalsSample } from '#observability';
 import { partitionNames, type RedisConnection } from '#redis';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
@@ -19,11 +19,6 @@ export class PendingApprovalsGauge {
     @Inject(GATEWAY_CONFIG) { partitions }: GatewayConfig,
   ) {
     this.partitions = partitionNames(partitions);
-  }
-
-  /** Finds the approvals of earlier releases. At the start; safe to repeat. */
-  addEarlier(): Promise<void> {
-    return addEarlierApprovals(this.redis, this.partitions);
   }
 
   async sample(): Promise<ApprovalsSample> {

@@ -104,14 +104,13 @@ export class BatchCalls {
     return this.record(batch, index, rejection ?? { outcome: 'cancelled', error: cancelled(text) });
   }
 
-  /** Ends a call that waits for a person, or for the others of its batch after `approval`. Nothing when it does not wait any more. */
-  async cancelPending(batch: BatchRecord, callId: string, text: string, approval?: DeferredApproval): Promise<void> {
+  /** Ends a call that waits for a person, or for the others of its batch. Nothing when it does not wait any more. */
+  async cancelPending(batch: BatchRecord, callId: string, text: string): Promise<void> {
     const head = await this.store.snapshot(callId);
     if (head?.status !== 'waiting_approval') return;
     const guard = { by: 'command', version: head.version, commandId: `skip:${batch.doc.id}` } as const;
     const data = { ...endBeforeStart('cancelled', cancelled(text)), stopped: { how: 'not_started', tookMs: 0 } } as const;
-    const hookRuns = approval?.hookRuns ?? [];
-    await this.log.end({ callId, guard, data, hookRuns, author: eventOrigin(this.config.name, batch.doc.principal) });
+    await this.log.end({ callId, guard, data, author: eventOrigin(this.config.name, batch.doc.principal) });
     await this.blobs.delete(callId, 'secret-arguments').catch(() => {}); // Its time to live ends it, too.
   }
 
@@ -119,11 +118,7 @@ export class BatchCalls {
    * Lets an approved call run, in the name of the approver, or ends it as denied when the active policy denies it now.
    * Nothing when it has ended meanwhile; rejects when the log refuses, until the approval expires.
    */
-  async releaseApproved(
-    batch: BatchRecord,
-    callId: string,
-    { actor, actorname, hookRuns = [], ...approval }: DeferredApproval,
-  ): Promise<void> {
+  async releaseApproved(batch: BatchRecord, callId: string, { actor, actorname, ...approval }: DeferredApproval): Promise<void> {
     const { id, principal } = batch.doc;
     const head = await this.store.snapshot(callId);
     if (head?.status !== 'waiting_approval') return;
@@ -133,7 +128,7 @@ export class BatchCalls {
     if (denial !== undefined) {
       const guard = { by: 'command', version: head.version, commandId: `deny:${id}` } as const;
       const data = { ...endBeforeStart('denied', denial.error, denial.text), stopped: { how: 'not_started', tookMs: 0 } } as const;
-      const ended = await this.log.end({ callId, guard, data, hookRuns, author });
+      const ended = await this.log.end({ callId, guard, data, author });
       if (!isApplied(ended)) throw new Error(`The log refused the denial of ${callId}: ${ended.code}`);
       await this.blobs.delete(callId, 'secret-arguments').catch(() => {}); // Its time to live ends it, too.
       return;
@@ -142,7 +137,6 @@ export class BatchCalls {
       callId,
       guard: { by: 'command', version: head.version, commandId: `release:${id}` },
       data: { decision: 'allow', ...approval },
-      hookRuns,
       author,
     });
     if (!isApplied(answer)) throw new Error(`The log refused the approval of ${callId}: ${answer.code}`);

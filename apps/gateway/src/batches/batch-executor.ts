@@ -192,7 +192,7 @@ export class BatchExecutor {
     if (this.stop === undefined) return;
     const text = skippedText(this.stop, state);
     if (callId !== undefined) {
-      await calls.cancelPending(this.batch, callId, text, this.held.get(callId));
+      await calls.cancelPending(this.batch, callId, text);
       this.slots.markStale(index);
       return;
     }

@@ -71,22 +71,8 @@ export function progressOf(fields: Fields): BatchProgress {
     ...(ended === undefined ? {} : { endedAt: Number(ended) }),
     steering: steering === undefined ? [] : z.array(SteeringMessage).parse(JSON.parse(steering)),
     callIds: new Map(entries.flatMap(([name, value]) => (/^c\d+$/.test(name) ? [[Number(name.slice(1)), value] as const] : []))),
-    held: new Map(entries.flatMap(([name, value]) => (/^a\d/.test(name) ? [[name.slice(1), approvalOf(value)] as const] : []))),
+    held: new Map(
+      entries.flatMap(([name, value]) => (/^a\d/.test(name) ? [[name.slice(1), DeferredApproval.parse(JSON.parse(value))] as const] : [])),
+    ),
   };
-}
-
-const EDITED = 'edited ';
-
-/**
- * An approval as it is kept. One with edited arguments has a digest that the log refuses: a gateway of a release that does
- * not know them would let the submitted ones run.
- */
-export function heldText({ digest, ...approval }: DeferredApproval): string {
-  return JSON.stringify({ ...approval, digest: approval.edited === undefined ? digest : EDITED + digest });
-}
-
-/** The inverse of `heldText`. */
-export function approvalOf(text: string): DeferredApproval {
-  const { digest, ...approval } = DeferredApproval.parse(JSON.parse(text));
-  return { ...approval, digest: digest.startsWith(EDITED) ? digest.slice(EDITED.length) : digest };
 }

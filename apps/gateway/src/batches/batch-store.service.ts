@@ -5,7 +5,7 @@ import { DurableWrites } from '../platform/durable-writes.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
 import type { DeferredApproval } from '../approvals/approval-deferrals.service.js';
-import { BatchDefinition, fieldOf, heldText, progressOf, recordOf, type BatchProgress, type BatchRecord } from './batch-record.js';
+import { BatchDefinition, fieldOf, progressOf, recordOf, type BatchProgress, type BatchRecord } from './batch-record.js';
 import {
   createScript,
   finishScript,
@@ -134,7 +134,7 @@ export class BatchStore {
   /** False when the call was approved before. */
   async saveDeferredApproval(id: string, callId: string, approval: DeferredApproval): Promise<boolean> {
     try {
-      return (await this.durable.run(holdScript, [keys.batch(id)], [fieldOf.held(callId), heldText(approval)])) === 1;
+      return (await this.durable.run(holdScript, [keys.batch(id)], [fieldOf.held(callId), JSON.stringify(approval)])) === 1;
     } finally {
       await this.notify(id);
     }

@@ -15,7 +15,7 @@ import {
   type GrantChange,
   type PutSessionBody,
 } from '#contracts';
-import { addGrant, upgradeGrants } from '#policy';
+import { addGrant } from '#policy';
 
 /** A session as it is stored: only what was set. */
 export const SessionState = z.object({
@@ -43,19 +43,8 @@ export type SessionState = z.output<typeof SessionState>;
 
 export const NEW_SESSION: SessionState = SessionState.parse({});
 
-/** Beside the grants, so that a gateway of the release before, which knows no such names, still reads the session. */
-const StoredSession = SessionState.extend({ literalPaths: SessionGrants.shape.literalPaths });
-const NO_LITERAL_PATHS = { allowed: { read: [], write: [] }, denied: { read: [], write: [] } };
-
-/** A session as `storedSession` or an older release wrote it, which kept names among the globs. */
 export function parseSession(text: string): SessionState {
-  const { literalPaths, ...state } = StoredSession.parse(JSON.parse(text));
-  if (literalPaths === undefined) return { ...state, grants: upgradeGrants(state.grants) };
-  return isDeepStrictEqual(literalPaths, NO_LITERAL_PATHS) ? state : { ...state, grants: { ...state.grants, literalPaths } };
-}
-
-export function storedSession({ grants: { literalPaths = NO_LITERAL_PATHS, ...grants }, ...state }: SessionState): string {
-  return JSON.stringify({ ...state, grants, literalPaths });
+  return SessionState.parse(JSON.parse(text));
 }
 
 /** Parts of a PUT that may loosen what calls are judged by. */

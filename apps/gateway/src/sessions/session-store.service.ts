@@ -38,7 +38,6 @@ import {
   postureIn,
   putBy,
   type SessionState,
-  storedSession,
   tightenedTo,
 } from './session-state.js';
 
@@ -212,7 +211,7 @@ export class SessionStore {
   }
 
   private async put(tenantId: string, sessionId: string, before: string, state: SessionState, always = false): Promise<boolean> {
-    const text = storedSession({ ...state, touchedAt: Date.now() });
+    const text = JSON.stringify({ ...state, touchedAt: Date.now() });
     // A session that is used again is kept longer, and takes no more room.
     await this.room.count(tenantId, sessionId, 'settings', {
       bytes: Buffer.byteLength(text),

@@ -7,7 +7,6 @@ import type { RedisConnection } from '#redis';
 import { WORKER_CONFIG, type WorkerConfig } from '../platform/worker.config.js';
 import { LOGGER, type WorkerLog } from '../platform/worker.logger.js';
 import { BUFFERED_REDIS, SPANS, type Spans } from '../platform/worker.tokens.js';
-import { EarlierLists } from './earlier-lists.service.js';
 
 /** How long the worker that sweeps keeps the lock without renewing it. It renews four times in this time. */
 const SWEEPER_LOCK_MS = 2_000;
@@ -15,7 +14,6 @@ const SWEEPER_LOCK_MS = 2_000;
 /** Dispatches or ends calls whose timer is due, for example those of lost workers. */
 @Module({
   providers: [
-    EarlierLists,
     {
       provide: Reconciler,
       inject: [WORKER_CONFIG, BUFFERED_REDIS, EventLog, CallStore, BullCallQueue, LOGGER, SPANS],

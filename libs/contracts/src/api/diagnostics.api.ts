@@ -25,7 +25,7 @@ export const RunningProcess = z
   .object({
     kind: z.enum(['gateway', 'worker', 'projector']).describe('Which of them it is.'),
     id: z.string().describe('Its GATEWAY_NAME or WORKER_ID.'),
-    version: z.string().optional().describe('Version of the release. Missing for a worker of a release that does not store it.'),
+    version: z.string().describe('Version of the release.'),
     protocol: z.number().int().describe('Number of the protocol between gateways and workers that the process speaks.'),
     oldestCompatible: z.number().int().describe('The oldest protocol that the process works together with.'),
   })
@@ -42,7 +42,7 @@ export const Diagnostics = z
     durability: z.enum(['local', 'replicated']).describe('`replicated`: a submission is acknowledged when replicas have it, too.'),
     partitions: z.number().int().describe('Partitions of the event log; fixed for the installation.'),
     protocol: z.number().int().describe('Number of the protocol between gateways and workers that this gateway speaks.'),
-    processes: z.array(RunningProcess).describe('Gateways and workers that run. Gateways of releases without a protocol are missing.'),
+    processes: z.array(RunningProcess).describe('Gateways and workers that run.'),
     redis: RedisServerInfo.describe('The Redis of the installation, as far as promises rest on it.'),
     config: z
       .object({

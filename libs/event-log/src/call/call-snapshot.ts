@@ -57,10 +57,9 @@ const LENGTH_BYTES = [1, 2, 2, 2] as const;
 
 /**
  * The snapshot as Redis stores it: a status letter, the numbers that change, strings with their lengths, and last, without a
- * length, what is known of the updates (snapshots of older releases end before it), and behind a semicolon the suspension of
- * a call that has one. Binary, since
- * making numbers into text and back would cost the script more than everything else it does. apply-transitions.lua writes the
- * same bytes.
+ * length, what is known of the updates, and behind a semicolon the suspension of a call that has one. Binary, since making
+ * numbers into text and back would cost the script more than everything else it does. apply-transitions.lua writes the same
+ * bytes.
  */
 export function encodeSnapshot(snapshot: CallState): Buffer {
   const { lastWrite } = snapshot;

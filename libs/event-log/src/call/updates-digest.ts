@@ -14,8 +14,7 @@ export function countedUpdates(before: string, after: string): string {
  * their `content`, each followed by a line feed; that of a later attempt begins with the digest of those before, when there
  * are any, as 64 hexadecimal digits and a line feed. So the first attempt's is a plain one, and old updates are never read again.
  *
- * Kept as text: `0`, or the number, a blank and the digest. Empty: an older release, which does not count, wrote in between,
- * or an update never came to the log.
+ * Kept as text: `0`, or the number, a blank and the digest. Empty: an update never came to the log.
  */
 export class UpdatesDigest {
   private readonly known: boolean;

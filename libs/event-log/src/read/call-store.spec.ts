@@ -104,8 +104,8 @@ describe('the events of a call', () => {
   });
 
   it.each([
-    ['is missing, as of a call that an older release ran', () => Buffer.alloc(0)],
-    ['lacks updates that an older release wrote', (index: Buffer) => index.subarray(0, 9)],
+    ['is missing', () => Buffer.alloc(0)],
+    ['lacks updates', (index: Buffer) => index.subarray(0, 9)],
     ['names more events than the call has', (index: Buffer) => Buffer.concat([index, Buffer.from([9, 9, 9])])],
     ['names entries of other calls', (index: Buffer) => index.map((byte, at) => (at % 3 === 0 ? byte ^ 1 : byte))],
     ['is cut off within an entry', (index: Buffer) => index.subarray(0, -1)],

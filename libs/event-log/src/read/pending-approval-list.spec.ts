@@ -73,7 +73,7 @@ describe('the calls of a tenant that wait for a person', () => {
     expect(found.flat()).toEqual(ids.toSorted().toReversed());
   });
 
-  it('lists neither decided calls as waiting, nor what an older release left in the set', async () => {
+  it('lists neither decided calls as waiting, nor calls that a lost write left in the set', async () => {
     const [decided, left, kept] = [await ask('ended'), await ask('ended'), await ask('ended')];
     const guard = { by: 'command', version: 2, commandId: 'd' } as const;
     await log.decideApproval({ callId: decided, guard, data: { decision: 'allow', scope: 'once', digest: 'dig' }, author });

@@ -8,7 +8,7 @@ const MODULUS = 2 ** (8 * ENTRY_BYTES);
  * The sequence numbers of all events of a call, oldest first: those of its lifecycle from the snapshot, those of Updates,
  * Progress and hook runs from its update index.
  *
- * Returns undefined when the two do not hold every event, which is so for Updates that an older release wrote. A gap of
+ * Returns undefined when the two do not hold every event, which is so where keys were lost. A gap of
  * 2^24 events between two Updates is read wrongly; the reader finds that by the versions of the events.
  */
 export function eventSeqs({ version, lifecycleSeqs, lastSeq }: CallSnapshot, index: Buffer): readonly number[] | undefined {

@@ -145,7 +145,6 @@ function started(next: CallState, event: EventOf<'call.start'>): CallState {
     leaseUntil: event.time + event.leaseMs,
     notBefore: 0,
     firstStartedAt: next.firstStartedAt === 0 ? event.time : next.firstStartedAt,
-    updates: next.attempt === 0 ? NO_UPDATES : next.updates,
   };
   return { ...running, timer: runningTimer(running) };
 }

@@ -92,14 +92,9 @@ interface EntryTexts {
 
 /**
  * An entry has three fields, in this order (see apply-transitions.lua): `h` the words call id, type, version, time, attempt and
- * fence; `m` the call's fixed facts; `e` the rest of the envelope. Few fields are cheap to write and to read. Logs of
- * format 1 have one field a word: `c t v ts a f m e`.
+ * fence; `m` the call's fixed facts; `e` the rest of the envelope. Few fields are cheap to write and to read.
  */
 export function readEntry(fields: readonly string[]): EntryTexts {
-  if (fields.length > 6) {
-    const [, callId = '', , type = '', , version = '', , timeText = '', , attempt = '', , fence = '', , meta = '', , rest = ''] = fields;
-    return { callId, type, version, timeText, attempt, fence, meta, rest };
-  }
   const [, stamp = '', , meta = '', , rest = ''] = fields;
   const [callId = '', type = '', version = '', timeText = '', attempt = '', fence = ''] = stamp.split(' ');
   return { callId, type, version, timeText, attempt, fence, meta, rest };
@@ -125,7 +120,5 @@ export function isoTime(time: number): string {
 
 /** Tells entries with the same sequence number apart: by call, type, version, time, attempt and fence. */
 export function fingerprintOf(fields: readonly string[]): string {
-  if (fields.length <= 6) return fields[1] ?? '';
-  const { callId, type, version, timeText, attempt, fence } = readEntry(fields);
-  return `${callId} ${type} ${version} ${timeText} ${attempt} ${fence}`;
+  return fields[1] ?? '';
 }

@@ -23,7 +23,7 @@ interface RankedPlace {
   readonly place: PagePlace;
 }
 
-/** Highest first; calls that were not judged, and those of earlier releases, come last. */
+/** Highest first; calls that were not judged come last. */
 const RANKS: readonly (Risk | undefined)[] = [...Risk.options.toReversed(), undefined];
 
 export const NEWEST_FIRST: CallOrder<PagePlace> = {

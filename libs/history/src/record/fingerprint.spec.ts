@@ -41,7 +41,7 @@ describe('the fingerprint of a failed command', () => {
     expect(of('a x', 'exit 1')).toBe(silent[0]);
   });
 
-  it('makes the fingerprint of earlier releases where neither program nor last words are known', () => {
+  it('makes one fingerprint of all calls of a tool where neither program nor last words are known', () => {
     expect(errorResultFingerprint('t', 'exit 7', '{"a":1}')).toBe(fingerprintOf('t', 'exit 7', ''));
     expect(errorResultFingerprint('t', 'No such page', '{"a":1}')).toBe(fingerprintOf('t', '', 'No such page'));
   });

@@ -1,18 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { RunningProcess } from '#contracts';
-import { areCompatible, OLDEST_COMPATIBLE, OLDEST_READER, PROTOCOL, refusalToStart, UNREGISTERED_PROTOCOL } from './protocol.js';
+import { areCompatible, OLDEST_COMPATIBLE, OLDEST_READER, PROTOCOL, refusalToStart } from './protocol.js';
 
-const release = (kind: RunningProcess['kind'], id: string, protocol: number, oldestCompatible: number, version?: string) => ({
+const release = (kind: RunningProcess['kind'], id: string, protocol: number, oldestCompatible: number, version = '1.0.0') => ({
   kind,
   id,
   protocol,
   oldestCompatible,
-  ...(version === undefined ? {} : { version }),
+  version,
 });
 const anyRelease = fc
   .record({ protocol: fc.integer({ min: 1, max: 9 }), back: fc.nat(8) })
-  .map(({ protocol, back }) => release('worker', 'w', protocol, Math.max(1, protocol - back), '1.0.0'));
+  .map(({ protocol, back }) => release('worker', 'w', protocol, Math.max(1, protocol - back)));
 
 describe('the decision whether a process may start', () => {
   const own = release('gateway', 'g', 5, 4, '1.5.0');
@@ -39,10 +39,6 @@ describe('the decision whether a process may start', () => {
     );
   });
 
-  it('names a release without a version', () => {
-    expect(refusalToStart(own, [release('worker', 'w', 1, 1)], undefined)).toContain('which is of an older version (protocol 1)');
-  });
-
   it('refuses a downgrade that cannot read the data', () => {
     expect(refusalToStart(own, [], { version: '2.0.0', protocol: 9, oldestReader: 6 })).toBe(
       'The data in this Redis was written by version 2.0.0 (protocol 9) and can be read from protocol 6 on, but this gateway is version 1.5.0 (protocol 5): start version 2.0.0 or newer, or name another Redis in REDIS_URL.',
@@ -61,9 +57,12 @@ describe('the decision whether a process may start', () => {
     );
   });
 
-  it('lets this release work with the one before, which does not register', () => {
-    const before = release('worker', 'w', UNREGISTERED_PROTOCOL, UNREGISTERED_PROTOCOL);
-    expect(areCompatible(release('gateway', 'g', PROTOCOL, OLDEST_COMPATIBLE), before)).toBe(true);
-    expect(OLDEST_READER).toBeLessThanOrEqual(UNREGISTERED_PROTOCOL);
+  it('works beside protocols from the oldest that it names on, and no others', () => {
+    const here = release('gateway', 'g', PROTOCOL, OLDEST_COMPATIBLE);
+    const other = (protocol: number) => release('worker', 'w', protocol, protocol);
+    expect(areCompatible(here, other(OLDEST_COMPATIBLE))).toBe(true);
+    expect(areCompatible(here, { ...other(PROTOCOL + 1), oldestCompatible: PROTOCOL })).toBe(true);
+    expect(areCompatible(here, other(OLDEST_COMPATIBLE - 1))).toBe(false);
+    expect(OLDEST_READER).toBeLessThanOrEqual(PROTOCOL);
   });
 });

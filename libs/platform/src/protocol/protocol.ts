@@ -7,11 +7,9 @@ import type { RunningProcess } from '#contracts';
  */
 export const PROTOCOL = 2;
 /** The oldest protocol that this release works together with. Raised when support for an older one is removed. */
-export const OLDEST_COMPATIBLE = 1;
+export const OLDEST_COMPATIBLE = 2;
 /** The oldest protocol whose releases can read what this release writes. */
-export const OLDEST_READER = 1;
-/** Spoken by releases that do not register their processes. */
-export const UNREGISTERED_PROTOCOL = 1;
+export const OLDEST_READER = 2;
 
 /** Who wrote the data of the newest protocol. */
 export const DataProtocol = z.object({ version: z.string(), protocol: z.number(), oldestReader: z.number() });
@@ -49,5 +47,5 @@ function incompatible(own: RunningProcess, other: RunningProcess): string {
 }
 
 function releaseOf({ version, protocol }: RunningProcess): string {
-  return version === undefined ? `of an older version (protocol ${protocol})` : `version ${version} (protocol ${protocol})`;
+  return `version ${version} (protocol ${protocol})`;
 }

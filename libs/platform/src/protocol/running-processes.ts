@@ -2,7 +2,7 @@ import { RunningProcess } from '#contracts';
 import { keys, redisNow, type RedisConnection } from '#redis';
 import { StartupError } from '../startup-error.js';
 import { VERSION } from '../version.js';
-import { DataProtocol, OLDEST_COMPATIBLE, OLDEST_READER, PROTOCOL, refusalToStart, UNREGISTERED_PROTOCOL } from './protocol.js';
+import { DataProtocol, OLDEST_COMPATIBLE, OLDEST_READER, PROTOCOL, refusalToStart } from './protocol.js';
 
 /** A process without a heartbeat for this long counts as gone. */
 export const PROCESS_TTL_MS = 10_000;
@@ -11,19 +11,11 @@ export function describeProcess(kind: RunningProcess['kind'], id: string): Runni
   return { kind, id, version: VERSION, protocol: PROTOCOL, oldestCompatible: OLDEST_COMPATIBLE };
 }
 
-/** Processes that run, by kind and id; also workers of releases that do not register, but no gateways of these. */
+/** Processes that run, by kind and id. */
 export async function readRunningProcesses(redis: RedisConnection): Promise<RunningProcess[]> {
   const now = await redisNow(redis);
-  const [texts, workers] = await Promise.all([
-    redis.zrangebyscore(keys.processes(), now - PROCESS_TTL_MS, '+inf'),
-    redis.zrange(keys.workers(), '0', '-1'),
-  ]);
-  const registered = texts.flatMap((text) => parsed(text));
-  const known = new Set(registered.map(({ kind, id }) => `${kind} ${id}`));
-  const others = workers.filter((id) => !known.has(`worker ${id}`));
-  const alive = await Promise.all(others.map((id) => redis.exists(keys.worker(id))));
-  const unregistered = others.filter((_id, index) => alive[index] === 1).map((id) => unregisteredWorker(id));
-  return [...registered, ...unregistered].sort((a, b) => `${a.kind} ${a.id}`.localeCompare(`${b.kind} ${b.id}`));
+  const texts = await redis.zrangebyscore(keys.processes(), now - PROCESS_TTL_MS, '+inf');
+  return texts.flatMap((text) => parsed(text)).sort((a, b) => `${a.kind} ${a.id}`.localeCompare(`${b.kind} ${b.id}`));
 }
 
 /** @throws StartupError when the process must not run beside those that do, or on this data; it says what to do. */
@@ -41,7 +33,7 @@ export async function writeHeartbeat(redis: RedisConnection, own: RunningProcess
   await Promise.all([
     redis.zadd(keys.processes(), now, JSON.stringify(own)),
     redis.zremrangebyscore(keys.processes(), 0, now - PROCESS_TTL_MS),
-    raiseDataProtocol(redis, { version: own.version ?? VERSION, protocol: own.protocol, oldestReader: OLDEST_READER }),
+    raiseDataProtocol(redis, { version: own.version, protocol: own.protocol, oldestReader: OLDEST_READER }),
   ]);
 }
 
@@ -63,8 +55,4 @@ async function readDataProtocol(redis: RedisConnection): Promise<DataProtocol | 
 function parsed(text: string): RunningProcess[] {
   const process = RunningProcess.safeParse(JSON.parse(text));
   return process.success ? [process.data] : [];
-}
-
-function unregisteredWorker(id: string): RunningProcess {
-  return { kind: 'worker', id, protocol: UNREGISTERED_PROTOCOL, oldestCompatible: UNREGISTERED_PROTOCOL };
 }

@@ -130,7 +130,7 @@ describe('the number of processes of a command', () => {
     if (folder === undefined) return expect(openControlGroup({ ...DEFAULT_LIMITS, processes: PROCESSES })).toBeUndefined();
     const groups = (prefix: string) => readdirSync(folder).filter((name) => name.startsWith(prefix));
     // As if this process had the pid of one that was killed; and one with a pid that no process has.
-    const stale = [`toolyard-${process.pid}-1-1`, `toolyard-${process.pid}-1-2`, 'toolyard-99999999-1-1', 'toolyard-99999999-1'];
+    const stale = [`toolyard-${process.pid}-1-1`, `toolyard-${process.pid}-1-2`, 'toolyard-99999999-1-1'];
     for (const name of stale) mkdirSync(join(folder, name), { recursive: true });
     // As a process that starts does: the module is loaded again.
     const again: string = './control-groups.js?again';

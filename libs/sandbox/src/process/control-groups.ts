@@ -23,8 +23,8 @@ export interface ControlGroup {
   close(): Promise<void>;
 }
 
-/** Pid, start time (not in names of older versions), number. */
-const NAME = /^toolyard-(\d+)(?:-(\d+))?-\d+$/;
+/** Pid, start time, number. */
+const NAME = /^toolyard-(\d+)-(\d+)-\d+$/;
 const JOIN = 'while [ "$1" != -- ]; do echo 0 > "$1/cgroup.procs" || exit 125; shift; done; shift; exec "$@"';
 const CLOSE_TRIES = 20;
 /** The looks at the tree come first where they are in time: their sum leaves out what the kernel keeps for a group, such as caches. */
@@ -124,7 +124,7 @@ function isAbandoned(name: string): boolean {
   const [, pid, startedAt] = NAME.exec(name) ?? [];
   if (pid === undefined) return false;
   const running = startTimeOf(pid);
-  return running === undefined || (startedAt !== undefined && startedAt !== running);
+  return running !== startedAt;
 }
 
 /** When a process started, in clock ticks since the system did, as proc_pid_stat(5) has it; undefined when there is none. */

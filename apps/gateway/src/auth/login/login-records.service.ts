@@ -11,10 +11,10 @@ export const LoginRecord = z.object({
   /** In whose list it is: with roles of another tenant it is over. */
   tenantId: z.string(),
   subject: z.string(),
-  /** By which the provider knows the person. Absent in records of earlier releases: it is the subject. */
-  sub: z.string().optional(),
+  /** By which the provider knows the person. */
+  sub: z.string(),
   /** Which claim the subject was. */
-  subjectClaim: z.string().default('sub'),
+  subjectClaim: z.string(),
   name: z.string().optional(),
   email: z.string().optional(),
   emailVerified: z.boolean(),

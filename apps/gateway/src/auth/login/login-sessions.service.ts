@@ -244,7 +244,7 @@ export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutd
   /** The record by what the provider says now; undefined when it does not confirm the login any more. @throws ProblemError `unavailable` */
   private async confirmed(settings: LoginSettings, cookie: string, record: LoginRecord): Promise<LoginRecord | undefined> {
     try {
-      const { subject, sub = subject } = record;
+      const { subject, sub } = record;
       const { claims, refreshToken } = await this.provider.recheck(settings, openToken(record.refreshToken ?? '', cookie), {
         sub,
         subject,

@@ -17,6 +17,7 @@ const record: LoginRecord = {
   subjectClaim: settings.subjectClaim,
   tenantId: 'acme',
   subject: 'ada',
+  sub: 'ada',
   emailVerified: false,
   roles: ['watch'],
   startedAt: Date.now(),

@@ -96,8 +96,7 @@ export class CallToolService {
     const { callId, question } = await this.states.questionOf(of, state);
     const responses: Readonly<Record<string, unknown>> = of.ctx.mcpReq.inputResponses ?? {};
     // What the request has besides is ignored.
-    const own = question === undefined ? responses : { [question]: responses[question] };
-    const answered = await this.questions.answer(of.principal, callId, own);
+    const answered = await this.questions.answer(of.principal, callId, { [question]: responses[question] });
     return answered ?? this.reader.read(of.principal, callId);
   }
 

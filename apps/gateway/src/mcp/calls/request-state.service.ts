@@ -22,15 +22,14 @@ const State = z.strictObject({
   callId: z.string(),
   principal: z.string(),
   request: z.string(),
-  /** Absent in states of earlier releases. */
-  question: z.string().optional(),
+  question: z.string(),
 });
 
 /** What a client is asked about. */
 export interface OpenQuestion {
   readonly callId: string;
-  /** Its name among the input requests; undefined in a state of an earlier release. */
-  readonly question?: string | undefined;
+  /** Its name among the input requests. */
+  readonly question: string;
 }
 
 /**

@@ -38,7 +38,6 @@ local function claim(c, a, mayRepeat)
   raiseFence(snapshot)
   snapshot.status, snapshot.deadline, snapshot.leaseUntil = 'r', math.min(now + runMs, snapshot.totalDeadline), now + leaseMs
   if snapshot.firstStartedAt == 0 then snapshot.firstStartedAt = now end
-  if attempt == 1 then snapshot.updates = '0' end
   if snapshot.suspension ~= '' then
     local _, kind, seq, inputSeq = suspensionOf(snapshot)
     setSuspension(c, 0, kind, seq, inputSeq)

@@ -3,11 +3,9 @@
 -- SHA-256 of an empty text.
 local NO_UPDATES_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 
--- Completes the text of an End with the updates of all attempts; without them where their digest is unknown. A call that
--- never started has none, also when a release accepted it that does not count.
+-- Completes the text of an End with the updates of all attempts; without them where their digest is unknown.
 local function withUpdates(snapshot, text)
-  local updates = snapshot.attempt == 0 and '0' or snapshot.updates
-  local count, sha256 = match(updates, '^(%d+) ?(%x*)$')
+  local count, sha256 = match(snapshot.updates, '^(%d+) ?(%x*)$')
   if not count then return text .. '}' end
   if sha256 == '' then sha256 = NO_UPDATES_SHA256 end
   return text .. ',"updates":{"count":' .. count .. ',"sha256":"' .. sha256 .. '"}}'

@@ -27,8 +27,7 @@ local function appendHooks(c, a)
   for text in string.gmatch(hooks, '[^\n]+') do append(c, 'call.hook', 0, text, index) end
 end
 
--- The last field of the call's lifecycle event at a place of the log; nil when it is not there. It is the event's text,
--- also in logs of format 1.
+-- Text of the call's lifecycle event at a place of the log: the last field. nil when it is not there.
 local function textAt(c, seq)
   local log, id = KEYS[3 * c.part - 2], (seq or '0') .. '-0'
   local entry = call('XRANGE', log, id, id)[1]

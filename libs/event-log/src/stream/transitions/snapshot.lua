@@ -1,7 +1,7 @@
 -- Part of applyTransitions: the packed snapshot of a call.
 
 -- Of a packed snapshot: the status letter, 17 numbers, 4 strings each behind its length. The updates follow without a
--- length; snapshots of a release that does not know them end before.
+-- length.
 local SNAPSHOT_FORMAT = '<c1I4I2I4I4I2I6I6I6I6I6I6I6I6I6I4I6I6Bc0I2c0I2c0I2c0'
 
 -- The snapshot as a table with the names of `CallState` in call/call-snapshot.ts; nil and the reason when it cannot be read.

@@ -67,7 +67,7 @@ describe('installing a bundle', () => {
     expect(readdirSync(join(folder, `root-${next}`))).toEqual([]);
   });
 
-  it('removes a bundle when no worker used it for a week, and not before: one in use, and one of an older release, stay', async () => {
+  it('removes a bundle when no worker used it for a week, and not before: one in use, and one whose mark is lost, stay', async () => {
     const root = join(folder, 'used');
     const [used, unused, unmarked] = ['a', 'b', 'c'].map((letter) => letter.repeat(64)) as [string, string, string];
     const stop = await useBundle(root, used);

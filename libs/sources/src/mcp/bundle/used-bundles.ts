@@ -22,7 +22,7 @@ export async function useBundle(root: string, sha256: string): Promise<() => voi
   return () => ticker.unsubscribe();
 }
 
-/** Removes folders of bundles whose mark is old. A folder without a mark is marked: an older release unpacked it. */
+/** Removes folders of bundles whose mark is old. A folder whose mark is lost is marked again. */
 export async function removeUnused(root: string, now = Date.now()): Promise<void> {
   const digests = (await readdir(root)).filter((name) => DIGEST.test(name));
   let left = AT_ONCE;

@@ -88,9 +88,6 @@ export function answerOf(params: unknown, { value, declined, refused }: Given): 
   return content === undefined ? { action: 'decline' } : { action: 'accept', content };
 }
 
-/** Calls of earlier releases wait for answers to forms. */
-const Method = AskedMethod.default('elicitation/create');
-
 /** Requests to a model of the operator, and tokens, read and written. */
 export const Sampled = z.object({ calls: z.number().int(), tokens: z.number().int() });
 export type Sampled = z.output<typeof Sampled>;
@@ -103,7 +100,7 @@ export const RoundState = z.object({
   responses: z.record(z.string(), Json),
   sampled: Sampled.optional(),
   /** The first one is open. */
-  left: z.array(z.object({ key: z.string(), method: Method, params: Json })),
+  left: z.array(z.object({ key: z.string(), method: AskedMethod, params: Json })),
 });
 export type RoundState = z.output<typeof RoundState>;
 
@@ -114,7 +111,7 @@ export const AskedState = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('mcp.open'),
     connection: z.string(),
-    method: Method,
+    method: AskedMethod,
     params: Json,
     tries: z.number().int(),
     given: z.object({ value: Json.optional(), declined: z.boolean().optional() }).optional(),

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { CallEvent, EndData } from '#contracts';
-import { CallStore, EventLog, isApplied, NO_UPDATES, UpdatesDigest } from '#event-log';
+import { CallStore, EventLog, isApplied, UpdatesDigest } from '#event-log';
 import { createRedis, keys, type RedisConnection } from '#redis';
 import { startRedisServer, type RedisServer } from '../../../../test/support/redis-server.mjs';
 import { aCall, author, endOf } from '../../../../test/support/sample-calls.js';
 import { decodeSnapshot, encodeSnapshot } from '../call/call-snapshot.js';
 
-describe('a snapshot that does not know the updates of all attempts', () => {
+describe('the count of updates of a call', () => {
   let server: RedisServer;
   let redis: RedisConnection;
   let log: EventLog;
@@ -21,8 +21,7 @@ describe('a snapshot that does not know the updates of all attempts', () => {
     await server.stop();
   });
 
-  /** What an older release leaves of a snapshot that it rewrites. */
-  const rewrite = async (callId: string, updates = '') => {
+  const rewrite = async (callId: string, updates: string) => {
     const packed = await redis.getBuffer(keys.call(callId));
     if (packed === null) throw new Error('no snapshot');
     await redis.set(keys.call(callId), encodeSnapshot({ ...decodeSnapshot(callId, packed), updates }));
@@ -47,31 +46,6 @@ describe('a snapshot that does not know the updates of all attempts', () => {
   const end = (callId: string, fence: number, writeSeq: number) =>
     log.end({ callId, guard: { by: 'worker', fence, writeSeq }, data: endOf('completed'), author });
 
-  it('counts updates of an older snapshot from its first attempt on: before, there can be none', async () => {
-    const callId = await submit();
-    await rewrite(callId);
-    const { fence, updates } = await claim(callId);
-    expect(updates).toBe(NO_UPDATES);
-    const counted = new UpdatesDigest(updates).add('[]');
-    await log.update({ callId, guard: { by: 'worker', fence, writeSeq: 1 }, data: { update: 1, content: [] }, updates: counted, author });
-    expect(isApplied(await end(callId, fence, 2))).toBe(true);
-    expect((await endData(callId)).updates).toEqual({ count: 1, sha256: counted.split(' ')[1] });
-  });
-
-  it('says nothing of updates in End when an attempt was not counted', async () => {
-    const callId = await submit();
-    const first = await claim(callId);
-    const data = { reason: 'worker_drained' as const, nextAttempt: 2, delayMs: 0 };
-    await log.retry({ callId, guard: { by: 'worker', fence: first.fence, writeSeq: 1 }, data, countsAsFailure: false, author });
-    await rewrite(callId);
-    const { fence, updates } = await claim(callId, 2);
-    expect(updates).toBe('');
-    const counted = new UpdatesDigest(updates).add('[]');
-    await log.update({ callId, guard: { by: 'worker', fence, writeSeq: 1 }, data: { update: 1, content: [] }, updates: counted, author });
-    expect(isApplied(await end(callId, fence, 2))).toBe(true);
-    expect(await endData(callId)).not.toHaveProperty('updates');
-  });
-
   it('says nothing of updates in End when one of them never came to the log', async () => {
     const callId = await submit();
     const { fence, updates } = await claim(callId);
@@ -87,7 +61,7 @@ describe('a snapshot that does not know the updates of all attempts', () => {
     expect(await endData(callId)).not.toHaveProperty('updates');
   });
 
-  it('counts on in a later attempt of an older snapshot, with updates that come at once and one that comes twice', async () => {
+  it('counts on in a later attempt, with updates that come at once and one that comes twice', async () => {
     const callId = await submit();
     const first = await claim(callId);
     let counted = new UpdatesDigest(first.updates).add('[]');
