@@ -59,6 +59,12 @@ describe('documents with odd parts', () => {
     ['/a b/{id}', 'id', '/a%20b/7'],
     ['//x/{id}', 'id', '//x/7'],
     ['/x/{id', undefined, '/x/%7Bid'],
+    ['/x{.id}', 'id', '/x.7'],
+    ['/x{.id}', '.id', '/x.7'],
+    ['/x{/id}', 'id', '/x/7'],
+    ['/x{;id}', 'id', '/x;id=7'],
+    ['/x/{id:}', 'id:', '/x/7'],
+    ['/x/{id?}', 'id?', '/x/7'],
     ['/x/{}', undefined, '/x/%7B%7D'],
   ])('sends a request to the path %s', async (path, name, url) => {
     const parameters = name === undefined ? [] : [{ in: 'path', name, required: true, schema: { type: 'integer' } }];
@@ -101,6 +107,17 @@ describe('documents with odd parts', () => {
   ])('reads a document with %s', async (_what, source) => {
     api = await openApi(parseDocument(source) as object);
     expect(api.tools.map(({ name }) => name)).toEqual(['op']);
+  });
+
+  it.each([
+    ['of the format byte', { type: 'string', format: 'byte' }, 'aGk='],
+    ['of the encoding base64', { type: 'string', contentEncoding: 'base64' }, 'aGk='],
+    ['of the format binary', { type: 'string', format: 'binary' }, 'hi'],
+    ['without a format', {}, 'hi'],
+  ])('sends an image %s as the document has it', async (_what, schema, body) => {
+    const one = await of({ requestBody: { content: { 'image/jpeg': { schema } } } }, { openapi: '3.1.0' });
+    const request = await one.sent('op', { body: 'aGk=' });
+    expect([request.headers['content-type'], request.body]).toEqual(['image/jpeg', body]);
   });
 
   const HERE = 'https://docs.example.com/v1/api.json';

@@ -8,6 +8,8 @@ export interface Slot {
   /** Its text may have slashes: `{path+}`, `{path*}`, `{+path}`, `{path...}`, `{path:.*}`. */
   readonly isGreedy: boolean;
   readonly isInQuery: boolean;
+  /** The style that an operator of RFC 6570 asks for: `{.format}`, `{;v}`. */
+  readonly style?: 'label' | 'matrix';
 }
 export type PathPart = string | Slot;
 
@@ -27,7 +29,8 @@ export function pathTemplate(path: string, extra: readonly string[] = []): PathP
   const parts: PathPart[] = [];
   let end = 0;
   for (const match of text.matchAll(SLOT)) {
-    parts.push(text.slice(end, match.index), slotOf(match[1] ?? '', text.slice(0, match.index).includes('?')));
+    const before = match[1]?.startsWith('/') === true ? '/' : '';
+    parts.push(`${text.slice(end, match.index)}${before}`, slotOf(match[1] ?? '', text.slice(0, match.index).includes('?')));
     end = match.index + match[0].length;
   }
   return [...parts, text.slice(end)].filter((part) => part !== '');
@@ -40,14 +43,20 @@ function withBraces(path: string, names: readonly string[]): string {
 function slotOf(inside: string, isInQuery: boolean): Slot {
   const [, before = '', name = '', after = '', pattern] = /^([+*/.;]*)([^:]*?)(\+|\*|\.\.\.|\?)?(?::(.*))?$/s.exec(inside) ?? [];
   const isGreedy = /[+*]/.test(before) || !['', '?'].includes(after) || (pattern !== undefined && /^\.[*+]|^path$/.test(pattern.trim()));
-  return { name: name.trim() === '' ? inside : name.trim(), isGreedy, isInQuery };
+  const style = before === '.' ? 'label' : before === ';' ? 'matrix' : undefined;
+  return { name: name.trim() === '' ? inside : name.trim(), isGreedy, isInQuery, ...(style && { style }) };
 }
 
 /**
  * The text of a slot; undefined for an optional parameter of the query without a value. A path without the text of a
  * parameter would be that of another operation. @throws ToolError `invalid_arguments` when the value has no text
  */
-export function slotText({ isGreedy, isInQuery, name }: Slot, parameter: SlotParameter, value: unknown, path: string): string | undefined {
+export function slotText(
+  { isGreedy, isInQuery, name, style }: Slot,
+  parameter: SlotParameter,
+  value: unknown,
+  path: string,
+): string | undefined {
   const isOfQuery = parameter.in === 'query';
   const { allowReserved, ...plainly } = parameter;
   const bare = pathText({ ...plainly, style: 'simple' }, value);
@@ -58,5 +67,8 @@ export function slotText({ isGreedy, isInQuery, name }: Slot, parameter: SlotPar
     throw new ToolError('invalid_arguments', `Missing required path parameter '${name}' for ${path}`, { retryable: false });
   if (isGreedy && typeof value === 'string') return value.replace(/^\//, '').split('/').map(percentEncoded).join('/');
   if (isInQuery) return bare;
-  return pathText(parameter, takesSlashes && typeof value === 'string' ? value.replace(/^\//, '') : value);
+  return pathText(
+    { ...parameter, style: style ?? parameter.style },
+    takesSlashes && typeof value === 'string' ? value.replace(/^\//, '') : value,
+  );
 }

@@ -64,7 +64,13 @@ function kindOf(type: string, schema: unknown, refs: DocumentRefs): BodyKind {
   if (isJsonLines(type)) return 'lines';
   if (type === 'application/x-www-form-urlencoded') return 'form';
   if (type.startsWith('multipart/')) return 'multipart';
-  return isText(type) ? 'text' : 'binary';
+  return isText(type) || isEncoded(schema, refs) ? 'text' : 'binary';
+}
+
+/** The body is the Base64 text itself. */
+function isEncoded(schema: unknown, refs: DocumentRefs): boolean {
+  const { format, contentEncoding } = refs.resolve(schema);
+  return format === 'byte' || contentEncoding === 'base64';
 }
 
 function concrete(mediaType: string, kind: BodyKind): string | undefined {

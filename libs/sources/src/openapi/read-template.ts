@@ -38,7 +38,7 @@ export function readTemplate(
 /** Some documents repeat the operator in the name of the parameter, or write it in other letters. */
 function parameterOf({ name, isInQuery }: Slot, parameters: readonly Parameter[]): Parameter | undefined {
   const candidates = parameters.filter((it) => it.in === 'path' || (isInQuery && it.in === 'query'));
-  const bare = (text: string) => text.replace(/^[+*]|[+*]$|\.\.\.$/g, '');
+  const bare = (text: string) => text.replace(/^[+*.;/]|[+*?:]$|\.\.\.$/g, '');
   return (
     candidates.find((it) => it.name === name) ??
     candidates.find((it) => bare(it.name) === name) ??
