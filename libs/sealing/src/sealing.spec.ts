@@ -131,12 +131,33 @@ describe('archiving and trimming', () => {
       expect(await store.read(id).catch((error: unknown) => error)).toBeUndefined();
   });
 
-  it('keeps what a call needs that waits for approval, and lets it run', async () => {
+  it('leaves as many ended calls in Redis as the hot window has, and those that are younger than its age', async () => {
+    const meta = { tenantId: 'acme', tool: 'echo', sessionId: 's' };
+    const name = partitionOf(log.newCallId('acme', 's'));
+    const archiver = new PartitionArchiver(redis, archive, name, { maxAgeMs: 3_600_000, maxCalls: 40 });
+    const left = async (afterMs: number) => {
+      while (await archiver.step({ nowMs: Date.now() + afterMs, segmentMs: 0, isFull: false }));
+      return (await inRedis()).filter((key) => key.includes(':call:')).length;
+    };
+    const counts: number[] = [];
+    for (let round = 0; round < 3; round += 1) {
+      for (let n = 0; n < 20; n += 1) await run(await submit({ meta }));
+      counts.push(await left(20_000));
+    }
+    expect(counts).toEqual([20, 40, 40]);
+    expect(await left(3_500_000)).toBe(40);
+    expect(await left(3_700_000)).toBe(0);
+  });
+
+  it('keeps what a call needs that waits for approval while thousands of others end, no more, and lets it run', async () => {
     const meta = { tenantId: 'acme', tool: 'echo', sessionId: 's' };
     const digest = 'd'.repeat(64);
     const callId = await submit({ meta, followUp: { kind: 'approval', data: { reasons: [], digest, expiresInMs: 60_000 } } });
-    for (let n = 0; n < 30; n += 1) await run(await submit({ meta }));
+    // More than three full segments.
+    for (let n = 0; n < 50; n += 1) await Promise.all(Array.from({ length: 100 }, async () => run(await submit({ meta }))));
     await archiveAll();
+    expect((await inRedis()).filter((key) => key.includes(':call:'))).toEqual([keys.call(callId)]);
+    expect(await redis.hlen(`{p${partitionOf(callId)}}:kept`)).toBe(2);
     expect((await logLengths()).every((length) => length === 0)).toBe(true);
 
     const withoutArchive = await new CallStore(redis).read(callId);
