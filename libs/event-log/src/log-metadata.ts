@@ -31,6 +31,6 @@ function unreadable(format: number | undefined): string {
   return (
     `This Redis was written by a release before 0.2.0 (format ${format}), and this version of Toolyard reads format ${LOG_FORMAT}. ` +
     'Let its calls end with the release that wrote it. Then start with an empty Redis: name another one in REDIS_URL, or, with ' +
-    '`toolyard standalone` and `npm start`, another folder in TOOLYARD_DATA (deploy/guides/upgrade.md, "From a release before 0.2.0").'
+    '`npm start` and `toolyard` alone, another folder in TOOLYARD_DATA (deploy/guides/upgrade.md, "From a release before 0.2.0").'
   );
 }
