@@ -32,7 +32,7 @@ export async function requestFaults(
   return faults;
 }
 
-/** What the generator reads wrong: lists of types, formats of numbers, times with lengths, exclusive limits, required members without a schema. */
+/** What the generator reads wrong: lists of types, formats of numbers, times with lengths, addresses, Base64, exclusive limits, required members without a schema. */
 function generated(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(generated);
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -45,7 +45,8 @@ function generated(schema: unknown): unknown {
   // A number in a path is a text too, and so fits both.
   if (Array.isArray(oneOf) && oneOf.some(isText)) all['oneOf'] = oneOf.filter(isText);
   if (typeof exclusiveMinimum === 'number') all['minimum'] = exclusiveMinimum + 1;
-  if (format === 'url') all['format'] = 'uri';
+  if (format === 'url' || format === 'uri') return { type: 'string', enum: ['https://example.com/a'] };
+  if (format === 'byte') return { type: 'string', enum: ['aGk='] };
   if (format === 'date-time') return { type: 'string', enum: ['2026-01-02T03:04:05Z'] };
   if (Array.isArray(required) && typeof properties === 'object')
     all['properties'] = { ...Object.fromEntries(required.map((name: string) => [name, { type: 'string' }])), ...properties };
