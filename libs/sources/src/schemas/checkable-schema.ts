@@ -104,7 +104,7 @@ class Reading {
     if (node['nullable'] !== undefined && (node['nullable'] !== true || node['type'] === undefined)) delete node['nullable'];
   }
 
-  /** Checks that the converter of the schema has left out already. */
+  /** Checks that a converter has left out already. */
   private unchecked(node: JsonSchema, pointer: string): void {
     const { [UNCHECKED]: reasons } = node;
     if (reasons === undefined) return;
