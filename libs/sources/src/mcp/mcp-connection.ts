@@ -11,7 +11,9 @@ import { Suspension, ToolError, type ToolContext, type ToolOutput } from '#tool-
 import type { OfferedTool } from '../catalog/offered-tool.js';
 import { NotBegun, type Listing, type SourceConnection } from '../source-connector.port.js';
 import { withoutSecrets } from '../definitions/without-secrets.js';
+import { isFields } from '../fields.js';
 import { rawResult } from './answers/carried-result.js';
+import type { ListPages } from './answers/list-pages.js';
 import { mendedOf } from './answers/tool-list.js';
 import { callFailure } from './call-failure.js';
 import { isSessionGone } from './http-transport.js';
@@ -33,6 +35,7 @@ export interface McpConnectionParts {
   /** Name of the source, for people who are asked on its behalf. */
   readonly source: string;
   readonly client: Client;
+  readonly pages: Pick<ListPages, 'fault'>;
   /** Values that must not leave the worker. */
   readonly secrets: readonly string[];
   /** Whether a call has ended. */
@@ -78,12 +81,14 @@ export class McpConnection implements SourceConnection {
   }
 
   async list(signal: AbortSignal): Promise<Listing> {
-    const { client, secrets } = this.parts;
+    const { client, pages, secrets } = this.parts;
     try {
       const { tools } = await client.listTools(undefined, { signal, cacheMode: 'refresh' });
       this.answered = true;
+      const isModern = client.getProtocolEra() === 'modern';
       this.tasks.listed(tools);
-      return withoutSecrets({ tools: tools.map(offeredTool) }, secrets);
+      const problems = pages.fault === undefined ? {} : { problems: [pages.fault] };
+      return withoutSecrets({ tools: tools.map((tool) => offeredTool(tool, isModern)), ...problems }, secrets);
     } catch (error) {
       this.noticeLostSession(error);
       if (error instanceof ProtocolError && error.code === METHOD_NOT_FOUND)
@@ -224,20 +229,32 @@ export class McpConnection implements SourceConnection {
   }
 }
 
-/** Hints count where the operator trusts the source. */
-function offeredTool(tool: Tool): OfferedTool {
-  const { name, title, description, outputSchema, annotations } = tool;
+/** Hints count where the operator trusts the source. `anyOutput`: structured content may be any value, not only an object. */
+function offeredTool(tool: Tool, anyOutput: boolean): OfferedTool {
+  const { name, title, description, annotations } = tool;
   const { readOnlyHint = false, destructiveHint = true, idempotentHint = false } = annotations ?? {};
-  const { inputSchema, left } = mendedOf(tool) ?? { inputSchema: tool.inputSchema, left: [] };
+  const { inputSchema, outputSchema = tool.outputSchema, left } = mendedOf(tool) ?? { inputSchema: tool.inputSchema, left: [] };
   const label = title ?? annotations?.title;
+  const input = JsonSchema.safeParse(inputSchema).data ?? {};
+  const output = JsonSchema.safeParse(outputSchema).data;
+  // Its author forgot a word that can only be this one.
+  const isUntyped = !isTyped(input) && isFields(input['properties']);
+  const isOfObject = output === undefined || !isTyped(output) || [output['type']].flat().includes('object');
+  const problems = left.map((field) => `its ${field} cannot be read`);
+  if (isUntyped) problems.push('its inputSchema has no type: read as an object');
+  if (!isOfObject && !anyOutput) problems.push('its outputSchema is not of an object: left out');
   return {
     rawName: name,
     ...(label === undefined ? {} : { label }),
     ...(description === undefined ? {} : { description }),
-    input: JsonSchema.safeParse(inputSchema).data ?? {},
-    ...(outputSchema === undefined ? {} : { output: JsonSchema.parse(outputSchema) }),
-    ...(left.length === 0 ? {} : { problems: left.map((field) => `its ${field} cannot be read`) }),
+    input: isUntyped ? { ...input, type: 'object' } : input,
+    ...(output === undefined || (!isOfObject && !anyOutput)
+      ? {}
+      : { output: isTyped(output) || anyOutput ? output : { ...output, type: 'object' } }),
+    ...(problems.length === 0 ? {} : { problems }),
     tier: readOnlyHint ? 'read_only' : destructiveHint ? 'privileged' : 'side_effecting',
     effect: readOnlyHint ? 'pure' : idempotentHint ? 'idempotent' : 'once',
   };
 }
+
+const isTyped = ({ type = null }: JsonSchema): boolean => type !== null;

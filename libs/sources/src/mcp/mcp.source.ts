@@ -46,8 +46,6 @@ const PROBE_MS = 5_000;
 /** With which a server of HTTP with SSE answers a POST to the address of its event stream. */
 const SSE_STATUSES = new Set([400, 404, 405]);
 const VERSION = '1.0.0';
-/** Of a list of tools: a server whose list has no end fails. */
-const MAX_PAGES = 500;
 const SERVER_CPU_SECONDS = 30 * 86_400;
 
 /** None: outputs of tools are checked by those who call them, and a question is no output. */
@@ -80,6 +78,7 @@ export interface McpConnectorOptions {
 /** An open way to a server: the transport, and what belongs to it. */
 interface Way {
   readonly transport: Transport;
+  readonly answers: AnswerReader;
   /** Tokens that are issued later are added. */
   readonly secrets: readonly string[];
   /** The server is there for all workers. */
@@ -169,7 +168,8 @@ export class McpConnector implements SourceConnector {
         versionNegotiation: { mode, probe: { timeoutMs: PROBE_MS } },
         // Results are checked with the schemas in the catalog; this engine has no bound for hostile ones.
         jsonSchemaValidator: UNCHECKED,
-        listMaxPages: MAX_PAGES,
+        // `ListPages` ends a list without an end, and keeps what came.
+        listMaxPages: 0,
         listChanged: { tools: { autoRefresh: false, debounceMs: 50, onChanged: () => server.notify() } },
       },
     );
@@ -194,6 +194,7 @@ export class McpConnector implements SourceConnector {
       source: name,
       client,
       own: sampling && model && new OwnSampling(name, sampling, model),
+      pages: way.answers.pages,
       secrets: way.secrets,
       isOver: this.options.isOver,
       tasksOutlive: way.shared,
@@ -237,7 +238,7 @@ export class McpConnector implements SourceConnector {
     const onSessionGone = (listener: () => void) => void (transport.onsessiongone = listener);
     const close = () => transport.close().finally(() => guarded.close());
     // Tasks of a server of HTTP with SSE end with its stream.
-    return { transport, onSessionGone, shared: !sse, secrets, whyClosed: () => '', close };
+    return { transport, answers, onSessionGone, shared: !sse, secrets, whyClosed: () => '', close };
   }
 
   private tokensOf(source: StoredSource, parts: Pick<ServerTokensParts, 'env' | 'guarded' | 'secrets'>): Tokens | undefined {
@@ -276,11 +277,11 @@ export class McpConnector implements SourceConnector {
     const transport = new StdioTransport(withoutCpuLimit(wrapped), budget);
     const secrets = [...program.secrets, ...secretsOf(definition.env ?? {}, resolved)];
     const whyClosed = () => {
-      const words = [transport.ended, transport.lastWords].filter((it) => it !== undefined && it !== '');
+      const words = [transport.ended, transport.lastWords, transport.silence].filter((it) => it !== undefined && it !== '');
       return withoutSecrets(words.join(': '), secrets).slice(-500);
     };
     const close = () => transport.close().finally(program.release);
-    return { transport, shared: false, secrets, whyClosed, takeCpuMs: () => transport.takeCpuMs(), close };
+    return { transport, answers: transport.answers, shared: false, secrets, whyClosed, takeCpuMs: () => transport.takeCpuMs(), close };
   }
 
   private async programOf(

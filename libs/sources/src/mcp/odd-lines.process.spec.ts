@@ -26,14 +26,15 @@ require('readline').createInterface({ input: process.stdin }).on('line', (line) 
 });`;
 const TWO_PIECES = `const bytes = Buffer.from(text + '\\n'); const at = bytes.indexOf(0xc3) + 1;
   out(bytes.subarray(0, at)); setImmediate(() => out(bytes.subarray(at)));`;
+const FRAMED = "'Content-Length: ' + Buffer.byteLength(text) + '\\r\\n";
 const ASKS = '{"jsonrpc":"2.0","id":1,"method":"ping"}\\n{"jsonrpc":"2.0","id":"x","method":"x/unknown","params":7}\\n';
 
 describe('McpConnector with a program that writes odd lines', () => {
   const folder = mkdtempSync(join(tmpdir(), 'toolyard-lines-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  const call = async (write: string) => {
-    const command = [process.execPath, '-e', PROGRAM.replace('WRITE', () => write)];
+  const open = (program: string, signal: AbortSignal) => {
+    const command = [process.execPath, '-e', program];
     const stored: StoredSource = { tenantId: 't', origin: 'api', definition: SourceDefinition.parse({ name: 'x', kind: 'mcp', command }) };
     const connector = new McpConnector({
       sandboxOf: () => new NoSandbox(),
@@ -44,7 +45,13 @@ describe('McpConnector with a program that writes odd lines', () => {
       ...NO_EXTRAS,
       folder,
     });
-    const connection = await connector.open(stored, AbortSignal.timeout(30_000));
+    return connector.open(stored, signal);
+  };
+  const call = async (write: string) => {
+    const connection = await open(
+      PROGRAM.replace('WRITE', () => write),
+      AbortSignal.timeout(30_000),
+    );
     const ctx = { signal: AbortSignal.timeout(20_000), deadline: Date.now() + 20_000, onProgress: () => {} } as unknown as ToolContext;
     return connection.call('t', {}, ctx).finally(() => connection.close());
   };
@@ -60,10 +67,24 @@ describe('McpConnector with a program that writes odd lines', () => {
     ['after bytes that are no UTF-8', "out(Buffer.from([0xff, 0xfe, 10])); out(text + '\\n');"],
     ['twice', "out(text + '\\n' + text + '\\n');"],
     ['after a header of its length', "out('Content-Length: ' + Buffer.byteLength(text) + '\\r\\n\\r\\n' + text + '\\n');"],
+    ['in a frame of a language server', `out(${FRAMED}\\r\\n' + text);`],
+    [
+      'in a frame with two headers, after another one',
+      `out(${FRAMED}Content-Type: application/vscode-jsonrpc\\r\\n\\r\\n' + text); out(${FRAMED}\\r\\n' + text);`,
+    ],
+    ['in a frame whose length is of characters', "out('Content-Length: ' + text.length + '\\r\\n\\r\\n' + text + '\\n');"],
     ['after requests of its own', `out('${ASKS}' + text + '\\n');`],
     ['after the answer to another request', "out(text.replace(/\"id\":\\d+/, '\"id\":999') + '\\n' + text + '\\n');"],
   ])('reads an answer that comes %s', async (_what, write) => {
     expect(await call(write)).toMatchObject({ content: [{ type: 'text', text: 'd\u00f6ne' }] });
+  });
+
+  it.each([
+    ['reads frames', "process.stdout.write('Content-Length: 2\\r\\n\\r\\n')", /Content-Length headers.*one JSON message a line/],
+    ['writes nothing', '', /wrote no message.*one JSON message a line/],
+  ])('says how messages are written to the maker of a program that %s and answers nothing', async (_what, code, why) => {
+    const program = `${code}; process.stdin.resume();`;
+    await expect(open(program, AbortSignal.timeout(3_000))).rejects.toThrow(why);
   });
 
   it('ends a call typed whose program ends within its answer', async () => {

@@ -56,6 +56,48 @@ const LISTS: readonly (readonly [what: string, answer: string, tool: object])[] 
   ['with properties that are a list, as PHP writes', one('"inputSchema":{"type":"object","properties":[],"required":null}'), {}],
   ['with error null', `{"id":ID,"error":null,"result":{"tools":[{"name":"t","inputSchema":${INPUT}}]}}`, {}],
   ['in a batch', `[${list(`[{"name":"t","inputSchema":${INPUT}}]`)}]`, {}],
+  ['with odd icons', one(`"icons":[{"src":7}],"inputSchema":${INPUT}`), { problems: ['its icons cannot be read'] }],
+  ['with an icon that is a text', one(`"icons":"a.png","inputSchema":${INPUT}`), { problems: ['its icons cannot be read'] }],
+  ['with odd metadata of the tool', one(`"_meta":["x"],"inputSchema":${INPUT}`), {}],
+  [
+    'with annotations that are a text',
+    one(`"annotations":"safe","inputSchema":${INPUT}`),
+    { problems: ['its annotations cannot be read'] },
+  ],
+  [
+    'with hints of a wrong type, which count for nothing',
+    one(`"annotations":{"readOnlyHint":"yes","destructiveHint":0},"inputSchema":${INPUT}`),
+    { tier: 'privileged', problems: ['its annotations.readOnlyHint cannot be read', 'its annotations.destructiveHint cannot be read'] },
+  ],
+  ['with a title that is an object', one(`"title":{"en":"T"},"inputSchema":${INPUT}`), { problems: ['its title cannot be read'] }],
+  [
+    'with an odd execution',
+    one(`"execution":{"taskSupport":"maybe"},"inputSchema":${INPUT}`),
+    { problems: ['its execution cannot be read'] },
+  ],
+  [
+    'with a schema without type',
+    one('"inputSchema":{"properties":{"a":{"type":"string"}}}'),
+    { input: { type: 'object', properties: { a: { type: 'string' } } }, problems: ['its inputSchema has no type: read as an object'] },
+  ],
+  ['with a schema whose type is null', one('"inputSchema":{"type":null,"properties":{}}'), { input: { type: 'object' } }],
+  [
+    'with an output schema without type',
+    one(`"outputSchema":{"properties":{}},"inputSchema":${INPUT}`),
+    { output: { type: 'object', properties: {} } },
+  ],
+  ['with an output schema whose type is null', one(`"outputSchema":{"type":null},"inputSchema":${INPUT}`), { output: { type: 'object' } }],
+  [
+    'with an output schema as PHP writes it',
+    one(`"outputSchema":{"type":"object","properties":[],"required":null},"inputSchema":${INPUT}`),
+    { output: { type: 'object', properties: [], required: null } },
+  ],
+  [
+    'with an output schema of a list, which its revision does not have',
+    one(`"outputSchema":{"type":"array"},"inputSchema":${INPUT}`),
+    { problems: ['its outputSchema is not of an object: left out'] },
+  ],
+  ['with a cursor that is an object', list(`[{"name":"t","inputSchema":${INPUT}}]`, ',"nextCursor":{"page":2}'), {}],
 ];
 
 describe('McpConnector with odd servers', () => {
@@ -122,8 +164,18 @@ describe('McpConnector with odd servers', () => {
     });
 
     it('reads a list once whose cursor repeats itself', async () => {
-      const { tools } = await listed(way, { 'tools/list': list(`[{"name":"t","inputSchema":${INPUT}}]`, ',"nextCursor":"more"') });
+      const { tools, problems } = await listed(way, {
+        'tools/list': list(`[{"name":"t","inputSchema":${INPUT}}]`, ',"nextCursor":"more"'),
+      });
       expect(tools.length).toBeLessThanOrEqual(2);
+      expect(problems).toEqual([expect.stringContaining('repeats itself')]);
+    });
+
+    it('keeps the tools of a list that has no end, and says so', async () => {
+      const { tools, problems } = await listed(way, {
+        'tools/list': list(`[{"name":"t","inputSchema":${INPUT}}]`, ',"nextCursor":"page ID"'),
+      });
+      expect([tools.length, problems]).toEqual([500, [expect.stringContaining('more than 500 pages')]]);
     });
 
     it('says that a server does not know how to list tools', async () => {

@@ -3,6 +3,7 @@ import { parseExactJson } from '#contracts';
 import { fieldsOf, isFields, type Fields } from '../../fields.js';
 import { carried, carriedTask } from './carried-result.js';
 import { readHandshake } from './handshake.js';
+import { ListPages } from './list-pages.js';
 import { withoutNulls } from './mended.js';
 import { readToolList } from './tool-list.js';
 
@@ -24,8 +25,7 @@ interface Sent {
  */
 export class AnswerReader {
   private readonly pending = new Map<string, Sent>();
-  /** Of the pages of the list that is read. */
-  private readonly cursors = new Set<string>();
+  readonly pages = new ListPages();
 
   /** @returns the id of a request */
   sent(message: unknown): RequestId | undefined {
@@ -34,7 +34,7 @@ export class AnswerReader {
     this.pending.set(String(id), { id, method });
     const [oldest] = this.pending.keys();
     if (this.pending.size > MAX_PENDING && oldest !== undefined) this.pending.delete(oldest);
-    if (method === 'tools/list') this.asksFor(fieldsOf(params)['cursor']);
+    if (method === 'tools/list') this.pages.asks(fieldsOf(params)['cursor']);
     return id;
   }
 
@@ -83,13 +83,8 @@ export class AnswerReader {
     if (RESULT_METHODS.has(method)) return { result: toolResult(fieldsOf(exact())['result']) };
     if (method === 'tasks/get') return { result: fieldsOf(exact())['result'] };
     if (method === 'initialize' && isFields(result)) return { result: readHandshake(result) };
-    if (method === 'tools/list' && isFields(result)) return { result: readToolList(result, this.cursors) };
+    if (method === 'tools/list' && isFields(result)) return { result: readToolList(result, this.pages) };
     return { result };
-  }
-
-  private asksFor(cursor: unknown): void {
-    if (typeof cursor === 'string') this.cursors.add(cursor);
-    else this.cursors.clear();
   }
 }
 

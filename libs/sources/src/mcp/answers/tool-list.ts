@@ -1,5 +1,6 @@
 import { specTypeSchemas, type Tool } from '@modelcontextprotocol/client';
 import { fieldsOf, isFields, type Fields } from '../../fields.js';
+import type { ListPages } from './list-pages.js';
 import { isEmptyList, isValid, withoutNulls } from './mended.js';
 
 const MENDED = 'io.toolyard/tool';
@@ -9,22 +10,23 @@ const NO_INPUT = { type: 'object' };
 /** Fields of a tool that the client would refuse. */
 export interface Mended {
   readonly inputSchema: unknown;
+  /** Of an older revision, as which the client reads the list of an older server. */
+  readonly outputSchema?: unknown;
   /** The fields that were left out. */
   readonly left: readonly string[];
 }
 
 /**
  * A page of `tools/list` as the client takes it, which would refuse the whole list for one odd part of one tool: parts that
- * cannot be read are left out, and `mendedOf` a tool says which. `asked`: the cursors of the pages before, among which a
- * next one would lead round in a circle.
+ * cannot be read are left out, and `mendedOf` a tool says which.
  */
-export function readToolList(result: Fields, asked: ReadonlySet<string>): Fields {
+export function readToolList(result: Fields, pages: ListPages): Fields {
   const { tools, nextCursor, _meta, ...rest } = withoutNulls(result);
-  const cursor = typeof nextCursor === 'number' ? String(nextCursor) : nextCursor;
+  const cursor = pages.next(typeof nextCursor === 'number' ? String(nextCursor) : nextCursor);
   return {
     ...rest,
     tools: tools === undefined ? [] : Array.isArray(tools) ? tools.map(readTool) : tools,
-    ...(typeof cursor === 'string' && cursor !== '' && !asked.has(cursor) ? { nextCursor: cursor } : {}),
+    ...(cursor === undefined ? {} : { nextCursor: cursor }),
     ...(isFields(_meta) ? { _meta } : {}),
   };
 }
@@ -39,19 +41,22 @@ function readTool(value: unknown): Fields {
   const tool = withoutNulls(fieldsOf(value));
   const accepts = (fields: Fields) => isValid(specTypeSchemas.Tool, { name: '', inputSchema: NO_INPUT, ...fields });
   const { _meta } = tool;
-  if (accepts({ name: undefined, inputSchema: undefined, ...tool }) && fieldsOf(_meta)[MENDED] === undefined) return tool;
+  const { outputSchema } = tool;
+  const isPlain = outputSchema === undefined || accepts({ inputSchema: outputSchema });
+  if (isPlain && accepts({ name: undefined, inputSchema: undefined, ...tool }) && fieldsOf(_meta)[MENDED] === undefined) return tool;
   const kept: Record<string, unknown> = {};
   const left: string[] = [];
   for (const name of FIELDS) {
     if (tool[name] === undefined || isEmptyList(tool[name])) continue;
-    if (accepts({ [name]: tool[name] })) kept[name] = tool[name];
-    else left.push(name);
+    if (!accepts({ [name]: tool[name] })) left.push(name);
+    else if (name !== 'outputSchema' || isPlain) kept[name] = tool[name];
   }
   const annotations = withoutNulls(fieldsOf(tool['annotations']));
   const hints = Object.entries(annotations).filter(([name, hint]) => accepts({ annotations: { [name]: hint } }));
   left.push(...Object.keys(annotations).flatMap((name) => (hints.some(([it]) => it === name) ? [] : [`annotations.${name}`])));
   if (tool['annotations'] !== undefined && !isFields(tool['annotations']) && !isEmptyList(tool['annotations'])) left.push('annotations');
-  const mended: Mended = { inputSchema: tool['inputSchema'], left };
+  const carriesOutput = !isPlain && !left.includes('outputSchema');
+  const mended: Mended = { inputSchema: tool['inputSchema'], ...(carriesOutput ? { outputSchema } : {}), left };
   return {
     ...kept,
     name: typeof tool['name'] === 'string' ? tool['name'] : '',

@@ -1,0 +1,43 @@
+import { expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { MessageLines } from './message-lines.js';
+
+const MAX = 1_000_000;
+const written = (text: string, cut: number, lines = new MessageLines(MAX)) => {
+  const bytes = Buffer.from(text);
+  const pieces = [bytes.subarray(0, cut), bytes.subarray(cut)];
+  const read = pieces.flatMap((piece) => [...lines.take(piece)]);
+  return [...read, lines.rest()].map((line) => line.trim()).filter(Boolean);
+};
+const framed = (text: string, more = '') => `Content-Length: ${Buffer.byteLength(text)}\r\n${more}\r\n${text}`;
+
+it('reads messages in lines and in frames of language servers, wherever what a program wrote is cut', () => {
+  const message = fc.record({ id: fc.nat(), text: fc.string({ unit: 'binary' }) }).map((it) => JSON.stringify(it));
+  const form = fc.constantFrom<(text: string) => string>(
+    (text) => `${text}\n`,
+    (text) => `${text}\r\n`,
+    (text) => framed(text),
+    (text) => framed(text, 'Content-Type: application/vscode-jsonrpc; charset=utf-8\r\n'),
+    (text) => `${framed(text)}\n`,
+  );
+  fc.assert(
+    fc.property(fc.array(fc.tuple(message, form), { maxLength: 5 }), fc.nat(500), (messages, cut) => {
+      const text = messages.map(([it, write]) => write(it)).join('');
+      expect(written(text, cut)).toEqual(messages.map(([it]) => it));
+    }),
+  );
+});
+
+it('reads a message to the end of its line whose header says a wrong length', () => {
+  for (const length of [1, 8, 900])
+    expect(written(`Content-Length: ${length}\r\n\r\n{"id":"ö"}\n{"id":2}\n`, 4)).toEqual(['{"id":"ö"}', '{"id":2}']);
+});
+
+it('reads a line that only looks like a header of a message, and what follows it', () => {
+  expect(written('Content-Length: 20\n{"id":1}\n{"id":2}\n', 3)).toEqual(['{"id":1}', '{"id":2}']);
+});
+
+it('refuses a message beyond the limit, in a line and in a frame', () => {
+  for (const text of ['x'.repeat(101), `Content-Length: 500\r\n\r\n${'x'.repeat(101)}`])
+    expect(() => written(text, 50, new MessageLines(100))).toThrow(RangeError);
+});
