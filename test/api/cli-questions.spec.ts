@@ -55,6 +55,39 @@ describe('a person at a terminal', () => {
     expect((await inTerminal('show', id.slice(-8).toLowerCase()).ended()).out).toContain(id);
   });
 
+  describe('edits what waits', () => {
+    /** A call about which a person is asked, with the program that edits. */
+    const waiting = async (sessionId: string, editor: string) => {
+      await client.sessions.put(sessionId, { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
+      const words = ['call', 'shell', 'command=curl example.com', '--session', sessionId];
+      const call = tenant.cli(words, { terminal: true, env: { EDITOR: editor } });
+      await call.says('May it run?');
+      call.child.stdin?.write('e\n');
+      return call;
+    };
+
+    it('runs a call with the command that a person has edited and allowed at the question', async () => {
+      const call = await waiting('cli-edit', "sed -i 's/curl/echo edited/'");
+      await call.says('Allow it with these arguments? [y/N]');
+      expect(call.out()).toContain('echo edited example.com');
+      call.child.stdin?.write('y\n');
+      expect(await call.ended()).toMatchObject({ code: 0, out: expect.stringMatching(/(?<!echo )edited example\.com\r?\n/) });
+    });
+
+    it.each([
+      ['changes nothing', 'true', 'Nothing was changed.'],
+      ['fails', 'false', 'The editor "false" failed'],
+    ])('asks again about a call where the editor %s, and leaves the call as it is', async (title, editor, said) => {
+      const call = await waiting(`cli-edit-${title.replace(' ', '-')}`, editor);
+      await call.says(said);
+      await eventually(() => call.out().split('May it run?').length === 3, 'the question to come again');
+      call.child.stdin?.write('n\n');
+      await call.says('Reason for the agent');
+      call.child.stdin?.write('\n');
+      expect((await call.ended()).code).toBe(3);
+    });
+  });
+
   describe('who made a call answers it', () => {
     const COMMAND = 'curl --version';
     const OTHER = 'curl --help';

@@ -30,7 +30,12 @@ export async function input(context: CommandContext, callId: string, text: strin
 
 function answerOf(text: string | undefined, question: InputRequest | undefined): { value: JsonValue } | { decline: true } {
   if (text === undefined) return { decline: true };
-  return { value: valueOf(text === '-' ? readFileSync(0, 'utf8') : text, question?.inputSchema?.['type'] === 'string') };
+  return { value: valueOf(text === '-' ? fromStdin() : text, question?.inputSchema?.['type'] === 'string') };
+}
+
+/** `echo main | toolyard input ID -` means `main`. */
+function fromStdin(): string {
+  return readFileSync(0, 'utf8').replace(/\r?\n$/, '');
 }
 
 /** JSON, or the text itself where it is none, or where the tool asks for a text. */
