@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { Problem, type WorkerStatus } from '#contracts';
 import { createRedis, keys } from '#redis';
 import { Agent } from '../support/agent.js';
+import { startCli } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
@@ -61,6 +62,26 @@ describe('draining a worker on request', () => {
     await toolyard.worker({ WORKER_ID: 'w-drained', WORKER_POOLS: 'shell' });
     expect(await agent.ended(waits.body.id)).toMatchObject({ outcome: 'completed' });
     expect((await statusOf('w-drained'))?.draining).toBe(false);
+  });
+
+  it('drains a worker on the command line, which waits until the calls of the worker have ended', async () => {
+    const cli = (...words: string[]) => startCli(words, { url: agent.url });
+    // The worker of the test before takes no call of this one.
+    await cli('drain', 'w-drained', '--no-wait').ended();
+    await toolyard.worker({ WORKER_ID: 'w-by-hand', WORKER_POOLS: 'shell' });
+    const slow = await agent.submit('shell', { command: 'until [ -e go-on ]; do sleep 0.05; done' });
+    await eventually(async () => (await statusOf('w-by-hand'))?.calls.includes(slow.body.id), 'the worker to run the call');
+    expect(await cli('drain', 'w-by-hand', '--no-wait').ended()).toMatchObject({
+      code: 0,
+      err: expect.stringContaining('w-by-hand: draining'),
+    });
+    const waits = cli('drain', 'w-by-hand');
+    await eventually(async () => (await statusOf('w-by-hand'))?.draining, 'draining');
+    expect((await cli('workers').ended()).out).toMatch(/^w-by-hand +draining +shell 1\//m);
+    expect(waits.child.exitCode).toBeNull();
+    writeFileSync(join(toolyard.workspaceRoot, 'default', 'default', 'go-on'), '');
+    expect(await waits.ended()).toMatchObject({ code: 0, err: expect.stringContaining('w-by-hand: drained') });
+    expect(await agent.ended(slow.body.id)).toMatchObject({ outcome: 'completed' });
   });
 
   it('goes on with a worker when a drain request is malformed, or the message about a deleted session', async () => {
