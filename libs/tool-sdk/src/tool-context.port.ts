@@ -3,7 +3,7 @@ import type { AnswerForm } from './answer-form.js';
 import type { EgressLimits } from './egress.port.js';
 import type { Workspace } from './workspace.port.js';
 
-/** Names the stream that an update continues, for tools with several streams of text. */
+/** Names the stream that an update continues, for tools with several streams of text. Watchers see which text is of `stderr`. */
 export interface UpdateStreamInfo {
   readonly stream: string;
   /** More text of this stream was discarded after this update. */

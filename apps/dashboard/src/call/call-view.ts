@@ -99,13 +99,13 @@ export class CallView extends FrameStore {
     for (const event of [...all, ...since.toSorted((a, b) => a.callver - b.callver)]) this.take(event);
   }
 
-  private update(attempt: number, { content, truncated }: UpdateData, at: number): void {
+  private update(attempt: number, { content, stderr = [], truncated }: UpdateData, at: number): void {
     const output = this.output(attempt);
     output.updates += 1;
     if (truncated === true) output.isCut = true;
-    for (const piece of content) {
+    for (const [index, piece] of content.entries()) {
       if (piece.type === 'text') {
-        output.text.append(piece.text, at);
+        output.text.append(piece.text, at, stderr.includes(index));
         this.textBytes += new TextEncoder().encode(piece.text).length;
       } else {
         output.pieces.push(piece);

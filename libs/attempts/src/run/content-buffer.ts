@@ -5,6 +5,7 @@ export class ContentBuffer {
   private items: Content[] = [];
   private bytes = 2;
   private truncated = false;
+  private stderr: number[] = [];
 
   /** `limitBytes` is for the JSON text of the whole list. */
   constructor(private readonly limitBytes: number) {}
@@ -14,36 +15,42 @@ export class ContentBuffer {
   }
 
   /**
-   * Text that follows text becomes one item. What does not fit is left out, and the buffer takes nothing more until it
-   * is taken.
+   * Text that follows text of the same stream becomes one item. What does not fit is left out, and the buffer takes nothing more
+   * until it is taken.
    */
-  append(content: readonly Content[]): void {
+  append(content: readonly Content[], isStderr = false): void {
     for (const item of content) {
       if (this.truncated) return;
-      if (item.type === 'text' && item.annotations === undefined) this.appendText(item.text);
+      if (item.type === 'text' && item.annotations === undefined) this.appendText(item.text, isStderr);
       else this.appendItem(item);
     }
   }
 
-  /** What was gathered, and whether something was left out. Empties the buffer. */
-  flush(): { readonly content: readonly Content[]; readonly truncated: boolean } {
-    const taken = { content: this.items, truncated: this.truncated };
+  /** What was gathered, what of it is standard error, and whether something was left out. Empties the buffer. */
+  flush(): { readonly content: readonly Content[]; readonly stderr: readonly number[]; readonly truncated: boolean } {
+    const taken = { content: this.items, stderr: this.stderr, truncated: this.truncated };
     this.items = [];
+    this.stderr = [];
     this.bytes = 2;
     this.truncated = false;
     return taken;
   }
 
-  private appendText(text: string): void {
+  private appendText(text: string, isStderr: boolean): void {
     if (text === '') return;
     const last = this.items.at(-1);
-    const joined = last?.type === 'text' && last.annotations === undefined ? last : undefined;
-    const room = this.limitBytes - this.bytes - (joined ? 0 : TEXT_ITEM_BYTES);
+    const isSame = (this.stderr.at(-1) === this.items.length - 1) === isStderr;
+    const joined = isSame && last?.type === 'text' && last.annotations === undefined ? last : undefined;
+    const itemBytes = joined ? 0 : TEXT_ITEM_BYTES + (isStderr ? MARK_BYTES : 0);
+    const room = this.limitBytes - this.bytes - itemBytes;
     const fitting = jsonPrefix(text, room);
     if (fitting.text !== '') {
       if (joined) this.items[this.items.length - 1] = { type: 'text', text: joined.text + fitting.text };
-      else this.items.push({ type: 'text', text: fitting.text });
-      this.bytes += fitting.bytes + (joined ? 0 : TEXT_ITEM_BYTES);
+      else {
+        if (isStderr) this.stderr.push(this.items.length);
+        this.items.push({ type: 'text', text: fitting.text });
+      }
+      this.bytes += fitting.bytes + itemBytes;
     }
     if (fitting.text.length < text.length) this.truncated = true;
   }
@@ -60,6 +67,8 @@ export class ContentBuffer {
 
 /** `{"type":"text","text":""},` */
 const TEXT_ITEM_BYTES = 26;
+/** `299,`, of the place of an item in `stderr`. */
+const MARK_BYTES = 4;
 
 /** The longest prefix whose JSON text, without quotes, is at most `limitBytes` of UTF-8. Looks only at what fits. */
 function jsonPrefix(text: string, limitBytes: number): { text: string; bytes: number } {

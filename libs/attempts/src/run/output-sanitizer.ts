@@ -10,6 +10,7 @@ import type { AttemptLog } from './attempt-log.js';
 import type { ActiveRedaction } from './redaction-settings.service.js';
 
 const ONE_TEXT: UpdateStreamInfo = { stream: '' };
+const STDERR = 'stderr';
 
 type Watchers = Pick<UpdateStream, 'onUpdate' | 'onProgress'>;
 
@@ -47,7 +48,7 @@ export class OutputSanitizer implements Pick<ToolContext, 'onUpdate' | 'onProgre
       item.type === 'text' ? asItems(this.textOf(stream).push(item.text)) : [this.safety.content(item)],
     );
     if (truncated) safe.push(...this.endText(stream, truncated));
-    if (safe.length > 0) this.watchers.onUpdate(safe);
+    if (safe.length > 0) this.watchers.onUpdate(safe, stream === STDERR);
   }
 
   onProgress(progress: ProgressData): void {
@@ -57,8 +58,10 @@ export class OutputSanitizer implements Pick<ToolContext, 'onUpdate' | 'onProgre
 
   /** Sends what was held back. Called when the tool has ended. */
   flush(): void {
-    const rest = [...this.texts.keys()].flatMap((stream) => this.endText(stream));
-    if (rest.length > 0) this.watchers.onUpdate(rest);
+    for (const stream of this.texts.keys()) {
+      const rest = this.endText(stream);
+      if (rest.length > 0) this.watchers.onUpdate(rest, stream === STDERR);
+    }
   }
 
   /** As `ToolContext` has it. To be called before the first update. */

@@ -101,6 +101,27 @@ describe('UpdateStream', () => {
     expect(updates[1]?.data.content).toEqual([...text('ab'), { type: 'image', data: 'aGk=', mimeType: 'image/png' }, ...text('c')]);
   });
 
+  it('keeps texts of standard error apart in updates, marks them, and stays within 8 KiB however often the streams change', () => {
+    const { clock, updates, stream: s } = stream();
+    s.onUpdate(text('start'));
+    for (const [words, isStderr] of [
+      ['a', false],
+      ['b', true],
+      ['c', true],
+      ['d', false],
+      ['', true],
+      ['e', false],
+    ] as const)
+      s.onUpdate(text(words), isStderr);
+    clock.advance(250);
+    expect(updates[0]?.data).not.toHaveProperty('stderr');
+    expect(updates[1]?.data).toMatchObject({ content: ['a', 'bc', 'de'].flatMap(text), stderr: [1] });
+    for (let n = 0; n < 1_000; n++) s.onUpdate(text('x'), n % 2 === 1);
+    clock.advance(250);
+    expect(updates[2]?.data).toMatchObject({ truncated: true, stderr: expect.arrayContaining([1, 201]) });
+    expect(Buffer.byteLength(JSON.stringify(updates[2]?.data))).toBeLessThanOrEqual(8_192);
+  });
+
   it('ends updates after 1,000 or 1 MiB with truncated, and then is silent', () => {
     for (const words of ['x', 'x'.repeat(8_000)]) {
       const { clock, updates, stream: s } = stream();

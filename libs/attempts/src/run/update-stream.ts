@@ -68,9 +68,9 @@ export class UpdateStream {
     this.progresses = new Throttle(clock, intervalMs, () => this.sendProgress(), UPDATE_LIMITS.progressBurst);
   }
 
-  onUpdate(content: readonly Content[]): void {
+  onUpdate(content: readonly Content[], isStderr = false): void {
     if (this.exhausted) return;
-    this.content.append(content);
+    this.content.append(content, isStderr);
     if (!this.content.empty && this.updates.request()) this.sink.coalesced();
   }
 
@@ -125,12 +125,13 @@ export class UpdateStream {
     this.pendingFilter = undefined;
   }
 
-  private write({ content, truncated: cut }: ReturnType<ContentBuffer['flush']>): void {
+  private write({ content, stderr, truncated: cut }: ReturnType<ContentBuffer['flush']>): void {
     const text = JSON.stringify(content);
     this.sent += 1;
     this.sentBytes += Buffer.byteLength(text);
     const truncated = cut || this.exhausted;
-    this.sink.update({ update: this.sent, content: [...content], ...(truncated ? { truncated } : {}) }, this.digest.add(text));
+    const marks = stderr.length === 0 ? {} : { stderr: [...stderr] };
+    this.sink.update({ update: this.sent, content: [...content], ...marks, ...(truncated ? { truncated } : {}) }, this.digest.add(text));
   }
 
   private sendProgress(): void {

@@ -18,6 +18,10 @@ export const UpdateData = z
   .object({
     update: z.number().int().describe('Number of the update, from 1 within the attempt.'),
     content: z.array(Content).describe('Partial content for watchers, never for the model.'),
+    stderr: z
+      .array(z.number().int().min(0))
+      .optional()
+      .describe('Places in `content`, from 0, of texts that a program wrote to its standard error. Absent if there are none.'),
     truncated: z.boolean().optional().describe('Output before this update was left out. Absent otherwise.'),
   })
   .describe('Partial output of a running attempt.');

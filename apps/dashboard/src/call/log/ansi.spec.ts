@@ -73,6 +73,21 @@ describe('streamed text', () => {
     expect([terminal.time(0), terminal.time(3), terminal.text(3)]).toEqual([7, 8, 'plain again']);
   });
 
+  it('marks lines of streamed text that a program wrote to its standard error, also in pieces', () => {
+    const terminal = new TerminalText();
+    terminal.append('one\ntw', 1);
+    terminal.append('o!', 2, true);
+    terminal.append('\nthree\n', 3);
+    terminal.append('four\nfi', 4, true);
+    expect([0, 1, 2, 3, 4].map((index) => [terminal.text(index), terminal.isStderr(index)])).toEqual([
+      ['one', false],
+      ['two!', true],
+      ['three', false],
+      ['four', true],
+      ['fi', true],
+    ]);
+  });
+
   it('bounds streamed text by its limits and reports what it dropped', () => {
     const terminal = new TerminalText();
     for (let line = 0; line < TERMINAL_LIMITS.lines + 7; line += 1) terminal.append(`line ${line}\n`);

@@ -142,6 +142,8 @@ export function LogView(props: LogViewProps) {
               data-index={index}
               data-linked={(isNumbered && dropped + index + 1 === linked?.line) || undefined}
               data-found={found[current] === index || undefined}
+              data-stderr={lines.isStderr(index) || undefined}
+              title={lines.isStderr(index) ? 'standard error' : undefined}
               className={classes.line}
               style={{ transform: `translateY(${start}px)` }}
             >

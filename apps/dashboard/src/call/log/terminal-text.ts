@@ -11,6 +11,8 @@ export interface Lines {
   line(index: number): Line;
   /** Without colours. */
   text(index: number): string;
+  /** Whether a program wrote something of it to its standard error. */
+  isStderr(index: number): boolean;
   /** When the line ended, in milliseconds since 1970; undefined where that is not known. */
   time(index: number): number | undefined;
 }
@@ -23,6 +25,8 @@ export class TerminalText implements Lines {
   private readonly parse: LineParser = createLineParser();
   private readonly whole: (Line | string)[] = [];
   private readonly times: (number | undefined)[] = [];
+  private readonly errors: boolean[] = [];
+  private restIsError = false;
   /** No colour of a line before continues. */
   private isReset = true;
   /** The text since the last line end; parsed again with every chunk, since it may end within an escape sequence. */
@@ -32,18 +36,21 @@ export class TerminalText implements Lines {
 
   constructor(private readonly mostLines: number = TERMINAL_LIMITS.lines) {}
 
-  append(text: string, at?: number): void {
+  append(text: string, at?: number, isStderr = false): void {
     const pieces = (this.rest + text).split('\n');
     this.rest = (pieces.pop() ?? '').slice(-TERMINAL_LIMITS.lineChars * 16);
     this.restAt = at;
-    for (const piece of pieces) {
+    for (const [index, piece] of pieces.entries()) {
       this.whole.push(this.keep(piece));
       this.times.push(at);
+      this.errors.push(isStderr || (index === 0 && this.restIsError));
     }
+    this.restIsError = this.rest !== '' && (isStderr || (pieces.length === 0 && this.restIsError));
     const surplus = this.whole.length - this.mostLines;
     if (surplus <= 0) return;
     this.whole.splice(0, surplus);
     this.times.splice(0, surplus);
+    this.errors.splice(0, surplus);
     this.droppedLines += surplus;
   }
 
@@ -69,6 +76,10 @@ export class TerminalText implements Lines {
 
   time(index: number): number | undefined {
     return index === this.whole.length ? this.restAt : this.times[index];
+  }
+
+  isStderr(index: number): boolean {
+    return index === this.whole.length ? this.restIsError : this.errors[index] === true;
   }
 
   private keep(piece: string): Line | string {
