@@ -80,6 +80,11 @@ it('shows a command line by line, hidden characters, names that look like others
   await page.locator(`[data-call="${body.id}"][aria-current]`).waitFor();
   const marks = page.getByRole('region', { name: 'The change' }).locator('mark');
   await eventually(async () => (await marks.allInnerTexts()).join() === '1,2', 'what changed to be marked');
+  const rows = page.getByRole('region', { name: 'The change' }).locator('tr');
+  expect(await rows.count()).toBe(1);
+  await page.getByText('Unified', { exact: true }).click();
+  await eventually(async () => (await rows.count()) === 2, 'the lines to be one below the other');
+  expect(await rows.locator('[data-change]').allInnerTexts()).toEqual(['const a = 1;', 'const a = 2;']);
   await page.getByText('src/login.ts').first().waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   await answer(page, 'd');
