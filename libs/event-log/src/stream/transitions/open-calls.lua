@@ -27,14 +27,15 @@ end
 -- False when the tenant has no room. A call that ended under a release that does not count is counted still: some are looked at then.
 local function countOpen(c, meta, bytes, most)
   local key = openCalls(c, meta)
-  local function fits() return (call('HGET', key, '') or 0) + bytes <= most end
-  if not fits() then
+  if call('HINCRBY', key, '', bytes) > most then
     for _, id in ipairs(call('HRANDFIELD', key, 10)) do
       if id ~= '' and not isOpen(c, id) then uncountOpen(key, id) end
     end
-    if not fits() then return false end
+    if tonumber(call('HGET', key, '')) > most then
+      if call('HINCRBY', key, '', -bytes) <= 0 then call('DEL', key) end
+      return false
+    end
   end
   call('HSET', key, c.id, bytes)
-  call('HINCRBY', key, '', bytes)
   return true
 end
