@@ -142,8 +142,9 @@ function isLarge(value: unknown): boolean {
   const open = [value];
   for (let part = open.pop(); part !== undefined || open.length > 0; part = open.pop()) {
     if (typeof part !== 'object' || part === null) continue;
+    // Names first: the values of an object of many members cost more than all else here.
+    if ((left -= (Array.isArray(part) ? part : Object.keys(part)).length) < 0) return true;
     const inner: readonly unknown[] = Array.isArray(part) ? part : Object.values(part);
-    if ((left -= inner.length) < 0) return true;
     open.push(...inner);
   }
   return false;
