@@ -138,7 +138,7 @@ class Reading {
   private one(node: JsonSchema, key: string, pointer: string): void {
     const value = node[key];
     if (value === undefined) return;
-    if (key === 'items' && Array.isArray(value)) this.listOf(node, key, value, pointer);
+    if (key === 'items' && Array.isArray(value) && this.lists && value.length > 0) this.listOf(node, key, value, pointer);
     else if (isSchema(value)) this.visit(value, `${pointer}/${key}`);
     else this.drop(node, key, pointer);
   }
