@@ -203,6 +203,12 @@ const REQUESTS: Readonly<Record<string, readonly Request[]>> = {
     ['POST /v1/sources/tracker/accept', {}],
     ['POST /v1/sources/unknown/accept', { tools: [{ rawName: 'a' }] }],
   ],
+  beginSourceAuthorization: [['POST /v1/sources/tracker/authorization'], ['POST /v1/sources/A/authorization']],
+  finishSourceAuthorization: [
+    ['POST /v1/source-authorizations', { url: 'https://toolyard.example.com/authorized/a?state=unknown' }],
+    ['POST /v1/source-authorizations', { url: 'tracker' }],
+  ],
+  revokeSourceAuthorization: [['DELETE /v1/sources/tracker/authorization'], ['DELETE /v1/sources/unknown/authorization']],
   removeSource: [['DELETE /v1/sources/tracker'], ['DELETE /v1/sources/tracker']],
   listSteering: [['GET /v1/sessions/openapi/steering'], ['GET /v1/sessions/%00/steering']],
   steerSession: [
