@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { StoredSource } from '#contracts';
+import { createRedis, keys, type RedisConnection } from '#redis';
+import { AuthorizationStore } from './authorization-store.js';
+import { authorizedSource } from './authorized-source.js';
+import type { Granted } from './granted.js';
+import { GrantedTokens } from './granted-tokens.js';
+
+const ISSUER = 'https://login.example.com';
+
+describe('tokens that a person let a source have', () => {
+  let redis: RedisConnection;
+  let store: AuthorizationStore;
+  let id: { tenantId: string; name: string };
+  /** Requests to the issuer, as `path token`. */
+  let asked: string[];
+  let onRefresh: () => Promise<void>;
+
+  const granted: Granted = {
+    issuer: {
+      issuer: ISSUER,
+      authorization_endpoint: `${ISSUER}/authorize`,
+      token_endpoint: `${ISSUER}/token`,
+      revocation_endpoint: `${ISSUER}/revoke`,
+      code_challenge_methods_supported: ['S256'],
+    },
+    client: { clientId: 'toolyard', method: 'none' },
+    accessToken: 'access-0',
+    refreshToken: 'refresh-0',
+    endsAt: 0,
+  };
+  const stored = () =>
+    StoredSource.parse({
+      tenantId: id.tenantId,
+      origin: 'api',
+      definition: { name: id.name, kind: 'mcp', url: 'https://mcp.example.com/mcp', auth: { type: 'authorizationCode' } },
+    });
+  const source = () => {
+    const found = authorizedSource(stored());
+    if (found === undefined) throw new Error('expected a source that people authorize');
+    return found;
+  };
+
+  /** Gives other tokens for each refresh token, which counts once. */
+  const fetch = async (url: string | URL, { body }: RequestInit = {}): Promise<Response> => {
+    const form = new URLSearchParams(String(body));
+    const token = form.get('refresh_token') ?? form.get('token') ?? '';
+    const path = new URL(url).pathname;
+    const isUsed = asked.includes(`${path} ${token}`);
+    asked.push(`${path} ${token}`);
+    if (path === '/revoke') return new Response(null);
+    await onRefresh();
+    if (isUsed) return Response.json({ error: 'invalid_grant' }, { status: 400 });
+    const number = asked.length;
+    return Response.json({ access_token: `access-${number}`, refresh_token: `refresh-${number}`, token_type: 'Bearer', expires_in: 3_600 });
+  };
+  const tokens = () => new GrantedTokens({ id, source: source(), store, env: {}, guarded: { fetch }, secrets: [] });
+
+  beforeAll(() => {
+    redis = createRedis(process.env['TEST_REDIS_URL'] ?? '');
+  });
+  afterAll(() => redis.disconnect());
+  beforeEach(async () => {
+    id = { tenantId: `t-${randomUUID()}`, name: 'tickets' };
+    asked = [];
+    onRefresh = () => Promise.resolve();
+    store = new AuthorizationStore(redis, 'a key of the tests of granted tokens');
+    await redis.hset(keys.sourceDefinitions(), `${id.tenantId}/${id.name}`, JSON.stringify(stored()));
+    expect(await store.grant(id, source().binding, granted, 'ada')).toBe(true);
+  });
+
+  it('renews an ended token of a source once, however many workers need it at a time', async () => {
+    const workers = [tokens(), tokens(), tokens()];
+    const given = await Promise.all(workers.flatMap((worker) => [worker.token(), worker.token()]));
+    expect(new Set(given)).toEqual(new Set(['access-1']));
+    expect(asked).toEqual(['/token refresh-0']);
+  });
+
+  it('ends tokens at the issuer that were renewed while the authorization of their source was revoked', async () => {
+    onRefresh = async () => void (await store.remove(id, source().binding));
+    await expect(tokens().token()).rejects.toThrow('needs authorization by a person: it was revoked');
+    expect(asked).toEqual(['/token refresh-0', '/revoke refresh-1', '/revoke access-1']);
+    expect(await store.states([id])).toEqual([{ state: 'needed' }]);
+  });
+
+  it('asks for a person after a refused renewal of tokens, and removes the tokens', async () => {
+    asked.push('/token refresh-0');
+    await expect(tokens().token()).rejects.toThrow('needs authorization by a person: the issuer does not renew its tokens');
+    expect(await store.states([id])).toEqual([expect.objectContaining({ state: 'needed', by: 'ada' })]);
+    await expect(tokens().token()).rejects.toThrow('invalid_grant');
+    expect(asked).toHaveLength(2);
+  });
+
+  it('keeps the tokens of a source while the issuer cannot be reached', async () => {
+    onRefresh = () => Promise.reject(new Error('no route'));
+    await expect(tokens().token()).rejects.toThrow('could not be reached');
+    expect(await store.states([id])).toEqual([expect.objectContaining({ state: 'granted' })]);
+  });
+
+  it('opens tokens of a source neither for another definition nor with another key', async () => {
+    await expect(store.read(id, `${source().binding} `)).rejects.toThrow('of another definition');
+    await expect(new AuthorizationStore(redis, 'another key').read(id, source().binding)).rejects.toThrow('another SOURCE_TOKEN_KEY');
+    await expect(new AuthorizationStore(redis, undefined).read(id, source().binding)).rejects.toThrow('SOURCE_TOKEN_KEY is not set');
+  });
+});
