@@ -44,7 +44,7 @@ describe('tokens that a person let a source have', () => {
 
   /** Gives other tokens for each refresh token, which counts once. */
   const fetch = async (url: string | URL, { body }: RequestInit = {}): Promise<Response> => {
-    const form = new URLSearchParams(String(body));
+    const form = new URLSearchParams(typeof body === 'string' ? body : '');
     const token = form.get('refresh_token') ?? form.get('token') ?? '';
     const path = new URL(url).pathname;
     const isUsed = asked.includes(`${path} ${token}`);
