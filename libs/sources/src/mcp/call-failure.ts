@@ -25,7 +25,8 @@ export function callFailure(error: unknown, { sampling }: Pick<ToolContext, 'sam
   if (isAnswer(error)) return new ToolError('tool_failed', `MCP call failed: ${message}`, { retryable: false, cause: error });
   if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)
     return new ToolError('run_timeout', 'The MCP server did not answer in time.', { retryable: true, cause: error });
-  return new ToolError('unavailable', `MCP call failed: ${message}`, { retryable: true, cause: error });
+  const retryable = !(error instanceof ToolError) || error.options.retryable === true;
+  return new ToolError('unavailable', `MCP call failed: ${message}`, { retryable, cause: error });
 }
 
 function isAnswer(error: unknown): boolean {
