@@ -7,6 +7,7 @@ import { readGatewayConfig, type GatewayConfig } from '../../apps/gateway/src/pl
 import { Agent, Stream } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
+import { connectMcp, REVISIONS } from '../support/mcp-clients.js';
 import { openSse } from '../support/sse.js';
 
 const TENANT = 'key-changes';
@@ -134,6 +135,40 @@ describe('what is open when its key changes', () => {
       await change(how);
       const { status, body } = await waiting;
       expect([status, (body as Problem).code]).toEqual([how === 'given fewer scopes' ? 403 : 401, codeOf(how)]);
+    },
+  );
+
+  it.each(REVISIONS.flatMap((revision) => CHANGE_NAMES.map((how) => [revision, how] as const)))(
+    'gives an MCP client of revision %s no result more of a call whose key was %s, and refuses its requests',
+    async (revision, how) => {
+      const { agent, entry, change } = await newKey();
+      const client = await connectMcp(revision, { key: entry.key, urls: [gateway.url] });
+      const stream = await gateway.agent.stream();
+      try {
+        stream.send({ op: 'subscribe', id: 'all', filter: {} });
+        await stream.frame('subscribed', 'all');
+        const said = client.call('echo').then(
+          (result) => JSON.stringify(result),
+          (error: unknown) => `refused: ${String(error)}`,
+        );
+        const isNew = ({ event }: { event: { type: string } }) => event.type === 'call.submitted';
+        const callId = await eventually(() => stream.events('all').find(isNew)?.event.subject, 'the call');
+        await change(how);
+        await gateway.run(callId, 'only for the key as it was');
+        expect(await said).not.toContain('only for the key as it was');
+        expect((await agent.get<Problem>(`/v1/calls/${callId}`)).body.code ?? 'none').toBe(
+          how === 'moved to another tenant' ? 'not_found' : codeOf(how),
+        );
+        const again = client.tools().then(
+          () => 'listed',
+          () => 'refused',
+        );
+        if (how !== 'moved to another tenant') expect(await again).toBe('refused');
+        await again;
+      } finally {
+        stream.close();
+        await client.close().catch(() => undefined);
+      }
     },
   );
 
