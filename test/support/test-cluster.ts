@@ -44,9 +44,10 @@ export interface TestCluster {
   readonly workers: AppProcess[];
   /** Acts with TEST_KEY at the first gateway. @throws without one */
   readonly agent: Agent;
-  gateway(env?: Record<string, string>): Promise<AppProcess>;
+  /** `program`: its main file, of another release. */
+  gateway(env?: Record<string, string>, program?: string): Promise<AppProcess>;
   /** `inherited`: open files that its parent leaves to it, by the numbers of their descriptors. */
-  worker(env?: Record<string, string>, inherited?: Readonly<Record<number, number>>): Promise<AppProcess>;
+  worker(env?: Record<string, string>, inherited?: Readonly<Record<number, number>>, program?: string): Promise<AppProcess>;
   /** A projector as a process of its own, on a database of its own unless `env` names one. `launcher` are words that run a command. */
   projector(env?: Record<string, string>, launcher?: readonly string[]): Promise<AppProcess>;
   /** Cancels the open calls of a tenant. @throws when one of them gets no End. */
@@ -117,19 +118,19 @@ export async function startTestCluster({
       if (first === undefined) throw new Error('the installation has no gateway');
       return new Agent(first.url);
     },
-    gateway: async (more = {}) => {
+    gateway: async (more = {}, program = programOf('gateway')) => {
       const port = Number(more['GATEWAY_PORT'] ?? gatewayEnv['GATEWAY_PORT'] ?? (await freePort()));
-      const app = startApp('gateway', port, { ...shared, GATEWAY_PORT: String(port), ...gatewayEnv, ...more });
+      const app = startApp('gateway', port, { ...shared, GATEWAY_PORT: String(port), ...gatewayEnv, ...more }, { program });
       if (!toolyard.gateways.some(({ url }) => url === app.url)) forgetHistories(app.url);
       toolyard.gateways.push(app);
       gatewayUrls.add(app.url);
       await isReady(app);
       return app;
     },
-    worker: async (more = {}, inherited = {}) => {
+    worker: async (more = {}, inherited = {}, program = programOf('worker')) => {
       const port = await freePort();
       const env = { ...shared, WORKER_PORT: String(port), ...more };
-      const app = observedWorker(startApp('worker', port, env, [], inherited), availability);
+      const app = observedWorker(startApp('worker', port, env, { program, inherited }), availability);
       toolyard.workers.push(app);
       await isReady(app);
       return app;
@@ -138,7 +139,7 @@ export async function startTestCluster({
       const port = await freePort();
       const databaseUrl = more['DATABASE_URL'] ?? (await testDatabase());
       const settings = { REDIS_URL: redis.url, LOG_LEVEL: 'warn', DATABASE_URL: databaseUrl, PROJECTOR_PORT: String(port), ...more };
-      const app = startApp('projector', port, settings, launcher);
+      const app = startApp('projector', port, settings, { launcher });
       projectors.push(app);
       await isReady(app);
       return app;
@@ -265,15 +266,20 @@ function observedWorker(app: AppProcess, availability: Availability): AppProcess
   };
 }
 
+interface StartOptions {
+  readonly program?: string;
+  readonly launcher?: readonly string[];
+  readonly inherited?: Readonly<Record<number, number>>;
+}
+
 function startApp(
   name: 'gateway' | 'worker' | 'projector',
   port: number,
   env: Record<string, string>,
-  launcher: readonly string[] = [],
-  inherited: Readonly<Record<number, number>> = {},
+  { program: main = programOf(name), launcher = [], inherited = {} }: StartOptions = {},
 ): AppProcess {
   // Without source maps, which a start would spend a tenth of its time on.
-  const [program, ...words] = [...launcher, process.execPath, programOf(name)];
+  const [program, ...words] = [...launcher, process.execPath, main];
   const child = spawn(program, words, {
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe', ...descriptorsAfter(3, inherited)],
