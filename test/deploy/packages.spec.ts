@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -15,6 +15,8 @@ const { version, dependencies } = JSON.parse(readFileSync('package.json', 'utf8'
 
 /** A folder that knows nothing of this project. */
 let elsewhere: string;
+/** Where `npm install` put the program, and nothing else. */
+let empty: string;
 let app: StandaloneProcess;
 let toolyard: readonly string[];
 
@@ -69,10 +71,9 @@ beforeAll(async () => {
   execFileSync(process.execPath, ['deploy/packages/build.mjs'], { stdio: 'pipe' });
   put('package.json', JSON.stringify({ name: 'elsewhere', private: true }));
   installPackages(elsewhere, [tarball('toolyard-client'), tarball('toolyard-tool-sdk')]);
-  execFileSync('tar', ['-xzf', tarball('toolyard-cli'), '-C', elsewhere]);
-  // What npm would install for it: its dependencies are those of this project.
-  symlinkSync(join(process.cwd(), 'node_modules'), join(elsewhere, 'package/node_modules'));
-  toolyard = [process.execPath, join(elsewhere, 'package/apps/cli/toolyard.mjs')];
+  empty = mkdtempSync(join(tmpdir(), 'toolyard-empty-'));
+  installPackages(empty, [tarball('toolyard-cli')]);
+  toolyard = [join(empty, 'node_modules/.bin/toolyard')];
 
   put('node_modules/toolyard-plugin-greeter/package.json', JSON.stringify({ type: 'module', toolyard: './plugin.js' }));
   put('node_modules/toolyard-plugin-greeter/plugin.js', PLUGIN);
@@ -82,7 +83,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await cleanUp();
-  rmSync(elsewhere, { recursive: true, force: true });
+  for (const folder of [elsewhere, empty]) rmSync(folder, { recursive: true, force: true });
 });
 
 describe('a release', () => {
@@ -129,8 +130,31 @@ describe('the package @toolyard/cli', () => {
     expect(JSON.parse(readFileSync('package.json', 'utf8'))).toMatchObject({ private: true });
   });
 
+  it('starts everything with npx and the tarball, in an empty folder', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'toolyard-npx-'));
+    // A folder of its own for what npx installs; what npm has downloaded is shared.
+    const cache = join(folder, 'cache');
+    mkdirSync(cache);
+    const shared = execFileSync('npm', ['config', 'get', 'cache'], { encoding: 'utf8' }).trim();
+    if (existsSync(join(shared, '_cacache'))) symlinkSync(join(shared, '_cacache'), join(cache, '_cacache'));
+    const env = { npm_config_cache: cache, npm_config_prefer_offline: 'true', npm_config_update_notifier: 'false' };
+    try {
+      const npx = ['npx', '--yes', `--package=${tarball('toolyard-cli')}`, 'toolyard'];
+      expect(
+        execFileSync('npx', [...npx.slice(1), '--version'], { cwd: folder, env: { ...process.env, ...env }, encoding: 'utf8' }),
+      ).toContain(version);
+      const other = await spawnStandalone(join(folder, 'data'), env, npx);
+      await other.up();
+      expect(await submit(other, { tool: 'echo', arguments: { text: 'by npx' } })).toMatchObject({ outcome: 'completed' });
+      other.signal('SIGTERM');
+      await other.ended();
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
   it('needs the packages of this project for @toolyard/cli, and installs without a script', () => {
-    const manifest = JSON.parse(readFileSync(join(elsewhere, 'package/package.json'), 'utf8')) as object;
+    const manifest = JSON.parse(readFileSync(join(empty, 'node_modules/@toolyard/cli/package.json'), 'utf8')) as object;
     expect(manifest).toMatchObject({ name: '@toolyard/cli', version, dependencies });
     expect(manifest).not.toHaveProperty('private');
     expect(manifest).not.toHaveProperty('scripts');
