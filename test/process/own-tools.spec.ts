@@ -39,7 +39,7 @@ class WhoAmITool {
   }
 }
 
-/** The context as the first release had it. */
+/** The context as tools know it that use little of it. */
 interface FirstContext {
   readonly callId: string;
   readonly signal: AbortSignal;
@@ -55,6 +55,35 @@ class FirstReleaseTool {
   }
 }
 
+const given: unknown[] = [];
+
+@Tool({ name: 'probe', description: 'Keeps what it is given.', input: z.looseObject({}), tier: 'read_only' })
+class ProbeTool {
+  run(args: object, { tenantId, sessionId, onUpdate, onProgress }: ToolContext): string {
+    given.push(args, tenantId, sessionId);
+    onUpdate([{ type: 'text', text: 'partial\n' }]);
+    onProgress({ message: 'half', done: 1, total: 2 });
+    return 'final';
+  }
+}
+
+@Tool({
+  name: 'give',
+  description: 'Returns nothing, or content of each kind.',
+  input: z.strictObject({ nothing: z.boolean() }),
+  tier: 'read_only',
+})
+class GiveTool {
+  run({ nothing }: { nothing: boolean }): string | Content[] {
+    return nothing ? '' : CONTENT;
+  }
+}
+const CONTENT: Content[] = [
+  { type: 'text', text: 'a' },
+  { type: 'json', json: { b: 1 } },
+  { type: 'image', data: 'aGk=', mimeType: 'image/png' },
+];
+
 @Tool({ name: 'deploy', description: 'Deploys.', input: z.strictObject({ to: z.string() }) })
 class DeployTool {
   async confirm({ to }: { to: string }, { callId }: ToolContext): Promise<boolean> {
@@ -66,6 +95,8 @@ class DeployTool {
   }
 }
 
+const TOOLS = [WhoAmITool, FirstReleaseTool, ProbeTool, GiveTool, DeployTool];
+
 describe('tools that an operator adds as classes', () => {
   let redis: RedisServer;
   let gateway: TestGateway;
@@ -74,9 +105,9 @@ describe('tools that an operator adds as classes', () => {
 
   beforeAll(async () => {
     redis = await startRedisServer();
-    gateway = await startTestGateway('default', { redisUrl: redis.url }, [archiveTool('read'), WhoAmITool, FirstReleaseTool, DeployTool]);
+    gateway = await startTestGateway('default', { redisUrl: redis.url }, [archiveTool('read'), ...TOOLS]);
     const env = { PATH: process.env['PATH'], REDIS_URL: redis.url, WORKER_PORT: 'off', WORKSPACE_ROOT: workspaceRoot, LOG_LEVEL: 'silent' };
-    worker = await startWorker(readWorkerConfig(env), [archiveTool('write'), WhoAmITool, FirstReleaseTool, DeployTool]);
+    worker = await startWorker(readWorkerConfig(env), [archiveTool('write'), ...TOOLS]);
   });
   afterAll(async () => {
     await worker?.close();
@@ -104,6 +135,26 @@ describe('tools that an operator adds as classes', () => {
     expect(call).toMatchObject({ outcome: 'completed', result: { content: [{ type: 'text', text: `${call.id} with more` }] } });
     const updates = (await gateway.agent.events(call.id)).flatMap((event) => (event.type === 'call.update' ? event.data.content : []));
     expect(updates.map((item) => (item.type === 'text' ? item.text : '')).join('')).toBe('from the first release');
+  });
+
+  it('gives a tool a context that no argument can change [CC-17]', async () => {
+    const args = { ctx: { tenantId: 'other', sessionId: 'other' }, tenantId: 'other', sessionId: 'other' };
+    await gateway.agent.run('probe', args, { sessionId: 's1' });
+    expect(given.splice(0)).toEqual([args, 'default', 's1']);
+  });
+
+  it('shows partial content and progress of a tool to watchers, and only its last word to the model [CC-23, CC-24, EV-04]', async () => {
+    const { id, result } = await gateway.agent.run('probe', {});
+    const events = await gateway.agent.events(id);
+    const ofType = (type: string) => events.filter((event) => event.type === type);
+    expect(ofType('call.update')).toMatchObject([{ subject: id, data: { update: 1, content: [{ type: 'text', text: 'partial\n' }] } }]);
+    expect(ofType('call.progress')).toMatchObject([{ subject: id, tool: 'probe', data: { message: 'half', done: 1, total: 2 } }]);
+    expect(result).toEqual({ content: [{ type: 'text', text: 'final' }], isError: false });
+  });
+
+  it('takes nothing of a tool for an empty text, and text, JSON and images as they are [CC-33, CC-34]', async () => {
+    const contentOf = async (nothing: boolean) => (await gateway.agent.run('give', { nothing })).result?.content;
+    expect([await contentOf(true), await contentOf(false)]).toEqual([[{ type: 'text', text: '' }], CONTENT]);
   });
 
   it('runs a tool with a confirm function when that says yes, and answers the known text when it says no [PP-96]', async () => {

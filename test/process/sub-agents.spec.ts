@@ -230,7 +230,7 @@ describe('a sub-agent', () => {
     expect(await below(id)).toEqual(['boss', ['helper', ['echo'], ['echo']]]);
   });
 
-  it('gives a sub-agent no sub-agents below its depth, not even by a forged call [TS-42]', async () => {
+  it('gives a sub-agent no sub-agents below its depth, not even by a forged call [TS-42, K-20]', async () => {
     let letGo = () => {};
     models.on('boss', [{ toolCalls: calls('boss', { task: 'Deeper' }) }, { text: 'Done.' }]);
     models.on('helper', [{ text: 'Busy', until: new Promise<void>((go) => (letGo = go)) }]);

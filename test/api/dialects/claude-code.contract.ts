@@ -58,7 +58,7 @@ export function claudeCodeContract(started: DialectInstallation): void {
       });
     });
 
-    it('fetches, waits, edits notebooks and keeps todos as claude-code does [TB-09, TB-39, TB-59, TB-113]', async () => {
+    it('fetches, waits, edits notebooks and keeps todos as claude-code does [TB-09, TB-39, TB-59, TB-113, K-23]', async () => {
       const page = jsonOf(await run('WebFetch', { url: `${started().origin}/`, prompt: 'What is the title?' }));
       expect(page).toMatchObject({ code: 200, codeText: 'OK', result: `Fetched ${started().origin}/\nTitle: X` });
       expect(jsonOf(await run('Sleep', { duration_ms: 10 }))).toEqual({ duration_ms: 10, message: 'Slept for 10ms' });

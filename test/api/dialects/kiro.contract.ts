@@ -113,7 +113,7 @@ export function kiroContract(started: DialectInstallation): void {
       expect(textOf(await run('shell', { command: 'ls ran' }))).toContain('No such file');
     });
 
-    it('keeps tasks as kiro does [TB-114]', async () => {
+    it('keeps tasks as kiro does [TB-114, K-23]', async () => {
       const tasks = [{ task_description: 'one' }, { task_description: 'two' }];
       const list = jsonOf(await run('todo_list', { command: 'create', task_list_description: 'all', tasks }));
       expect(list).toMatchObject({

@@ -32,6 +32,7 @@ export const beforeAgents = (files: HookTenant): HookTestAgents => {
       ],
     },
     silent: { policy: { profile: 'kiro' }, hooks: [{ ...ON_BEFORE, command: 'exit 2' }] },
+    excluding: { policy: { exclude: ['file_write'] }, hooks: [{ ...ON_BEFORE, command: `touch ${at('excluded')}` }] },
     three: {
       hooks: [
         { ...ON_BEFORE, name: 'one', command: `touch ${at('one')}` },
@@ -99,7 +100,7 @@ export function hooksBeforeContract(started: () => HookTenant): void {
   });
 
   describe('a hook before a call', () => {
-    it('refuses a call when a hook exits with 2: a call of its own without Start, the reason, and a result for the model [HK-01, K-14]', async () => {
+    it('refuses a call when a hook exits with 2: a call of its own without Start, the reason, and a result for the model [HK-01, K-14, K-16]', async () => {
       const refused = await hooked.submitAs('refusing');
       const problem = problemOf(refused);
       expect([refused.status, problem.code]).toEqual([403, 'hook_rejected']);
@@ -123,6 +124,13 @@ export function hooksBeforeContract(started: () => HookTenant): void {
         'Tool execution skipped by before_tool_execution hook.',
         'PreToolHook blocked the tool execution: no output provided',
       ]);
+    });
+
+    it('asks no hook about a tool that the rules of the agent exclude [CN-01]', async () => {
+      const refused = await hooked.submitAs('excluding', 'file_write', { path: 'a', content: 'b' });
+      expect([refused.status, existsSync(hooked.at('excluded'))]).toEqual([403, false]);
+      expect((await hooked.runAs('excluding')).outcome).toBe('completed');
+      expect(existsSync(hooked.at('excluded'))).toBe(true);
     });
 
     it('asks no hook after one that refuses [HK-19]', async () => {
