@@ -4,6 +4,7 @@ import { httpMcpServer, type HttpMcpServer } from '../../libs/sources/src/testin
 import { rawMcpServer, type RawMcpServer } from '../../libs/sources/src/testing/raw-mcp-server.js';
 import { useTenant, type Tenant } from '../support/installation/use-tenant.js';
 import { eventually } from '../support/eventually.js';
+import { connectMcp, REVISIONS } from '../support/mcp-clients.js';
 
 const DONE = '{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"ok"}],"structuredContent":{"owner":"ann"}}}';
 const tool = (name: string, inputSchema: object, more: object = {}) => ({ name, inputSchema, ...more });
@@ -12,6 +13,9 @@ const TOOLS = [
   tool('good', { type: 'object' }),
   tool('bad', {}),
   tool('union', { anyOf: [{ type: 'object' }] }),
+  tool('good', { type: 'object' }, { description: 'Another one.' }),
+  tool('n'.repeat(129), { type: 'object' }),
+  tool('count', { type: 'object' }, { outputSchema: { type: 'object', properties: { owner: { type: 'integer' } } } }),
   tool('mail', { type: 'object', properties: { to: LOOK_AHEAD, subject: { type: 'string' } } }),
   tool('owner', { type: 'object' }, { outputSchema: { type: 'object', properties: { owner: LOOK_AHEAD } } }),
   tool('race', {
@@ -31,6 +35,7 @@ const list = (tools: readonly object[]) => `{"jsonrpc":"2.0","id":ID,"result":{"
 describe('odd MCP servers', () => {
   let odd: RawMcpServer;
   let sessions: HttpMcpServer;
+  let bare: RawMcpServer;
   let tenant: Tenant;
   /** Sessions that `sessions` knows, how many it began, and how many calls came once it had forgotten some. */
   const known = new Set<string>();
@@ -44,6 +49,11 @@ describe('odd MCP servers', () => {
 
   beforeAll(async () => {
     odd = await rawMcpServer('json', DONE, undefined, { 'tools/list': list(TOOLS) });
+    bare = await rawMcpServer(
+      'json',
+      '{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"ok"}]}}',
+      tool('t', { type: 'object' }, { outputSchema: { type: 'object' }, annotations: { readOnlyHint: true } }),
+    );
     sessions = await httpMcpServer((message, request, response) => {
       if (message?.method === 'initialize') response.setHeader('mcp-session-id', newSession());
       else if (message !== undefined && message.method !== 'server/discover' && !known.has(String(request.headers['mcp-session-id']))) {
@@ -68,6 +78,7 @@ describe('odd MCP servers', () => {
       sources: [
         { name: 'odd', kind: 'mcp', ...odd.definition },
         { name: 'sessions', kind: 'mcp', url: sessions.url },
+        { name: 'bare', kind: 'mcp', ...bare.definition, trust: true },
       ],
     });
   });
@@ -75,6 +86,7 @@ describe('odd MCP servers', () => {
     await tenant?.close();
     odd?.close();
     sessions?.close();
+    bare?.close();
   });
 
   const run = async (name: string, args: object) => (await tenant.agent.run(name, { ...args }, { sessionId: 's' })).outcome;
@@ -87,6 +99,8 @@ describe('odd MCP servers', () => {
     const { body } = await tenant.agent.get<Source>('/v1/sources/odd');
     const said = body.problems.join('\n');
     for (const part of ['"bad"', '"union"', 'mail: input/properties/to/pattern', 'owner: output/properties/owner/pattern'])
+      expect(said).toContain(part);
+    for (const part of ['good: the source offers two tools with this name', 'nnn": expected a name of 1 to 128'])
       expect(said).toContain(part);
   });
 
@@ -103,6 +117,30 @@ describe('odd MCP servers', () => {
     expect([await run(name, args), odd.effects()]).toEqual(['completed', before + 1]);
     expect(JSON.parse(odd.requests().at(-1) ?? '')).toMatchObject({ params: { arguments: args } });
   });
+
+  it('fails a call whose structured content does not fit the schema of its tool, as clients of the SDK do, and never repeats it', async () => {
+    const before = odd.effects();
+    const { outcome, error } = await tenant.agent.run('odd__count', {}, { sessionId: 's' });
+    expect([outcome, error]).toEqual(['failed', expect.objectContaining({ code: 'output_invalid', retryable: false })]);
+    expect(error?.message).toContain('/owner');
+    expect(odd.effects()).toBe(before + 1);
+  });
+
+  it.each(REVISIONS)(
+    'gives an MCP client what a tool answered without the structured content that its schema promises, as an error: revision %s',
+    async (revision) => {
+      expect(await run('bare__t', {})).toBe('completed');
+      const client = await connectMcp(revision, { key: tenant.keyOf('main'), urls: [tenant.url] });
+      await client.tools();
+      const { isError, content } = await client.call('bare__t', {});
+      expect(isError).toBe(true);
+      expect(content.map(({ text }) => text)).toEqual([
+        expect.stringContaining('ok'),
+        expect.stringMatching(/has run.*Do not make the call again/),
+      ]);
+      await client.close();
+    },
+  );
 
   it('begins a session again that the server forgot, runs the call once, and hears of changes', async () => {
     expect([await run('sessions__t', {}), sessions.effects()]).toEqual(['completed', 1]);

@@ -222,15 +222,7 @@ function parseJson(text: string): unknown {
 function row({ name, kind, status, tools, pending, tenantId, authorization, error = '' }: SourceSummary): string[] {
   const state = authorization?.state === 'needed' ? `${status}, needs authorization` : status;
   const waiting = pending === 0 ? '' : `${pending} changed`;
-  return [
-    name,
-    kind,
-    state,
-    `${tools} ${tools === 1 ? 'tool' : 'tools'}`,
-    waiting,
-    tenantId === '*' ? 'all tenants' : '',
-    safeText(error),
-  ];
+  return [name, kind, state, `${tools} ${tools === 1 ? 'tool' : 'tools'}`, waiting, tenantId === '*' ? 'all tenants' : '', safeText(error)];
 }
 
 function describe(source: Source, terminal: CommandContext['terminal']): void {

@@ -43,6 +43,12 @@ export function unfinished(call: Call, text: string, isError: boolean): CallTool
   return { content: [{ type: 'text', text: `${text} ${hint}` }], isError, _meta: metaOf(call) };
 }
 
+/** A success without the structured content that the schema of its tool promises, as an error: clients refuse it otherwise, and show the model nothing. */
+export function unstructured(result: CallToolResult): CallToolResult {
+  const text = 'The tool has run. Its result lacks the structured content that its schema promises. Do not make the call again.';
+  return { ...result, content: [...(result.content ?? []), { type: 'text', text }], isError: true };
+}
+
 export function outputUri(callId: string): string {
   return MCP_OUTPUT_URI.replace('{callId}', callId);
 }

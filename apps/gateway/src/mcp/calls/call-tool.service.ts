@@ -21,7 +21,7 @@ import { LOGGER } from '../../platform/tokens.js';
 import { invalidParams } from '../wire/json-rpc-error.js';
 import { CallProgress, type ProgressPlace } from './call-progress.service.js';
 import { CallQuestions } from './call-questions.service.js';
-import { refusalOf, resultOf, unfinished } from './call-result.js';
+import { refusalOf, resultOf, unfinished, unstructured } from './call-result.js';
 import { CallResultArguments, CALL_RESULT_ARGUMENTS_TEXT } from './call-result-tool.js';
 import { OwnedCalls } from './owned-calls.service.js';
 import { ProgressMeter, type ProgressStep } from './progress-meter.js';
@@ -140,7 +140,7 @@ export class CallToolService {
     let asked: string | undefined;
     const place: ProgressPlace = { meter: new ProgressMeter(of.session?.progressAfter) };
     for (let now = call; ;) {
-      if (now.status === 'ended') return { result: endedResult(of, now) };
+      if (now.status === 'ended') return { result: this.ended(of, now) };
       const name = this.questions.nameOf(now);
       const answer = name === undefined || name === asked ? undefined : await this.ask(of, now);
       if (answer !== undefined) return answer;
@@ -153,11 +153,29 @@ export class CallToolService {
     }
   }
 
+  /**
+   * Since revision 2026-07-28 a request whose tool needs a capability that the client did not declare is answered with an
+   * error that names it. Approvals and forms need none: people answer them elsewhere, too.
+   * @throws MissingRequiredClientCapabilityError
+   */
+  private ended({ name, features, session }: ToolCall, call: Call): CallToolResult {
+    const isMissing = call.error?.missingCapability === 'sampling' && !features.sampling;
+    if (isMissing && session === undefined && name !== CALL_RESULT_TOOL)
+      throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { sampling: {} } });
+    const result = resultOf(call);
+    const needsStructure = name !== CALL_RESULT_TOOL && call.source !== 'builtin' && this.hasOutputSchema(call);
+    return needsStructure && result.structuredContent === undefined && result.isError !== true ? unstructured(result) : result;
+  }
+
+  private hasOutputSchema({ tenantId, tool }: Call): boolean {
+    return this.tools.for(tenantId).resolve(tool)?.output !== undefined;
+  }
+
   private async unfinished(of: ToolCall, call: Call): Promise<ToolAnswer> {
     if (of.features.tasks) return this.task(of, call);
     const waits = this.questions.nameOf(call) !== undefined;
     const text = waits ? this.questions.howToAnswer(call) : `${call.tool} goes on: the call is ${call.status}.`;
-    const needsError = call.status === 'waiting_approval' || this.tools.for(call.tenantId).resolve(call.tool)?.output !== undefined;
+    const needsError = call.status === 'waiting_approval' || this.hasOutputSchema(call);
     return { result: unfinished(call, text, needsError) };
   }
 
@@ -235,18 +253,6 @@ export class CallToolService {
     signal.addEventListener('abort', cancel, { once: true });
     return () => signal.removeEventListener('abort', cancel);
   }
-}
-
-/**
- * Since revision 2026-07-28 a request whose tool needs a capability that the client did not declare is answered with an
- * error that names it. Approvals and forms need none: people answer them elsewhere, too.
- * @throws MissingRequiredClientCapabilityError
- */
-function endedResult({ name, features, session }: ToolCall, call: Call): CallToolResult {
-  const isMissing = call.error?.missingCapability === 'sampling' && !features.sampling;
-  if (isMissing && session === undefined && name !== CALL_RESULT_TOOL)
-    throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { sampling: {} } });
-  return resultOf(call);
 }
 
 function failure(text: string): ToolAnswer {
