@@ -5,6 +5,7 @@ import { checkableSchema } from '../schemas/checkable-schema.js';
 import { toolDigest } from './tool-digest.js';
 import { renamed } from './renamed.js';
 import { mappedName } from './tool-names.js';
+import { withoutHiddenText } from './visible-text.js';
 
 /** A tool as its source describes it. Its facts count only where the operator trusts the source. */
 export interface OfferedTool extends Omit<Partial<ToolFacts>, 'name' | 'source' | 'aliases' | 'available'> {
@@ -92,6 +93,9 @@ interface Announced {
 
 /** The catalog entry, or why there is none. */
 function announced(offer: OfferedTool, name: string, rules: OfferRules): Announced | string {
+  if (isDeeper({ input: offer.input, output: offer.output }, LIMITS.jsonDepth))
+    return `expected schemas of at most ${LIMITS.jsonDepth} levels`;
+  const visible = withoutHiddenText(offer);
   const {
     rawName,
     description = '',
@@ -106,9 +110,8 @@ function announced(offer: OfferedTool, name: string, rules: OfferRules): Announc
     subjects,
     timeoutMs,
     problems = [],
-  } = offer;
+  } = visible;
   if (rawName === '' || rawName.length > 128) return 'expected a name of 1 to 128 characters';
-  if (isDeeper({ input, output }, LIMITS.jsonDepth)) return `expected schemas of at most ${LIMITS.jsonDepth} levels`;
   // Libraries for MCP servers write the schema of what the tool gets after defaults are filled in.
   const checked = checkableSchema(input, { fillsDefaults: rules.kind === 'mcp' });
   if (![checked.schema['type']].flat().includes('object')) return 'expected an input schema with "type": "object"';
@@ -135,7 +138,8 @@ function announced(offer: OfferedTool, name: string, rules: OfferRules): Announc
   if (JSON.stringify(descriptor.data).length > MAX_TOOL_BYTES) return `it is larger than ${MAX_TOOL_BYTES} bytes`;
   const digest = toolDigest(rules.name, rawName, descriptor.data, offer.program);
   const tool = { rawName, digest, descriptor: { ...descriptor.data, version: digest.slice(0, 16) } };
-  return { tool, problems: [...problems, ...leftOf('input', checked.left), ...leftOf('output', result?.left ?? [])] };
+  const hidden = visible === offer ? [] : ['hidden characters were removed from its texts'];
+  return { tool, problems: [...problems, ...hidden, ...leftOf('input', checked.left), ...leftOf('output', result?.left ?? [])] };
 }
 
 function leftOf(schema: string, left: readonly string[]): string[] {
