@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { BATCH_LIMITS, type Limits, type Problem, type Quote } from '#contracts';
 import type { Answer } from '../support/agent.js';
+import { connectMcp, REVISIONS } from '../support/mcp-clients.js';
 import { useTenant, type Tenant, type TenantOptions } from '../support/installation/use-tenant.js';
 
 const ACT = { path: 'a.txt', content: 'x' };
@@ -42,6 +43,22 @@ describe('limits of calls', () => {
     expect(call.decision.reasons.at(-1)).toMatchObject({ axis: 'limits', rule: 'rate', effect: 'deny' });
     expect((await agent.events(call.id)).map(({ type }) => type)).toEqual(['call.submitted', 'call.end']);
   });
+
+  it.each(REVISIONS)(
+    'says to an MCP client when to call a tool again that has a limit, and runs other tools: revision %s',
+    async (revision) => {
+      const windowMs = 3_600_000;
+      const { url, keyOf } = await one({ rates: [{ per: 'tool', calls: 1, windowMs, tools: ['echo'] }] });
+      const client = await connectMcp(revision, { key: keyOf('main'), urls: [url] });
+      expect(await client.call('echo', {})).toMatchObject({ isError: false });
+      const refused = await client.call('echo', {});
+      expect(refused).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(/^Rate limit exceeded: 1 of 1 calls/) }] });
+      const { code, retryAfterMs = 0 } = { ...(refused._meta?.['io.toolyard/error'] as Partial<Problem> | undefined) };
+      expect([code, retryAfterMs > windowMs / 2, retryAfterMs <= windowMs]).toEqual(['rate_limited', true, true]);
+      expect(await client.call('file_list', {})).toMatchObject({ isError: false });
+      await client.close();
+    },
+  );
 
   it('says when to come again where waiting helps, and nothing where it cannot: a tree of calls is counted for good', async () => {
     const { agent, held } = await one({ treeCalls: 1, treeDepth: 1, concurrency: [{ per: 'session', calls: 3 }] });
