@@ -18,12 +18,15 @@ const PACKAGES = {
     '@anthropic-ai/claude-agent-sdk@0.3.330',
     'zod@4.6.7',
     `${NODE_22}@22`,
+    // Their MCP clients.
+    '@ai-sdk/mcp@1.0.102',
+    '@langchain/mcp-adapters@1.1.4',
     // Of the guides.
     '@ai-sdk/openai-compatible@2.0.91',
     'langchain@1.5.12',
     '@langchain/openai@1.6.0',
   ],
-  seven: ['ai@7.0.173', 'zod@4.6.7'],
+  seven: ['ai@7.0.173', '@ai-sdk/mcp@2.0.99', 'zod@4.6.7'],
 };
 export type PackageFolder = keyof typeof PACKAGES;
 

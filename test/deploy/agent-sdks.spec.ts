@@ -19,13 +19,15 @@ interface Sdk {
   readonly needsNode22?: true;
   /** The SDK has a mark for results that are errors. */
   readonly marksErrors?: true;
+  /** It has an MCP client. */
+  readonly mcp?: true;
 }
 
 const SDKS: readonly Sdk[] = [
-  { name: 'AI SDK 6', program: 'ai-sdk', folder: 'six', marksErrors: true },
-  { name: 'AI SDK 7', program: 'ai-sdk', folder: 'seven', needsNode22: true, marksErrors: true },
-  { name: 'LangChain', program: 'langchain', folder: 'six', marksErrors: true },
-  { name: 'OpenAI Agents', program: 'openai-agents', folder: 'six', needsNode22: true },
+  { name: 'AI SDK 6', program: 'ai-sdk', folder: 'six', marksErrors: true, mcp: true },
+  { name: 'AI SDK 7', program: 'ai-sdk', folder: 'seven', needsNode22: true, marksErrors: true, mcp: true },
+  { name: 'LangChain', program: 'langchain', folder: 'six', marksErrors: true, mcp: true },
+  { name: 'OpenAI Agents', program: 'openai-agents', folder: 'six', needsNode22: true, mcp: true },
   { name: 'a loop on the APIs of OpenAI', program: 'openai', folder: 'six', needsNode22: true },
   { name: 'the tool runner of Anthropic', program: 'anthropic', folder: 'six', marksErrors: true },
   { name: 'a loop on the API of Anthropic', program: 'anthropic-loop', folder: 'six', marksErrors: true },
@@ -63,9 +65,9 @@ interface ModelCall {
 }
 
 /** An agent as a process of its own, whose scripted model makes these calls. */
-function startAgent({ program, folder, needsNode22 }: Sdk, sessionId: string, calls: readonly ModelCall[]) {
+function startAgent({ program, folder, needsNode22 }: Sdk, sessionId: string, calls: readonly ModelCall[], over = 'http') {
   const node = needsNode22 ? node22In(root) : process.execPath;
-  const env = { TOOLYARD_URL: url(), TOOLYARD_API_KEY: TEST_KEY, SESSION: sessionId, CALLS: JSON.stringify(calls) };
+  const env = { TOOLYARD_URL: url(), TOOLYARD_API_KEY: TEST_KEY, SESSION: sessionId, CALLS: JSON.stringify(calls), OVER: over };
   const child = spawn(node, ['--enable-source-maps', `${program}.fixture.mjs`], {
     cwd: join(root, folder),
     env,
@@ -147,6 +149,28 @@ describe.each(SDKS)('an agent on $name', (sdk) => {
     agent.child.kill('SIGUSR2');
     expect((await agent.report()).aborted).toBe(true);
     expect((await client.calls.wait(id)).outcome).toBe('cancelled');
+  });
+});
+
+describe.each(SDKS.filter(({ mcp }) => mcp))('the MCP client of $name', (sdk) => {
+  it('offers the tools of /mcp to the model of an agent SDK, and gives it results and errors', async () => {
+    const marker = `mcp${sdk.program}${sdk.folder}`.replaceAll('-', '');
+    const calls = [
+      { id: 'call_1', name: 'shell', input: { command: `echo "$((20 + 22)) ${marker}"` } },
+      { id: 'call_2', name: 'file_read', input: { path: `${marker}.txt` } },
+    ];
+    const { offered, read } = await startAgent(sdk, marker, calls, 'mcp').report();
+    expect(offered.map(({ name }) => name)).toEqual(expect.arrayContaining(['call_result', 'file_read', 'shell']));
+    expect(read).toMatchObject([
+      { id: 'call_1', text: expect.stringContaining(`42 ${marker}`) },
+      { id: 'call_2', text: expect.stringContaining(`${marker}.txt`) },
+    ]);
+    const made = async () => (await client.calls.list({ q: marker })).calls;
+    const outcomes = await eventually(async () => {
+      const found = (await made()).map(({ tool, isError }) => [tool, isError]);
+      return found.length === 2 && found.every(([, isError]) => isError !== undefined) ? found : undefined;
+    }, 'both calls in the list');
+    expect(Object.fromEntries(outcomes)).toEqual({ shell: false, file_read: true });
   });
 });
 

@@ -1,6 +1,6 @@
-import { Agent, run, setTracingDisabled, Usage } from '@openai/agents';
+import { Agent, MCPServerStreamableHttp, run, setTracingDisabled, Usage } from '@openai/agents';
 import { toolyardTools } from '#client/openai-agents';
-import { calls, client, report, sessionId, signal } from './agent.fixture.mjs';
+import { calls, client, mcp, report, sessionId, signal } from './agent.fixture.mjs';
 
 setTracingDisabled(true);
 const script = [
@@ -10,11 +10,14 @@ const script = [
 const requests = [];
 const model = { getResponse: async (request) => ({ usage: new Usage(), output: script[requests.push(request) - 1] }) };
 
-const tools = await toolyardTools(client, { sessionId });
-await run(new Agent({ name: 'scripted', model, tools }), 'Go.', { signal }).catch((error) => {
+const server = mcp && new MCPServerStreamableHttp({ name: 'toolyard', url: mcp.url, requestInit: { headers: mcp.headers } });
+await server?.connect();
+const offered = server === undefined ? { tools: await toolyardTools(client, { sessionId }) } : { mcpServers: [server] };
+await run(new Agent({ name: 'scripted', model, ...offered }), 'Go.', { signal }).catch((error) => {
   if (!signal.aborted) throw error;
 });
 const read = (requests[1]?.input ?? [])
   .filter(({ type }) => type === 'function_call_result')
-  .map(({ callId, output }) => ({ id: callId, text: typeof output === 'string' ? output : output.text }));
+  .map(({ callId, output }) => ({ id: callId, text: typeof output === 'string' ? output : (output.text ?? JSON.stringify(output)) }));
+await server?.close();
 report({ offered: requests[0]?.tools, read, aborted: signal.aborted });
