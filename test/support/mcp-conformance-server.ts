@@ -130,6 +130,13 @@ const TOOLS: Readonly<Record<string, FixtureTool>> = {
   test_input_required_result_elicitation: { asks: true, run: () => text('approved') },
   test_input_required_result_request_state: { asks: true, run: () => text('approved') },
   test_input_required_result_tampered_state: { asks: true, run: () => text('approved') },
+  test_streaming_elicitation: elicited('What is your name?', NAME),
+  test_logging_tool: {
+    run: async (_args, { mcpReq }) => {
+      await mcpReq.notify({ method: 'notifications/message', params: { level: 'info', data: 'for a client that asks for it' } });
+      return text('logged');
+    },
+  },
   test_elicitation_sep1034_defaults: elicited('Who are you?', DEFAULTS),
   test_elicitation_sep1330_enums: elicited('Which options?', ENUMS),
   confirm_delete: {
@@ -180,7 +187,7 @@ const TOOLS: Readonly<Record<string, FixtureTool>> = {
 };
 
 export function createConformanceServer(): Server {
-  const server = new Server({ name: 'conformance-fixture', version: '1.0.0' }, { capabilities: { tools: {} } });
+  const server = new Server({ name: 'conformance-fixture', version: '1.0.0' }, { capabilities: { tools: {}, logging: {} } });
   server.setRequestHandler('tools/list', () => ({
     tools: Object.entries(TOOLS).map(([name, { inputSchema, asks }]) => ({
       name,
