@@ -156,7 +156,7 @@ describe('libs/README.md and apps/README.md', () => {
       const [, library] = /^siblings-apart-(.+)$/.exec(name) ?? [];
       const imports = matches(String(pathNot), /^\^libs\/\((.*)\)\/$/g)
         .flatMap((names) => names.split('|'))
-        .filter((it) => it !== library && !['contracts', 'observability', 'patterns'].includes(it));
+        .filter((it) => it !== library && !['contracts', 'observability', 'patterns', 'timing'].includes(it));
       return library === undefined || imports.length === 0 ? [] : [[library, imports.toSorted()] as const];
     });
     // It has a rule of its own: contracts and nothing else.
