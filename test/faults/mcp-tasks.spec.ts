@@ -16,7 +16,7 @@ const CAPABILITIES = { elicitation: {}, extensions: { 'io.modelcontextprotocol/t
 interface Task {
   readonly taskId: string;
   readonly status: string;
-  readonly result?: { readonly content: readonly { readonly text: string }[]; readonly isError?: boolean };
+  readonly result?: { readonly content: readonly { readonly text: string }[] };
 }
 
 /** One request of revision 2026-07-28, as a client sends it. */
@@ -85,49 +85,5 @@ describe('a gateway that is killed (SIGKILL) after it gave out a task', () => {
     expect(await ends(taskId)).toHaveLength(1);
     const events = await new Agent(survivor.url).events(taskId);
     expect(events.filter(({ type }) => type === 'call.approval_decided')).toHaveLength(1);
-  });
-});
-
-describe('a task of /mcp while a worker or Redis is killed (SIGKILL)', () => {
-  let toolyard: TestCluster;
-  beforeAll(async () => {
-    toolyard = await startTestCluster({ env: { MCP_TASK_MS: '0', LEASE_MS: '10000' } });
-  });
-  afterAll(() => toolyard.close());
-
-  const begin = async (session: string) => {
-    const [gateway] = toolyard.gateways as [AppProcess];
-    const { taskId } = await ask(gateway, 'tools/call', { name: 'shell', arguments: { command: WAITS } }, session);
-    const isRunning = async () => (await toolyard.agent.get(`/v1/calls/${taskId}`)).body.status === 'running';
-    await eventually(isRunning, 'the start of the task');
-    const ended = () =>
-      eventually(async () => {
-        const task = await ask(gateway, 'tasks/get', { taskId }, session);
-        return task.status === 'completed' ? task.result : undefined;
-      }, `the end of the task ${taskId}`);
-    const release = () => writeFileSync(join(toolyard.workspaceRoot, 'default', 'sessions', session, 'go'), '');
-    return { taskId, ended, release };
-  };
-  const endsOf = async (taskId: string) => (await toolyard.agent.events(taskId)).filter(({ type }) => type === 'call.end');
-
-  it('completes a task of /mcp over a restart of Redis, with one End', async () => {
-    const { taskId, ended, release } = await begin('redis');
-    await toolyard.redis.kill();
-    await toolyard.redis.start();
-    release();
-    expect(await ended()).toMatchObject({ isError: false, content: [{ text: expect.stringContaining('gone on') }] });
-    expect(await endsOf(taskId)).toHaveLength(1);
-  });
-
-  it('completes a task of /mcp whose worker is killed with an error: its command may have run, and does not run again', async () => {
-    const { taskId, ended } = await begin('worker');
-    const [victim] = toolyard.workers.splice(0);
-    victim?.signal('SIGKILL');
-    await victim?.ended();
-    await toolyard.worker();
-    expect(await ended()).toMatchObject({ isError: true, _meta: { 'io.toolyard/outcome': 'unknown' } });
-    expect(await endsOf(taskId)).toHaveLength(1);
-    const started = (await toolyard.agent.events(taskId)).filter(({ type }) => type === 'call.start');
-    expect(started).toHaveLength(1);
   });
 });
