@@ -157,7 +157,7 @@ describe('what is open when its key changes', () => {
         await gateway.run(callId, 'only for the key as it was');
         expect(await said).not.toContain('only for the key as it was');
         expect((await agent.get<Problem>(`/v1/calls/${callId}`)).body.code ?? 'none').toBe(
-          how === 'moved to another tenant' ? 'not_found' : codeOf(how),
+          how === 'moved to another tenant' ? 'resource_not_found' : codeOf(how),
         );
         const again = client.tools().then(
           () => 'listed',
