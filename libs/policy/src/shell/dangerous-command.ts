@@ -6,9 +6,7 @@ import { sedActs } from './sed-script.js';
 import { xargsOnlyReads } from './xargs.js';
 
 /** Text in a program given as an argument that runs commands or writes files. */
-const DANGEROUS_PROGRAMS: Readonly<Record<string, RegExp>> = {
-  awk: /system\s*\(|\|\s*getline|\||>|@load|@include/,
-};
+const DANGEROUS_PROGRAMS = new Map([['awk', /system\s*\(|\|\s*getline|\||>|@load|@include/]]);
 
 /** Builtins that take a subscript in an argument for arithmetic, which runs a substitution in it also where it is quoted. */
 const EVALUATING = new Set('printf test [ let unset declare typeset local export readonly read mapfile readarray getopts wait'.split(' '));
@@ -109,7 +107,7 @@ function dangerReason(command: SubCommand): string | undefined {
   if (option !== undefined) return `${name} has the argument ${option}, by which it may run or write something else`;
   const unlisted = unlistedArgument(name, command);
   if (unlisted !== undefined) return `${name} has the argument ${unlisted}, which is not known to only read`;
-  if (args.some(({ value }) => DANGEROUS_PROGRAMS[name.replace(/^[gmn]awk$/, 'awk')]?.test(value) === true))
+  if (args.some(({ value }) => DANGEROUS_PROGRAMS.get(name.replace(/^[gmn]awk$/, 'awk'))?.test(value) === true))
     return `the program of ${name} runs commands or writes files`;
   return undefined;
 }

@@ -110,6 +110,15 @@ describe('reading a command', () => {
     );
   });
 
+  it.each(['toString x', 'constructor --y', 'git toString', 'git constructor x', 'env valueOf x', 'toString constructor hasOwnProperty'])(
+    'reads the command %s, whose words are names of members of objects',
+    (source) => {
+      const reading = parseCommand(source);
+      expect([findDangerousCommand(reading), isReadonly(reading)]).toEqual([undefined, false]);
+      expect(riskOf(reading)).toEqual(expect.anything());
+    },
+  );
+
   it.each([
     ['literals without an end', 'python', '\\"'.repeat(50_000)],
     ['subscripts without an end', 'bash', `printf '${'['.repeat(90_000)}'`],

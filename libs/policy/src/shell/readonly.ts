@@ -44,7 +44,11 @@ const SHOWING_BRANCHES =
 const HARMLESS_FOR_GIT = words('--no-pager --no-optional-locks --literal-pathspecs');
 
 /** What must follow these for git to only show. */
-const LISTING: Readonly<Record<string, RegExp>> = { stash: /^(?:list|show)$/, worktree: /^list$/, tag: /^(?:$|-l$|-n|--list$)/ };
+const LISTING = new Map([
+  ['stash', /^(?:list|show)$/],
+  ['worktree', /^list$/],
+  ['tag', /^(?:$|-l$|-n|--list$)/],
+]);
 
 /** Whether a command is known to only read. Anything that is not sure is not. */
 export function isReadonly(reading: ParsedCommand): boolean {
@@ -73,7 +77,7 @@ export function reads(command: SubCommand): boolean {
   if (name === 'git' && !command.words.slice(1, at).every(({ value }) => HARMLESS_FOR_GIT.has(value))) return false;
   const args = command.words.slice(at + 1).map(({ value }) => value);
   if (name === 'git' && action === 'branch') return args.every((arg) => SHOWING_BRANCHES.test(arg));
-  const needed = name === 'git' ? LISTING[action] : undefined;
+  const needed = name === 'git' ? LISTING.get(action) : undefined;
   if (needed !== undefined && !needed.test(args[0] ?? '')) return false;
   const exception = actions[action];
   return exception === undefined || !args.some((arg) => exception.test(arg));

@@ -46,15 +46,15 @@ export function riskOfOne(command: SubCommand): CommandRisk {
   return actions !== undefined && action !== undefined && actions.has(action) ? 'medium' : 'low';
 }
 
-const VALUED: Readonly<Record<string, ReadonlySet<string>>> = {
-  git: words('-C -c --git-dir --work-tree --namespace --exec-path'),
-  npm: words('--prefix -w --workspace -C'),
-  cargo: words('-C --config --color'),
-};
+const VALUED = new Map([
+  ['git', words('-C -c --git-dir --work-tree --namespace --exec-path')],
+  ['npm', words('--prefix -w --workspace -C')],
+  ['cargo', words('-C --config --color')],
+]);
 
 /** The sub-command of a program such as git: its first word that is no option nor an option's value. */
 export function actionOf({ words: [, ...args] }: SubCommand, name: string): string | undefined {
-  const valued = VALUED[name];
+  const valued = VALUED.get(name);
   for (let at = 0; at < args.length; at++) {
     const value = args[at]?.value ?? '';
     if (valued?.has(value) === true) at++;
