@@ -45,29 +45,4 @@ describe('an installation that reaches Redis through a proxy', () => {
     proxy.refuses = undefined;
     await eventually(async () => (await readiness(app())).ok, 'the app to be ready again');
   });
-
-  it('asks for lost workers and for batches once while Redis does not answer, not at every tick', async () => {
-    const asked = { lost: 0, batches: 0, looks: 0 };
-    const count = (piece: Buffer, command: RegExp) => piece.toString('latin1').match(command)?.length ?? 0;
-    proxy.toServer = (piece) => {
-      asked.lost += count(piece, /\r\nhkeys\r\n\$\d+\r\n\{p\d+\}:workers\r\n/gi);
-      asked.batches += count(piece, /\r\nset\r\n\$\d+\r\nbatch-sweeper\r\n/gi);
-      // Which tools can run is asked as often as which workers are lost, and at every tick.
-      asked.looks += count(piece, /\r\nzrange\r\n\$\d+\r\nworkers\r\n/gi);
-      return piece;
-    };
-    try {
-      await eventually(() => asked.lost > 0 && asked.batches > 0, 'both questions');
-      // A question that is under way now is the one that waits; otherwise the next is.
-      proxy.hold();
-      Object.assign(asked, { lost: 0, batches: 0, looks: 0 });
-      await eventually(() => asked.looks >= 3, 'three more ticks');
-      expect(asked.lost).toBeLessThanOrEqual(1);
-      expect(asked.batches).toBeLessThanOrEqual(1);
-    } finally {
-      proxy.toServer = (piece) => piece;
-      proxy.release();
-    }
-    await eventually(async () => (await readiness(toolyard.gateways[0])).ok, 'the gateway to be ready');
-  });
 });

@@ -20,5 +20,12 @@ export async function listenToChannels(
   });
   await subscriber.subscribe(...channels);
   // A connection that is lost meanwhile comes here again at its next `ready`.
-  subscriber.on('ready', () => void subscriber.subscribe(...channels).then(recheck, () => {}));
+  subscriber.on(
+    'ready',
+    () =>
+      void subscriber
+        .subscribe(...channels)
+        .then(recheck)
+        .catch(() => {}),
+  );
 }

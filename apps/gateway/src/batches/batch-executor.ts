@@ -55,6 +55,8 @@ export class BatchExecutor {
   private stop: BatchStop | undefined;
   private held: ReadonlyMap<string, DeferredApproval>;
   private steeringCheckedUpTo: number;
+  /** Calls at a time: one after a failure, as where the tenant has no room, then twice as many each time. */
+  private atOnce = AT_ONCE;
   private isScheduled = false;
   private isWorking = false;
   private hasEnded = false;
@@ -208,15 +210,17 @@ export class BatchExecutor {
     this.slots.cancelled(index);
   }
 
-  /** Runs the action for all, a few hundred at a time, and then reads their states. Rejects with the first failure, after all were tried. */
+  /** Runs the action for all, up to a few hundred at a time, and then reads their states. Rejects with the first failure, after all were tried. */
   private async each(indexes: readonly number[], action: (index: number) => Promise<void>): Promise<void> {
-    for (let from = 0; from < indexes.length && !this.isDone(); from += AT_ONCE) {
-      const some = indexes.slice(from, from + AT_ONCE);
+    for (let from = 0; from < indexes.length && !this.isDone();) {
+      const some = indexes.slice(from, from + this.atOnce);
       const results = await Promise.allSettled(some.map(action));
       await this.saveCallIds();
       const failure = results.find((result) => result.status === 'rejected');
+      this.atOnce = failure === undefined ? Math.min(AT_ONCE, this.atOnce * 2) : 1;
       if (failure !== undefined) throw failure.reason;
       await this.refreshSlots();
+      from += some.length;
     }
   }
 

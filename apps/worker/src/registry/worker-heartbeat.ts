@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { workerOrigin } from '#attempts';
 import { DrainRequest, type NoticeData, type WorkerNoticeType, type WorkerStatus } from '#contracts';
 import type { SystemEventLog } from '#event-log';
@@ -31,7 +32,8 @@ export class WorkerHeartbeat {
   async start(): Promise<void> {
     await this.redis.del(keys.workerDrain(this.status().id)).catch(() => {});
     await this.beat();
-    this.ticker = everyMs(HEARTBEAT_MS, () => this.beatAndCheckDrain());
+    // One that waits for a node of a cluster that is away keeps the next one from no other node.
+    this.ticker = everyMs(HEARTBEAT_MS, () => Promise.race([this.beatAndCheckDrain(), sleep(HEARTBEAT_MS, undefined, { ref: false })]));
   }
 
   /** Sends a heartbeat now, as when draining begins. Never rejects. */

@@ -63,7 +63,9 @@ export async function commitAttempt(
     const end = (instead: AttemptDecision) => commitAttempt(attempt, instead, writer, blobs, shutdown);
     try {
       const committed = await commitSuspension(attempt, decision.request, writer, blobs, shutdown);
-      return committed ?? (await end(cancelledFirst(attempt)));
+      if (committed === undefined) return await end(cancelledFirst(attempt));
+      if (isApplied(committed.answer)) forgetSuspension(attempt, blobs);
+      return committed;
     } catch (error) {
       if (error instanceof StateNotStored) return end({ kind: 'end', outcome: 'failed', failure: NO_ROOM });
       throw error;
@@ -74,11 +76,11 @@ export async function commitAttempt(
   // Not awaited: if this process dies first, the value expires.
   const { submitted } = attempt.claimed;
   if (submitted.argumentsRedacted && isApplied(answer)) void blobs.delete(attempt.callId, argumentRefs(submitted).secret).catch(() => {});
-  if (attempt.claimed.resumed !== undefined && isApplied(answer)) forgetSuspension(attempt, blobs);
+  if (isApplied(answer)) forgetSuspension(attempt, blobs);
   return { kind: 'ended', data, answer };
 }
 
-/** As with secret arguments. */
+/** What the suspension before this attempt has kept. Not awaited, as with secret arguments. */
 function forgetSuspension({ callId, claimed: { resumed } }: FinishedAttempt, blobs: Pick<BlobStore, 'delete'>): void {
   for (const kept of [resumed?.state, resumed?.input?.stored]) {
     if (kept !== undefined) void blobs.delete(callId, suspensionBlob(kept)).catch(() => {});

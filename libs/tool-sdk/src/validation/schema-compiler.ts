@@ -75,7 +75,8 @@ let foreignDrafts = new Drafts(foreignOptions);
  * when absent) or draft-07. Throws when the schema is wrong or uses something unknown, with a message that says what.
  */
 export function compileSchema(schema: JsonSchema): Check {
-  return compile(schema, drafts);
+  const { all, first } = compile(schema, drafts);
+  return (value) => (isLarge(value) ? first() : all)(value);
 }
 
 /** After a check that was cut off. The time that each takes is a small part of the pause before it. */
@@ -95,23 +96,31 @@ export interface ForeignCheckOptions {
  */
 export function compileForeignSchema(schema: JsonSchema, options: ForeignCheckOptions = {}): Check {
   const { now = () => performance.now(), acceptsCut = false } = options;
-  let check: Check | undefined;
+  let checks: Checks | undefined;
   let refused: Violation[] = [];
   let [again, cuts] = [0, 0];
+  const checkFor = (value: unknown): Check => {
+    try {
+      const { all, first } = (checks ??= boundedWork(COMPILE_LIMIT_MS, () => compile(schema, foreignDrafts)));
+      return isLarge(value) ? boundedWork(COMPILE_LIMIT_MS, first) : all;
+    } catch (error) {
+      // A compiler that was stopped is of no more use.
+      if (error instanceof TookTooLong) [foreignDrafts, checks] = [new Drafts(foreignOptions), undefined];
+      throw error;
+    }
+  };
   return (value) => {
     if (now() < again) return refused;
     try {
-      const ready = (check ??= boundedWork(COMPILE_LIMIT_MS, () => compile(schema, foreignDrafts)));
-      const violations = boundedWork(CHECK_LIMIT_MS, () => ready(value));
+      const check = checkFor(value);
+      const violations = boundedWork(CHECK_LIMIT_MS, () => check(value));
       cuts = 0;
       return violations;
     } catch (error) {
       const isCut = error instanceof TookTooLong;
-      // A compiler that was stopped is of no more use.
-      if (isCut) [foreignDrafts, check] = [new Drafts(foreignOptions), undefined];
       refused = isCut && !acceptsCut ? [cannotCheck(error)] : [];
       if (isCut) again = now() + backoffMs(++cuts, PAUSES);
-      else if (check === undefined) again = Infinity;
+      else if (checks === undefined) again = Infinity;
       return refused;
     }
   };
@@ -122,20 +131,27 @@ function cannotCheck(error: unknown): Violation {
   return { pointer: '', message: `the schema of this tool cannot be checked (${why}): tell the operator of its source` };
 }
 
-/**
- * Names every violation, of a large value only the first: ajv stops at the first one or at none, and a caller may send as many
- * faults as fit into a request.
- */
-function compile(schema: JsonSchema, by: Drafts): Check {
-  const all = by.compile(schema, true);
-  let first: ValidateFunction | undefined;
-  return (value) => {
-    if (!isLarge(value)) return all(value) ? [] : describeErrors(all.errors ?? []);
-    first ??= by.compile(schema, false);
-    if (first(value)) return [];
-    return [...describeErrors(first.errors ?? []), { pointer: '', message: 'further faults of a value this large are not looked for' }];
-  };
+interface Checks {
+  /** Names every violation. */
+  readonly all: Check;
+  /**
+   * Compiles, at its first use, a check that names one violation. For large values: ajv stops at the first fault or at none, and a
+   * caller may send as many faults as fit into a request.
+   */
+  readonly first: () => Check;
 }
+
+function compile(schema: JsonSchema, by: Drafts): Checks {
+  const all = by.compile(schema, true);
+  let one: ValidateFunction | undefined;
+  const first = (): Check => {
+    const validate = (one ??= by.compile(schema, false));
+    return (value) => (validate(value) ? [] : [...describeErrors(validate.errors ?? []), FURTHER]);
+  };
+  return { all: (value) => (all(value) ? [] : describeErrors(all.errors ?? [])), first };
+}
+
+const FURTHER: Violation = { pointer: '', message: 'further faults of a value this large are not looked for' };
 
 function isLarge(value: unknown): boolean {
   let left = LARGE;

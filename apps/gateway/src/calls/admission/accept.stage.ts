@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { EventLog, EventLogTenantFull, type AcceptAnswer, type NewCall } from '#event-log';
+import { EventLog, EventLogTenantFull, type AcceptAnswer } from '#event-log';
 import { BullCallQueue } from '#queue';
 import { acceptedCall } from './accepted-call.js';
 import { ChildCallService } from './child-call.service.js';
@@ -32,7 +32,7 @@ export class AcceptStage implements AdmissionStage {
     submission.mayBeWritten = true;
     newCall.submitted.acceptAt = new Date().toISOString();
     const goesAhead = isNewAndQueued && !this.full.has(principal.tenantId);
-    const answer = await this.accepted(newCall, goesAhead ? dispatch : undefined);
+    const answer = await this.accepted(submission, goesAhead ? dispatch : undefined);
     if ('callId' in answer) {
       submission.accepted = { repeatedCallId: answer.callId, logCode: answer.code };
       return submission.release?.();
@@ -42,14 +42,15 @@ export class AcceptStage implements AdmissionStage {
     if (call.status === 'queued' && !goesAhead) dispatch();
   }
 
-  private async accepted(call: NewCall, sent?: () => void): Promise<AcceptAnswer> {
-    const { tenantId } = call.meta;
+  private async accepted({ newCall, callId, lineage, principal: { tenantId } }: Submission, sent?: () => void): Promise<AcceptAnswer> {
     try {
-      const answer = await this.log.accept(call, sent);
+      const answer = await this.log.accept(newCall, sent);
       this.full.delete(tenantId);
       return answer;
     } catch (error) {
-      if (error instanceof EventLogTenantFull) this.full.add(tenantId);
+      if (!(error instanceof EventLogTenantFull)) throw error;
+      this.full.add(tenantId);
+      if (lineage !== undefined) await this.children.unregisterChild(lineage.parentCallId, callId);
       throw error;
     }
   }

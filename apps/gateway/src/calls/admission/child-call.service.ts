@@ -76,6 +76,11 @@ export class ChildCallService {
     await Promise.all([this.redis.sadd(key, callId), this.redis.expire(key, KEPT_WITH_CALL_SECONDS)]);
   }
 
+  /** The child was not accepted. Never rejects. */
+  async unregisterChild(parentCallId: string, callId: string): Promise<void> {
+    await this.redis.srem(keys.children(parentCallId), callId).catch(() => {});
+  }
+
   /** Whether the parent was cancelled or has ended while its child was being accepted. */
   async isParentTerminal(principal: Principal, { parentCallId }: CallLineage, byAgent: boolean): Promise<boolean> {
     const head = await this.reader.head(principal, parentCallId);

@@ -265,6 +265,7 @@ export class ForeignWorkers implements OnModuleInit {
     this.tickers = [
       everyMs(RENEW_MS, () => this.endWithoutKey()),
       everyMs(RENEW_MS, () => this.renewTools()),
+      everyMs(this.heartbeatMs, () => this.calls.expire(this.config.leaseMs)),
       everyMs(this.heartbeatMs, () => this.beat()),
     ];
   }
@@ -293,7 +294,6 @@ export class ForeignWorkers implements OnModuleInit {
 
   private async beat(): Promise<void> {
     const { leaseMs } = this.config;
-    this.calls.expire(leaseMs);
     for (const worker of this.workers()) {
       if (performance.now() - worker.seenAt > leaseMs) {
         worker.transport.close(SILENT, `nothing was heard for ${leaseMs} ms`);
