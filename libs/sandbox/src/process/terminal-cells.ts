@@ -1,5 +1,5 @@
-/** A character with what belongs to it: marks, selectors, skin tones, and others that a joiner joins. */
-const GLYPH = /[^\p{M}\u200d](?:[\p{M}\u{1f3fb}-\u{1f3ff}]|\u200d\P{M})*|[\p{M}\u200d]/gsu;
+/** A character with what belongs to it, at most 32: marks, selectors, skin tones, and others that a joiner joins. */
+const GLYPH = /[^\p{M}\u200d](?:[\p{M}\u{1f3fb}-\u{1f3ff}]|\u200d\P{M}){0,32}|[\p{M}\u200d]/gsu;
 const PLAIN = /^[ -~]*$/;
 /** Two columns wide in terminals (Unicode TR 11). */
 const WIDE =

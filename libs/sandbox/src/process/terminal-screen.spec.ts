@@ -71,7 +71,9 @@ describe('the text of a program on a terminal', () => {
     ['bells, NUL bytes and other controls', 'a\u0007b\0c\u000ed\u007f\n', 'abcd\n'],
     ['bytes that are no UTF-8', '\ufffd\ufffdx\n', '\ufffd\ufffdx\n'],
     ['a cursor above the top', 'a\n\u001b[99Ab\u001b[99B\n', 'b\n'.padEnd(25, '\n')],
-    ['parameters that are no numbers', 'one\ntwo\u001b[>5A\u001b[?9;:H\u001b[1:2GT\n', 'Tne\ntwo'],
+    ['parameters that are no numbers', 'one\ntwo\u001b[;:A\u001b[1:2GT\n', 'Tne\ntwo'],
+    ['private sequences of keyboards', 'one\n\u001b[>1u\u001b[?9;5Atwo\n', 'one\ntwo\n'],
+    ['a screen that is cleared from its top', 'error: no\n\u001b[H\u001b[Jnext\n', 'error: no\nnext\n'],
     ['half a sequence at the end', 'ab\u001b[3', 'ab'],
   ])('shows %s as a terminal does in the end', (_title, text, expected) => {
     expect(shown(text)).toBe(expected);
@@ -97,6 +99,32 @@ describe('the text of a program on a terminal', () => {
         expect(shown(...(text.match(new RegExp(`[^]{1,${size}}`, 'gu')) ?? []))).toBe(shown(text));
       }),
     );
+  });
+
+  it.each([
+    ['ASCII', 'x'.repeat(2_000)],
+    ['wide characters', '日'.repeat(1_000)],
+    ['joined characters', `b${'\u200db'.repeat(30)}`.repeat(30)],
+  ])('ends a program that turns a row of %s to and fro as lines, since each turn costs as much as the row', (_what, row) => {
+    const turns = 5_000;
+    const text = shown(row, ...Array.from({ length: 10 }, () => '\r\n\u001b[Aa'.repeat(turns / 10)));
+    expect(text.split('\n').length).toBeGreaterThan(turns / 2);
+  });
+
+  it('takes joined characters without end, and holds few of them', () => {
+    const screen = new TerminalScreen();
+    const piece = '\u200db'.repeat(30_000);
+    let given = screen.push('x\rb').length;
+    for (let n = 0; n < 100; n += 1) given += screen.push(piece).length;
+    given += screen.push('\r\n\u001b[Aa').length;
+    expect(given).toBeGreaterThan(99 * piece.length);
+    expect(screen.end().length).toBeLessThan(2 * piece.length);
+  });
+
+  it('writes returns as line ends and keeps those of Windows once a program has moved about too much, in any pieces', () => {
+    const screen = new TerminalScreen();
+    screen.push(`${'x'.repeat(2_000)}${'\r\n\u001b[Aa'.repeat(5_000)}`);
+    expect(screen.push('1%\r') + screen.push('2%\r') + screen.push('\nend\u001b[5A\u001b[31m!') + screen.end()).toMatch(/1%\n2%\r\nend!$/);
   });
 
   it('loses no line of a long text, and holds no more of it than a screen', () => {

@@ -7,11 +7,14 @@ const ROWS = 24;
 const COLUMNS = 500;
 /** A longer line is not changed any more: each change costs as much as the line is long. */
 const LINE_CHARS = 2_048;
+/** Columns that a program may have looked at or changed, in all and for each character of its text: progress bars need one or two. */
+const WORK = { inAll: 65_536, perCharacter: 16 };
 
 /**
  * Text of a program as a terminal shows it in the end: what a progress bar has overwritten is gone, and so are colours and
  * titles. A terminal of 24 lines without a right border; text that leaves it at the top, or that is cleared as a screen, stays
- * as it is. Text without control characters comes out as it came, also with CR LF.
+ * as it is. Text without control characters comes out as it came, also with CR LF. A program that moves about for more work than
+ * its text is worth gets lines from then on: a return begins a new one, other movements are left out.
  */
 export class TerminalScreen {
   /** A row that was written over is an array with a string for each column; see `cellsOf`. */
@@ -26,12 +29,17 @@ export class TerminalScreen {
   private saved: readonly [row: number, column: number] = [0, 0];
   private held = '';
   private settled = '';
+  private workLeft = WORK.inAll;
+  private isLinesOnly = false;
 
   /** Takes the next piece, and gives out text that can no longer change. Pieces may end within a sequence. */
   push(piece: string): string {
     const text = this.held + withoutIgnored(piece);
-    this.held = openEnd(text);
-    this.write(onlyEffects(text.slice(0, text.length - this.held.length)));
+    this.held = openEnd(text) || (text.endsWith('\r') && this.isLinesOnly ? '\r' : '');
+    this.workLeft = Math.min(this.workLeft, WORK.inAll) + WORK.perCharacter * piece.length;
+    const whole = onlyEffects(text.slice(0, text.length - this.held.length));
+    if (this.isLinesOnly) this.settled += linesOf(whole);
+    else this.write(whole);
     return this.taken();
   }
 
@@ -53,10 +61,18 @@ export class TerminalScreen {
     let at = 0;
     for (const part of text.matchAll(EFFECTS)) {
       this.print(text.slice(at, part.index));
-      at = part.index + part[0].length;
+      at = part.index;
+      if (this.workLeft < 0) return this.endAsLines(text.slice(at));
+      at += part[0].length;
       this.apply(part);
     }
     this.print(text.slice(at));
+  }
+
+  private endAsLines(text: string): void {
+    this.settle();
+    this.isLinesOnly = true;
+    this.settled += linesOf(text);
   }
 
   /** Plain text at the end; of many lines only the last ones become rows. */
@@ -100,6 +116,7 @@ export class TerminalScreen {
   }
 
   private put(cells: string[], glyph: string, from: number, end: number): void {
+    this.workLeft -= Math.max(0, end - cells.length);
     while (cells.length < end) cells.push(' ');
     for (let column = from; column < end; column += 1) eraseGlyph(cells, column);
     cells.fill('', from, end);
@@ -110,6 +127,7 @@ export class TerminalScreen {
   private cells(): string[] {
     while (this.rows.length <= this.row) this.rows.push('');
     const row = this.rows[this.row] ?? '';
+    if (typeof row === 'string') this.workLeft -= row.length;
     const cells = typeof row === 'string' ? cellsOf(row.replace(/\r$/, '')) : row;
     this.rows[this.row] = cells;
     return cells;
@@ -117,25 +135,28 @@ export class TerminalScreen {
 
   private feed(): void {
     while (this.rows.length <= this.row) this.rows.push('');
-    if (this.hasReturned) this.rows[this.row] = `${textOf(this.rows[this.row]).replace(/\r$/, '')}\r`;
+    if (this.hasReturned) this.rows[this.row] = `${this.textOf(this.row).replace(/\r$/, '')}\r`;
     this.hasReturned = this.hasTextBefore = false;
     this.row += 1;
     this.column = (this.rows[this.row] ?? '') === '' ? undefined : 0;
     while (this.rows.length <= this.row) this.rows.push('');
     while (this.rows.length > ROWS) {
-      this.settled += `${textOf(this.rows.shift())}\n`;
+      this.settled += `${this.textOf(0)}\n`;
+      this.rows.shift();
       this.row -= 1;
     }
   }
 
   private settle(): void {
-    this.settled += this.rows.map(textOf).join('\n');
+    this.settled += this.rows.map((_, index) => this.textOf(index)).join('\n');
     this.rows = [''];
     this.row = 0;
     this.column = undefined;
   }
 
   private apply([sequence, parameters = '', final = '', escape = '']: RegExpMatchArray): void {
+    // Private sequences, such as those of keyboards, move nothing.
+    if (/[<=>?]/.test(parameters)) return;
     this.hasReturned = sequence === '\r';
     if (sequence === '\r') this.moveTo(this.row, 0);
     else if (sequence === '\b') this.move(0, -1);
@@ -200,6 +221,7 @@ export class TerminalScreen {
 
   private eraseInRow(how: number): void {
     const cells = this.cells();
+    this.workLeft -= cells.length;
     const column = this.column ?? cells.length;
     if (how !== 1 && column < cells.length) {
       eraseGlyph(cells, column);
@@ -214,7 +236,7 @@ export class TerminalScreen {
   }
 
   private eraseRows(how: number): void {
-    if (how > 1) return this.clear();
+    if (how > 1 || (how === 0 && this.row === 0 && this.column === 0)) return this.clear();
     this.eraseInRow(how);
     if (how === 0) this.rows.length = Math.min(this.rows.length, this.row + 1);
     else this.rows.fill('', 0, this.row);
@@ -222,12 +244,19 @@ export class TerminalScreen {
 
   /** What was on the screen stays above the new one, as in terminals that scroll it away. */
   private clear(): void {
-    const isAtStart = textOf(this.rows.at(-1)) === '';
-    while (this.rows.length > 1 && textOf(this.rows.at(-1)) === '') this.rows.pop();
-    const isEmpty = this.rows.length === 1 && textOf(this.rows[0]) === '';
+    const isAtStart = this.textOf(this.rows.length - 1) === '';
+    while (this.rows.length > 1 && this.textOf(this.rows.length - 1) === '') this.rows.pop();
+    const isEmpty = this.rows.length === 1 && this.textOf(0) === '';
     this.settle();
     if (isAtStart && !isEmpty) this.settled += '\n';
     this.hasTextBefore = !isAtStart;
+  }
+
+  private textOf(index: number): string {
+    const row = this.rows[index] ?? '';
+    if (typeof row === 'string') return row;
+    this.workLeft -= row.length;
+    return row.join('');
   }
 }
 
@@ -237,6 +266,7 @@ export function terminalText(text: string): string {
   return screen.push(text) + screen.end();
 }
 
-function textOf(row: string | readonly string[] = ''): string {
-  return typeof row === 'string' ? row : row.join('');
+/** A return that ends no line begins one. */
+function linesOf(text: string): string {
+  return text.replaceAll(/\r(?!\n)/g, '\n').replace(EFFECTS, (sequence) => (sequence === '\r' ? sequence : ''));
 }
