@@ -5,5 +5,8 @@
 export function releaseNotes(changelog, version) {
   const section = changelog.split(/^## /m).find((text) => text.startsWith(`${version}\n`));
   if (section === undefined) throw new Error(`.github/CHANGELOG.md has no section "## ${version}". Write what the release changes.`);
-  return `# ${section.replaceAll(/^###/gm, '##').trimEnd()}\n`;
+  return `# ${section
+    .replaceAll(/^###/gm, '##')
+    .replaceAll(/\[([^\]]+)\]\(\.\.?\/[^)]*\)/g, '$1')
+    .trimEnd()}\n`;
 }

@@ -17,7 +17,7 @@ const common = ({ version, license, engines }) => ({
 /** Of a bundle: `entries` as file name → source, `externals` the modules that it imports. */
 export function bundleManifest(root, { folder, entries, externals }) {
   const packages = externals.filter((id) => !id.startsWith('node:')).map(packageOf);
-  const peers = OPTIONAL_PEERS.filter((name) => packages.includes(name));
+  const peers = Object.fromEntries(Object.entries(OPTIONAL_PEERS).filter(([name]) => packages.includes(name)));
   const exported = Object.entries(entries).map(([name, path]) => [
     name === 'index' ? '.' : `./${name}`,
     { types: `./types/${path}.d.ts`, default: `./${name}.js` },
@@ -33,15 +33,15 @@ export function bundleManifest(root, { folder, entries, externals }) {
     imports: { '#contracts': { types: './types/libs/contracts/src/index.d.ts' } },
     dependencies: pick(
       root.dependencies,
-      packages.filter((name) => !peers.includes(name)),
+      packages.filter((name) => !Object.hasOwn(peers, name)),
     ),
-    peerDependencies: pick(root.dependencies, peers),
-    peerDependenciesMeta: Object.fromEntries(peers.map((name) => [name, { optional: true }])),
+    peerDependencies: peers,
+    peerDependenciesMeta: Object.fromEntries(Object.keys(peers).map((name) => [name, { optional: true }])),
   };
 }
 
 /** Of one entry only, whose user has it. */
-const OPTIONAL_PEERS = ['rxjs'];
+const OPTIONAL_PEERS = { rxjs: '^7.2.0' };
 
 const DESCRIPTIONS = {
   client: 'Client of Toolyard, which runs the tool calls of LLM agents: calls, live events, approvals, adapters for agent SDKs.',

@@ -31,10 +31,10 @@ describe('the changelog of a release', () => {
       expect(() => releaseNotes(CHANGELOG, missing)).toThrow(`.github/CHANGELOG.md has no section "## ${missing}"`);
   });
 
-  it('says in the changelog what the version of package.json changes, and how to leave older ones', () => {
+  it('says in the changelog what the version of package.json changes, without links that lead nowhere on a page of releases', () => {
     const notes = releaseNotes(read('.github/CHANGELOG.md'), version);
-    expect(notes).toContain('## Breaking changes');
-    expect(notes).toContain('from-a-release-before-020');
+    expect(notes.length).toBeGreaterThan(100);
+    expect(notes).not.toMatch(/\]\(\./);
   });
 });
 

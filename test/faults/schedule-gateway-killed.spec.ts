@@ -67,8 +67,8 @@ describe('a schedule whose gateway is killed (SIGKILL)', () => {
   });
 
   it('leaves out a due time that was missed by more than a minute where the schedule skips these, and counts it', async () => {
-    const skipping = await once({ tool: 'echo', arguments: { n: 3 } }, 5_000, { missed: 'skip' });
-    const running = await once({ tool: 'echo', arguments: { n: 4 } }, 5_000, { missed: 'run' });
+    const skipping = await once({ tool: 'echo', arguments: { n: 3 } }, 30_000, { missed: 'skip' });
+    const running = await once({ tool: 'echo', arguments: { n: 4 } }, 30_000, { missed: 'run' });
     await killGateway();
     const clock = `--import=${resolve('test/support/set-clock.fixture.mjs')}`;
     await startAgain({ NODE_OPTIONS: clock, CLOCK_AHEAD_MS: '120000' });

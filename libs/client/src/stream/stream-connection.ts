@@ -40,6 +40,7 @@ export class StreamConnection implements StreamTransport {
 
   add(reader: StreamReader): void {
     clearTimeout(this.idle);
+    this.idle = undefined;
     const id = this.nextId++;
     this.readers.set(id, reader);
     if (this.socket?.ready) this.subscribe(id, reader);

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { MOST_USAGE_ROWS, ProblemError, type UsagePage, type UsageQuery, type UsageRow } from '#contracts';
+import { KEPT_WITH_CALL_SECONDS, MOST_USAGE_ROWS, ProblemError, type UsagePage, type UsageQuery, type UsageRow } from '#contracts';
 import type { HistoryDatabase } from '../database/history-database.js';
 import type { LogSource } from '../log-source.port.js';
 import { storable } from '../rows/call-row.js';
@@ -8,7 +8,10 @@ import { behindOf } from './log-tail.js';
 import { wholeSteps } from './period.js';
 
 const HOUR_MS = 3_600_000;
-const STEP_MS = { hour: HOUR_MS, day: 24 * HOUR_MS } as const;
+const DAY_MS = 24 * HOUR_MS;
+/** A call, from the Monday of its week to its End, and a day for time zones. */
+const LIFE_MS = KEPT_WITH_CALL_SECONDS * 1_000 + 8 * DAY_MS;
+const STEP_MS = { hour: HOUR_MS, day: DAY_MS } as const;
 const COLUMN = { agent: 'agent_id', tool: 'tool', tenant: 'tenant_id' } as const;
 const FIELD = { agent: 'agentId', tool: 'tool', tenant: 'tenantId' } as const;
 
@@ -26,6 +29,8 @@ export class Usage {
     const period = wholeSteps({ since, until }, STEP_MS[per], this.now());
     const behind = await behindOf(this.db, this.log, this.partitions);
     const tenants = by === 'tenant' ? sql`true` : sql`tenant_id = ${tenantId}`;
+    // The tables of the weeks in which they may have been submitted: no index has the end alone.
+    const weeks = sql`week between ${new Date(period.since - LIFE_MS)}::date and ${new Date(period.until + DAY_MS)}::date`;
     const agents = agentId === undefined ? sql`true` : sql`agent_id = any(${agentId.map(storable)}::text[])`;
     const tools = tool === undefined ? sql`true` : sql`tool = any(${tool.map(storable)}::text[])`;
     const { rows } = await sql<
@@ -37,7 +42,7 @@ export class Usage {
         coalesce(sum(run_ms), 0)::bigint as "runMs", coalesce(sum(wait_ms) filter (where not asked), 0)::bigint as "waitMs",
         coalesce(sum(output_bytes), 0)::bigint as "outputBytes",
         sum(cpu_ms)::bigint as "cpuMs", count(cpu_ms) as "cpuCalls"
-      from calls where ${tenants} and ${within('ended_at', period)} and ${agents} and ${tools}
+      from calls where ${weeks} and ${tenants} and ${within('ended_at', period)} and ${agents} and ${tools}
       group by 1, 2 order by 1, 2 nulls first limit ${sql.lit(MOST_USAGE_ROWS + 1)}`.execute(this.db);
     if (rows.length > MOST_USAGE_ROWS) throw tooMany();
     return {

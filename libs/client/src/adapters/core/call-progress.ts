@@ -19,7 +19,7 @@ export async function* callProgress(
       if (event.type === 'call.approval_decided' && event.data.decision === 'allow') yield { status: 'queued', callId, text };
       // A repeated attempt prints from its beginning.
       if (event.type === 'call.start') text = '';
-      if (event.type === 'call.update') text = (text + textOf(event.data.content)).slice(-PROGRESS_CHARS);
+      if (event.type === 'call.update') text = (text + event.data.content.map((part) => textOf([part])).join('')).slice(-PROGRESS_CHARS);
       if (event.type === 'call.start' || event.type === 'call.update') yield { status: 'running', callId, text };
     }
   } catch (error) {
