@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import type { Batch, Call, Diagnostics, Session } from '#contracts';
+import type { Batch, Diagnostics, Session } from '#contracts';
 import { Agent } from '../support/agent.js';
 import { anotherRelease, type AnotherRelease } from '../support/another-release.js';
 import { eventually } from '../support/eventually.js';
@@ -58,7 +58,7 @@ describe('a rolling update from this release to the next', () => {
 
     // The worker of the older release ends what it runs, the gateway leaves its batch to the newer one.
     const running = await shell(older, 'echo begun; sleep 1; echo done', { sessionId: 'asks' });
-    await eventually(async () => (await older.get<Call>(`/v1/calls/${running}`)).body.status === 'running', 'the call to run');
+    await eventually(async () => (await older.get(`/v1/calls/${running}`)).body.status === 'running', 'the call to run');
     worker.signal('SIGTERM');
     expect((await worker.ended()).code).toBe(0);
     before.signal('SIGTERM');

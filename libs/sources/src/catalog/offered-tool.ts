@@ -5,7 +5,7 @@ import { checkableSchema } from '../schemas/checkable-schema.js';
 import { toolDigest } from './tool-digest.js';
 import { renamed } from './renamed.js';
 import { mappedName } from './tool-names.js';
-import { withoutHiddenText } from './visible-text.js';
+import { hasHiddenText, withoutHiddenText } from './visible-text.js';
 
 /** A tool as its source describes it. Its facts count only where the operator trusts the source. */
 export interface OfferedTool extends Omit<Partial<ToolFacts>, 'name' | 'source' | 'aliases' | 'available'> {
@@ -53,10 +53,15 @@ export function acceptOffer(offered: readonly OfferedTool[], rules: OfferRules, 
   const tools = new Map<string, AnnouncedTool>();
   const problems: string[] = [...leftOut];
   const parts: string[] = [];
+  const taken = offered.slice(0, MAX_TOOLS).map((offer) => ({ offer, name: offeredName(rules, offer.rawName) }));
+  const alike = rules.names === undefined ? new Set<string>() : ambiguous(taken);
   let bytes = 0;
-  for (const offer of offered.slice(0, MAX_TOOLS)) {
-    const name = offeredName(rules, offer.rawName);
+  for (const { offer, name } of taken) {
     if (!isWanted(name, offer.rawName, rules)) continue;
+    if (alike.has(name)) {
+      problems.push(`${JSON.stringify(offer.rawName.slice(0, 128))}: \`names\` gives another tool of the source the name ${name}, too`);
+      continue;
+    }
     const built = announced(offer, name, rules);
     if (typeof built === 'string') problems.push(`${JSON.stringify(offer.rawName.slice(0, 128))}: ${built}`);
     else if (tools.has(name)) problems.push(`${name}: the source offers two tools with this name`);
@@ -73,6 +78,18 @@ export function acceptOffer(offered: readonly OfferedTool[], rules: OfferRules, 
     tools: [...tools.values()].toSorted((a, b) => (a.descriptor.name < b.descriptor.name ? -1 : 1)),
     problems: [...problems, ...parts].slice(0, MAX_PROBLEMS),
   };
+}
+
+/** Names that rules give to tools of different raw names: a new tool could take the place of an accepted one. */
+function ambiguous(tools: readonly { readonly offer: OfferedTool; readonly name: string }[]): Set<string> {
+  const first = new Map<string, string>();
+  return new Set(
+    tools.flatMap(({ offer: { rawName }, name }) => {
+      const known = first.get(name) ?? rawName;
+      first.set(name, known);
+      return known === rawName ? [] : [name];
+    }),
+  );
 }
 
 /** The name of a tool within its source. */
@@ -139,6 +156,7 @@ function announced(offer: OfferedTool, name: string, rules: OfferRules): Announc
   const digest = toolDigest(rules.name, rawName, descriptor.data, offer.program);
   const tool = { rawName, digest, descriptor: { ...descriptor.data, version: digest.slice(0, 16) } };
   const hidden = visible === offer ? [] : ['hidden characters were removed from its texts'];
+  if (hasHiddenText(visible)) hidden.push('names or values of its schemas have hidden characters, which stay');
   return { tool, problems: [...problems, ...hidden, ...leftOf('input', checked.left), ...leftOf('output', result?.left ?? [])] };
 }
 

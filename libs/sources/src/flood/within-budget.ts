@@ -23,7 +23,7 @@ export function withinBudget<T>(ctx: ToolContext, run: (ctx: ToolContext) => Pro
     }
   };
   const log = (level: keyof ToolContext['log']) => (message: string, facts?: object) => {
-    spend(message.length);
+    spend(lengthOf(message));
     ctx.log[level](message, facts);
   };
   const own: Partial<ToolContext> = {
@@ -33,7 +33,7 @@ export function withinBudget<T>(ctx: ToolContext, run: (ctx: ToolContext) => Pro
       ctx.onUpdate(content, of);
     },
     onProgress: (progress) => {
-      spend(progress.message?.length ?? 0);
+      spend(lengthOf(progress.message));
       ctx.onProgress(progress);
     },
     log: { debug: log('debug'), warn: log('warn') },
@@ -42,6 +42,9 @@ export function withinBudget<T>(ctx: ToolContext, run: (ctx: ToolContext) => Pro
   const metered = Object.create(ctx, Object.getOwnPropertyDescriptors(own)) as ToolContext;
   return Promise.race([run(metered), stopped]);
 }
+
+/** 0 for what a plugin in JavaScript gives in place of a text. */
+const lengthOf = (text: unknown): number => (typeof text === 'string' ? text.length : 0);
 
 function bytesOf(content: readonly Content[]): number {
   return content.reduce((sum, part) => sum + (part.type === 'text' ? part.text.length : JSON.stringify(part).length), 0);

@@ -66,8 +66,9 @@ function urlOf(operation: Operation, given: readonly Parameter[], args: Args, cr
     typeof part === 'string' ? part : (slotText(part, part.parameter, valueOf(part.parameter, args), operation.path) ?? LEFT_OUT),
   );
   const [path = '', own = ''] = template.join('').split(/\?(.*)/s);
-  // A URL would resolve these, and so reach another operation.
-  if (path.split('/').some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment))) throw invalid('expected path parameters other than . and ..');
+  // A URL resolves these, or a server that decodes slashes and drops what follows a semicolon: another operation would be reached.
+  if (path.split(/[/\\]|%2f|%5c/i).some((segment) => /^(?:\.|%2e){1,2}(?:(?:;|%3b).*)?$/is.test(segment)))
+    throw invalid('expected path parameters other than . and ..');
   const inPath = new Set(operation.template.flatMap((part) => (typeof part === 'string' ? [] : [part.parameter])));
   const query = given.filter((it) => it.in === 'query' && !inPath.has(it)).flatMap((it) => pairsOf(it, valueOf(it, args)));
   const whole = given.filter((it) => it.in === 'querystring').map((it) => queryText(it, valueOf(it, args)));

@@ -87,7 +87,7 @@ function partsOf(name: string, item: unknown, how: PartEncoding | undefined, isF
   if (isFile) return [item].flat().flatMap((it) => (it === null ? [] : fileOf(it, name, type)));
   // The fields of an object would lose their names.
   if (how?.styled === true && how.contentType === undefined && item !== null && !isFields(item))
-    return pairsOf(how.written, item).map(([, text]) => ({ content: decodeURIComponent(text) }));
+    return pairsOf({ ...how.written, allowReserved: false }, item).map(([, text]) => ({ content: decodeURIComponent(text) }));
   // A type that the document gives to a list is that of the list.
   const isOneJson = type !== undefined && isJson(typeOnly(type));
   const parts = Array.isArray(item) && !isOneJson ? item : [item];

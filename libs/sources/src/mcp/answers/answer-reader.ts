@@ -34,7 +34,7 @@ export class AnswerReader {
     this.pending.set(String(id), { id, method });
     const [oldest] = this.pending.keys();
     if (this.pending.size > MAX_PENDING && oldest !== undefined) this.pending.delete(oldest);
-    if (method === 'tools/list') this.pages.asks(fieldsOf(params)['cursor']);
+    if (method === 'tools/list') this.pages.asks(String(id), fieldsOf(params)['cursor']);
     return id;
   }
 
@@ -73,17 +73,18 @@ export class AnswerReader {
     const sent = this.pending.get(String(known));
     if (sent === undefined) return parsed(plain);
     this.pending.delete(String(sent.id));
-    const [answer] = parsed({ jsonrpc: '2.0', id: sent.id, ...this.ending(sent.method, plain, exact) });
+    const [answer] = parsed({ jsonrpc: '2.0', id: sent.id, ...this.ending(sent, plain, exact) });
     return [answer ?? this.unreadable(sent.id, 'it has neither a result nor an error')];
   }
 
-  private ending(method: string, plain: Fields, exact: () => unknown): object {
+  private ending({ id, method }: Sent, plain: Fields, exact: () => unknown): object {
     const { error, result } = plain;
     if (error !== undefined && error !== null && error !== false) return { error: errorOf(error) };
     if (RESULT_METHODS.has(method)) return { result: toolResult(fieldsOf(exact())['result']) };
     if (method === 'tasks/get') return { result: fieldsOf(exact())['result'] };
     if (method === 'initialize' && isFields(result)) return { result: readHandshake(result) };
-    if (method === 'tools/list' && isFields(result)) return { result: readToolList(result, this.pages) };
+    if (method === 'tools/list' && isFields(result))
+      return { result: readToolList(result, (cursor) => this.pages.next(String(id), cursor)) };
     return { result };
   }
 }

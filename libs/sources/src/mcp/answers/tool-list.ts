@@ -1,6 +1,5 @@
 import { specTypeSchemas, type Tool } from '@modelcontextprotocol/client';
 import { fieldsOf, isFields, type Fields } from '../../fields.js';
-import type { ListPages } from './list-pages.js';
 import { isEmptyList, isValid, withoutNulls } from './mended.js';
 
 const MENDED = 'io.toolyard/tool';
@@ -20,9 +19,9 @@ export interface Mended {
  * A page of `tools/list` as the client takes it, which would refuse the whole list for one odd part of one tool: parts that
  * cannot be read are left out, and `mendedOf` a tool says which.
  */
-export function readToolList(result: Fields, pages: ListPages): Fields {
+export function readToolList(result: Fields, next: (cursor: unknown) => string | undefined): Fields {
   const { tools, nextCursor, _meta, ...rest } = withoutNulls(result);
-  const cursor = pages.next(typeof nextCursor === 'number' ? String(nextCursor) : nextCursor);
+  const cursor = next(typeof nextCursor === 'number' ? String(nextCursor) : nextCursor);
   return {
     ...rest,
     tools: tools === undefined ? [] : Array.isArray(tools) ? tools.map(readTool) : tools,

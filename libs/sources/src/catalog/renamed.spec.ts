@@ -1,0 +1,28 @@
+import { describe, expect, it } from '@jest/globals';
+import type { NameRules } from '#contracts';
+import { acceptOffer, type OfferedTool } from './offered-tool.js';
+import { renamed } from './renamed.js';
+
+const tool = (rawName: string): OfferedTool => ({ rawName, input: { type: 'object' } });
+const offered = (names: NameRules, ...rawNames: string[]) =>
+  acceptOffer(rawNames.map(tool), { name: 'api', kind: 'mcp', trust: false, names });
+
+describe('names of tools by the rules of their source', () => {
+  it('lengthens no name without end, whatever the replacements', () => {
+    const replace = Array.from({ length: 50 }, () => ({ from: 'a', to: 'a'.repeat(64) }));
+    expect(renamed('a', { replace })).toHaveLength(256);
+    expect(renamed('_'.repeat(10_000_000), { replace: [{ from: '_', to: '-' }], prefix: 'x' })).toBe(`x${'-'.repeat(256)}`);
+  });
+
+  it('leaves out all tools that the rules give one name, whichever is listed first', () => {
+    const rules = { replace: [{ from: 'v2_', to: '' }] };
+    for (const names of [
+      ['send', 'v2_send', 'other'],
+      ['v2_send', 'send', 'other'],
+    ]) {
+      const { tools, problems } = offered(rules, ...names);
+      expect(tools.map(({ rawName }) => rawName)).toEqual(['other']);
+      expect(problems).toEqual(names.slice(0, 2).map((name) => expect.stringMatching(`"${name}": .*the name send, too`)));
+    }
+  });
+});
