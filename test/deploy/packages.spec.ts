@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -128,29 +128,6 @@ describe('the package @toolyard/cli', () => {
       ['@toolyard/tool-sdk', []],
     ]);
     expect(JSON.parse(readFileSync('package.json', 'utf8'))).toMatchObject({ private: true });
-  });
-
-  it('starts everything with npx and the tarball, in an empty folder', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'toolyard-npx-'));
-    // A folder of its own for what npx installs; what npm has downloaded is shared.
-    const cache = join(folder, 'cache');
-    mkdirSync(cache);
-    const shared = execFileSync('npm', ['config', 'get', 'cache'], { encoding: 'utf8' }).trim();
-    if (existsSync(join(shared, '_cacache'))) symlinkSync(join(shared, '_cacache'), join(cache, '_cacache'));
-    const env = { npm_config_cache: cache, npm_config_prefer_offline: 'true', npm_config_update_notifier: 'false' };
-    try {
-      const npx = ['npx', '--yes', `--package=${tarball('toolyard-cli')}`, 'toolyard'];
-      expect(
-        execFileSync('npx', [...npx.slice(1), '--version'], { cwd: folder, env: { ...process.env, ...env }, encoding: 'utf8' }),
-      ).toContain(version);
-      const other = await spawnStandalone(join(folder, 'data'), env, npx);
-      await other.up();
-      expect(await submit(other, { tool: 'echo', arguments: { text: 'by npx' } })).toMatchObject({ outcome: 'completed' });
-      other.signal('SIGTERM');
-      await other.ended();
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
   });
 
   it('needs the packages of this project for @toolyard/cli, and installs without a script', () => {

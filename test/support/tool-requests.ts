@@ -38,7 +38,7 @@ function generated(schema: unknown): unknown {
   if (typeof schema !== 'object' || schema === null) return schema;
   const entries = Object.entries(schema).map(([key, it]): [string, unknown] => [key, generated(it)]);
   const all: Record<string, unknown> = Object.fromEntries(entries);
-  const { type, format, required, properties } = all;
+  const { type, format, pattern, required, properties } = all;
   const own: unknown = Array.isArray(type) ? type.find((it) => it !== 'null') : type;
   if (own !== undefined) all['type'] = own === 'number' && /^int\d+$/.test(String(format)) ? 'integer' : own;
   const { exclusiveMinimum, oneOf } = all;
@@ -46,7 +46,7 @@ function generated(schema: unknown): unknown {
   if (Array.isArray(oneOf) && oneOf.some(isText)) all['oneOf'] = oneOf.filter(isText);
   if (typeof exclusiveMinimum === 'number') all['minimum'] = exclusiveMinimum + 1;
   if (format === 'url' || format === 'uri') return { type: 'string', enum: ['https://example.com/a'] };
-  if (format === 'byte') return { type: 'string', enum: ['aGk='] };
+  if (format === 'byte' || pattern === '^[A-Za-z0-9+/]*={0,2}$') return { type: 'string', enum: ['aGk='] };
   if (format === 'date-time') return { type: 'string', enum: ['2026-01-02T03:04:05Z'] };
   if (Array.isArray(required) && typeof properties === 'object')
     all['properties'] = { ...Object.fromEntries(required.map((name: string) => [name, { type: 'string' }])), ...properties };

@@ -7,6 +7,9 @@ import { partsOf } from './schema-parts.js';
 const BASE64 = 'Base64.';
 const MAX_LEVELS = 8;
 const UNIONS = ['allOf', 'anyOf', 'oneOf'];
+/** Base64 with or without padding. A single character of a group has not even a byte. */
+export const BASE64_TEXT = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==?)?|[A-Za-z0-9+/]{3}=?)?$/;
+
 export const BINARY = { type: 'string', pattern: '^[A-Za-z0-9+/]*={0,2}$' };
 
 /** A file with its name, which many servers take the type from. */

@@ -1,4 +1,5 @@
 import { exactJsonText, ToolError } from '#tool-sdk';
+import { BASE64_TEXT } from './body-files.js';
 import { isFields } from '../fields.js';
 import { kindOfFile } from './file-kind.js';
 import { inUtf8, isJson, typeOnly } from './media-type.js';
@@ -67,9 +68,7 @@ function listOf({ argument }: RequestBody, value: unknown): readonly unknown[] {
   throw new ToolError('invalid_arguments', `expected a list as ${argument}`, { retryable: false });
 }
 
-const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
-
 function fromBase64(value: unknown, name: string): Uint8Array<ArrayBuffer> {
-  if (typeof value === 'string' && BASE64.test(value)) return new Uint8Array(Buffer.from(value, 'base64'));
+  if (typeof value === 'string' && BASE64_TEXT.test(value)) return new Uint8Array(Buffer.from(value, 'base64'));
   throw new ToolError('invalid_arguments', `expected Base64 text as ${name}`, { retryable: false });
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { exactJsonText, ToolError } from '#tool-sdk';
 import { isFields } from '../fields.js';
+import { BASE64_TEXT } from './body-files.js';
 import { kindOfFile } from './file-kind.js';
 import { inUtf8, isJson, typeOnly } from './media-type.js';
 import type { PartEncoding, RequestBody } from './operation.js';
@@ -12,8 +13,6 @@ interface Part {
   readonly type?: string | undefined;
   readonly content: Uint8Array | string;
 }
-
-const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
 type Named = Readonly<Record<string, unknown>>;
 
@@ -104,7 +103,7 @@ const safeType = (type: string | undefined): string | undefined =>
 /** A file part: Base64, alone or with its name and type. Without a name it gets one with the extension of its type. */
 function fileOf(part: unknown, name: string, declared: string | undefined): Part {
   const { data, filename, content_type: given }: Readonly<Record<string, unknown>> = isFields(part) ? part : { data: part };
-  if (typeof data !== 'string' || !BASE64.test(data)) {
+  if (typeof data !== 'string' || !BASE64_TEXT.test(data)) {
     const expected = `expected Base64 text as ${name}, or {"data": Base64, "filename": "name.ext"}`;
     throw new ToolError('invalid_arguments', expected, { retryable: false });
   }
