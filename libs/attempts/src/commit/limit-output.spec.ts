@@ -105,6 +105,13 @@ describe('limitOutput', () => {
     expect(limitOutput(small, 120, { ends })).toEqual({ content: [{ type: 'text', text: 'out 0\nout 1\n\nerr 0\nerr 1\n' }] });
   });
 
+  it('cuts an output of very many texts once, not each of them', () => {
+    const many = Array.from({ length: 200_000 }, (): Content => ({ type: 'text', text: 'a text' }));
+    const ends = { tailBytes: 24, readOn: (from: number) => `read ${from}` };
+    const [kept, ...more] = limitOutput(many, 1_000, { ends }).content;
+    expect([more, Buffer.byteLength(kept === undefined ? '' : modelText(kept)) < 2_000]).toEqual([[], true]);
+  });
+
   it('keeps within the limit, in order, everything of an output that is no text, and the whole text beside', () => {
     fc.assert(
       fc.property(anyContent, fc.nat(400), (content, limit) => {

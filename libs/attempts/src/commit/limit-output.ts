@@ -46,6 +46,9 @@ export function limitOutput(content: readonly Content[], limitBytes: number, { s
   return { content: kept, whole };
 }
 
+/** Notices of more would be longer than the room that they share. */
+const MOST_PARTS = 8;
+
 /** One text item in place of all, each on lines of its own. */
 export function joinTexts(content: readonly Content[]): readonly Content[] {
   const texts = content.filter(isText);
@@ -66,7 +69,7 @@ function limitParts(
   const bytes = Buffer.byteLength(text);
   if (bytes <= limitBytes) return { content: joined };
   const parts = content.filter(isText).map((item, index) => (index === 0 ? '' : '\n') + modelText(item));
-  const shown = withoutMiddles(parts, limitBytes, ends, Math.max(seenBytes ?? 0, bytes));
+  const shown = withoutMiddles(parts.length > MOST_PARTS ? [text] : parts, limitBytes, ends, Math.max(seenBytes ?? 0, bytes));
   return { content: joined.map((item) => (isText(item) ? withText(item, shown) : item)), whole: { text, bytes } };
 }
 
