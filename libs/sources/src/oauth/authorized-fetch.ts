@@ -6,6 +6,8 @@ export interface Tokens {
   token(): Promise<string>;
   /** `metadataUrl`: where the server says that its metadata are. */
   refused(token: string, metadataUrl: URL | undefined): void;
+  /** The server refused the same token twice. */
+  ended?(token: string): void;
 }
 
 /**
@@ -28,6 +30,9 @@ export function authorizedFetch(fetch: EgressFetch['fetch'], url: string, tokens
     const { resourceMetadataUrl } = extractWWWAuthenticateParams(response);
     await response.body?.cancel();
     tokens.refused(token, resourceMetadataUrl?.origin === origin ? resourceMetadataUrl : undefined);
-    return send(await tokens.token());
+    const next = await tokens.token();
+    const again = await send(next);
+    if (again.status === 401 && next === token) tokens.ended?.(token);
+    return again;
   };
 }

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { StoredSource } from '#contracts';
 import { createRedis, keys, type RedisConnection } from '#redis';
 import { AuthorizationStore } from './authorization-store.js';
+import { authorizedFetch } from './authorized-fetch.js';
 import { authorizedSource } from './authorized-source.js';
 import type { Granted } from './granted.js';
 import { GrantedTokens } from './granted-tokens.js';
@@ -16,6 +17,8 @@ describe('tokens that a person let a source have', () => {
   /** Requests to the issuer, as `path token`. */
   let asked: string[];
   let onRefresh: () => Promise<void>;
+  /** Another answer than tokens. */
+  let answer: (() => Response) | undefined;
 
   const granted: Granted = {
     issuer: {
@@ -51,10 +54,12 @@ describe('tokens that a person let a source have', () => {
     asked.push(`${path} ${token}`);
     if (path === '/revoke') return new Response(null);
     await onRefresh();
+    if (answer !== undefined) return answer();
     if (isUsed) return Response.json({ error: 'invalid_grant' }, { status: 400 });
     const number = asked.length;
     return Response.json({ access_token: `access-${number}`, refresh_token: `refresh-${number}`, token_type: 'Bearer', expires_in: 3_600 });
   };
+  const grant = async (tokens: Granted) => expect(await store.grant(id, source().binding, tokens, 'ada')).toBe(true);
   const tokens = () => new GrantedTokens({ id, source: source(), store, env: {}, guarded: { fetch }, secrets: [] });
 
   beforeAll(() => {
@@ -65,9 +70,10 @@ describe('tokens that a person let a source have', () => {
     id = { tenantId: `t-${randomUUID()}`, name: 'tickets' };
     asked = [];
     onRefresh = () => Promise.resolve();
+    answer = undefined;
     store = new AuthorizationStore(redis, 'a key of the tests of granted tokens');
     await redis.hset(keys.sourceDefinitions(), `${id.tenantId}/${id.name}`, JSON.stringify(stored()));
-    expect(await store.grant(id, source().binding, granted, 'ada')).toBe(true);
+    await grant(granted);
   });
 
   it('renews an ended token of a source once, however many workers need it at a time', async () => {
@@ -96,6 +102,52 @@ describe('tokens that a person let a source have', () => {
     onRefresh = () => Promise.reject(new Error('no route'));
     await expect(tokens().token()).rejects.toThrow('could not be reached');
     expect(await store.states([id])).toEqual([expect.objectContaining({ state: 'granted' })]);
+  });
+
+  const challenge = { 'www-authenticate': 'Basic realm="issuer"' };
+  it.each([
+    ['a client that it does not take', () => Response.json({ error: 'invalid_client' }, { status: 401 })],
+    ['a challenge for the client', () => new Response(null, { status: 401, headers: challenge })],
+    ['a challenge in a fault of its own', () => new Response(null, { status: 503, headers: challenge })],
+    ['a fault that passes', () => Response.json({ error: 'temporarily_unavailable' }, { status: 400 })],
+    ['a request to slow down', () => Response.json({ error: 'slow_down' }, { status: 400 })],
+    ['a fault of its server', () => Response.json({ error: 'server_error' }, { status: 400 })],
+    ['no token', () => Response.json({ token_type: 'Bearer' })],
+  ])('keeps the tokens of a source when the issuer answers a renewal with %s', async (_name, other) => {
+    answer = other;
+    await expect(tokens().token()).rejects.toMatchObject({ code: 'unavailable', options: { retryable: true } });
+    expect(await store.states([id])).toEqual([expect.objectContaining({ state: 'granted' })]);
+    answer = undefined;
+    asked = [];
+    expect(await tokens().token()).toBe('access-1');
+  });
+
+  it('takes a token of a source that ends later than can be told', async () => {
+    answer = () => Response.json({ access_token: 'access-1', token_type: 'Bearer', expires_in: 1e15 });
+    const worker = tokens();
+    expect([await worker.token(), await worker.token()]).toEqual(['access-1', 'access-1']);
+    expect(asked).toHaveLength(1);
+  });
+
+  const lasting: Granted = { ...granted, endsAt: Date.now() + 3_600_000 };
+  const { refreshToken: _, ...alone } = lasting;
+  it('sends a token that cannot be renewed again after one 401, and asks for a person after the second', async () => {
+    await grant(alone);
+    const worker = tokens();
+    const statuses = [401, 200, 401, 401];
+    const server = () => Promise.resolve(new Response(null, { status: statuses.shift() ?? 500 }));
+    const call = authorizedFetch(server, source().url, worker);
+    expect((await call(source().url)).status).toBe(200);
+    expect(await store.states([id])).toEqual([expect.objectContaining({ state: 'granted' })]);
+    expect((await call(source().url)).status).toBe(401);
+    await expect(worker.token()).rejects.toThrow('the token has ended, and the issuer gave none to renew it with');
+    expect(await store.states([id])).toEqual([expect.objectContaining({ state: 'needed' })]);
+  });
+
+  it('asks for a person when a token that cannot be renewed has ended', async () => {
+    await grant({ ...alone, endsAt: 1 });
+    await expect(tokens().token()).rejects.toThrow('the token has ended');
+    expect([asked, await store.states([id])]).toEqual([[], [expect.objectContaining({ state: 'needed' })]]);
   });
 
   it('opens tokens of a source neither for another definition nor with another key', async () => {

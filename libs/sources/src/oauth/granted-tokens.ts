@@ -38,6 +38,7 @@ export class GrantedTokens implements Tokens {
   private readonly owner = randomUUID();
   private readonly others: number;
   private bad: string | undefined;
+  private dead: string | undefined;
   private pending: Promise<string> | undefined;
 
   /** @throws Error that names the variable or file that is not set */
@@ -70,6 +71,10 @@ export class GrantedTokens implements Tokens {
     this.bad = token;
   }
 
+  ended(token: string): void {
+    this.dead = token;
+  }
+
   /** Steps, until the token is good: take the lease, or wait for its holder → read again → renew → store, unless it was revoked meanwhile. */
   private async renewed(): Promise<string> {
     const { id, store } = this.parts;
@@ -78,7 +83,8 @@ export class GrantedTokens implements Tokens {
       try {
         const kept = await this.read();
         if (this.isGood(kept)) return kept.granted.accessToken;
-        if (isHolder) return await this.renew(kept);
+        const token = isHolder ? await this.renew(kept) : undefined;
+        if (token !== undefined) return token;
       } finally {
         if (isHolder) await store.renewed(id, this.owner);
       }
@@ -86,11 +92,14 @@ export class GrantedTokens implements Tokens {
     throw noToken('its tokens are renewed by another worker, which takes too long');
   }
 
-  private async renew(kept: KeptGrant): Promise<string> {
+  /** Undefined where the tokens were replaced meanwhile. Only the end of the grant takes them away, no fault of the issuer. */
+  private async renew(kept: KeptGrant): Promise<string | undefined> {
     const { id, store, source } = this.parts;
+    const { refreshToken } = kept.granted;
+    if (refreshToken === undefined) return this.refuse(kept, 'the token has ended, and the issuer gave none to renew it with');
     const requests = this.requests(AbortSignal.timeout(TIMEOUT_MS));
     try {
-      const granted = await requests.renew(kept.granted);
+      const granted = await requests.renew(kept.granted, refreshToken);
       this.hide(granted);
       if (await store.replace(id, source.binding, kept, granted)) return granted.accessToken;
       await requests.revoke(granted).catch(() => undefined);
@@ -99,9 +108,14 @@ export class GrantedTokens implements Tokens {
       if (error instanceof NotAuthorized) throw error;
       if (!(error instanceof IssuerRefusal)) throw noToken('it could not be reached, or its answer cannot be used', error);
       const reason = `the issuer does not renew its tokens: ${error.message}`;
-      await store.refuse(id, kept, reason);
-      throw new NotAuthorized(reason, { cause: error });
+      if (error.code !== 'invalid_grant') throw noToken(reason, error);
+      return this.refuse(kept, reason, error);
     }
+  }
+
+  private async refuse(kept: KeptGrant, reason: string, cause?: unknown): Promise<undefined> {
+    await this.parts.store.refuse(this.parts.id, kept, reason);
+    throw new NotAuthorized(reason, { cause });
   }
 
   private async read(): Promise<KeptGrant> {
@@ -110,8 +124,9 @@ export class GrantedTokens implements Tokens {
     return kept;
   }
 
-  private isGood({ granted: { accessToken, endsAt = Infinity } }: KeptGrant): boolean {
-    return accessToken !== this.bad && Date.now() < endsAt;
+  /** One 401 may be a fault of the server: a token that cannot be renewed is sent again. */
+  private isGood({ granted: { accessToken, refreshToken, endsAt = Infinity } }: KeptGrant): boolean {
+    return accessToken !== (refreshToken === undefined ? this.dead : this.bad) && Date.now() < endsAt;
   }
 
   /** Takes the tokens out of whatever the server answers. */

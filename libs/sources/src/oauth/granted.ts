@@ -53,6 +53,8 @@ export const Granted = z.object({
 });
 export type Granted = z.output<typeof Granted>;
 
+/** Ten years: an end that is later is no end. */
+const MAX_SECONDS = 315_360_000;
 const Token = z.string().regex(/^[\x21-\x7e]{1,16384}$/);
 
 /** Of a token endpoint, besides what the library checks. */
@@ -60,6 +62,10 @@ export const TokenAnswer = z.object({
   access_token: Token,
   token_type: z.string().refine((type) => type.toLowerCase() === 'bearer'),
   refresh_token: Token.exactOptional(),
-  expires_in: z.number().min(0).max(315_360_000).exactOptional(),
+  expires_in: z
+    .number()
+    .min(0)
+    .transform((seconds) => Math.min(seconds, MAX_SECONDS))
+    .exactOptional(),
   scope: z.string().max(4_096).exactOptional(),
 });

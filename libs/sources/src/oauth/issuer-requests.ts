@@ -21,8 +21,15 @@ const REFUSING = new Set([
   'OAUTH_WWW_AUTHENTICATE_CHALLENGE',
 ]);
 
-/** The issuer said no: asking again does not help. */
-export class IssuerRefusal extends Error {}
+/** The issuer said no, or its answer cannot be used. `code`: the error of OAuth, where it gave one. */
+export class IssuerRefusal extends Error {
+  readonly code: string | undefined;
+
+  constructor(message: string, { code, ...options }: ErrorOptions & { readonly code?: string } = {}) {
+    super(message, options);
+    this.code = code;
+  }
+}
 
 /** The requests to an issuer, each checked by `fetch`. `secret`: that of the client in the definition. */
 export class IssuerRequests {
@@ -86,9 +93,7 @@ export class IssuerRequests {
   }
 
   /** Renews the tokens. @throws IssuerRefusal, or Error while the issuer does not answer */
-  async renew(before: Granted): Promise<Granted> {
-    const { issuer, client, resource, refreshToken, scope } = before;
-    if (refreshToken === undefined) throw new IssuerRefusal('the token has ended, and the issuer gave none to renew it with');
+  async renew({ issuer, client, resource, scope }: Granted, refreshToken: string): Promise<Granted> {
     const askedAt = Date.now();
     const more: { resource?: string } = resource === undefined ? {} : { resource };
     const answer = await refusals(
@@ -126,13 +131,14 @@ export class IssuerRequests {
 function grantedBy(answer: unknown, before: Omit<Granted, 'accessToken' | 'endsAt'>, askedAt: number): Granted {
   const read = TokenAnswer.safeParse(answer);
   if (!read.success) throw new IssuerRefusal('expected access_token and token_type bearer in the answer of the issuer');
-  const { access_token: accessToken, refresh_token: refreshToken, expires_in: seconds, scope } = read.data;
+  const { access_token: accessToken, refresh_token: refreshToken = before.refreshToken, expires_in: seconds, scope } = read.data;
+  const canRenew = refreshToken !== undefined;
   return {
     ...before,
     accessToken,
-    ...(refreshToken === undefined ? {} : { refreshToken }),
+    ...(canRenew ? { refreshToken } : {}),
     ...(scope === undefined ? {} : { scope }),
-    ...(seconds === undefined ? {} : { endsAt: askedAt + Math.max(seconds * 1_000 - SLACK_MS, seconds * 500) }),
+    ...(seconds === undefined ? {} : { endsAt: askedAt + seconds * 1_000 - (canRenew ? Math.min(SLACK_MS, seconds * 500) : 0) }),
   };
 }
 
@@ -141,10 +147,10 @@ async function refusals<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (error) {
-    if (error instanceof oidc.AuthorizationResponseError)
-      throw new IssuerRefusal(`the issuer says: ${word(error.error)}`, { cause: error });
-    if (error instanceof oidc.ResponseBodyError && error.status < 500 && error.status !== 429)
-      throw new IssuerRefusal(`the issuer says: ${word(error.error)}`, { cause: error });
+    const isAnswered = error instanceof oidc.ResponseBodyError || error instanceof oidc.WWWAuthenticateChallengeError;
+    if (isAnswered && (error.status >= 500 || error.status === 429)) throw error;
+    if (error instanceof oidc.AuthorizationResponseError || error instanceof oidc.ResponseBodyError)
+      throw new IssuerRefusal(`the issuer says: ${word(error.error)}`, { cause: error, code: error.error });
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     if (REFUSING.has(code)) throw new IssuerRefusal('the answer of the issuer does not fit the request', { cause: error });
     throw error;
