@@ -220,6 +220,25 @@ describe('MCP sources that people authorize', () => {
     expect((await read('mixed')).authorization).toEqual({ state: 'needed' });
   });
 
+  it('asks for one authorization of a tenant at a time', async () => {
+    expect((await add('single')).status).toBe(201);
+    let arrived = (): void => {};
+    let goOn = (): void => {};
+    const isAsked = new Promise<void>((resolve) => (arrived = resolve));
+    const held = new Promise<void>((resolve) => (goOn = resolve));
+    server.admits = async () => {
+      arrived();
+      await held;
+      return true;
+    };
+    const first = begin('single');
+    await isAsked;
+    const second = await begin<Problem>('single', colleague());
+    goOn();
+    expect([second.status, second.body.code, (await first).status]).toEqual([503, 'overloaded', 200]);
+    expect((await begin('single')).status).toBe(200);
+  });
+
   it('sends no request to a private address that a server names as its issuer', async () => {
     expect((await add('inside')).status).toBe(201);
     server.issuers = ['http://10.0.0.1'];

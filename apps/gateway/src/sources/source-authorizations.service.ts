@@ -26,17 +26,19 @@ import {
   type AuthorizedSource,
   type IssuerFetch,
 } from '#sources';
-import { AdminActs } from '../auth/admin-acts.service.js';
+import { AdminActs, type AdmittedAct } from '../auth/admin-acts.service.js';
 import { SourceConfigService } from '../governance/source-config.service.js';
 import { personText } from '../platform/event-origin.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
-import { MemoryGuard } from '../platform/memory-guard.service.js';
 import { FAIL_FAST_REDIS, LOGGER } from '../platform/tokens.js';
 import { SourceCatalog } from './source-catalog.service.js';
 import type { KnownSource } from './source-views.js';
 
 /** All requests to server and issuer together. */
 const TIMEOUT_MS = 25_000;
+/** Authorizations for which a gateway asks issuers at a time; of one tenant one. */
+const AT_ONCE = 8;
+const RETRY_MS = 2_000;
 
 interface Found extends AuthorizedSource {
   readonly id: { readonly tenantId: string; readonly name: string };
@@ -47,12 +49,12 @@ interface Found extends AuthorizedSource {
 @Injectable()
 export class SourceAuthorizations {
   private readonly store: AuthorizationStore;
+  private readonly authorizing = new Set<string>();
 
   constructor(
     private readonly catalog: SourceCatalog,
     private readonly settings: SourceConfigService,
     private readonly acts: AdminActs,
-    private readonly memory: MemoryGuard,
     @Inject(FAIL_FAST_REDIS) redis: RedisConnection,
     @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'egress' | 'env' | 'sourceTokenKey'>,
     @Inject(LOGGER) private readonly log: Logger,
@@ -68,29 +70,37 @@ export class SourceAuthorizations {
     this.assertConfigured();
     const found = await this.find(principal, name);
     this.assertAllowed(found);
-    this.memory.checkAct();
-    return this.asking(found, async (requests, get) => {
-      try {
-        const { issuer, resource, scopes } = await wantedOf(found.url, found.auth, get);
-        // An address of its own for each issuer: an answer of another one comes to another address (RFC 9700, mix-up).
-        const redirectUri = `${publicUrl}/authorized/${sha256Hex(issuer.issuer).slice(0, 16)}`;
-        const client = await requests.client(issuer, found.auth, redirectUri);
-        const more = resource === undefined ? {} : { resource };
-        const begun = { ...found.id, binding: found.binding, issuer, client, verifier: randomPKCECodeVerifier(), redirectUri, ...more };
-        const state = randomState();
-        const expiresAt = new Date(Date.now() + BEGUN_MS).toISOString();
-        const { href } = await requests.address(begun, state, scopes);
-        await this.store.begin(callerOf(principal), state, begun);
-        return { url: href, expiresAt, redirectUri };
-      } catch (error) {
-        throw new ProblemError('conflict', `The source ${name} cannot be authorized: ${messageOf(error)}`);
-      }
-    });
+    // Nothing is granted yet: what is recorded is the act that finishes it.
+    this.acts.admit(principal, { revokes: false });
+    return this.alone(principal, () =>
+      this.asking(found, async (requests, get) => {
+        try {
+          const { issuer, resource, scopes } = await wantedOf(found.url, found.auth, get);
+          // An address of its own for each issuer: an answer of another one comes to another address (RFC 9700, mix-up).
+          const redirectUri = `${publicUrl}/authorized/${sha256Hex(issuer.issuer).slice(0, 16)}`;
+          const client = await requests.client(issuer, found.auth, redirectUri);
+          const more = resource === undefined ? {} : { resource };
+          const begun = { ...found.id, binding: found.binding, issuer, client, verifier: randomPKCECodeVerifier(), redirectUri, ...more };
+          const state = randomState();
+          const expiresAt = new Date(Date.now() + BEGUN_MS).toISOString();
+          const { href } = await requests.address(begun, state, scopes);
+          await this.store.begin(callerOf(principal), state, begun);
+          return { url: href, expiresAt, redirectUri };
+        } catch (error) {
+          throw new ProblemError('conflict', `The source ${name} cannot be authorized: ${messageOf(error)}`);
+        }
+      }),
+    );
   }
 
   /** `address`: where the person came back to. Returns the name of the source. @throws ProblemError for anything that does not fit */
   async finish(principal: Principal, address: string): Promise<string> {
     this.assertConfigured();
+    const act = this.acts.admit(principal, { revokes: false });
+    return this.alone(principal, () => this.finishAlone(principal, address, act));
+  }
+
+  private async finishAlone(principal: Principal, address: string, act: AdmittedAct): Promise<string> {
     const url = new URL(address);
     const state = url.searchParams.get('state') ?? '';
     const begun = await this.store.take(callerOf(principal), state);
@@ -98,8 +108,6 @@ export class SourceAuthorizations {
     const found = await this.find(principal, begun.name);
     this.assertAllowed(found);
     if (found.binding !== begun.binding) throw notBegun();
-    this.memory.checkAct();
-    const act = this.acts.admit(principal, { revokes: false });
     const granted = await this.asking(found, (requests) =>
       requests.exchange(begun, url, state).catch((error: unknown) => {
         if (error instanceof IssuerRefusal)
@@ -147,6 +155,20 @@ export class SourceAuthorizations {
       this.log.warn({ reason: messageOf(error), source: found.id.name }, 'an issuer did not end the tokens of a source');
       return false;
     });
+  }
+
+  /** @throws ProblemError `overloaded` while the tenant authorizes another source, or too many others do */
+  private async alone<T>({ tenantId }: Principal, authorize: () => Promise<T>): Promise<T> {
+    if (this.authorizing.has(tenantId) || this.authorizing.size >= AT_ONCE)
+      throw new ProblemError('overloaded', 'Another source is authorized now: send the same request again later', {
+        retryAfterMs: RETRY_MS,
+      });
+    this.authorizing.add(tenantId);
+    try {
+      return await authorize();
+    } finally {
+      this.authorizing.delete(tenantId);
+    }
   }
 
   /** Requests by the rules for the source, each with a deadline and a limit. */

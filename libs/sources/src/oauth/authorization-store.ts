@@ -5,7 +5,7 @@ import { keys, openText, sealText, sha256Hex, type RedisConnection } from '#redi
 import { sourceKey, type SourceId } from '../source-id.js';
 import { grant, release, replaceSame } from './authorization-scripts.js';
 import { authorizedSource } from './authorized-source.js';
-import { Begun, Granted } from './granted.js';
+import { Begun, Granted, storedText } from './granted.js';
 
 /** How long a person has at the issuer's page. */
 export const BEGUN_MS = 600_000;
@@ -46,7 +46,7 @@ export class AuthorizationStore {
 
   /** Only the same caller finds it again, once, by the state. */
   async begin(caller: string, state: string, begun: Begun): Promise<void> {
-    await this.redis.set(begunKey(caller, state), this.sealed(JSON.stringify(begun), state), 'PX', BEGUN_MS);
+    await this.redis.set(begunKey(caller, state), this.sealed(storedText(Begun, begun), state), 'PX', BEGUN_MS);
   }
 
   async take(caller: string, state: string): Promise<Begun | undefined> {
@@ -137,7 +137,7 @@ export class AuthorizationStore {
 
   private kept({ by, at }: Pick<Kept, 'by' | 'at'>, granted: Granted, binding: string): Kept {
     const { scope } = granted;
-    return { by, at, ...(scope === undefined ? {} : { scope }), sealed: this.sealed(JSON.stringify(granted), binding) };
+    return { by, at, ...(scope === undefined ? {} : { scope }), sealed: this.sealed(storedText(Granted, granted), binding) };
   }
 
   private open(sealed: string, binding: string): Granted {

@@ -26,7 +26,6 @@ describe('tokens that a person let a source have', () => {
       authorization_endpoint: `${ISSUER}/authorize`,
       token_endpoint: `${ISSUER}/token`,
       revocation_endpoint: `${ISSUER}/revoke`,
-      code_challenge_methods_supported: ['S256'],
     },
     client: { clientId: 'toolyard', method: 'none' },
     accessToken: 'access-0',
@@ -112,6 +111,7 @@ describe('tokens that a person let a source have', () => {
     ['a fault that passes', () => Response.json({ error: 'temporarily_unavailable' }, { status: 400 })],
     ['a request to slow down', () => Response.json({ error: 'slow_down' }, { status: 400 })],
     ['a fault of its server', () => Response.json({ error: 'server_error' }, { status: 400 })],
+    ['tokens of more than 8 KB', () => Response.json({ access_token: 'a'.repeat(9_000), token_type: 'Bearer' })],
     ['no token', () => Response.json({ token_type: 'Bearer' })],
   ])('keeps the tokens of a source when the issuer answers a renewal with %s', async (_name, other) => {
     answer = other;

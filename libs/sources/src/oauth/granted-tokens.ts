@@ -7,7 +7,8 @@ import { resolveSecret } from '../definitions/resolve-secrets.js';
 import type { Tokens } from './authorized-fetch.js';
 import type { AuthorizedSource } from './authorized-source.js';
 import { NotAuthorized, type AuthorizationStore, type KeptGrant } from './authorization-store.js';
-import { IssuerRefusal, IssuerRequests } from './issuer-requests.js';
+import { IssuerRefusal } from './granted.js';
+import { IssuerRequests } from './issuer-requests.js';
 import { noToken } from './client-credentials.js';
 import { bounded } from './token-endpoint.js';
 

@@ -1,28 +1,44 @@
 import { z } from 'zod';
 
-const HttpUrl = z.url({ protocol: /^https?$/ });
+/** The issuer said no, or its answer cannot be used. `code`: the error of OAuth, where it gave one. */
+export class IssuerRefusal extends Error {
+  readonly code: string | undefined;
+
+  constructor(message: string, { code, ...options }: ErrorOptions & { readonly code?: string } = {}) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+const HttpUrl = z.url({ protocol: /^https?$/ }).max(2_048);
+const Text = z.string().max(2_048);
 const Texts = z.array(z.string());
 
-/** What counts of the metadata of an issuer (RFC 8414). */
+/** What is stored of the metadata of an issuer (RFC 8414). */
 export const Issuer = z.object({
-  issuer: z.string(),
+  issuer: Text,
   authorization_endpoint: HttpUrl,
   token_endpoint: HttpUrl,
-  registration_endpoint: HttpUrl.exactOptional(),
   revocation_endpoint: HttpUrl.exactOptional(),
-  scopes_supported: Texts.exactOptional(),
-  token_endpoint_auth_methods_supported: Texts.exactOptional(),
-  id_token_signing_alg_values_supported: Texts.exactOptional(),
+  id_token_signing_alg_values_supported: z.array(z.string().max(64)).max(64).exactOptional(),
   authorization_response_iss_parameter_supported: z.boolean().exactOptional(),
-  code_challenge_methods_supported: Texts.refine((methods) => methods.includes('S256'), 'expected S256: PKCE is required'),
 });
 export type Issuer = z.output<typeof Issuer>;
 
+/** What counts of the metadata when an authorization begins. */
+export const IssuerMetadata = Issuer.extend({
+  registration_endpoint: HttpUrl.exactOptional(),
+  scopes_supported: Texts.exactOptional(),
+  token_endpoint_auth_methods_supported: Texts.exactOptional(),
+  code_challenge_methods_supported: Texts.refine((methods) => methods.includes('S256'), 'expected S256: PKCE is required'),
+});
+export type IssuerMetadata = z.output<typeof IssuerMetadata>;
+
 /** A client at the issuer. */
 export const IssuerClient = z.object({
-  clientId: z.string().min(1),
+  clientId: Text.min(1),
   /** Of a client that Toolyard registered; that of a definition stays in the environment. */
-  clientSecret: z.string().exactOptional(),
+  clientSecret: Text.exactOptional(),
   method: z.enum(['none', 'client_secret_basic', 'client_secret_post']),
 });
 export type IssuerClient = z.output<typeof IssuerClient>;
@@ -52,6 +68,25 @@ export const Granted = z.object({
   scope: z.string().exactOptional(),
 });
 export type Granted = z.output<typeof Granted>;
+
+/** Of an authorization, begun or granted, in Redis. */
+const MAX_STORED_BYTES = 8_192;
+
+/** The text to be stored, without what is not needed. @throws IssuerRefusal that says what is too large */
+export function storedText(schema: typeof Begun | typeof Granted, value: Begun | Granted): string {
+  const read = schema.safeParse(value);
+  if (!read.success) throw new IssuerRefusal(`what the issuer gave cannot be stored: ${issuesText(read.error)}`);
+  const text = JSON.stringify(read.data);
+  const bytes = Buffer.byteLength(text);
+  if (bytes > MAX_STORED_BYTES)
+    throw new IssuerRefusal(`what the server and the issuer gave has ${bytes} bytes, expected at most ${MAX_STORED_BYTES}`);
+  return text;
+}
+
+export function issuesText({ issues }: z.ZodError): string {
+  const texts = issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+  return texts.join('; ').slice(0, 300);
+}
 
 /** Ten years: an end that is later is no end. */
 const MAX_SECONDS = 315_360_000;

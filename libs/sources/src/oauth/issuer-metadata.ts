@@ -9,13 +9,13 @@ import type { McpAuthorizationCode } from '#contracts';
 import type { EgressFetch } from '#sandbox';
 import { failureText } from '../failure-text.js';
 import { isSame } from './token-endpoint.js';
-import { Issuer } from './granted.js';
+import { IssuerMetadata, issuesText, type Issuer } from './granted.js';
 
 type Get = EgressFetch['fetch'];
 
 /** What is asked for, and of whom. */
 export interface Wanted {
-  readonly issuer: Issuer;
+  readonly issuer: IssuerMetadata;
   readonly resource?: string;
   readonly scopes: readonly string[];
 }
@@ -58,18 +58,15 @@ async function challengeOf(own: URL, get: Get): Promise<{ readonly options: { re
   return { options: isOwn ? { resourceMetadataUrl } : {}, ...(scope === undefined ? {} : { scope }) };
 }
 
-async function issuerAt(address: string, server: URL, get: Get): Promise<Issuer> {
+async function issuerAt(address: string, server: URL, get: Get): Promise<IssuerMetadata> {
   const found = await discoverAuthorizationServerMetadata(address, { fetchFn: get }).catch((error: unknown) => {
     throw new Error(`the metadata of the issuer ${address.slice(0, 300)} cannot be used: ${failureText(error).slice(0, 300)}`, {
       cause: error,
     });
   });
   if (found === undefined) throw new Error(`the issuer ${address.slice(0, 300)} has no metadata (RFC 8414)`);
-  const read = Issuer.safeParse(found);
-  if (!read.success) {
-    const why = read.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
-    throw new Error(`the metadata of the issuer ${address.slice(0, 300)} cannot be used: ${why.slice(0, 300)}`);
-  }
+  const read = IssuerMetadata.safeParse(found);
+  if (!read.success) throw new Error(`the metadata of the issuer ${address.slice(0, 300)} cannot be used: ${issuesText(read.error)}`);
   const { authorization_endpoint, token_endpoint } = read.data;
   const isPlain = [authorization_endpoint, token_endpoint].some((it) => new URL(it).protocol === 'http:');
   if (isPlain && server.protocol !== 'http:') throw new Error(`the issuer ${address.slice(0, 300)} has addresses without TLS`);

@@ -3,7 +3,16 @@ import * as oidc from 'openid-client';
 import type { McpAuthorizationCode } from '#contracts';
 import type { EgressFetch } from '#sandbox';
 import { failureText } from '../failure-text.js';
-import { Granted, TokenAnswer, type Begun, type Issuer, type IssuerClient } from './granted.js';
+import {
+  Granted,
+  IssuerRefusal,
+  storedText,
+  TokenAnswer,
+  type Begun,
+  type Issuer,
+  type IssuerClient,
+  type IssuerMetadata,
+} from './granted.js';
 
 type Fetch = EgressFetch['fetch'];
 
@@ -21,16 +30,6 @@ const REFUSING = new Set([
   'OAUTH_WWW_AUTHENTICATE_CHALLENGE',
 ]);
 
-/** The issuer said no, or its answer cannot be used. `code`: the error of OAuth, where it gave one. */
-export class IssuerRefusal extends Error {
-  readonly code: string | undefined;
-
-  constructor(message: string, { code, ...options }: ErrorOptions & { readonly code?: string } = {}) {
-    super(message, options);
-    this.code = code;
-  }
-}
-
 /** The requests to an issuer, each checked by `fetch`. `secret`: that of the client in the definition. */
 export class IssuerRequests {
   constructor(
@@ -39,7 +38,7 @@ export class IssuerRequests {
   ) {}
 
   /** The client of the definition, or one that is registered now (RFC 7591). @throws Error in words for administrators */
-  async client(issuer: Issuer, { clientId }: McpAuthorizationCode, redirectUri: string): Promise<IssuerClient> {
+  async client(issuer: IssuerMetadata, { clientId }: McpAuthorizationCode, redirectUri: string): Promise<IssuerClient> {
     const { token_endpoint_auth_methods_supported: methods = ['client_secret_basic'], registration_endpoint } = issuer;
     const withSecret = methods.includes('client_secret_basic') ? 'client_secret_basic' : 'client_secret_post';
     if (clientId !== undefined) return { clientId, method: this.secret === undefined ? 'none' : withSecret };
@@ -133,13 +132,15 @@ function grantedBy(answer: unknown, before: Omit<Granted, 'accessToken' | 'endsA
   if (!read.success) throw new IssuerRefusal('expected access_token and token_type bearer in the answer of the issuer');
   const { access_token: accessToken, refresh_token: refreshToken = before.refreshToken, expires_in: seconds, scope } = read.data;
   const canRenew = refreshToken !== undefined;
-  return {
+  const granted: Granted = {
     ...before,
     accessToken,
     ...(canRenew ? { refreshToken } : {}),
     ...(scope === undefined ? {} : { scope }),
     ...(seconds === undefined ? {} : { endsAt: askedAt + seconds * 1_000 - (canRenew ? Math.min(SLACK_MS, seconds * 500) : 0) }),
   };
+  storedText(Granted, granted);
+  return granted;
 }
 
 /** Tells refusals from answers that may be other ones in a moment. */
