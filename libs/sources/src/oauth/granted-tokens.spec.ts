@@ -32,6 +32,8 @@ describe('tokens that a person let a source have', () => {
     refreshToken: 'refresh-0',
     endsAt: 0,
   };
+  const lasting: Granted = { ...granted, endsAt: Date.now() + 3_600_000 };
+  const { refreshToken: _, ...alone } = lasting;
   const stored = () =>
     StoredSource.parse({
       tenantId: id.tenantId,
@@ -84,9 +86,19 @@ describe('tokens that a person let a source have', () => {
 
   it('ends tokens at the issuer that were renewed while the authorization of their source was revoked', async () => {
     onRefresh = async () => void (await store.remove(id, source().binding));
-    await expect(tokens().token()).rejects.toThrow('needs authorization by a person: it was revoked');
+    await expect(tokens().token()).rejects.toThrow('needs authorization by a person: no person has authorized it');
     expect(asked).toEqual(['/token refresh-0', '/revoke refresh-1', '/revoke access-1']);
     expect(await store.states([id])).toEqual([{ state: 'needed' }]);
+  });
+
+  it.each([
+    ['renewed', undefined],
+    ['refused', () => Response.json({ error: 'invalid_grant' }, { status: 400 })],
+  ])('uses the tokens of a new authorization that came while older ones were %s, and revokes nothing', async (_name, other) => {
+    answer = other;
+    onRefresh = () => grant({ ...lasting, accessToken: 'access-new' });
+    expect(await tokens().token()).toBe('access-new');
+    expect(asked).toEqual(['/token refresh-0']);
   });
 
   it('asks for a person after a refused renewal of tokens, and removes the tokens', async () => {
@@ -129,8 +141,6 @@ describe('tokens that a person let a source have', () => {
     expect(asked).toHaveLength(1);
   });
 
-  const lasting: Granted = { ...granted, endsAt: Date.now() + 3_600_000 };
-  const { refreshToken: _, ...alone } = lasting;
   it('sends a token that cannot be renewed again after one 401, and asks for a person after the second', async () => {
     await grant(alone);
     const worker = tokens();

@@ -93,7 +93,10 @@ export class GrantedTokens implements Tokens {
     throw noToken('its tokens are renewed by another worker, which takes too long');
   }
 
-  /** Undefined where the tokens were replaced meanwhile. Only the end of the grant takes them away, no fault of the issuer. */
+  /**
+   * Undefined where the tokens were replaced meanwhile: those are used, and nothing is revoked, as this may end their grant, too.
+   * Only the end of the grant takes tokens away, no fault of the issuer.
+   */
   private async renew(kept: KeptGrant): Promise<string | undefined> {
     const { id, store, source } = this.parts;
     const { refreshToken } = kept.granted;
@@ -103,8 +106,11 @@ export class GrantedTokens implements Tokens {
       const granted = await requests.renew(kept.granted, refreshToken);
       this.hide(granted);
       if (await store.replace(id, source.binding, kept, granted)) return granted.accessToken;
-      await requests.revoke(granted).catch(() => undefined);
-      throw new NotAuthorized('it was revoked');
+      await this.read().catch(async (error: unknown) => {
+        if (error instanceof NotAuthorized) await requests.revoke(granted).catch(() => undefined);
+        throw error;
+      });
+      return undefined;
     } catch (error) {
       if (error instanceof NotAuthorized) throw error;
       if (!(error instanceof IssuerRefusal)) throw noToken('it could not be reached, or its answer cannot be used', error);
@@ -114,9 +120,9 @@ export class GrantedTokens implements Tokens {
     }
   }
 
+  /** Returns where the tokens were replaced or revoked meanwhile. */
   private async refuse(kept: KeptGrant, reason: string, cause?: unknown): Promise<undefined> {
-    await this.parts.store.refuse(this.parts.id, kept, reason);
-    throw new NotAuthorized(reason, { cause });
+    if (await this.parts.store.refuse(this.parts.id, kept, reason)) throw new NotAuthorized(reason, { cause });
   }
 
   private async read(): Promise<KeptGrant> {
