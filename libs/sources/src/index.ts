@@ -18,7 +18,7 @@ export { McpConnector } from './mcp/mcp.source.js';
 export { AuthorizationStore, BEGUN_MS } from './oauth/authorization-store.js';
 export { authorizedSource, type AuthorizedSource } from './oauth/authorized-source.js';
 export { wantedOf } from './oauth/issuer-metadata.js';
-export { IssuerRefusal } from './oauth/granted.js';
+export { IssuerRefusal, type Granted } from './oauth/granted.js';
 export { IssuerRequests } from './oauth/issuer-requests.js';
 export { bounded, type IssuerFetch } from './oauth/token-endpoint.js';
 export { OpenApiConnector } from './openapi/openapi.source.js';

@@ -408,7 +408,7 @@ export const StoredSource = z.object({
   tenantId: SourceTenant,
   origin: z.enum(['config', 'api']),
   definition: SourceDefinition,
-  /** Another text after a person let the source have tokens: workers open it again at once. */
+  /** Another text after a person let the source have tokens: workers try it at once. */
   authorized: z.string().optional(),
 });
 export type StoredSource = z.output<typeof StoredSource>;

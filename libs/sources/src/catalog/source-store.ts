@@ -1,6 +1,8 @@
 import { ALL_TENANTS, AnnouncedSource, PinnedTool, SourceRules, StoredSource, type AnnouncedTool } from '#contracts';
 import type { ChainableCommander } from 'ioredis';
 import { keys, sha256Hex, type RedisConnection } from '#redis';
+import { definitionText } from '../definitions/definition-text.js';
+import { firstText } from '../first-text.js';
 import { authorizedSource } from '../oauth/authorized-source.js';
 import { sourceKey, type SourceId } from '../source-id.js';
 import { pinScript } from './pin-script.js';
@@ -48,37 +50,48 @@ export class SourceStore {
     return readable(SourceRules, (await this.redis.get(keys.sourceRules())) ?? '{}') ?? SourceRules.parse({});
   }
 
-  async putDefinition(source: StoredSource): Promise<void> {
+  /** The sealed authorization of the definition before, where it ends with that. */
+  async putDefinition(source: StoredSource): Promise<string | undefined> {
     const field = sourceKey({ tenantId: source.tenantId, name: source.definition.name });
-    const before = await this.redis.hget(keys.sourceDefinitions(), field);
-    const change = this.redis.multi().hset(keys.sourceDefinitions(), field, JSON.stringify(source));
-    await this.resetPins(change, field, before, source);
-    await change.incr(keys.sourceRevision()).exec();
+    const text = await this.redis.hget(keys.sourceDefinitions(), field);
+    const before = text === null ? undefined : readable(StoredSource, text);
+    const after = withAuthorized(source, before);
+    const change = this.redis.multi().hget(keys.sourceAuthorizations(), field);
+    change.hset(keys.sourceDefinitions(), field, JSON.stringify(after));
+    await this.resetPins(change, field, before, after);
+    const authorization = firstText(await change.incr(keys.sourceRevision()).exec());
+    return before === undefined || hasSameTokens(before, after) ? undefined : authorization;
   }
 
   /** The sources of the config file: those that it does not have any more are removed. Sources added over HTTP stay. */
   async replaceConfigured(sources: readonly StoredSource[], rules: SourceRules): Promise<void> {
-    const wanted = new Map(sources.map((it) => [sourceKey({ tenantId: it.tenantId, name: it.definition.name }), JSON.stringify(it)]));
-    const [stored, rulesText] = await Promise.all([this.redis.hgetall(keys.sourceDefinitions()), this.redis.get(keys.sourceRules())]);
-    const gone = Object.entries(stored).filter(([field, text]) => !wanted.has(field) && originOf(text) === 'config');
-    const changed = [...wanted].filter(([field, text]) => stored[field] !== text);
+    const wanted = new Map(
+      sources.map((it) => [sourceKey({ tenantId: it.tenantId, name: it.definition.name }), StoredSource.safeParse(it).data ?? it]),
+    );
+    const [texts, rulesText] = await Promise.all([this.redis.hgetall(keys.sourceDefinitions()), this.redis.get(keys.sourceRules())]);
+    const stored = new Map(Object.entries(texts).map(([field, text]) => [field, readable(StoredSource, text)]));
+    const gone = [...stored].filter(([field, it]) => !wanted.has(field) && it?.origin === 'config');
+    const changed = [...wanted].filter(([field, it]) => definitionText(it) !== definitionText(stored.get(field)));
     if (gone.length + changed.length === 0 && rulesText === JSON.stringify(rules)) return;
     const change = this.redis.multi().set(keys.sourceRules(), JSON.stringify(rules));
     for (const [field] of gone)
       for (const key of [keys.sourceDefinitions(), keys.sourceEntries(), keys.sourceRevisions(), keys.sourceAuthorizations()])
         change.hdel(key, field);
-    for (const [field, text] of changed) {
-      change.hset(keys.sourceDefinitions(), field, text);
-      await this.resetPins(change, field, stored[field] ?? null, readable(StoredSource, text));
+    for (const [field, it] of changed) {
+      const before = stored.get(field);
+      const after = withAuthorized(it, before);
+      change.hset(keys.sourceDefinitions(), field, JSON.stringify(after));
+      await this.resetPins(change, field, before, after);
     }
     await change.incr(keys.sourceRevision()).exec();
   }
 
-  /** Removes definition, entry and pins: a source that is added again is seen for the first time. */
-  async remove(id: SourceId): Promise<void> {
+  /** Removes definition, entry and pins: a source that is added again is seen for the first time. Its sealed authorization. */
+  async remove(id: SourceId): Promise<string | undefined> {
     const field = sourceKey(id);
-    await this.redis
+    const answers = await this.redis
       .multi()
+      .hget(keys.sourceAuthorizations(), field)
       .hdel(keys.sourcePinnedBytes(id.tenantId), field)
       .hdel(keys.sourceDefinitions(), field)
       .hdel(keys.sourceAuthorizations(), field)
@@ -87,6 +100,7 @@ export class SourceStore {
       .del(keys.sourcePins(field), keys.sourcePinned(field), keys.sourceAlive(field))
       .incr(keys.sourceRevision())
       .exec();
+    return firstText(answers);
   }
 
   /** Whether something was accepted of the source that is still kept, also after those who announced it are gone. */
@@ -184,18 +198,10 @@ export class SourceStore {
    * What was accepted of a server is not accepted of another one at another address: its tools wait for a person. Neither are
    * tokens for one server those of another.
    */
-  private async resetPins(
-    change: ChainableCommander,
-    field: string,
-    before: string | null,
-    after: StoredSource | undefined,
-  ): Promise<void> {
-    if (after === undefined) return;
+  private async resetPins(change: ChainableCommander, field: string, before: StoredSource | undefined, after: StoredSource): Promise<void> {
     const pins = await this.redis.hgetall(keys.sourcePins(field));
-    const old = before === null ? undefined : readable(StoredSource, before);
-    if (old !== undefined && authorizedSource(old)?.binding !== authorizedSource(after)?.binding)
-      change.hdel(keys.sourceAuthorizations(), field);
-    const [was, is] = [pins[ADDRESS] ?? (old && addressOf(old)), addressOf(after)];
+    if (before !== undefined && !hasSameTokens(before, after)) change.hdel(keys.sourceAuthorizations(), field);
+    const [was, is] = [pins[ADDRESS] ?? (before && addressOf(before)), addressOf(after)];
     change.hset(keys.sourcePins(field), ADDRESS, is);
     if (was === undefined || was === is) return;
     for (const rawName of Object.keys(pins)) if (rawName !== ADDRESS) change.hset(keys.sourcePins(field), rawName, NOT_ACCEPTED);
@@ -247,8 +253,14 @@ function addressOf({ definition }: StoredSource): string {
   return sha256Hex(JSON.stringify({ kind, url, command, env, document, path, bundle }));
 }
 
-function originOf(text: string): StoredSource['origin'] | undefined {
-  return readable(StoredSource, text)?.origin;
+function hasSameTokens(one: StoredSource, other: StoredSource): boolean {
+  return authorizedSource(one)?.binding === authorizedSource(other)?.binding;
+}
+
+/** What an authorization changed stays, while its tokens do. */
+function withAuthorized(source: StoredSource, before: StoredSource | undefined): StoredSource {
+  if (before?.authorized === undefined || !hasSameTokens(before, source)) return source;
+  return { ...source, authorized: before.authorized };
 }
 
 /** Undefined for a text that cannot be read: one of a newer version, or damaged. It must not hide all others. */

@@ -131,6 +131,13 @@ export class HostedSource {
     await this.listing;
   }
 
+  /** A person authorized it: it is tried now, and calls under way go on. */
+  retry(): void {
+    this.connection.retry();
+    this.due = 0;
+    void this.tick();
+  }
+
   async close(): Promise<void> {
     if (this.closed) return;
     this.closed = true;

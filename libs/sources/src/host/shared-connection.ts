@@ -71,6 +71,12 @@ export class SharedConnection {
     }
   }
 
+  /** What failed before may work now: the next use does not wait. */
+  retry(): void {
+    this.failures = 0;
+    this.notBefore = 0;
+  }
+
   /** The source answered: the next failure waits shortly again. */
   proved(): void {
     this.failures = 0;

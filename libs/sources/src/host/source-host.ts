@@ -6,6 +6,7 @@ import type { RunSourceTool } from '../catalog/tenant-catalog.js';
 import type { SourceStore } from '../catalog/source-store.js';
 import type { SourceWatcher } from '../catalog/source-watcher.js';
 import { definitionFault } from '../definitions/definition-fault.js';
+import { definitionText } from '../definitions/definition-text.js';
 import type { SourceConnector } from '../source-connector.port.js';
 import { sourceKey, type SourceId } from '../source-id.js';
 import { HostedSource } from './hosted-source.js';
@@ -33,7 +34,7 @@ export interface SourceHostOptions {
 
 /** The sources of one worker: it follows their definitions, runs their tools, and reads the lists of those it leads. */
 export class SourceHost {
-  private readonly hosted = new Map<string, { text: string; source: HostedSource }>();
+  private readonly hosted = new Map<string, { text: string | undefined; authorized: string | undefined; source: HostedSource }>();
   private ticker: Ticker | undefined;
   private following: Promise<void> | undefined;
   private readonly closing = new Map<string, Promise<void>>();
@@ -91,11 +92,15 @@ export class SourceHost {
       if (fault !== undefined) log('a source is not used', { source: keyOf(source), reason: fault });
       else if (!wanted.has(keyOf(source))) wanted.set(keyOf(source), { source, local: false });
     }
-    for (const [key, { text, source }] of this.hosted) {
-      const next = wanted.get(key);
-      if (next !== undefined && JSON.stringify(next.source) === text) continue;
-      this.hosted.delete(key);
-      this.retire(key, source);
+    for (const [key, hosted] of this.hosted) {
+      const next = wanted.get(key)?.source;
+      if (definitionText(next) !== hosted.text) {
+        this.hosted.delete(key);
+        this.retire(key, hosted.source);
+      } else if (next?.authorized !== hosted.authorized) {
+        hosted.authorized = next?.authorized;
+        hosted.source.retry();
+      }
     }
     for (const [key, next] of wanted) if (!this.hosted.has(key) && !this.closing.has(key)) this.host(key, next.source, next.local);
   }
@@ -124,7 +129,7 @@ export class SourceHost {
       report: (type, data) => report(id, type, data),
       serves: (pool) => pools.includes(pool),
     });
-    this.hosted.set(key, { text: JSON.stringify(source), source: hosted });
+    this.hosted.set(key, { text: definitionText(source), authorized: source.authorized, source: hosted });
     void hosted.tick();
   }
 }

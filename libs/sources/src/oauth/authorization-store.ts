@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { StoredSource, type SourceAuthorization } from '#contracts';
+import { firstText } from '../first-text.js';
 import { keys, openText, sealText, sha256Hex, type RedisConnection } from '#redis';
 import { sourceKey, type SourceId } from '../source-id.js';
 import { grant, release, replaceSame } from './authorization-scripts.js';
@@ -54,7 +55,7 @@ export class AuthorizationStore {
     return text === null ? undefined : Begun.parse(JSON.parse(this.opened(text, state)));
   }
 
-  /** Stores tokens; false where the source was removed or changed meanwhile. Workers that had none open the source at once. */
+  /** Stores tokens; false where the source was removed or changed meanwhile. Workers that had none try the source at once. */
   async grant(id: SourceId, binding: string, granted: Granted, by: string): Promise<boolean> {
     const field = sourceKey(id);
     const [definition, before] = await Promise.all([
@@ -97,14 +98,16 @@ export class AuthorizationStore {
   }
 
   /** Removes the authorization. The tokens, where they can be read. */
-  async remove(id: SourceId, binding: string | undefined): Promise<Granted | undefined> {
-    const field = sourceKey(id);
-    const text = await this.redis.hget(keys.sourceAuthorizations(), field);
-    await this.redis.hdel(keys.sourceAuthorizations(), field);
-    const sealed = text === null ? '' : Kept.parse(JSON.parse(text)).sealed;
-    if (sealed === '' || binding === undefined) return undefined;
+  async remove(id: SourceId, binding: string): Promise<Granted | undefined> {
+    const [key, field] = [keys.sourceAuthorizations(), sourceKey(id)];
+    return this.tokensOf(firstText(await this.redis.multi().hget(key, field).hdel(key, field).exec()), binding);
+  }
+
+  /** Of an authorization that was removed; undefined where they cannot be read. */
+  tokensOf(text: string | undefined, binding: string): Granted | undefined {
+    if (text === undefined) return undefined;
     try {
-      return this.open(sealed, binding);
+      return this.open(Kept.parse(JSON.parse(text)).sealed, binding);
     } catch {
       return undefined;
     }

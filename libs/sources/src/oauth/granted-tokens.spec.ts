@@ -134,7 +134,7 @@ describe('tokens that a person let a source have', () => {
     expect(await tokens().token()).toBe('access-1');
   });
 
-  it('takes a token of a source that ends later than can be told', async () => {
+  it('uses a token of a source that ends in millions of years', async () => {
     answer = () => Response.json({ access_token: 'access-1', token_type: 'Bearer', expires_in: 1e15 });
     const worker = tokens();
     expect([await worker.token(), await worker.token()]).toEqual(['access-1', 'access-1']);
