@@ -2,9 +2,18 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { BeginSourceAuthorization, Problem, Source, SourceAuthorizationRevoked, SourcePage } from '#contracts';
-import { createRedis, keys } from '#redis';
+import {
+  ALL_TENANTS,
+  SourceDefinition,
+  type BeginSourceAuthorization,
+  type Problem,
+  type Source,
+  type SourceAuthorizationRevoked,
+  type SourcePage,
+} from '#contracts';
+import { createRedis, keys, type RedisConnection } from '#redis';
 import { EgressPolicy } from '#sandbox';
+import { SourceStore } from '#sources';
 import { startWorker, type RunningWorker } from '../../apps/worker/src/main.js';
 import { readWorkerConfig } from '../../apps/worker/src/platform/worker.config.js';
 import { Agent, type Answer } from '../support/agent.js';
@@ -17,7 +26,11 @@ import { startIssuer, TokenProtectedServer } from '../support/token-protected-se
 
 const HOST = '127.0.0.1';
 const SOURCE_TOKEN_KEY = 'key-of-source-tokens-in-the-tests-of-authorization';
-const KEYS = { colleague: 'key-of-another-person-of-the-tenant', stranger: 'key-of-another-tenant-altogether' };
+const KEYS = {
+  colleague: 'key-of-another-person-of-the-tenant',
+  stranger: 'key-of-another-tenant-altogether',
+  operator: 'key-of-the-operator-of-all-tenants',
+};
 
 /** An issuer, an MCP server that wants its tokens, a gateway and two workers with one slot each. */
 describe('MCP sources that people authorize', () => {
@@ -25,10 +38,12 @@ describe('MCP sources that people authorize', () => {
   let server: TokenProtectedServer;
   let bridge: Bridge;
   let second: RunningWorker;
+  let redis: RedisConnection;
   const workspaceRoot = mkdtempSync(join(tmpdir(), 'toolyard-authorization-'));
   const auth = { type: 'authorizationCode' };
   const agent = () => bridge.gateway.agent;
   const colleague = () => new Agent(bridge.gateway.url, KEYS.colleague);
+  const operator = () => new Agent(bridge.gateway.url, KEYS.operator);
   const stranger = () => new Agent(bridge.gateway.url, KEYS.stranger);
 
   beforeAll(async () => {
@@ -44,12 +59,14 @@ describe('MCP sources that people authorize', () => {
         keys: [
           { id: 'bootstrap', sha256: sha256(BOOTSTRAP_KEY), tenant: 'default', scopes: [...scopes] },
           { id: 'colleague', sha256: sha256(KEYS.colleague), tenant: 'default', scopes: [...scopes] },
+          { id: 'operator', sha256: sha256(KEYS.operator), tenant: 'default', scopes: [...scopes, 'operate'] },
           { id: 'stranger', sha256: sha256(KEYS.stranger), tenant: 'other', scopes: [...scopes] },
         ] as never,
       },
       worker,
     );
     const redisUrl = bridge.gateway.redisUrl;
+    redis = createRedis(redisUrl);
     second = await startWorker(
       readWorkerConfig({
         PATH: process.env['PATH'],
@@ -62,6 +79,7 @@ describe('MCP sources that people authorize', () => {
     );
   });
   afterAll(async () => {
+    redis?.disconnect();
     await second?.close();
     await bridge?.close();
     server?.close();
@@ -126,9 +144,7 @@ describe('MCP sources that people authorize', () => {
     const { id } = await whoami('hidden');
     const paths = [`/v1/calls/${id}`, `/v1/calls/${id}/events`, '/v1/sources', '/v1/sources/hidden'];
     const seen = await Promise.all(paths.map((path) => agent().get(path)));
-    const redis = createRedis(bridge.gateway.redisUrl);
     const stored = await redis.hgetall(keys.sourceAuthorizations());
-    redis.disconnect();
     const text = JSON.stringify([seen.map(({ body }) => body), stored]);
     expect(text).toContain('called with [REDACTED]');
     expect(Object.keys(stored)).toContain('default/hidden');
@@ -251,13 +267,40 @@ describe('MCP sources that people authorize', () => {
     });
   });
 
-  it('removes the tokens of a source with its definition: another server does not get them', async () => {
+  it('removes the tokens of a source with its definition, here and at the issuer: another server does not get them', async () => {
+    const ended = () => issuer.asked.filter((path) => path === '/token/revocation').length;
     await authorized('moved');
+    const before = ended();
     expect((await add('moved', { url: `${server.url}?other` })).status).toBe(201);
-    expect((await read('moved')).authorization).toEqual({ state: 'needed' });
-    await agent().request('DELETE', '/v1/sources/moved');
-    const redis = createRedis(bridge.gateway.redisUrl);
-    expect(await redis.hget(keys.sourceAuthorizations(), 'default/moved')).toBeNull();
-    redis.disconnect();
+    expect([(await read('moved')).authorization, ended() - before]).toEqual([{ state: 'needed' }, 2]);
+    await authorized('removed');
+    await agent().request('DELETE', '/v1/sources/removed');
+    expect(ended() - before).toBe(4);
+    expect(await redis.hkeys(keys.sourceAuthorizations())).not.toContain('default/removed');
+  });
+
+  /** As the config file has it. */
+  const configure = (name: string, tenantId: string, more: object = {}) =>
+    new SourceStore(redis).putDefinition({
+      tenantId,
+      origin: 'config',
+      definition: SourceDefinition.parse({ name, kind: 'mcp', url: server.url, auth: { ...auth, ...more } }),
+    });
+
+  it('shows who authorized a source of all tenants to its operator only', async () => {
+    await configure('common', ALL_TENANTS);
+    expect((await finish(await comeBack(await begin('common', operator())), operator())).status).toBe(200);
+    const seen = (as: Agent) => as.get<Source>('/v1/sources/common').then(({ body }) => body.authorization);
+    expect(await seen(operator())).toMatchObject({ state: 'granted', by: 'operator', scope: 'tools' });
+    expect([await seen(stranger()), await seen(colleague())]).toEqual([{ state: 'granted' }, { state: 'granted' }]);
+  });
+
+  it('says which secret is missing when a source cannot be authorized without it', async () => {
+    const client = { issuer: issuer.issuer, clientId: 'toolyard', clientSecret: { secretEnv: 'NO_SUCH_SECRET' } };
+    await configure('secretless', 'default', client);
+    expect(await begin<Problem>('secretless')).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringContaining('NO_SUCH_SECRET is not set in the environment of the gateway') as unknown },
+    });
   });
 });

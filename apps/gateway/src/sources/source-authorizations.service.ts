@@ -24,6 +24,7 @@ import {
   sourcePolicy,
   wantedOf,
   type AuthorizedSource,
+  type Granted,
   type IssuerFetch,
 } from '#sources';
 import { AdminActs, type AdmittedAct } from '../auth/admin-acts.service.js';
@@ -129,27 +130,29 @@ export class SourceAuthorizations {
     const act = this.acts.admit(principal, { revokes: true });
     await act.record('admin.source_authorization_revoked', { target: name });
     this.log.warn({ source: name, tenant: found.id.tenantId, key: principal.keyId }, 'the authorization of a source was revoked');
-    return { atIssuer: await this.end(found) };
+    return { atIssuer: await this.end(found, await this.store.remove(found.id, found.binding)) };
   }
 
-  /** The same sources, with whether people authorized those that need it. */
-  async withStates(sources: readonly KnownSource[]): Promise<KnownSource[]> {
+  /** The same sources, with whether people authorized those that need it. Who did so for all tenants is for their operator. */
+  async withStates({ scopes }: Principal, sources: readonly KnownSource[]): Promise<KnownSource[]> {
     const asked = sources.filter(({ stored }) => stored !== undefined && authorizedSource(stored) !== undefined);
     const states = await this.store.states(asked.flatMap(({ stored }) => (stored === undefined ? [] : [idOf(stored)])));
     return sources.map((source) => {
       const authorization = states[asked.indexOf(source)];
-      return authorization === undefined ? source : { ...source, authorization };
+      if (authorization === undefined) return source;
+      const isShown = source.stored?.tenantId !== ALL_TENANTS || scopes.includes('operate');
+      return { ...source, authorization: isShown ? authorization : { state: authorization.state } };
     });
   }
 
-  /** Of a source that is removed or replaced. Never rejects for what the issuer says. */
-  async forget(stored: StoredSource): Promise<void> {
+  /** Ends what a source was removed or replaced with: the text of its authorization. Never rejects. */
+  async forget(stored: StoredSource, text: string | undefined): Promise<void> {
     const authorized = authorizedSource(stored);
-    if (authorized !== undefined) await this.end({ ...authorized, id: idOf(stored), stored });
+    if (authorized === undefined) return;
+    await this.end({ ...authorized, id: idOf(stored), stored }, this.store.tokensOf(text, authorized.binding));
   }
 
-  private async end(found: Found): Promise<boolean> {
-    const granted = await this.store.remove(found.id, found.binding);
+  private async end(found: Found, granted: Granted | undefined): Promise<boolean> {
     if (granted === undefined) return false;
     return this.asking(found, (requests) => requests.revoke(granted)).catch((error: unknown) => {
       this.log.warn({ reason: messageOf(error), source: found.id.name }, 'an issuer did not end the tokens of a source');
@@ -174,22 +177,21 @@ export class SourceAuthorizations {
   /** Requests by the rules for the source, each with a deadline and a limit. */
   private async asking<T>(found: Found, ask: (requests: IssuerRequests, get: IssuerFetch) => Promise<T>): Promise<T> {
     const { auth } = found;
-    const guarded = egressFetch(this.policyOf(found));
+    const [policy, secret] = orConflict(found, () => [
+      this.policyOf(found),
+      auth.clientSecret && resolveSecret(auth.clientSecret, this.config.env ?? {}, 'gateway'),
+    ]);
+    const guarded = egressFetch(policy);
     const get = bounded(guarded.fetch, AbortSignal.timeout(TIMEOUT_MS));
     try {
-      const secret = auth.clientSecret && resolveSecret(auth.clientSecret, this.config.env ?? {}, 'gateway');
       return await ask(new IssuerRequests(get, secret), get);
     } finally {
       await guarded.close();
     }
   }
 
-  private policyOf({ auth, url, hosts, id, stored: { origin } }: Found): EgressPolicy {
-    try {
-      return sourcePolicy(this.config.egress ?? new EgressPolicy(), { origin, urls: [url, ...issuerUrls(auth)], egress: hosts });
-    } catch (error) {
-      throw new ProblemError('conflict', `The source ${id.name} cannot be authorized: ${messageOf(error)}`);
-    }
+  private policyOf({ auth, url, hosts, stored: { origin } }: Found): EgressPolicy {
+    return sourcePolicy(this.config.egress ?? new EgressPolicy(), { origin, urls: [url, ...issuerUrls(auth)], egress: hosts });
   }
 
   private assertConfigured(): void {
@@ -227,6 +229,15 @@ export class SourceAuthorizations {
 /** Who may finish what was begun. */
 function callerOf({ tenantId, keyId }: Principal): string {
   return JSON.stringify([tenantId, keyId]);
+}
+
+/** @throws ProblemError with what is missing in the definition or the environment */
+function orConflict<T>({ id }: Found, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new ProblemError('conflict', `The source ${id.name} cannot be authorized: ${messageOf(error)}`);
+  }
 }
 
 function idOf({ tenantId, definition: { name } }: StoredSource): Found['id'] {

@@ -17,7 +17,7 @@ import {
   type ToolChange,
 } from '#contracts';
 import { EgressError, EgressPolicy } from '#sandbox';
-import { authorizedSource, definitionFault, isPending, issuerUrls, toolChanges, type PinnedSource } from '#sources';
+import { definitionFault, isPending, issuerUrls, toolChanges, type PinnedSource } from '#sources';
 import { AdminActs, type AdmittedAct } from '../auth/admin-acts.service.js';
 import { RedactionConfigService } from '../governance/redaction-config.service.js';
 import { SourceConfigService } from '../governance/source-config.service.js';
@@ -48,14 +48,14 @@ export class SourcesService {
     this.egress = config.egress ?? new EgressPolicy();
   }
 
-  async list({ tenantId }: Principal): Promise<SourceSummary[]> {
-    const known = await this.authorizations.withStates([...(await this.known(tenantId)).values()]);
+  async list(principal: Principal): Promise<SourceSummary[]> {
+    const known = await this.authorizations.withStates(principal, [...(await this.known(principal.tenantId)).values()]);
     return known.flatMap((it) => summaryOf(it) ?? []).toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  async read({ tenantId }: Principal, name: string): Promise<Source> {
-    const found = (await this.known(tenantId)).get(name);
-    const [known] = await this.authorizations.withStates(found === undefined ? [] : [found]);
+  async read(principal: Principal, name: string): Promise<Source> {
+    const found = (await this.known(principal.tenantId)).get(name);
+    const [known] = await this.authorizations.withStates(principal, found === undefined ? [] : [found]);
     const summary = known && summaryOf(known);
     if (known === undefined || summary === undefined) throw unknown(name);
     return sourceOf(known, summary, known.pinned === undefined ? new Map() : await this.changesOf(known.pinned));
@@ -82,13 +82,14 @@ export class SourcesService {
     const act = this.acts.admit(principal, { revokes: false });
     await this.bundles.use(principal, bundleOf(definition));
     const replaced = before?.stored;
-    if (replaced !== undefined && authorizedSource(replaced)?.binding !== authorizedSource(stored)?.binding)
-      await this.authorizations.forget(replaced);
-    await this.catalog.store.putDefinition(stored);
-    await this.releaseBundle(tenantId, before?.stored?.definition);
+    const authorization = await this.catalog.store.putDefinition(stored);
+    await this.releaseBundle(tenantId, replaced?.definition);
     this.log.warn({ source: definition.name, tenant: tenantId, key: principal.keyId }, 'a tool source was added');
-    await this.record(act, 'admin.source_added', definition.name, before?.stored?.definition, definition);
-    const [after] = await this.authorizations.withStates([{ stored, pinned: before?.pinned }]);
+    await Promise.all([
+      this.record(act, 'admin.source_added', definition.name, replaced?.definition, definition),
+      replaced && this.authorizations.forget(replaced, authorization),
+    ]);
+    const [after] = await this.authorizations.withStates(principal, [{ stored, pinned: before?.pinned }]);
     return (after && summaryOf(after)) ?? unreachable();
   }
 
@@ -103,10 +104,10 @@ export class SourcesService {
     if (stored.origin !== 'api') throw new ProblemError('conflict', `The source ${name} is in the config file: remove it there`);
     // The act is recorded before the removal: a repeated request would not find the source any more.
     await this.record(this.acts.admit(principal, { revokes: true }), 'admin.source_removed', name, stored.definition);
-    await this.authorizations.forget(stored);
-    await this.catalog.store.remove({ tenantId, name });
+    const authorization = await this.catalog.store.remove({ tenantId, name });
     await this.releaseBundle(tenantId, stored.definition);
     this.log.warn({ source: name, tenant: tenantId, key: principal.keyId }, 'a tool source was removed');
+    await this.authorizations.forget(stored, authorization);
   }
 
   /** Forgets the accepted tools of a source whose workers are gone. @throws ProblemError `resource_not_found` where nothing is kept */
