@@ -109,8 +109,9 @@ export class SourceAuthorizations {
     const found = await this.find(principal, begun.name);
     this.assertAllowed(found);
     if (found.binding !== begun.binding) throw notBegun();
+    const askedAt = await this.store.now();
     const granted = await this.asking(found, (requests) =>
-      requests.exchange(begun, url, state).catch((error: unknown) => {
+      requests.exchange(begun, url, state, askedAt).catch((error: unknown) => {
         if (error instanceof IssuerRefusal)
           throw new ProblemError('conflict', `The source ${begun.name} was not authorized: ${error.message}`);
         this.log.warn({ reason: messageOf(error), source: begun.name }, 'an issuer of tokens could not be asked');

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { StoredSource, type SourceAuthorization } from '#contracts';
 import { firstText } from '../first-text.js';
-import { keys, openText, sealText, sha256Hex, type RedisConnection } from '#redis';
+import { keys, openText, redisNow, sealText, sha256Hex, type RedisConnection } from '#redis';
 import { sourceKey, type SourceId } from '../source-id.js';
 import { grant, release, replaceSame } from './authorization-scripts.js';
 import { authorizedSource } from './authorized-source.js';
@@ -29,6 +29,8 @@ type Kept = z.output<typeof Kept>;
 export interface KeptGrant {
   readonly text: string;
   readonly granted: Granted;
+  /** When it was read, by the clock of Redis: those of workers may differ. */
+  readonly now: number;
 }
 
 /** Why there are no tokens. */
@@ -43,6 +45,11 @@ export class AuthorizationStore {
 
   get isConfigured(): boolean {
     return this.secret !== undefined;
+  }
+
+  /** By the clock of Redis. */
+  now(): Promise<number> {
+    return redisNow(this.redis);
   }
 
   /** Only the same caller finds it again, once, by the state. */
@@ -79,11 +86,11 @@ export class AuthorizationStore {
   /** @throws NotAuthorized where a person is needed */
   async read(id: SourceId, binding: string): Promise<KeptGrant> {
     if (this.secret === undefined) throw new NotAuthorized('SOURCE_TOKEN_KEY is not set in the environment of the worker');
-    const text = await this.redis.hget(keys.sourceAuthorizations(), sourceKey(id));
+    const [text, now] = await Promise.all([this.redis.hget(keys.sourceAuthorizations(), sourceKey(id)), this.now()]);
     if (text === null) throw new NotAuthorized('no person has authorized it');
     const { refused, sealed } = Kept.parse(JSON.parse(text));
     if (refused !== undefined) throw new NotAuthorized(refused);
-    return { text, granted: this.open(sealed, binding) };
+    return { text, granted: this.open(sealed, binding), now };
   }
 
   /** Replaces the tokens; false where they were replaced or revoked meanwhile. */

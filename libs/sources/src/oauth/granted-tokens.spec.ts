@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { StoredSource } from '#contracts';
 import { createRedis, keys, type RedisConnection } from '#redis';
@@ -152,6 +152,14 @@ describe('tokens that a person let a source have', () => {
     expect((await call(source().url)).status).toBe(401);
     await expect(worker.token()).rejects.toThrow('the token has ended, and the issuer gave none to renew it with');
     expect(await store.states([id])).toEqual([expect.objectContaining({ state: 'needed' })]);
+  });
+
+  it('counts the time of tokens by the clock of Redis, not by that of a worker', async () => {
+    await grant(lasting);
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 7_200_000);
+    expect(await tokens().token()).toBe('access-0');
+    clock.mockRestore();
+    expect(asked).toEqual([]);
   });
 
   it('asks for a person when a token that cannot be renewed has ended', async () => {

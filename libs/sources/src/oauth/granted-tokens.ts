@@ -103,7 +103,7 @@ export class GrantedTokens implements Tokens {
     if (refreshToken === undefined) return this.refuse(kept, 'the token has ended, and the issuer gave none to renew it with');
     const requests = this.requests(AbortSignal.timeout(TIMEOUT_MS));
     try {
-      const granted = await requests.renew(kept.granted, refreshToken);
+      const granted = await requests.renew(kept.granted, refreshToken, kept.now);
       this.hide(granted);
       if (await store.replace(id, source.binding, kept, granted)) return granted.accessToken;
       await this.read().catch(async (error: unknown) => {
@@ -132,8 +132,8 @@ export class GrantedTokens implements Tokens {
   }
 
   /** One 401 may be a fault of the server: a token that cannot be renewed is sent again. */
-  private isGood({ granted: { accessToken, refreshToken, endsAt = Infinity } }: KeptGrant): boolean {
-    return accessToken !== (refreshToken === undefined ? this.dead : this.bad) && Date.now() < endsAt;
+  private isGood({ now, granted: { accessToken, refreshToken, endsAt = Infinity } }: KeptGrant): boolean {
+    return accessToken !== (refreshToken === undefined ? this.dead : this.bad) && now < endsAt;
   }
 
   /** Takes the tokens out of whatever the server answers. */

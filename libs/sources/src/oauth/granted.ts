@@ -63,7 +63,7 @@ export const Granted = z.object({
   resource: z.string().exactOptional(),
   accessToken: z.string(),
   refreshToken: z.string().exactOptional(),
-  /** When the token is renewed, ms since the epoch. Absent: when the server refuses it. */
+  /** When the token is renewed, ms since the epoch, by the clock of Redis. Absent: when the server refuses it. */
   endsAt: z.number().exactOptional(),
   scope: z.string().exactOptional(),
 });

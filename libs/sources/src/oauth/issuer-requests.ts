@@ -80,9 +80,12 @@ export class IssuerRequests {
     });
   }
 
-  /** `url`: where the person came back to. Checks state and issuer. @throws IssuerRefusal, or Error while it does not answer */
-  async exchange({ issuer, client, verifier, resource }: Begun, url: URL, state: string): Promise<Granted> {
-    const askedAt = Date.now();
+  /**
+   * Checks state and issuer. `url`: where the person came back to. `askedAt`: now, by the clock of Redis.
+   *
+   * @throws IssuerRefusal, or Error while it does not answer
+   */
+  async exchange({ issuer, client, verifier, resource }: Begun, url: URL, state: string, askedAt: number): Promise<Granted> {
     const checks = { expectedState: state, pkceCodeVerifier: verifier };
     const more: { resource?: string } = resource === undefined ? {} : { resource };
     const answer = await refusals(
@@ -91,9 +94,8 @@ export class IssuerRequests {
     return grantedBy(answer, { issuer, client, ...more }, askedAt);
   }
 
-  /** Renews the tokens. @throws IssuerRefusal, or Error while the issuer does not answer */
-  async renew({ issuer, client, resource, scope }: Granted, refreshToken: string): Promise<Granted> {
-    const askedAt = Date.now();
+  /** Renews the tokens. `askedAt`: now, by the clock of Redis. @throws IssuerRefusal, or Error while the issuer does not answer */
+  async renew({ issuer, client, resource, scope }: Granted, refreshToken: string, askedAt: number): Promise<Granted> {
     const more: { resource?: string } = resource === undefined ? {} : { resource };
     const answer = await refusals(
       oidc.refreshTokenGrant(this.configuration(issuer, client), refreshToken, new URLSearchParams({ ...more })),
