@@ -414,28 +414,6 @@ describe('the catalog of sources', () => {
     });
   });
 
-  it('keeps the connection of a source that a person authorizes, also when the config file is read again, and lists its tools', async () => {
-    const mine = tenant();
-    const url = 'https://tools.example.com/mcp';
-    const definition = SourceDefinition.parse({ name: 'tickets', kind: 'mcp', url, auth: { type: 'authorizationCode' } });
-    const configured: StoredSource = { tenantId: mine, origin: 'config', definition };
-    await store.replaceConfigured([configured], SourceRules.parse({}));
-    const source = new ScriptedSource(offered('create'));
-    await worker(source);
-    await announced(mine, 'create');
-    source.tools = [offered('search')];
-    await redis.hset(keys.sourceDefinitions(), `${mine}/tickets`, JSON.stringify({ ...configured, authorized: 'now' }));
-    await redis.incr(keys.sourceRevision());
-    await announced(mine, 'search');
-    expect([source.opened, source.closed]).toEqual([1, 0]);
-    const revision = await store.revision();
-    await store.replaceConfigured([configured], SourceRules.parse({}));
-    expect([await store.revision(), (await store.definition({ tenantId: mine, name: 'tickets' }))?.authorized]).toEqual([revision, 'now']);
-    await store.replaceConfigured([{ ...configured, definition: { ...definition, timeoutMs: 1_000 } }], SourceRules.parse({}));
-    expect((await store.definition({ tenantId: mine, name: 'tickets' }))?.authorized).toBe('now');
-    await store.replaceConfigured([], SourceRules.parse({}));
-  });
-
   it('closes connections of removed sources and takes their tools away', async () => {
     const mine = tenant();
     await define(mine, 'tracker');
