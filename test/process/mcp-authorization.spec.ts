@@ -88,6 +88,7 @@ describe('MCP sources that people authorize', () => {
   });
   beforeEach(() => {
     issuer.person = { sub: 'ada' };
+    issuer.onRevocation = () => Promise.resolve();
     server.issuers = [issuer.issuer];
     server.admits = () => Promise.resolve(true);
   });
@@ -274,8 +275,10 @@ describe('MCP sources that people authorize', () => {
     expect((await add('moved', { url: `${server.url}?other` })).status).toBe(201);
     expect([(await read('moved')).authorization, ended() - before]).toEqual([{ state: 'needed' }, 2]);
     await authorized('removed');
+    const found: number[] = [];
+    issuer.onRevocation = async () => void found.push((await agent().get('/v1/sources/removed')).status);
     await agent().request('DELETE', '/v1/sources/removed');
-    expect(ended() - before).toBe(4);
+    expect([ended() - before, found]).toEqual([4, [404, 404]]);
     expect(await redis.hkeys(keys.sourceAuthorizations())).not.toContain('default/removed');
   });
 

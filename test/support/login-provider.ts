@@ -25,6 +25,8 @@ export class TestLoginProvider {
   isAway = false;
   /** The error with which it answers at its token endpoint. */
   refuses: string | undefined;
+  /** Called before it ends a token. */
+  onRevocation: () => Promise<void> = () => Promise.resolve();
   /** How often each path was asked for. */
   readonly asked: string[] = [];
   /** Every refresh token that was given out, oldest first. */
@@ -107,6 +109,7 @@ export class TestLoginProvider {
     const { pathname } = new URL(request.url ?? '/', this.issuer);
     this.asked.push(pathname);
     if (this.isAway) return void response.writeHead(503).end();
+    if (pathname === '/token/revocation') await this.onRevocation();
     this.people.set(this.person.sub, this.person);
     if (pathname === '/token' && this.refuses !== undefined)
       return void response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ error: this.refuses }));
